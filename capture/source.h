@@ -1,0 +1,54 @@
+/*
+ * A source hands out synchronised pairs, one after the other. Used by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SOURCE_H
+#define LIVESTEREO_SOURCE_H
+
+#include "capture/frame.h"
+
+#include <errno.h>
+
+#define SOURCE_END 1 /* read: no more pairs */
+
+struct source_options {
+    int swap;         /* exchange left and right */
+    double rate;      /* pairs a second to pace a file source at; 0 as fast as they are taken */
+    int loop;         /* file sources start again at the end */
+    int rectified;    /* the pictures need no rectification */
+};
+
+struct source {
+    const char *name;            /* for messages; lives as long as the source */
+    int width, height, channels; /* of every pair */
+    int live;                    /* a camera: late frames are dropped, not waited for */
+    int has_truth;
+    long count;                  /* pairs in all, -1 when not known */
+    double rate;                 /* pairs a second, 0 when not known */
+    /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
+     * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair) reading
+     * may go on with the next pair. */
+    int (*read)(struct source *source, struct frame *frame);
+    /* Next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
+    int (*seek)(struct source *source, long index);
+    /* A line that names the files of pair index ("a.png b.png") into buf; may be NULL. */
+    void (*describe)(struct source *source, long index, char *buf, size_t size);
+    void (*close)(struct source *source);
+};
+
+/* Opens by what the words say: "synth:key=value,..." ; two files ; two printf patterns ("l_%06d.png") ; a
+ * folder with left/ and right/ , image_0/ image_1/ or image_2/ image_3/ , or left.png and right.png.
+ * words[0..count-1] are the SOURCE arguments. NULL after one clear log line; *error gets -errno. */
+struct source *source_open(const char *const *words, int count, const struct source_options *options,
+                           int *error);
+
+void source_close(struct source **source);
+
+/* The kinds behind it. synth keys: width, height, min_disparity, range, noise (grey levels, standard deviation),
+ * gain (right picture is multiplied by it), row_offset (px, the right picture is moved down), frames,
+ * rate, seed, color. Pairs are a function of their number alone. */
+struct source *source_synth_open(const char *spec, const struct source_options *options, int *error);
+struct source *source_pictures_open(const char *const *words, int count,
+                                    const struct source_options *options, int *error);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * Messages to stderr, one line each, "livestereo: error: object: text". Safe from any thread.
+ * Whoever sees a cause logs it once, with the object's name; callers pass the error code on.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_LOG_H
+#define LIVESTEREO_LOG_H
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+
+/* object may be NULL (no object). The text says what happened and, for people, what to do next. */
+void log_at(enum log_level level, const char *object, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define log_error(object, ...) log_at(LOG_ERROR, object, __VA_ARGS__)
+#define log_warning(object, ...) log_at(LOG_WARNING, object, __VA_ARGS__)
+#define log_info(object, ...) log_at(LOG_INFO, object, __VA_ARGS__)
+#define log_debug(object, ...) log_at(LOG_DEBUG, object, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * Parameters of the pipeline: the struct and its table, both made from params.def.
+ * Any thread may use its own copy; nothing here is shared or allocated, and nothing needs GLib
+ * (files are params_file.h's).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PARAMS_H
+#define LIVESTEREO_PARAMS_H
+
+#include <stddef.h>
+
+enum { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA };
+enum { DATA_COST_AD, DATA_COST_BT, DATA_COST_SSD, DATA_COST_CENSUS, DATA_COST_AD_CENSUS };
+enum { CURVE_TRUNCATED, CURVE_EXPONENTIAL };
+enum { COST_SMOOTHING_OFF, COST_SMOOTHING_GAUSSIAN, COST_SMOOTHING_CROSS };
+enum { SUBPIXEL_OFF, SUBPIXEL_PARABOLA, SUBPIXEL_EQUIANGULAR };
+enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
+
+struct params {
+#define PARAM_INT(name, def, least, most, step, when, unit, group, help) int name;
+#define PARAM_REAL(name, def, least, most, step, when, unit, group, help) double name;
+#define PARAM_BOOL(name, def, when, group, help) int name;
+#define PARAM_ENUM(name, def, choices, when, group, help) int name;
+#include "config/params.def"
+#undef PARAM_INT
+#undef PARAM_REAL
+#undef PARAM_BOOL
+#undef PARAM_ENUM
+};
+
+enum param_type { PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_BOOL, PARAM_TYPE_ENUM };
+enum param_when { PARAM_LIVE, PARAM_START };
+
+/* One row of the table. least, most, def and step hold ints, bools (0, 1) and enums as doubles. */
+struct param_info {
+    const char *name, *unit, *group, *help;
+    const char *choices; /* enums: "a|b|c", else NULL */
+    enum param_type type;
+    enum param_when when;
+    double def, least, most, step;
+    size_t offset; /* of the field in struct params */
+};
+
+extern const struct param_info param_table[];
+extern const int param_count;
+
+void params_default(struct params *p);
+
+/* NULL when there is no such name. */
+const struct param_info *param_find(const char *name);
+
+/* Value of a field as a double, whatever its type; the setter refuses (-ERANGE) what is outside the
+ * table's range or, for whole-number types, not whole (-EINVAL). */
+double param_get(const struct params *p, const struct param_info *info);
+int param_put(struct params *p, const struct param_info *info, double value);
+
+/* Writes the value as text that params_set reads back to the same value. Returns buf. */
+const char *param_print(const struct params *p, const struct param_info *info, char *buf, size_t size);
+
+/* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
+ * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the range).
+ * why is always terminated and never holds a newline. p is untouched on error. */
+int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
+
+/* The same for "name=value". */
+int params_assign(struct params *p, const char *assignment, char *why, size_t size);
+
+#endif
