@@ -1,0 +1,204 @@
+# livestereo: `make run` and `make check` are all the set-up there is; `make help` lists the rest.
+# SPDX-License-Identifier: MIT
+#
+# Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
+# gpu/X.cu is built where nvcc is found, gpu/X_stub.c stands in for it elsewhere, X_avx2.c and X_avx512.c
+# get their instruction sets. A test program is tests/test_X.c (GLib) or tests/parity*.c and
+# tests/golden*.c (no GLib, gpu/ and the core files only); all of them print TAP.
+# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 PREFIX DESTDIR V=1 FUZZ_SECONDS.
+
+VERSION = 0.1.0
+RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev
+CHECK_PACKAGES = $(RUN_PACKAGES) clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc
+PKGS = glib-2.0 libpng
+CHECKS = unit parity goldens asan tsan fuzz lint
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DATADIR = $(PREFIX)/share/livestereo
+FUZZ_SECONDS ?= 60
+CUDA ?= 1
+V ?= 0
+export LIVESTEREO_DATA ?= ../shared/data
+export COUNTS ?=
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+CFLAGS ?= -O3 -g
+CXXFLAGS ?= $(CFLAGS)
+WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla -Werror
+CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
+# No fused multiply-add: the numbers must not depend on the compiler.
+COMMON = -I. -MD -MP -ffp-contract=off -pthread $(SANITIZE)
+
+# pkg-config is asked at the first use, which `make run` on a bare machine reaches after installing it.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+HAVE_CUDA := $(if $(filter-out 0,$(CUDA)),$(NVCC))
+ifneq ($(HAVE_CUDA),)
+ifndef CUDA_ARCH
+CUDA_ARCH := $(shell $(NVCC) --list-gpu-code | grep -x 'sm_[0-9]*' | sort -V | awk -F_ '$$2 >= 75')
+endif
+SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
+GENCODE = $(foreach a,$(SMS),-gencode arch=compute_$a,code=sm_$a) \
+          $(foreach a,$(lastword $(SMS)),-gencode arch=compute_$a,code=compute_$a)
+NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 --Werror all-warnings -Xcompiler -Wall,-ffp-contract=off
+CUDA_LIBS = -L$(dir $(realpath $(NVCC)))../lib64 -lcudart_static -ldl -lrt -lpthread
+endif
+
+FOLDERS = app config capture gpu calibration render
+CU = $(if $(HAVE_CUDA),$(wildcard gpu/*.cu))
+C = $(filter-out $(if $(HAVE_CUDA),%_stub.c),$(wildcard $(FOLDERS:%=%/*.c)))
+CC_FILES = $(wildcard $(FOLDERS:%=%/*.cc))
+CORE = $(filter gpu/%,$(C)) $(CU) $(wildcard config/params.c config/log.c capture/frame.c)
+obj = $(patsubst %,$(BUILD)/%.o,$(1))
+LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(LDFLAGS)
+LIBS = $(PKG_LIBS) $(CUDA_LIBS) -lm
+
+PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
+GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))
+UNIT = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+FUZZ = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
+
+Q = $(if $(filter 0,$(V)),@)
+say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
+SUB = +$(Q)$(MAKE) --no-print-directory
+CHILD = $(MAKE) --no-print-directory
+
+.PHONY: all found run check deps deps-check bench install uninstall clean help
+.PHONY: unit parity golden goldens asan tsan fuzz fuzz-run lint gpu-test FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: found $(BUILD)/livestereo
+
+found:
+	@echo "backends: cpu$(if $(CU),$(comma) cuda ($(HAVE_CUDA): $(strip $(CUDA_ARCH))),; no cuda ($(if \
+	$(HAVE_CUDA),gpu/ has no .cu file,$(if $(filter 0,$(CUDA)),CUDA=0,nvcc not found))))"
+comma = ,
+
+$(BUILD)/livestereo: $(call obj,app/main.c) $(BUILD)/all.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+# Rewritten when a flag, the compiler or the list of files changes; every object waits for it.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(CWARN) $(COMMON) $(NVCC) $(NVCCFLAGS) $(GENCODE)' \
+	    '$(DATADIR) $(VERSION) $(LDFLAGS) $(C) $(CC_FILES) $(CU)' >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU))
+$(BUILD)/core.a: $(call obj,$(CORE))
+$(BUILD)/%.a: $(BUILD)/flags
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
+
+IN_CORE = $(filter gpu/% tests/parity% tests/golden% tests/bench% config/params.c config/log.c \
+          capture/frame.c,$<)
+$(BUILD)/%_avx2.c.o: SIMD = -mavx2
+$(BUILD)/%_avx512.c.o: SIMD = -mavx512f -mavx512bw -mavx512vl -mavx512vbmi
+$(BUILD)/%.c.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
+	    -DLIVESTEREO_DATADIR='"$(DATADIR)"' $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) \
+	    $(SIMD) $(CFLAGS) -c -o $@ $<
+$(BUILD)/%.cc.o: %.cc $(BUILD)/flags
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(WARN) $(PKG_CFLAGS) $(CXXFLAGS) -c -o $@ $<
+$(BUILD)/%.cu.o: %.cu $(BUILD)/flags
+	$(call say,NVCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCCFLAGS) -ccbin $(CXX) $(GENCODE) -MF $(@:.o=.d) -c -o $@ $<
+
+$(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+$(FUZZ): private LDFLAGS += -fsanitize=fuzzer
+$(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(CUDA_LIBS) -lm
+
+# ---- what people run
+
+run: deps
+	$(SUB) all
+	$(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png
+
+check: deps-check
+	$(Q)MAKE="$(MAKE)" tests/check.sh $(BUILD) $(CHECKS)
+
+deps:
+	@tests/packages.sh $(RUN_PACKAGES)
+deps-check:
+	@tests/packages.sh $(CHECK_PACKAGES)
+
+bench: all
+	$(BUILD)/livestereo bench
+
+install: all
+	install -D -m 755 $(BUILD)/livestereo $(DESTDIR)$(PREFIX)/bin/livestereo
+	install -d $(DESTDIR)$(DATADIR)/presets $(DESTDIR)$(PREFIX)/share/doc/livestereo
+	install -m 644 $(wildcard config/presets/*.ini) $(DESTDIR)$(DATADIR)/presets
+	install -D -m 644 docs/livestereo.1 $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
+	install -m 644 README.md LICENSE $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/livestereo
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/livestereo $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
+	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(PREFIX)/share/doc/livestereo
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo "all run check bench install uninstall clean deps"
+	@echo "parts of check, each alone: $(CHECKS);  with a GPU: gpu-test"
+
+# ---- the parts of `make check`
+
+unit: $(BUILD)/livestereo $(UNIT)
+	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh $(BUILD):unit $(UNIT)
+parity: $(PARITY)
+	$(Q)tests/run.sh $(BUILD):parity $(PARITY)
+golden: $(GOLDEN)
+	$(Q)tests/run.sh $(BUILD):golden $(GOLDEN)
+
+goldens:
+	$(SUB) BUILD=$(BUILD)/gcc-O0 CC=gcc CFLAGS=-O0 CUDA=0 golden
+	$(SUB) BUILD=$(BUILD)/gcc-O3 CC=gcc CFLAGS=-O3 CUDA=0 golden
+	$(SUB) BUILD=$(BUILD)/clang-O0 CC=clang CFLAGS=-O0 CUDA=0 golden
+	$(SUB) BUILD=$(BUILD)/clang-O3 CC=clang CFLAGS=-O3 CUDA=0 golden
+
+ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan:
+	$(SUB) BUILD=$(BUILD)/asan CC=clang CFLAGS='-O1 -g' CUDA=0 SANITIZE='-fsanitize=$(ASAN)' unit parity
+tsan: # without address randomisation, which gcc 12's ThreadSanitizer may not start under
+	$(SUB) BUILD=$(BUILD)/tsan CC=gcc CFLAGS='-O1 -g' CUDA=0 SANITIZE=-fsanitize=thread \
+	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
+export RUNNER
+
+fuzz:
+	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CFLAGS='-O1 -g' CUDA=0 \
+	    SANITIZE='-fsanitize=fuzzer-no-link,$(ASAN)' fuzz-run
+fuzz-run: $(FUZZ)
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $(FUZZ)
+
+lint:
+	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/lint.sh
+
+# On a machine with a GPU; needs nvcc, gcc and make only.
+gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
+	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN)
+	$(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
+need-cuda:
+	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/*.cu" >&2; exit 1
+
+-include $(shell find $(BUILD) -maxdepth 2 -name '*.d' 2>/dev/null)

@@ -1,0 +1,83 @@
+#!/bin/bash
+# usage: tests/lint.sh [STEP]
+# Reads the sources instead of running them; each step is one test, without STEP all of them are run.
+# CFLAGS holds what the libraries' headers need. SPDX-License-Identifier: MIT
+set -u
+cd "$(dirname "$0")/.."
+
+sources() { # sources EXTENSION...: files of ours, one a line
+    for extension; do
+        find app calibration capture config gpu render tests -name "*.$extension" | sort
+    done
+}
+flags="-std=c11 -D_GNU_SOURCE -I. -DLIVESTEREO_VERSION=\"0\" -DLIVESTEREO_DATADIR=\"/usr\" ${CFLAGS:-}"
+
+lint_format() {
+    sources c h cu cuh cc | xargs clang-format --dry-run -Werror --ferror-limit=3
+}
+
+# Nothing may print a match: tabs, blanks at line ends, carriage returns, over 100 columns.
+lint_style() {
+    local files
+    files=$(sources c h cu cuh cc def sh; echo .ci/run)
+    ! grep -nP '\t|\r| $' $files docs/* README.md || return 1
+    ! grep -nP ' $|\r' Makefile || return 1
+    ! grep -nP '^.{101,}' $files Makefile || return 1
+    for file in $files; do
+        head -n 12 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
+            { echo "$file: no SPDX line in its header"; return 1; }
+    done
+    for file in .ci/run tests/*.sh; do
+        bash -n "$file" || return 1
+    done
+}
+
+lint_headers() { # each compiles alone
+    local header status=0
+    for header in $(sources h); do
+        gcc -fsyntax-only -Wall -Wextra -Werror $flags -include "$header" -x c /dev/null || status=1
+    done
+    return $status
+}
+
+# allow FOLDER PATTERN: what FOLDER's files may include of ours, beside their own folder
+allow() {
+    [ -d "$1" ] || return 0
+    ! grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' --include='*.cc' --include='*.def' \
+        '^ *# *include "' "$1" | grep -vE "include \"($1/|$2)"
+}
+
+lint_layers() {
+    local status=0
+    allow config '$' || status=1
+    allow capture 'config/' || status=1
+    allow calibration 'config/' || status=1
+    allow gpu 'config/|capture/frame\.h"|calibration/rectify\.h"' || status=1
+    allow render 'config/|capture/frame\.h"' || status=1
+    return $status
+}
+
+lint_tidy() {
+    sources c | xargs -n 4 -P "$(nproc)" sh -c 'clang-tidy --quiet "$@" -- '"'$flags'"' 2>/dev/null' sh
+}
+
+lint_cppcheck() {
+    cppcheck --quiet --error-exitcode=1 --std=c11 --language=c --inline-suppr -j "$(nproc)" -I. \
+        --enable=warning,performance,portability --library=posix,gnu \
+        --suppress=missingInclude --suppress=preprocessorErrorDirective \
+        -D_GNU_SOURCE app calibration capture config gpu render
+}
+
+lint_man() {
+    ! mandoc -Tlint -Wwarning docs/*.1 | grep .
+}
+
+if [ $# -eq 1 ]; then
+    "lint_$1"
+    exit
+fi
+status=0
+for step in format style headers layers tidy cppcheck man; do
+    tests/run.sh --step "lint:$step" "$0" "$step" || status=1
+done
+exit $status

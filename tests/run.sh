@@ -1,0 +1,81 @@
+#!/bin/bash
+# usage: tests/run.sh NAME PROGRAM...          programs that print TAP
+#        tests/run.sh --step NAME COMMAND...   one command that is one test; exit code 77 is a skip
+# Says what failed and why something was skipped, ends with one line of counts, and adds
+# "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or fewer results
+# than planned is a failure. RUNNER is put before each program. SPDX-License-Identifier: MIT
+set -u
+
+limit_s=${LIVESTEREO_TEST_SECONDS:-600}
+passed=0 failed=0 skipped=0
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+export G_DEBUG=${G_DEBUG:-fatal-criticals}
+unset XDG_CONFIG_HOME # settings of whoever runs the tests must not reach them
+export HOME=/nonexistent
+
+fail() {
+    echo "FAIL $1"
+    failed=$((failed + 1))
+}
+
+# One TAP program: its output is kept beside it and shown when something in it failed.
+run_tap() {
+    local program=$1 tap=$1.tap log=$1.log planned=-1 seen=0 failed_before=$failed status line
+    timeout --kill-after=10 "$limit_s" ${RUNNER:-} "$program" --tap >"$tap" 2>"$log" </dev/null
+    status=$?
+    while IFS= read -r line; do
+        case $line in
+        1..0*)
+            planned=0
+            skipped=$((skipped + 1))
+            echo "SKIP $(basename "$program"): ${line#*# }" ;;
+        1..*)
+            planned=${line#1..}
+            planned=${planned%% *} ;;
+        "ok "*"# SKIP"*)
+            seen=$((seen + 1)) skipped=$((skipped + 1))
+            line=${line#ok }
+            echo "SKIP $(basename "$program"): ${line#* }" ;;
+        "ok "*)
+            seen=$((seen + 1)) passed=$((passed + 1)) ;;
+        "not ok "*)
+            seen=$((seen + 1))
+            fail "$(basename "$program"): ${line#not ok }" ;;
+        esac
+    done <"$tap"
+    [ "$planned" -ge 0 ] || fail "$(basename "$program"): printed no plan"
+    [ "$planned" -lt 0 ] || [ "$planned" -eq "$seen" ] ||
+        fail "$(basename "$program"): $seen results of $planned"
+    if [ $status -eq 124 ]; then
+        fail "$(basename "$program"): stopped after $limit_s s"
+    elif [ $status -ne 0 ] && [ "$failed" -eq "$failed_before" ]; then
+        fail "$(basename "$program"): exit code $status"
+    fi
+    [ "$failed" -eq "$failed_before" ] || tail -n 60 "$tap" "$log"
+}
+
+if [ "$1" = --step ]; then
+    name=$2
+    shift 2
+    "$@"
+    status=$?
+    case $status in
+    0) passed=1 ;;
+    77) skipped=1 ;;
+    *) fail "$name" ;;
+    esac
+else
+    name=$1
+    shift
+    [ $# -gt 0 ] || { skipped=1; echo "SKIP $name: no such tests yet"; }
+    for program; do
+        run_tap "$program"
+    done
+fi
+
+echo "$name: $passed passed, $failed failed, $skipped skipped"
+[ -z "${COUNTS:-}" ] || echo "$passed $failed $skipped $name" >>"$COUNTS" || exit 1
+[ "$failed" -eq 0 ]
