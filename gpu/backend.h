@@ -1,0 +1,60 @@
+/*
+ * What runs the stages: a table of functions, filled by the CPU or the CUDA backend. One thread uses a
+ * backend at a time. Memory from alloc is the backend's own and may only be read by stages, upload and
+ * download. run, upload and download keep their order; they may return before the work is done, and what
+ * fails in them is remembered and returned by the next finish.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BACKEND_H
+#define LIVESTEREO_BACKEND_H
+
+#include "gpu/stages.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BACKEND_MARKS = 32 };
+
+struct backend {
+    char name[128]; /* for people */
+    /* Uninitialised memory, 256-byte aligned, or NULL. release takes NULL. */
+    void *(*alloc)(struct backend *b, size_t bytes);
+    void (*release)(struct backend *b, void *memory);
+    /* Host memory that uploads fastest. */
+    void *(*alloc_host)(struct backend *b, size_t bytes);
+    void (*release_host)(struct backend *b, void *memory);
+    void (*upload)(struct backend *b, void *to, const void *from, size_t bytes);
+    void (*download)(struct backend *b, void *to, const void *from, size_t bytes);
+    /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
+    void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);
+    /* count half-steps of stage message from args->iteration on, in one go; NULL: run them singly. */
+    void (*half_steps)(struct backend *b, const struct message_args *args, int count);
+    /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */
+    void (*mark)(struct backend *b, int i);
+    double (*elapsed_ms)(struct backend *b, int from, int to);
+    /* Waits. 0, or -errno of the first failure since the last finish, logged once. */
+    int (*finish)(struct backend *b);
+    void (*close)(struct backend **b);
+};
+
+/* Plain runs every stage as written; tuned replaces what this processor can do faster with the same
+ * bytes; shuffled runs the pixels of each stage in an order drawn from seed, for tests. */
+enum cpu_form { CPU_PLAIN, CPU_TUNED, CPU_SHUFFLED };
+
+/* threads 0 takes all cores. NULL and *error = -errno on failure, logged. */
+struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed, int *error);
+
+/* Device number gpu. plain keeps the generated kernels. NULL and *error = -ENODEV when there is no
+ * usable device; quiet leaves saying so to the caller. */
+struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error);
+
+/* Name and argument size of a stage. */
+extern const char *const stage_names[STAGE_COUNT];
+extern const size_t stage_args_size[STAGE_COUNT];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

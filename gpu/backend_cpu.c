@@ -1,0 +1,168 @@
+/*
+ * The CPU backend: every stage as a loop over its pixels, rows dealt out to a crew of threads.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/backend_cpu.h"
+
+#include "config/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define STAGE_ROW(name, arguments)                                                                  \
+    static void pixel_##name(const void *args, int x, int y) {                                      \
+        stage_##name((const struct arguments##_args *)args, x, y);                                  \
+    }                                                                                               \
+    static void rows_##name(const void *args, int width, int first, int last) {                     \
+        for (int y = first; y < last; y++)                                                          \
+            for (int x = 0; x < width; x++)                                                         \
+                stage_##name((const struct arguments##_args *)args, x, y);                          \
+    }
+#include "gpu/stages.def"
+#undef STAGE_ROW
+
+static const struct cpu_stage plain_stages[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments) {pixel_##name, rows_##name},
+#include "gpu/stages.def"
+#undef STAGE_ROW
+};
+
+const char *const stage_names[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments) #name,
+#include "gpu/stages.def"
+#undef STAGE_ROW
+};
+
+const size_t stage_args_size[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments) sizeof(struct arguments##_args),
+#include "gpu/stages.def"
+#undef STAGE_ROW
+};
+
+static struct backend_cpu *cpu_of(struct backend *b) {
+    return (struct backend_cpu *)b;
+}
+
+static void *cpu_alloc(struct backend *b, size_t bytes) {
+    (void)b;
+    void *memory = NULL;
+    return posix_memalign(&memory, 256, bytes ? bytes : 1) ? NULL : memory;
+}
+
+static void cpu_release(struct backend *b, void *memory) {
+    (void)b;
+    free(memory);
+}
+
+static void cpu_copy(struct backend *b, void *to, const void *from, size_t bytes) {
+    (void)b;
+    memcpy(to, from, bytes);
+}
+
+struct row_job {
+    void (*rows)(const void *args, int width, int first, int last);
+    const void *args;
+    int width;
+};
+
+static void work_rows(void *context, int first, int last) {
+    const struct row_job *job = context;
+    job->rows(job->args, job->width, first, last);
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t draw(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static void run_shuffled(struct backend_cpu *cpu, enum stage stage, const void *args, int width, int height) {
+    size_t count = (size_t)width * (size_t)height;
+    uint32_t *order = malloc(count * sizeof(*order));
+    assert(order); /* tests only */
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = draw(&cpu->seed) % i;
+        uint32_t swap = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swap;
+    }
+    for (size_t i = 0; i < count; i++)
+        cpu->stages[stage].pixel(args, (int)(order[i] % (uint32_t)width), (int)(order[i] / (uint32_t)width));
+    free(order);
+}
+
+static void cpu_run(struct backend *b, enum stage stage, const void *args, int width, int height) {
+    struct backend_cpu *cpu = cpu_of(b);
+    if (cpu->form == CPU_SHUFFLED) {
+        run_shuffled(cpu, stage, args, width, height);
+        return;
+    }
+    struct row_job job = {cpu->stages[stage].rows, args, width};
+    int block = height / (4 * workers_count(cpu->workers));
+    workers_run(cpu->workers, height, block < 1 ? 1 : block > 16 ? 16 : block, work_rows, &job);
+}
+
+static void cpu_mark(struct backend *b, int i) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    cpu_of(b)->mark_ms[i] = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static double cpu_elapsed_ms(struct backend *b, int from, int to) {
+    return cpu_of(b)->mark_ms[to] - cpu_of(b)->mark_ms[from];
+}
+
+static int cpu_finish(struct backend *b) {
+    (void)b;
+    return 0;
+}
+
+static void cpu_close(struct backend **b) {
+    if (!*b)
+        return;
+    struct backend_cpu *cpu = cpu_of(*b);
+    workers_close(&cpu->workers);
+    free(cpu);
+    *b = NULL;
+}
+
+struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed, int *error) {
+    struct backend_cpu *cpu = calloc(1, sizeof(*cpu));
+    *error = cpu ? 0 : -ENOMEM;
+    if (cpu)
+        cpu->workers = workers_open(form == CPU_SHUFFLED ? 1 : threads, error);
+    if (*error) {
+        log_error("cpu backend", "cannot start: %s", strerror(-*error));
+        free(cpu);
+        return NULL;
+    }
+    cpu->base = (struct backend){
+        .alloc = cpu_alloc,
+        .release = cpu_release,
+        .alloc_host = cpu_alloc,
+        .release_host = cpu_release,
+        .upload = cpu_copy,
+        .download = cpu_copy,
+        .run = cpu_run,
+        .mark = cpu_mark,
+        .elapsed_ms = cpu_elapsed_ms,
+        .finish = cpu_finish,
+        .close = cpu_close,
+    };
+    cpu->form = form;
+    cpu->seed = seed;
+    memcpy(cpu->stages, plain_stages, sizeof(cpu->stages));
+    int count = workers_count(cpu->workers);
+    snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (plain, %d thread%s)", count, count > 1 ? "s" : "");
+    if (form == CPU_TUNED)
+        cpu_tune_avx2(cpu);
+    return &cpu->base;
+}

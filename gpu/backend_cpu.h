@@ -1,0 +1,28 @@
+/*
+ * The CPU backend's launch table, for it and for the files of tuned twins.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BACKEND_CPU_H
+#define LIVESTEREO_BACKEND_CPU_H
+
+#include "gpu/backend.h"
+#include "gpu/workers.h"
+
+struct cpu_stage {
+    void (*pixel)(const void *args, int x, int y);
+    void (*rows)(const void *args, int width, int first, int last); /* rows first..last-1 */
+};
+
+struct backend_cpu {
+    struct backend base; /* first: the two pointers are one */
+    enum cpu_form form;
+    uint64_t seed;
+    struct workers *workers;
+    struct cpu_stage stages[STAGE_COUNT];
+    double mark_ms[BACKEND_MARKS];
+};
+
+/* Replaces the rows of the stages that this processor's AVX2 does faster; no change without AVX2. */
+void cpu_tune_avx2(struct backend_cpu *cpu);
+
+#endif

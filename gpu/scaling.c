@@ -1,0 +1,102 @@
+/*
+ * See scaling.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/scaling.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Robust curve: weight * min(x, tau) or weight * (1 - exp(-x / tau)). */
+static double curve(int form, double weight, double tau, double x) {
+    return form == CURVE_TRUNCATED ? weight * fmin(x, tau) : weight * (1 - exp(-x / tau));
+}
+
+/* The difference that entry i of the lookup table stands for, in grey levels. The squared difference of
+ * DATA_COST_SSD is divided by tau, so that one tau serves all kinds. */
+static double lut_difference(const struct params *p, int channels, int i) {
+    switch (p->data_cost) {
+    case DATA_COST_BT:
+        return (double)i / (2 * channels);
+    case DATA_COST_SSD:
+        return i / p->data_truncation;
+    default:
+        return (double)i / channels;
+    }
+}
+
+static int uses_difference(const struct params *p) {
+    return p->data_cost != DATA_COST_CENSUS;
+}
+
+static int uses_census(const struct params *p) {
+    return p->data_cost == DATA_COST_CENSUS || p->data_cost == DATA_COST_AD_CENSUS;
+}
+
+static double difference_cost(const struct params *p, int channels, int i) {
+    return curve(p->data_curve, p->data_weight, p->data_truncation, lut_difference(p, channels, i));
+}
+
+static double census_cost(const struct params *p, int i) {
+    return curve(p->census_curve, p->census_weight, p->census_truncation, i);
+}
+
+static uint8_t byte_of(double v, int most) {
+    long n = lround(v);
+    return (uint8_t)(n < 0 ? 0 : n > most ? most : n);
+}
+
+static void make_edges(struct scaling *s, const struct params *p, double truncation) {
+    const double factor[4] = {1, p->edge_factor_1, p->edge_factor_2, 1};
+    for (int i = 0; i < 4; i++) {
+        s->rho[i] = byte_of(s->scale * factor[i] * p->discontinuity_weight, TRUNCATION_MOST);
+        s->truncation[i] = byte_of(s->scale * factor[i] * truncation, TRUNCATION_MOST);
+    }
+}
+
+void scaling_make(struct scaling *s, const struct params *p, int match_channels) {
+    memset(s, 0, sizeof(*s));
+    double difference_most = 0, census_most = 0;
+    if (uses_difference(p))
+        difference_most = difference_cost(p, match_channels, COST_LUT - 1);
+    if (uses_census(p))
+        census_most = census_cost(p, CENSUS_LUT - 1);
+    double most = difference_most + census_most;
+    double truncation = p->discontinuity_truncation;
+    if (p->truncation_by_range)
+        truncation *= p->disparity_range / 16.0;
+    s->scale = TRUNCATION_MOST / truncation;
+    if (most > 0)
+        s->scale = fmin(s->scale, COST_MOST / most);
+    for (int i = 0; i < COST_LUT && uses_difference(p); i++)
+        s->lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), COST_MOST);
+    for (int i = 0; i < CENSUS_LUT && uses_census(p); i++)
+        s->census_lut[i] = byte_of(s->scale * census_cost(p, i), COST_MOST - s->lut[COST_LUT - 1]);
+    s->outside = byte_of(s->scale * most * p->outside_cost, COST_MOST);
+    make_edges(s, p, truncation);
+    s->rest_threshold = (int)floor(p->bp_rest_threshold * s->truncation[0]);
+    for (int i = 0; i < 256; i++)
+        s->median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
+}
+
+struct taps scaling_taps(double sigma) {
+    struct taps taps = {.radius = (int)ceil(3 * sigma)};
+    assert(taps.radius < TAPS_MOST);
+    double sum = 0;
+    for (int k = -taps.radius; k <= taps.radius; k++)
+        sum += exp(-k * k / (2 * sigma * sigma));
+    int rest = 1 << 14;
+    for (int k = 1; k <= taps.radius; k++) {
+        taps.q14[k] = (int16_t)lround(exp(-k * k / (2 * sigma * sigma)) / sum * (1 << 14));
+        rest -= 2 * taps.q14[k];
+    }
+    taps.q14[0] = (int16_t)rest;
+    return taps;
+}
+
+int scaling_iterations(const struct params *p, int level) {
+    const int own[] = {p->bp_iterations_0, p->bp_iterations_1, p->bp_iterations_2, p->bp_iterations_3};
+    int known = (int)(sizeof(own) / sizeof(own[0]));
+    return level < known && own[level] >= 0 ? own[level] : p->bp_iterations;
+}

@@ -1,0 +1,32 @@
+/*
+ * From the user's parameters, reals in the papers' units, to the integers that the stages compute with
+ * (DESIGN section 2). Pure functions of their arguments.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SCALING_H
+#define LIVESTEREO_SCALING_H
+
+#include "config/params.h"
+#include "gpu/stages.h"
+
+struct scaling {
+    double scale; /* integer units in one of the papers' */
+    uint8_t lut[COST_LUT];
+    uint8_t census_lut[CENSUS_LUT];
+    uint16_t median_weight[256];
+    uint8_t outside; /* cost of labels outside the other picture */
+    uint8_t rho[4], truncation[4]; /* by edge class */
+    int rest_threshold;
+};
+
+/* The largest scale at which the finest data cost stays at most COST_MOST and T at most TRUNCATION_MOST.
+ * match_channels: channels of the pictures compared (1 or 3). */
+void scaling_make(struct scaling *s, const struct params *p, int match_channels);
+
+/* Gaussian of sigma px as Q14 taps that sum to 1 << 14; radius ceil(3 sigma). */
+struct taps scaling_taps(double sigma);
+
+/* Half-steps at a level, 0 the finest. */
+int scaling_iterations(const struct params *p, int level);
+
+#endif

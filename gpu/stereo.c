@@ -1,0 +1,383 @@
+/*
+ * The order of the stages, once for both backends. stereo_run() reads top to bottom as the pipeline.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stereo.h"
+
+#include "config/log.h"
+#include "gpu/stereo_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void run(struct stereo *s, enum stage stage, const void *args, int width, int height) {
+    s->backend->run(s->backend, stage, args, width, height);
+}
+
+/* Tables are made and sent only when the settings have changed. */
+static int adopt_params(struct stereo *s, const struct params *p) {
+    if (p->disparity_range >= s->width) {
+        log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer", p->disparity_range,
+                  s->width);
+        return -EINVAL;
+    }
+    int error = stereo_memory_shape(s, p->disparity_range, p->bp_levels);
+    if (error || (s->params_known && !memcmp(p, &s->params, sizeof(*p))))
+        return error;
+    s->params = *p;
+    s->params_known = 1;
+    scaling_make(&s->scaling, p, p->cost_color ? s->channels : 1);
+    struct backend *b = s->backend;
+    b->upload(b, s->lut, s->scaling.lut, sizeof(s->scaling.lut));
+    b->upload(b, s->census_lut, s->scaling.census_lut, sizeof(s->scaling.census_lut));
+    b->upload(b, s->median_weight, s->scaling.median_weight, sizeof(s->scaling.median_weight));
+    return 0;
+}
+
+static const uint8_t *picture(const struct stereo *s, int view) {
+    return s->map[view] ? s->rectified[view] : s->raw[view];
+}
+
+/* The pictures that are compared: smoothed where that is on. */
+static const uint8_t *match_picture(const struct stereo *s, int view) {
+    return s->params.smooth_sigma > 0 ? s->smoothed[view] : picture(s, view);
+}
+
+static void rectify(struct stereo *s) {
+    for (int v = 0; v < 2; v++) {
+        struct remap_args a = {s->raw[v], s->map[v], s->rectified[v], s->width, s->channels,
+                               s->source.width, s->source.height};
+        if (s->map[v])
+            run(s, STAGE_remap, &a, s->width, s->height);
+    }
+}
+
+static void smooth(struct stereo *s) {
+    for (int v = 0; v < 2; v++) {
+        if (s->params.smooth_sigma > 0) {
+            struct taps taps = scaling_taps(s->params.smooth_sigma);
+            struct smooth_x_args x = {picture(s, v), s->smooth_between, s->width, s->channels, taps};
+            struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width, s->height, s->channels, taps};
+            run(s, STAGE_smooth_x, &x, s->width, s->height);
+            run(s, STAGE_smooth_y, &y, s->width, s->height);
+        }
+        struct grey_args grey = {match_picture(s, v), s->grey[v], s->width, s->channels};
+        run(s, STAGE_grey, &grey, s->width, s->height);
+        struct census_args census = {s->grey[v], s->census[v], s->width, s->height};
+        if (s->params.data_cost == DATA_COST_CENSUS || s->params.data_cost == DATA_COST_AD_CENSUS)
+            run(s, STAGE_census, &census, s->width, s->height);
+    }
+}
+
+/* Where the matching cost goes before it is smoothed: the end of the block of messages, whose first
+ * half holds the 16-bit sums between the two passes. */
+static uint8_t *unsmoothed_cost(const struct stereo *s) {
+    return s->params.cost_smoothing == COST_SMOOTHING_OFF ? s->cost : s->level[0].message[2];
+}
+
+static void match(struct stereo *s, int base) {
+    int color = s->params.cost_color && s->channels > 1;
+    struct cost_args a = {
+        .grid = s->level[0].grid,
+        .base = color ? match_picture(s, base) : s->grey[base],
+        .other = color ? match_picture(s, !base) : s->grey[!base],
+        .census_base = s->census[base],
+        .census_other = s->census[!base],
+        .lut = s->lut,
+        .census_lut = s->census_lut,
+        .cost = unsmoothed_cost(s),
+        .channels = color ? s->channels : 1,
+        .kind = s->params.data_cost,
+        .min_disparity = s->params.min_disparity,
+        .sign = base ? -1 : 1,
+        .outside = s->scaling.outside,
+    };
+    run(s, STAGE_cost, &a, s->width, s->height);
+}
+
+static void smooth_cost_gaussian(struct stereo *s) {
+    struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), (uint16_t *)s->messages[0], s->cost,
+                                 scaling_taps(s->params.cost_sigma)};
+    run(s, STAGE_cost_smooth_x, &a, s->width, s->height);
+    run(s, STAGE_cost_smooth_y, &a, s->width, s->height);
+}
+
+static void smooth_cost_cross(struct stereo *s, int base) {
+    struct arms_args arms = {picture(s, base), s->arms, s->width, s->height, s->channels,
+                             s->params.cross_length, s->params.cross_step};
+    run(s, STAGE_arms, &arms, s->width, s->height);
+    struct cross_args a = {s->level[0].grid, s->arms, unsmoothed_cost(s), (uint16_t *)s->messages[0], s->cost};
+    for (int i = 0; i < s->params.cross_rounds; i++) {
+        run(s, STAGE_cross_x, &a, s->width, s->height);
+        run(s, STAGE_cross_y, &a, s->width, s->height);
+        a.source = s->cost;
+    }
+}
+
+static void smooth_cost(struct stereo *s, int base) {
+    if (s->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
+        smooth_cost_gaussian(s);
+    else if (s->params.cost_smoothing == COST_SMOOTHING_CROSS)
+        smooth_cost_cross(s, base);
+}
+
+static void build_pyramid(struct stereo *s) {
+    for (int l = 1; l < s->levels; l++) {
+        const struct level *fine = &s->level[l - 1];
+        struct halve_args a = {s->level[l].grid, fine->grid, l == 1 ? s->cost : NULL,
+                               l == 1 ? NULL : fine->cost16, s->level[l].cost16};
+        run(s, STAGE_halve, &a, a.grid.width, a.grid.height);
+    }
+}
+
+static int edges_on(const struct stereo *s) {
+    return s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
+}
+
+static void classify_edges(struct stereo *s, int base) {
+    if (!edges_on(s))
+        return;
+    struct edges_args a = {picture(s, base), s->level[0].classes, s->width, s->height, s->channels,
+                           {s->params.edge_step_1, s->params.edge_step_2}};
+    run(s, STAGE_edges, &a, s->width, s->height);
+    for (int l = 1; l < s->levels && l < s->params.edge_levels; l++) {
+        const struct level *fine = &s->level[l - 1], *level = &s->level[l];
+        struct edges_halve_args h = {fine->classes, level->classes, fine->grid.width, fine->grid.height,
+                                     level->grid.width};
+        run(s, STAGE_edges_halve, &h, level->grid.width, level->grid.height);
+    }
+}
+
+/* The first half-step of a level overwrites colour 0 unread, so only colour 1 needs a start. */
+static void start_messages(struct stereo *s, int l, int iterations) {
+    const struct level *level = &s->level[l];
+    for (int colour = iterations > 0; colour < 2; colour++) {
+        struct silence_args silence = {.grid = level->grid, .colour = colour};
+        struct widen_args widen = {.grid = level->grid, .colour = colour};
+        memcpy(silence.message, level->message, sizeof(silence.message));
+        memcpy(widen.message, level->message, sizeof(widen.message));
+        if (l + 1 == s->levels) {
+            run(s, STAGE_silence, &silence, level->grid.half, level->grid.height);
+            continue;
+        }
+        widen.coarse = s->level[l + 1].grid;
+        for (int r = 0; r < DIRECTIONS; r++)
+            widen.parent[r] = s->level[l + 1].message[r];
+        run(s, STAGE_widen, &widen, level->grid.half, level->grid.height);
+    }
+}
+
+static struct message_args message_args_of(const struct stereo *s, int l) {
+    const struct level *level = &s->level[l];
+    struct message_args a = {
+        .grid = level->grid,
+        .cost8 = l ? NULL : s->cost,
+        .cost16 = level->cost16,
+        .classes = edges_on(s) && l < s->params.edge_levels ? level->classes : NULL,
+        .flags = s->params.bp_resting ? s->flags : NULL,
+        .threshold = s->scaling.rest_threshold,
+    };
+    memcpy(a.message, level->message, sizeof(a.message));
+    memcpy(a.rho, s->scaling.rho, sizeof(a.rho));
+    memcpy(a.truncation, s->scaling.truncation, sizeof(a.truncation));
+    return a;
+}
+
+static void tally(struct stereo *s, int l, int iteration) {
+    struct tally_args t = {s->level[l].grid, s->flags, s->tally + (size_t)iteration * s->height, iteration & 1};
+    if (l == 0 && iteration < FRAME_TALLY)
+        run(s, STAGE_tally, &t, 1, t.grid.height);
+}
+
+static void send_messages(struct stereo *s, int l, int iterations) {
+    struct message_args a = message_args_of(s, l);
+    if (!a.flags && s->backend->half_steps) {
+        s->backend->half_steps(s->backend, &a, iterations);
+        return;
+    }
+    for (; a.iteration < iterations; a.iteration++) {
+        run(s, a.flags ? STAGE_message_resting : STAGE_message, &a, a.grid.half, a.grid.height);
+        if (a.flags)
+            tally(s, l, a.iteration);
+    }
+}
+
+static void propagate_beliefs(struct stereo *s) {
+    for (int l = s->levels - 1; l >= 0; l--) {
+        int iterations = scaling_iterations(&s->params, l);
+        start_messages(s, l, iterations);
+        send_messages(s, l, iterations);
+    }
+}
+
+static void pick(struct stereo *s, int base) {
+    struct pick_args a = {
+        .grid = s->level[0].grid,
+        .cost = s->cost,
+        .label = s->label,
+        .disparity = s->disparity[base],
+        .confidence = s->confidence,
+        .min_disparity = s->params.min_disparity,
+        .subpixel = s->params.subpixel,
+    };
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = s->level[0].message[r];
+    run(s, STAGE_pick, &a, s->width, s->height);
+}
+
+/* Marks of the right view's run follow those of the frame. */
+enum { RIGHT_MARKS = 16 };
+
+static void estimate(struct stereo *s, int base) {
+    struct backend *b = s->backend;
+    int marks = base * RIGHT_MARKS;
+    b->mark(b, marks + TIME_COST);
+    match(s, base);
+    b->mark(b, marks + TIME_AGGREGATE);
+    smooth_cost(s, base);
+    classify_edges(s, base);
+    b->mark(b, marks + TIME_BP);
+    build_pyramid(s);
+    propagate_beliefs(s);
+    b->mark(b, marks + TIME_PICK);
+    pick(s, base);
+    b->mark(b, marks + TIME_CHECK);
+}
+
+/* Refinement goes back and forth between the map and a spare one. */
+static void swap_maps(struct stereo *s) {
+    int16_t *map = s->disparity[0];
+    s->disparity[0] = s->spare[0];
+    s->spare[0] = map;
+}
+
+static void check(struct stereo *s) {
+    const struct params *p = &s->params;
+    if (p->lr_check != LR_CHECK_OFF || p->min_confidence > 0) {
+        struct check_args a = {
+            .left = s->disparity[0],
+            .right = p->lr_check == LR_CHECK_BP ? s->disparity[1] : NULL,
+            .confidence = s->confidence,
+            .out = s->spare[0],
+            .width = s->width,
+            .range = p->disparity_range,
+            .tolerance = p->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * p->disp12_max_diff),
+            .min_confidence = p->min_confidence,
+        };
+        run(s, STAGE_check, &a, s->width, s->height);
+        swap_maps(s);
+    }
+    if (p->speckle_size > 0) {
+        struct speckle_args a = {s->disparity[0], s->spare[0], s->patch, s->patch_size, s->width, s->height,
+                                 (int)lround(16 * p->speckle_range), (uint32_t)p->speckle_size};
+        for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
+            run(s, (enum stage)stage, &a, s->width, s->height);
+        swap_maps(s);
+    }
+}
+
+static void refine(struct stereo *s) {
+    for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
+        struct fill_args a = {s->disparity[0], s->spare[0], s->width, s->height, !along_columns, along_columns};
+        run(s, STAGE_fill, &a, s->width, s->height);
+        swap_maps(s);
+    }
+    if (s->params.median_radius > 0) {
+        struct median_args a = {s->disparity[0], picture(s, 0), s->median_weight, s->spare[0], s->width,
+                                s->height, s->channels, s->params.median_radius};
+        run(s, STAGE_median, &a, s->width, s->height);
+        swap_maps(s);
+    }
+}
+
+static void download(struct stereo *s, struct frame *f) {
+    struct backend *b = s->backend;
+    size_t pixels = (size_t)s->width * (size_t)s->height;
+    struct image *out[2] = {&f->rect_left, &f->rect_right};
+    const struct image *in[2] = {&f->left, &f->right};
+    for (int v = 0; v < 2; v++) {
+        *out[v] = (struct image){out[v]->data, s->width, s->height, s->channels};
+        if (s->map[v])
+            b->download(b, out[v]->data, s->rectified[v], image_bytes(out[v]));
+        else
+            memcpy(out[v]->data, in[v]->data, image_bytes(out[v]));
+    }
+    b->download(b, f->disparity, s->disparity[0], pixels * sizeof(*f->disparity));
+    b->download(b, f->confidence, s->confidence, pixels);
+    if (s->params.bp_resting)
+        b->download(b, s->host_tally, s->tally, FRAME_TALLY * (size_t)s->height * sizeof(*s->host_tally));
+}
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void note_times(struct stereo *s, struct frame *f) {
+    struct backend *b = s->backend;
+    int right = s->params.lr_check == LR_CHECK_BP;
+    for (int i = 0; i < TIME_COUNT; i++)
+        f->stage_ms[i] = b->elapsed_ms(b, i, i + 1);
+    if (!right)
+        return;
+    f->stage_ms[TIME_SMOOTH] = b->elapsed_ms(b, TIME_SMOOTH, RIGHT_MARKS + TIME_COST);
+    for (int i = TIME_COST; i < TIME_CHECK; i++)
+        f->stage_ms[i] += b->elapsed_ms(b, RIGHT_MARKS + i, RIGHT_MARKS + i + 1);
+}
+
+static void note_tally(struct stereo *s, struct frame *f) {
+    int iterations = scaling_iterations(&s->params, 0);
+    f->updated_count = !s->params.bp_resting ? 0 : iterations < FRAME_TALLY ? iterations : FRAME_TALLY;
+    for (int i = 0; i < f->updated_count; i++) {
+        double sum = 0;
+        for (int y = 0; y < s->height; y++)
+            sum += s->host_tally[(size_t)i * s->height + y];
+        f->updated[i] = (float)(sum / (2.0 * s->width * s->height));
+    }
+}
+
+static int same_size(const struct image *a, const struct image *b) {
+    return a->width == b->width && a->height == b->height && a->channels == b->channels;
+}
+
+int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
+    double started = now_ms();
+    const struct image *in[2] = {&f->left, &f->right};
+    size_t raw = image_bytes(&s->source);
+    if (!same_size(in[0], &s->source) || !same_size(in[1], &s->source)) {
+        log_error("stereo", "a pair of %dx%d pictures came where the pipeline was opened for others",
+                  f->left.width, f->left.height);
+        return -EINVAL;
+    }
+    int error = adopt_params(s, params);
+    if (error)
+        return error;
+    struct backend *b = s->backend;
+    b->mark(b, TIME_UPLOAD);
+    for (int v = 0; v < 2; v++)
+        b->upload(b, s->raw[v], in[v]->data, raw);
+    b->mark(b, TIME_RECTIFY);
+    rectify(s);
+    b->mark(b, TIME_SMOOTH);
+    smooth(s);
+    if (params->lr_check == LR_CHECK_BP)
+        estimate(s, 1);
+    estimate(s, 0);
+    check(s);
+    b->mark(b, TIME_REFINE);
+    refine(s);
+    b->mark(b, TIME_DOWNLOAD);
+    download(s, f);
+    b->mark(b, TIME_COUNT);
+    error = b->finish(b);
+    f->params = *params;
+    note_times(s, f);
+    note_tally(s, f);
+    f->energy = NAN;
+    f->compute_ms = now_ms() - started;
+    return error;
+}

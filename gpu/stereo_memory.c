@@ -1,0 +1,140 @@
+/*
+ * The pipeline's buffers: taken once for the pictures' size, again when labels or levels change.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "gpu/stereo_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *take(struct stereo *s, size_t count, size_t size, int *error) {
+    void *memory = *error ? NULL : s->backend->alloc(s->backend, count * size);
+    if (!memory)
+        *error = -ENOMEM;
+    return memory;
+}
+
+#define TAKE(s, pointer, count, error) ((pointer) = take(s, (size_t)(count), sizeof(*(pointer)), error))
+
+static int say_memory(const struct stereo *s, int error, const char *what) {
+    if (error)
+        log_error(s->backend->name, "not enough memory for %s of %dx%d; use smaller pictures or a smaller "
+                  "disparity_range", what, s->width, s->height);
+    return error;
+}
+
+int stereo_memory_pictures(struct stereo *s) {
+    size_t pixels = (size_t)s->width * (size_t)s->height, samples = pixels * (size_t)s->channels;
+    int error = 0;
+    for (int v = 0; v < 2; v++) {
+        TAKE(s, s->raw[v], image_bytes(&s->source), &error);
+        if (s->map[v])
+            TAKE(s, s->rectified[v], samples, &error);
+        TAKE(s, s->smoothed[v], samples, &error);
+        TAKE(s, s->grey[v], pixels, &error);
+        TAKE(s, s->census[v], pixels, &error);
+        TAKE(s, s->disparity[v], pixels, &error);
+        TAKE(s, s->spare[v], pixels, &error);
+    }
+    TAKE(s, s->smooth_between, samples, &error);
+    TAKE(s, s->arms, pixels, &error);
+    TAKE(s, s->flags, pixels + 2 * (size_t)s->height, &error);
+    TAKE(s, s->tally, FRAME_TALLY * (size_t)s->height, &error);
+    TAKE(s, s->patch, pixels, &error);
+    TAKE(s, s->patch_size, pixels, &error);
+    TAKE(s, s->label, pixels, &error);
+    TAKE(s, s->confidence, pixels, &error);
+    TAKE(s, s->lut, COST_LUT, &error);
+    TAKE(s, s->census_lut, CENSUS_LUT, &error);
+    TAKE(s, s->median_weight, 256, &error);
+    s->host_tally = malloc(FRAME_TALLY * (size_t)s->height * sizeof(*s->host_tally));
+    if (!s->host_tally)
+        error = -ENOMEM;
+    return say_memory(s, error, "pictures");
+}
+
+static void release(struct stereo *s, void *memory) {
+    s->backend->release(s->backend, memory);
+}
+
+static void free_shape(struct stereo *s) {
+    release(s, s->cost);
+    s->cost = NULL;
+    for (int l = 0; l < s->levels; l++) {
+        release(s, s->level[l].cost16);
+        release(s, s->level[l].classes);
+        release(s, s->messages[l]);
+        s->messages[l] = NULL;
+    }
+    memset(s->level, 0, sizeof(s->level));
+    s->levels = 0;
+}
+
+static struct grid make_grid(int width, int height, int labels) {
+    return (struct grid){
+        .width = width,
+        .height = height,
+        .half = (width + 1) / 2,
+        .labels = labels,
+        .padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK,
+    };
+}
+
+int stereo_memory_shape(struct stereo *s, int labels, int levels) {
+    struct grid grid = make_grid(s->width, s->height, labels);
+    while (levels > 1 && ((s->width - 1) >> (levels - 1)) == 0 && ((s->height - 1) >> (levels - 1)) == 0)
+        levels--; /* a level above a single node would repeat it */
+    int same = s->levels == levels && s->level[0].grid.padded == grid.padded;
+    int error = 0;
+    if (!same) {
+        free_shape(s);
+        s->levels = levels;
+        TAKE(s, s->cost, grid_volume(&grid), &error);
+    }
+    for (int l = 0; l < levels; l++) {
+        struct level *level = &s->level[l];
+        level->grid = l ? make_grid((s->level[l - 1].grid.width + 1) / 2,
+                                    (s->level[l - 1].grid.height + 1) / 2, labels)
+                        : grid;
+        if (same)
+            continue;
+        size_t volume = grid_volume(&level->grid);
+        if (l)
+            TAKE(s, level->cost16, volume, &error);
+        TAKE(s, level->classes, (size_t)level->grid.width * (size_t)level->grid.height, &error);
+        TAKE(s, s->messages[l], DIRECTIONS * volume, &error);
+        for (int r = 0; r < DIRECTIONS; r++)
+            level->message[r] = s->messages[l] ? s->messages[l] + (size_t)r * volume : NULL;
+    }
+    if (error)
+        free_shape(s);
+    return say_memory(s, error, "cost and messages");
+}
+
+void stereo_memory_free(struct stereo *s) {
+    free_shape(s);
+    for (int v = 0; v < 2; v++) {
+        release(s, s->raw[v]);
+        release(s, s->rectified[v]);
+        release(s, s->smoothed[v]);
+        release(s, s->grey[v]);
+        release(s, s->census[v]);
+        release(s, s->disparity[v]);
+        release(s, s->spare[v]);
+        release(s, s->map[v]);
+    }
+    release(s, s->smooth_between);
+    release(s, s->arms);
+    release(s, s->flags);
+    release(s, s->tally);
+    release(s, s->patch);
+    release(s, s->patch_size);
+    release(s, s->label);
+    release(s, s->confidence);
+    release(s, s->lut);
+    release(s, s->census_lut);
+    release(s, s->median_weight);
+    free(s->host_tally);
+}
