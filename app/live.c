@@ -1,0 +1,272 @@
+/*
+ * The threads of app/live.h. Each holds one frame at a time, so the pool is as large as the places a frame
+ * can be and taking from it never waits. The lock guards settings and counts, never work.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/live.h"
+
+#include "config/log.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define QUEUE_DEPTH 2
+#define AGES 1024
+
+struct live {
+    struct source *source;
+    struct stereo *stereo;
+    struct live_options options;
+    struct frame_pool *pool;
+    struct queue *pairs, *shown;
+    pthread_t capture, compute;
+    int threads; /* how many of the two were started */
+    atomic_bool stop;
+
+    pthread_mutex_t lock; /* guards the rest */
+    struct params params;
+    int error, in_compute;
+    long captured, computed, shown_count, damaged;
+    int64_t opened_ns, first_captured_ns, last_captured_ns, first_shown_ns, last_shown_ns;
+    double compute_ms, stage_ms[TIME_COUNT]; /* sums */
+    double age_ms[AGES];                     /* ring, by shown_count */
+};
+
+static int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void end_with(struct live *live, int error, int in_compute) {
+    pthread_mutex_lock(&live->lock);
+    if (!live->error) {
+        live->error = error;
+        live->in_compute = in_compute;
+    }
+    pthread_mutex_unlock(&live->lock);
+}
+
+static void count_captured(struct live *live) {
+    pthread_mutex_lock(&live->lock);
+    live->last_captured_ns = now_ns();
+    if (live->captured++ == 0)
+        live->first_captured_ns = live->last_captured_ns;
+    pthread_mutex_unlock(&live->lock);
+}
+
+static void count_computed(struct live *live, const struct frame *frame) {
+    pthread_mutex_lock(&live->lock);
+    live->computed++;
+    live->compute_ms += frame->compute_ms;
+    for (int i = 0; i < TIME_COUNT; i++)
+        live->stage_ms[i] += frame->stage_ms[i];
+    pthread_mutex_unlock(&live->lock);
+}
+
+static void count_shown(struct live *live, const struct frame *frame) {
+    pthread_mutex_lock(&live->lock);
+    live->last_shown_ns = now_ns();
+    if (live->shown_count == 0)
+        live->first_shown_ns = live->last_shown_ns;
+    live->age_ms[live->shown_count++ % AGES] = (double)(live->last_shown_ns - frame->taken_ns) / 1e6;
+    pthread_mutex_unlock(&live->lock);
+}
+
+/* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was damaged. */
+static int read_pair(struct live *live, struct frame *frame) {
+    long in_a_row = 0;
+    int status = -EBADMSG;
+    while (!atomic_load(&live->stop)) {
+        status = live->source->read(live->source, frame);
+        if (status != -EBADMSG)
+            return status;
+        pthread_mutex_lock(&live->lock);
+        live->damaged++;
+        pthread_mutex_unlock(&live->lock);
+        if (live->source->count > 0 && ++in_a_row > live->source->count)
+            return status;
+    }
+    return SOURCE_END;
+}
+
+static void *capture_thread(void *context) {
+    struct live *live = context;
+    long limit = live->options.frames;
+    for (long n = 0; limit == 0 || n < limit; n++) {
+        struct frame *frame = pool_take(live->pool);
+        int status = read_pair(live, frame);
+        if (status < 0)
+            end_with(live, status, 0);
+        if (status != 0 || atomic_load(&live->stop)) {
+            frame_drop(&frame);
+            break;
+        }
+        count_captured(live);
+        if (queue_give(live->pairs, &frame) != 0)
+            break;
+    }
+    queue_end(live->pairs);
+    return NULL;
+}
+
+static void *compute_thread(void *context) {
+    struct live *live = context;
+    struct frame *frame;
+    while (queue_take(live->pairs, -1, &frame) == 0) {
+        pthread_mutex_lock(&live->lock);
+        struct params params = live->params;
+        pthread_mutex_unlock(&live->lock);
+
+        int status = stereo_run(live->stereo, &params, frame);
+        if (status != 0) {
+            end_with(live, status, 1);
+            frame_drop(&frame);
+            break;
+        }
+        count_computed(live, frame);
+        if (queue_give(live->shown, &frame) != 0)
+            break;
+    }
+    atomic_store(&live->stop, true);
+    queue_abort(live->pairs);
+    queue_end(live->shown);
+    return NULL;
+}
+
+/* Signals are for the caller's thread: these two start with all of them blocked. */
+static int start_threads(struct live *live) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&live->capture, NULL, capture_thread, live);
+    live->threads += error == 0;
+    if (error == 0) {
+        error = pthread_create(&live->compute, NULL, compute_thread, live);
+        live->threads += error == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        log_error(live->source->name, "cannot start a thread: %s", strerror(error));
+    return -error;
+}
+
+struct live *live_open(struct source *source, struct stereo *stereo, const struct params *params,
+                       const struct live_options *options, int *error) {
+    struct live *live = calloc(1, sizeof *live);
+    if (!live) {
+        log_error(source->name, "out of memory");
+        *error = -ENOMEM;
+        return NULL;
+    }
+    live->source = source;
+    live->stereo = stereo;
+    live->options = *options;
+    live->params = *params;
+    live->opened_ns = now_ns();
+    atomic_init(&live->stop, false);
+    pthread_mutex_init(&live->lock, NULL);
+
+    /* one in each thread's hand, the caller's, what it keeps, and both queues */
+    int places = 3 + options->kept + 2 * QUEUE_DEPTH;
+    live->pairs = queue_open(QUEUE_DEPTH, options->policy);
+    live->shown = queue_open(QUEUE_DEPTH, options->policy);
+    live->pool = pool_open(places, source->width, source->height, source->channels,
+                           source->has_truth, stereo_frame_alloc(stereo));
+    *error = live->pairs && live->shown && live->pool ? start_threads(live) : -ENOMEM;
+    if (*error)
+        live_close(&live);
+    return live;
+}
+
+int live_take(struct live *live, int timeout_ms, struct frame **frame) {
+    int status = queue_take(live->shown, timeout_ms, frame);
+    if (status == 0)
+        count_shown(live, *frame);
+    return status;
+}
+
+void live_set_params(struct live *live, const struct params *params) {
+    pthread_mutex_lock(&live->lock);
+    live->params = *params;
+    pthread_mutex_unlock(&live->lock);
+}
+
+void live_stop(struct live *live) {
+    atomic_store(&live->stop, true);
+}
+
+int live_error(struct live *live, int *in_compute) {
+    pthread_mutex_lock(&live->lock);
+    int error = live->error;
+    *in_compute = live->in_compute;
+    pthread_mutex_unlock(&live->lock);
+    return error;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double rate(long frames, int64_t first_ns, int64_t last_ns) {
+    if (frames < 2 || last_ns <= first_ns)
+        return 0;
+    return (double)(frames - 1) * 1e9 / (double)(last_ns - first_ns);
+}
+
+void live_get_stats(struct live *live, struct live_stats *stats) {
+    double age_ms[AGES];
+    memset(stats, 0, sizeof *stats);
+    stats->dropped = queue_dropped(live->pairs) + queue_dropped(live->shown);
+
+    pthread_mutex_lock(&live->lock);
+    stats->captured = live->captured;
+    stats->computed = live->computed;
+    stats->shown = live->shown_count;
+    stats->damaged = live->damaged;
+    stats->capture_rate = rate(live->captured, live->first_captured_ns, live->last_captured_ns);
+    stats->show_rate = rate(live->shown_count, live->first_shown_ns, live->last_shown_ns);
+    if (live->shown_count)
+        stats->seconds = (double)(live->last_shown_ns - live->opened_ns) / 1e9;
+    if (live->computed) {
+        stats->compute_ms = live->compute_ms / (double)live->computed;
+        for (int i = 0; i < TIME_COUNT; i++)
+            stats->stage_ms[i] = live->stage_ms[i] / (double)live->computed;
+    }
+    int ages = live->shown_count < AGES ? (int)live->shown_count : AGES;
+    memcpy(age_ms, live->age_ms, (size_t)ages * sizeof age_ms[0]);
+    pthread_mutex_unlock(&live->lock);
+
+    if (ages) {
+        qsort(age_ms, (size_t)ages, sizeof age_ms[0], compare_doubles);
+        stats->age_median_ms = age_ms[ages / 2];
+        stats->age_95_ms = age_ms[(ages - 1) * 95 / 100];
+    }
+}
+
+void live_close(struct live **live_pointer) {
+    struct live *live = *live_pointer;
+    if (!live)
+        return;
+    atomic_store(&live->stop, true);
+    if (live->pairs)
+        queue_abort(live->pairs);
+    if (live->shown)
+        queue_abort(live->shown);
+    if (live->threads > 0)
+        pthread_join(live->capture, NULL);
+    if (live->threads > 1)
+        pthread_join(live->compute, NULL);
+    queue_close(&live->pairs);
+    queue_close(&live->shown);
+    pool_close(&live->pool);
+    pthread_mutex_destroy(&live->lock);
+    free(live);
+    *live_pointer = NULL;
+}
