@@ -6,6 +6,10 @@
 #ifndef LIVESTEREO_LOG_H
 #define LIVESTEREO_LOG_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
 void log_set_level(enum log_level level);
@@ -19,5 +23,9 @@ void log_at(enum log_level level, const char *object, const char *format, ...)
 #define log_warning(object, ...) log_at(LOG_WARNING, object, __VA_ARGS__)
 #define log_info(object, ...) log_at(LOG_INFO, object, __VA_ARGS__)
 #define log_debug(object, ...) log_at(LOG_DEBUG, object, __VA_ARGS__)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,177 @@
+/*
+ * The CUDA backend: every stage as a kernel with a thread a pixel, on one stream.
+ * The tuned kernels of other files replace entries of its launch table and give the same bytes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "gpu/backend_cuda.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define STAGE_ROW(name, arguments)                                                                  \
+    static __global__ void kernel_##name(const arguments##_args args, int width, int height) {      \
+        int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                       \
+        int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                       \
+        if (x < width && y < height)                                                                \
+            stage_##name(&args, x, y);                                                              \
+    }                                                                                               \
+    static void launch_##name(struct backend_cuda *cuda, const void *args, int width, int height) { \
+        dim3 block(32, 4), grid((width + 31) / 32, (height + 3) / 4);                               \
+        kernel_##name<<<grid, block, 0, cuda->stream>>>(                                            \
+            *static_cast<const arguments##_args *>(args), width, height);                           \
+    }
+#include "gpu/stages.def"
+#undef STAGE_ROW
+
+static const cuda_launch plain_launches[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments) launch_##name,
+#include "gpu/stages.def"
+#undef STAGE_ROW
+};
+
+static backend_cuda *cuda_of(backend *b) {
+    return reinterpret_cast<backend_cuda *>(b);
+}
+
+/* Remembers and says the first failure since the last finish. */
+static void note(backend_cuda *cuda, cudaError_t code, const char *what) {
+    if (code == cudaSuccess)
+        return;
+    cudaGetLastError(); /* a failure left in place would be found again by whoever asks next */
+    if (cuda->error)
+        return;
+    cuda->error = code == cudaErrorMemoryAllocation ? -ENOMEM : -EIO;
+    log_error(cuda->base.name, "%s failed: %s", what, cudaGetErrorString(code));
+}
+
+static void *cuda_alloc(backend *b, size_t bytes) {
+    void *memory = nullptr;
+    if (cudaMalloc(&memory, bytes ? bytes : 1) == cudaSuccess)
+        return memory;
+    cudaGetLastError();
+    size_t left = 0, all = 0;
+    cudaMemGetInfo(&left, &all);
+    log_error(b->name, "no room for %zu MiB on the GPU: %zu of %zu MiB are free", bytes >> 20, left >> 20,
+              all >> 20);
+    return nullptr;
+}
+
+static void cuda_release(backend *b, void *memory) {
+    note(cuda_of(b), cudaFree(memory), "freeing GPU memory");
+}
+
+static void *cuda_alloc_host(backend *, size_t bytes) {
+    void *memory = nullptr;
+    if (cudaMallocHost(&memory, bytes ? bytes : 1) == cudaSuccess)
+        return memory;
+    cudaGetLastError();
+    return nullptr;
+}
+
+static void cuda_release_host(backend *b, void *memory) {
+    if (memory)
+        note(cuda_of(b), cudaFreeHost(memory), "freeing pinned memory");
+}
+
+static void cuda_upload(backend *b, void *to, const void *from, size_t bytes) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
+}
+
+static void cuda_download(backend *b, void *to, const void *from, size_t bytes) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "download");
+}
+
+static void cuda_run(backend *b, enum stage stage, const void *args, int width, int height) {
+    backend_cuda *cuda = cuda_of(b);
+    cuda->launches[stage](cuda, args, width, height);
+    note(cuda, cudaGetLastError(), stage_names[stage]);
+}
+
+static void cuda_mark(backend *b, int i) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaEventRecord(cuda->marks[i], cuda->stream), "time mark");
+}
+
+static double cuda_elapsed_ms(backend *b, int from, int to) {
+    float ms = 0;
+    backend_cuda *cuda = cuda_of(b);
+    if (cudaEventElapsedTime(&ms, cuda->marks[from], cuda->marks[to]) != cudaSuccess)
+        cudaGetLastError();
+    return ms;
+}
+
+static int cuda_finish(backend *b) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaStreamSynchronize(cuda->stream), "a frame");
+    int error = cuda->error;
+    cuda->error = 0;
+    return error;
+}
+
+static void cuda_close(backend **b) {
+    if (!*b)
+        return;
+    backend_cuda *cuda = cuda_of(*b);
+    for (cudaEvent_t mark : cuda->marks)
+        if (mark)
+            cudaEventDestroy(mark);
+    if (cuda->stream)
+        cudaStreamDestroy(cuda->stream);
+    cudaGetLastError();
+    free(cuda);
+    *b = nullptr;
+}
+
+static int open_device(backend_cuda *cuda, int gpu, int quiet) {
+    int count = 0;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    if (code == cudaSuccess && gpu >= count)
+        code = cudaErrorInvalidDevice;
+    if (code == cudaSuccess)
+        code = cudaSetDevice(gpu);
+    if (code == cudaSuccess)
+        code = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    for (int i = 0; i < BACKEND_MARKS && code == cudaSuccess; i++)
+        code = cudaEventCreate(&cuda->marks[i]);
+    if (code == cudaSuccess) { /* a device too old for this build's code shows itself here */
+        cudaFuncAttributes attributes;
+        code = cudaFuncGetAttributes(&attributes, kernel_message);
+    }
+    cudaGetLastError();
+    if (code != cudaSuccess && !quiet)
+        log_error("cuda", "GPU %d cannot be used: %s (%d found); see nvidia-smi, or use --set backend=cpu", gpu,
+                  cudaGetErrorString(code), count);
+    return code == cudaSuccess ? 0 : -ENODEV;
+}
+
+struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
+    backend_cuda *cuda = static_cast<backend_cuda *>(calloc(1, sizeof(backend_cuda)));
+    *error = cuda ? open_device(cuda, gpu, quiet) : -ENOMEM;
+    if (*error) {
+        backend *b = cuda ? &cuda->base : nullptr;
+        cuda_close(&b);
+        return nullptr;
+    }
+    cudaDeviceProp properties;
+    cudaGetDeviceProperties(&properties, gpu);
+    snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)", plain ? "plain, " : "",
+             properties.name);
+    cuda->base.alloc = cuda_alloc;
+    cuda->base.release = cuda_release;
+    cuda->base.alloc_host = cuda_alloc_host;
+    cuda->base.release_host = cuda_release_host;
+    cuda->base.upload = cuda_upload;
+    cuda->base.download = cuda_download;
+    cuda->base.run = cuda_run;
+    cuda->base.mark = cuda_mark;
+    cuda->base.elapsed_ms = cuda_elapsed_ms;
+    cuda->base.finish = cuda_finish;
+    cuda->base.close = cuda_close;
+    memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
+    return &cuda->base;
+}

@@ -1,0 +1,24 @@
+/*
+ * The CUDA backend's launch table, for it and for the files of tuned kernels.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BACKEND_CUDA_H
+#define LIVESTEREO_BACKEND_CUDA_H
+
+#include "gpu/backend.h"
+
+#include <cuda_runtime.h>
+
+struct backend_cuda;
+
+typedef void (*cuda_launch)(struct backend_cuda *cuda, const void *args, int width, int height);
+
+struct backend_cuda {
+    struct backend base; /* first: the two pointers are one */
+    cudaStream_t stream;
+    cudaEvent_t marks[BACKEND_MARKS];
+    int error; /* first failure since the last finish */
+    cuda_launch launches[STAGE_COUNT];
+};
+
+#endif
