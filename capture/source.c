@@ -1,0 +1,68 @@
+/*
+ * Opens the source that the words on the command line mean, and what all sources share: the clock and
+ * the pacing of recorded pairs. A source is used by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/source.h"
+
+#include "capture/source_private.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000
+#define LATE_NS (NS_PER_S / 2) /* later than this is a pause, not jitter to catch up with */
+
+int64_t clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+void pace_wait(struct pace *pace) {
+    if (pace->rate <= 0)
+        return;
+    int64_t now = clock_ns();
+    if (pace->next_ns == 0 || now - pace->next_ns > LATE_NS)
+        pace->next_ns = now;
+    struct timespec due = { pace->next_ns / NS_PER_S, pace->next_ns % NS_PER_S };
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+        continue;
+    pace->next_ns += (int64_t)llround(NS_PER_S / pace->rate);
+}
+
+int64_t pair_time_ns(long index, double rate) {
+    return (int64_t)llround((double)index * (NS_PER_S / (rate > 0 ? rate : RATE_ASSUMED)));
+}
+
+struct source *source_failed(int *error, int code) {
+    if (error)
+        *error = code;
+    return NULL;
+}
+
+struct source *source_open(const char *const *words, int count, const struct source_options *options,
+                           int *error) {
+    if (count < 1) {
+        log_error(NULL, "no source named; try synth: or a folder that holds left/ and right/");
+        return source_failed(error, -EINVAL);
+    }
+    if (strcmp(words[0], "synth") == 0 || strncmp(words[0], "synth:", 6) == 0) {
+        if (count > 1) {
+            log_error(words[1], "does not belong behind %s; write its keys as synth:key=value,...",
+                      words[0]);
+            return source_failed(error, -EINVAL);
+        }
+        return source_synth_open(words[0], options, error);
+    }
+    return source_pictures_open(words, count, options, error);
+}
+
+void source_close(struct source **source) {
+    struct source *s = *source;
+    *source = NULL;
+    if (s)
+        s->close(s);
+}

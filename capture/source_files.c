@@ -1,0 +1,372 @@
+/*
+ * Which picture files make pairs: two files, two printf patterns, two folders, or a folder laid out as
+ * users and KITTI do. Called once by a source's open on its thread; the caller owns the list.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/source_private.h"
+#include "config/log.h"
+
+#include <dirent.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Folders of left and right pictures below the one named; the first that is there is taken. */
+static const char *const layouts[][2] = {
+    { "left", "right" },
+    { "image_0", "image_1" },
+    { "image_2", "image_3" },
+    { "image_00/data", "image_01/data" },
+    { "image_02/data", "image_03/data" },
+};
+
+static const char *const endings[] = { ".png", ".pgm", ".ppm" };
+
+static int is_folder(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static int is_there(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0;
+}
+
+static int is_picture_name(const char *name) {
+    const char *dot = strrchr(name, '.');
+    if (!dot || name[0] == '.')
+        return 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_ascii_strcasecmp(dot, endings[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* As people count: runs of digits compare as numbers (2 before 10), the rest byte by byte. */
+static int natural_order(const char *a, const char *b) {
+    const char *p = a, *q = b;
+    while (*p && *q) {
+        if (g_ascii_isdigit(*p) && g_ascii_isdigit(*q)) {
+            p += strspn(p, "0");
+            q += strspn(q, "0");
+            size_t n = strspn(p, "0123456789"), m = strspn(q, "0123456789");
+            int order = n != m ? (n < m ? -1 : 1) : strncmp(p, q, n);
+            if (order)
+                return order;
+            p += n;
+            q += m;
+        } else if (*p != *q) {
+            return (unsigned char)*p < (unsigned char)*q ? -1 : 1;
+        } else {
+            p++;
+            q++;
+        }
+    }
+    if (*p || *q)
+        return *p ? 1 : -1;
+    return strcmp(a, b); /* 01 and 1 */
+}
+
+static int compare_names(const void *a, const void *b) {
+    return natural_order(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. */
+static int list_folder(const char *folder, char ***names, long *count) {
+    DIR *dir = opendir(folder);
+    if (!dir) {
+        int error = errno;
+        log_error(folder, "cannot be read: %s", g_strerror(error));
+        return -error;
+    }
+    GPtrArray *found = g_ptr_array_new();
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (is_picture_name(entry->d_name))
+            g_ptr_array_add(found, g_strdup(entry->d_name));
+    closedir(dir);
+    g_ptr_array_sort(found, compare_names);
+    *count = (long)found->len;
+    g_ptr_array_add(found, NULL);
+    *names = (char **)g_ptr_array_free(found, FALSE);
+    if (*count > 0)
+        return 0;
+    g_strfreev(*names);
+    *names = NULL;
+    log_error(folder, "holds no pictures (.png, .pgm, .ppm)");
+    return -ENOENT;
+}
+
+/* 0 when every left name has its partner or none has and the counts agree, else -errno after naming
+ * the first file that lacks one. */
+static int match_names(const char *const folder[2], char **const names[2], const long count[2]) {
+    GHashTable *right = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *both = g_hash_table_new(g_str_hash, g_str_equal);
+    const char *alone = NULL;
+    int alone_side = 0;
+    for (char **name = names[1]; *name; name++)
+        g_hash_table_add(right, *name);
+    for (char **name = names[0]; *name; name++) {
+        if (g_hash_table_contains(right, *name))
+            g_hash_table_add(both, *name);
+        else if (!alone)
+            alone = *name;
+    }
+    for (char **name = names[1]; *name && !alone; name++)
+        if (!g_hash_table_contains(both, *name)) {
+            alone = *name;
+            alone_side = 1;
+        }
+    long common = (long)g_hash_table_size(both);
+    g_hash_table_destroy(right);
+    g_hash_table_destroy(both);
+    if (!alone)
+        return 0;
+    if (common == 0 && count[0] == count[1]) {
+        log_warning(folder[0], "its names differ from those in %s; pairing by order, %s with %s first",
+                    folder[1], names[0][0], names[1][0]);
+        return 0;
+    }
+    if (common == 0)
+        log_error(folder[0], "holds %ld pictures and %s holds %ld, with other names; give both the "
+                  "same names", count[0], folder[1], count[1]);
+    else
+        log_error(folder[!alone_side], "%s is missing, the partner of %s/%s", alone,
+                  folder[alone_side], alone);
+    return -ENOENT;
+}
+
+static void prepend_folder(char **names, const char *folder) {
+    for (char **name = names; *name; name++) {
+        char *path = g_build_filename(folder, *name, NULL);
+        g_free(*name);
+        *name = path;
+    }
+}
+
+static int pair_folders(const char *left, const char *right, struct pair_list *pairs) {
+    const char *const folder[2] = { left, right };
+    char **names[2] = { NULL, NULL };
+    long count[2];
+    int error = list_folder(left, &names[0], &count[0]);
+    if (!error)
+        error = list_folder(right, &names[1], &count[1]);
+    if (!error)
+        error = match_names(folder, names, count);
+    if (error) {
+        g_strfreev(names[0]);
+        g_strfreev(names[1]);
+        return error;
+    }
+    prepend_folder(names[0], left);
+    prepend_folder(names[1], right);
+    *pairs = (struct pair_list){ names[0], names[1], count[0] };
+    return 0;
+}
+
+/* Takes both paths over. */
+static void one_pair(char *left, char *right, struct pair_list *pairs) {
+    pairs->left = g_new0(char *, 2);
+    pairs->right = g_new0(char *, 2);
+    pairs->left[0] = left;
+    pairs->right[0] = right;
+    pairs->count = 1;
+}
+
+/* left.png and right.png in a folder. 0, 1 when they are not there, or -errno. */
+static int pair_in_folder(const char *folder, struct pair_list *pairs) {
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        char *left = g_strconcat(folder, "/left", endings[i], NULL);
+        char *right = g_strconcat(folder, "/right", endings[i], NULL);
+        int there = is_there(left) + 2 * is_there(right);
+        if (there == 3) {
+            one_pair(left, right, pairs);
+            return 0;
+        }
+        if (there)
+            log_error(there == 1 ? right : left, "is missing, the partner of %s",
+                      there == 1 ? left : right);
+        g_free(left);
+        g_free(right);
+        if (there)
+            return -ENOENT;
+    }
+    return 1;
+}
+
+static int pairs_below(const char *folder, struct pair_list *pairs) {
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        char *left = g_build_filename(folder, layouts[i][0], NULL);
+        char *right = g_build_filename(folder, layouts[i][1], NULL);
+        int there = is_folder(left) + 2 * is_folder(right);
+        int error = 0;
+        if (there == 3) {
+            error = pair_folders(left, right, pairs);
+        } else if (there) {
+            log_error(folder, "holds %s/ but no %s/ beside it", layouts[i][there == 2],
+                      layouts[i][there == 1]);
+            error = -ENOENT;
+        }
+        g_free(left);
+        g_free(right);
+        if (there)
+            return error;
+    }
+    int error = pair_in_folder(folder, pairs);
+    if (error == 1) {
+        log_error(folder, "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
+                  "the like), nor left.png and right.png");
+        error = -ENOENT;
+    }
+    return error;
+}
+
+int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why) {
+    GString *part = g_string_new(NULL);
+    int found = 0;
+    *pattern = (struct number_pattern){ 0 };
+    *why = NULL;
+    for (const char *p = text; *p && !*why; p++) {
+        if (*p != '%' || p[1] == '%') {
+            g_string_append_c(part, *p);
+            p += *p == '%';
+            continue;
+        }
+        const char *end = p + 1;
+        pattern->zeros = *end == '0';
+        while (*end == '0')
+            end++;
+        for (pattern->width = 0; g_ascii_isdigit(*end) && pattern->width < 100; end++)
+            pattern->width = pattern->width * 10 + (*end - '0');
+        if (!*end || !strchr("diu", *end) || pattern->width > 18)
+            *why = "only a whole number such as %d, %03d or %06u can stand behind the % sign";
+        else if (found)
+            *why = "it has more than one number to count up; leave one";
+        found = 1;
+        if (*why)
+            break;
+        if (!pattern->before) {
+            pattern->before = g_string_free(part, FALSE);
+            part = g_string_new(NULL);
+        }
+        p = end;
+    }
+    pattern->after = g_string_free(part, FALSE);
+    if (!*why && found)
+        return 1;
+    number_pattern_free(pattern);
+    return *why ? -EINVAL : 0;
+}
+
+char *number_pattern_name(const struct number_pattern *pattern, long number) {
+    if (pattern->zeros)
+        return g_strdup_printf("%s%0*ld%s", pattern->before, pattern->width, number, pattern->after);
+    return g_strdup_printf("%s%*ld%s", pattern->before, pattern->width, number, pattern->after);
+}
+
+void number_pattern_free(struct number_pattern *pattern) {
+    g_free(pattern->before);
+    g_free(pattern->after);
+    *pattern = (struct number_pattern){ 0 };
+}
+
+/* Adds the pairs from first on until a number has neither file. */
+static int count_up(const struct number_pattern pattern[2], long first, struct pair_list *pairs) {
+    GPtrArray *side[2] = { g_ptr_array_new(), g_ptr_array_new() };
+    int error = 0;
+    for (long number = first;; number++) {
+        char *left = number_pattern_name(&pattern[0], number);
+        char *right = number_pattern_name(&pattern[1], number);
+        int there = is_there(left) + 2 * is_there(right);
+        if (there == 3) {
+            g_ptr_array_add(side[0], left);
+            g_ptr_array_add(side[1], right);
+            continue;
+        }
+        if (there) {
+            log_error(there == 1 ? right : left, "is missing, the partner of %s",
+                      there == 1 ? left : right);
+            error = -ENOENT;
+        }
+        g_free(left);
+        g_free(right);
+        break;
+    }
+    pairs->count = (long)side[0]->len;
+    for (int i = 0; i < 2; i++)
+        g_ptr_array_add(side[i], NULL);
+    pairs->left = (char **)g_ptr_array_free(side[0], FALSE);
+    pairs->right = (char **)g_ptr_array_free(side[1], FALSE);
+    if (error)
+        pair_list_free(pairs);
+    return error;
+}
+
+static int pair_patterns(const struct number_pattern pattern[2], struct pair_list *pairs) {
+    for (long first = 0; first <= 1; first++) {
+        int error = count_up(pattern, first, pairs);
+        if (error || pairs->count > 0)
+            return error;
+        pair_list_free(pairs);
+    }
+    char *name = number_pattern_name(&pattern[0], 0);
+    char *next = number_pattern_name(&pattern[0], 1);
+    log_error(name, "is missing, and so is %s; numbers start at 0 or 1", next);
+    g_free(name);
+    g_free(next);
+    return -ENOENT;
+}
+
+static int pair_words(const char *const *words, struct pair_list *pairs) {
+    struct number_pattern pattern[2] = { { 0 }, { 0 } };
+    const char *why = NULL;
+    int is_pattern[2] = { 0, 0 }, error = 0;
+    for (int i = 0; i < 2 && !error; i++) {
+        if (is_there(words[i])) /* a file may have a % in its name */
+            continue;
+        is_pattern[i] = number_pattern_parse(words[i], &pattern[i], &why);
+        if (is_pattern[i] < 0) {
+            log_error(words[i], "%s", why);
+            error = -EINVAL;
+        }
+    }
+    if (!error && is_pattern[0] != is_pattern[1]) {
+        log_error(words[is_pattern[0]], "is one file but %s is a pattern; give two of a kind",
+                  words[is_pattern[1]]);
+        error = -EINVAL;
+    }
+    if (!error && is_pattern[0])
+        error = pair_patterns(pattern, pairs);
+    else if (!error && is_folder(words[0]) && is_folder(words[1]))
+        error = pair_folders(words[0], words[1], pairs);
+    else if (!error)
+        one_pair(g_strdup(words[0]), g_strdup(words[1]), pairs);
+    for (int i = 0; i < 2; i++)
+        number_pattern_free(&pattern[i]);
+    return error;
+}
+
+int pair_list_find(const char *const *words, int count, struct pair_list *pairs) {
+    *pairs = (struct pair_list){ 0 };
+    if (count == 2)
+        return pair_words(words, pairs);
+    if (count != 1) {
+        log_error(words[2], "is one word too many; name a folder, or the left and the right file");
+        return -EINVAL;
+    }
+    if (is_folder(words[0]))
+        return pairs_below(words[0], pairs);
+    if (is_there(words[0])) {
+        log_error(words[0], "is one file; name the left and the right one, or a folder of pairs");
+        return -EINVAL;
+    }
+    int error = errno;
+    log_error(words[0], "cannot be opened: %s", g_strerror(error));
+    return -error;
+}
+
+void pair_list_free(struct pair_list *pairs) {
+    g_strfreev(pairs->left);
+    g_strfreev(pairs->right);
+    *pairs = (struct pair_list){ 0 };
+}

@@ -1,0 +1,176 @@
+/*
+ * Pairs of picture files as a source: the first pair that can be read fixes size and channels, each
+ * read loads one pair. Owned and read by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/picture.h"
+#include "capture/source_private.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pictures {
+    struct source source; /* first: a struct source pointer is a struct pictures pointer */
+    char *name;
+    struct pair_list pairs;
+    struct pace pace;
+    int loop;
+    long next;
+    long damaged; /* the first so many pairs were found damaged, and reported, when opening */
+};
+
+static void free_pair(struct image pair[2]) {
+    picture_free(&pair[0]);
+    picture_free(&pair[1]);
+}
+
+/* Reads both pictures of a pair and refuses two sizes. Logs; 0 or -errno. */
+static int read_pair(const struct pair_list *pairs, long index, struct image pair[2]) {
+    const char *left = pairs->left[index], *right = pairs->right[index];
+    pair[1] = (struct image){ 0 };
+    int error = picture_read(left, &pair[0]);
+    if (!error)
+        error = picture_read(right, &pair[1]);
+    if (!error && (pair[0].width != pair[1].width || pair[0].height != pair[1].height)) {
+        log_error(left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
+                  pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
+        error = -EBADMSG;
+    }
+    if (error)
+        free_pair(pair);
+    return error;
+}
+
+/* Copies a picture to a frame's buffer in the channels that the source has. */
+static void put_image(const struct image *from, int channels, struct image *to) {
+    to->width = from->width;
+    to->height = from->height;
+    to->channels = channels;
+    if (from->channels == channels) {
+        memcpy(to->data, from->data, image_bytes(from));
+        return;
+    }
+    size_t pixels = (size_t)from->width * (size_t)from->height;
+    for (size_t i = 0; i < pixels; i++) {
+        if (channels == 3) {
+            memset(to->data + 3 * i, from->data[i], 3);
+        } else {
+            const uint8_t *rgb = from->data + 3 * i;
+            to->data[i] = (uint8_t)((77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2] + 128) >> 8);
+        }
+    }
+}
+
+static int pictures_read(struct source *source, struct frame *frame) {
+    struct pictures *pictures = (struct pictures *)source;
+    if (pictures->next >= source->count) {
+        if (!pictures->loop)
+            return SOURCE_END;
+        pictures->next = 0;
+    }
+    long index = pictures->next++;
+    frame->index = index;
+    if (index < pictures->damaged)
+        return -EBADMSG;
+    struct image pair[2];
+    int error = read_pair(&pictures->pairs, index, pair);
+    if (error)
+        return error;
+    if (pair[0].width != source->width || pair[0].height != source->height) {
+        log_error(pictures->pairs.left[index], "and %s are %dx%d but the first pair (%s) is %dx%d",
+                  pictures->pairs.right[index], pair[0].width, pair[0].height,
+                  pictures->pairs.left[pictures->damaged], source->width, source->height);
+        free_pair(pair);
+        return -EBADMSG;
+    }
+    assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    put_image(&pair[0], source->channels, &frame->left);
+    put_image(&pair[1], source->channels, &frame->right);
+    free_pair(pair);
+    frame->has_truth = 0;
+    frame->left_ns = frame->right_ns = pair_time_ns(index, source->rate);
+    pace_wait(&pictures->pace);
+    frame->taken_ns = clock_ns();
+    return 0;
+}
+
+static int pictures_seek(struct source *source, long index) {
+    struct pictures *pictures = (struct pictures *)source;
+    if (index < 0 || index >= source->count)
+        return -EINVAL;
+    pictures->next = index;
+    pictures->pace.next_ns = 0;
+    return 0;
+}
+
+static void pictures_describe(struct source *source, long index, char *buf, size_t size) {
+    const struct pictures *pictures = (const struct pictures *)source;
+    if (index >= 0 && index < source->count)
+        g_snprintf(buf, size, "%s %s", pictures->pairs.left[index], pictures->pairs.right[index]);
+    else
+        g_snprintf(buf, size, "no pair %ld", index);
+}
+
+static void pictures_close(struct source *source) {
+    struct pictures *pictures = (struct pictures *)source;
+    pair_list_free(&pictures->pairs);
+    g_free(pictures->name);
+    g_free(pictures);
+}
+
+/* Size and channels come from the first pair that is not damaged. */
+static int learn_size(struct pictures *pictures) {
+    struct source *source = &pictures->source;
+    struct image pair[2];
+    int error;
+    do
+        error = read_pair(&pictures->pairs, pictures->damaged, pair);
+    while (error == -EBADMSG && ++pictures->damaged < pictures->pairs.count);
+    if (error)
+        return error;
+    source->width = pair[0].width;
+    source->height = pair[0].height;
+    source->channels = pair[0].channels < pair[1].channels ? pair[0].channels : pair[1].channels;
+    free_pair(pair);
+    if (source->width < 2 || source->height < 2) {
+        log_error(pictures->pairs.left[pictures->damaged],
+                  "is %dx%d pixels; stereo needs at least 2 a side", source->width, source->height);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+struct source *source_pictures_open(const char *const *words, int count,
+                                    const struct source_options *options, int *error) {
+    struct pair_list pairs;
+    int code = pair_list_find(words, count, &pairs);
+    if (code)
+        return source_failed(error, code);
+    struct pictures *pictures = g_new0(struct pictures, 1);
+    pictures->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
+    pictures->pairs = pairs;
+    if (options && options->swap) {
+        pictures->pairs.left = pairs.right;
+        pictures->pairs.right = pairs.left;
+    }
+    pictures->loop = options && options->loop;
+    pictures->pace.rate = options ? options->rate : 0;
+    pictures->source = (struct source){
+        .name = pictures->name,
+        .count = pairs.count,
+        .rate = pictures->pace.rate,
+        .read = pictures_read,
+        .seek = pictures_seek,
+        .describe = pictures_describe,
+        .close = pictures_close,
+    };
+    code = learn_size(pictures);
+    if (code) {
+        pictures_close(&pictures->source);
+        return source_failed(error, code);
+    }
+    return &pictures->source;
+}

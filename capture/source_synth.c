@@ -1,0 +1,267 @@
+/*
+ * synth: a scene of moving textured surfaces with the true disparity of every pixel. Every pair is a
+ * function of the keys and its number. Owned and read by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/source_private.h"
+#include "capture/synth_private.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOISE_SCALE 147.8 /* standard deviation of the sum of four random bytes */
+
+enum key { WIDTH, HEIGHT, MIN_DISPARITY, RANGE, NOISE, GAIN, ROW_OFFSET, FRAMES, RATE, SEED, COLOR,
+           KEY_COUNT };
+
+static const struct {
+    const char *name;
+    double def, least, most;
+    int whole;
+} keys[KEY_COUNT] = {
+    [WIDTH] = { "width", 640, 2, 16384, 1 },
+    [HEIGHT] = { "height", 480, 2, 16384, 1 },
+    [MIN_DISPARITY] = { "min_disparity", 0, -1024, 1024, 1 },
+    [RANGE] = { "range", 64, 2, 512, 1 },
+    [NOISE] = { "noise", 0, 0, 100, 0 },
+    [GAIN] = { "gain", 1, 0, 10, 0 },
+    [ROW_OFFSET] = { "row_offset", 0, -100, 100, 0 },
+    [FRAMES] = { "frames", 0, 0, 1000000000, 1 },
+    [RATE] = { "rate", 30, 0.001, 10000, 0 },
+    [SEED] = { "seed", 1, 0, 4294967295.0, 1 },
+    [COLOR] = { "color", 1, 0, 1, 1 },
+};
+
+struct synth {
+    struct source source; /* first: a struct source pointer is a struct synth pointer */
+    char *name;
+    double value[KEY_COUNT];
+    struct scene *scene;
+    struct scene_row left, right;
+    struct pace pace;
+    uint8_t gain_table[256];
+    int swap, loop;
+    long next;
+};
+
+static int parse_pair(char *text, double *value) {
+    char *equals = strchr(text, '=');
+    if (equals)
+        *equals = '\0';
+    int i = 0;
+    while (i < KEY_COUNT && strcmp(keys[i].name, text) != 0)
+        i++;
+    if (i == KEY_COUNT) {
+        GString *names = g_string_new(NULL);
+        for (int k = 0; k < KEY_COUNT; k++)
+            g_string_append_printf(names, k ? ", %s" : "%s", keys[k].name);
+        log_error("synth", "no key is called '%s'; the keys are %s", text, names->str);
+        g_string_free(names, TRUE);
+        return -EINVAL;
+    }
+    const char *number = equals ? equals + 1 : "";
+    char *end;
+    double v = g_ascii_strtod(number, &end);
+    if (end == number || *end || !(v >= keys[i].least && v <= keys[i].most) ||
+        (keys[i].whole && v != floor(v))) {
+        log_error("synth", "%s=%s: it takes a %snumber from %.10g to %.10g", keys[i].name, number,
+                  keys[i].whole ? "whole " : "", keys[i].least, keys[i].most);
+        return -EINVAL;
+    }
+    value[i] = v;
+    return 0;
+}
+
+static int parse_spec(const char *spec, double *value) {
+    for (int i = 0; i < KEY_COUNT; i++)
+        value[i] = keys[i].def;
+    if (strncmp(spec, "synth", 5) == 0 && (spec[5] == ':' || spec[5] == '\0'))
+        spec += spec[5] ? 6 : 5;
+    int error = 0;
+    char **pairs = g_strsplit(spec, ",", -1);
+    for (char **p = pairs; *p && !error; p++)
+        if (**p)
+            error = parse_pair(*p, value);
+    g_strfreev(pairs);
+    return error;
+}
+
+/* Adds normal noise (nearly: sums of four even ones) that depends on frame, view and row alone. */
+static void add_noise(const struct synth *synth, uint8_t *row, long index, int view, int y) {
+    uint64_t seed = synth_hash((uint64_t)synth->value[SEED], (uint64_t)index * 2 + (uint64_t)view);
+    seed = synth_hash(seed, (uint64_t)y);
+    float scale = (float)(synth->value[NOISE] / NOISE_SCALE);
+    int count = synth->source.width * synth->source.channels;
+    for (int i = 0; i < count; i++) {
+        uint64_t h = synth_hash(seed, (uint64_t)i);
+        int sum = (int)(h & 255) + (int)(h >> 8 & 255) + (int)(h >> 16 & 255) + (int)(h >> 24 & 255);
+        float value = (float)row[i] + ((float)sum - 510) * scale + 0.5f;
+        row[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : (int)value);
+    }
+}
+
+static void paint(const struct synth *synth, double y, const struct scene_row *seen,
+                  struct image *image, int row, int view, long index) {
+    size_t stride = (size_t)image->width * (size_t)image->channels;
+    uint8_t *out = image->data + (size_t)row * stride;
+    scene_paint(synth->scene, y, seen, image->channels, out);
+    if (view == VIEW_RIGHT && synth->value[GAIN] != 1)
+        for (size_t i = 0; i < stride; i++)
+            out[i] = synth->gain_table[out[i]];
+    if (synth->value[NOISE] > 0)
+        add_noise(synth, out, index, view, row);
+}
+
+/* The truth of one row, and where the right view sees the same point inside its picture. */
+static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t *mask) {
+    const struct scene_row *left = &synth->left, *right = &synth->right;
+    int width = synth->source.width;
+    double right_row = y + synth->value[ROW_OFFSET];
+    int row_inside = right_row >= 0 && right_row <= synth->source.height - 1;
+    for (int x = 0; x < width; x++) {
+        float d = left->disparity[x], at = (float)x - d;
+        truth[x] = (int16_t)lrintf(d * DISPARITY_ONE);
+        mask[x] = 0;
+        if (!row_inside || at < 0 || at > (float)(width - 1))
+            continue;
+        int x0 = (int)at, x1 = x0 + ((float)x0 < at);
+        int same0 = right->surface[x0] == left->surface[x];
+        int same1 = right->surface[x1] == left->surface[x];
+        if (same0 != same1) /* an edge runs between the two pixels */
+            same0 = scene_right_surface(synth->scene, at, y) == left->surface[x];
+        mask[x] = same0 ? 255 : 0;
+    }
+}
+
+static void render(struct synth *synth, struct frame *frame, long index) {
+    struct image *left = synth->swap ? &frame->right : &frame->left;
+    struct image *right = synth->swap ? &frame->left : &frame->right;
+    double offset = synth->value[ROW_OFFSET];
+    int width = synth->source.width;
+    scene_move(synth->scene, index);
+    for (int y = 0; y < synth->source.height; y++) {
+        scene_see(synth->scene, VIEW_LEFT, y, &synth->left);
+        scene_see(synth->scene, VIEW_RIGHT, y, &synth->right);
+        paint(synth, y, &synth->left, left, y, VIEW_LEFT, index);
+        if (frame->has_truth)
+            tell_truth(synth, y, frame->truth + (size_t)y * (size_t)width,
+                       frame->seen_by_both + (size_t)y * (size_t)width);
+        if (offset != 0)
+            scene_see(synth->scene, VIEW_RIGHT, y - offset, &synth->right);
+        paint(synth, y - offset, &synth->right, right, y, VIEW_RIGHT, index);
+    }
+}
+
+static void shape_image(struct image *image, const struct source *source) {
+    image->width = source->width;
+    image->height = source->height;
+    image->channels = source->channels;
+}
+
+static int synth_read(struct source *source, struct frame *frame) {
+    struct synth *synth = (struct synth *)source;
+    if (source->count >= 0 && synth->next >= source->count) {
+        if (!synth->loop)
+            return SOURCE_END;
+        synth->next = 0;
+    }
+    assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    shape_image(&frame->left, source);
+    shape_image(&frame->right, source);
+    frame->has_truth = source->has_truth && frame->truth && frame->seen_by_both;
+    frame->index = synth->next++;
+    frame->left_ns = frame->right_ns = pair_time_ns(frame->index, source->rate);
+    render(synth, frame, frame->index);
+    pace_wait(&synth->pace);
+    frame->taken_ns = clock_ns();
+    return 0;
+}
+
+static int synth_seek(struct source *source, long index) {
+    struct synth *synth = (struct synth *)source;
+    if (index < 0 || (source->count >= 0 && index >= source->count))
+        return -EINVAL;
+    synth->next = index;
+    synth->pace.next_ns = 0;
+    return 0;
+}
+
+static void synth_describe(struct source *source, long index, char *buf, size_t size) {
+    g_snprintf(buf, size, "%s pair %ld", source->name, index);
+}
+
+static void row_close(struct scene_row *row) {
+    free(row->surface);
+    free(row->column);
+    free(row->disparity);
+}
+
+static int row_open(struct scene_row *row, size_t width) {
+    row->surface = malloc(width);
+    row->column = malloc(width * sizeof *row->column);
+    row->disparity = malloc(width * sizeof *row->disparity);
+    return row->surface && row->column && row->disparity ? 0 : -ENOMEM;
+}
+
+static void synth_close(struct source *source) {
+    struct synth *synth = (struct synth *)source;
+    scene_close(synth->scene);
+    row_close(&synth->left);
+    row_close(&synth->right);
+    free(synth->name);
+    free(synth);
+}
+
+static struct source *synth_make(const char *spec, const double *value,
+                                 const struct source_options *options) {
+    struct synth *synth = calloc(1, sizeof *synth);
+    if (!synth)
+        return NULL;
+    memcpy(synth->value, value, sizeof synth->value);
+    synth->name = strdup(spec);
+    synth->swap = options && options->swap;
+    synth->loop = options && options->loop;
+    synth->pace.rate = options ? options->rate : 0;
+    for (int i = 0; i < 256; i++)
+        synth->gain_table[i] = (uint8_t)fmin(255, i * value[GAIN] + 0.5);
+    synth->source = (struct source){
+        .name = synth->name,
+        .width = (int)value[WIDTH],
+        .height = (int)value[HEIGHT],
+        .channels = value[COLOR] != 0 ? 3 : 1,
+        .has_truth = !synth->swap, /* the truth is that of the left view */
+        .count = value[FRAMES] > 0 ? (long)value[FRAMES] : -1,
+        .rate = value[RATE],
+        .read = synth_read,
+        .seek = synth_seek,
+        .describe = synth_describe,
+        .close = synth_close,
+    };
+    /* a little inside the range, so that rounding to 1/16 px cannot leave it */
+    double last = value[RANGE] - 1, least = value[MIN_DISPARITY] + 0.02 * last;
+    synth->scene = scene_open(synth->source.width, synth->source.height, least, least + 0.96 * last,
+                              (uint64_t)value[SEED]);
+    if (!synth->name || !synth->scene || row_open(&synth->left, (size_t)value[WIDTH]) ||
+        row_open(&synth->right, (size_t)value[WIDTH])) {
+        synth_close(&synth->source);
+        return NULL;
+    }
+    return &synth->source;
+}
+
+struct source *source_synth_open(const char *spec, const struct source_options *options, int *error) {
+    double value[KEY_COUNT];
+    int code = parse_spec(spec, value);
+    if (code)
+        return source_failed(error, code);
+    struct source *source = synth_make(spec, value, options);
+    if (!source) {
+        log_error(spec, "no memory for the scene");
+        return source_failed(error, -ENOMEM);
+    }
+    return source;
+}

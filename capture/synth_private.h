@@ -1,0 +1,43 @@
+/*
+ * The scene behind synth: moving textured surfaces, evaluated row by row for either view. A scene
+ * belongs to its source and is used by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SYNTH_PRIVATE_H
+#define LIVESTEREO_SYNTH_PRIVATE_H
+
+#include <stdint.h>
+
+struct scene;
+
+enum view { VIEW_LEFT, VIEW_RIGHT };
+
+/* What each pixel of one row of a view sees: the surface, the left view's column of the point there,
+ * and its disparity in px. The caller owns the arrays, width entries each. */
+struct scene_row {
+    uint8_t *surface;
+    float *column, *disparity;
+};
+
+/* Disparities of all that the left view shows lie between least and most px. NULL without memory. */
+struct scene *scene_open(int width, int height, double least, double most, uint64_t seed);
+
+/* Puts everything where it is in frame number index. */
+void scene_move(struct scene *scene, long index);
+
+/* y is the row in the left view's coordinates and may lie between rows or outside the picture. */
+void scene_see(const struct scene *scene, enum view view, double y, struct scene_row *row);
+
+/* The surface that the right view sees at column x, which may lie between pixels. */
+int scene_right_surface(const struct scene *scene, double x, double y);
+
+/* RGB (channels 3) or grey (1) of a row that scene_see filled. */
+void scene_paint(const struct scene *scene, double y, const struct scene_row *row, int channels,
+                 uint8_t *out);
+
+void scene_close(struct scene *scene);
+
+/* A well-mixed function of two numbers, for everything that looks random. */
+uint64_t synth_hash(uint64_t a, uint64_t b);
+
+#endif
