@@ -1,0 +1,392 @@
+/*
+ * The table of parameters and its values as numbers and text, all made from params.def. Plain libc,
+ * so that builds without GLib have it too. Any thread may call anything here: the table is constant
+ * and every struct params belongs to the caller. Numbers are read and written in the C locale,
+ * whatever the process's is.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/params.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 64, CHOICES_BYTES = 64, NUMBER_BYTES = 32, SUGGESTIONS = 3 };
+
+/* Number of '|' in a string literal of up to CHOICES_BYTES, a constant: the largest enum value. */
+#define BAR(s, i) ((i) < sizeof(s) ? (s)[(i) < sizeof(s) ? (i) : 0] == '|' : 0)
+#define BARS_4(s, i) (BAR(s, i) + BAR(s, (i) + 1) + BAR(s, (i) + 2) + BAR(s, (i) + 3))
+#define BARS_16(s, i) (BARS_4(s, i) + BARS_4(s, (i) + 4) + BARS_4(s, (i) + 8) + BARS_4(s, (i) + 12))
+#define BARS(s) (BARS_16(s, 0) + BARS_16(s, 16) + BARS_16(s, 32) + BARS_16(s, 48))
+
+#define LIVE PARAM_LIVE
+#define START PARAM_START
+#define FIELD(name) offsetof(struct params, name)
+
+const struct param_info param_table[] = {
+#define PARAM_INT(name, def, least, most, step, when, unit, group, help) \
+    {#name, unit, group, help, NULL, PARAM_TYPE_INT, when, def, least, most, step, FIELD(name)},
+#define PARAM_REAL(name, def, least, most, step, when, unit, group, help) \
+    {#name, unit, group, help, NULL, PARAM_TYPE_REAL, when, def, least, most, step, FIELD(name)},
+#define PARAM_BOOL(name, def, when, group, help) \
+    {#name, "", group, help, NULL, PARAM_TYPE_BOOL, when, def, 0, 1, 1, FIELD(name)},
+#define PARAM_ENUM(name, def, choices, when, group, help)                                      \
+    {#name, "", group, help, choices, PARAM_TYPE_ENUM, when, def, 0, BARS(choices), 1, FIELD(name)},
+#include "config/params.def"
+#undef PARAM_INT
+#undef PARAM_REAL
+#undef PARAM_BOOL
+#undef PARAM_ENUM
+};
+
+const int param_count = sizeof param_table / sizeof param_table[0];
+
+/* The fixed buffers below rest on these. */
+#define SHORT(name) _Static_assert(sizeof(#name) <= NAME_BYTES, "name too long: " #name);
+#define PARAM_INT(name, ...) SHORT(name)
+#define PARAM_REAL(name, ...) SHORT(name)
+#define PARAM_BOOL(name, ...) SHORT(name)
+#define PARAM_ENUM(name, def, choices, ...) \
+    SHORT(name) _Static_assert(sizeof(choices) <= CHOICES_BYTES, "choices too long: " #name);
+#include "config/params.def"
+#undef PARAM_INT
+#undef PARAM_REAL
+#undef PARAM_BOOL
+#undef PARAM_ENUM
+
+static double *real_field(const struct params *p, const struct param_info *info)
+{
+    return (double *)(void *)((char *)(uintptr_t)p + info->offset);
+}
+
+static int *whole_field(const struct params *p, const struct param_info *info)
+{
+    return (int *)(void *)((char *)(uintptr_t)p + info->offset);
+}
+
+double param_get(const struct params *p, const struct param_info *info)
+{
+    return info->type == PARAM_TYPE_REAL ? *real_field(p, info) : (double)*whole_field(p, info);
+}
+
+int param_put(struct params *p, const struct param_info *info, double value)
+{
+    if (isnan(value))
+        return -EINVAL;
+    if (value < info->least || value > info->most)
+        return -ERANGE;
+    if (info->type == PARAM_TYPE_REAL) {
+        *real_field(p, info) = value;
+        return 0;
+    }
+    if (value != floor(value))
+        return -EINVAL;
+    *whole_field(p, info) = (int)value;
+    return 0;
+}
+
+void params_default(struct params *p)
+{
+    memset(p, 0, sizeof *p);
+    for (int i = 0; i < param_count; i++) {
+        int rc = param_put(p, &param_table[i], param_table[i].def);
+        assert(rc == 0);
+        (void)rc;
+    }
+}
+
+const struct param_info *param_find(const char *name)
+{
+    for (int i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].name, name) == 0)
+            return &param_table[i];
+    return NULL;
+}
+
+/* The C locale for this thread until leave_c_locale. glibc keeps it ready: nothing is allocated. */
+static locale_t enter_c_locale(void)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    assert(c_locale != (locale_t)0);
+    return uselocale(c_locale);
+}
+
+static void leave_c_locale(locale_t before)
+{
+    freelocale(uselocale(before));
+}
+
+/* The fewest digits, from nine up, that read back to the same double. */
+static void print_real(double value, char *buf, size_t size)
+{
+    char digits[NUMBER_BYTES];
+    locale_t before = enter_c_locale();
+    for (int precision = 9; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    leave_c_locale(before);
+    snprintf(buf, size, "%s", digits);
+}
+
+/* Finds choice number index of "a|b|c"; returns its start and sets *length. */
+static const char *choice_at(const char *choices, int index, size_t *length)
+{
+    while (index-- > 0)
+        choices = strchr(choices, '|') + 1;
+    *length = strcspn(choices, "|");
+    return choices;
+}
+
+const char *param_print(const struct params *p, const struct param_info *info, char *buf,
+                        size_t size)
+{
+    double value = param_get(p, info);
+    size_t length;
+    switch (info->type) {
+    case PARAM_TYPE_REAL:
+        print_real(value, buf, size);
+        break;
+    case PARAM_TYPE_INT:
+        snprintf(buf, size, "%d", (int)value);
+        break;
+    case PARAM_TYPE_BOOL:
+        snprintf(buf, size, "%s", value != 0 ? "true" : "false");
+        break;
+    case PARAM_TYPE_ENUM:
+        assert(value >= info->least && value <= info->most);
+        const char *choice = choice_at(info->choices, (int)value, &length);
+        snprintf(buf, size, "%.*s", (int)length, choice);
+        break;
+    }
+    return buf;
+}
+
+/* Copies what somebody typed for a message: control bytes shown as '?', long text cut. */
+static const char *quotable(const char *text, char buf[NAME_BYTES])
+{
+    size_t length = strnlen(text, NAME_BYTES);
+    bool cut = length == NAME_BYTES;
+    if (cut)
+        length = NAME_BYTES - 4;
+    while (cut && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        buf[i] = byte < 0x20 || byte == 0x7f ? '?' : text[i];
+    }
+    memcpy(buf + length, cut ? "..." : "", cut ? 4 : 1);
+    return buf;
+}
+
+static char folded(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '-' ? '_' : c;
+}
+
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters inserted, dropped, changed or swapped with their neighbour on the way from a to b; both
+ * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. */
+static int edit_distance(const char *a, const char *b)
+{
+    int rows[3][NAME_BYTES + 1];
+    int a_length = (int)strlen(a), b_length = (int)strlen(b);
+    for (int j = 0; j <= b_length; j++)
+        rows[0][j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            bool same = folded(a[i - 1]) == folded(b[j - 1]);
+            row[j] = least_of(above[j - 1] + !same, least_of(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
+                folded(a[i - 2]) == folded(b[j - 1]))
+                row[j] = least_of(row[j], two_above[j - 2] + 1);
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+/* How far name is from what was typed; INT32_MAX when it is no help to suggest it. */
+static int32_t remoteness(const char *typed, const char *name)
+{
+    int distance = edit_distance(typed, name);
+    int typed_length = (int)strlen(typed);
+    int allowed = typed_length / 3 > 2 ? typed_length / 3 : least_of(2, typed_length / 2);
+    /* A part of the name, as in "median", is as good as two slips. */
+    if (typed_length >= 3 && strstr(name, typed))
+        return least_of(distance, 2);
+    return distance <= allowed ? distance : INT32_MAX;
+}
+
+/* Writes the nearest names, nearest first, as "a, b, c"; empty when there are none. */
+static void suggest(const char *typed, char *buf, size_t size)
+{
+    const char *names[SUGGESTIONS];
+    int32_t far[SUGGESTIONS];
+    int count = 0;
+    buf[0] = '\0';
+    if (strnlen(typed, NAME_BYTES) == NAME_BYTES)
+        return;
+    for (int i = 0; i < param_count; i++) {
+        int32_t distance = remoteness(typed, param_table[i].name);
+        int at = count;
+        while (at > 0 && distance < far[at - 1])
+            at--;
+        if (distance == INT32_MAX || at == SUGGESTIONS)
+            continue;
+        count = least_of(count + 1, SUGGESTIONS);
+        for (int k = count - 1; k > at; k--) {
+            names[k] = names[k - 1];
+            far[k] = far[k - 1];
+        }
+        names[at] = param_table[i].name;
+        far[at] = distance;
+    }
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(buf);
+        snprintf(buf + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}
+
+static int unknown_name(const char *name, char *why, size_t size)
+{
+    char quoted[NAME_BYTES], names[SUGGESTIONS * (NAME_BYTES + 2)];
+    suggest(name, names, sizeof names);
+    if (names[0])
+        snprintf(why, size, "no parameter \"%s\"; did you mean %s?", quotable(name, quoted), names);
+    else
+        snprintf(why, size, "no parameter \"%s\"; see livestereo --help-params",
+                 quotable(name, quoted));
+    return -ENOENT;
+}
+
+/* "give a number from 0 to 4", "give true or false", "give ad, bt or census". */
+static void describe_allowed(const struct param_info *info, char *buf, size_t size)
+{
+    char least[NUMBER_BYTES], most[NUMBER_BYTES];
+    if (info->type == PARAM_TYPE_BOOL) {
+        snprintf(buf, size, "give true or false");
+    } else if (info->type == PARAM_TYPE_ENUM) {
+        int count = (int)info->most + 1;
+        size_t used = (size_t)snprintf(buf, size, "give ");
+        for (int i = 0; i < count && used < size; i++) {
+            size_t length;
+            const char *choice = choice_at(info->choices, i, &length);
+            const char *comma = i == 0 ? "" : i == count - 1 ? " or " : ", ";
+            used += (size_t)snprintf(buf + used, size - used, "%s%.*s", comma, (int)length,
+                                     choice);
+        }
+    } else {
+        print_real(info->least, least, sizeof least);
+        print_real(info->most, most, sizeof most);
+        snprintf(buf, size, "give a %snumber from %s to %s",
+                 info->type == PARAM_TYPE_INT ? "whole " : "", least, most);
+    }
+}
+
+/* Reads all of text as a number in plain decimal notation: no spaces, hexadecimal, inf or nan. What is
+ * too large for the type comes back as the largest there is, which every range refuses. */
+static int read_number(const char *text, bool whole, double *value)
+{
+    if (text[0] == '\0' || text[strspn(text, whole ? "+-0123456789" : "+-.eE0123456789")] != '\0')
+        return -EINVAL;
+    char *end;
+    locale_t before = enter_c_locale();
+    *value = whole ? (double)strtoll(text, &end, 10) : strtod(text, &end);
+    leave_c_locale(before);
+    return end == text || *end != '\0' ? -EINVAL : 0;
+}
+
+static int read_bool(const char *text, double *value)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", "off", "on"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = (double)(i % 2);
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int read_choice(const struct param_info *info, const char *text, double *value)
+{
+    for (int i = 0; i <= (int)info->most; i++) {
+        size_t length;
+        const char *choice = choice_at(info->choices, i, &length);
+        if (strlen(text) == length && strncmp(choice, text, length) == 0) {
+            *value = i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+int params_set(struct params *p, const char *name, const char *text, char *why, size_t size)
+{
+    static const char *const kinds[] = {
+        [PARAM_TYPE_INT] = "a whole number",
+        [PARAM_TYPE_REAL] = "a number",
+        [PARAM_TYPE_BOOL] = "a yes or no",
+        [PARAM_TYPE_ENUM] = "one of its choices",
+    };
+    const struct param_info *info = param_find(name);
+    if (!info)
+        return unknown_name(name, why, size);
+
+    double value = 0;
+    int rc;
+    if (info->type == PARAM_TYPE_BOOL)
+        rc = read_bool(text, &value);
+    else if (info->type == PARAM_TYPE_ENUM)
+        rc = read_choice(info, text, &value);
+    else
+        rc = read_number(text, info->type == PARAM_TYPE_INT, &value);
+    bool readable = rc == 0;
+    if (readable)
+        rc = param_put(p, info, value);
+    if (rc == 0) {
+        if (size > 0)
+            why[0] = '\0';
+        return 0;
+    }
+
+    char quoted[NAME_BYTES], allowed[2 * CHOICES_BYTES];
+    describe_allowed(info, allowed, sizeof allowed);
+    if (readable)
+        snprintf(why, size, "%s: %s is outside the range; %s", name, quotable(text, quoted),
+                 allowed);
+    else
+        snprintf(why, size, "%s: \"%s\" is not %s; %s", name, quotable(text, quoted),
+                 kinds[info->type], allowed);
+    return rc;
+}
+
+int params_assign(struct params *p, const char *assignment, char *why, size_t size)
+{
+    char name[2 * NAME_BYTES], quoted[NAME_BYTES];
+    const char *equals = strchr(assignment, '=');
+    if (!equals || equals == assignment) {
+        snprintf(why, size, "\"%s\" is not of the form name=value", quotable(assignment, quoted));
+        return -EINVAL;
+    }
+    /* A name that is cut here is longer than any in the table and stays unknown. */
+    size_t length = (size_t)(equals - assignment);
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1,
+             assignment);
+    return params_set(p, name, equals + 1, why, size);
+}

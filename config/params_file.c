@@ -1,0 +1,340 @@
+/*
+ * Parameters in GKeyFile files: reading, writing, presets and the reference page. Any thread; every
+ * struct params belongs to the caller. A file is read whole into a copy and handed over only when all
+ * of it is right; it is written beside its final name and renamed, so nobody ever sees half of one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/params_file.h"
+
+#include "config/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef LIVESTEREO_PRESET_DIR
+#define LIVESTEREO_PRESET_DIR "/usr/local/share/livestereo/presets"
+#endif
+#ifndef LIVESTEREO_SOURCE_PRESET_DIR
+#define LIVESTEREO_SOURCE_PRESET_DIR "config/presets"
+#endif
+
+#define GROUP "livestereo"
+
+enum { MOST_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
+
+/* Reads every key of the group into *p, which is scratch on failure. */
+static int read_keys(struct params *p, GKeyFile *file, const char *name)
+{
+    char **keys = g_key_file_get_keys(file, GROUP, NULL, NULL);
+    int rc = 0;
+    for (char **key = keys; key && *key && rc == 0; key++) {
+        char why[WHY_BYTES];
+        char *value = g_key_file_get_value(file, GROUP, *key, NULL);
+        rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
+        if (rc != 0)
+            log_error(name, "%s", why);
+        g_free(value);
+    }
+    g_strfreev(keys);
+    return rc;
+}
+
+/* A file of ours has the one group and no other. */
+static int check_groups(GKeyFile *file, const char *name)
+{
+    char **groups = g_key_file_get_groups(file, NULL);
+    int rc = 0;
+    for (char **group = groups; *group && rc == 0; group++) {
+        if (strcmp(*group, GROUP) != 0) {
+            log_error(name, "no group [%.64s] is known; did you mean [" GROUP "]?", *group);
+            rc = -EINVAL;
+        }
+    }
+    if (rc == 0 && !groups[0]) {
+        log_error(name, "not a settings file; the first line to write is [" GROUP "]");
+        rc = -EINVAL;
+    }
+    g_strfreev(groups);
+    return rc;
+}
+
+int params_parse(struct params *p, const char *text, size_t length, const char *name)
+{
+    if (length > MOST_BYTES) {
+        log_error(name, "over 1 MiB long; not a settings file");
+        return -EFBIG;
+    }
+    if (length == 0 || memchr(text, '\0', length)) {
+        log_error(name, "%s; not a settings file", length == 0 ? "empty" : "holds binary data");
+        return -EINVAL;
+    }
+    /* Without KEEP_TRANSLATIONS a key like bp_levels[de] would be dropped or kept by the locale. */
+    GKeyFile *file = g_key_file_new();
+    GError *error = NULL;
+    int rc = 0;
+    if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_KEEP_TRANSLATIONS, &error)) {
+        log_error(name, "%s", error->message);
+        g_error_free(error);
+        rc = -EINVAL;
+    }
+    struct params read = *p;
+    if (rc == 0)
+        rc = check_groups(file, name);
+    if (rc == 0)
+        rc = read_keys(&read, file, name);
+    if (rc == 0)
+        *p = read;
+    g_key_file_free(file);
+    return rc;
+}
+
+int params_load(struct params *p, const char *path)
+{
+    FILE *in = fopen(path, "re");
+    if (!in) {
+        int rc = -errno;
+        log_error(path, "cannot open the settings: %s", g_strerror(errno));
+        return rc;
+    }
+    /* One byte more than is allowed tells a file that fits from one that does not. */
+    char *text = g_malloc(MOST_BYTES + 1);
+    size_t length = fread(text, 1, MOST_BYTES + 1, in);
+    int rc = 0;
+    if (ferror(in)) {
+        rc = errno ? -errno : -EIO;
+        log_error(path, "cannot read the settings: %s", g_strerror(-rc));
+    }
+    fclose(in);
+    if (rc == 0)
+        rc = params_parse(p, text, length, path);
+    g_free(text);
+    return rc;
+}
+
+/* "1 to 10", "0 to 4 px", "off|warp|bp", "true|false". */
+static char *range_text(const struct param_info *info)
+{
+    if (info->type == PARAM_TYPE_ENUM)
+        return g_strdup(info->choices);
+    if (info->type == PARAM_TYPE_BOOL)
+        return g_strdup("true|false");
+    struct params ends;
+    char least[VALUE_BYTES], most[VALUE_BYTES];
+    param_put(&ends, info, info->least);
+    param_print(&ends, info, least, sizeof least);
+    param_put(&ends, info, info->most);
+    param_print(&ends, info, most, sizeof most);
+    return g_strdup_printf("%s to %s%s%s", least, most, info->unit[0] ? " " : "", info->unit);
+}
+
+/* The whole file as text; the caller frees it with g_free. */
+static char *file_text(const struct params *p, size_t *length)
+{
+    GKeyFile *file = g_key_file_new();
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        char value[VALUE_BYTES];
+        char *range = range_text(info);
+        char *comment = g_strdup_printf(" %s (%s)", info->help, range);
+        g_key_file_set_value(file, GROUP, info->name, param_print(p, info, value, sizeof value));
+        g_key_file_set_comment(file, GROUP, info->name, comment, NULL);
+        g_free(comment);
+        g_free(range);
+    }
+    g_key_file_set_comment(file, NULL, NULL, " Settings of livestereo (--help-params explains them)",
+                           NULL);
+    char *text = g_key_file_to_data(file, length, NULL);
+    g_key_file_free(file);
+    return text;
+}
+
+int params_dump(const struct params *p, FILE *out)
+{
+    size_t length;
+    char *text = file_text(p, &length);
+    errno = 0;
+    int rc = 0;
+    if (fwrite(text, 1, length, out) != length || fflush(out) != 0) {
+        rc = errno ? -errno : -EIO;
+        log_error(NULL, "cannot write the settings: %s", g_strerror(-rc));
+    }
+    g_free(text);
+    return rc;
+}
+
+/* Writes all of text and brings it to the disk. 0 or -errno; fd is closed either way. */
+static int write_through(int fd, const char *text, size_t length)
+{
+    int rc = 0;
+    while (length > 0 && rc == 0) {
+        ssize_t written = write(fd, text, length);
+        if (written >= 0) {
+            text += written;
+            length -= (size_t)written;
+        } else if (errno != EINTR) {
+            rc = -errno;
+        }
+    }
+    if (rc == 0 && fsync(fd) != 0)
+        rc = -errno;
+    if (close(fd) != 0 && rc == 0)
+        rc = -errno;
+    return rc;
+}
+
+int params_save(const struct params *p, const char *path)
+{
+    size_t length;
+    char *text = file_text(p, &length);
+    char *beside = g_strconcat(path, ".XXXXXX", NULL);
+    int rc = 0;
+    int fd = g_mkstemp_full(beside, O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        rc = -errno;
+    } else {
+        rc = write_through(fd, text, length);
+        if (rc == 0 && g_rename(beside, path) != 0)
+            rc = -errno;
+        if (rc != 0)
+            g_unlink(beside);
+    }
+    if (rc != 0)
+        log_error(path, "cannot write the settings: %s%s", g_strerror(-rc),
+                  rc == -ENOENT ? "; make the folder first" : "");
+    g_free(beside);
+    g_free(text);
+    return rc;
+}
+
+/* The folders presets are looked for in, first one first; the caller frees them with g_strfreev. */
+static char **preset_folders(void)
+{
+    char **folders = g_new0(char *, 4);
+    folders[0] = g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
+    folders[1] = g_strdup(LIVESTEREO_PRESET_DIR);
+    folders[2] = g_strdup(LIVESTEREO_SOURCE_PRESET_DIR);
+    return folders;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "a, b, c": every preset in the folders once, in alphabetical order. */
+static char *known_presets(char **folders)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (char **folder = folders; *folder; folder++) {
+        GDir *dir = g_dir_open(*folder, 0, NULL);
+        const char *entry;
+        while (dir && (entry = g_dir_read_name(dir))) {
+            char *name = g_strdup(entry);
+            if (g_str_has_suffix(name, ".ini"))
+                name[strlen(name) - strlen(".ini")] = '\0';
+            else
+                name[0] = '\0';
+            if (name[0] && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+                g_ptr_array_add(names, name);
+            else
+                g_free(name);
+        }
+        if (dir)
+            g_dir_close(dir);
+    }
+    g_ptr_array_sort(names, by_name);
+    g_ptr_array_add(names, NULL);
+    char *list = g_strjoinv(", ", (char **)names->pdata);
+    g_ptr_array_free(names, TRUE);
+    return list;
+}
+
+/* The file of a preset, or NULL after a message. The caller frees it with g_free. */
+static char *preset_path(const char *name)
+{
+    if (strchr(name, '/') || g_str_has_suffix(name, ".ini"))
+        return g_strdup(name);
+    char **folders = preset_folders();
+    char *path = NULL;
+    for (char **folder = folders; *folder && !path && name[0]; folder++) {
+        path = g_strconcat(*folder, "/", name, ".ini", NULL);
+        if (!g_file_test(path, G_FILE_TEST_EXISTS))
+            g_clear_pointer(&path, g_free);
+    }
+    if (!path) {
+        char *known = known_presets(folders);
+        log_error(NULL, "no preset \"%.64s\"; %s%s", name,
+                  known[0] ? "there are " : "none is installed, so give the path of a file", known);
+        g_free(known);
+    }
+    g_strfreev(folders);
+    return path;
+}
+
+int preset_load(struct params *p, const char *name_or_path)
+{
+    char *path = preset_path(name_or_path);
+    if (!path)
+        return -ENOENT;
+    struct params read;
+    params_default(&read);
+    int rc = params_load(&read, path);
+    if (rc == 0)
+        *p = read;
+    g_free(path);
+    return rc;
+}
+
+/* Prints text in lines of at most PAGE_COLUMNS, indented; words are never cut. */
+static void print_wrapped(FILE *out, const char *text)
+{
+    const int indent = 6;
+    int column = 0;
+    while (*text) {
+        int word = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + word > PAGE_COLUMNS) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fprintf(out, "%*s%.*s", column == 0 ? indent : 1, "", word, text);
+        column += (column == 0 ? indent : 1) + word;
+        text += word;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_row(FILE *out, const struct param_info *info)
+{
+    struct params defaults;
+    params_default(&defaults);
+    char value[VALUE_BYTES];
+    char *range = range_text(info);
+    fprintf(out, "  %s  %s, default %s, %s\n", info->name, range,
+            param_print(&defaults, info, value, sizeof value),
+            info->when == PARAM_LIVE ? "any time" : "at the start only");
+    print_wrapped(out, info->help);
+    g_free(range);
+}
+
+void params_help(FILE *out)
+{
+    fprintf(out, "Parameters, for --set NAME=VALUE, settings files and presets ([" GROUP "],\n"
+                 "NAME=VALUE).\n");
+    for (int i = 0; i < param_count; i++) {
+        const char *group = param_table[i].group;
+        int first = 0;
+        while (strcmp(param_table[first].group, group) != 0)
+            first++;
+        if (first < i)
+            continue;
+        fprintf(out, "\n%s\n", group);
+        for (int k = i; k < param_count; k++)
+            if (strcmp(param_table[k].group, group) == 0)
+                print_row(out, &param_table[k]);
+    }
+}
