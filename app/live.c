@@ -5,6 +5,7 @@
  */
 #include "app/live.h"
 
+#include "app/metrics.h"
 #include "config/log.h"
 
 #include <pthread.h>
@@ -209,11 +210,6 @@ int live_error(struct live *live, int *in_compute) {
     return error;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double rate(long frames, int64_t first_ns, int64_t last_ns) {
     if (frames < 2 || last_ns <= first_ns)
         return 0;
@@ -244,9 +240,8 @@ void live_get_stats(struct live *live, struct live_stats *stats) {
     pthread_mutex_unlock(&live->lock);
 
     if (ages) {
-        qsort(age_ms, (size_t)ages, sizeof age_ms[0], compare_doubles);
-        stats->age_median_ms = age_ms[ages / 2];
-        stats->age_95_ms = age_ms[(ages - 1) * 95 / 100];
+        stats->age_median_ms = quantile(age_ms, ages, 0.5);
+        stats->age_95_ms = quantile(age_ms, ages, 0.95);
     }
 }
 

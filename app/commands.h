@@ -1,0 +1,64 @@
+/*
+ * The subcommands and what they share: exit codes, the common options, the quit flag. Main thread only,
+ * but for the quit flag, which the signal handler sets.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_COMMANDS_H
+#define LIVESTEREO_COMMANDS_H
+
+#include "capture/source.h"
+#include "config/params.h"
+#include "gpu/stereo.h"
+
+#include <glib.h>
+#include <stdbool.h>
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_RUN_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_SOURCE = 3,
+    EXIT_NO_GPU = 5,
+    EXIT_SOME_FAILED = 6,
+    EXIT_INTERRUPTED = 130
+};
+
+/* Each gets the words after its name in argv[1..]; argv[0] is its name. They return the exit code. */
+int cmd_run(int argc, char **argv);
+int cmd_batch(int argc, char **argv);
+int cmd_eval(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+
+/* What every command takes; zero to begin with, options_free frees what parsing allocated. */
+struct common_options {
+    char *preset, *config, **set;
+    gboolean dump_config, quiet, verbose;
+};
+
+#define GO_ON (-1) /* not an exit code: the command has work to do */
+
+/* Parses argv with the command's own entries and the common ones, sets the log level, makes *params of
+ * default < preset < config file < --set, and does --dump-config. After it argv[1..argc-1] are the words that
+ * are no options. summary, examples and usage are for --help. GO_ON or an exit code. */
+int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
+                  const char *examples, const GOptionEntry *entries,
+                  struct common_options *options, struct params *params);
+
+/* Whether --set names this parameter. */
+bool options_set(const struct common_options *options, const char *name);
+
+void options_free(struct common_options *options);
+
+/* Opens the pipeline for pictures of this size; name is for the message where the parameters do not fit
+ * them. NULL after a log line; *code gets the exit code. */
+struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
+                             int channels, int *code);
+
+/* From now on SIGINT and SIGTERM set a flag instead of ending the program; a second one ends it. */
+void quit_catch(void);
+bool quit_asked(void);
+
+/* A progress line is drawn on standard error when that is a terminal and not with --quiet. */
+bool progress_wanted(const struct common_options *options);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * livestereo: finds the subcommand and hands over. SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+#include "config/log.h"
+#include "config/params_file.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *words, *help;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    { "run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run },
+    { "batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch },
+    { "eval", "DIR...", "compare with the known truth of test pictures", cmd_eval },
+    { "bench", "[WHAT]", "measure the speed of the stages", cmd_bench },
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out) {
+    fprintf(out, "Usage: livestereo COMMAND [OPTIONS] ...\n\n"
+                 "Dense stereo depth by belief propagation: pairs of pictures in, disparity out.\n\n"
+                 "Commands:\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-6s %-16s %s\n", commands[i].name, commands[i].words, commands[i].help);
+    fprintf(out, "\n"
+                 "Options:\n"
+                 "  --help-params    the parameters that --set, presets and config files know\n"
+                 "  --dump-config    the parameters in effect (with --preset, --config, --set)\n"
+                 "  --version\n"
+                 "  -h, --help       this page; livestereo COMMAND --help for a command's own\n\n"
+                 "Examples:\n"
+                 "  livestereo run synth: --frames 100\n"
+                 "  livestereo batch recording/ -o out/ --save disp16,color\n"
+                 "  livestereo eval --preset yang2006 tsukuba/ venus/\n");
+}
+
+/* livestereo --dump-config --preset ...: the options without a command. */
+static int no_command(int argc, char **argv) {
+    struct common_options options = { 0 };
+    struct params params;
+    int code = options_parse(&argc, &argv, "COMMAND ...", NULL, NULL, NULL, &options, &params);
+    options_free(&options);
+    if (code == GO_ON) {
+        log_error(NULL, "which command? See livestereo --help");
+        code = EXIT_USAGE;
+    }
+    return code;
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        print_help(stdout);
+    else if (strcmp(word, "--version") == 0)
+        printf("livestereo %s\n", LIVESTEREO_VERSION);
+    else if (strcmp(word, "--help-params") == 0)
+        params_help(stdout);
+    else if (word[0] == '-')
+        return no_command(argc, argv);
+    else {
+        log_error(NULL, "there is no command \"%s\"; see livestereo --help", word);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, like a full disk */
+    int code = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        log_error("standard output", "%s", strerror(errno));
+        code = code ? code : EXIT_RUN_FAILED;
+    }
+    return code;
+}

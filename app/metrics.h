@@ -1,0 +1,40 @@
+/*
+ * How far a disparity map is from the truth. Pure functions on the caller's arrays, any thread.
+ * An unknown disparity counts as bad at every threshold; pixels of unknown truth are not scored.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_METRICS_H
+#define LIVESTEREO_METRICS_H
+
+#include <stdint.h>
+
+#define BAD_COUNT 3 /* off by more than 1, 2, 3 px */
+
+/* Sums over scored pixels; all zero to begin with, maps are added one after the other. */
+struct error_sums {
+    long scored;         /* pixels with truth, inside the mask */
+    long known;          /* of those, the ones with a disparity */
+    long bad[BAD_COUNT]; /* [i]: off by more than i + 1 px, or unknown */
+    long d1;             /* KITTI: off by more than 3 px and 5 % of the truth, or unknown */
+    double absolute;     /* sum of |error| over the known ones, px */
+};
+
+/* Shares in percent of the scored pixels; mean in px over those with a disparity. NaN without any. */
+struct error_rates {
+    double bad[BAD_COUNT], d1, mean;
+};
+
+/* disparity in 1/16 px, truth in px with NaN for unknown, mask NULL or 255 where a pixel is scored; all
+ * of count pixels. */
+void error_add(struct error_sums *sums, const int16_t *disparity, const float *truth,
+               const uint8_t *mask, long count);
+
+struct error_rates error_rates(const struct error_sums *sums);
+
+/* Share of pixels that have a disparity, percent. */
+double density(const int16_t *disparity, long count);
+
+/* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN for none. */
+double quantile(double *values, int count, double share);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * The common options, the opening of the pipeline and the quit flag of app/commands.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+
+#include "config/log.h"
+#include "config/params_file.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t quit;
+
+static int make_params(const struct common_options *options, struct params *params) {
+    params_default(params);
+    if (options->preset && preset_load(params, options->preset) != 0)
+        return EXIT_USAGE;
+    if (options->config && params_load(params, options->config) != 0)
+        return EXIT_USAGE;
+    for (char **set = options->set; set && *set; set++) {
+        char why[512];
+        if (params_assign(params, *set, why, sizeof why) != 0) {
+            log_error("--set", "%s: %s", *set, why);
+            return EXIT_USAGE;
+        }
+    }
+    return GO_ON;
+}
+
+static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,
+                                    const GOptionEntry *entries, struct common_options *options) {
+    const GOptionEntry common[] = {
+        { "preset", 0, 0, G_OPTION_ARG_FILENAME, &options->preset,
+          "Start from a preset: its name, or an .ini file", "NAME" },
+        { "config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
+          "Read parameters from a file, over the preset", "FILE" },
+        { "set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
+          "Set one parameter, over preset and file (repeatable)", "NAME=VALUE" },
+        { "dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
+          "Print the parameters in effect as a config file and exit", NULL },
+        { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL },
+        { "verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more", NULL },
+        { 0 },
+    };
+    GOptionContext *context = g_option_context_new(usage);
+    g_option_context_set_summary(context, summary);
+    g_option_context_set_description(context, examples);
+    if (entries)
+        g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_add_main_entries(context, common, NULL);
+    return context;
+}
+
+int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
+                  const char *examples, const GOptionEntry *entries,
+                  struct common_options *options, struct params *params) {
+    char *command = (*argv)[0];
+    g_autofree char *full_usage = g_strdup_printf("%s %s", command, usage);
+    GOptionContext *context = make_context(full_usage, summary, examples, entries, options);
+    GError *error = NULL;
+    /* --help prints "Usage: livestereo [OPTION...] run SOURCE", so the program's own name belongs here. */
+    (*argv)[0] = "livestereo";
+    bool parsed = g_option_context_parse(context, argc, argv, &error);
+    (*argv)[0] = command;
+    g_option_context_free(context);
+    if (!parsed) {
+        log_error(command, "%s; see livestereo %s --help", error->message, command);
+        g_error_free(error);
+        return EXIT_USAGE;
+    }
+    if (options->quiet)
+        log_set_level(LOG_ERROR);
+    else if (options->verbose)
+        log_set_level(LOG_DEBUG);
+    /* "--" ends the options and is no word itself. */
+    if (*argc > 1 && strcmp((*argv)[1], "--") == 0) {
+        memmove(&(*argv)[1], &(*argv)[2], (size_t)(*argc - 1) * sizeof **argv);
+        (*argc)--;
+    }
+
+    int code = make_params(options, params);
+    if (code == GO_ON && options->dump_config)
+        code = params_dump(params, stdout) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
+    return code;
+}
+
+bool options_set(const struct common_options *options, const char *name) {
+    size_t length = strlen(name);
+    for (char **set = options->set; set && *set; set++)
+        if (strncmp(*set, name, length) == 0 && (*set)[length] == '=')
+            return true;
+    return false;
+}
+
+void options_free(struct common_options *options) {
+    g_free(options->preset);
+    g_free(options->config);
+    g_strfreev(options->set);
+}
+
+struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
+                             int channels, int *code) {
+    if (width < 2 || height < 2) {
+        log_error(name, "pictures of %dx%d are too small: at least 2x2 is needed", width, height);
+        *code = EXIT_SOURCE;
+        return NULL;
+    }
+    if (params->disparity_range >= width) {
+        log_error(name, "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
+                  params->disparity_range, width, MAX(2, width / 4));
+        *code = EXIT_USAGE;
+        return NULL;
+    }
+    int error = 0;
+    struct stereo *stereo = stereo_open(params, width, height, channels, NULL, &error);
+    if (!stereo)
+        *code = error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
+    else
+        log_info(name, "%dx%d, %d disparities, %s", width, height, params->disparity_range,
+                 stereo_backend(stereo));
+    return stereo;
+}
+
+static void on_signal(int number) {
+    (void)number;
+    quit = 1;
+}
+
+void quit_catch(void) {
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool quit_asked(void) {
+    return quit;
+}
+
+bool progress_wanted(const struct common_options *options) {
+    return !options->quiet && isatty(STDERR_FILENO);
+}
