@@ -298,8 +298,8 @@ static void describe_allowed(const struct param_info *info, char *buf, size_t si
     }
 }
 
-/* Reads all of text as a number in plain decimal notation: no spaces, hexadecimal, inf or nan. What is
- * too large for the type comes back as the largest there is, which every range refuses. */
+/* Reads all of text as a number in plain decimal notation: no spaces, hexadecimal, inf or nan. What
+ * is too large for the type comes back as the largest there is, which every range refuses. */
 static int read_number(const char *text, bool whole, double *value)
 {
     if (text[0] == '\0' || text[strspn(text, whole ? "+-0123456789" : "+-.eE0123456789")] != '\0')

@@ -1,7 +1,7 @@
 /*
  * Parameters in GKeyFile files: reading, writing, presets and the reference page. Any thread; every
- * struct params belongs to the caller. A file is read whole into a copy and handed over only when all
- * of it is right; it is written beside its final name and renamed, so nobody ever sees half of one.
+ * struct params belongs to the caller. A file is read whole into a copy and handed over only when
+ * all of it is right; it is written beside its final name and renamed, so nobody sees half of one.
  * SPDX-License-Identifier: MIT
  */
 #include "config/params_file.h"
@@ -145,8 +145,7 @@ static char *file_text(const struct params *p, size_t *length)
         g_free(comment);
         g_free(range);
     }
-    g_key_file_set_comment(file, NULL, NULL, " Settings of livestereo (--help-params explains them)",
-                           NULL);
+    g_key_file_set_comment(file, NULL, NULL, " Settings of livestereo", NULL);
     char *text = g_key_file_to_data(file, length, NULL);
     g_key_file_free(file);
     return text;
@@ -316,15 +315,15 @@ static void print_row(FILE *out, const struct param_info *info)
     char *range = range_text(info);
     fprintf(out, "  %s  %s, default %s, %s\n", info->name, range,
             param_print(&defaults, info, value, sizeof value),
-            info->when == PARAM_LIVE ? "any time" : "at the start only");
+            info->when == PARAM_LIVE ? "LIVE" : "START");
     print_wrapped(out, info->help);
     g_free(range);
 }
 
 void params_help(FILE *out)
 {
-    fprintf(out, "Parameters, for --set NAME=VALUE, settings files and presets ([" GROUP "],\n"
-                 "NAME=VALUE).\n");
+    fprintf(out, "Parameters, for --set NAME=VALUE and in the group [" GROUP "] of settings files.\n"
+                 "LIVE ones act on the next frame, START ones when the pipeline is opened.\n");
     for (int i = 0; i < param_count; i++) {
         const char *group = param_table[i].group;
         int first = 0;
