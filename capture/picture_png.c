@@ -58,8 +58,7 @@ static void choose_form(struct reading *r) {
         png_set_palette_to_rgb(r->png);
     else if (depth < 8)
         png_set_expand_gray_1_2_4_to_8(r->png);
-    if (type & PNG_COLOR_MASK_ALPHA)
-        png_set_strip_alpha(r->png);
+    png_set_strip_alpha(r->png); /* of palettes with transparent entries, too */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (depth == 16)
         png_set_swap(r->png);
