@@ -16,7 +16,11 @@
 #include <unistd.h>
 
 #ifndef LIVESTEREO_PRESET_DIR
+#ifdef LIVESTEREO_DATADIR
+#define LIVESTEREO_PRESET_DIR LIVESTEREO_DATADIR "/presets"
+#else
 #define LIVESTEREO_PRESET_DIR "/usr/local/share/livestereo/presets"
+#endif
 #endif
 #ifndef LIVESTEREO_SOURCE_PRESET_DIR
 #define LIVESTEREO_SOURCE_PRESET_DIR "config/presets"
@@ -322,8 +326,9 @@ static void print_row(FILE *out, const struct param_info *info)
 
 void params_help(FILE *out)
 {
-    fprintf(out, "Parameters, for --set NAME=VALUE and in the group [" GROUP "] of settings files.\n"
-                 "LIVE ones act on the next frame, START ones when the pipeline is opened.\n");
+    fputs("Parameters, for --set NAME=VALUE and in the group [" GROUP "] of settings files.\n"
+          "LIVE ones act on the next frame, START ones when the pipeline is opened.\n",
+          out);
     for (int i = 0; i < param_count; i++) {
         const char *group = param_table[i].group;
         int first = 0;

@@ -1,0 +1,95 @@
+/*
+ * Fuzzer of the settings parsers: the bytes as a file (params_parse) and as one --set
+ * (params_assign). What is accepted must lie in the table's ranges and survive being written and read again; what is
+ * refused must change nothing and be explained in one line. Single thread; owns what it allocates.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "config/params.h"
+#include "config/params_file.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Stand in for config/log.c, whose lines would fill the disk; the text is still put together. */
+void log_at(enum log_level level, const char *object, const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+    assert(level <= LOG_DEBUG && object);
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    assert(length > 0);
+}
+
+void log_set_level(enum log_level level)
+{
+    (void)level;
+}
+
+enum log_level log_get_level(void)
+{
+    return LOG_DEBUG;
+}
+
+static void check_in_range(const struct params *p)
+{
+    for (int i = 0; i < param_count; i++) {
+        struct params copy = *p;
+        assert(param_put(&copy, &param_table[i], param_get(p, &param_table[i])) == 0);
+        assert(memcmp(&copy, p, sizeof copy) == 0);
+    }
+}
+
+static void check_comes_back(const struct params *p)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert(out);
+    assert(params_dump(p, out) == 0);
+    fclose(out);
+    struct params again;
+    params_default(&again);
+    assert(params_parse(&again, text, length, "dump") == 0);
+    assert(memcmp(&again, p, sizeof again) == 0);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct params before, p;
+    params_default(&before);
+    p = before;
+    if (params_parse(&p, (const char *)data, size, "fuzz") == 0) {
+        check_in_range(&p);
+        check_comes_back(&p);
+    } else {
+        assert(memcmp(&p, &before, sizeof p) == 0);
+    }
+
+    char why[256];
+    char *assignment = malloc(size + 1);
+    assert(assignment);
+    if (size > 0)
+        memcpy(assignment, data, size);
+    assignment[size] = '\0';
+    p = before;
+    memset(why, '\n', sizeof why);
+    int rc = params_assign(&p, assignment, why, sizeof why);
+    assert(memchr(why, '\0', sizeof why) && !strchr(why, '\n'));
+    assert((rc == 0) == (why[0] == '\0'));
+    if (rc == 0)
+        check_in_range(&p);
+    else
+        assert(memcmp(&p, &before, sizeof p) == 0);
+    free(assignment);
+    return 0;
+}
