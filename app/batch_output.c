@@ -1,0 +1,170 @@
+/*
+ * The files of app/batch_output.h. SPDX-License-Identifier: MIT
+ */
+#include "app/batch_output.h"
+
+#include "app/metrics.h"
+#include "app/views.h"
+#include "capture/picture.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct batch_output {
+    char *folder, *csv_path, *csv_part;
+    FILE *csv;
+    GHashTable *stems; /* names used so far */
+    int kinds;
+    struct source *source;
+};
+
+static const struct {
+    const char *name;
+    int flag;
+} kinds[] = { { "disp16", SAVE_DISP16 }, { "pfm", SAVE_PFM }, { "color", SAVE_COLOR } };
+
+int save_kinds_parse(const char *text) {
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    int sum = 0;
+    for (char **word = words; *word; word++) {
+        int flag = 0;
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+            if (strcmp(*word, kinds[i].name) == 0)
+                flag = kinds[i].flag;
+        if (!flag) {
+            log_error("--save", "\"%s\" is not one of disp16, pfm, color", *word);
+            return -EINVAL;
+        }
+        sum |= flag;
+    }
+    if (!sum)
+        log_error("--save", "names nothing to save; give some of disp16, pfm, color");
+    return sum ? sum : -EINVAL;
+}
+
+static int begin_csv(struct batch_output *output) {
+    if (g_mkdir_with_parents(output->folder, 0777) != 0) {
+        int error = errno;
+        log_error(output->folder, "cannot make this folder: %s", strerror(error));
+        return -error;
+    }
+    output->csv = fopen(output->csv_part, "w");
+    if (!output->csv) {
+        int error = errno;
+        log_error(output->csv_part, "cannot write: %s", strerror(error));
+        return -error;
+    }
+    fprintf(output->csv, "index,pts_s,file,pair_gap_ms,valid_percent,ms\n");
+    return 0;
+}
+
+static void release(struct batch_output **output) {
+    struct batch_output *o = *output;
+    *output = NULL;
+    g_hash_table_destroy(o->stems);
+    g_free(o->folder);
+    g_free(o->csv_path);
+    g_free(o->csv_part);
+    g_free(o);
+}
+
+struct batch_output *batch_output_open(const char *folder, int save, struct source *source) {
+    struct batch_output *output = g_new0(struct batch_output, 1);
+    output->folder = g_strdup(folder);
+    output->csv_path = g_build_filename(folder, "frames.csv", NULL);
+    output->csv_part = g_build_filename(folder, ".frames.csv.part", NULL);
+    output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    output->kinds = save;
+    output->source = source;
+    if (begin_csv(output) != 0)
+        release(&output);
+    return output;
+}
+
+/* Name of the left file without folder and extension, where the source has one that was not used yet;
+ * else the number. describe gives two paths with a blank between, and paths may hold blanks. */
+static char *choose_stem(struct batch_output *output, const char *files, long index) {
+    for (const char *blank = strchr(files, ' '); blank; blank = strchr(blank + 1, ' ')) {
+        g_autofree char *left = g_strndup(files, (size_t)(blank - files));
+        if (access(left, F_OK) != 0 || access(blank + 1, F_OK) != 0)
+            continue;
+        char *stem = g_path_get_basename(left);
+        char *dot = strrchr(stem, '.');
+        if (dot && dot != stem)
+            *dot = '\0';
+        if (g_hash_table_add(output->stems, g_strdup(stem)))
+            return stem;
+        g_free(stem);
+        break;
+    }
+    return g_strdup_printf("%06ld", index);
+}
+
+static int write_files(struct batch_output *output, const char *stem, const struct frame *frame) {
+    int width = frame->left.width, height = frame->left.height;
+    int error = 0;
+    if (output->kinds & SAVE_DISP16) {
+        g_autofree char *path = g_strdup_printf("%s/%s_disp16.png", output->folder, stem);
+        error = picture_write_disp16(path, frame->disparity, width, height);
+    }
+    if (!error && (output->kinds & SAVE_PFM)) {
+        g_autofree char *path = g_strdup_printf("%s/%s.pfm", output->folder, stem);
+        error = picture_write_pfm(path, frame->disparity, width, height);
+    }
+    if (!error && (output->kinds & SAVE_COLOR)) {
+        g_autofree char *path = g_strdup_printf("%s/%s_color.png", output->folder, stem);
+        struct image picture;
+        error = view_disparity(frame, &picture);
+        if (!error) {
+            error = picture_write(path, &picture);
+            picture_free(&picture);
+        }
+    }
+    return error;
+}
+
+static void write_row(FILE *csv, const char *files, const struct frame *frame) {
+    fprintf(csv, "%ld,%.6f,\"", frame->index, (double)frame->left_ns / 1e9);
+    for (const char *c = files; *c; c++) {
+        if (*c == '"')
+            fputc('"', csv);
+        fputc(*c, csv);
+    }
+    fprintf(csv, "\",%.3f,%.2f,%.2f\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
+            density(frame->disparity, (long)frame->left.width * frame->left.height),
+            frame->compute_ms);
+}
+
+int batch_output_write(struct batch_output *output, const struct frame *frame) {
+    char files[8192] = "";
+    if (output->source->describe)
+        output->source->describe(output->source, frame->index, files, sizeof files);
+    g_autofree char *stem = choose_stem(output, files, frame->index);
+    int error = write_files(output, stem, frame);
+    if (error)
+        return error;
+    errno = 0;
+    write_row(output->csv, files, frame);
+    if (fflush(output->csv) != 0) {
+        error = errno;
+        log_error(output->csv_path, "cannot write: %s", strerror(error));
+    }
+    return -error;
+}
+
+int batch_output_close(struct batch_output **output, int failed) {
+    struct batch_output *o = *output;
+    int error = 0;
+    if (fclose(o->csv) != 0 || (!failed && rename(o->csv_part, o->csv_path) != 0))
+        error = errno;
+    if (error && !failed)
+        log_error(o->csv_path, "cannot write: %s", strerror(error));
+    if (error || failed)
+        unlink(o->csv_part);
+    release(output);
+    return -error;
+}

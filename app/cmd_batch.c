@@ -1,0 +1,201 @@
+/*
+ * livestereo batch: every pair of every input, in order, to files. The live threads read and compute ahead
+ * (nothing is dropped), this thread writes. SPDX-License-Identifier: MIT
+ */
+#include "app/batch_output.h"
+#include "app/commands.h"
+#include "app/live.h"
+#include "config/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct batch {
+    struct common_options common;
+    struct params params;
+    struct source_options source;
+    char *folder, *save;
+    int kinds;
+    long written, damaged;
+};
+
+/* An input is one word (a folder, or synth:) or two that make a pair (files, patterns). */
+static int words_of_input(const char *word) {
+    bool alone = g_str_has_prefix(word, "synth") || g_file_test(word, G_FILE_TEST_IS_DIR);
+    return alone ? 1 : 2;
+}
+
+static int count_inputs(int count, char **words) {
+    int inputs = 0;
+    for (int i = 0; i < count; i += words_of_input(words[i]))
+        inputs++;
+    return inputs;
+}
+
+static void draw_progress(const char *name, long done, long count, double rate) {
+    const int cells = 30;
+    if (count > 0) {
+        int full = (int)(done * cells / count);
+        fprintf(stderr, "\r%s [", name);
+        for (int i = 0; i < cells; i++)
+            fputc(i < full ? '#' : '.', stderr);
+        fprintf(stderr, "] %ld/%ld", done, count);
+    } else {
+        fprintf(stderr, "\r%s %ld pairs", name, done);
+    }
+    if (rate > 0)
+        fprintf(stderr, "  %.1f pairs/s", rate);
+    if (rate > 0 && count > done)
+        fprintf(stderr, "  %.0f s left", (double)(count - done) / rate);
+    fputs("\033[K", stderr);
+}
+
+/* Takes and writes frames until the input is over. The exit code. */
+static int write_frames(struct batch *batch, struct live *live, struct source *source,
+                        struct batch_output *output) {
+    bool progress = progress_wanted(&batch->common);
+    struct live_stats stats = { 0 };
+    int code = GO_ON;
+    while (code == GO_ON) {
+        struct frame *frame;
+        int status = live_take(live, 100, &frame);
+        if (status == LIVE_END)
+            code = EXIT_DONE;
+        if (status == 0) {
+            if (batch_output_write(output, frame) == 0)
+                batch->written++;
+            else
+                code = EXIT_RUN_FAILED;
+            frame_drop(&frame);
+        }
+        if (quit_asked())
+            code = EXIT_INTERRUPTED;
+        live_get_stats(live, &stats);
+        if (progress)
+            draw_progress(source->name, stats.shown + stats.damaged, source->count, stats.show_rate);
+    }
+    if (progress)
+        fputc('\n', stderr);
+    batch->damaged += stats.damaged;
+    int in_compute;
+    if (code == EXIT_DONE && live_error(live, &in_compute) != 0)
+        code = in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
+    if (code == EXIT_DONE && stats.damaged)
+        code = EXIT_SOME_FAILED;
+    return code;
+}
+
+static int run_input(struct batch *batch, struct source *source, const char *folder) {
+    int code;
+    struct stereo *stereo = pipeline_open(&batch->params, source->name, source->width,
+                                          source->height, source->channels, &code);
+    if (!stereo)
+        return code;
+    struct batch_output *output = batch_output_open(folder, batch->kinds, source);
+    code = EXIT_RUN_FAILED;
+    if (output) {
+        struct live_options options = { .policy = QUEUE_WAIT };
+        int error;
+        struct live *live = live_open(source, stereo, &batch->params, &options, &error);
+        if (live)
+            code = write_frames(batch, live, source, output);
+        live_close(&live);
+        if (batch_output_close(&output, code == EXIT_RUN_FAILED) != 0)
+            code = EXIT_RUN_FAILED;
+    }
+    stereo_close(&stereo);
+    return code;
+}
+
+/* The folder for one of several inputs: named after it, told apart by a number where two are equal. */
+static char *subfolder(const char *above, const char *word, GHashTable *used) {
+    g_autofree char *absolute = g_canonicalize_filename(word, NULL);
+    g_autofree char *name = g_path_get_basename(absolute);
+    char *percent = strchr(name, '%');
+    if (percent && percent != name)
+        *percent = '\0';
+    g_strcanon(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", '_');
+    for (int n = 1;; n++) {
+        char *unique = n == 1 ? g_strdup(name) : g_strdup_printf("%s-%d", name, n);
+        if (g_hash_table_add(used, unique))
+            return g_build_filename(above, unique, NULL);
+    }
+}
+
+static int run_all(struct batch *batch, int count, char **words) {
+    bool several = count_inputs(count, words) > 1;
+    g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    int worst = EXIT_DONE;
+    for (int i = 0, step; i < count; i += step) {
+        step = MIN(words_of_input(words[i]), count - i);
+        int error;
+        struct source *source =
+            source_open((const char *const *)words + i, step, &batch->source, &error);
+        int code = EXIT_SOURCE;
+        if (source) {
+            g_autofree char *folder =
+                several ? subfolder(batch->folder, words[i], used) : g_strdup(batch->folder);
+            code = run_input(batch, source, folder);
+            source_close(&source);
+        }
+        if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
+            return code;
+        if (code != EXIT_DONE && (worst == EXIT_DONE || worst == EXIT_SOME_FAILED))
+            worst = code;
+    }
+    return worst;
+}
+
+static int check_and_run(struct batch *batch, int count, char **words) {
+    if (count == 0)
+        log_error("batch", "no INPUT; see livestereo batch --help");
+    else if (!batch->folder)
+        log_error("batch", "say where the results go: -o DIR");
+    if (count == 0 || !batch->folder)
+        return EXIT_USAGE;
+    batch->kinds = save_kinds_parse(batch->save ? batch->save : "disp16");
+    if (batch->kinds < 0)
+        return EXIT_USAGE;
+    quit_catch();
+    int code = run_all(batch, count, words);
+    if (!batch->common.quiet)
+        printf("%ld pairs written to %s, %ld failed%s\n", batch->written, batch->folder,
+               batch->damaged, code == EXIT_INTERRUPTED ? ", interrupted" : "");
+    return code;
+}
+
+int cmd_batch(int argc, char **argv) {
+    struct batch batch = { 0 };
+    const GOptionEntry entries[] = {
+        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR" },
+        { "save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
+          "What to write: disp16 (the default), pfm, color", "KIND,..." },
+        { "swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL },
+        { 0 },
+    };
+    int code = options_parse(
+        &argc, &argv, "INPUT... -o DIR",
+        "Computes every pair of every input, in order, and writes the disparities. An INPUT is a\n"
+        "folder (left/ and right/, image_0/ and image_1/, image_2/ and image_3/, or left.png and\n"
+        "right.png), or two words that make one pair: two pictures, or two patterns like\n"
+        "l_%06d.png r_%06d.png. Several inputs get a folder each below DIR.",
+        "Files, named after the left picture:\n"
+        "  NAME_disp16.png  16-bit PNG, disparity * 256, 0 unknown (KITTI's form)\n"
+        "  NAME.pfm         32-bit float, px, +inf unknown\n"
+        "  NAME_color.png   colour picture to look at\n"
+        "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms; no row for a failed pair\n\n"
+        "Examples:\n"
+        "  livestereo batch recording/ -o out/\n"
+        "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
+        "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n\n"
+        "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
+        "5 no usable GPU, 6 some pairs failed, 130 interrupted.",
+        entries, &batch.common, &batch.params);
+    if (code == GO_ON)
+        code = check_and_run(&batch, argc - 1, argv + 1);
+    g_free(batch.folder);
+    g_free(batch.save);
+    options_free(&batch.common);
+    return code;
+}

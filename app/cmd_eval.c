@@ -1,0 +1,198 @@
+/*
+ * livestereo eval: the pipeline against test pictures with known truth; a table or JSON lines. One thread
+ * besides the pipeline's own. SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+#include "app/dataset.h"
+#include "app/eval_report.h"
+#include "app/views.h"
+#include "capture/picture.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct eval {
+    struct common_options common;
+    struct params params;
+    gboolean json;
+    int repeat;
+    char *folder; /* for pictures, or NULL */
+    GArray *results;
+};
+
+/* A missing "all" is every pixel of known truth; the others then have no figures. */
+static void measure(const struct test_pair *pair, const struct frame *frame,
+                    struct eval_result *result) {
+    long count = (long)pair->left.width * pair->left.height;
+    for (int i = 0; i < MASK_COUNT; i++) {
+        struct error_sums sums = { 0 };
+        result->has_mask[i] = pair->mask[i] || i == MASK_ALL;
+        if (result->has_mask[i])
+            error_add(&sums, frame->disparity, pair->truth, pair->mask[i], count);
+        result->rates[i] = error_rates(&sums);
+    }
+    result->density = density(frame->disparity, count);
+}
+
+static int save_pictures(const char *folder, const struct test_pair *pair,
+                         const struct frame *frame) {
+    g_autofree char *name = g_strdelimit(g_strdup(pair->name), "/", '_');
+    g_autofree char *color_path = g_strdup_printf("%s/%s_color.png", folder, name);
+    g_autofree char *error_path = g_strdup_printf("%s/%s_error.png", folder, name);
+    struct image color = { 0 }, off = { 0 };
+    int error = view_disparity(frame, &color);
+    if (!error)
+        error = view_error(frame, pair->truth, &off);
+    if (!error)
+        error = picture_write(color_path, &color);
+    if (!error)
+        error = picture_write(error_path, &off);
+    picture_free(&color);
+    picture_free(&off);
+    return error;
+}
+
+/* Runs the pipeline repeat times on the pair, the median time of which counts. The exit code. */
+static int compute(struct eval *eval, struct stereo *stereo, const struct params *params,
+                   const struct test_pair *pair, struct frame *frame, struct eval_result *result) {
+    memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
+    memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
+    g_autofree double *ms = g_new(double, eval->repeat);
+    for (int i = 0; i < eval->repeat; i++) {
+        if (stereo_run(stereo, params, frame) != 0)
+            return EXIT_RUN_FAILED;
+        ms[i] = frame->compute_ms;
+    }
+    result->ms = quantile(ms, eval->repeat, 0.5);
+    if (stereo_energy(stereo, &result->energy) != 0)
+        return EXIT_RUN_FAILED;
+    measure(pair, frame, result);
+    if (eval->folder && save_pictures(eval->folder, pair, frame) != 0)
+        return EXIT_RUN_FAILED;
+    return EXIT_DONE;
+}
+
+static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval_result *result) {
+    struct params params = eval->params;
+    if (pair->disparities && !options_set(&eval->common, "disparity_range")) {
+        const struct param_info *info = param_find("disparity_range");
+        if (param_put(&params, info, pair->disparities) != 0) {
+            log_error(pair->name, "pair.ini asks for %d disparities; %.0f to %.0f are possible",
+                      pair->disparities, info->least, info->most);
+            return EXIT_USAGE;
+        }
+    }
+    int code = EXIT_RUN_FAILED;
+    struct stereo *stereo = pipeline_open(&params, pair->name, pair->left.width, pair->left.height,
+                                          pair->left.channels, &code);
+    if (!stereo)
+        return code;
+    struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height,
+                                        pair->left.channels, 0, stereo_frame_alloc(stereo));
+    if (pool) {
+        struct frame *frame = pool_take(pool);
+        code = compute(eval, stereo, &params, pair, frame, result);
+        frame_drop(&frame);
+    }
+    pool_close(&pool);
+    stereo_close(&stereo);
+    return code;
+}
+
+/* All pairs of one folder. The exit code. */
+static int run_folder(struct eval *eval, const char *folder) {
+    g_auto(GStrv) stems = test_pairs_list(folder);
+    int code = stems ? EXIT_DONE : EXIT_SOURCE;
+    for (char **stem = stems; stem && *stem && code == EXIT_DONE; stem++) {
+        if (quit_asked())
+            return EXIT_INTERRUPTED;
+        struct test_pair pair;
+        if (test_pair_read(folder, *stem, &pair) != 0)
+            return EXIT_SOURCE;
+        struct eval_result result = { 0 };
+        code = run_pair(eval, &pair, &result);
+        result.name = g_steal_pointer(&pair.name);
+        test_pair_free(&pair);
+        g_array_append_val(eval->results, result);
+        if (code != EXIT_DONE) {
+            g_free(result.name);
+            g_array_set_size(eval->results, eval->results->len - 1);
+        } else if (eval->json) {
+            eval_print_json(&result);
+        } else {
+            eval_print_row(&result);
+        }
+        fflush(stdout);
+    }
+    return code;
+}
+
+/* What cannot be read is reported and left out; anything else ends it. */
+static int run_folders(struct eval *eval, int count, char **folders) {
+    int worst = EXIT_DONE;
+    if (!eval->json)
+        eval_print_header();
+    for (int i = 0; i < count; i++) {
+        int code = run_folder(eval, folders[i]);
+        if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
+            return code;
+        worst = worst ? worst : code;
+    }
+    if (!eval->json)
+        eval_print_means((const struct eval_result *)(void *)eval->results->data,
+                         (int)eval->results->len);
+    return worst;
+}
+
+static int check_and_run(struct eval *eval, int count, char **folders) {
+    if (count == 0 || eval->repeat < 1) {
+        log_error("eval", count == 0 ? "no DIR; see livestereo eval --help"
+                                     : "--repeat must be at least 1");
+        return EXIT_USAGE;
+    }
+    if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
+        log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
+        return EXIT_RUN_FAILED;
+    }
+    eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
+    quit_catch();
+    int code = run_folders(eval, count, folders);
+    for (guint i = 0; i < eval->results->len; i++)
+        g_free(g_array_index(eval->results, struct eval_result, i).name);
+    g_array_free(eval->results, TRUE);
+    return code;
+}
+
+int cmd_eval(int argc, char **argv) {
+    struct eval eval = { .repeat = 1 };
+    const GOptionEntry entries[] = {
+        { "json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL },
+        { "repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
+          "Compute each pair N times and give the median of the times", "N" },
+        { "save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
+          "Write NAME_color.png and NAME_error.png of each pair into DIR", "DIR" },
+        { 0 },
+    };
+    int code = options_parse(
+        &argc, &argv, "DIR...",
+        "Compares with known truth. DIR holds left.png, right.png, disp_left.png, or folders left,\n"
+        "right, disp_left with one PNG a pair; the masks nonocc, all, disc where there are any; and\n"
+        "pair.ini, whose disparities set disparity_range unless --set does.",
+        "Figures: bad-N is the share of scored pixels off by more than N px or unknown, mean the mean\n"
+        "error in px where a disparity is known, D1 the share off by more than 3 px and 5 % (on all).\n"
+        "In JSON the keys are name, nonocc, all, disc (each bad1, bad2, bad3, mean, or null where\n"
+        "there is no mask), d1, density, energy, ms.\n\n"
+        "Examples:\n"
+        "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
+        "  livestereo eval --preset yang2006 --json tsukuba/\n"
+        "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n",
+        entries, &eval.common, &eval.params);
+    if (code == GO_ON)
+        code = check_and_run(&eval, argc - 1, argv + 1);
+    g_free(eval.folder);
+    options_free(&eval.common);
+    return code;
+}

@@ -1,0 +1,205 @@
+/*
+ * The reader of app/dataset.h. SPDX-License-Identifier: MIT
+ */
+#include "app/dataset.h"
+
+#include "capture/picture.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mask_names[MASK_COUNT] = { "nonocc", "all", "disc" };
+
+/* The stem of the layout that has left.png; no file left/N.png is called so. */
+static const char single[] = "left.png";
+
+static gint compare_names(gconstpointer a, gconstpointer b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **test_pairs_list(const char *folder) {
+    GPtrArray *stems = g_ptr_array_new();
+    g_autofree char *left = g_build_filename(folder, single, NULL);
+    g_autofree char *left_folder = g_build_filename(folder, "left", NULL);
+    if (g_file_test(left, G_FILE_TEST_EXISTS)) {
+        g_ptr_array_add(stems, g_strdup(single));
+    } else {
+        GDir *dir = g_dir_open(left_folder, 0, NULL);
+        const char *name;
+        while (dir && (name = g_dir_read_name(dir)))
+            if (g_str_has_suffix(name, ".png") && name[0] != '.')
+                g_ptr_array_add(stems, g_strndup(name, strlen(name) - 4));
+        if (dir)
+            g_dir_close(dir);
+    }
+    if (stems->len == 0) {
+        log_error(folder, "%s; eval needs left.png, right.png and disp_left.png, or folders of "
+                          "those names",
+                  g_file_test(folder, G_FILE_TEST_IS_DIR) ? "holds no left.png and no left/*.png"
+                                                          : "is no folder");
+        g_ptr_array_free(stems, TRUE);
+        return NULL;
+    }
+    g_ptr_array_sort(stems, compare_names);
+    g_ptr_array_add(stems, NULL);
+    return (char **)g_ptr_array_free(stems, FALSE);
+}
+
+/* FOLDER/what.png or FOLDER/what/stem.png */
+static char *path_of(const char *folder, const char *stem, const char *what) {
+    if (strcmp(stem, single) == 0)
+        return g_strdup_printf("%s/%s.png", folder, what);
+    return g_strdup_printf("%s/%s/%s.png", folder, what, stem);
+}
+
+static int read_ini(const char *folder, double *scale, int *disparities) {
+    g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    g_autoptr(GError) error = NULL;
+    if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error)) {
+        log_error(path, "%s; it must say disparity_scale and may say disparities", error->message);
+        return g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? -ENOENT : -EBADMSG;
+    }
+    *scale = g_key_file_get_double(file, "pair", "disparity_scale", &error);
+    if (error || !(*scale > 0) || !isfinite(*scale)) {
+        log_error(path, "disparity_scale in [pair] must be a number above 0");
+        return -EBADMSG;
+    }
+    *disparities = 0;
+    if (g_key_file_has_key(file, "pair", "disparities", NULL)) {
+        *disparities = g_key_file_get_integer(file, "pair", "disparities", &error);
+        if (error || *disparities < 2) {
+            log_error(path, "disparities in [pair] must be a whole number, at least 2");
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+
+/* One-channel values of a picture that must have the pair's size. */
+static int read_values(const char *path, const struct image *left, uint16_t **values) {
+    int width, height;
+    int error = picture_read16(path, values, &width, &height);
+    if (!error && (width != left->width || height != left->height)) {
+        log_error(path, "is %dx%d, but the left picture is %dx%d", width, height, left->width,
+                  left->height);
+        free(*values);
+        error = -EBADMSG;
+    }
+    return error;
+}
+
+static int read_truth(const char *path, double scale, struct test_pair *pair) {
+    uint16_t *values;
+    int error = read_values(path, &pair->left, &values);
+    if (error)
+        return error;
+    size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
+    pair->truth = malloc(count * sizeof *pair->truth);
+    if (!pair->truth) {
+        log_error(path, "out of memory");
+        error = -ENOMEM;
+    }
+    for (size_t i = 0; !error && i < count; i++)
+        pair->truth[i] = values[i] ? (float)(values[i] / scale) : NAN;
+    free(values);
+    return error;
+}
+
+static int read_mask(const char *path, struct test_pair *pair, uint8_t **mask) {
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return 0;
+    uint16_t *values;
+    int error = read_values(path, &pair->left, &values);
+    if (error)
+        return error;
+    size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
+    *mask = malloc(count);
+    if (!*mask) {
+        log_error(path, "out of memory");
+        error = -ENOMEM;
+    }
+    for (size_t i = 0; !error && i < count; i++)
+        (*mask)[i] = values[i] == 255 ? 255 : 0;
+    free(values);
+    return error;
+}
+
+/* Spreads grey over three channels, for a pair of which one picture is grey. */
+static int make_rgb(struct image *image) {
+    size_t count = (size_t)image->width * (size_t)image->height;
+    uint8_t *rgb = image->channels == 1 ? malloc(3 * count) : NULL;
+    if (image->channels == 3)
+        return 0;
+    if (!rgb)
+        return -ENOMEM;
+    for (size_t i = 0; i < 3 * count; i++)
+        rgb[i] = image->data[i / 3];
+    free(image->data);
+    image->data = rgb;
+    image->channels = 3;
+    return 0;
+}
+
+static int read_views(const char *folder, const char *stem, struct test_pair *pair) {
+    g_autofree char *left = path_of(folder, stem, "left");
+    g_autofree char *right = path_of(folder, stem, "right");
+    int error = picture_read(left, &pair->left);
+    if (!error)
+        error = picture_read(right, &pair->right);
+    if (error)
+        return error;
+    if (pair->left.width != pair->right.width || pair->left.height != pair->right.height) {
+        log_error(right, "is %dx%d, but %s is %dx%d", pair->right.width, pair->right.height, left,
+                  pair->left.width, pair->left.height);
+        return -EBADMSG;
+    }
+    if (pair->left.channels != pair->right.channels &&
+        (make_rgb(&pair->left) != 0 || make_rgb(&pair->right) != 0)) {
+        log_error(folder, "out of memory");
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static char *name_of(const char *folder, const char *stem) {
+    g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
+    g_autofree char *base = g_path_get_basename(absolute);
+    g_auto(GStrv) stems = test_pairs_list(folder);
+    bool several = stems && g_strv_length(stems) > 1;
+    return several ? g_strdup_printf("%s/%s", base, stem) : g_steal_pointer(&base);
+}
+
+int test_pair_read(const char *folder, const char *stem, struct test_pair *pair) {
+    memset(pair, 0, sizeof *pair);
+    double scale;
+    g_autofree char *truth = path_of(folder, stem, "disp_left");
+    int error = read_ini(folder, &scale, &pair->disparities);
+    if (!error)
+        error = read_views(folder, stem, pair);
+    if (!error)
+        error = read_truth(truth, scale, pair);
+    for (int i = 0; i < MASK_COUNT && !error; i++) {
+        g_autofree char *mask = path_of(folder, stem, mask_names[i]);
+        error = read_mask(mask, pair, &pair->mask[i]);
+    }
+    pair->name = name_of(folder, stem);
+    if (error)
+        test_pair_free(pair);
+    return error;
+}
+
+void test_pair_free(struct test_pair *pair) {
+    picture_free(&pair->left);
+    picture_free(&pair->right);
+    free(pair->truth);
+    for (int i = 0; i < MASK_COUNT; i++)
+        free(pair->mask[i]);
+    g_free(pair->name);
+    memset(pair, 0, sizeof *pair);
+}

@@ -1,0 +1,27 @@
+/*
+ * How eval prints its figures, on standard output. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_EVAL_REPORT_H
+#define LIVESTEREO_EVAL_REPORT_H
+
+#include "app/dataset.h"
+#include "app/metrics.h"
+
+struct eval_result {
+    char *name;
+    int has_mask[MASK_COUNT];
+    struct error_rates rates[MASK_COUNT]; /* d1 is the one on MASK_ALL */
+    double density, energy, ms;
+};
+
+void eval_print_header(void);
+void eval_print_row(const struct eval_result *result);
+
+/* The mean row, each column over the rows that have it, and over those with all three masks the mean
+ * of bad-1.0 that Middlebury's version 2 table ranked by. */
+void eval_print_means(const struct eval_result *results, int count);
+
+/* One object on one line; null for what is absent. */
+void eval_print_json(const struct eval_result *result);
+
+#endif
