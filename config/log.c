@@ -17,19 +17,16 @@ enum { LINE_BYTES = 2048 };
 
 static _Atomic int current_level = LOG_INFO;
 
-void log_set_level(enum log_level level)
-{
+void log_set_level(enum log_level level) {
     atomic_store_explicit(&current_level, (int)level, memory_order_relaxed);
 }
 
-enum log_level log_get_level(void)
-{
+enum log_level log_get_level(void) {
     return (enum log_level)atomic_load_explicit(&current_level, memory_order_relaxed);
 }
 
 /* Adds formatted text at line[used]; more than fits is cut. Returns the new length. */
-static size_t append(char *line, size_t used, const char *format, va_list arguments)
-{
+static size_t append(char *line, size_t used, const char *format, va_list arguments) {
     int length = vsnprintf(line + used, LINE_BYTES - used, format, arguments);
     if (length < 0)
         return used;
@@ -41,8 +38,7 @@ static size_t append(char *line, size_t used, const char *format, va_list argume
 static size_t append_text(char *line, size_t used, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static size_t append_text(char *line, size_t used, const char *format, ...)
-{
+static size_t append_text(char *line, size_t used, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     used = append(line, used, format, arguments);
@@ -51,8 +47,7 @@ static size_t append_text(char *line, size_t used, const char *format, ...)
 }
 
 /* Ends a line that was cut with "...", never in the middle of a UTF-8 character. */
-static size_t mark_cut(char *line)
-{
+static size_t mark_cut(char *line) {
     size_t used = LINE_BYTES - 5;
     while (used > 0 && ((unsigned char)line[used] & 0xc0) == 0x80)
         used--;
@@ -60,8 +55,7 @@ static size_t mark_cut(char *line)
     return used + 3;
 }
 
-void log_at(enum log_level level, const char *object, const char *format, ...)
-{
+void log_at(enum log_level level, const char *object, const char *format, ...) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     if (level > log_get_level())
         return;

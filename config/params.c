@@ -36,7 +36,7 @@ const struct param_info param_table[] = {
     {#name, unit, group, help, NULL, PARAM_TYPE_REAL, when, def, least, most, step, FIELD(name)},
 #define PARAM_BOOL(name, def, when, group, help) \
     {#name, "", group, help, NULL, PARAM_TYPE_BOOL, when, def, 0, 1, 1, FIELD(name)},
-#define PARAM_ENUM(name, def, choices, when, group, help)                                      \
+#define PARAM_ENUM(name, def, choices, when, group, help) \
     {#name, "", group, help, choices, PARAM_TYPE_ENUM, when, def, 0, BARS(choices), 1, FIELD(name)},
 #include "config/params.def"
 #undef PARAM_INT
@@ -60,23 +60,19 @@ const int param_count = sizeof param_table / sizeof param_table[0];
 #undef PARAM_BOOL
 #undef PARAM_ENUM
 
-static double *real_field(const struct params *p, const struct param_info *info)
-{
+static double *real_field(const struct params *p, const struct param_info *info) {
     return (double *)(void *)((char *)(uintptr_t)p + info->offset);
 }
 
-static int *whole_field(const struct params *p, const struct param_info *info)
-{
+static int *whole_field(const struct params *p, const struct param_info *info) {
     return (int *)(void *)((char *)(uintptr_t)p + info->offset);
 }
 
-double param_get(const struct params *p, const struct param_info *info)
-{
+double param_get(const struct params *p, const struct param_info *info) {
     return info->type == PARAM_TYPE_REAL ? *real_field(p, info) : (double)*whole_field(p, info);
 }
 
-int param_put(struct params *p, const struct param_info *info, double value)
-{
+int param_put(struct params *p, const struct param_info *info, double value) {
     if (isnan(value))
         return -EINVAL;
     if (value < info->least || value > info->most)
@@ -91,8 +87,7 @@ int param_put(struct params *p, const struct param_info *info, double value)
     return 0;
 }
 
-void params_default(struct params *p)
-{
+void params_default(struct params *p) {
     memset(p, 0, sizeof *p);
     for (int i = 0; i < param_count; i++) {
         int rc = param_put(p, &param_table[i], param_table[i].def);
@@ -101,8 +96,7 @@ void params_default(struct params *p)
     }
 }
 
-const struct param_info *param_find(const char *name)
-{
+const struct param_info *param_find(const char *name) {
     for (int i = 0; i < param_count; i++)
         if (strcmp(param_table[i].name, name) == 0)
             return &param_table[i];
@@ -110,21 +104,18 @@ const struct param_info *param_find(const char *name)
 }
 
 /* The C locale for this thread until leave_c_locale. glibc keeps it ready: nothing is allocated. */
-static locale_t enter_c_locale(void)
-{
+static locale_t enter_c_locale(void) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     assert(c_locale != (locale_t)0);
     return uselocale(c_locale);
 }
 
-static void leave_c_locale(locale_t before)
-{
+static void leave_c_locale(locale_t before) {
     freelocale(uselocale(before));
 }
 
 /* The fewest digits, from nine up, that read back to the same double. */
-static void print_real(double value, char *buf, size_t size)
-{
+static void print_real(double value, char *buf, size_t size) {
     char digits[NUMBER_BYTES];
     locale_t before = enter_c_locale();
     for (int precision = 9; precision <= 17; precision++) {
@@ -137,8 +128,7 @@ static void print_real(double value, char *buf, size_t size)
 }
 
 /* Finds choice number index of "a|b|c"; returns its start and sets *length. */
-static const char *choice_at(const char *choices, int index, size_t *length)
-{
+static const char *choice_at(const char *choices, int index, size_t *length) {
     while (index-- > 0)
         choices = strchr(choices, '|') + 1;
     *length = strcspn(choices, "|");
@@ -146,8 +136,7 @@ static const char *choice_at(const char *choices, int index, size_t *length)
 }
 
 const char *param_print(const struct params *p, const struct param_info *info, char *buf,
-                        size_t size)
-{
+                        size_t size) {
     double value = param_get(p, info);
     size_t length;
     switch (info->type) {
@@ -170,8 +159,7 @@ const char *param_print(const struct params *p, const struct param_info *info, c
 }
 
 /* Copies what somebody typed for a message: control bytes shown as '?', long text cut. */
-static const char *quotable(const char *text, char buf[NAME_BYTES])
-{
+static const char *quotable(const char *text, char buf[NAME_BYTES]) {
     size_t length = strnlen(text, NAME_BYTES);
     bool cut = length == NAME_BYTES;
     if (cut)
@@ -186,22 +174,19 @@ static const char *quotable(const char *text, char buf[NAME_BYTES])
     return buf;
 }
 
-static char folded(char c)
-{
+static char folded(char c) {
     if (c >= 'A' && c <= 'Z')
         return (char)(c - 'A' + 'a');
     return c == '-' ? '_' : c;
 }
 
-static int least_of(int a, int b)
-{
+static int least_of(int a, int b) {
     return a < b ? a : b;
 }
 
 /* Letters inserted, dropped, changed or swapped with their neighbour on the way from a to b; both
  * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. */
-static int edit_distance(const char *a, const char *b)
-{
+static int edit_distance(const char *a, const char *b) {
     int rows[3][NAME_BYTES + 1];
     int a_length = (int)strlen(a), b_length = (int)strlen(b);
     for (int j = 0; j <= b_length; j++)
@@ -221,8 +206,7 @@ static int edit_distance(const char *a, const char *b)
 }
 
 /* How far name is from what was typed; INT32_MAX when it is no help to suggest it. */
-static int32_t remoteness(const char *typed, const char *name)
-{
+static int32_t remoteness(const char *typed, const char *name) {
     int distance = edit_distance(typed, name);
     int typed_length = (int)strlen(typed);
     int allowed = typed_length / 3 > 2 ? typed_length / 3 : least_of(2, typed_length / 2);
@@ -233,8 +217,7 @@ static int32_t remoteness(const char *typed, const char *name)
 }
 
 /* Writes the nearest names, nearest first, as "a, b, c"; empty when there are none. */
-static void suggest(const char *typed, char *buf, size_t size)
-{
+static void suggest(const char *typed, char *buf, size_t size) {
     const char *names[SUGGESTIONS];
     int32_t far[SUGGESTIONS];
     int count = 0;
@@ -262,8 +245,7 @@ static void suggest(const char *typed, char *buf, size_t size)
     }
 }
 
-static int unknown_name(const char *name, char *why, size_t size)
-{
+static int unknown_name(const char *name, char *why, size_t size) {
     char quoted[NAME_BYTES], names[SUGGESTIONS * (NAME_BYTES + 2)];
     suggest(name, names, sizeof names);
     if (names[0])
@@ -275,8 +257,7 @@ static int unknown_name(const char *name, char *why, size_t size)
 }
 
 /* "give a number from 0 to 4", "give true or false", "give ad, bt or census". */
-static void describe_allowed(const struct param_info *info, char *buf, size_t size)
-{
+static void describe_allowed(const struct param_info *info, char *buf, size_t size) {
     char least[NUMBER_BYTES], most[NUMBER_BYTES];
     if (info->type == PARAM_TYPE_BOOL) {
         snprintf(buf, size, "give true or false");
@@ -287,8 +268,7 @@ static void describe_allowed(const struct param_info *info, char *buf, size_t si
             size_t length;
             const char *choice = choice_at(info->choices, i, &length);
             const char *comma = i == 0 ? "" : i == count - 1 ? " or " : ", ";
-            used += (size_t)snprintf(buf + used, size - used, "%s%.*s", comma, (int)length,
-                                     choice);
+            used += (size_t)snprintf(buf + used, size - used, "%s%.*s", comma, (int)length, choice);
         }
     } else {
         print_real(info->least, least, sizeof least);
@@ -300,8 +280,7 @@ static void describe_allowed(const struct param_info *info, char *buf, size_t si
 
 /* Reads all of text as a number in plain decimal notation: no spaces, hexadecimal, inf or nan. What
  * is too large for the type comes back as the largest there is, which every range refuses. */
-static int read_number(const char *text, bool whole, double *value)
-{
+static int read_number(const char *text, bool whole, double *value) {
     if (text[0] == '\0' || text[strspn(text, whole ? "+-0123456789" : "+-.eE0123456789")] != '\0')
         return -EINVAL;
     char *end;
@@ -311,8 +290,7 @@ static int read_number(const char *text, bool whole, double *value)
     return end == text || *end != '\0' ? -EINVAL : 0;
 }
 
-static int read_bool(const char *text, double *value)
-{
+static int read_bool(const char *text, double *value) {
     static const char *const words[] = {"0", "1", "false", "true", "no", "yes", "off", "on"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(text, words[i]) == 0) {
@@ -323,8 +301,7 @@ static int read_bool(const char *text, double *value)
     return -EINVAL;
 }
 
-static int read_choice(const struct param_info *info, const char *text, double *value)
-{
+static int read_choice(const struct param_info *info, const char *text, double *value) {
     for (int i = 0; i <= (int)info->most; i++) {
         size_t length;
         const char *choice = choice_at(info->choices, i, &length);
@@ -336,8 +313,7 @@ static int read_choice(const struct param_info *info, const char *text, double *
     return -EINVAL;
 }
 
-int params_set(struct params *p, const char *name, const char *text, char *why, size_t size)
-{
+int params_set(struct params *p, const char *name, const char *text, char *why, size_t size) {
     static const char *const kinds[] = {
         [PARAM_TYPE_INT] = "a whole number",
         [PARAM_TYPE_REAL] = "a number",
@@ -376,8 +352,7 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
     return rc;
 }
 
-int params_assign(struct params *p, const char *assignment, char *why, size_t size)
-{
+int params_assign(struct params *p, const char *assignment, char *why, size_t size) {
     char name[2 * NAME_BYTES], quoted[NAME_BYTES];
     const char *equals = strchr(assignment, '=');
     if (!equals || equals == assignment) {

@@ -31,8 +31,7 @@
 enum { MOST_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
 
 /* Reads every key of the group into *p, which is scratch on failure. */
-static int read_keys(struct params *p, GKeyFile *file, const char *name)
-{
+static int read_keys(struct params *p, GKeyFile *file, const char *name) {
     char **keys = g_key_file_get_keys(file, GROUP, NULL, NULL);
     int rc = 0;
     for (char **key = keys; key && *key && rc == 0; key++) {
@@ -48,8 +47,7 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name)
 }
 
 /* A file of ours has the one group and no other. */
-static int check_groups(GKeyFile *file, const char *name)
-{
+static int check_groups(GKeyFile *file, const char *name) {
     char **groups = g_key_file_get_groups(file, NULL);
     int rc = 0;
     for (char **group = groups; *group && rc == 0; group++) {
@@ -66,8 +64,7 @@ static int check_groups(GKeyFile *file, const char *name)
     return rc;
 }
 
-int params_parse(struct params *p, const char *text, size_t length, const char *name)
-{
+int params_parse(struct params *p, const char *text, size_t length, const char *name) {
     if (length > MOST_BYTES) {
         log_error(name, "over 1 MiB long; not a settings file");
         return -EFBIG;
@@ -96,8 +93,7 @@ int params_parse(struct params *p, const char *text, size_t length, const char *
     return rc;
 }
 
-int params_load(struct params *p, const char *path)
-{
+int params_load(struct params *p, const char *path) {
     FILE *in = fopen(path, "re");
     if (!in) {
         int rc = -errno;
@@ -120,8 +116,7 @@ int params_load(struct params *p, const char *path)
 }
 
 /* "1 to 10", "0 to 4 px", "off|warp|bp", "true|false". */
-static char *range_text(const struct param_info *info)
-{
+static char *range_text(const struct param_info *info) {
     if (info->type == PARAM_TYPE_ENUM)
         return g_strdup(info->choices);
     if (info->type == PARAM_TYPE_BOOL)
@@ -136,8 +131,7 @@ static char *range_text(const struct param_info *info)
 }
 
 /* The whole file as text; the caller frees it with g_free. */
-static char *file_text(const struct params *p, size_t *length)
-{
+static char *file_text(const struct params *p, size_t *length) {
     GKeyFile *file = g_key_file_new();
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
@@ -155,8 +149,7 @@ static char *file_text(const struct params *p, size_t *length)
     return text;
 }
 
-int params_dump(const struct params *p, FILE *out)
-{
+int params_dump(const struct params *p, FILE *out) {
     size_t length;
     char *text = file_text(p, &length);
     errno = 0;
@@ -170,8 +163,7 @@ int params_dump(const struct params *p, FILE *out)
 }
 
 /* Writes all of text and brings it to the disk. 0 or -errno; fd is closed either way. */
-static int write_through(int fd, const char *text, size_t length)
-{
+static int write_through(int fd, const char *text, size_t length) {
     int rc = 0;
     while (length > 0 && rc == 0) {
         ssize_t written = write(fd, text, length);
@@ -189,8 +181,7 @@ static int write_through(int fd, const char *text, size_t length)
     return rc;
 }
 
-int params_save(const struct params *p, const char *path)
-{
+int params_save(const struct params *p, const char *path) {
     size_t length;
     char *text = file_text(p, &length);
     char *beside = g_strconcat(path, ".XXXXXX", NULL);
@@ -214,8 +205,7 @@ int params_save(const struct params *p, const char *path)
 }
 
 /* The folders presets are looked for in, first one first; the caller frees them with g_strfreev. */
-static char **preset_folders(void)
-{
+static char **preset_folders(void) {
     char **folders = g_new0(char *, 4);
     folders[0] = g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
     folders[1] = g_strdup(LIVESTEREO_PRESET_DIR);
@@ -223,14 +213,12 @@ static char **preset_folders(void)
     return folders;
 }
 
-static int by_name(const void *a, const void *b)
-{
+static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* "a, b, c": every preset in the folders once, in alphabetical order. */
-static char *known_presets(char **folders)
-{
+static char *known_presets(char **folders) {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     for (char **folder = folders; *folder; folder++) {
         GDir *dir = g_dir_open(*folder, 0, NULL);
@@ -257,8 +245,7 @@ static char *known_presets(char **folders)
 }
 
 /* The file of a preset, or NULL after a message. The caller frees it with g_free. */
-static char *preset_path(const char *name)
-{
+static char *preset_path(const char *name) {
     if (strchr(name, '/') || g_str_has_suffix(name, ".ini"))
         return g_strdup(name);
     char **folders = preset_folders();
@@ -278,8 +265,7 @@ static char *preset_path(const char *name)
     return path;
 }
 
-int preset_load(struct params *p, const char *name_or_path)
-{
+int preset_load(struct params *p, const char *name_or_path) {
     char *path = preset_path(name_or_path);
     if (!path)
         return -ENOENT;
@@ -293,8 +279,7 @@ int preset_load(struct params *p, const char *name_or_path)
 }
 
 /* Prints text in lines of at most PAGE_COLUMNS, indented; words are never cut. */
-static void print_wrapped(FILE *out, const char *text)
-{
+static void print_wrapped(FILE *out, const char *text) {
     const int indent = 6;
     int column = 0;
     while (*text) {
@@ -311,8 +296,7 @@ static void print_wrapped(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-static void print_row(FILE *out, const struct param_info *info)
-{
+static void print_row(FILE *out, const struct param_info *info) {
     struct params defaults;
     params_default(&defaults);
     char value[VALUE_BYTES];
@@ -324,8 +308,7 @@ static void print_row(FILE *out, const struct param_info *info)
     g_free(range);
 }
 
-void params_help(FILE *out)
-{
+void params_help(FILE *out) {
     fputs("Parameters, for --set NAME=VALUE and in the group [" GROUP "] of settings files.\n"
           "LIVE ones act on the next frame, START ones when the pipeline is opened.\n",
           out);

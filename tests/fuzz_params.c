@@ -1,7 +1,7 @@
 /*
  * Fuzzer of the settings parsers: the bytes as a file (params_parse) and as one --set
- * (params_assign). What is accepted must lie in the table's ranges and survive being written and read again; what is
- * refused must change nothing and be explained in one line. Single thread; owns what it allocates.
+ * (params_assign). What is accepted must lie in the table's ranges and survive being written and
+ * read again; what is refused must change nothing and be explained in one line. Single thread.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
@@ -18,8 +18,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Stand in for config/log.c, whose lines would fill the disk; the text is still put together. */
-void log_at(enum log_level level, const char *object, const char *format, ...)
-{
+void log_at(enum log_level level, const char *object, const char *format, ...) {
     char text[4096];
     va_list arguments;
     assert(level <= LOG_DEBUG && object);
@@ -29,18 +28,15 @@ void log_at(enum log_level level, const char *object, const char *format, ...)
     assert(length > 0);
 }
 
-void log_set_level(enum log_level level)
-{
+void log_set_level(enum log_level level) {
     (void)level;
 }
 
-enum log_level log_get_level(void)
-{
+enum log_level log_get_level(void) {
     return LOG_DEBUG;
 }
 
-static void check_in_range(const struct params *p)
-{
+static void check_in_range(const struct params *p) {
     for (int i = 0; i < param_count; i++) {
         struct params copy = *p;
         assert(param_put(&copy, &param_table[i], param_get(p, &param_table[i])) == 0);
@@ -48,8 +44,7 @@ static void check_in_range(const struct params *p)
     }
 }
 
-static void check_comes_back(const struct params *p)
-{
+static void check_comes_back(const struct params *p) {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
@@ -63,8 +58,7 @@ static void check_comes_back(const struct params *p)
     free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct params before, p;
     params_default(&before);
     p = before;

@@ -1,7 +1,7 @@
 /*
- * Tests of the parameter table, its text form, settings files, presets and the log's lines. What can
- * be checked of any row runs over all rows of params.def. Single thread; files go to a folder of its
- * own under the temporary one, removed at the end.
+ * Tests of the parameter table, its text form, settings files, presets and the log's lines. What
+ * can be checked of any row runs over all rows of params.def. Single thread; files go to a folder
+ * of its own under the temporary one, removed at the end.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
@@ -20,16 +20,14 @@
 
 #define PRESETS "config/presets"
 
-static const struct param_info *row(const char *name)
-{
+static const struct param_info *row(const char *name) {
     const struct param_info *info = param_find(name);
     if (!info)
         g_error("params.def has no %s", name);
     return info;
 }
 
-static void assert_same(const struct params *a, const struct params *b)
-{
+static void assert_same(const struct params *a, const struct params *b) {
     for (int i = 0; i < param_count; i++) {
         double left = param_get(a, &param_table[i]), right = param_get(b, &param_table[i]);
         if (left != right)
@@ -38,22 +36,19 @@ static void assert_same(const struct params *a, const struct params *b)
 }
 
 /* A random value that the row allows. */
-static double random_value(const struct param_info *info)
-{
+static double random_value(const struct param_info *info) {
     if (info->type == PARAM_TYPE_REAL)
         return CLAMP(g_test_rand_double_range(info->least, info->most), info->least, info->most);
     return info->least + g_test_rand_int_range(0, (int)(info->most - info->least) + 1);
 }
 
-static void random_params(struct params *p)
-{
+static void random_params(struct params *p) {
     params_default(p);
     for (int i = 0; i < param_count; i++)
         g_assert_cmpint(param_put(p, &param_table[i], random_value(&param_table[i])), ==, 0);
 }
 
-static void test_rows(void)
-{
+static void test_rows(void) {
     struct params p;
     params_default(&p);
     g_assert_cmpint(param_count, >, 0);
@@ -84,8 +79,7 @@ static void test_rows(void)
 }
 
 /* The numbers of params.h's enumerators and the choices' places in params.def are written apart. */
-static void test_choices(void)
-{
+static void test_choices(void) {
     static const struct {
         const char *name, *text;
         int value;
@@ -118,8 +112,7 @@ static void test_choices(void)
     g_assert_cmpfloat(row("data_cost")->most, ==, DATA_COST_AD_CENSUS);
 }
 
-static void print_and_set(const struct param_info *info, double value)
-{
+static void print_and_set(const struct param_info *info, double value) {
     struct params from, to;
     char text[64], why[256];
     params_default(&from);
@@ -133,8 +126,7 @@ static void print_and_set(const struct param_info *info, double value)
     g_assert_cmpstr(why, ==, "");
 }
 
-static void test_round_trip(void)
-{
+static void test_round_trip(void) {
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         print_and_set(info, info->least);
@@ -145,8 +137,7 @@ static void test_round_trip(void)
     }
 }
 
-static void test_short_numbers(void)
-{
+static void test_short_numbers(void) {
     struct params p;
     char text[64];
     params_default(&p);
@@ -160,8 +151,7 @@ static void test_short_numbers(void)
 }
 
 /* params_assign gives rc, and a line that holds both texts; nothing changes. */
-static void refused(const char *assignment, int rc, const char *first, const char *second)
-{
+static void refused(const char *assignment, int rc, const char *first, const char *second) {
     struct params p, before;
     char why[256];
     params_default(&before);
@@ -173,11 +163,10 @@ static void refused(const char *assignment, int rc, const char *first, const cha
     assert_same(&p, &before);
 }
 
-static void test_refused(void)
-{
+static void test_refused(void) {
     static const char *const numbers[] = {
-        "",  " ", "x",   "4x",  "4 ", " 4", "0x4", "inf",  "nan",  "-inf",   "+",  "-",
-        "--4", "4,5", ".", "4e", "e4", "4\n", "true", "1..2", "NaN(4)", "1e", "٤",
+        "",    " ",   "x", "4x", "4 ", " 4",  "0x4",  "inf",  "nan",    "-inf", "+", "-",
+        "--4", "4,5", ".", "4e", "e4", "4\n", "true", "1..2", "NaN(4)", "1e",   "٤",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         char *whole = g_strconcat("bp_levels=", numbers[i], NULL);
@@ -217,8 +206,7 @@ static void test_refused(void)
     refused(long_name, -ENOENT, "no parameter \"aaaa", "...\"");
 }
 
-static void test_accepted(void)
-{
+static void test_accepted(void) {
     static const struct {
         const char *assignment, *name;
         double value;
@@ -249,8 +237,7 @@ static void test_accepted(void)
 }
 
 /* A message fits whatever buffer there is. */
-static void test_short_buffers(void)
-{
+static void test_short_buffers(void) {
     char why[300];
     for (size_t size = 1; size < sizeof why; size++) {
         struct params p;
@@ -263,10 +250,9 @@ static void test_short_buffers(void)
     }
 }
 
-static void test_suggestions(void)
-{
-    refused("bp_itertions=5", -ENOENT,
-            "no parameter \"bp_itertions\"; did you mean bp_iterations", "?");
+static void test_suggestions(void) {
+    refused("bp_itertions=5", -ENOENT, "no parameter \"bp_itertions\"; did you mean bp_iterations",
+            "?");
     refused("bp-levels=5", -ENOENT, "did you mean bp_levels", "?");
     refused("BP_Levels=5", -ENOENT, "did you mean bp_levels", "?");
     refused("flil=1", -ENOENT, "did you mean fill", "?");
@@ -299,8 +285,7 @@ static void test_suggestions(void)
     }
 }
 
-static char *dump_text(const struct params *p, size_t *length)
-{
+static char *dump_text(const struct params *p, size_t *length) {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     g_assert_nonnull(out);
@@ -309,8 +294,7 @@ static char *dump_text(const struct params *p, size_t *length)
     return text;
 }
 
-static void test_dump_and_parse(void)
-{
+static void test_dump_and_parse(void) {
     for (int k = 0; k < 20; k++) {
         struct params p, again;
         size_t length;
@@ -329,13 +313,11 @@ static void test_dump_and_parse(void)
     }
 }
 
-static char *in_folder(gconstpointer folder, const char *name)
-{
+static char *in_folder(gconstpointer folder, const char *name) {
     return g_build_filename(folder, name, NULL);
 }
 
-static guint entries(const char *folder)
-{
+static guint entries(const char *folder) {
     GDir *dir = g_dir_open(folder, 0, NULL);
     guint count = 0;
     while (g_dir_read_name(dir))
@@ -344,8 +326,7 @@ static guint entries(const char *folder)
     return count;
 }
 
-static void test_save_and_load(gconstpointer folder)
-{
+static void test_save_and_load(gconstpointer folder) {
     char *path = in_folder(folder, "saved.ini");
     guint before = entries(folder);
     for (int k = 0; k < 5; k++) {
@@ -361,8 +342,7 @@ static void test_save_and_load(gconstpointer folder)
     g_free(path);
 }
 
-static void test_save_refused(gconstpointer folder)
-{
+static void test_save_refused(gconstpointer folder) {
     struct params p;
     params_default(&p);
     char *missing = in_folder(folder, "no/such/file.ini");
@@ -391,8 +371,7 @@ static void test_save_refused(gconstpointer folder)
     }
 }
 
-static void parse_refused_bytes(const char *text, size_t length, int rc, const char *first)
-{
+static void parse_refused_bytes(const char *text, size_t length, int rc, const char *first) {
     struct params p, before;
     random_params(&before);
     p = before;
@@ -403,13 +382,11 @@ static void parse_refused_bytes(const char *text, size_t length, int rc, const c
     assert_same(&p, &before);
 }
 
-static void parse_refused(const char *text, int rc, const char *first)
-{
+static void parse_refused(const char *text, int rc, const char *first) {
     parse_refused_bytes(text, strlen(text), rc, first);
 }
 
-static void test_parse_refused(void)
-{
+static void test_parse_refused(void) {
     parse_refused("[livestereo]\nbp_levels=3\nbp_itertions=5\n", -ENOENT,
                   "no parameter \"bp_itertions\"; did you mean bp_iterations");
     parse_refused("[livestereo]\nbp_levels=3\nbp_levels=11\n", -ERANGE, "from 1 to 10");
@@ -437,8 +414,7 @@ static void test_parse_refused(void)
     g_free(large);
 }
 
-static void test_partial_file(void)
-{
+static void test_partial_file(void) {
     static const char text[] = "# c\n[livestereo]\n bp_levels = 3 \r\nfill = off\n";
     struct params p, expected;
     random_params(&p);
@@ -449,8 +425,7 @@ static void test_partial_file(void)
     assert_same(&p, &expected);
 }
 
-static void test_load_refused(gconstpointer folder)
-{
+static void test_load_refused(gconstpointer folder) {
     struct params p;
     params_default(&p);
     char *missing = in_folder(folder, "missing.ini"), *large = in_folder(folder, "large.ini");
@@ -471,8 +446,7 @@ static void test_load_refused(gconstpointer folder)
     g_free(large);
 }
 
-static void test_locale(void)
-{
+static void test_locale(void) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", NULL};
     int at = 0;
     while (names[at] && !setlocale(LC_ALL, names[at]))
@@ -491,8 +465,7 @@ static void test_locale(void)
     setlocale(LC_ALL, "C");
 }
 
-static void test_presets(void)
-{
+static void test_presets(void) {
     GDir *dir = g_dir_open(PRESETS, 0, NULL);
     if (!dir) {
         g_test_skip("needs to run in the source tree");
@@ -518,19 +491,33 @@ static void test_presets(void)
     assert_same(&p, &defaults);
 }
 
-static void test_yang2006(void)
-{
+static void test_yang2006(void) {
     static const struct {
         const char *name;
         double value;
     } cases[] = {
-        {"data_cost", DATA_COST_AD}, {"data_curve", CURVE_TRUNCATED}, {"data_truncation", 30},
-        {"data_weight", 0.15}, {"discontinuity_weight", 1}, {"discontinuity_truncation", 2},
-        {"truncation_by_range", 1}, {"bp_levels", 4}, {"bp_iterations_3", 10},
-        {"bp_iterations_2", 10}, {"bp_iterations_1", 20}, {"bp_iterations_0", 8},
-        {"cost_smoothing", COST_SMOOTHING_OFF}, {"edge_factor_1", 1}, {"edge_factor_2", 1},
-        {"lr_check", LR_CHECK_OFF}, {"fill", 0}, {"median_radius", 0}, {"smooth_sigma", 0},
-        {"speckle_size", 0}, {"min_confidence", 0}, {"subpixel", SUBPIXEL_OFF},
+        {"data_cost", DATA_COST_AD},
+        {"data_curve", CURVE_TRUNCATED},
+        {"data_truncation", 30},
+        {"data_weight", 0.15},
+        {"discontinuity_weight", 1},
+        {"discontinuity_truncation", 2},
+        {"truncation_by_range", 1},
+        {"bp_levels", 4},
+        {"bp_iterations_3", 10},
+        {"bp_iterations_2", 10},
+        {"bp_iterations_1", 20},
+        {"bp_iterations_0", 8},
+        {"cost_smoothing", COST_SMOOTHING_OFF},
+        {"edge_factor_1", 1},
+        {"edge_factor_2", 1},
+        {"lr_check", LR_CHECK_OFF},
+        {"fill", 0},
+        {"median_radius", 0},
+        {"smooth_sigma", 0},
+        {"speckle_size", 0},
+        {"min_confidence", 0},
+        {"subpixel", SUBPIXEL_OFF},
     };
     if (!g_file_test(PRESETS, G_FILE_TEST_IS_DIR)) {
         g_test_skip("needs to run in the source tree");
@@ -545,8 +532,7 @@ static void test_yang2006(void)
 }
 
 /* By name: the user's folder comes first, a bad or unknown one changes nothing. */
-static void test_preset_names(gconstpointer folder)
-{
+static void test_preset_names(gconstpointer folder) {
     struct params p, before;
     char *mine = in_folder(folder, "livestereo/presets");
     char *path = in_folder(folder, "livestereo/presets/yang2006.ini");
@@ -584,8 +570,7 @@ static void test_preset_names(gconstpointer folder)
         g_assert_cmpint(preset_load(&p, "liang2011"), ==, 0);
 }
 
-static void test_help(void)
-{
+static void test_help(void) {
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -600,16 +585,15 @@ static void test_help(void)
         g_free(name);
         g_free(group);
     }
-    char *levels = g_strdup_printf("  bp_levels  1 to 10, default %d, LIVE\n",
-                                   (int)row("bp_levels")->def);
+    char *levels =
+        g_strdup_printf("  bp_levels  1 to 10, default %d, LIVE\n", (int)row("bp_levels")->def);
     g_assert_nonnull(strstr(text, levels));
     g_free(levels);
     g_assert_nonnull(strstr(text, "  backend  auto|cpu|cuda, default auto, START\n"));
     free(text);
 }
 
-static void test_log(void)
-{
+static void test_log(void) {
     enum log_level before = log_get_level();
     struct stderr_of caught = stderr_begin();
     errno = EPERM;
@@ -641,8 +625,7 @@ static void test_log(void)
     g_free(large);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     char *folder = g_dir_make_tmp("livestereo-params-XXXXXX", NULL);
     g_assert_nonnull(folder);
     g_setenv("XDG_CONFIG_HOME", folder, TRUE);
