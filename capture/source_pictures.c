@@ -27,7 +27,7 @@ static void free_pair(struct image pair[2]) {
     picture_free(&pair[1]);
 }
 
-/* Reads both pictures of a pair and refuses two sizes. Logs; 0 or -errno. */
+/* Reads both pictures of a pair; -EINVAL when they are of two sizes. Logs; 0 or -errno. */
 static int read_pair(const struct pair_list *pairs, long index, struct image pair[2]) {
     const char *left = pairs->left[index], *right = pairs->right[index];
     pair[1] = (struct image){ 0 };
@@ -37,7 +37,7 @@ static int read_pair(const struct pair_list *pairs, long index, struct image pai
     if (!error && (pair[0].width != pair[1].width || pair[0].height != pair[1].height)) {
         log_error(left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
                   pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
-        error = -EBADMSG;
+        error = -EINVAL;
     }
     if (error)
         free_pair(pair);
@@ -78,7 +78,7 @@ static int pictures_read(struct source *source, struct frame *frame) {
     struct image pair[2];
     int error = read_pair(&pictures->pairs, index, pair);
     if (error)
-        return error;
+        return error == -EINVAL ? -EBADMSG : error; /* among others, a bad pair */
     if (pair[0].width != source->width || pair[0].height != source->height) {
         log_error(pictures->pairs.left[index], "and %s are %dx%d but the first pair (%s) is %dx%d",
                   pictures->pairs.right[index], pair[0].width, pair[0].height,
@@ -121,7 +121,8 @@ static void pictures_close(struct source *source) {
     g_free(pictures);
 }
 
-/* Size and channels come from the first pair that is not damaged. */
+/* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it here:
+ * then it is likely that the folders do not belong together. */
 static int learn_size(struct pictures *pictures) {
     struct source *source = &pictures->source;
     struct image pair[2];

@@ -113,7 +113,7 @@ static int make_tiles(struct scene *scene, uint64_t seed) {
     return error;
 }
 
-/* A slope that changes the disparity by rise over length, no steeper than the right view can bear. */
+/* A slope along a row that changes the disparity by rise over length, no steeper than the right view can bear. */
 static double slope(double rise, double length) {
     return fmax(-SLOPE_MOST, fmin(SLOPE_MOST, rise / length));
 }
@@ -125,7 +125,7 @@ static void place_room(struct surface *wall, struct surface *floor_, double w, d
     wall->b = slope(0.13 * span, w);
     wall->home_a = least + 0.03 * span;
     *floor_ = (struct surface){ .shape = SHAPE_ENDLESS, .cx = 0, .cy = h, .drift = 0.7 };
-    floor_->c = slope(0.4 * span, 0.45 * h);
+    floor_->c = 0.4 * span / (0.45 * h);
     floor_->home_a = least + 0.5 * span;
 }
 
@@ -149,7 +149,7 @@ static void place_shape(struct surface *s, int i, double w, double h, double lea
     s->phase = 2 * M_PI * r[7];
     if (i % 2) { /* every other shape is slanted */
         s->b = slope((r[8] - 0.5) * 0.06 * span, s->rx);
-        s->c = slope((r[9] - 0.5) * 0.06 * span, s->ry);
+        s->c = (r[9] - 0.5) * 0.06 * span / s->ry;
     }
 }
 
