@@ -13,14 +13,14 @@
 #include <string.h>
 #include <time.h>
 
-#define STAGE_ROW(name, arguments)                                                                  \
-    static void pixel_##name(const void *args, int x, int y) {                                      \
-        stage_##name((const struct arguments##_args *)args, x, y);                                  \
-    }                                                                                               \
-    static void rows_##name(const void *args, int width, int first, int last) {                     \
-        for (int y = first; y < last; y++)                                                          \
-            for (int x = 0; x < width; x++)                                                         \
-                stage_##name((const struct arguments##_args *)args, x, y);                          \
+#define STAGE_ROW(name, arguments)                                              \
+    static void pixel_##name(const void *args, int x, int y) {                  \
+        stage_##name((const struct arguments##_args *)args, x, y);              \
+    }                                                                           \
+    static void rows_##name(const void *args, int width, int first, int last) { \
+        for (int y = first; y < last; y++)                                      \
+            for (int x = 0; x < width; x++)                                     \
+                stage_##name((const struct arguments##_args *)args, x, y);      \
     }
 #include "gpu/stages.def"
 #undef STAGE_ROW
@@ -82,7 +82,8 @@ static uint64_t draw(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-static void run_shuffled(struct backend_cpu *cpu, enum stage stage, const void *args, int width, int height) {
+static void run_shuffled(struct backend_cpu *cpu, enum stage stage, const void *args, int width,
+                         int height) {
     size_t count = (size_t)width * (size_t)height;
     uint32_t *order = malloc(count * sizeof(*order));
     assert(order); /* tests only */
@@ -95,7 +96,8 @@ static void run_shuffled(struct backend_cpu *cpu, enum stage stage, const void *
         order[j] = swap;
     }
     for (size_t i = 0; i < count; i++)
-        cpu->stages[stage].pixel(args, (int)(order[i] % (uint32_t)width), (int)(order[i] / (uint32_t)width));
+        cpu->stages[stage].pixel(args, (int)(order[i] % (uint32_t)width),
+                                 (int)(order[i] / (uint32_t)width));
     free(order);
 }
 
@@ -161,7 +163,8 @@ struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed,
     cpu->seed = seed;
     memcpy(cpu->stages, plain_stages, sizeof(cpu->stages));
     int count = workers_count(cpu->workers);
-    snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (plain, %d thread%s)", count, count > 1 ? "s" : "");
+    snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (plain, %d thread%s)", count,
+             count > 1 ? "s" : "");
     if (form == CPU_TUNED)
         cpu_tune_avx2(cpu);
     return &cpu->base;

@@ -96,7 +96,8 @@ struct taps scaling_taps(double sigma) {
 }
 
 int scaling_iterations(const struct params *p, int level) {
-    const int own[] = {p->bp_iterations_0, p->bp_iterations_1, p->bp_iterations_2, p->bp_iterations_3};
+    const int own[] = {p->bp_iterations_0, p->bp_iterations_1, p->bp_iterations_2,
+                       p->bp_iterations_3};
     int known = (int)(sizeof(own) / sizeof(own[0]));
     return level < known && own[level] >= 0 ? own[level] : p->bp_iterations;
 }

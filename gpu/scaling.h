@@ -14,7 +14,7 @@ struct scaling {
     uint8_t lut[COST_LUT];
     uint8_t census_lut[CENSUS_LUT];
     uint16_t median_weight[256];
-    uint8_t outside; /* cost of labels outside the other picture */
+    uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
     int rest_threshold;
 };

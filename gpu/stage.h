@@ -33,10 +33,18 @@ struct grid {
     int padded;
 };
 
-STAGE int stage_min(int a, int b) { return a < b ? a : b; }
-STAGE int stage_max(int a, int b) { return a > b ? a : b; }
-STAGE int stage_abs(int a) { return a < 0 ? -a : a; }
-STAGE int stage_clamp(int v, int least, int most) { return stage_min(stage_max(v, least), most); }
+STAGE int stage_min(int a, int b) {
+    return a < b ? a : b;
+}
+STAGE int stage_max(int a, int b) {
+    return a > b ? a : b;
+}
+STAGE int stage_abs(int a) {
+    return a < 0 ? -a : a;
+}
+STAGE int stage_clamp(int v, int least, int most) {
+    return stage_min(stage_max(v, least), most);
+}
 
 /* Number of a pixel in checkerboard order; times padded gives its first label. */
 STAGE size_t grid_pixel(const struct grid *g, int x, int y) {
@@ -49,10 +57,16 @@ STAGE size_t grid_labels(const struct grid *g, int x, int y) {
 }
 
 /* Column of number i of colour c in row y. */
-STAGE int grid_column(int colour, int i, int y) { return 2 * i + ((y + colour) & 1); }
+STAGE int grid_column(int colour, int i, int y) {
+    return 2 * i + ((y + colour) & 1);
+}
 
-STAGE size_t grid_pixels(const struct grid *g) { return (size_t)2 * g->height * g->half; }
-STAGE size_t grid_volume(const struct grid *g) { return grid_pixels(g) * (size_t)g->padded; }
+STAGE size_t grid_pixels(const struct grid *g) {
+    return (size_t)2 * g->height * g->half;
+}
+STAGE size_t grid_volume(const struct grid *g) {
+    return grid_pixels(g) * (size_t)g->padded;
+}
 
 /* Largest difference over the channels of two pixels. */
 STAGE int colour_step(const uint8_t *a, const uint8_t *b, int channels) {

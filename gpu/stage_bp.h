@@ -74,7 +74,8 @@ struct neighbours {
 
 STAGE struct neighbours grid_neighbours(const struct grid *g, int x, int y) {
     struct neighbours n;
-    n.exist = (y > 0) << UP | (y + 1 < g->height) << DOWN | (x > 0) << LEFT | (x + 1 < g->width) << RIGHT;
+    n.exist =
+        (y > 0) << UP | (y + 1 < g->height) << DOWN | (x > 0) << LEFT | (x + 1 < g->width) << RIGHT;
     n.pixel[UP] = n.exist & 1 << UP ? grid_pixel(g, x, y - 1) : 0;
     n.pixel[DOWN] = n.exist & 1 << DOWN ? grid_pixel(g, x, y + 1) : 0;
     n.pixel[LEFT] = n.exist & 1 << LEFT ? grid_pixel(g, x - 1, y) : 0;
@@ -83,11 +84,13 @@ STAGE struct neighbours grid_neighbours(const struct grid *g, int x, int y) {
 }
 
 /* The neighbour in direction r sends to us in the opposite direction. */
-STAGE int opposite(int r) { return r ^ 1; }
+STAGE int opposite(int r) {
+    return r ^ 1;
+}
 
 /* Message towards direction r into out[padded]. Padding labels end at most T and matter to nobody. */
-STAGE void message_compute(const struct message_args *a, const struct neighbours *n, int x, int y, int r,
-                           uint8_t *out) {
+STAGE void message_compute(const struct message_args *a, const struct neighbours *n, int x, int y,
+                           int r, uint8_t *out) {
     size_t own = grid_labels(&a->grid, x, y);
     int class_bits = a->classes ? a->classes[(size_t)y * a->grid.width + x] : 0;
     int rho = a->rho[class_bits >> (2 * r) & 3], most = a->truncation[class_bits >> (2 * r) & 3];
@@ -162,7 +165,8 @@ STAGE void stage_tally(const struct tally_args *a, int x, int y) {
     uint32_t count = 0;
     for (x = (y + a->colour) & 1; x < a->grid.width; x += 2) {
         int computed = a->flags[grid_pixel(&a->grid, x, y)] / FLAG_COMPUTED;
-        count += (uint32_t)((computed & 1) + (computed >> 1 & 1) + (computed >> 2 & 1) + (computed >> 3 & 1));
+        count += (uint32_t)((computed & 1) + (computed >> 1 & 1) + (computed >> 2 & 1) +
+                            (computed >> 3 & 1));
     }
     a->count[y] = count;
 }
@@ -190,7 +194,8 @@ STAGE int belief(const struct pick_args *a, const struct neighbours *n, size_t o
 
 /* Offset of the minimum from the middle of three beliefs, in 1/16 px, within half a pixel. */
 STAGE int subpixel_offset(int before, int here, int after, int subpixel) {
-    int bend = subpixel == SUBPIXEL_PARABOLA ? before + after - 2 * here : stage_max(before, after) - here;
+    int bend =
+        subpixel == SUBPIXEL_PARABOLA ? before + after - 2 * here : stage_max(before, after) - here;
     return subpixel == SUBPIXEL_OFF || bend <= 0 ? 0 : divide_round(8 * (before - after), bend);
 }
 
@@ -211,7 +216,8 @@ STAGE void stage_pick(const struct pick_args *a, int x, int y) {
             second = stage_min(second, belief(a, &n, own, d));
     int offset = 0;
     if (best > 0 && best + 1 < a->grid.labels)
-        offset = subpixel_offset(belief(a, &n, own, best - 1), least, belief(a, &n, own, best + 1), a->subpixel);
+        offset = subpixel_offset(belief(a, &n, own, best - 1), least, belief(a, &n, own, best + 1),
+                                 a->subpixel);
     a->label[i] = (uint16_t)best;
     a->disparity[i] = (int16_t)(16 * (a->min_disparity + best) + offset);
     a->confidence[i] = (uint8_t)(second - least);

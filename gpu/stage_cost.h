@@ -50,7 +50,8 @@ STAGE int bt_one_way(int v, const uint8_t *row, int x, int width, int channels) 
     int here = 2 * row[(size_t)x * channels];
     int left = here / 2 + row[(size_t)stage_max(x - 1, 0) * channels];
     int right = here / 2 + row[(size_t)stage_min(x + 1, width - 1) * channels];
-    int most = stage_max(here, stage_max(left, right)), least = stage_min(here, stage_min(left, right));
+    int most = stage_max(here, stage_max(left, right)),
+        least = stage_min(here, stage_min(left, right));
     return stage_max(0, stage_max(2 * v - most, least - 2 * v));
 }
 
@@ -59,9 +60,8 @@ STAGE int cost_bt(const struct cost_args *a, int x, int xo, int y) {
     int sum = 0;
     for (int c = 0; c < a->channels; c++) {
         const uint8_t *p = a->base + row + c, *q = a->other + row + c;
-        sum += stage_min(
-            bt_one_way(p[(size_t)x * a->channels], q, xo, a->grid.width, a->channels),
-            bt_one_way(q[(size_t)xo * a->channels], p, x, a->grid.width, a->channels));
+        sum += stage_min(bt_one_way(p[(size_t)x * a->channels], q, xo, a->grid.width, a->channels),
+                         bt_one_way(q[(size_t)xo * a->channels], p, x, a->grid.width, a->channels));
     }
     return sum;
 }
@@ -141,7 +141,8 @@ STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
         for (int k = 1; k <= a->taps.radius; k++) {
             size_t above = grid_labels(&a->grid, x, stage_max(y - k, 0));
             size_t below = grid_labels(&a->grid, x, stage_min(y + k, a->grid.height - 1));
-            sum += (uint32_t)a->taps.q14[k] * ((uint32_t)a->between[above + d] + a->between[below + d]);
+            sum += (uint32_t)a->taps.q14[k] *
+                   ((uint32_t)a->between[above + d] + a->between[below + d]);
         }
         out[d] = (uint8_t)((sum + (1u << 21)) >> 22);
     }

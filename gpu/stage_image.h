@@ -22,10 +22,10 @@ STAGE void stage_remap(const struct remap_args *a, int x, int y) {
     int x0 = p.x >> 5, y0 = p.y >> 5, fx = p.x & 31, fy = p.y & 31;
     int xa = stage_clamp(x0, 0, a->source_width - 1);
     int xb = stage_clamp(x0 + 1, 0, a->source_width - 1);
-    const uint8_t *top =
-        a->source + (size_t)stage_clamp(y0, 0, a->source_height - 1) * a->source_width * a->channels;
-    const uint8_t *bottom =
-        a->source + (size_t)stage_clamp(y0 + 1, 0, a->source_height - 1) * a->source_width * a->channels;
+    const uint8_t *top = a->source + (size_t)stage_clamp(y0, 0, a->source_height - 1) *
+                                         a->source_width * a->channels;
+    const uint8_t *bottom = a->source + (size_t)stage_clamp(y0 + 1, 0, a->source_height - 1) *
+                                            a->source_width * a->channels;
     uint8_t *out = a->out + ((size_t)y * a->width + x) * a->channels;
     for (int c = 0; c < a->channels; c++) {
         int ia = xa * a->channels + c, ib = xb * a->channels + c;
@@ -45,7 +45,8 @@ struct grey_args {
 STAGE void stage_grey(const struct grey_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
     const uint8_t *p = a->source + i * a->channels;
-    a->out[i] = a->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
+    a->out[i] =
+        a->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
 }
 
 /* Separable Gaussian, first along rows to Q8, then along columns back to 8 bits. */
@@ -168,9 +169,10 @@ STAGE int edge_class(const struct edges_args *a, const uint8_t *p, int x, int y)
 STAGE void stage_edges(const struct edges_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
     const uint8_t *p = a->image + i * a->channels;
-    a->out[i] =
-        (uint8_t)(edge_class(a, p, x, y - 1) << (2 * UP) | edge_class(a, p, x, y + 1) << (2 * DOWN) |
-                  edge_class(a, p, x - 1, y) << (2 * LEFT) | edge_class(a, p, x + 1, y) << (2 * RIGHT));
+    a->out[i] = (uint8_t)(edge_class(a, p, x, y - 1) << (2 * UP) |
+                          edge_class(a, p, x, y + 1) << (2 * DOWN) |
+                          edge_class(a, p, x - 1, y) << (2 * LEFT) |
+                          edge_class(a, p, x + 1, y) << (2 * RIGHT));
 }
 
 /* Classes of the next coarser level: an edge between two blocks has the lower class of the two

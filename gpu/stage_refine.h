@@ -17,8 +17,8 @@ struct check_args {
     const uint8_t *confidence;
     int16_t *out;
     int width;
-    int range;          /* labels: how far occluders are looked for */
-    int tolerance;      /* 1/16 px; negative: no left-right check */
+    int range;     /* labels: how far occluders are looked for */
+    int tolerance; /* 1/16 px; negative: no left-right check */
     int min_confidence;
 };
 
@@ -39,7 +39,8 @@ STAGE void stage_check(const struct check_args *a, int x, int y) {
         if (xr < 0 || xr >= a->width)
             keep = 0;
         else if (a->right)
-            keep = a->right[row + xr] != UNKNOWN && stage_abs(a->right[row + xr] - d) <= a->tolerance;
+            keep =
+                a->right[row + xr] != UNKNOWN && stage_abs(a->right[row + xr] - d) <= a->tolerance;
         else
             keep = seen_from_right(a, a->left + row, x);
     }
@@ -98,7 +99,8 @@ STAGE void stage_median(const struct median_args *a, int x, int y) {
         return;
     }
     for (int py = stage_max(y - a->radius, 0); py <= stage_min(y + a->radius, a->height - 1); py++)
-        for (int px = stage_max(x - a->radius, 0); px <= stage_min(x + a->radius, a->width - 1); px++) {
+        for (int px = stage_max(x - a->radius, 0); px <= stage_min(x + a->radius, a->width - 1);
+             px++) {
             size_t j = (size_t)py * a->width + px;
             int16_t v = a->source[j];
             if (v == UNKNOWN)
@@ -182,10 +184,12 @@ STAGE void stage_speckle_join(const struct speckle_args *a, int x, int y) {
     int d = a->source[i];
     if (d == UNKNOWN)
         return;
-    if (x + 1 < a->width && a->source[i + 1] != UNKNOWN && stage_abs(a->source[i + 1] - d) <= a->range)
+    if (x + 1 < a->width && a->source[i + 1] != UNKNOWN &&
+        stage_abs(a->source[i + 1] - d) <= a->range)
         speckle_unite(a->parent, i, i + 1);
     uint32_t below = i + (uint32_t)a->width;
-    if (y + 1 < a->height && a->source[below] != UNKNOWN && stage_abs(a->source[below] - d) <= a->range)
+    if (y + 1 < a->height && a->source[below] != UNKNOWN &&
+        stage_abs(a->source[below] - d) <= a->range)
         speckle_unite(a->parent, i, below);
 }
 

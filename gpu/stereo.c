@@ -20,8 +20,8 @@ static void run(struct stereo *s, enum stage stage, const void *args, int width,
 /* Tables are made and sent only when the settings have changed. */
 static int adopt_params(struct stereo *s, const struct params *p) {
     if (p->disparity_range >= s->width) {
-        log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer", p->disparity_range,
-                  s->width);
+        log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
+                  p->disparity_range, s->width);
         return -EINVAL;
     }
     int error = stereo_memory_shape(s, p->disparity_range, p->bp_levels);
@@ -48,8 +48,8 @@ static const uint8_t *match_picture(const struct stereo *s, int view) {
 
 static void rectify(struct stereo *s) {
     for (int v = 0; v < 2; v++) {
-        struct remap_args a = {s->raw[v], s->map[v], s->rectified[v], s->width, s->channels,
-                               s->source.width, s->source.height};
+        struct remap_args a = {s->raw[v],   s->map[v],       s->rectified[v], s->width,
+                               s->channels, s->source.width, s->source.height};
         if (s->map[v])
             run(s, STAGE_remap, &a, s->width, s->height);
     }
@@ -59,8 +59,10 @@ static void smooth(struct stereo *s) {
     for (int v = 0; v < 2; v++) {
         if (s->params.smooth_sigma > 0) {
             struct taps taps = scaling_taps(s->params.smooth_sigma);
-            struct smooth_x_args x = {picture(s, v), s->smooth_between, s->width, s->channels, taps};
-            struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width, s->height, s->channels, taps};
+            struct smooth_x_args x = {picture(s, v), s->smooth_between, s->width, s->channels,
+                                      taps};
+            struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width,
+                                      s->height,         s->channels,    taps};
             run(s, STAGE_smooth_x, &x, s->width, s->height);
             run(s, STAGE_smooth_y, &y, s->width, s->height);
         }
@@ -99,17 +101,19 @@ static void match(struct stereo *s, int base) {
 }
 
 static void smooth_cost_gaussian(struct stereo *s) {
-    struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), (uint16_t *)s->messages[0], s->cost,
-                                 scaling_taps(s->params.cost_sigma)};
+    struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), (uint16_t *)s->messages[0],
+                                 s->cost, scaling_taps(s->params.cost_sigma)};
     run(s, STAGE_cost_smooth_x, &a, s->width, s->height);
     run(s, STAGE_cost_smooth_y, &a, s->width, s->height);
 }
 
 static void smooth_cost_cross(struct stereo *s, int base) {
-    struct arms_args arms = {picture(s, base), s->arms, s->width, s->height, s->channels,
-                             s->params.cross_length, s->params.cross_step};
+    struct arms_args arms = {picture(s, base),    s->arms,     s->width,
+                             s->height,           s->channels, s->params.cross_length,
+                             s->params.cross_step};
     run(s, STAGE_arms, &arms, s->width, s->height);
-    struct cross_args a = {s->level[0].grid, s->arms, unsmoothed_cost(s), (uint16_t *)s->messages[0], s->cost};
+    struct cross_args a = {s->level[0].grid, s->arms, unsmoothed_cost(s),
+                           (uint16_t *)s->messages[0], s->cost};
     for (int i = 0; i < s->params.cross_rounds; i++) {
         run(s, STAGE_cross_x, &a, s->width, s->height);
         run(s, STAGE_cross_y, &a, s->width, s->height);
@@ -140,13 +144,14 @@ static int edges_on(const struct stereo *s) {
 static void classify_edges(struct stereo *s, int base) {
     if (!edges_on(s))
         return;
-    struct edges_args a = {picture(s, base), s->level[0].classes, s->width, s->height, s->channels,
-                           {s->params.edge_step_1, s->params.edge_step_2}};
+    struct edges_args a = {picture(s, base), s->level[0].classes,
+                           s->width,         s->height,
+                           s->channels,      {s->params.edge_step_1, s->params.edge_step_2}};
     run(s, STAGE_edges, &a, s->width, s->height);
     for (int l = 1; l < s->levels && l < s->params.edge_levels; l++) {
         const struct level *fine = &s->level[l - 1], *level = &s->level[l];
-        struct edges_halve_args h = {fine->classes, level->classes, fine->grid.width, fine->grid.height,
-                                     level->grid.width};
+        struct edges_halve_args h = {fine->classes, level->classes, fine->grid.width,
+                                     fine->grid.height, level->grid.width};
         run(s, STAGE_edges_halve, &h, level->grid.width, level->grid.height);
     }
 }
@@ -187,7 +192,8 @@ static struct message_args message_args_of(const struct stereo *s, int l) {
 }
 
 static void tally(struct stereo *s, int l, int iteration) {
-    struct tally_args t = {s->level[l].grid, s->flags, s->tally + (size_t)iteration * s->height, iteration & 1};
+    struct tally_args t = {s->level[l].grid, s->flags, s->tally + (size_t)iteration * s->height,
+                           iteration & 1};
     if (l == 0 && iteration < FRAME_TALLY)
         run(s, STAGE_tally, &t, 1, t.grid.height);
 }
@@ -271,8 +277,14 @@ static void check(struct stereo *s) {
         swap_maps(s);
     }
     if (p->speckle_size > 0) {
-        struct speckle_args a = {s->disparity[0], s->spare[0], s->patch, s->patch_size, s->width, s->height,
-                                 (int)lround(16 * p->speckle_range), (uint32_t)p->speckle_size};
+        struct speckle_args a = {s->disparity[0],
+                                 s->spare[0],
+                                 s->patch,
+                                 s->patch_size,
+                                 s->width,
+                                 s->height,
+                                 (int)lround(16 * p->speckle_range),
+                                 (uint32_t)p->speckle_size};
         for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
             run(s, (enum stage)stage, &a, s->width, s->height);
         swap_maps(s);
@@ -281,13 +293,15 @@ static void check(struct stereo *s) {
 
 static void refine(struct stereo *s) {
     for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
-        struct fill_args a = {s->disparity[0], s->spare[0], s->width, s->height, !along_columns, along_columns};
+        struct fill_args a = {s->disparity[0], s->spare[0],    s->width,
+                              s->height,       !along_columns, along_columns};
         run(s, STAGE_fill, &a, s->width, s->height);
         swap_maps(s);
     }
     if (s->params.median_radius > 0) {
-        struct median_args a = {s->disparity[0], picture(s, 0), s->median_weight, s->spare[0], s->width,
-                                s->height, s->channels, s->params.median_radius};
+        struct median_args a = {
+            s->disparity[0], picture(s, 0), s->median_weight, s->spare[0],
+            s->width,        s->height,     s->channels,      s->params.median_radius};
         run(s, STAGE_median, &a, s->width, s->height);
         swap_maps(s);
     }
@@ -308,7 +322,8 @@ static void download(struct stereo *s, struct frame *f) {
     b->download(b, f->disparity, s->disparity[0], pixels * sizeof(*f->disparity));
     b->download(b, f->confidence, s->confidence, pixels);
     if (s->params.bp_resting)
-        b->download(b, s->host_tally, s->tally, FRAME_TALLY * (size_t)s->height * sizeof(*s->host_tally));
+        b->download(b, s->host_tally, s->tally,
+                    FRAME_TALLY * (size_t)s->height * sizeof(*s->host_tally));
 }
 
 static double now_ms(void) {
@@ -331,7 +346,9 @@ static void note_times(struct stereo *s, struct frame *f) {
 
 static void note_tally(struct stereo *s, struct frame *f) {
     int iterations = scaling_iterations(&s->params, 0);
-    f->updated_count = !s->params.bp_resting ? 0 : iterations < FRAME_TALLY ? iterations : FRAME_TALLY;
+    f->updated_count = !s->params.bp_resting      ? 0
+                       : iterations < FRAME_TALLY ? iterations
+                                                  : FRAME_TALLY;
     for (int i = 0; i < f->updated_count; i++) {
         double sum = 0;
         for (int y = 0; y < s->height; y++)
@@ -349,7 +366,8 @@ int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
     const struct image *in[2] = {&f->left, &f->right};
     size_t raw = image_bytes(&s->source);
     if (!same_size(in[0], &s->source) || !same_size(in[1], &s->source)) {
-        log_error("stereo", "a pair of %dx%d pictures came where the pipeline was opened for others",
+        log_error("stereo",
+                  "a pair of %dx%d pictures came where the pipeline was opened for others",
                   f->left.width, f->left.height);
         return -EINVAL;
     }

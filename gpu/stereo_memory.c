@@ -16,12 +16,15 @@ static void *take(struct stereo *s, size_t count, size_t size, int *error) {
     return memory;
 }
 
-#define TAKE(s, pointer, count, error) ((pointer) = take(s, (size_t)(count), sizeof(*(pointer)), error))
+#define TAKE(s, pointer, count, error) \
+    ((pointer) = take(s, (size_t)(count), sizeof(*(pointer)), error))
 
 static int say_memory(const struct stereo *s, int error, const char *what) {
     if (error)
-        log_error(s->backend->name, "not enough memory for %s of %dx%d; use smaller pictures or a smaller "
-                  "disparity_range", what, s->width, s->height);
+        log_error(s->backend->name,
+                  "not enough memory for %s of %dx%d; use smaller pictures or a smaller "
+                  "disparity_range",
+                  what, s->width, s->height);
     return error;
 }
 
@@ -84,7 +87,8 @@ static struct grid make_grid(int width, int height, int labels) {
 
 int stereo_memory_shape(struct stereo *s, int labels, int levels) {
     struct grid grid = make_grid(s->width, s->height, labels);
-    while (levels > 1 && ((s->width - 1) >> (levels - 1)) == 0 && ((s->height - 1) >> (levels - 1)) == 0)
+    while (levels > 1 && ((s->width - 1) >> (levels - 1)) == 0 &&
+           ((s->height - 1) >> (levels - 1)) == 0)
         levels--; /* a level above a single node would repeat it */
     int same = s->levels == levels && s->level[0].grid.padded == grid.padded;
     int error = 0;

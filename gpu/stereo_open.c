@@ -64,9 +64,13 @@ struct stereo *stereo_open_on(struct backend *b, int width, int height, int chan
     s->width = maps && maps[0].point ? maps[0].width : width;
     s->height = maps && maps[0].point ? maps[0].height : height;
     s->channels = channels;
-    if (width < 2 || height < 1 || width > 16384 || height > 16384 || (channels != 1 && channels != 3)) {
-        log_error("stereo", "pictures of %dx%d with %d channels cannot be matched; they must be 2 to 16384 px wide, "
-                  "1 to 16384 px high, grey or RGB", width, height, channels);
+    if (width < 2 || height < 1 || width > 16384 || height > 16384 ||
+        (channels != 1 && channels != 3)) {
+        log_error("stereo",
+                  "pictures of %dx%d with %d channels cannot be matched; they must be 2 to 16384 "
+                  "px wide, "
+                  "1 to 16384 px high, grey or RGB",
+                  width, height, channels);
         *error = -EINVAL;
     }
     if (!*error)
@@ -116,7 +120,8 @@ static int edge_cost(const struct stereo *s, int edge_class, int label, int neig
 int stereo_energy(struct stereo *s, double *energy) {
     const struct grid *g = &s->level[0].grid;
     size_t pixels = (size_t)s->width * (size_t)s->height;
-    uint8_t *cost = fetch(s, s->cost, grid_volume(g)), *classes = fetch(s, s->level[0].classes, pixels);
+    uint8_t *cost = fetch(s, s->cost, grid_volume(g)),
+            *classes = fetch(s, s->level[0].classes, pixels);
     uint16_t *label = fetch(s, s->label, pixels * sizeof(*label));
     int edges = s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
     int error = cost && classes && label ? s->backend->finish(s->backend) : -ENOMEM;
@@ -150,7 +155,8 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief_ou
     b->download(b, labels[0], s->cost + grid_labels(g, x, y), (size_t)g->labels);
     for (int r = 0; r < DIRECTIONS; r++)
         if (n.exist & 1 << r)
-            b->download(b, labels[1 + r], level->message[opposite(r)] + n.pixel[r] * g->padded, (size_t)g->labels);
+            b->download(b, labels[1 + r], level->message[opposite(r)] + n.pixel[r] * g->padded,
+                        (size_t)g->labels);
     b->download(b, &label, s->label + (size_t)y * s->width + x, sizeof(label));
     int error = b->finish(b);
     for (int d = 0; d < g->labels; d++) {

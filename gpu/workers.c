@@ -14,8 +14,8 @@ struct workers {
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     pthread_t *thread;
-    int threads; /* the caller's included */
-    int started; /* threads that exist */
+    int threads;  /* the caller's included */
+    int started;  /* threads that exist */
     uint64_t job; /* goes up by one a job; guarded by lock, as are the rest of the job */
     int busy, quit;
     void (*work)(void *, int, int);
@@ -85,7 +85,8 @@ int workers_count(const struct workers *w) {
     return w->threads;
 }
 
-void workers_run(struct workers *w, int rows, int block, void (*work)(void *, int, int), void *context) {
+void workers_run(struct workers *w, int rows, int block, void (*work)(void *, int, int),
+                 void *context) {
     pthread_mutex_lock(&w->lock);
     w->work = work;
     w->context = context;

@@ -23,8 +23,10 @@ static struct backend *open_form(int form, uint64_t seed) {
     }
 }
 
-static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 5}, {3, 2}, {5, 7}, {16, 3}, {17, 5}, {33, 9}, {64, 4}, {71, 13}};
-static const int label_counts[] = {2, 3, 15, 16, 17, 31, 32, 48, 60, 64, 65, 100, 128, 200, 256, 512};
+static const int sizes[][2] = {{1, 1},  {2, 1},  {1, 5},  {3, 2},  {5, 7},
+                               {16, 3}, {17, 5}, {33, 9}, {64, 4}, {71, 13}};
+static const int label_counts[] = {2,  3,  15, 16,  17,  31,  32,  48,
+                                   60, 64, 65, 100, 128, 200, 256, 512};
 static const int rhos[] = {0, 1, 7, 40, 120, 255}, truncations[] = {0, 1, 9, 100, 254, 255};
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
@@ -56,7 +58,8 @@ static struct stage_shape shape_of(enum stage stage, int n, uint64_t seed, int s
 }
 
 /* Runs one shape on both backends; 0 when the bytes are the same. */
-static int differs(struct backend *plain, struct backend *other, enum stage stage, const struct stage_shape *s) {
+static int differs(struct backend *plain, struct backend *other, enum stage stage,
+                   const struct stage_shape *s) {
     struct stage_case a = {.backend = plain}, b = {.backend = other};
     case_run(&a, stage, s);
     case_run(&b, stage, s);
@@ -66,24 +69,27 @@ static int differs(struct backend *plain, struct backend *other, enum stage stag
     return differ;
 }
 
-static int check_stage(struct backend *plain, struct backend *other, enum stage stage, uint64_t seed, int small) {
+static int check_stage(struct backend *plain, struct backend *other, enum stage stage,
+                       uint64_t seed, int small) {
     int shapes = small ? 30 : 160;
     for (int n = 0; n < shapes; n++) {
         struct stage_shape s = shape_of(stage, n, seed, small);
         int buffer = differs(plain, other, stage, &s);
         if (!buffer)
             continue;
-        printf("# %s: buffer %d differs at %dx%d, %d labels, %d channels, fill %d, rho %d, T %d, iteration %d, "
-               "variant %d; repeat with --seed %llu (case %d)\n", stage_names[stage], buffer - 1, s.width,
-               s.height, s.labels, s.channels, s.fill, s.rho, s.truncation, s.iteration, s.variant,
-               (unsigned long long)seed, n);
+        printf("# %s: buffer %d differs at %dx%d, %d labels, %d channels, fill %d, rho %d, T %d, "
+               "iteration %d, "
+               "variant %d; repeat with --seed %llu (case %d)\n",
+               stage_names[stage], buffer - 1, s.width, s.height, s.labels, s.channels, s.fill,
+               s.rho, s.truncation, s.iteration, s.variant, (unsigned long long)seed, n);
         return 1;
     }
     return 0;
 }
 
 /* half_steps against single half-steps of the plain form. */
-static int check_half_steps(struct backend *plain, struct backend *other, uint64_t seed, int small) {
+static int check_half_steps(struct backend *plain, struct backend *other, uint64_t seed,
+                            int small) {
     for (int n = 0; n < (small ? 20 : 80); n++) {
         struct stage_shape s = shape_of(STAGE_message, n, seed, small);
         s.iteration = n % 2;
@@ -99,9 +105,11 @@ static int check_half_steps(struct backend *plain, struct backend *other, uint64
         case_free(&a);
         case_free(&b);
         if (differ) {
-            printf("# half_steps differ at %dx%d, %d labels, fill %d, rho %d, T %d, %d from %d, variant %d; repeat "
-                   "with --seed %llu (case %d)\n", s.width, s.height, s.labels, s.fill, s.rho, s.truncation,
-                   count, s.iteration, s.variant, (unsigned long long)seed, n);
+            printf("# half_steps differ at %dx%d, %d labels, fill %d, rho %d, T %d, %d from %d, "
+                   "variant %d; repeat "
+                   "with --seed %llu (case %d)\n",
+                   s.width, s.height, s.labels, s.fill, s.rho, s.truncation, count, s.iteration,
+                   s.variant, (unsigned long long)seed, n);
             return 1;
         }
     }
@@ -134,7 +142,8 @@ int main(int argc, char **argv) {
         }
         for (int stage = 0; stage < STAGE_COUNT; stage++) {
             int bad = check_stage(plain, other, (enum stage)stage, seed, small);
-            printf("%sok %d - %s %s\n", bad ? "not " : "", ++test, form_names[form], stage_names[stage]);
+            printf("%sok %d - %s %s\n", bad ? "not " : "", ++test, form_names[form],
+                   stage_names[stage]);
             failed += bad;
         }
         if (other->half_steps) {

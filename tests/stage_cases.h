@@ -150,7 +150,8 @@ static inline int case_compare(struct stage_case *a, struct stage_case *b) {
         assert(one && two);
         a->backend->download(a->backend, one, a->base[i], all);
         b->backend->download(b->backend, two, b->base[i], all);
-        if (a->backend->finish(a->backend) || b->backend->finish(b->backend) || memcmp(one, two, all))
+        if (a->backend->finish(a->backend) || b->backend->finish(b->backend) ||
+            memcmp(one, two, all))
             differ = i + 1;
         for (size_t k = 0; k < GUARD; k++)
             if (one[k] != GUARD_BYTE || one[all - 1 - k] != GUARD_BYTE)
@@ -192,7 +193,8 @@ static inline struct taps case_taps(struct stage_case *c, int radius) {
 }
 
 static inline struct message_args case_message(struct stage_case *c, const struct stage_shape *s) {
-    struct message_args a = {.grid = case_grid(s->width, s->height, s->labels), .iteration = s->iteration};
+    struct message_args a = {.grid = case_grid(s->width, s->height, s->labels),
+                             .iteration = s->iteration};
     size_t volume = grid_volume(&a.grid);
     if (s->variant & 1)
         a.cost16 = case_shorts(c, volume, COST_SATURATION);
@@ -215,69 +217,85 @@ static inline struct message_args case_message(struct stage_case *c, const struc
     return a;
 }
 
-static inline void run_image_stage(struct stage_case *c, enum stage stage, const struct stage_shape *s) {
+static inline void run_image_stage(struct stage_case *c, enum stage stage,
+                                   const struct stage_shape *s) {
     int w = s->width, h = s->height, ch = s->channels;
     size_t pixels = (size_t)w * (size_t)h, samples = pixels * (size_t)ch;
     struct backend *b = c->backend;
     if (stage == STAGE_remap) {
         int sw = w + s->variant % 3, sh = h + s->variant % 2;
-        struct remap_args a = {case_bytes(c, (size_t)sw * (size_t)sh * (size_t)ch, 255), case_map(c, w, h),
-                               case_bytes(c, samples, 255), w, ch, sw, sh};
+        struct remap_args a = {case_bytes(c, (size_t)sw * (size_t)sh * (size_t)ch, 255),
+                               case_map(c, w, h),
+                               case_bytes(c, samples, 255),
+                               w,
+                               ch,
+                               sw,
+                               sh};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_grey) {
         struct grey_args a = {case_bytes(c, samples, 255), case_bytes(c, pixels, 255), w, ch};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_smooth_x) {
-        struct smooth_x_args a = {case_bytes(c, samples, 255), case_shorts(c, samples, 65535), w, ch,
-                                  case_taps(c, 1 + s->variant % 12)};
+        struct smooth_x_args a = {case_bytes(c, samples, 255), case_shorts(c, samples, 65535), w,
+                                  ch, case_taps(c, 1 + s->variant % 12)};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_smooth_y) {
-        struct smooth_y_args a = {case_shorts(c, samples, 65280), case_bytes(c, samples, 255), w, h, ch,
-                                  case_taps(c, 1 + s->variant % 12)};
+        struct smooth_y_args a = {
+            case_shorts(c, samples, 65280),   case_bytes(c, samples, 255), w, h, ch,
+            case_taps(c, 1 + s->variant % 12)};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_census) {
-        struct census_args a = {case_bytes(c, pixels, 255), (uint64_t *)case_bytes(c, 8 * pixels, 255), w, h};
+        struct census_args a = {case_bytes(c, pixels, 255),
+                                (uint64_t *)case_bytes(c, 8 * pixels, 255), w, h};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_arms) {
-        struct arms_args a = {case_bytes(c, samples, 60), case_arms(c, w, h), w, h, ch, 1 + s->variant * 2, 20};
+        struct arms_args a = {
+            case_bytes(c, samples, 60), case_arms(c, w, h), w, h, ch, 1 + s->variant * 2, 20};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_edges) {
-        struct edges_args a = {case_bytes(c, samples, 40), case_bytes(c, pixels, 255), w, h, ch, {4, 20}};
+        struct edges_args a = {
+            case_bytes(c, samples, 40), case_bytes(c, pixels, 255), w, h, ch, {4, 20}};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_edges_halve) {
         int cw = (w + 1) / 2, chh = (h + 1) / 2;
-        struct edges_halve_args a = {case_bytes(c, pixels, 255), case_bytes(c, (size_t)cw * (size_t)chh, 255), w,
-                                     h, cw};
+        struct edges_halve_args a = {case_bytes(c, pixels, 255),
+                                     case_bytes(c, (size_t)cw * (size_t)chh, 255), w, h, cw};
         b->run(b, stage, &a, cw, chh);
     }
 }
 
-static inline void run_cost_stage(struct stage_case *c, enum stage stage, const struct stage_shape *s) {
+static inline void run_cost_stage(struct stage_case *c, enum stage stage,
+                                  const struct stage_shape *s) {
     int w = s->width, h = s->height;
     struct grid g = case_grid(w, h, s->labels);
     size_t pixels = (size_t)w * (size_t)h, volume = grid_volume(&g);
     struct backend *b = c->backend;
     if (stage == STAGE_cost) {
         size_t samples = pixels * (size_t)s->channels;
-        struct cost_args a = {.grid = g, .channels = s->channels, .kind = s->variant % 5,
-                              .min_disparity = s->variant / 5 % 3 * 5 - 5, .sign = s->variant % 2 ? 1 : -1,
+        struct cost_args a = {.grid = g,
+                              .channels = s->channels,
+                              .kind = s->variant % 5,
+                              .min_disparity = s->variant / 5 % 3 * 5 - 5,
+                              .sign = s->variant % 2 ? 1 : -1,
                               .outside = 77};
         a.base = case_bytes(c, samples, 255);
         a.other = case_bytes(c, samples, 255);
         a.census_base = (uint64_t *)case_bytes(c, 8 * pixels, 255);
         a.census_other = (uint64_t *)case_bytes(c, 8 * pixels, 255);
         a.lut = case_bytes(c, COST_LUT, COST_MOST / 2);
-        a.census_lut = case_bytes(c, CENSUS_LUT + 2, COST_MOST / 2); /* 64 random bits may all differ */
+        a.census_lut =
+            case_bytes(c, CENSUS_LUT + 2, COST_MOST / 2); /* 64 random bits may all differ */
         a.cost = case_bytes(c, volume, 255);
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_cost_smooth_x || stage == STAGE_cost_smooth_y) {
-        struct cost_smooth_args a = {g, case_bytes(c, volume, COST_MOST), case_shorts(c, volume, 256 * COST_MOST),
-                                     case_bytes(c, volume, COST_MOST), case_taps(c, 1 + s->variant % 12)};
+        struct cost_smooth_args a = {
+            g, case_bytes(c, volume, COST_MOST), case_shorts(c, volume, 256 * COST_MOST),
+            case_bytes(c, volume, COST_MOST), case_taps(c, 1 + s->variant % 12)};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_cross_x || stage == STAGE_cross_y) {
         struct arms *arms = case_arms(c, w, h);
-        struct cross_args a = {g, arms, case_bytes(c, volume, COST_MOST), case_shorts(c, volume, COST_MOST),
-                               case_bytes(c, volume, 255)};
+        struct cross_args a = {g, arms, case_bytes(c, volume, COST_MOST),
+                               case_shorts(c, volume, COST_MOST), case_bytes(c, volume, 255)};
         b->run(b, STAGE_cross_x, &a, w, h); /* the y pass needs sums that belong to the arms */
         if (stage == STAGE_cross_y)
             b->run(b, stage, &a, w, h);
@@ -293,7 +311,8 @@ static inline void run_cost_stage(struct stage_case *c, enum stage stage, const 
     }
 }
 
-static inline void run_bp_stage(struct stage_case *c, enum stage stage, const struct stage_shape *s) {
+static inline void run_bp_stage(struct stage_case *c, enum stage stage,
+                                const struct stage_shape *s) {
     struct grid g = case_grid(s->width, s->height, s->labels);
     struct grid coarse = case_grid((s->width + 1) / 2, (s->height + 1) / 2, s->labels);
     size_t pixels = (size_t)s->width * (size_t)s->height, volume = grid_volume(&g);
@@ -310,11 +329,12 @@ static inline void run_bp_stage(struct stage_case *c, enum stage stage, const st
         struct message_args a = case_message(c, s);
         b->run(b, stage, &a, g.half, g.height);
     } else if (stage == STAGE_tally) {
-        struct tally_args a = {g, case_bytes(c, grid_pixels(&g), 255), case_words(c, (size_t)s->height),
-                               s->variant & 1};
+        struct tally_args a = {g, case_bytes(c, grid_pixels(&g), 255),
+                               case_words(c, (size_t)s->height), s->variant & 1};
         b->run(b, stage, &a, 1, s->height);
     } else if (stage == STAGE_pick) {
-        struct pick_args a = {.grid = g, .min_disparity = s->variant - 4, .subpixel = s->variant % 3};
+        struct pick_args a = {
+            .grid = g, .min_disparity = s->variant - 4, .subpixel = s->variant % 3};
         a.cost = case_bytes(c, volume, COST_MOST);
         for (int r = 0; r < DIRECTIONS; r++)
             a.message[r] = case_bytes(c, volume, (uint32_t)s->truncation);
@@ -325,15 +345,20 @@ static inline void run_bp_stage(struct stage_case *c, enum stage stage, const st
     }
 }
 
-static inline void run_refine_stage(struct stage_case *c, enum stage stage, const struct stage_shape *s) {
+static inline void run_refine_stage(struct stage_case *c, enum stage stage,
+                                    const struct stage_shape *s) {
     int w = s->width, h = s->height;
     size_t pixels = (size_t)w * (size_t)h;
     struct backend *b = c->backend;
     const int16_t *map = case_disparities(c, pixels, stage_min(w, s->labels));
     int16_t *out = case_disparities(c, pixels, 1);
     if (stage == STAGE_check) {
-        struct check_args a = {.left = map, .out = out, .width = w, .range = s->labels,
-                               .tolerance = s->variant * 8 - 8, .min_confidence = s->variant % 3 * 60};
+        struct check_args a = {.left = map,
+                               .out = out,
+                               .width = w,
+                               .range = s->labels,
+                               .tolerance = s->variant * 8 - 8,
+                               .min_confidence = s->variant % 3 * 60};
         a.right = s->variant & 1 ? case_disparities(c, pixels, stage_min(w, s->labels)) : NULL;
         a.confidence = case_bytes(c, pixels, 255);
         b->run(b, stage, &a, w, h);
@@ -341,17 +366,23 @@ static inline void run_refine_stage(struct stage_case *c, enum stage stage, cons
         struct fill_args a = {map, out, w, h, s->variant & 1, !(s->variant & 1)};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_median) {
-        struct median_args a = {.source = map, .out = out, .width = w, .height = h, .channels = s->channels,
+        struct median_args a = {.source = map,
+                                .out = out,
+                                .width = w,
+                                .height = h,
+                                .channels = s->channels,
                                 .radius = 1 + s->variant % 4};
         a.image = case_bytes(c, pixels * (size_t)s->channels, 255);
         a.weight = case_shorts(c, 256, 256);
         b->run(b, stage, &a, w, h);
     } else if (stage >= STAGE_speckle_start && stage <= STAGE_speckle_drop) {
-        struct speckle_args a = {map, out, case_words(c, pixels), case_words(c, pixels), w, h,
-                                 16 * (1 + s->variant), (uint32_t)(1 + s->variant * 3)};
-        for (int i = STAGE_speckle_start; i <= (int)stage; i++) /* each works on what the one before left */
+        struct speckle_args a = {map, out, case_words(c, pixels), case_words(c, pixels),
+                                 w,   h,   16 * (1 + s->variant), (uint32_t)(1 + s->variant * 3)};
+        for (int i = STAGE_speckle_start; i <= (int)stage;
+             i++) /* each works on what the one before left */
             b->run(b, (enum stage)i, &a, w, h);
-        if (stage == STAGE_speckle_join) /* the forest's shape is free, the sizes of its patches are not */
+        if (stage ==
+            STAGE_speckle_join) /* the forest's shape is free, the sizes of its patches are not */
             b->run(b, STAGE_speckle_count, &a, w, h);
         if (stage >= STAGE_speckle_join)
             case_forget(c, a.parent);

@@ -1,0 +1,55 @@
+/*
+ * Goldens: hashes of disparity and confidence of small scenes, the same for every compiler, optimisation
+ * level and number of threads. After a change of the arithmetic that is meant, `golden --print` prints the new ones.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/scene.h"
+
+#include <stdio.h>
+
+static const uint64_t golden[SCENE_SETTINGS] = {
+#include "tests/golden.inc"
+};
+
+static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
+    const uint8_t *p = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t hash_of(int set, int threads, enum cpu_form form) {
+    enum { W = 61, H = 43, L = 20 };
+    int error;
+    struct params p = scene_params(set, L);
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 3, L, 5 + (uint32_t)set);
+    struct stereo *s =
+        stereo_open_on(backend_cpu_open(threads, form, 0, &error), W, H, 3, NULL, &error);
+    assert(s);
+    error = stereo_run(s, &p, f);
+    assert(!error);
+    uint64_t hash = fnv1a(0xcbf29ce484222325u, f->disparity, W * H * sizeof(*f->disparity));
+    hash = fnv1a(hash, f->confidence, W * H);
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+    return hash;
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], "--print")) {
+        for (int set = 0; set < SCENE_SETTINGS; set++)
+            printf("0x%016llxu,\n", (unsigned long long)hash_of(set, 1, CPU_PLAIN));
+        return 0;
+    }
+    int failed = 0;
+    for (int set = 0; set < SCENE_SETTINGS; set++) {
+        int bad =
+            hash_of(set, 1, CPU_PLAIN) != golden[set] || hash_of(set, 4, CPU_TUNED) != golden[set];
+        printf("%sok %d - \"%s\"\n", bad ? "not " : "", set + 1, scene_settings[set]);
+        failed += bad;
+    }
+    printf("1..%d\n", SCENE_SETTINGS);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,97 @@
+/*
+ * A small repeatable stereo pair for tests that need no GLib: integer texture, a slope and two boxes in
+ * front of it, left truth known by construction.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SCENE_H
+#define LIVESTEREO_SCENE_H
+
+#include "capture/frame.h"
+#include "gpu/stereo_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) { /* Murmur3's mixing steps */
+    uint32_t h = a * 0xcc9e2d51u ^ b * 0x1b873593u ^ c * 0x85ebca6bu;
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35u;
+    return h ^ h >> 16;
+}
+
+/* Disparity of the surface seen at (x, y) of the right view: 2..about labels - 2. */
+static inline int scene_disparity(int x, int y, int width, int height, int labels) {
+    int most = labels - 2;
+    if (x > width / 2 && x < width / 2 + width / 5 && y > height / 4 && y < height * 3 / 4)
+        return most;
+    if (x > width / 8 && x < width / 3 && y > height / 3)
+        return most / 2;
+    return 1 + most * y / (4 * height);
+}
+
+/* Fills an image pair; the right view is the texture, the left one sees it moved (nearest wins). */
+static inline void scene_fill(struct image *left, struct image *right, int labels, uint32_t seed) {
+    int w = left->width, h = left->height, ch = left->channels;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            for (int c = 0; c < ch; c++) {
+                uint32_t fine = scene_hash((uint32_t)x, (uint32_t)y, seed + (uint32_t)c) % 80;
+                uint32_t coarse =
+                    scene_hash((uint32_t)x / 5, (uint32_t)y / 7, seed + 9 + (uint32_t)c) % 170;
+                right->data[(y * w + x) * ch + c] = (uint8_t)(fine + coarse);
+                left->data[(y * w + x) * ch + c] = (uint8_t)(coarse / 2);
+            }
+    for (int y = 0; y < h; y++)
+        for (int d = 0; d < labels; d++)
+            for (int x = 0; x + d < w; x++)
+                if (scene_disparity(x, y, w, h, labels) == d)
+                    memcpy(left->data + (y * w + x + d) * ch, right->data + (y * w + x) * ch,
+                           (size_t)ch);
+}
+
+/* A frame of its own pool with a scene in it; drop the frame, then close the pool. */
+static inline struct frame *scene_frame(struct frame_pool **pool, int width, int height,
+                                        int channels, int labels, uint32_t seed) {
+    *pool = pool_open(1, width, height, channels, 0, NULL);
+    assert(*pool);
+    struct frame *f = pool_take(*pool);
+    f->left = (struct image){f->left.data, width, height, channels};
+    f->right = (struct image){f->right.data, width, height, channels};
+    scene_fill(&f->left, &f->right, labels, seed);
+    return f;
+}
+
+/* Parameter sets that together use every stage. */
+static const char *const scene_settings[] = {
+    "",
+    "data_cost=ad data_curve=truncated cost_smoothing=off edge_factor_1=1 edge_factor_2=1 "
+    "lr_check=off fill=0 "
+    "median_radius=0 subpixel=off",
+    "data_cost=bt cost_smoothing=gaussian smooth_sigma=0.8 lr_check=warp speckle_size=20 "
+    "bp_levels=3",
+    "data_cost=ssd cost_color=0 cross_rounds=2 min_confidence=20 fill=0 bp_iterations=3 "
+    "subpixel=equiangular",
+    "data_cost=census bp_resting=1 bp_iterations=12 edge_levels=1 min_disparity=1",
+    "bp_resting=1 bp_rest_threshold=0.02 bp_iterations=20 bp_levels=10",
+    "bp_iterations=0 bp_levels=2",
+    "bp_iterations=1 bp_levels=1 outside_cost=0.5 discontinuity_weight=0.05",
+};
+enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
+
+static inline struct params scene_params(int set, int labels) {
+    struct params p;
+    char words[512], why[256], *rest = words;
+    params_default(&p);
+    strcpy(words, scene_settings[set]);
+    for (char *word; (word = strtok_r(rest, " ", &rest));) {
+        int error = params_assign(&p, word, why, sizeof(why));
+        assert(!error);
+    }
+    p.disparity_range = labels;
+    return p;
+}
+
+#endif

@@ -1,0 +1,404 @@
+/*
+ * Oracles: each stage against an independent, slow, obvious definition, because code that both backends
+ * share shares its bugs too (DESIGN section 7). Whole pictures and pipelines are in test_oracle_pipeline.c.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stages.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct grid make_grid(int width, int height, int labels) {
+    return (struct grid){width, height, (width + 1) / 2, labels, (labels + 15) / 16 * 16};
+}
+
+static uint8_t *random_bytes(size_t count, int most) {
+    uint8_t *bytes = g_malloc(count + 1);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)g_test_rand_int_range(0, most + 1);
+    return bytes;
+}
+
+/* ---- messages: min-convolution over all pairs of labels */
+
+static void test_message(void) {
+    for (int round = 0; round < 60; round++) {
+        int labels = g_test_rand_int_range(2, 70), rho = g_test_rand_int_range(0, 60);
+        int most = g_test_rand_int_range(0, 256);
+        struct message_args a = {
+            .grid = make_grid(4, 3, labels), .rho = {(uint8_t)rho}, .truncation = {(uint8_t)most}};
+        size_t volume = grid_volume(&a.grid);
+        a.cost8 = random_bytes(volume, COST_MOST);
+        uint8_t *before[DIRECTIONS];
+        for (int r = 0; r < DIRECTIONS; r++) {
+            a.message[r] = random_bytes(volume, most);
+            before[r] = g_memdup2(a.message[r], volume);
+        }
+        a.iteration = round & 1;
+        for (int y = 0; y < 3; y++)
+            for (int i = 0; i < a.grid.half; i++)
+                stage_message(&a, i, y);
+        static const int dx[] = {0, 0, -1, 1}, dy[] = {-1, 1, 0, 0};
+        for (int y = 0; y < 3; y++)
+            for (int x = 0; x < 4; x++)
+                for (int r = 0; r < DIRECTIONS; r++) {
+                    uint8_t *got = a.message[r] + grid_labels(&a.grid, x, y);
+                    if ((x + y + a.iteration) & 1) { /* not this colour's turn */
+                        g_assert_cmpmem(got, a.grid.padded, before[r] + grid_labels(&a.grid, x, y),
+                                        a.grid.padded);
+                        continue;
+                    }
+                    int h[70], least = INT_MAX;
+                    for (int d = 0; d < labels; d++) {
+                        h[d] = a.cost8[grid_labels(&a.grid, x, y) + d];
+                        for (int s = 0; s < DIRECTIONS; s++) {
+                            int nx = x + dx[s], ny = y + dy[s];
+                            if (s != r && nx >= 0 && ny >= 0 && nx < 4 && ny < 3)
+                                h[d] += before[s ^ 1][grid_labels(&a.grid, nx, ny) + d];
+                        }
+                        least = MIN(least, h[d]);
+                    }
+                    for (int d = 0; d < labels; d++) {
+                        int value = INT_MAX;
+                        for (int e = 0; e < labels; e++)
+                            value = MIN(value, h[e] + MIN(rho * abs(d - e), most));
+                        g_assert_cmpint(got[d], ==, value - least);
+                    }
+                }
+        g_free((void *)a.cost8);
+        for (int r = 0; r < DIRECTIONS; r++) {
+            g_free(a.message[r]);
+            g_free(before[r]);
+        }
+    }
+}
+
+/* ---- data costs, written from their definitions in doubles on doubled pictures */
+
+static double pixel_at(const uint8_t *image, int width, int height, int channels, int x, int y,
+                       int c) {
+    return image[(CLAMP(y, 0, height - 1) * width + CLAMP(x, 0, width - 1)) * channels + c];
+}
+
+static double bt_distance(const uint8_t *p, const uint8_t *q, int w, int h, int ch, int x, int xo,
+                          int y, int c) {
+    double v = pixel_at(p, w, h, ch, x, y, c), best = INFINITY;
+    for (double t = -0.5; t <= 0.5;
+         t += 1.0 / 1024) { /* nearest value that linear interpolation takes */
+        double here = pixel_at(q, w, h, ch, xo, y, c);
+        double next = pixel_at(q, w, h, ch, xo + (t < 0 ? -1 : 1), y, c);
+        best = fmin(best, fabs(v - (here + fabs(t) * (next - here))));
+    }
+    return best;
+}
+
+static int census_distance(const uint8_t *p, const uint8_t *q, int w, int h, int x, int xo, int y) {
+    int distance = 0;
+    for (int dy = -3; dy <= 3; dy++)
+        for (int dx = -4; dx <= 4; dx++) {
+            int one = pixel_at(p, w, h, 1, x + dx, y + dy, 0) < pixel_at(p, w, h, 1, x, y, 0);
+            int two = pixel_at(q, w, h, 1, xo + dx, y + dy, 0) < pixel_at(q, w, h, 1, xo, y, 0);
+            distance += one != two;
+        }
+    return distance;
+}
+
+static void test_cost(void) {
+    enum { W = 13, H = 6, L = 9 };
+    uint8_t *lut = g_malloc0(COST_LUT), census_lut[CENSUS_LUT];
+    for (int i = 0; i < COST_LUT; i++)
+        lut[i] = (uint8_t)(i % 57);
+    for (int i = 0; i < CENSUS_LUT; i++)
+        census_lut[i] = (uint8_t)(i % 60);
+    for (int round = 0; round < 40; round++) {
+        int ch = round & 1 ? 3 : 1, sign = round & 2 ? -1 : 1, kind = round % 5,
+            min_disparity = round % 7 - 3;
+        uint8_t *p = random_bytes(W * H * 3, 255), *q = random_bytes(W * H * 3, 255);
+        uint64_t census[2][W * H];
+        uint8_t cost[2 * H * 7 * 16];
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                stage_census(&(struct census_args){p, census[0], W, H}, x, y);
+                stage_census(&(struct census_args){q, census[1], W, H}, x, y);
+            }
+        struct cost_args a = {
+            make_grid(W, H, L), p,    q, census[0], census[1], lut, census_lut, cost, ch, kind,
+            min_disparity,      sign, 99};
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                stage_cost(&a, x, y);
+                for (int d = 0; d < L; d++) {
+                    int xo = x - sign * (d + min_disparity), want;
+                    double ad = 0, bt = 0, ssd = 0;
+                    for (int c = 0; c < ch; c++) {
+                        ad +=
+                            fabs(pixel_at(p, W, H, ch, x, y, c) - pixel_at(q, W, H, ch, xo, y, c));
+                        bt += fmin(bt_distance(p, q, W, H, ch, x, xo, y, c),
+                                   bt_distance(q, p, W, H, ch, xo, x, y, c));
+                        for (int i = -1; i <= 1; i++)
+                            for (int k = -1; k <= 1; k++)
+                                ssd += pow(pixel_at(p, W, H, ch, x + i, y + k, c) -
+                                               pixel_at(q, W, H, ch, xo + i, y + k, c),
+                                           2);
+                    }
+                    int by_census = census_lut[census_distance(p, q, W, H, x, xo, y)];
+                    int got = cost[grid_labels(&a.grid, x, y) + d];
+                    switch (kind) {
+                    case DATA_COST_AD:
+                        want = lut[(int)ad];
+                        break;
+                    case DATA_COST_SSD:
+                        want = lut[(int)floor(ssd / (9 * ch))];
+                        break;
+                    case DATA_COST_CENSUS:
+                        want = by_census;
+                        break;
+                    case DATA_COST_AD_CENSUS:
+                        want = lut[(int)ad] + by_census;
+                        break;
+                    default:
+                        want = -1;
+                    }
+                    if (xo < 0 || xo >= W)
+                        want = 99;
+                    if (want >= 0)
+                        g_assert_cmpint(got, ==, want);
+                    else /* at most 1/8 above the exact distance a channel, which is in halves */
+                        g_assert_cmpint(got, ==, lut[(int)floor(2 * bt + 1e-9)]);
+                }
+            }
+        if (ch == 1)
+            g_assert_cmpint(__builtin_popcountll(census[0][2 * W + 5] ^ census[1][2 * W + 7]), ==,
+                            census_distance(p, q, W, H, 5, 7, 2));
+        g_free(p);
+        g_free(q);
+    }
+    g_free(lut);
+}
+
+/* ---- averages of the cost */
+
+static void test_cross(void) {
+    enum { W = 21, H = 17, L = 5 };
+    for (int round = 0; round < 8; round++) {
+        struct grid g = make_grid(W, H, L);
+        size_t volume = grid_volume(&g);
+        uint8_t *image = random_bytes(W * H, 20), *cost = random_bytes(volume, COST_MOST),
+                *out = g_malloc0(volume);
+        uint16_t *between = g_new0(uint16_t, volume);
+        struct arms arms[W * H];
+        int longest = 1 + round * 3, step = 8 + round;
+        struct arms_args aa = {.image = image,
+                               .out = arms,
+                               .width = W,
+                               .height = H,
+                               .channels = 1,
+                               .longest = longest,
+                               .step = step};
+        struct cross_args ca = {g, arms, cost, between, out};
+        for (int i = 0; i < W * H; i++)
+            stage_arms(&aa, i % W, i / W);
+        for (int i = 0; i < W * H; i++)
+            stage_cross_x(&ca, i % W, i / W);
+        for (int i = 0; i < W * H; i++)
+            stage_cross_y(&ca, i % W, i / W);
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++)
+                for (int d = 0; d < L; d++) {
+                    double sum = 0, count = 0;
+                    const uint8_t *up = arms[y * W + x].length;
+                    for (int py = y - up[UP]; py <= y + up[DOWN]; py++) {
+                        const uint8_t *side = arms[py * W + x].length;
+                        for (int px = x - side[LEFT]; px <= x + side[RIGHT]; px++, count++)
+                            sum += cost[grid_labels(&g, px, py) + d];
+                    }
+                    g_assert_cmpint(out[grid_labels(&g, x, y) + d], ==,
+                                    (int)floor(sum / count + 0.5));
+                    g_assert_cmpint(up[RIGHT], <=, longest);
+                    int end = x + up[RIGHT]; /* the arm is as long as it may be, and no longer */
+                    for (int px = x; px <= end; px++)
+                        g_assert_cmpint(abs(image[y * W + px] - image[y * W + x]), <=, step);
+                    if (end + 1 < W && up[RIGHT] < longest)
+                        g_assert_cmpint(abs(image[y * W + end + 1] - image[y * W + x]), >, step);
+                }
+        g_free(image);
+        g_free(cost);
+        g_free(out);
+        g_free(between);
+    }
+}
+
+static void test_halve(void) {
+    struct grid fine = make_grid(7, 5, 20), coarse = make_grid(4, 3, 20);
+    uint16_t *cost = g_new0(uint16_t, grid_volume(&fine)),
+             *out = g_new0(uint16_t, grid_volume(&coarse));
+    for (size_t i = 0; i < grid_volume(&fine); i++)
+        cost[i] = (uint16_t)g_test_rand_int_range(0, 12000);
+    struct halve_args a = {coarse, fine, NULL, cost, out};
+    for (int i = 0; i < 12; i++)
+        stage_halve(&a, i % 4, i / 4);
+    for (int y = 0; y < 3; y++)
+        for (int x = 0; x < 4; x++)
+            for (int d = 0; d < 20; d++) {
+                int sum = 0;
+                for (int cy = 0; cy < 5; cy++)
+                    for (int cx = 0; cx < 7; cx++)
+                        if (cx / 2 == x && cy / 2 == y)
+                            sum += cost[grid_labels(&fine, cx, cy) + d];
+                g_assert_cmpint(out[grid_labels(&coarse, x, y) + d], ==, MIN(sum, 30720));
+            }
+    g_free(cost);
+    g_free(out);
+}
+
+/* ---- pictures */
+
+static void test_smooth(void) {
+    enum { W = 19, H = 11 };
+    uint8_t *image = random_bytes(W * H, 255), out[W * H];
+    uint16_t between[W * H];
+    struct taps taps = {.radius = 3, .q14 = {6384, 3000, 1500, 500}};
+    struct smooth_x_args x = {image, between, W, 1, taps};
+    struct smooth_y_args y = {between, out, W, H, 1, taps};
+    for (int i = 0; i < W * H; i++)
+        stage_smooth_x(&x, i % W, i / W);
+    for (int i = 0; i < W * H; i++)
+        stage_smooth_y(&y, i % W, i / W);
+    for (int i = 0; i < W * H; i++) {
+        double sum = 0;
+        for (int dy = -3; dy <= 3; dy++)
+            for (int dx = -3; dx <= 3; dx++)
+                sum += taps.q14[abs(dx)] / 16384.0 * taps.q14[abs(dy)] / 16384.0 *
+                       pixel_at(image, W, H, 1, i % W + dx, i / W + dy, 0);
+        g_assert_cmpfloat(fabs(out[i] - sum), <=, 0.5 + 1.0 / 128); /* Q8 between the passes */
+    }
+    g_free(image);
+}
+
+static void test_remap(void) {
+    enum { W = 9, H = 7 };
+    uint8_t *image = random_bytes(W * H * 3, 255), out[W * H * 3];
+    struct rectify_point map[W * H];
+    for (int i = 0; i < W * H; i++)
+        map[i] = (struct rectify_point){32 * (i % W), 32 * (i / W)};
+    struct remap_args a = {image, map, out, W, 3, W, H};
+    for (int i = 0; i < W * H; i++)
+        stage_remap(&a, i % W, i / W);
+    g_assert_cmpmem(out, sizeof(out), image, sizeof(out)); /* the identity copies */
+    for (int i = 0; i < W * H; i++)
+        map[i] = (struct rectify_point){g_test_rand_int_range(-100, 400),
+                                        g_test_rand_int_range(-100, 400)};
+    for (int i = 0; i < W * H; i++) {
+        stage_remap(&a, i % W, i / W);
+        double x = map[i].x / 32.0, y = map[i].y / 32.0, fx = x - floor(x), fy = y - floor(y);
+        for (int c = 0; c < 3; c++) {
+            double v = 0;
+            for (int k = 0; k < 4; k++)
+                v += (k & 1 ? fx : 1 - fx) * (k & 2 ? fy : 1 - fy) *
+                     pixel_at(image, W, H, 3, (int)floor(x) + (k & 1), (int)floor(y) + (k >> 1), c);
+            g_assert_cmpint(out[3 * i + c], ==, (int)floor(v + 0.5));
+        }
+    }
+    g_free(image);
+}
+
+static void test_edges(void) {
+    enum { W = 8, H = 6 };
+    uint8_t *image = random_bytes(W * H * 3, 30), classes[W * H], coarse[12];
+    struct edges_args a = {image, classes, W, H, 3, {8, 20}};
+    for (int i = 0; i < W * H; i++)
+        stage_edges(&a, i % W, i / W);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x + 1 < W; x++) {
+            int step = 0;
+            for (int c = 0; c < 3; c++)
+                step = MAX(step, abs(image[(y * W + x) * 3 + c] - image[(y * W + x + 1) * 3 + c]));
+            int want = step >= 20 ? 2 : step >= 8 ? 1 : 0;
+            g_assert_cmpint(classes[y * W + x] >> (2 * RIGHT) & 3, ==, want);
+            g_assert_cmpint(classes[y * W + x + 1] >> (2 * LEFT) & 3, ==,
+                            want); /* both ends agree */
+        }
+    struct edges_halve_args h = {classes, coarse, W, H, 4};
+    for (int i = 0; i < 12; i++)
+        stage_edges_halve(&h, i % 4, i / 4);
+    for (int y = 0; y < 3; y++)
+        for (int x = 0; x + 1 < 4; x++) {
+            int one = classes[2 * y * W + 2 * x + 1] >> (2 * RIGHT) & 3;
+            int two = classes[(2 * y + 1) * W + 2 * x + 1] >> (2 * RIGHT) & 3;
+            g_assert_cmpint(coarse[y * 4 + x] >> (2 * RIGHT) & 3, ==, MIN(one, two));
+            g_assert_cmpint(coarse[y * 4 + x + 1] >> (2 * LEFT) & 3, ==, MIN(one, two));
+        }
+    g_free(image);
+}
+
+/* ---- labels */
+
+static void test_pick(void) {
+    enum { W = 5, H = 4, L = 12 };
+    for (int round = 0; round < 30; round++) {
+        struct pick_args a = {
+            .grid = make_grid(W, H, L), .min_disparity = 3, .subpixel = round % 3};
+        size_t volume = grid_volume(&a.grid);
+        uint16_t label[W * H];
+        int16_t disparity[W * H];
+        uint8_t confidence[W * H];
+        a.label = label;
+        a.disparity = disparity;
+        a.confidence = confidence;
+        a.cost = random_bytes(volume, round < 10 ? 3 : COST_MOST); /* few values: many ties */
+        for (int r = 0; r < DIRECTIONS; r++)
+            a.message[r] = random_bytes(volume, round < 10 ? 1 : 255);
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                stage_pick(&a, x, y);
+                double b[L];
+                int best = 0, i = y * W + x;
+                for (int d = 0; d < L; d++) {
+                    b[d] = a.cost[grid_labels(&a.grid, x, y) + d];
+                    if (y > 0)
+                        b[d] += a.message[DOWN][grid_labels(&a.grid, x, y - 1) + d];
+                    if (y + 1 < H)
+                        b[d] += a.message[UP][grid_labels(&a.grid, x, y + 1) + d];
+                    if (x > 0)
+                        b[d] += a.message[RIGHT][grid_labels(&a.grid, x - 1, y) + d];
+                    if (x + 1 < W)
+                        b[d] += a.message[LEFT][grid_labels(&a.grid, x + 1, y) + d];
+                    if (b[d] < b[best])
+                        best = d;
+                }
+                double second = 255, shift = 0;
+                for (int d = 0; d < L; d++)
+                    if (abs(d - best) > 1)
+                        second = fmin(second, b[d] - b[best]);
+                if (best > 0 && best < L - 1) {
+                    double left = b[best - 1] - b[best], right = b[best + 1] - b[best];
+                    if (a.subpixel == SUBPIXEL_PARABOLA && left + right > 0)
+                        shift = (left - right) / (2 * (left + right));
+                    if (a.subpixel == SUBPIXEL_EQUIANGULAR && fmax(left, right) > 0)
+                        shift = (left - right) / (2 * fmax(left, right));
+                }
+                g_assert_cmpint(label[i], ==, best);
+                g_assert_cmpint(confidence[i], ==, (int)second);
+                g_assert_cmpfloat(fabs(disparity[i] / 16.0 - (3 + best + shift)), <=,
+                                  1.0 / 32 + 1e-9);
+            }
+        g_free((void *)a.cost);
+        for (int r = 0; r < DIRECTIONS; r++)
+            g_free((void *)a.message[r]);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/oracle/message", test_message);
+    g_test_add_func("/oracle/cost", test_cost);
+    g_test_add_func("/oracle/cross", test_cross);
+    g_test_add_func("/oracle/halve", test_halve);
+    g_test_add_func("/oracle/smooth", test_smooth);
+    g_test_add_func("/oracle/remap", test_remap);
+    g_test_add_func("/oracle/edges", test_edges);
+    g_test_add_func("/oracle/pick", test_pick);
+    return g_test_run();
+}

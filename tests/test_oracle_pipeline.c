@@ -1,0 +1,237 @@
+/*
+ * Oracles for whole frames: belief propagation on one row against exact dynamic programming, resting at
+ * threshold 0 against plain BP, shifted textures of known disparity, refinement against plain definitions.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stage_refine.h"
+#include "tests/scene.h"
+
+#include <glib.h>
+#include <math.h>
+
+static struct stereo *open_plain(int width, int height, int channels) {
+    int error;
+    struct stereo *s = stereo_open_on(backend_cpu_open(1, CPU_PLAIN, 0, &error), width, height,
+                                      channels, NULL, &error);
+    g_assert_nonnull(s);
+    return s;
+}
+
+static void set(struct params *p, const char *assignments) {
+    char why[256];
+    char **words = g_strsplit(assignments, " ", -1);
+    for (char **w = words; *w; w++)
+        if (params_assign(p, *w, why, sizeof(why)))
+            g_error("%s", why);
+    g_strfreev(words);
+}
+
+/* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a constant. */
+static void test_row(void) {
+    enum { W = 40, L = 11 };
+    struct params p;
+    params_default(&p);
+    set(&p, "data_cost=ad cost_smoothing=off bp_levels=1 bp_iterations=80 lr_check=off fill=0 "
+            "median_radius=0 "
+            "edge_factor_1=0.5 edge_factor_2=0.25 edge_step_1=20 edge_step_2=90");
+    p.disparity_range = L;
+    for (int round = 0; round < 10; round++) {
+        struct frame_pool *pool;
+        struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
+        struct stereo *s = open_plain(W, 1, 1);
+        g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+        double cost[W][L], belief[W][L], jump[W], most[W];
+        for (int x = 0; x < W; x++) {
+            g_assert_cmpint(stereo_probe(s, x, 0, cost[x], belief[x]), >=, 0);
+            int step = x + 1 < W ? abs(f->left.data[x] - f->left.data[x + 1]) : 0;
+            int edge = step >= 90 ? 2 : step >= 20 ? 1 : 0;
+            jump[x] = s->scaling.rho[edge] / s->scaling.scale;
+            most[x] = s->scaling.truncation[edge] / s->scaling.scale;
+        }
+        double from_left[W][L] = {{0}}, from_right[W][L] = {{0}};
+        for (int x = 1; x < W; x++)
+            for (int d = 0; d < L; d++) {
+                from_left[x][d] = from_right[W - 1 - x][d] = INFINITY;
+                for (int e = 0; e < L; e++) {
+                    double v = fmin(jump[x - 1] * abs(d - e), most[x - 1]);
+                    double u = fmin(jump[W - 1 - x] * abs(d - e), most[W - 1 - x]);
+                    from_left[x][d] =
+                        fmin(from_left[x][d], from_left[x - 1][e] + cost[x - 1][e] + v);
+                    from_right[W - 1 - x][d] =
+                        fmin(from_right[W - 1 - x][d], from_right[W - x][e] + cost[W - x][e] + u);
+                }
+            }
+        double least = INFINITY, energy;
+        for (int x = 0; x < W; x++) {
+            double exact_least = INFINITY, belief_least = INFINITY;
+            for (int d = 0; d < L; d++) {
+                exact_least = fmin(exact_least, from_left[x][d] + cost[x][d] + from_right[x][d]);
+                belief_least = fmin(belief_least, belief[x][d]);
+            }
+            least = fmin(least, exact_least);
+            for (int d = 0; d < L; d++)
+                g_assert_cmpfloat_with_epsilon(
+                    belief[x][d] - belief_least,
+                    from_left[x][d] + cost[x][d] + from_right[x][d] - exact_least, 1e-6);
+        }
+        g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+        g_assert_cmpfloat(energy, >=, least - 1e-6); /* equal where no label ties */
+        stereo_close(&s);
+        frame_drop(&f);
+        pool_close(&pool);
+    }
+}
+
+static void test_resting(void) {
+    static const char *const settings[] = {
+        "bp_iterations=9", "bp_iterations=40 bp_levels=2 cost_smoothing=off", "bp_iterations=1",
+        "bp_iterations=0 bp_levels=3", "edge_levels=1 bp_levels=10"};
+    enum { W = 75, H = 40, L = 20 };
+    for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+        struct params p;
+        params_default(&p);
+        set(&p, settings[i]);
+        p.disparity_range = L;
+        struct frame_pool *pools[2];
+        struct frame *f[2];
+        for (int resting = 0; resting < 2; resting++) {
+            f[resting] = scene_frame(&pools[resting], W, H, 3, L, i);
+            struct stereo *s = open_plain(W, H, 3);
+            p.bp_resting = resting;
+            g_assert_cmpint(stereo_run(s, &p, f[resting]), ==, 0);
+            stereo_close(&s);
+        }
+        g_assert_cmpmem(f[0]->disparity, W * H * 2, f[1]->disparity, W * H * 2);
+        g_assert_cmpmem(f[0]->confidence, W * H, f[1]->confidence, W * H);
+        if (i == 1) { /* and somebody did rest */
+            g_assert_cmpint(f[1]->updated_count, ==, 40);
+            g_assert_cmpfloat(f[1]->updated[0], ==, 1);
+            g_assert_cmpfloat(f[1]->updated[39], <, 0.9);
+        }
+        for (int k = 0; k < 2; k++) {
+            frame_drop(&f[k]);
+            pool_close(&pools[k]);
+        }
+    }
+}
+
+static void test_plane(void) {
+    enum { W = 90, H = 50, L = 24 };
+    static const char *const kinds[] = {"ad", "bt", "ssd", "census", "ad_census"};
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
+        for (int shift = 0; shift < 20; shift += 5) {
+            struct params p;
+            params_default(&p);
+            char *kind = g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
+            set(&p, kind);
+            g_free(kind);
+            p.disparity_range = L;
+            struct frame_pool *pool;
+            struct frame *f = scene_frame(&pool, W, H, 3, L, k);
+            for (int i = 0; i < 3 * W * H; i++)
+                f->left.data[i] = (uint8_t)(scene_hash((uint32_t)i, k, 5) % 256);
+            for (int i = 0; i < W * H; i++) /* right(x) = left(x + shift) */
+                for (int c = 0; c < 3; c++)
+                    f->right.data[3 * i + c] =
+                        i % W + shift < W ? f->left.data[3 * (i + shift) + c] : 40;
+            struct stereo *s = open_plain(W, H, 3);
+            g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+            int wrong = 0;
+            for (int i = 0; i < W * H; i++)
+                wrong += i % W >= shift + 4 && i % W < W - 4 && f->disparity[i] != 16 * shift;
+            g_assert_cmpint(wrong, ==, 0);
+            stereo_close(&s);
+            frame_drop(&f);
+            pool_close(&pool);
+        }
+}
+
+/* Speckles against a flood fill. */
+static int flood(const int16_t *map, uint8_t *seen, int w, int h, int at, int range, int *members) {
+    int count = 0, done = 0;
+    seen[at] = 1;
+    members[count++] = at;
+    for (; done < count; done++) {
+        int x = members[done] % w, y = members[done] / w;
+        const int next[4] = {x > 0 ? members[done] - 1 : -1, x + 1 < w ? members[done] + 1 : -1,
+                             y > 0 ? members[done] - w : -1, y + 1 < h ? members[done] + w : -1};
+        for (int k = 0; k < 4; k++)
+            if (next[k] >= 0 && !seen[next[k]] && map[next[k]] != UNKNOWN &&
+                abs(map[next[k]] - map[members[done]]) <= range) {
+                seen[next[k]] = 1;
+                members[count++] = next[k];
+            }
+    }
+    return count;
+}
+
+static void test_speckle(void) {
+    enum { W = 40, H = 30 };
+    for (int round = 0; round < 20; round++) {
+        int16_t map[W * H], out[W * H];
+        uint32_t parent[W * H], count[W * H];
+        uint8_t seen[W * H] = {0};
+        int members[W * H];
+        for (int i = 0; i < W * H; i++)
+            map[i] =
+                (int16_t)(g_test_rand_int_range(0, 5) ? 16 * g_test_rand_int_range(0, 4) : UNKNOWN);
+        struct speckle_args a = {map, out, parent, count, W, H, 16, (uint32_t)(5 + round)};
+        for (int i = 0; i < W * H; i++)
+            stage_speckle_start(&a, i % W, i / W);
+        for (int i = W * H; i-- > 0;)
+            stage_speckle_join(&a, i % W, i / W);
+        for (int i = 0; i < W * H; i++)
+            stage_speckle_count(&a, i % W, i / W);
+        for (int i = 0; i < W * H; i++)
+            stage_speckle_drop(&a, i % W, i / W);
+        for (int i = 0; i < W * H; i++) {
+            if (seen[i] || map[i] == UNKNOWN)
+                continue;
+            int size = flood(map, seen, W, H, i, 16, members);
+            for (int m = 0; m < size; m++)
+                g_assert_cmpint(out[members[m]], ==, size < 5 + round ? UNKNOWN : map[members[m]]);
+        }
+    }
+}
+
+static int by_value(const void *a, const void *b) {
+    return *(const int16_t *)a - *(const int16_t *)b;
+}
+
+/* The weighted median against a sorted list with every value repeated as often as it weighs. */
+static void test_median(void) {
+    enum { W = 12, H = 9 };
+    int16_t map[W * H], out[W * H], list[81 * 9];
+    uint8_t image[W * H];
+    uint16_t weight[256];
+    for (int i = 0; i < 256; i++)
+        weight[i] = (uint16_t)(i < 100 ? 8 - i / 14 : 0);
+    for (int i = 0; i < W * H; i++) {
+        map[i] = (int16_t)(g_test_rand_int_range(0, 6) ? g_test_rand_int_range(-50, 50) : UNKNOWN);
+        image[i] = (uint8_t)g_test_rand_int_range(0, 120);
+    }
+    for (int radius = 1; radius <= 4; radius++) {
+        struct median_args a = {map, image, weight, out, W, H, 1, radius};
+        for (int i = 0; i < W * H; i++) {
+            stage_median(&a, i % W, i / W);
+            int n = 0;
+            for (int k = 0; k < W * H; k++)
+                if (abs(k % W - i % W) <= radius && abs(k / W - i / W) <= radius &&
+                    map[k] != UNKNOWN)
+                    for (int w = 0; w < weight[abs(image[k] - image[i])]; w++)
+                        list[n++] = map[k];
+            qsort(list, (size_t)n, sizeof(list[0]), by_value);
+            g_assert_cmpint(out[i], ==, map[i] == UNKNOWN ? UNKNOWN : list[(n - 1) / 2]);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/oracle/row", test_row);
+    g_test_add_func("/oracle/resting", test_resting);
+    g_test_add_func("/oracle/plane", test_plane);
+    g_test_add_func("/oracle/speckle", test_speckle);
+    g_test_add_func("/oracle/median", test_median);
+    return g_test_run();
+}
