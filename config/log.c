@@ -51,7 +51,7 @@ static size_t mark_cut(char *line) {
     size_t used = LINE_BYTES - 5;
     while (used > 0 && ((unsigned char)line[used] & 0xc0) == 0x80)
         used--;
-    memcpy(line + used, "...", 3);
+    memset(line + used, '.', 3);
     return used + 3;
 }
 

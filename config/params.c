@@ -20,7 +20,7 @@
 enum { NAME_BYTES = 64, CHOICES_BYTES = 64, NUMBER_BYTES = 32, SUGGESTIONS = 3 };
 
 /* Number of '|' in a string literal of up to CHOICES_BYTES, a constant: the largest enum value. */
-#define BAR(s, i) ((i) < sizeof(s) ? (s)[(i) < sizeof(s) ? (i) : 0] == '|' : 0)
+#define BAR(s, i) ((s)[(i) < sizeof(s) - 1 ? (i) : sizeof(s) - 1] == '|')
 #define BARS_4(s, i) (BAR(s, i) + BAR(s, (i) + 1) + BAR(s, (i) + 2) + BAR(s, (i) + 3))
 #define BARS_16(s, i) (BARS_4(s, i) + BARS_4(s, (i) + 4) + BARS_4(s, (i) + 8) + BARS_4(s, (i) + 12))
 #define BARS(s) (BARS_16(s, 0) + BARS_16(s, 16) + BARS_16(s, 32) + BARS_16(s, 48))
@@ -60,16 +60,9 @@ const int param_count = sizeof param_table / sizeof param_table[0];
 #undef PARAM_BOOL
 #undef PARAM_ENUM
 
-static double *real_field(const struct params *p, const struct param_info *info) {
-    return (double *)(void *)((char *)(uintptr_t)p + info->offset);
-}
-
-static int *whole_field(const struct params *p, const struct param_info *info) {
-    return (int *)(void *)((char *)(uintptr_t)p + info->offset);
-}
-
 double param_get(const struct params *p, const struct param_info *info) {
-    return info->type == PARAM_TYPE_REAL ? *real_field(p, info) : (double)*whole_field(p, info);
+    const void *field = (const char *)p + info->offset;
+    return info->type == PARAM_TYPE_REAL ? *(const double *)field : (double)*(const int *)field;
 }
 
 int param_put(struct params *p, const struct param_info *info, double value) {
@@ -77,13 +70,14 @@ int param_put(struct params *p, const struct param_info *info, double value) {
         return -EINVAL;
     if (value < info->least || value > info->most)
         return -ERANGE;
+    void *field = (char *)p + info->offset;
     if (info->type == PARAM_TYPE_REAL) {
-        *real_field(p, info) = value;
+        *(double *)field = value;
         return 0;
     }
     if (value != floor(value))
         return -EINVAL;
-    *whole_field(p, info) = (int)value;
+    *(int *)field = (int)value;
     return 0;
 }
 

@@ -16,7 +16,7 @@ enum { COST_SMOOTHING_OFF, COST_SMOOTHING_GAUSSIAN, COST_SMOOTHING_CROSS };
 enum { SUBPIXEL_OFF, SUBPIXEL_PARABOLA, SUBPIXEL_EQUIANGULAR };
 enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
 
-struct params {
+struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 #define PARAM_INT(name, def, least, most, step, when, unit, group, help) int name;
 #define PARAM_REAL(name, def, least, most, step, when, unit, group, help) double name;
 #define PARAM_BOOL(name, def, when, group, help) int name;
@@ -55,10 +55,12 @@ double param_get(const struct params *p, const struct param_info *info);
 int param_put(struct params *p, const struct param_info *info, double value);
 
 /* Writes the value as text that params_set reads back to the same value. Returns buf. */
-const char *param_print(const struct params *p, const struct param_info *info, char *buf, size_t size);
+const char *param_print(const struct params *p, const struct param_info *info, char *buf,
+                        size_t size);
 
 /* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
- * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the range).
+ * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the
+ * range).
  * why is always terminated and never holds a newline. p is untouched on error. */
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
 
