@@ -1,7 +1,7 @@
 /*
- * The pool of frames: all memory is taken when it opens, a free list under a mutex hands frames out, an
- * atomic count per frame brings them home. Any thread may take, ref and drop; the pool's memory goes
- * with whoever comes last, pool_close or the last frame_drop.
+ * The pool of frames: all memory is taken when it opens, a free list under a mutex hands frames
+ * out, an atomic count per frame brings them home. Any thread may take, ref and drop; the pool's
+ * memory goes with whoever comes last, pool_close or the last frame_drop.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/frame.h"
@@ -102,7 +102,7 @@ static int fill_pool(struct frame_pool *pool, int with_truth) {
 
 struct frame_pool *pool_open(int count, int width, int height, int channels, int with_truth,
                              const struct frame_alloc *alloc) {
-    static const struct frame_alloc plain = { plain_alloc, plain_release, NULL };
+    static const struct frame_alloc plain = {plain_alloc, plain_release, NULL};
     assert(count > 0 && (channels == 1 || channels == 3));
     assert(width > 0 && width <= SIDE_MOST && height > 0 && height <= SIDE_MOST);
 

@@ -1,6 +1,6 @@
 /*
- * Picture files in: loads a file whole, decodes it by its content and brings the samples to the depth
- * asked for. Everything belongs to the calling thread; the caller frees what it gets.
+ * Picture files in: loads a file whole, decodes it by its content and brings the samples to the
+ * depth asked for. Everything belongs to the calling thread; the caller frees what it gets.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/picture.h"
@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The largest picture allowed, uncompressed in 16-bit RGB, and as much again for what surrounds it. */
+/* The largest picture allowed, uncompressed in 16-bit RGB, and as much again for what surrounds
+ * it. */
 #define FILE_MOST ((off_t)PICTURE_SIDE_MOST * PICTURE_SIDE_MOST * 12)
 
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size) {
@@ -34,7 +35,7 @@ int picture_check_sides(unsigned long width, unsigned long height, char *why, si
 static int decode(const uint8_t *bytes, size_t length, const char *name, struct samples *samples) {
     char why[256] = "";
     int error;
-    *samples = (struct samples){ 0 };
+    *samples = (struct samples){0};
     if (length >= 4 && memcmp(bytes, "\x89PNG", 4) == 0)
         error = png_decode(bytes, length, samples, why, sizeof why);
     else if (length >= 2 && bytes[0] == 'P' && (bytes[1] == '5' || bytes[1] == '6'))
@@ -61,7 +62,7 @@ static uint8_t to_8_bit(unsigned value, unsigned most) {
 
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image) {
     struct samples samples;
-    *image = (struct image){ 0 };
+    *image = (struct image){0};
     int error = decode(bytes, length, name, &samples);
     if (error)
         return error;
@@ -81,7 +82,7 @@ int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct 
         for (size_t i = 0; i < count; i++)
             data[i] = to_8_bit(data[i], (unsigned)samples.most);
     }
-    *image = (struct image){ data, samples.width, samples.height, samples.channels };
+    *image = (struct image){data, samples.width, samples.height, samples.channels};
     return 0;
 }
 
@@ -175,7 +176,7 @@ static int load_file(const char *path, uint8_t **bytes, size_t *length) {
 int picture_read(const char *path, struct image *image) {
     uint8_t *bytes;
     size_t length;
-    *image = (struct image){ 0 };
+    *image = (struct image){0};
     int error = load_file(path, &bytes, &length);
     if (!error)
         error = picture_parse(bytes, length, path, image);
@@ -197,5 +198,5 @@ int picture_read16(const char *path, uint16_t **data, int *width, int *height) {
 
 void picture_free(struct image *image) {
     free(image->data);
-    *image = (struct image){ 0 };
+    *image = (struct image){0};
 }

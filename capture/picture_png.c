@@ -1,6 +1,6 @@
 /*
- * PNG through libpng: decoding from memory, writing through a struct save. libpng's own words go into
- * our one line, never to stderr. Called by picture.c and by writers, each on its own thread.
+ * PNG through libpng: decoding from memory, writing through a struct save. libpng's own words go
+ * into our one line, never to stderr. Called by picture.c and by writers, each on its own thread.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/picture_private.h"
@@ -67,8 +67,8 @@ static void choose_form(struct reading *r) {
     r->samples.channels = type & PNG_COLOR_MASK_COLOR ? 3 : 1;
 }
 
-/* deflate packs at most about 1032 to 1; one bit a pixel is the least that PNG stores, and three bytes
- * may come of it. A file too small for its size is refused before its memory is taken. */
+/* deflate packs at most about 1032 to 1; one bit a pixel is the least that PNG stores, and three
+ * bytes may come of it. A file too small for its size is refused before its memory is taken. */
 static int too_short(const struct reading *r, size_t length) {
     size_t bits = png_get_bit_depth(r->png, r->info);
     size_t stored = (size_t)r->samples.width * png_get_channels(r->png, r->info) * bits / 8;
@@ -115,8 +115,9 @@ static void read_guarded(struct reading *r, size_t length) {
         read_all(r, length);
 }
 
-int png_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why, size_t size) {
-    struct reading r = { .at = bytes, .end = bytes + length, .why = why, .size = size };
+int png_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,
+               size_t size) {
+    struct reading r = {.at = bytes, .end = bytes + length, .why = why, .size = size};
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_read_error, on_warning);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
     if (r.info) {
@@ -187,8 +188,8 @@ static int write_png(const char *path, const struct picture *p) {
     int error = save_begin(&save, path);
     if (error)
         return error;
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &save, on_write_error,
-                                              on_warning);
+    png_structp png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, &save, on_write_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (info)
         write_guarded(png, info, &save, p);
@@ -199,10 +200,10 @@ static int write_png(const char *path, const struct picture *p) {
 }
 
 int picture_write(const char *path, const struct image *image) {
-    return write_png(path, &(struct picture){ image->data, image->width, image->height,
-                                              image->channels, 8 });
+    return write_png(
+        path, &(struct picture){image->data, image->width, image->height, image->channels, 8});
 }
 
 int picture_write16(const char *path, const uint16_t *data, int width, int height) {
-    return write_png(path, &(struct picture){ (const uint8_t *)data, width, height, 1, 16 });
+    return write_png(path, &(struct picture){(const uint8_t *)data, width, height, 1, 16});
 }

@@ -1,5 +1,6 @@
 /*
- * Binary PGM and PPM (P5, P6) of 8 or 16 bits, from memory. Called by picture.c on the reader's thread.
+ * Binary PGM and PPM (P5, P6) of 8 or 16 bits, from memory. Called by picture.c on the reader's
+ * thread.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/picture_private.h"
@@ -42,8 +43,9 @@ static int damaged(const char *what, char *why, size_t size) {
     return -EBADMSG;
 }
 
-int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why, size_t size) {
-    struct cursor in = { bytes + 2, bytes + length };
+int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,
+               size_t size) {
+    struct cursor in = {bytes + 2, bytes + length};
     int channels = bytes[1] == '6' ? 3 : 1;
     if (in.at >= in.end || (!is_space(*in.at) && *in.at != '#'))
         return damaged("no blank after the first two letters", why, size);
@@ -77,6 +79,6 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
     } else {
         memcpy(data, in.at, need);
     }
-    *samples = (struct samples){ data, (int)width, (int)height, channels, (int)most };
+    *samples = (struct samples){data, (int)width, (int)height, channels, (int)most};
     return 0;
 }

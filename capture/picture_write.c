@@ -1,6 +1,7 @@
 /*
- * Whole files or none: writing under a temporary name in the target's folder, then renaming. And the
- * disparity forms that are made from it: KITTI's 16-bit PNG, PFM. Each call belongs to its thread.
+ * Whole files or none: writing under a temporary name in the target's folder, then renaming. And
+ * the disparity forms that are made from it: KITTI's 16-bit PNG, PFM. Each call belongs to its
+ * thread.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/picture_private.h"
@@ -21,8 +22,8 @@ static int cannot_write(const char *path, int error) {
     return -error;
 }
 
-/* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and O_EXCL keeps
- * threads and processes apart. Returns the descriptor or -errno. */
+/* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and O_EXCL
+ * keeps threads and processes apart. Returns the descriptor or -errno. */
 static int open_temporary(const char *path, char **name) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path + 1) : 0;
@@ -45,7 +46,7 @@ static int open_temporary(const char *path, char **name) {
 
 int save_begin(struct save *save, const char *path) {
     struct stat about;
-    *save = (struct save){ .path = path };
+    *save = (struct save){.path = path};
     int there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode))
         return cannot_write(path, EISDIR);

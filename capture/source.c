@@ -1,6 +1,6 @@
 /*
- * Opens the source that the words on the command line mean, and what all sources share: the clock and
- * the pacing of recorded pairs. A source is used by one thread at a time.
+ * Opens the source that the words on the command line mean, and what all sources share: the clock
+ * and the pacing of recorded pairs. A source is used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
@@ -27,7 +27,7 @@ void pace_wait(struct pace *pace) {
     int64_t now = clock_ns();
     if (pace->next_ns == 0 || now - pace->next_ns > LATE_NS)
         pace->next_ns = now;
-    struct timespec due = { pace->next_ns / NS_PER_S, pace->next_ns % NS_PER_S };
+    struct timespec due = {pace->next_ns / NS_PER_S, pace->next_ns % NS_PER_S};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
         continue;
     pace->next_ns += (int64_t)llround(NS_PER_S / pace->rate);
@@ -43,8 +43,8 @@ struct source *source_failed(int *error, int code) {
     return NULL;
 }
 
-struct source *source_open(const char *const *words, int count, const struct source_options *options,
-                           int *error) {
+struct source *source_open(const char *const *words, int count,
+                           const struct source_options *options, int *error) {
     if (count < 1) {
         log_error(NULL, "no source named; try synth: or a folder that holds left/ and right/");
         return source_failed(error, -EINVAL);

@@ -1,6 +1,6 @@
 /*
- * Which picture files make pairs: two files, two printf patterns, two folders, or a folder laid out as
- * users and KITTI do. Called once by a source's open on its thread; the caller owns the list.
+ * Which picture files make pairs: two files, two printf patterns, two folders, or a folder laid out
+ * as users and KITTI do. Called once by a source's open on its thread; the caller owns the list.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_private.h"
@@ -14,14 +14,14 @@
 
 /* Folders of left and right pictures below the one named; the first that is there is taken. */
 static const char *const layouts[][2] = {
-    { "left", "right" },
-    { "image_0", "image_1" },
-    { "image_2", "image_3" },
-    { "image_00/data", "image_01/data" },
-    { "image_02/data", "image_03/data" },
+    {"left", "right"},
+    {"image_0", "image_1"},
+    {"image_2", "image_3"},
+    {"image_00/data", "image_01/data"},
+    {"image_02/data", "image_03/data"},
 };
 
-static const char *const endings[] = { ".png", ".pgm", ".ppm" };
+static const char *const endings[] = {".png", ".pgm", ".ppm"};
 
 static int is_folder(const char *path) {
     struct stat about;
@@ -123,13 +123,16 @@ static int match_names(const char *const folder[2], char **const names[2], const
     if (!alone)
         return 0;
     if (common == 0 && count[0] == count[1]) {
-        log_warning(folder[0], "its names differ from those in %s; pairing by order, %s with %s first",
+        log_warning(folder[0],
+                    "its names differ from those in %s; pairing by order, %s with %s first",
                     folder[1], names[0][0], names[1][0]);
         return 0;
     }
     if (common == 0)
-        log_error(folder[0], "holds %ld pictures and %s holds %ld, with other names; give both the "
-                  "same names", count[0], folder[1], count[1]);
+        log_error(folder[0],
+                  "holds %ld pictures and %s holds %ld, with other names; give both the "
+                  "same names",
+                  count[0], folder[1], count[1]);
     else
         log_error(folder[!alone_side], "%s is missing, the partner of %s/%s", alone,
                   folder[alone_side], alone);
@@ -145,8 +148,8 @@ static void prepend_folder(char **names, const char *folder) {
 }
 
 static int pair_folders(const char *left, const char *right, struct pair_list *pairs) {
-    const char *const folder[2] = { left, right };
-    char **names[2] = { NULL, NULL };
+    const char *const folder[2] = {left, right};
+    char **names[2] = {NULL, NULL};
     long count[2];
     int error = list_folder(left, &names[0], &count[0]);
     if (!error)
@@ -160,7 +163,7 @@ static int pair_folders(const char *left, const char *right, struct pair_list *p
     }
     prepend_folder(names[0], left);
     prepend_folder(names[1], right);
-    *pairs = (struct pair_list){ names[0], names[1], count[0] };
+    *pairs = (struct pair_list){names[0], names[1], count[0]};
     return 0;
 }
 
@@ -215,7 +218,7 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
     int error = pair_in_folder(folder, pairs);
     if (error == 1) {
         log_error(folder, "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
-                  "the like), nor left.png and right.png");
+                          "the like), nor left.png and right.png");
         error = -ENOENT;
     }
     return error;
@@ -224,7 +227,7 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
 int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why) {
     GString *part = g_string_new(NULL);
     int found = 0;
-    *pattern = (struct number_pattern){ 0 };
+    *pattern = (struct number_pattern){0};
     *why = NULL;
     for (const char *p = text; *p && !*why; p++) {
         if (*p != '%' || p[1] == '%') {
@@ -260,19 +263,20 @@ int number_pattern_parse(const char *text, struct number_pattern *pattern, const
 
 char *number_pattern_name(const struct number_pattern *pattern, long number) {
     if (pattern->zeros)
-        return g_strdup_printf("%s%0*ld%s", pattern->before, pattern->width, number, pattern->after);
+        return g_strdup_printf("%s%0*ld%s", pattern->before, pattern->width, number,
+                               pattern->after);
     return g_strdup_printf("%s%*ld%s", pattern->before, pattern->width, number, pattern->after);
 }
 
 void number_pattern_free(struct number_pattern *pattern) {
     g_free(pattern->before);
     g_free(pattern->after);
-    *pattern = (struct number_pattern){ 0 };
+    *pattern = (struct number_pattern){0};
 }
 
 /* Adds the pairs from first on until a number has neither file. */
 static int count_up(const struct number_pattern pattern[2], long first, struct pair_list *pairs) {
-    GPtrArray *side[2] = { g_ptr_array_new(), g_ptr_array_new() };
+    GPtrArray *side[2] = {g_ptr_array_new(), g_ptr_array_new()};
     int error = 0;
     for (long number = first;; number++) {
         char *left = number_pattern_name(&pattern[0], number);
@@ -318,9 +322,9 @@ static int pair_patterns(const struct number_pattern pattern[2], struct pair_lis
 }
 
 static int pair_words(const char *const *words, struct pair_list *pairs) {
-    struct number_pattern pattern[2] = { { 0 }, { 0 } };
+    struct number_pattern pattern[2] = {{0}, {0}};
     const char *why = NULL;
-    int is_pattern[2] = { 0, 0 }, error = 0;
+    int is_pattern[2] = {0, 0}, error = 0;
     for (int i = 0; i < 2 && !error; i++) {
         if (is_there(words[i])) /* a file may have a % in its name */
             continue;
@@ -347,7 +351,7 @@ static int pair_words(const char *const *words, struct pair_list *pairs) {
 }
 
 int pair_list_find(const char *const *words, int count, struct pair_list *pairs) {
-    *pairs = (struct pair_list){ 0 };
+    *pairs = (struct pair_list){0};
     if (count == 2)
         return pair_words(words, pairs);
     if (count != 1) {
@@ -368,5 +372,5 @@ int pair_list_find(const char *const *words, int count, struct pair_list *pairs)
 void pair_list_free(struct pair_list *pairs) {
     g_strfreev(pairs->left);
     g_strfreev(pairs->right);
-    *pairs = (struct pair_list){ 0 };
+    *pairs = (struct pair_list){0};
 }

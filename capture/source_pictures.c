@@ -30,7 +30,7 @@ static void free_pair(struct image pair[2]) {
 /* Reads both pictures of a pair; -EINVAL when they are of two sizes. Logs; 0 or -errno. */
 static int read_pair(const struct pair_list *pairs, long index, struct image pair[2]) {
     const char *left = pairs->left[index], *right = pairs->right[index];
-    pair[1] = (struct image){ 0 };
+    pair[1] = (struct image){0};
     int error = picture_read(left, &pair[0]);
     if (!error)
         error = picture_read(right, &pair[1]);
@@ -121,8 +121,8 @@ static void pictures_close(struct source *source) {
     g_free(pictures);
 }
 
-/* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it here:
- * then it is likely that the folders do not belong together. */
+/* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it
+ * here: then it is likely that the folders do not belong together. */
 static int learn_size(struct pictures *pictures) {
     struct source *source = &pictures->source;
     struct image pair[2];

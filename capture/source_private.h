@@ -1,5 +1,6 @@
 /*
- * What the sources share: the clock, pacing, times of pairs. Used by the thread that reads the source.
+ * What the sources share: the clock, pacing, times of pairs. Used by the thread that reads the
+ * source.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SOURCE_PRIVATE_H
@@ -29,7 +30,8 @@ int64_t pair_time_ns(long index, double rate);
 /* Sets *error (may be NULL) and returns NULL, for open functions. */
 struct source *source_failed(int *error, int code);
 
-/* The pictures of a file source in order: left and right paths, count of each, in one allocation each. */
+/* The pictures of a file source in order: left and right paths, count of each, in one allocation
+ * each. */
 struct pair_list {
     char **left, **right; /* NULL-terminated, g_strfreev */
     long count;
@@ -39,13 +41,15 @@ struct pair_list {
 int pair_list_find(const char *const *words, int count, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 
-/* A printf pattern with one %d, %i or %u conversion, taken apart; printf itself never sees the user's text. */
+/* A printf pattern with one %d, %i or %u conversion, taken apart; printf itself never sees the
+ * user's text. */
 struct number_pattern {
     char *before, *after;
     int width, zeros;
 };
 
-/* 1 and the parts, 0 when text holds no conversion, -EINVAL with why when it holds something else. */
+/* 1 and the parts, 0 when text holds no conversion, -EINVAL with why when it holds something
+ * else. */
 int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why);
 char *number_pattern_name(const struct number_pattern *pattern, long number);
 void number_pattern_free(struct number_pattern *pattern);

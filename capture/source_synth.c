@@ -1,6 +1,6 @@
 /*
- * synth: a scene of moving textured surfaces with the true disparity of every pixel. Every pair is a
- * function of the keys and its number. Owned and read by one thread at a time.
+ * synth: a scene of moving textured surfaces with the true disparity of every pixel. Every pair is
+ * a function of the keys and its number. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_private.h"
@@ -15,25 +15,37 @@
 
 #define NOISE_SCALE 147.8 /* standard deviation of the sum of four random bytes */
 
-enum key { WIDTH, HEIGHT, MIN_DISPARITY, RANGE, NOISE, GAIN, ROW_OFFSET, FRAMES, RATE, SEED, COLOR,
-           KEY_COUNT };
+enum key {
+    WIDTH,
+    HEIGHT,
+    MIN_DISPARITY,
+    RANGE,
+    NOISE,
+    GAIN,
+    ROW_OFFSET,
+    FRAMES,
+    RATE,
+    SEED,
+    COLOR,
+    KEY_COUNT
+};
 
 static const struct {
     const char *name;
     double def, least, most;
     int whole;
 } keys[KEY_COUNT] = {
-    [WIDTH] = { "width", 640, 2, 16384, 1 },
-    [HEIGHT] = { "height", 480, 2, 16384, 1 },
-    [MIN_DISPARITY] = { "min_disparity", 0, -1024, 1024, 1 },
-    [RANGE] = { "range", 64, 2, 512, 1 },
-    [NOISE] = { "noise", 0, 0, 100, 0 },
-    [GAIN] = { "gain", 1, 0, 10, 0 },
-    [ROW_OFFSET] = { "row_offset", 0, -100, 100, 0 },
-    [FRAMES] = { "frames", 0, 0, 1000000000, 1 },
-    [RATE] = { "rate", 30, 0.001, 10000, 0 },
-    [SEED] = { "seed", 1, 0, 4294967295.0, 1 },
-    [COLOR] = { "color", 1, 0, 1, 1 },
+    [WIDTH] = {"width", 640, 2, 16384, 1},
+    [HEIGHT] = {"height", 480, 2, 16384, 1},
+    [MIN_DISPARITY] = {"min_disparity", 0, -1024, 1024, 1},
+    [RANGE] = {"range", 64, 2, 512, 1},
+    [NOISE] = {"noise", 0, 0, 100, 0},
+    [GAIN] = {"gain", 1, 0, 10, 0},
+    [ROW_OFFSET] = {"row_offset", 0, -100, 100, 0},
+    [FRAMES] = {"frames", 0, 0, 1000000000, 1},
+    [RATE] = {"rate", 30, 0.001, 10000, 0},
+    [SEED] = {"seed", 1, 0, 4294967295.0, 1},
+    [COLOR] = {"color", 1, 0, 1, 1},
 };
 
 struct synth {
@@ -98,7 +110,8 @@ static void add_noise(const struct synth *synth, uint8_t *row, long index, int v
     int count = synth->source.width * synth->source.channels;
     for (int i = 0; i < count; i++) {
         uint64_t h = synth_hash(seed, (uint64_t)i);
-        int sum = (int)(h & 255) + (int)(h >> 8 & 255) + (int)(h >> 16 & 255) + (int)(h >> 24 & 255);
+        int sum =
+            (int)(h & 255) + (int)(h >> 8 & 255) + (int)(h >> 16 & 255) + (int)(h >> 24 & 255);
         float value = (float)row[i] + ((float)sum - 510) * scale + 0.5f;
         row[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : (int)value);
     }
@@ -253,7 +266,8 @@ static struct source *synth_make(const char *spec, const double *value,
     return &synth->source;
 }
 
-struct source *source_synth_open(const char *spec, const struct source_options *options, int *error) {
+struct source *source_synth_open(const char *spec, const struct source_options *options,
+                                 int *error) {
     double value[KEY_COUNT];
     int code = parse_spec(spec, value);
     if (code)

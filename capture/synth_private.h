@@ -12,14 +12,15 @@ struct scene;
 
 enum view { VIEW_LEFT, VIEW_RIGHT };
 
-/* What each pixel of one row of a view sees: the surface, the left view's column of the point there,
- * and its disparity in px. The caller owns the arrays, width entries each. */
+/* What each pixel of one row of a view sees: the surface, the left view's column of the point
+ * there, and its disparity in px. The caller owns the arrays, width entries each. */
 struct scene_row {
     uint8_t *surface;
     float *column, *disparity;
 };
 
-/* Disparities of all that the left view shows lie between least and most px. NULL without memory. */
+/* Disparities of all that the left view shows lie between least and most px. NULL without
+ * memory. */
 struct scene *scene_open(int width, int height, double least, double most, uint64_t seed);
 
 /* Puts everything where it is in frame number index. */

@@ -1,7 +1,7 @@
 /*
- * The synthetic scene: a slanted wall, a floor, moving flat shapes and a dome before them, each with a
- * texture fixed to it. Both views are evaluated from the same surfaces, nearest first, so what one view
- * hides is truly hidden. One thread at a time; see synth_private.h.
+ * The synthetic scene: a slanted wall, a floor, moving flat shapes and a dome before them, each
+ * with a texture fixed to it. Both views are evaluated from the same surfaces, nearest first, so
+ * what one view hides is truly hidden. One thread at a time; see synth_private.h.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/synth_private.h"
@@ -12,9 +12,9 @@
 
 #define SHAPES 7
 #define SURFACES (SHAPES + 3) /* wall, floor, dome */
-#define TILE 512              /* px a side of a texture, a power of two; it repeats without a seam */
-#define TILE_COARSE 8         /* side of the coarsest noise: lumps of TILE / TILE_COARSE px */
-#define SLOPE_MOST 0.3        /* px of disparity per px; the right view would fold over at 1 */
+#define TILE 512       /* px a side of a texture, a power of two; it repeats without a seam */
+#define TILE_COARSE 8  /* side of the coarsest noise: lumps of TILE / TILE_COARSE px */
+#define SLOPE_MOST 0.3 /* px of disparity per px; the right view would fold over at 1 */
 
 enum shape { SHAPE_ENDLESS, SHAPE_RECTANGLE, SHAPE_ELLIPSE };
 
@@ -26,7 +26,7 @@ struct surface {
     double a, b, c, bulge;
     /* its path: sines of the frame number */
     double home_x, home_y, home_a, swing_x, swing_y, swing_a, speed, phase;
-    double drift; /* endless surfaces: px a frame that the texture moves by */
+    double drift;  /* endless surfaces: px a frame that the texture moves by */
     uint8_t *tile; /* TILE x TILE RGB */
 };
 
@@ -74,8 +74,8 @@ static void add_noise(int16_t *field, int side, int strength, uint64_t seed) {
     }
 }
 
-/* Noise at every scale from TILE / TILE_COARSE px down to one, round a base colour. a and b are room
- * for TILE x TILE x 3. */
+/* Noise at every scale from TILE / TILE_COARSE px down to one, round a base colour. a and b are
+ * room for TILE x TILE x 3. */
 static void make_tile(uint8_t *tile, const uint8_t base[3], uint64_t seed, int16_t *a, int16_t *b) {
     memset(a, 0, sizeof *a * TILE_COARSE * TILE_COARSE * 3);
     for (int side = TILE_COARSE; side <= TILE; side *= 2) {
@@ -86,7 +86,11 @@ static void make_tile(uint8_t *tile, const uint8_t base[3], uint64_t seed, int16
             b = swap;
         }
         /* the finest noise is weak, since sampling between pixels blurs it */
-        add_noise(a, side, side == TILE ? 8 : side == TILE / 2 ? 18 : 28, synth_hash(seed, (uint64_t)side));
+        add_noise(a, side,
+                  side == TILE       ? 8
+                  : side == TILE / 2 ? 18
+                                     : 28,
+                  synth_hash(seed, (uint64_t)side));
     }
     for (int i = 0; i < TILE * TILE * 3; i++) {
         int value = base[i % 3] + a[i];
@@ -96,8 +100,8 @@ static void make_tile(uint8_t *tile, const uint8_t base[3], uint64_t seed, int16
 
 static int make_tiles(struct scene *scene, uint64_t seed) {
     static const uint8_t base[SURFACES][3] = {
-        { 120, 135, 150 }, { 110, 115, 90 },  { 200, 90, 80 },  { 90, 160, 90 },  { 90, 110, 200 },
-        { 200, 170, 80 },  { 160, 90, 180 },  { 80, 170, 180 }, { 190, 130, 90 }, { 215, 120, 150 },
+        {120, 135, 150}, {110, 115, 90}, {200, 90, 80},  {90, 160, 90},  {90, 110, 200},
+        {200, 170, 80},  {160, 90, 180}, {80, 170, 180}, {190, 130, 90}, {215, 120, 150},
     };
     size_t bytes = (size_t)TILE * TILE * 3;
     int16_t *room = malloc(2 * bytes * sizeof *room);
@@ -113,30 +117,32 @@ static int make_tiles(struct scene *scene, uint64_t seed) {
     return error;
 }
 
-/* A slope along a row that changes the disparity by rise over length, no steeper than the right view can bear. */
+/* A slope along a row that changes the disparity by rise over length, no steeper than the right
+ * view can bear. */
 static double slope(double rise, double length) {
     return fmax(-SLOPE_MOST, fmin(SLOPE_MOST, rise / length));
 }
 
-/* Wall from 0.03 to 0.16 of the disparities, left to right; floor from under the wall to 0.5 in front. */
+/* Wall from 0.03 to 0.16 of the disparities, left to right; floor from under the wall to 0.5 in
+ * front. */
 static void place_room(struct surface *wall, struct surface *floor_, double w, double h,
                        double least, double span) {
-    *wall = (struct surface){ .shape = SHAPE_ENDLESS, .cx = 0, .cy = 0, .drift = 0.4 };
+    *wall = (struct surface){.shape = SHAPE_ENDLESS, .cx = 0, .cy = 0, .drift = 0.4};
     wall->b = slope(0.13 * span, w);
     wall->home_a = least + 0.03 * span;
-    *floor_ = (struct surface){ .shape = SHAPE_ENDLESS, .cx = 0, .cy = h, .drift = 0.7 };
+    *floor_ = (struct surface){.shape = SHAPE_ENDLESS, .cx = 0, .cy = h, .drift = 0.7};
     floor_->c = 0.4 * span / (0.45 * h);
     floor_->home_a = least + 0.5 * span;
 }
 
-/* Flat shapes, the farther the higher; centres at 0.25 to 0.85 of the disparities, with at most 0.09
- * more or less from slant and motion. */
+/* Flat shapes, the farther the higher; centres at 0.25 to 0.85 of the disparities, with at most
+ * 0.09 more or less from slant and motion. */
 static void place_shape(struct surface *s, int i, double w, double h, double least, double span,
                         uint64_t seed) {
     double r[10];
     for (int k = 0; k < 10; k++)
         r[k] = chance(seed, (uint64_t)(i * 16 + k));
-    *s = (struct surface){ .shape = i % 3 == 2 ? SHAPE_ELLIPSE : SHAPE_RECTANGLE };
+    *s = (struct surface){.shape = i % 3 == 2 ? SHAPE_ELLIPSE : SHAPE_RECTANGLE};
     s->rx = w * (0.05 + 0.06 * r[0]);
     s->ry = h * (0.08 + 0.08 * r[1]);
     s->home_x = w * (0.1 + 0.8 * ((i * 3) % SHAPES + r[2] * 0.6) / SHAPES);
@@ -154,7 +160,7 @@ static void place_shape(struct surface *s, int i, double w, double h, double lea
 }
 
 static void place_dome(struct surface *s, double w, double h, double least, double span) {
-    *s = (struct surface){ .shape = SHAPE_ELLIPSE };
+    *s = (struct surface){.shape = SHAPE_ELLIPSE};
     s->rx = s->ry = 0.19 * fmin(w, h);
     s->home_x = 0.45 * w;
     s->home_y = 0.55 * h;
@@ -212,7 +218,7 @@ struct cut {
 
 static int cut_surface(const struct surface *s, double y, struct cut *cut) {
     double q = y - s->cy, half = s->rx;
-    *cut = (struct cut){ .d = s->a + s->c * q, .b = s->b, .cx = s->cx };
+    *cut = (struct cut){.d = s->a + s->c * q, .b = s->b, .cx = s->cx};
     if (s->shape == SHAPE_ENDLESS) {
         cut->from = -INFINITY;
         cut->to = INFINITY;

@@ -38,8 +38,8 @@ static void check_deep(const uint8_t *bytes, size_t length) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
-    log_set_level((enum log_level)-1); /* expected errors would drown the fuzzer's own output */
-    uint8_t *copy = malloc(size - 1); /* of its own, so that a read past the end is seen */
+    log_set_level((enum log_level) - 1); /* expected errors would drown the fuzzer's own output */
+    uint8_t *copy = malloc(size - 1);    /* of its own, so that a read past the end is seen */
     memcpy(copy, data + 1, size - 1);
     if (data[0] & 1)
         check_deep(copy, size - 1);

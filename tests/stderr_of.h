@@ -1,6 +1,6 @@
 /*
- * For tests: catches what is logged, so that a test can look at it and expected errors stay out of the
- * output. Single-threaded tests only; stderr_begin and stderr_end come in pairs.
+ * For tests: catches what is logged, so that a test can look at it and expected errors stay out of
+ * the output. Single-threaded tests only; stderr_begin and stderr_end come in pairs.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STDERR_OF_H
@@ -17,7 +17,7 @@ struct stderr_of {
 };
 
 static inline struct stderr_of stderr_begin(void) {
-    struct stderr_of s = { tmpfile(), -1 };
+    struct stderr_of s = {tmpfile(), -1};
     g_assert_nonnull(s.file);
     fflush(stderr);
     s.saved = dup(STDERR_FILENO);

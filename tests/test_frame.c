@@ -29,21 +29,23 @@ static void ledger_release(void *context, void *data) {
 }
 
 static struct frame_alloc ledger_of(struct ledger *ledger) {
-    return (struct frame_alloc){ ledger_alloc, ledger_release, ledger };
+    return (struct frame_alloc){ledger_alloc, ledger_release, ledger};
 }
 
 static void test_buffers(void) {
-    static const struct { int width, height, channels; } sizes[] = {
-        { 1, 1, 1 }, { 2, 2, 3 }, { 7, 5, 3 }, { 65, 33, 1 }, { 640, 480, 3 },
+    static const struct {
+        int width, height, channels;
+    } sizes[] = {
+        {1, 1, 1}, {2, 2, 3}, {7, 5, 3}, {65, 33, 1}, {640, 480, 3},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         int w = sizes[i].width, h = sizes[i].height, c = sizes[i].channels;
         size_t pixels = (size_t)w * (size_t)h, bytes = pixels * (size_t)c;
         struct frame_pool *pool = pool_open(2, w, h, c, 1, NULL);
         struct frame *f = pool_take(pool);
-        void *part[] = { f->left.data, f->right.data, f->rect_left.data, f->rect_right.data,
-                         f->disparity, f->confidence, f->truth, f->seen_by_both };
-        size_t size[] = { bytes, bytes, bytes, bytes, pixels * 2, pixels, pixels * 2, pixels };
+        void *part[] = {f->left.data, f->right.data, f->rect_left.data, f->rect_right.data,
+                        f->disparity, f->confidence, f->truth,          f->seen_by_both};
+        size_t size[] = {bytes, bytes, bytes, bytes, pixels * 2, pixels, pixels * 2, pixels};
         for (size_t k = 0; k < G_N_ELEMENTS(part); k++) { /* whole and apart from one another */
             g_assert_cmpuint((size_t)part[k] % 64, ==, 0);
             memset(part[k], (int)k + 1, size[k]);
@@ -78,7 +80,7 @@ static void test_reset(void) {
     frame_drop(&f);
     f = pool_take(pool);
     g_assert_true(f == first && f->left.data == left && f->pool == pool);
-    const struct image *images[] = { &f->left, &f->right, &f->rect_left, &f->rect_right };
+    const struct image *images[] = {&f->left, &f->right, &f->rect_left, &f->rect_right};
     for (size_t i = 0; i < G_N_ELEMENTS(images); i++) {
         g_assert_cmpint(images[i]->width, ==, 20);
         g_assert_cmpint(images[i]->height, ==, 10);
@@ -128,7 +130,7 @@ static void test_all_different(void) {
 }
 
 static void test_outlives_close(void) {
-    struct ledger ledger = { .fail_at = -1 };
+    struct ledger ledger = {.fail_at = -1};
     struct frame_alloc alloc = ledger_of(&ledger);
     struct frame_pool *pool = pool_open(3, 16, 16, 3, 1, &alloc);
     struct frame *a = pool_take(pool), *b = pool_take(pool), *c = frame_ref(b);
@@ -144,14 +146,14 @@ static void test_outlives_close(void) {
 }
 
 static void test_failing_allocations(void) {
-    struct ledger whole = { .fail_at = -1 };
+    struct ledger whole = {.fail_at = -1};
     struct frame_alloc alloc = ledger_of(&whole);
     struct frame_pool *pool = pool_open(5, 32, 32, 3, 1, &alloc);
     pool_close(&pool);
     g_assert_cmpint(whole.calls, >=, 5);
     g_assert_cmpint(whole.held, ==, 0);
     for (int n = 0; n < whole.calls; n++) {
-        struct ledger ledger = { .fail_at = n };
+        struct ledger ledger = {.fail_at = n};
         alloc = ledger_of(&ledger);
         struct stderr_of caught = stderr_begin();
         pool = pool_open(5, 32, 32, 3, 1, &alloc);
@@ -180,7 +182,8 @@ struct crowd {
     int number;
 };
 
-/* Each thread has one frame at a time; a frame that two held at once would show another's number. */
+/* Each thread has one frame at a time; a frame that two held at once would show another's
+ * number. */
 static void *take_and_drop(void *argument) {
     struct crowd *me = argument;
     for (int i = 0; i < ROUNDS; i++) {
@@ -202,7 +205,7 @@ static void *take_and_drop(void *argument) {
 }
 
 static void test_threads(void) {
-    struct ledger ledger = { .fail_at = -1 };
+    struct ledger ledger = {.fail_at = -1};
     struct frame_alloc alloc = ledger_of(&ledger);
     struct frame_pool *pool = pool_open(THREADS + 1, 4, 4, 1, 0, &alloc);
     struct frame *shared = pool_take(pool);
@@ -210,7 +213,7 @@ static void test_threads(void) {
     struct crowd crowd[THREADS];
     shared->index = 77;
     for (int i = 0; i < THREADS; i++) {
-        crowd[i] = (struct crowd){ pool, frame_ref(shared), i + 1 };
+        crowd[i] = (struct crowd){pool, frame_ref(shared), i + 1};
         g_assert_cmpint(pthread_create(&thread[i], NULL, take_and_drop, &crowd[i]), ==, 0);
     }
     frame_drop(&shared);
@@ -230,7 +233,7 @@ static void *drop_one(void *argument) {
 /* Whoever is last frees, once, whether that is the closer or one of the droppers. */
 static void test_close_against_drops(void) {
     for (int round = 0; round < 200; round++) {
-        struct ledger ledger = { .fail_at = -1 };
+        struct ledger ledger = {.fail_at = -1};
         struct frame_alloc alloc = ledger_of(&ledger);
         struct frame_pool *pool = pool_open(THREADS, 4, 4, 1, 0, &alloc);
         pthread_t thread[THREADS];

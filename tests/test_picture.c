@@ -18,7 +18,7 @@
 struct made {
     GByteArray *file;
     int width, height, channels, depth;
-    uint16_t *deep;  /* width*height*channels at full depth, palettes and small depths expanded */
+    uint16_t *deep;   /* width*height*channels at full depth, palettes and small depths expanded */
     uint8_t *shallow; /* the same in 8 bits */
 };
 
@@ -47,7 +47,8 @@ static void keep(struct made *made, size_t at, unsigned value, int depth) {
 static void expect_row(struct made *made, const uint8_t *row, int y, int type, int depth,
                        const png_color *palette) {
     int stored = type == PNG_COLOR_TYPE_PALETTE ? 1
-                 : (type & PNG_COLOR_MASK_COLOR ? 3 : 1) + (type & PNG_COLOR_MASK_ALPHA ? 1 : 0);
+                                                : (type & PNG_COLOR_MASK_COLOR ? 3 : 1) +
+                                                      (type & PNG_COLOR_MASK_ALPHA ? 1 : 0);
     for (int x = 0; x < made->width; x++)
         for (int c = 0; c < made->channels; c++) {
             size_t at = (size_t)((y * made->width + x) * made->channels + c);
@@ -64,8 +65,8 @@ static void expect_row(struct made *made, const uint8_t *row, int y, int type, i
 static void set_palette(png_structp png, png_infop info, png_color palette[256], int depth) {
     png_byte alpha[256];
     for (int i = 0; i < 256; i++) {
-        palette[i] = (png_color){ (png_byte)g_test_rand_int(), (png_byte)g_test_rand_int(),
-                                  (png_byte)g_test_rand_int() };
+        palette[i] = (png_color){(png_byte)g_test_rand_int(), (png_byte)g_test_rand_int(),
+                                 (png_byte)g_test_rand_int()};
         alpha[i] = (png_byte)i;
     }
     png_set_PLTE(png, info, palette, 1 << depth);
@@ -73,8 +74,8 @@ static void set_palette(png_structp png, png_infop info, png_color palette[256],
 }
 
 static struct made make_png(int width, int height, int type, int depth, int interlace) {
-    struct made made = { g_byte_array_new(), width, height, type & PNG_COLOR_MASK_COLOR ? 3 : 1,
-                         depth, NULL, NULL };
+    struct made made = {
+        g_byte_array_new(), width, height, type & PNG_COLOR_MASK_COLOR ? 3 : 1, depth, NULL, NULL};
     png_color palette[256];
     size_t count = (size_t)(width * height * made.channels);
     made.deep = g_new0(uint16_t, count);
@@ -113,14 +114,11 @@ static void made_free(struct made *made) {
 static const struct {
     int type, depth;
 } forms[] = {
-    { PNG_COLOR_TYPE_GRAY, 1 },        { PNG_COLOR_TYPE_GRAY, 2 },
-    { PNG_COLOR_TYPE_GRAY, 4 },        { PNG_COLOR_TYPE_GRAY, 8 },
-    { PNG_COLOR_TYPE_GRAY, 16 },       { PNG_COLOR_TYPE_GRAY_ALPHA, 8 },
-    { PNG_COLOR_TYPE_GRAY_ALPHA, 16 }, { PNG_COLOR_TYPE_RGB, 8 },
-    { PNG_COLOR_TYPE_RGB, 16 },        { PNG_COLOR_TYPE_RGB_ALPHA, 8 },
-    { PNG_COLOR_TYPE_RGB_ALPHA, 16 },  { PNG_COLOR_TYPE_PALETTE, 1 },
-    { PNG_COLOR_TYPE_PALETTE, 2 },     { PNG_COLOR_TYPE_PALETTE, 4 },
-    { PNG_COLOR_TYPE_PALETTE, 8 },
+    {PNG_COLOR_TYPE_GRAY, 1},        {PNG_COLOR_TYPE_GRAY, 2},       {PNG_COLOR_TYPE_GRAY, 4},
+    {PNG_COLOR_TYPE_GRAY, 8},        {PNG_COLOR_TYPE_GRAY, 16},      {PNG_COLOR_TYPE_GRAY_ALPHA, 8},
+    {PNG_COLOR_TYPE_GRAY_ALPHA, 16}, {PNG_COLOR_TYPE_RGB, 8},        {PNG_COLOR_TYPE_RGB, 16},
+    {PNG_COLOR_TYPE_RGB_ALPHA, 8},   {PNG_COLOR_TYPE_RGB_ALPHA, 16}, {PNG_COLOR_TYPE_PALETTE, 1},
+    {PNG_COLOR_TYPE_PALETTE, 2},     {PNG_COLOR_TYPE_PALETTE, 4},    {PNG_COLOR_TYPE_PALETTE, 8},
 };
 
 static void check_made(const struct made *made) {
@@ -136,8 +134,8 @@ static void check_made(const struct made *made) {
         return;
     uint16_t *deep;
     int width, height;
-    g_assert_cmpint(picture_parse16(made->file->data, made->file->len, "made", &deep, &width, &height),
-                    ==, 0);
+    g_assert_cmpint(
+        picture_parse16(made->file->data, made->file->len, "made", &deep, &width, &height), ==, 0);
     g_assert_cmpint(width, ==, made->width);
     g_assert_cmpint(height, ==, made->height);
     size_t bytes = (size_t)(width * height) * 2;
@@ -146,7 +144,7 @@ static void check_made(const struct made *made) {
 }
 
 static void test_png_forms(void) {
-    static const int sides[][2] = { { 1, 1 }, { 13, 7 }, { 33, 20 } };
+    static const int sides[][2] = {{1, 1}, {13, 7}, {33, 20}};
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(sides); k++)
             for (int interlace = 0; interlace < 2; interlace++) {
@@ -163,14 +161,16 @@ static void test_read16_of_colour(void) {
     uint16_t *deep;
     int width, height;
     struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(picture_parse16(made.file->data, made.file->len, "c.png", &deep, &width, &height),
-                    ==, -EINVAL);
+    g_assert_cmpint(
+        picture_parse16(made.file->data, made.file->len, "c.png", &deep, &width, &height), ==,
+        -EINVAL);
     stderr_one_line(caught, "c.png", "colour");
     g_assert_null(deep);
     made_free(&made);
     static const char grey[] = "P6 2 1 255\n\7\7\7\xc8\xc8\xc8";
-    g_assert_cmpint(picture_parse16((const uint8_t *)grey, sizeof grey - 1, "g", &deep, &width, &height),
-                    ==, 0);
+    g_assert_cmpint(
+        picture_parse16((const uint8_t *)grey, sizeof grey - 1, "g", &deep, &width, &height), ==,
+        0);
     g_assert_cmpint(deep[0], ==, 7);
     g_assert_cmpint(deep[1], ==, 200);
     free(deep);
@@ -183,19 +183,20 @@ struct pnm {
     int deep[6], shallow[6]; /* deep[0] -1: colour, not read at depth */
 };
 
-#define PNM(text, ...) { text, sizeof text - 1, __VA_ARGS__ }
+#define PNM(text, ...) \
+    { text, sizeof text - 1, __VA_ARGS__ }
 
 static void test_pnm_forms(void) {
     static const struct pnm files[] = {
-        PNM("P5\n3 2\n255\n\1\2\3\xfd\xfe\xff", 3, 2, 1, { 1, 2, 3, 253, 254, 255 },
-            { 1, 2, 3, 253, 254, 255 }),
-        PNM("P5 2 1 65535\n\1\2\xff\xff", 2, 1, 1, { 258, 65535 }, { 1, 255 }),
-        PNM("P5#c\n# 9 9\n2 # two\n1\r\n# 7\n15 \5\17", 2, 1, 1, { 5, 15 }, { 85, 255 }),
-        PNM("P5\t2\v1\f1000\n\1\xf4\3\xe8", 2, 1, 1, { 500, 1000 }, { 128, 255 }),
-        PNM("P6 1 2 255\n\1\2\3\4\5\6", 1, 2, 3, { -1 }, { 1, 2, 3, 4, 5, 6 }),
-        PNM("P6 1 1 65535\n\0\1\x80\x80\xff\xff", 1, 1, 3, { -1 }, { 0, 128, 255 }),
-        PNM("P5 1 1 255\n9 and what follows is another picture", 1, 1, 1, { '9' }, { '9' }),
-        PNM("P5 1 1 100\n\xc8", 1, 1, 1, { 200 }, { 255 }), /* beyond its own white: white */
+        PNM("P5\n3 2\n255\n\1\2\3\xfd\xfe\xff", 3, 2, 1, {1, 2, 3, 253, 254, 255},
+            {1, 2, 3, 253, 254, 255}),
+        PNM("P5 2 1 65535\n\1\2\xff\xff", 2, 1, 1, {258, 65535}, {1, 255}),
+        PNM("P5#c\n# 9 9\n2 # two\n1\r\n# 7\n15 \5\17", 2, 1, 1, {5, 15}, {85, 255}),
+        PNM("P5\t2\v1\f1000\n\1\xf4\3\xe8", 2, 1, 1, {500, 1000}, {128, 255}),
+        PNM("P6 1 2 255\n\1\2\3\4\5\6", 1, 2, 3, {-1}, {1, 2, 3, 4, 5, 6}),
+        PNM("P6 1 1 65535\n\0\1\x80\x80\xff\xff", 1, 1, 3, {-1}, {0, 128, 255}),
+        PNM("P5 1 1 255\n9 and what follows is another picture", 1, 1, 1, {'9'}, {'9'}),
+        PNM("P5 1 1 100\n\xc8", 1, 1, 1, {200}, {255}), /* beyond its own white: white */
     };
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
         const struct pnm *f = &files[i];
@@ -211,8 +212,9 @@ static void test_pnm_forms(void) {
             continue;
         uint16_t *deep;
         int width, height;
-        g_assert_cmpint(picture_parse16((const uint8_t *)f->bytes, f->length, "f", &deep, &width,
-                                        &height), ==, 0);
+        g_assert_cmpint(
+            picture_parse16((const uint8_t *)f->bytes, f->length, "f", &deep, &width, &height), ==,
+            0);
         for (int k = 0; k < width * height; k++)
             g_assert_cmpint(deep[k], ==, f->deep[k]);
         free(deep);
@@ -312,7 +314,7 @@ static void expect_parse(const void *bytes, size_t length, int expected, const c
 }
 
 static void test_sides(void) {
-    static const unsigned sizes[][2] = { { 16385, 8 }, { 8, 16385 }, { 400000, 400000 } };
+    static const unsigned sizes[][2] = {{16385, 8}, {8, 16385}, {400000, 400000}};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         GByteArray *file = png_start(sizes[i][0], sizes[i][1]);
         expect_parse(file->data, file->len, -EFBIG, "16384");
@@ -321,7 +323,7 @@ static void test_sides(void) {
     /* 1.6 GB of pixels in 60 bytes: refused before anything of that size is asked for */
     struct rlimit old, small;
     getrlimit(RLIMIT_AS, &old);
-    small = (struct rlimit){ 1 << 30, old.rlim_max };
+    small = (struct rlimit){1 << 30, old.rlim_max};
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
     setrlimit(RLIMIT_AS, &small);
 #else
@@ -351,7 +353,7 @@ struct folder {
 static struct folder folder_make(const char *name) {
     char *path = g_dir_make_tmp("livestereo-XXXXXX", NULL);
     g_assert_nonnull(path);
-    return (struct folder){ path, g_build_filename(path, name, NULL) };
+    return (struct folder){path, g_build_filename(path, name, NULL)};
 }
 
 static int folder_count(const char *path) {
@@ -371,7 +373,7 @@ static void folder_free(struct folder *folder) {
 }
 
 static struct image random_image(int width, int height, int channels) {
-    struct image image = { NULL, width, height, channels };
+    struct image image = {NULL, width, height, channels};
     image.data = malloc(image_bytes(&image));
     for (size_t i = 0; i < image_bytes(&image); i++)
         image.data[i] = (uint8_t)g_test_rand_int();
@@ -413,8 +415,9 @@ static void test_write16(void) {
 }
 
 static void test_disp16(void) {
-    static const int16_t disparity[] = { 16, 1, 0, -1, -500, DISPARITY_UNKNOWN, 4095, 4096, 32767, 24 };
-    static const uint16_t expected[] = { 256, 16, 1, 1, 1, 0, 65520, 65535, 65535, 384 };
+    static const int16_t disparity[] = {16,   1,    0,     -1, -500, DISPARITY_UNKNOWN,
+                                        4095, 4096, 32767, 24};
+    static const uint16_t expected[] = {256, 16, 1, 1, 1, 0, 65520, 65535, 65535, 384};
     struct folder folder = folder_make("disp.png");
     uint16_t *in;
     int width, height;
@@ -427,7 +430,7 @@ static void test_disp16(void) {
 }
 
 static void test_pfm(void) {
-    static const int16_t disparity[] = { 16, 24, -8, DISPARITY_UNKNOWN, 0, 1 };
+    static const int16_t disparity[] = {16, 24, -8, DISPARITY_UNKNOWN, 0, 1};
     static const char expected[] = "Pf\n3 2\n-1.0\n"
                                    "\x00\x00\x80\x7f\x00\x00\x00\x00\x00\x00\x80\x3d"
                                    "\x00\x00\x80\x3f\x00\x00\xc0\x3f\x00\x00\x00\xbf";
@@ -484,7 +487,7 @@ static void test_write_limit(void) {
     for (int writer = 0; writer < WRITERS; writer++) {
         g_assert_true(g_file_set_contents(folder.file, "old", 3, NULL));
         struct stderr_of caught = stderr_begin();
-        small = (struct rlimit){ 40, old.rlim_max };
+        small = (struct rlimit){40, old.rlim_max};
         setrlimit(RLIMIT_FSIZE, &small);
         int error = write_by(writer, folder.file);
         setrlimit(RLIMIT_FSIZE, &old); /* before the line is looked for: stderr is a file now */
@@ -533,12 +536,12 @@ static void test_read_failures(void) {
 static void test_colormaps(void) {
     /* anchors as published: turbo's ends, viridis' ends */
     static const uint8_t ends[COLORMAP_COUNT][2][3] = {
-        { { 48, 18, 59 }, { 122, 4, 3 } },
-        { { 68, 1, 84 }, { 253, 231, 37 } },
-        { { 0, 0, 0 }, { 255, 255, 255 } },
+        {{48, 18, 59}, {122, 4, 3}},
+        {{68, 1, 84}, {253, 231, 37}},
+        {{0, 0, 0}, {255, 255, 255}},
     };
-    static const int16_t disparity[] = { 0, 160, 80, -16, 320, DISPARITY_UNKNOWN };
-    static const int index[] = { 0, 255, 128, 0, 255 };
+    static const int16_t disparity[] = {0, 160, 80, -16, 320, DISPARITY_UNKNOWN};
+    static const int index[] = {0, 255, 128, 0, 255};
     uint8_t out[18];
     for (int m = 0; m < COLORMAP_COUNT; m++) {
         g_assert_cmpmem(colormap_table[m][0], 3, ends[m][0], 3);
