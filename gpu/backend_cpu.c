@@ -136,6 +136,15 @@ static void cpu_close(struct backend **b) {
     *b = NULL;
 }
 
+/* Asked here and not in the files of the twins, which are compiled for AVX2 throughout. */
+static int has_avx2(void) {
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2");
+#else
+    return 0;
+#endif
+}
+
 struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed, int *error) {
     struct backend_cpu *cpu = calloc(1, sizeof(*cpu));
     *error = cpu ? 0 : -ENOMEM;
@@ -163,9 +172,10 @@ struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed,
     cpu->seed = seed;
     memcpy(cpu->stages, plain_stages, sizeof(cpu->stages));
     int count = workers_count(cpu->workers);
-    snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (plain, %d thread%s)", count,
-             count > 1 ? "s" : "");
-    if (form == CPU_TUNED)
+    int tuned = form == CPU_TUNED && has_avx2();
+    if (tuned)
         cpu_tune_avx2(cpu);
+    snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (%s, %d thread%s)",
+             tuned ? "avx2" : "plain", count, count > 1 ? "s" : "");
     return &cpu->base;
 }

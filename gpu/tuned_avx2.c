@@ -1,4 +1,9 @@
-#include "gpu/backend_cpu.h"
+/*
+ * Puts the AVX2 twins into the CPU backend's launch table.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/tuned_avx2.h"
+
 void cpu_tune_avx2(struct backend_cpu *cpu) {
-    (void)cpu;
+    tune_message_avx2(cpu);
 }

@@ -1,0 +1,14 @@
+/*
+ * Private to the AVX2 twins of the stages: which file holds which, and what they share.
+ * A twin gives the bytes of its plain stage; the plain stage is the explanation of what is computed.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TUNED_AVX2_H
+#define LIVESTEREO_TUNED_AVX2_H
+
+#include "gpu/backend_cpu.h"
+
+/* Each replaces rows in the launch table. */
+void tune_message_avx2(struct backend_cpu *cpu);
+
+#endif
