@@ -44,7 +44,9 @@ static void print_help(FILE *out) {
 static int no_command(int argc, char **argv) {
     struct common_options options = { 0 };
     struct params params;
-    int code = options_parse(&argc, &argv, "COMMAND ...", NULL, NULL, NULL, &options, &params);
+    char name[] = "COMMAND";
+    argv[0] = name;
+    int code = options_parse(&argc, &argv, "...", NULL, NULL, NULL, &options, &params);
     options_free(&options);
     if (code == GO_ON) {
         log_error(NULL, "which command? See livestereo --help");

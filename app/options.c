@@ -58,16 +58,14 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
                   const char *examples, const GOptionEntry *entries,
                   struct common_options *options, struct params *params) {
     char *command = (*argv)[0];
-    g_autofree char *full_usage = g_strdup_printf("%s %s", command, usage);
-    GOptionContext *context = make_context(full_usage, summary, examples, entries, options);
+    g_autofree char *name = g_strdup_printf("livestereo %s", command); /* what --help prints */
+    g_set_prgname(name);
+    GOptionContext *context = make_context(usage, summary, examples, entries, options);
     GError *error = NULL;
-    /* --help prints "Usage: livestereo [OPTION...] run SOURCE", so the program's own name belongs here. */
-    (*argv)[0] = "livestereo";
     bool parsed = g_option_context_parse(context, argc, argv, &error);
-    (*argv)[0] = command;
     g_option_context_free(context);
     if (!parsed) {
-        log_error(command, "%s; see livestereo %s --help", error->message, command);
+        log_error(command, "%s; see %s --help", error->message, name);
         g_error_free(error);
         return EXIT_USAGE;
     }
