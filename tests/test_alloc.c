@@ -1,0 +1,184 @@
+/*
+ * Failing allocations: allocation number N fails for every N until the operation succeeds; every failure must be
+ * an error, leave nothing behind (AddressSanitizer's leak check watches) and be said.
+ * The Makefile links this program with --wrap for the functions below.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/live.h"
+#include "capture/picture.h"
+#include "config/log.h"
+#include "gpu/stereo_private.h"
+
+#include <glib.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static int
+    fails_at; /* the allocation that fails, counted from 1; 0 for none. Atomic, as is allocations */
+static int allocations;
+
+static int fail_now(void) {
+    int number = __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return number == __atomic_load_n(&fails_at, __ATOMIC_RELAXED);
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) {
+    return fail_now() ? NULL : __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes) {
+    return fail_now() ? NULL : __real_calloc(count, bytes);
+}
+
+int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes) {
+    return fail_now() ? ENOMEM : __real_posix_memalign(memory, alignment, bytes);
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument) {
+    return fail_now() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
+}
+
+/* Runs attempt with allocation 1, 2, 3 .. failing. attempt returns 0 or -errno. */
+static void fail_each(int (*attempt)(void), int least_failures) {
+    int failures = 0;
+    for (int n = 1;; n++) {
+        __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&fails_at, n, __ATOMIC_RELAXED);
+        int error = attempt();
+        int reached = __atomic_load_n(&allocations, __ATOMIC_RELAXED) >= n;
+        __atomic_store_n(&fails_at, 0, __ATOMIC_RELAXED);
+        if (!reached) {
+            g_assert_cmpint(error, ==, 0);
+            break;
+        }
+        g_assert_true(error == -ENOMEM || error == -EAGAIN);
+        failures++;
+    }
+    g_assert_cmpint(failures, >=, least_failures);
+}
+
+static int attempt_backend(void) {
+    int error;
+    struct backend *b = backend_cpu_open(3, CPU_TUNED, 0, &error);
+    if (b)
+        b->close(&b);
+    return error;
+}
+
+static int attempt_stereo(void) {
+    struct params p;
+    struct rectify_point points[40 * 30] = {{0, 0}};
+    struct rectify_map maps[2] = {{40, 30, points}, {40, 30, points}};
+    int error;
+    params_default(&p);
+    p.backend = BACKEND_CPU;
+    p.threads = 2;
+    struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
+    if (s && !error)
+        error = stereo_memory_shape(s, 16, 4);
+    if (s && !error)
+        error = stereo_memory_shape(s, 32, 3); /* other labels: all taken anew */
+    stereo_close(&s);
+    return error;
+}
+
+static int attempt_pool(void) {
+    struct frame_pool *pool = pool_open(3, 20, 10, 3, 1, NULL);
+    int error = pool ? 0 : -ENOMEM;
+    pool_close(&pool);
+    return error;
+}
+
+static int attempt_synth(void) {
+    int error = 0;
+    struct source_options options = {0};
+    struct source *source =
+        source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1, &options, &error);
+    source_close(&source);
+    return error;
+}
+
+static int attempt_live(void) {
+    struct params p;
+    struct source_options source_options = {0};
+    struct live_options options = {QUEUE_WAIT, 2, 0};
+    int error = 0, at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED);
+    params_default(&p);
+    p.backend = BACKEND_CPU;
+    p.disparity_range = 16;
+    struct source *source = source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1,
+                                        &source_options, &error);
+    struct stereo *stereo = stereo_open(&p, 40, 30, 3, NULL, &error);
+    g_assert_true(source && stereo && !stereo_memory_shape(stereo, 16, p.bp_levels));
+    __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&fails_at, at, __ATOMIC_RELAXED);
+    struct live *live = live_open(source, stereo, &p, &options, &error);
+    live_close(&live);
+    at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED);
+    stereo_close(&stereo);
+    source_close(&source);
+    return error;
+}
+
+static int attempt_write(void) {
+    uint8_t data[12 * 9 * 3] = {0};
+    int16_t disparity[12 * 9] = {0};
+    struct image image = {data, 12, 9, 3};
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "livestereo-alloc-test.png", NULL);
+    int error = picture_write(path, &image);
+    if (!error)
+        error = picture_write_disp16(path, disparity, 12, 9);
+    if (!error)
+        error = picture_read(path, &image);
+    if (!error)
+        picture_free(&image);
+    g_autofree char *pfm = g_build_filename(g_get_tmp_dir(), "livestereo-alloc-test.pfm", NULL);
+    if (!error)
+        error = picture_write_pfm(pfm, disparity, 12, 9);
+    remove(path);
+    remove(pfm);
+    return error;
+}
+
+static void test_backend(void) {
+    fail_each(attempt_backend, 4);
+}
+static void test_stereo(void) {
+    fail_each(attempt_stereo, 40);
+}
+static void test_pool(void) {
+    fail_each(attempt_pool, 4);
+}
+static void test_synth(void) {
+    fail_each(attempt_synth, 2);
+}
+static void test_live(void) {
+    fail_each(attempt_live, 5);
+}
+static void test_write(void) {
+    fail_each(attempt_write, 3);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    log_set_level(LOG_ERROR);
+    g_test_add_func("/alloc/backend", test_backend);
+    g_test_add_func("/alloc/stereo", test_stereo);
+    g_test_add_func("/alloc/pool", test_pool);
+    g_test_add_func("/alloc/synth", test_synth);
+    g_test_add_func("/alloc/live", test_live);
+    g_test_add_func("/alloc/write", test_write);
+    return g_test_run();
+}
