@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
-# gpu/X.cu is built where nvcc is found, gpu/X_stub.c stands in for it elsewhere, X_avx2.c and X_avx512.c
-# get their instruction sets. A test program is tests/test_X.c (GLib) or tests/parity*.c and
-# tests/golden*.c (no GLib, gpu/ and the core files only); all of them print TAP.
-# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 PREFIX DESTDIR V=1 FUZZ_SECONDS.
+# gpu/X.cu is built where nvcc is found, gpu/X_stub.c stands in for it elsewhere, X_avx2.c and
+# X_avx512.c get their instruction sets. A test program is tests/test_X.c (GLib) or tests/parity*.c
+# and tests/golden*.c (no GLib, gpu/ and the core files only); all of them print TAP.
+# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 PREFIX DESTDIR V=1
+# FUZZ_SECONDS.
 
 VERSION = 0.1.0
 RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev
@@ -35,7 +36,7 @@ CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
 COMMON = -I. -MD -MP -ffp-contract=off -pthread $(SANITIZE)
 
-# pkg-config is asked at the first use, which `make run` on a bare machine reaches after installing it.
+# pkg-config is asked at the first use; on a bare machine that is after `make run` has installed it.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 
@@ -69,7 +70,6 @@ FUZZ = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 Q = $(if $(filter 0,$(V)),@)
 say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
-CHILD = $(MAKE) --no-print-directory
 
 .PHONY: all found run check deps deps-check bench install uninstall clean help
 .PHONY: unit parity golden goldens asan tsan fuzz fuzz-run lint gpu-test FORCE
@@ -79,9 +79,8 @@ CHILD = $(MAKE) --no-print-directory
 all: found $(BUILD)/livestereo
 
 found:
-	@echo "backends: cpu$(if $(CU),$(comma) cuda ($(HAVE_CUDA): $(strip $(CUDA_ARCH))),; no cuda ($(if \
-	$(HAVE_CUDA),gpu/ has no .cu file,$(if $(filter 0,$(CUDA)),CUDA=0,nvcc not found))))"
-comma = ,
+	@echo "backends: cpu, $(if $(CU),cuda by $(HAVE_CUDA) for $(strip $(CUDA_ARCH)),$(NO_CUDA))"
+NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,$(if $(HAVE_CUDA),no gpu/*.cu,no nvcc found)))
 
 $(BUILD)/livestereo: $(call obj,app/main.c) $(BUILD)/all.a
 	$(call say,LINK,$@)
@@ -114,7 +113,8 @@ $(BUILD)/%.c.o: %.c $(BUILD)/flags
 $(BUILD)/%.cc.o: %.cc $(BUILD)/flags
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(WARN) $(PKG_CFLAGS) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(WARN) $(PKG_CFLAGS) \
+	    $(CXXFLAGS) -c -o $@ $<
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
@@ -181,7 +181,8 @@ goldens:
 
 ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:
-	$(SUB) BUILD=$(BUILD)/asan CC=clang CFLAGS='-O1 -g' CUDA=0 SANITIZE='-fsanitize=$(ASAN)' unit parity
+	$(SUB) BUILD=$(BUILD)/asan CC=clang CFLAGS='-O1 -g' CUDA=0 \
+	    SANITIZE='-fsanitize=$(ASAN)' unit parity
 tsan: # without address randomisation, which gcc 12's ThreadSanitizer may not start under
 	$(SUB) BUILD=$(BUILD)/tsan CC=gcc CFLAGS='-O1 -g' CUDA=0 SANITIZE=-fsanitize=thread \
 	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
@@ -197,9 +198,10 @@ lint:
 	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/lint.sh
 
 # On a machine with a GPU; needs nvcc, gcc and make only.
-gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
+BENCH_GPU = $(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
+gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(BENCH_GPU)
 	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN)
-	$(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
+	$(BENCH_GPU)
 need-cuda:
 	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/*.cu" >&2; exit 1
 

@@ -25,7 +25,7 @@ struct batch_output {
 static const struct {
     const char *name;
     int flag;
-} kinds[] = { { "disp16", SAVE_DISP16 }, { "pfm", SAVE_PFM }, { "color", SAVE_COLOR } };
+} kinds[] = {{"disp16", SAVE_DISP16}, {"pfm", SAVE_PFM}, {"color", SAVE_COLOR}};
 
 int save_kinds_parse(const char *text) {
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
@@ -85,8 +85,9 @@ struct batch_output *batch_output_open(const char *folder, int save, struct sour
     return output;
 }
 
-/* Name of the left file without folder and extension, where the source has one that was not used yet;
- * else the number. describe gives two paths with a blank between, and paths may hold blanks. */
+/* Name of the left file without folder and extension, where the source has one that was not used
+ * yet; else the number. describe gives two paths with a blank between, and paths may hold
+ * blanks. */
 static char *choose_stem(struct batch_output *output, const char *files, long index) {
     for (const char *blank = strchr(files, ' '); blank; blank = strchr(blank + 1, ' ')) {
         g_autofree char *left = g_strndup(files, (size_t)(blank - files));

@@ -1,6 +1,7 @@
 /*
- * What batch writes for one input: a folder with the disparities of every pair and frames.csv. Used by the
- * thread that takes the frames. SPDX-License-Identifier: MIT
+ * What batch writes for one input: a folder with the disparities of every pair and frames.csv.
+ * Used by the thread that takes the frames.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BATCH_OUTPUT_H
 #define LIVESTEREO_BATCH_OUTPUT_H
@@ -14,14 +15,15 @@ int save_kinds_parse(const char *text);
 
 struct batch_output;
 
-/* Makes the folder (and those above it) and begins its frames.csv, which gets that name when it is whole.
- * NULL after a log line. */
+/* Makes the folder (and those above it) and begins its frames.csv, which gets that name when it
+ * is whole. NULL after a log line. */
 struct batch_output *batch_output_open(const char *folder, int kinds, struct source *source);
 
 /* Writes the files of one frame and its row. 0, or -errno after a log line. */
 int batch_output_write(struct batch_output *output, const struct frame *frame);
 
-/* Finishes frames.csv; after a failure (failed not 0) it is removed. 0 or -errno, logged. Clears the pointer. */
+/* Finishes frames.csv; after a failure (failed not 0) it is removed. 0 or -errno, logged. Clears
+ * the pointer. */
 int batch_output_close(struct batch_output **output, int failed);
 
 #endif

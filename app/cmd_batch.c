@@ -1,6 +1,7 @@
 /*
- * livestereo batch: every pair of every input, in order, to files. The live threads read and compute ahead
- * (nothing is dropped), this thread writes. SPDX-License-Identifier: MIT
+ * livestereo batch: every pair of every input, in order, to files. The live threads read and
+ * compute ahead (nothing is dropped), this thread writes.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/batch_output.h"
 #include "app/commands.h"
@@ -55,7 +56,7 @@ static void draw_progress(const char *name, long done, long count, double rate) 
 static int write_frames(struct batch *batch, struct live *live, struct source *source,
                         struct batch_output *output) {
     bool progress = progress_wanted(&batch->common);
-    struct live_stats stats = { 0 };
+    struct live_stats stats = {0};
     int code = GO_ON;
     while (code == GO_ON) {
         struct frame *frame;
@@ -73,7 +74,8 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
             code = EXIT_INTERRUPTED;
         live_get_stats(live, &stats);
         if (progress)
-            draw_progress(source->name, stats.shown + stats.damaged, source->count, stats.show_rate);
+            draw_progress(source->name, stats.shown + stats.damaged, source->count,
+                          stats.show_rate);
     }
     if (progress)
         fputc('\n', stderr);
@@ -95,7 +97,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
     struct batch_output *output = batch_output_open(folder, batch->kinds, source);
     code = EXIT_RUN_FAILED;
     if (output) {
-        struct live_options options = { .policy = QUEUE_WAIT };
+        struct live_options options = {.policy = QUEUE_WAIT};
         int error;
         struct live *live = live_open(source, stereo, &batch->params, &options, &error);
         if (live)
@@ -108,7 +110,8 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
     return code;
 }
 
-/* The folder for one of several inputs: named after it, told apart by a number where two are equal. */
+/* The folder for one of several inputs: named after it, told apart by a number where two are
+ * equal. */
 static char *subfolder(const char *above, const char *word, GHashTable *used) {
     g_autofree char *absolute = g_canonicalize_filename(word, NULL);
     g_autofree char *name = g_path_get_basename(absolute);
@@ -166,13 +169,13 @@ static int check_and_run(struct batch *batch, int count, char **words) {
 }
 
 int cmd_batch(int argc, char **argv) {
-    struct batch batch = { 0 };
+    struct batch batch = {0};
     const GOptionEntry entries[] = {
-        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR" },
-        { "save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-          "What to write: disp16 (the default), pfm, color", "KIND,..." },
-        { "swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL },
-        { 0 },
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
+         "What to write: disp16 (the default), pfm, color", "KIND,..."},
+        {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
+        {0},
     };
     int code = options_parse(
         &argc, &argv, "INPUT... -o DIR",
@@ -184,7 +187,8 @@ int cmd_batch(int argc, char **argv) {
         "  NAME_disp16.png  16-bit PNG, disparity * 256, 0 unknown (KITTI's form)\n"
         "  NAME.pfm         32-bit float, px, +inf unknown\n"
         "  NAME_color.png   colour picture to look at\n"
-        "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms; no row for a failed pair\n\n"
+        "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms; no row for a failed "
+        "pair\n\n"
         "Examples:\n"
         "  livestereo batch recording/ -o out/\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"

@@ -1,5 +1,6 @@
 /*
- * livestereo bench: the measurements are gpu/bench.c's, which needs no GLib. SPDX-License-Identifier: MIT
+ * livestereo bench: the measurements are gpu/bench.c's, which needs no GLib.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
 #include "gpu/bench.h"

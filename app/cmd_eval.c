@@ -1,6 +1,7 @@
 /*
- * livestereo eval: the pipeline against test pictures with known truth; a table or JSON lines. One thread
- * besides the pipeline's own. SPDX-License-Identifier: MIT
+ * livestereo eval: the pipeline against test pictures with known truth; a table or JSON lines.
+ * One thread besides the pipeline's own.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
 #include "app/dataset.h"
@@ -28,7 +29,7 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
                     struct eval_result *result) {
     long count = (long)pair->left.width * pair->left.height;
     for (int i = 0; i < MASK_COUNT; i++) {
-        struct error_sums sums = { 0 };
+        struct error_sums sums = {0};
         result->has_mask[i] = pair->mask[i] || i == MASK_ALL;
         if (result->has_mask[i])
             error_add(&sums, frame->disparity, pair->truth, pair->mask[i], count);
@@ -42,7 +43,7 @@ static int save_pictures(const char *folder, const struct test_pair *pair,
     g_autofree char *name = g_strdelimit(g_strdup(pair->name), "/", '_');
     g_autofree char *color_path = g_strdup_printf("%s/%s_color.png", folder, name);
     g_autofree char *error_path = g_strdup_printf("%s/%s_error.png", folder, name);
-    struct image color = { 0 }, off = { 0 };
+    struct image color = {0}, off = {0};
     int error = view_disparity(frame, &color);
     if (!error)
         error = view_error(frame, pair->truth, &off);
@@ -90,8 +91,8 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
                                           pair->left.channels, &code);
     if (!stereo)
         return code;
-    struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height,
-                                        pair->left.channels, 0, stereo_frame_alloc(stereo));
+    struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height, pair->left.channels,
+                                        0, stereo_frame_alloc(stereo));
     if (pool) {
         struct frame *frame = pool_take(pool);
         code = compute(eval, stereo, &params, pair, frame, result);
@@ -112,7 +113,7 @@ static int run_folder(struct eval *eval, const char *folder) {
         struct test_pair pair;
         if (test_pair_read(folder, *stem, &pair) != 0)
             return EXIT_SOURCE;
-        struct eval_result result = { 0 };
+        struct eval_result result = {0};
         code = run_pair(eval, &pair, &result);
         result.name = g_steal_pointer(&pair.name);
         test_pair_free(&pair);
@@ -167,22 +168,26 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
 }
 
 int cmd_eval(int argc, char **argv) {
-    struct eval eval = { .repeat = 1 };
+    struct eval eval = {.repeat = 1};
     const GOptionEntry entries[] = {
-        { "json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL },
-        { "repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
-          "Compute each pair N times and give the median of the times", "N" },
-        { "save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
-          "Write NAME_color.png and NAME_error.png of each pair into DIR", "DIR" },
-        { 0 },
+        {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
+        {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
+         "Compute each pair N times and give the median of the times", "N"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
+         "Write NAME_color.png and NAME_error.png of each pair into DIR", "DIR"},
+        {0},
     };
     int code = options_parse(
         &argc, &argv, "DIR...",
-        "Compares with known truth. DIR holds left.png, right.png, disp_left.png, or folders left,\n"
-        "right, disp_left with one PNG a pair; the masks nonocc, all, disc where there are any; and\n"
+        "Compares with known truth. DIR holds left.png, right.png, disp_left.png, or folders "
+        "left,\n"
+        "right, disp_left with one PNG a pair; the masks nonocc, all, disc where there are any; "
+        "and\n"
         "pair.ini, whose disparities set disparity_range unless --set does.",
-        "Figures: bad-N is the share of scored pixels off by more than N px or unknown, mean the mean\n"
-        "error in px where a disparity is known, D1 the share off by more than 3 px and 5 % (on all).\n"
+        "Figures: bad-N is the share of scored pixels off by more than N px or unknown, mean the "
+        "mean\n"
+        "error in px where a disparity is known, D1 the share off by more than 3 px and 5 % (on "
+        "all).\n"
         "In JSON the keys are name, nonocc, all, disc (each bad1, bad2, bad3, mean, or null where\n"
         "there is no mask), d1, density, energy, ms.\n\n"
         "Examples:\n"

@@ -1,6 +1,7 @@
 /*
- * livestereo run: the live loop without a window. Source, capture and compute threads, and this thread as the
- * reader that keeps the statistics. SPDX-License-Identifier: MIT
+ * livestereo run: the live loop without a window. Source, capture and compute threads, and this
+ * thread as the reader that keeps the statistics.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
 #include "app/live.h"
@@ -13,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The reader's own state: the last frame, and errors against the truth where the source knows it. */
+/* The reader's own state: the last frame, and errors against the truth where the source knows
+ * it. */
 struct reader {
     struct frame *last;
     float *truth; /* px, of the frame at hand */
@@ -22,9 +24,9 @@ struct reader {
     long frames;
 };
 
-static const char *const stage_names[TIME_COUNT] = { "upload", "rectify", "smooth", "cost",
-                                                     "aggregate", "bp", "pick", "check",
-                                                     "refine", "download" };
+static const char *const stage_names[TIME_COUNT] = {"upload",    "rectify", "smooth", "cost",
+                                                    "aggregate", "bp",      "pick",   "check",
+                                                    "refine",    "download"};
 
 static int read_frame(struct reader *reader, struct frame **frame) {
     const struct frame *f = *frame;
@@ -35,9 +37,8 @@ static int read_frame(struct reader *reader, struct frame **frame) {
             return -ENOMEM;
         }
         for (long i = 0; i < count; i++)
-            reader->truth[i] = f->truth[i] == DISPARITY_UNKNOWN
-                                   ? NAN
-                                   : (float)f->truth[i] / DISPARITY_ONE;
+            reader->truth[i] =
+                f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
         error_add(&reader->seen, f->disparity, reader->truth, f->seen_by_both, count);
         error_add(&reader->all, f->disparity, reader->truth, NULL, count);
     }
@@ -77,8 +78,10 @@ static void print_report(struct live *live, const struct reader *reader) {
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
     if (reader->all.scored) {
         struct error_rates seen = error_rates(&reader->seen), all = error_rates(&reader->all);
-        printf("bad-1.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[0], all.bad[0]);
-        printf("bad-2.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[1], all.bad[1]);
+        printf("bad-1.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[0],
+               all.bad[0]);
+        printf("bad-2.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[1],
+               all.bad[1]);
     }
 }
 
@@ -120,7 +123,7 @@ static int run(struct source *source, struct stereo *stereo, const struct params
     struct live *live = live_open(source, stereo, params, options, &error);
     if (!live)
         return EXIT_RUN_FAILED;
-    struct reader reader = { 0 };
+    struct reader reader = {0};
     int code = read_all(live, &reader, options->frames, progress);
     print_report(live, &reader);
     if (code == EXIT_DONE && !reader.last && !quit_asked()) {
@@ -151,8 +154,8 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
     if (!source)
         return EXIT_SOURCE;
     int code;
-    struct stereo *stereo = pipeline_open(params, source->name, source->width, source->height,
-                                          source->channels, &code);
+    struct stereo *stereo =
+        pipeline_open(params, source->name, source->width, source->height, source->channels, &code);
     if (stereo) {
         bool live = source->live || source_options->rate > 0;
         struct live_options live_options = {
@@ -169,20 +172,20 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
 }
 
 int cmd_run(int argc, char **argv) {
-    struct source_options source = { 0 };
+    struct source_options source = {0};
     int frames = 0;
     char *picture = NULL;
     const GOptionEntry entries[] = {
-        { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "Stop after this many pairs", "N" },
-        { "save-picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
-          "Write the last left view and its disparity in colour, a PNG", "FILE" },
-        { "swap", 0, 0, G_OPTION_ARG_NONE, &source.swap, "Exchange left and right", NULL },
-        { "loop", 0, 0, G_OPTION_ARG_NONE, &source.loop, "Start again at the end", NULL },
-        { "rate", 0, 0, G_OPTION_ARG_DOUBLE, &source.rate,
-          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N" },
-        { 0 },
+        {"frames", 0, 0, G_OPTION_ARG_INT, &frames, "Stop after this many pairs", "N"},
+        {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
+         "Write the last left view and its disparity in colour, a PNG", "FILE"},
+        {"swap", 0, 0, G_OPTION_ARG_NONE, &source.swap, "Exchange left and right", NULL},
+        {"loop", 0, 0, G_OPTION_ARG_NONE, &source.loop, "Start again at the end", NULL},
+        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &source.rate,
+         "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
+        {0},
     };
-    struct common_options options = { 0 };
+    struct common_options options = {0};
     struct params params;
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",

@@ -1,6 +1,6 @@
 /*
- * The subcommands and what they share: exit codes, the common options, the quit flag. Main thread only,
- * but for the quit flag, which the signal handler sets.
+ * The subcommands and what they share: exit codes, the common options, the quit flag. Main
+ * thread only, but for the quit flag, which the signal handler sets.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_COMMANDS_H
@@ -23,7 +23,8 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
-/* Each gets the words after its name in argv[1..]; argv[0] is its name. They return the exit code. */
+/* Each gets the words after its name in argv[1..]; argv[0] is its name. They return the exit
+ * code. */
 int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
@@ -37,20 +38,21 @@ struct common_options {
 
 #define GO_ON (-1) /* not an exit code: the command has work to do */
 
-/* Parses argv with the command's own entries and the common ones, sets the log level, makes *params of
- * default < preset < config file < --set, and does --dump-config. After it argv[1..argc-1] are the words that
- * are no options. summary, examples and usage are for --help. GO_ON or an exit code. */
+/* Parses argv with the command's own entries and the common ones, sets the log level, makes
+ * *params of default < preset < config file < --set, and does --dump-config. After it
+ * argv[1..argc-1] are the words that are no options. summary, examples and usage are for --help.
+ * GO_ON or an exit code. */
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
-                  const char *examples, const GOptionEntry *entries,
-                  struct common_options *options, struct params *params);
+                  const char *examples, const GOptionEntry *entries, struct common_options *options,
+                  struct params *params);
 
 /* Whether --set names this parameter. */
 bool options_set(const struct common_options *options, const char *name);
 
 void options_free(struct common_options *options);
 
-/* Opens the pipeline for pictures of this size; name is for the message where the parameters do not fit
- * them. NULL after a log line; *code gets the exit code. */
+/* Opens the pipeline for pictures of this size; name is for the message where the parameters do
+ * not fit them. NULL after a log line; *code gets the exit code. */
 struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
                              int channels, int *code);
 

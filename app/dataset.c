@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const mask_names[MASK_COUNT] = { "nonocc", "all", "disc" };
+const char *const mask_names[MASK_COUNT] = {"nonocc", "all", "disc"};
 
 /* The stem of the layout that has left.png; no file left/N.png is called so. */
 static const char single[] = "left.png";
@@ -38,8 +38,9 @@ char **test_pairs_list(const char *folder) {
             g_dir_close(dir);
     }
     if (stems->len == 0) {
-        log_error(folder, "%s; eval needs left.png, right.png and disp_left.png, or folders of "
-                          "those names",
+        log_error(folder,
+                  "%s; eval needs left.png, right.png and disp_left.png, or folders of "
+                  "those names",
                   g_file_test(folder, G_FILE_TEST_IS_DIR) ? "holds no left.png and no left/*.png"
                                                           : "is no folder");
         g_ptr_array_free(stems, TRUE);

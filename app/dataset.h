@@ -1,7 +1,8 @@
 /*
  * Test pictures with known truth: the folders that eval takes. Pure readers, no shared state.
- * DIR/left.png right.png disp_left.png, or any number of DIR/left/N.png right/N.png disp_left/N.png; the masks
- * nonocc, all and disc beside disp_left where they exist; DIR/pair.ini with disparity_scale and disparities.
+ * DIR/left.png right.png disp_left.png, or any number of DIR/left/N.png right/N.png
+ * disp_left/N.png; the masks nonocc, all and disc beside disp_left where they exist; DIR/pair.ini
+ * with disparity_scale and disparities.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DATASET_H
@@ -13,15 +14,16 @@ enum { MASK_NONOCC, MASK_ALL, MASK_DISC, MASK_COUNT };
 extern const char *const mask_names[MASK_COUNT];
 
 struct test_pair {
-    char *name;                /* of the folder; with /N where it holds several pairs */
-    struct image left, right;  /* same size and channels */
-    float *truth;              /* px of the left view, NaN where unknown */
-    uint8_t *mask[MASK_COUNT]; /* 255 where a pixel is scored, or NULL where there is no such file */
-    int disparities;           /* labels to search, from pair.ini; 0 when it does not say */
+    char *name;               /* of the folder; with /N where it holds several pairs */
+    struct image left, right; /* same size and channels */
+    float *truth;             /* px of the left view, NaN where unknown */
+    uint8_t
+        *mask[MASK_COUNT]; /* 255 where a pixel is scored, or NULL where there is no such file */
+    int disparities;       /* labels to search, from pair.ini; 0 when it does not say */
 };
 
-/* The file stems ("left.png" or the N of left/N.png, sorted) of a folder, NULL-terminated, for g_strfreev; NULL
- * after a log line when there is none. */
+/* The file stems ("left.png" or the N of left/N.png, sorted) of a folder, NULL-terminated, for
+ * g_strfreev; NULL after a log line when there is none. */
 char **test_pairs_list(const char *folder);
 
 /* Reads one of them. 0 or -errno after a log line. */

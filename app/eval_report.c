@@ -61,8 +61,8 @@ static double mean_of(const struct mean *mean) {
 }
 
 void eval_print_means(const struct eval_result *results, int count) {
-    struct mean bad[MASK_COUNT][BAD_COUNT] = { 0 }, mean[MASK_COUNT] = { 0 }, three = { 0 };
-    struct mean d1 = { 0 }, known = { 0 }, energy = { 0 }, ms = { 0 };
+    struct mean bad[MASK_COUNT][BAD_COUNT] = {0}, mean[MASK_COUNT] = {0}, three = {0};
+    struct mean d1 = {0}, known = {0}, energy = {0}, ms = {0};
     for (const struct eval_result *r = results; r < results + count; r++) {
         int masks = 0;
         for (int i = 0; i < MASK_COUNT; i++) {
@@ -80,10 +80,8 @@ void eval_print_means(const struct eval_result *results, int count) {
     }
 
     char name[] = "mean";
-    struct eval_result row = { .name = name,
-                               .density = mean_of(&known),
-                               .energy = mean_of(&energy),
-                               .ms = mean_of(&ms) };
+    struct eval_result row = {
+        .name = name, .density = mean_of(&known), .energy = mean_of(&energy), .ms = mean_of(&ms)};
     for (int i = 0; i < MASK_COUNT; i++) {
         for (int n = 0; n < BAD_COUNT; n++)
             row.rates[i].bad[n] = mean_of(&bad[i][n]);

@@ -17,8 +17,8 @@ struct eval_result {
 void eval_print_header(void);
 void eval_print_row(const struct eval_result *result);
 
-/* The mean row, each column over the rows that have it, and over those with all three masks the mean
- * of bad-1.0 that Middlebury's version 2 table ranked by. */
+/* The mean row, each column over the rows that have it, and over those with all three masks the
+ * mean of bad-1.0 that Middlebury's version 2 table ranked by. */
 void eval_print_means(const struct eval_result *results, int count);
 
 /* One object on one line; null for what is absent. */

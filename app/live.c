@@ -1,6 +1,7 @@
 /*
- * The threads of app/live.h. Each holds one frame at a time, so the pool is as large as the places a frame
- * can be and taking from it never waits. The lock guards settings and counts, never work.
+ * The threads of app/live.h. Each holds one frame at a time, so the pool is as large as the
+ * places a frame can be and taking from it never waits. The lock guards settings and counts, never
+ * work.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live.h"
@@ -75,7 +76,8 @@ static void count_shown(struct live *live, const struct frame *frame) {
     live->last_shown_ns = now_ns();
     if (live->shown_count == 0)
         live->first_shown_ns = live->last_shown_ns;
-    live->age_ms[live->shown_count++ % AGES] = (double)(live->last_shown_ns - frame->taken_ns) / 1e6;
+    live->age_ms[live->shown_count++ % AGES] =
+        (double)(live->last_shown_ns - frame->taken_ns) / 1e6;
     pthread_mutex_unlock(&live->lock);
 }
 

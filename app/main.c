@@ -15,17 +15,18 @@ static const struct {
     const char *name, *words, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run },
-    { "batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch },
-    { "eval", "DIR...", "compare with the known truth of test pictures", cmd_eval },
-    { "bench", "[WHAT]", "measure the speed of the stages", cmd_bench },
+    {"run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run},
+    {"batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch},
+    {"eval", "DIR...", "compare with the known truth of test pictures", cmd_eval},
+    {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *out) {
-    fprintf(out, "Usage: livestereo COMMAND [OPTIONS] ...\n\n"
-                 "Dense stereo depth by belief propagation: pairs of pictures in, disparity out.\n\n"
-                 "Commands:\n");
+    fprintf(out,
+            "Usage: livestereo COMMAND [OPTIONS] ...\n\n"
+            "Dense stereo depth by belief propagation: pairs of pictures in, disparity out.\n\n"
+            "Commands:\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-6s %-16s %s\n", commands[i].name, commands[i].words, commands[i].help);
     fprintf(out, "\n"
@@ -42,7 +43,7 @@ static void print_help(FILE *out) {
 
 /* livestereo --dump-config --preset ...: the options without a command. */
 static int no_command(int argc, char **argv) {
-    struct common_options options = { 0 };
+    struct common_options options = {0};
     struct params params;
     char name[] = "COMMAND";
     argv[0] = name;
@@ -81,7 +82,8 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, like a full disk */
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file that grows too large is an error of write, like a full disk */
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         log_error("standard output", "%s", strerror(errno));

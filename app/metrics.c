@@ -1,5 +1,6 @@
 /*
- * The error measures of app/metrics.h: bad-N and mean error as on the Middlebury pages, D1 as KITTI 2015.
+ * The error measures of app/metrics.h: bad-N and mean error as on the Middlebury pages, D1 as
+ * KITTI 2015.
  * SPDX-License-Identifier: MIT
  */
 #include "app/metrics.h"

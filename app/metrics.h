@@ -19,13 +19,14 @@ struct error_sums {
     double absolute;     /* sum of |error| over the known ones, px */
 };
 
-/* Shares in percent of the scored pixels; mean in px over those with a disparity. NaN without any. */
+/* Shares in percent of the scored pixels; mean in px over those with a disparity. NaN without
+ * any. */
 struct error_rates {
     double bad[BAD_COUNT], d1, mean;
 };
 
-/* disparity in 1/16 px, truth in px with NaN for unknown, mask NULL or 255 where a pixel is scored; all
- * of count pixels. */
+/* disparity in 1/16 px, truth in px with NaN for unknown, mask NULL or 255 where a pixel is
+ * scored; all of count pixels. */
 void error_add(struct error_sums *sums, const int16_t *disparity, const float *truth,
                const uint8_t *mask, long count);
 
@@ -34,7 +35,8 @@ struct error_rates error_rates(const struct error_sums *sums);
 /* Share of pixels that have a disparity, percent. */
 double density(const int16_t *disparity, long count);
 
-/* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN for none. */
+/* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN
+ * for none. */
 double quantile(double *values, int count, double share);
 
 #endif

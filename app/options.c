@@ -33,17 +33,17 @@ static int make_params(const struct common_options *options, struct params *para
 static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,
                                     const GOptionEntry *entries, struct common_options *options) {
     const GOptionEntry common[] = {
-        { "preset", 0, 0, G_OPTION_ARG_FILENAME, &options->preset,
-          "Start from a preset: its name, or an .ini file", "NAME" },
-        { "config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
-          "Read parameters from a file, over the preset", "FILE" },
-        { "set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
-          "Set one parameter, over preset and file (repeatable)", "NAME=VALUE" },
-        { "dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
-          "Print the parameters in effect as a config file and exit", NULL },
-        { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL },
-        { "verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more", NULL },
-        { 0 },
+        {"preset", 0, 0, G_OPTION_ARG_FILENAME, &options->preset,
+         "Start from a preset: its name, or an .ini file", "NAME"},
+        {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
+         "Read parameters from a file, over the preset", "FILE"},
+        {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
+         "Set one parameter, over preset and file (repeatable)", "NAME=VALUE"},
+        {"dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
+         "Print the parameters in effect as a config file and exit", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL},
+        {"verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more", NULL},
+        {0},
     };
     GOptionContext *context = g_option_context_new(usage);
     g_option_context_set_summary(context, summary);
@@ -55,8 +55,8 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
 }
 
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
-                  const char *examples, const GOptionEntry *entries,
-                  struct common_options *options, struct params *params) {
+                  const char *examples, const GOptionEntry *entries, struct common_options *options,
+                  struct params *params) {
     char *command = (*argv)[0];
     g_autofree char *name = g_strdup_printf("livestereo %s", command); /* what --help prints */
     g_set_prgname(name);
@@ -107,7 +107,8 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
         return NULL;
     }
     if (params->disparity_range >= width) {
-        log_error(name, "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
+        log_error(name,
+                  "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
                   params->disparity_range, width, MAX(2, width / 4));
         *code = EXIT_USAGE;
         return NULL;
@@ -128,7 +129,7 @@ static void on_signal(int number) {
 }
 
 void quit_catch(void) {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART };
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -1,6 +1,6 @@
 /*
- * A bounded queue of frames between two threads; any number of threads may give and take. A frame given is
- * the queue's, a frame taken is the taker's; what is dropped goes back to its pool.
+ * A bounded queue of frames between two threads; any number of threads may give and take. A
+ * frame given is the queue's, a frame taken is the taker's; what is dropped goes back to its pool.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_QUEUE_H
@@ -9,7 +9,7 @@
 #include "capture/frame.h"
 
 enum queue_policy {
-    QUEUE_DROP_OLDEST, /* a full queue drops its oldest frame: the newest wins, latency is bounded */
+    QUEUE_DROP_OLDEST, /* a full queue drops its oldest frame: latency is bounded */
     QUEUE_WAIT         /* giving to a full queue waits: nothing is lost */
 };
 
@@ -20,7 +20,8 @@ struct queue;
 /* NULL when memory runs out. capacity in frames, at least 1. */
 struct queue *queue_open(int capacity, enum queue_policy policy);
 
-/* Hands over *frame and clears it. -EPIPE when the queue was ended or aborted: the frame is dropped. */
+/* Hands over *frame and clears it. -EPIPE when the queue was ended or aborted: the frame is
+ * dropped. */
 int queue_give(struct queue *queue, struct frame **frame);
 
 /* Waits up to timeout_ms (-1: for ever) for a frame. 0, QUEUE_END, or -ETIMEDOUT. */

@@ -14,7 +14,7 @@
 #define ERROR_MOST 4.0 /* px */
 
 static int make_image(struct image *image, int width, int height) {
-    *image = (struct image){ NULL, width, height, 3 };
+    *image = (struct image){NULL, width, height, 3};
     image->data = malloc(image_bytes(image));
     if (!image->data)
         log_error(NULL, "out of memory for a picture of %dx%d", width, height);
@@ -45,8 +45,8 @@ int view_pair(const struct frame *frame, struct image *out) {
             for (int x = 0; x < left->width; x++)
                 for (int c = 0; c < 3; c++) {
                     size_t pixel = (size_t)y * (size_t)left->width + (size_t)x;
-                    to[3 * x + c] = left->data[pixel * (size_t)left->channels +
-                                               (size_t)(c % left->channels)];
+                    to[3 * x + c] =
+                        left->data[pixel * (size_t)left->channels + (size_t)(c % left->channels)];
                 }
             memcpy(to + row_bytes, color.data + row_bytes * (size_t)y, row_bytes);
         }

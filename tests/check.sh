@@ -1,8 +1,9 @@
 #!/bin/sh
 # usage: tests/check.sh BUILD TARGET...
 # Makes every target, whatever became of the ones before, and ends with the line
-# "N passed, N failed, N skipped" over all of them. A target that fails without having reported a failed
-# test (it did not build), or that succeeds without having reported anything, counts as one failure.
+# "N passed, N failed, N skipped" over all of them. A target that fails without having reported a
+# failed test (it did not build), or that succeeds without having reported anything, counts as one
+# failure.
 # SPDX-License-Identifier: MIT
 set -u
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: tests/fuzz.sh BUILD PROGRAM...
-# Runs each fuzzer for FUZZ_SECONDS (default 60) from the seeds in tests/corpus/NAME; what it finds is kept in
-# BUILD/corpus/NAME. Each is one test. SPDX-License-Identifier: MIT
+# Runs each fuzzer for FUZZ_SECONDS (default 60) from the seeds in tests/corpus/NAME; what it finds
+# is kept in BUILD/corpus/NAME. Each is one test. SPDX-License-Identifier: MIT
 set -u
 
 build=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: tests/packages.sh PACKAGE...
-# Installs those of the Debian packages that are missing, naming them first; does nothing when all are
-# there. SPDX-License-Identifier: MIT
+# Installs those of the Debian packages that are missing, naming them first; does nothing when all
+# are there. SPDX-License-Identifier: MIT
 set -u
 
 if ! command -v dpkg-query >/dev/null; then

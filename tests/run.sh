@@ -2,8 +2,8 @@
 # usage: tests/run.sh NAME PROGRAM...          programs that print TAP
 #        tests/run.sh --step NAME COMMAND...   one command that is one test; exit code 77 is a skip
 # Says what failed and why something was skipped, ends with one line of counts, and adds
-# "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or fewer results
-# than planned is a failure. RUNNER is put before each program. SPDX-License-Identifier: MIT
+# "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or fewer
+# results than planned is a failure. RUNNER is put before each program. SPDX-License-Identifier: MIT
 set -u
 
 limit_s=${LIVESTEREO_TEST_SECONDS:-600}

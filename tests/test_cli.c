@@ -1,6 +1,7 @@
 /*
- * The program as its users meet it: exit codes, one clear line for what is wrong, whole files or none.
- * Runs the binary that LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
+ * The program as its users meet it: exit codes, one clear line for what is wrong, whole files or
+ * none. Runs the binary that LIVESTEREO_BIN names (default build/livestereo).
+ * SPDX-License-Identifier: MIT
  */
 #include "capture/picture.h"
 
@@ -26,16 +27,17 @@ static const char *binary(void) {
 }
 
 static void limit_file_size(gpointer bytes) {
-    struct rlimit limit = { GPOINTER_TO_SIZE(bytes), GPOINTER_TO_SIZE(bytes) };
+    struct rlimit limit = {GPOINTER_TO_SIZE(bytes), GPOINTER_TO_SIZE(bytes)};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
         _exit(99);
 }
 
-/* Runs the program with words split at blanks; file_bytes limits the size of any file it writes, 0 not. */
+/* Runs the program with words split at blanks; file_bytes limits the size of any file it writes,
+ * 0 not. */
 static struct outcome run_limited(size_t file_bytes, const char *words) {
     g_autofree char *line = g_strdup_printf("%s %s", binary(), words);
     g_auto(GStrv) argv = g_strsplit(line, " ", -1);
-    struct outcome o = { 0 };
+    struct outcome o = {0};
     int status;
     GError *error = NULL;
     g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH_FROM_ENVP,
@@ -62,8 +64,8 @@ static int error_lines(const char *err) {
 static void expect_error_limited(size_t file_bytes, int code, const char *text, const char *words) {
     struct outcome o = run_limited(file_bytes, words);
     if (o.code != code || error_lines(o.err) != 1 || !strstr(o.err, text))
-        g_error("livestereo %s\nexit code %d (expected %d), expected one error with \"%s\":\n%s", words,
-                o.code, code, text, o.err);
+        g_error("livestereo %s\nexit code %d (expected %d), expected one error with \"%s\":\n%s",
+                words, o.code, code, text, o.err);
     outcome_free(&o);
 }
 
@@ -105,7 +107,7 @@ static void write_picture(const char *name, int width, int height, int moved) {
             unsigned hash = (unsigned)(x + moved) * 2654435761u ^ (unsigned)y * 40503u * 65537u;
             data[y * width + x] = (uint8_t)(hash >> 24 ^ hash >> 13);
         }
-    struct image image = { data, width, height, 1 };
+    struct image image = {data, width, height, 1};
     g_assert_cmpint(picture_write(path, &image), ==, 0);
 }
 
@@ -189,7 +191,7 @@ static void test_help(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     g_autofree char *help = expect_success("--help");
-    const char *commands[] = { "run", "batch", "eval", "bench" };
+    const char *commands[] = {"run", "batch", "eval", "bench"};
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
         g_assert_nonnull(strstr(help, commands[i]));
     for (size_t i = 0; i < 3; i++) {
@@ -250,8 +252,9 @@ static void test_bad_sources(void *fixture, const void *data) {
 static void test_run_picture(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-    g_autofree char *out = expect_success(
-        "run synth:width=48,height=32,range=8 --frames 3 " SMALL " --save-picture %s/p.png", folder);
+    g_autofree char *out = expect_success("run synth:width=48,height=32,range=8 --frames 3 " SMALL
+                                          " --save-picture %s/p.png",
+                                          folder);
     g_assert_nonnull(strstr(out, "3 computed"));
     g_assert_nonnull(strstr(out, "bad-1.0"));
     g_autofree char *path = path_in("p.png");
@@ -339,7 +342,7 @@ static void test_full_disk(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     write_frames("in", 3);
-    const char *kinds[] = { "disp16", "pfm", "color" };
+    const char *kinds[] = {"disp16", "pfm", "color"};
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         g_autofree char *words = g_strdup_printf("batch %s/in -o %s/%s --save %s " SMALL, folder,
                                                  folder, kinds[i], kinds[i]);
@@ -347,7 +350,8 @@ static void test_full_disk(void *fixture, const void *data) {
         g_assert_cmpint(count_files(kinds[i]), ==, 0); /* nothing whole, so nothing at all */
     }
     g_autofree char *words = g_strdup_printf(
-        "run synth:width=48,height=32,range=8 --frames 1 " SMALL " --save-picture %s/p.png", folder);
+        "run synth:width=48,height=32,range=8 --frames 1 " SMALL " --save-picture %s/p.png",
+        folder);
     expect_error_limited(128, 1, "p.png", words);
     g_assert_false(exists("p.png"));
 }
@@ -364,11 +368,12 @@ static void test_eval(void *fixture, const void *data) {
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=8\n");
 
     g_autofree char *json = expect_success("eval --json --set threads=1 %s/set", folder);
-    g_assert_true(g_str_has_prefix(json, "{\"name\": \"set\", \"nonocc\": null, \"all\": {\"bad1\": "));
+    g_assert_true(
+        g_str_has_prefix(json, "{\"name\": \"set\", \"nonocc\": null, \"all\": {\"bad1\": "));
     g_assert_true(g_str_has_suffix(json, "}\n"));
     g_assert_null(strchr(strchr(json, '\n') + 1, '\n'));
     g_assert_nonnull(strstr(json, "\"disc\": null"));
-    const char *keys[] = { "bad2", "bad3", "mean", "d1", "density", "energy", "ms" };
+    const char *keys[] = {"bad2", "bad3", "mean", "d1", "density", "energy", "ms"};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         g_autofree char *key = g_strdup_printf("\"%s\": ", keys[i]);
         const char *at = strstr(json, key);
@@ -380,7 +385,8 @@ static void test_eval(void *fixture, const void *data) {
     const char *bad1 = strstr(json, "\"bad1\": ") + strlen("\"bad1\": ");
     g_assert_cmpfloat(g_ascii_strtod(bad1, NULL), <, 20); /* the moved texture is found */
 
-    g_autofree char *table = expect_success("eval --save %s/e --set threads=1 %s/set", folder, folder);
+    g_autofree char *table =
+        expect_success("eval --save %s/e --set threads=1 %s/set", folder, folder);
     g_assert_nonnull(strstr(table, "\nmean "));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
@@ -397,16 +403,16 @@ int main(int argc, char **argv) {
         const char *name;
         void (*test)(void *fixture, const void *data);
     } tests[] = {
-        { "/cli/usage", test_usage },
-        { "/cli/help", test_help },
-        { "/cli/precedence", test_precedence },
-        { "/cli/bad-sources", test_bad_sources },
-        { "/cli/run-picture", test_run_picture },
-        { "/cli/batch", test_batch },
-        { "/cli/batch-damaged", test_batch_damaged },
-        { "/cli/unwritable", test_unwritable },
-        { "/cli/full-disk", test_full_disk },
-        { "/cli/eval", test_eval },
+        {"/cli/usage", test_usage},
+        {"/cli/help", test_help},
+        {"/cli/precedence", test_precedence},
+        {"/cli/bad-sources", test_bad_sources},
+        {"/cli/run-picture", test_run_picture},
+        {"/cli/batch", test_batch},
+        {"/cli/batch-damaged", test_batch_damaged},
+        {"/cli/unwritable", test_unwritable},
+        {"/cli/full-disk", test_full_disk},
+        {"/cli/eval", test_eval},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
         g_test_add_vtable(tests[i].name, 0, NULL, set_up, tests[i].test, tear_down);

@@ -12,12 +12,12 @@
 
 #define U DISPARITY_UNKNOWN
 
-/* 8 pixels:      exact  off 1.0  off 1.0625  unknown  off 3.5 of 10  off 3.5 of 100  no truth  off 2.5 */
-static const int16_t disparity[8] = { 160, 176, 177, U, 216, 1656, 160, 120 };
-static const float truth[8] = { 10, 10, 10, 10, 10, 100, NAN, 10 };
+/* exact, off 1.0, off 1.0625, unknown, off 3.5 of 10, off 3.5 of 100, no truth, off 2.5 */
+static const int16_t disparity[8] = {160, 176, 177, U, 216, 1656, 160, 120};
+static const float truth[8] = {10, 10, 10, 10, 10, 100, NAN, 10};
 
 static void test_by_hand(void) {
-    struct error_sums sums = { 0 };
+    struct error_sums sums = {0};
     error_add(&sums, disparity, truth, NULL, 8);
     g_assert_cmpint(sums.scored, ==, 7);
     g_assert_cmpint(sums.known, ==, 6);
@@ -33,8 +33,8 @@ static void test_by_hand(void) {
 }
 
 static void test_mask(void) {
-    const uint8_t mask[8] = { 255, 0, 255, 255, 128, 0, 255, 0 };
-    struct error_sums sums = { 0 };
+    const uint8_t mask[8] = {255, 0, 255, 255, 128, 0, 255, 0};
+    struct error_sums sums = {0};
     error_add(&sums, disparity, truth, mask, 8);
     g_assert_cmpint(sums.scored, ==, 3); /* 128 is not scored, nor is a pixel without truth */
     g_assert_cmpint(sums.bad[0], ==, 2);
@@ -45,9 +45,9 @@ static void test_mask(void) {
 }
 
 static void test_nothing_scored(void) {
-    const int16_t unknown[2] = { U, U };
-    const float no_truth[2] = { NAN, NAN }, some[2] = { 1, 2 };
-    struct error_sums sums = { 0 };
+    const int16_t unknown[2] = {U, U};
+    const float no_truth[2] = {NAN, NAN}, some[2] = {1, 2};
+    struct error_sums sums = {0};
     error_add(&sums, unknown, no_truth, NULL, 2);
     struct error_rates rates = error_rates(&sums);
     g_assert_true(isnan(rates.bad[0]) && isnan(rates.d1) && isnan(rates.mean));
@@ -60,7 +60,7 @@ static void test_nothing_scored(void) {
 }
 
 static void test_quantile(void) {
-    double odd[] = { 5, 1, 3 }, even[] = { 4, 1, 2, 8 }, one[] = { 7 };
+    double odd[] = {5, 1, 3}, even[] = {4, 1, 2, 8}, one[] = {7};
     g_assert_cmpfloat(quantile(odd, 3, 0.5), ==, 3);
     g_assert_cmpfloat(quantile(even, 4, 0.5), ==, 3);
     g_assert_cmpfloat(quantile(even, 4, 1), ==, 8);
@@ -73,7 +73,7 @@ static void write_picture(const char *folder, const char *name, int width, uint8
     uint8_t data[64];
     for (int i = 0; i < 64; i++)
         data[i] = value;
-    struct image image = { data, width, 4, 1 };
+    struct image image = {data, width, 4, 1};
     g_assert_cmpint(picture_write(path, &image), ==, 0);
 }
 
@@ -121,7 +121,7 @@ static void test_folder(void) {
     write_picture(folder, "nonocc.png", 7, 255);
     g_assert_cmpint(test_pair_read(folder, stems[0], &pair), <, 0);
 
-    const char *names[] = { "left.png", "right.png", "disp_left.png", "nonocc.png", "pair.ini" };
+    const char *names[] = {"left.png", "right.png", "disp_left.png", "nonocc.png", "pair.ini"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
         g_assert_cmpint(g_remove(path), ==, 0);

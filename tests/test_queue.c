@@ -122,7 +122,7 @@ static void *blocked_take(void *context) {
 /* A giver at a full queue and a taker at an empty one come back when the queue is aborted. */
 static void test_abort_wakes(void) {
     struct frame_pool *pool = pool_open(2, 1, 1, 1, 0, NULL);
-    struct blocked blocked = { .queue = queue_open(1, QUEUE_WAIT) };
+    struct blocked blocked = {.queue = queue_open(1, QUEUE_WAIT)};
     pthread_t thread;
     give(blocked.queue, pool, 0);
     blocked.frame = take_numbered(pool, 1);
@@ -163,7 +163,7 @@ static void *crowd_give(void *context) {
 
 static void *crowd_take(void *context) {
     struct crowd *crowd = context;
-    long last[GIVERS] = { -1, -1, -1, -1 };
+    long last[GIVERS] = {-1, -1, -1, -1};
     struct frame *frame;
     while (queue_take(crowd->queue, -1, &frame) == 0) {
         long giver = frame->index / EACH;

@@ -1,0 +1,9 @@
+/*
+ * The benchmark as a program of its own, for machines that have a GPU but no GLib (`make gpu-test`).
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/bench.h"
+
+int main(int argc, char **argv) {
+    return bench_main(argc, argv);
+}
