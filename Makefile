@@ -123,9 +123,9 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
-$(FUZZ): private LDFLAGS += -fsanitize=fuzzer
-$(BUILD)/test_alloc: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign \
-                                        -Wl,--wrap=pthread_create
+$(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
+$(BUILD)/test_alloc: private override LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign \
+    -Wl,--wrap=pthread_create
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(CUDA_LIBS) -lm

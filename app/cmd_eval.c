@@ -142,7 +142,7 @@ static int run_folders(struct eval *eval, int count, char **folders) {
             return code;
         worst = worst ? worst : code;
     }
-    if (!eval->json)
+    if (!eval->json && eval->results->len > 0)
         eval_print_means((const struct eval_result *)(void *)eval->results->data,
                          (int)eval->results->len);
     return worst;
