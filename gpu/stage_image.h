@@ -123,13 +123,13 @@ struct arms_args {
     const uint8_t *image;
     struct arms *out;
     int width, height, channels;
-    int longest, step;
+    int longest_x, longest_y, step;
 };
 
 STAGE int arm_length(const struct arms_args *a, int x, int y, int dx, int dy) {
     const uint8_t *centre = a->image + ((size_t)y * a->width + x) * a->channels;
-    int n = 0;
-    while (n < a->longest) {
+    int longest = dx ? a->longest_x : a->longest_y, n = 0;
+    while (n < longest) {
         int px = x + (n + 1) * dx, py = y + (n + 1) * dy;
         if (px < 0 || py < 0 || px >= a->width || py >= a->height)
             break;

@@ -108,8 +108,13 @@ static void smooth_cost_gaussian(struct stereo *s) {
 }
 
 static void smooth_cost_cross(struct stereo *s, int base) {
-    struct arms_args arms = {picture(s, base),    s->arms,     s->width,
-                             s->height,           s->channels, s->params.cross_length,
+    struct arms_args arms = {picture(s, base),
+                             s->arms,
+                             s->width,
+                             s->height,
+                             s->channels,
+                             s->params.cross_length,
+                             s->params.cross_height,
                              s->params.cross_step};
     run(s, STAGE_arms, &arms, s->width, s->height);
     struct cross_args a = {s->level[0].grid, s->arms, unsmoothed_cost(s),

@@ -249,8 +249,8 @@ static inline void run_image_stage(struct stage_case *c, enum stage stage,
                                 (uint64_t *)case_bytes(c, 8 * pixels, 255), w, h};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_arms) {
-        struct arms_args a = {
-            case_bytes(c, samples, 60), case_arms(c, w, h), w, h, ch, 1 + s->variant * 2, 20};
+        struct arms_args a = {case_bytes(c, samples, 60), case_arms(c, w, h), w, h, ch,
+                              1 + s->variant * 2,         s->variant,         20};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_edges) {
         struct edges_args a = {
