@@ -189,13 +189,14 @@ static void test_cross(void) {
                 *out = g_malloc0(volume);
         uint16_t *between = g_new0(uint16_t, volume);
         struct arms arms[W * H];
-        int longest = 1 + round * 3, step = 8 + round;
+        int longest = 1 + round * 3, tallest = round, step = 8 + round;
         struct arms_args aa = {.image = image,
                                .out = arms,
                                .width = W,
                                .height = H,
                                .channels = 1,
-                               .longest = longest,
+                               .longest_x = longest,
+                               .longest_y = tallest,
                                .step = step};
         struct cross_args ca = {g, arms, cost, between, out};
         for (int i = 0; i < W * H; i++)
@@ -222,6 +223,10 @@ static void test_cross(void) {
                         g_assert_cmpint(abs(image[y * W + px] - image[y * W + x]), <=, step);
                     if (end + 1 < W && up[RIGHT] < longest)
                         g_assert_cmpint(abs(image[y * W + end + 1] - image[y * W + x]), >, step);
+                    g_assert_cmpint(up[DOWN], <=, tallest);
+                    int foot = y + up[DOWN] + 1;
+                    if (foot < H && up[DOWN] < tallest)
+                        g_assert_cmpint(abs(image[foot * W + x] - image[y * W + x]), >, step);
                 }
         g_free(image);
         g_free(cost);
