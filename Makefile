@@ -9,10 +9,13 @@
 # FUZZ_SECONDS.
 
 VERSION = 0.1.0
-RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev
-CHECK_PACKAGES = $(RUN_PACKAGES) clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc
-PKGS = glib-2.0 libpng
-CHECKS = unit parity goldens asan tsan fuzz lint
+RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libgstreamer1.0-dev \
+               libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
+               libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri fonts-dejavu-core
+CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang libclang-rt-dev clang-format clang-tidy \
+                 cppcheck mandoc
+PKGS = glib-2.0 libpng gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0 imgui glfw3 epoxy
+CHECKS = unit gui-test parity goldens asan tsan fuzz lint
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -64,6 +67,7 @@ LIBS = $(PKG_LIBS) $(CUDA_LIBS) -lm
 
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
 GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))
+GUI = $(patsubst tests/gui/%.c,$(BUILD)/%,$(wildcard tests/gui/test_*.c))
 UNIT = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 FUZZ = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 
@@ -72,7 +76,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found run check deps deps-check bench install uninstall clean help
-.PHONY: unit parity golden goldens asan tsan fuzz fuzz-run lint gpu-test FORCE
+.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run lint gpu-test FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -93,12 +97,21 @@ $(BUILD)/flags: FORCE
 	    '$(DATADIR) $(VERSION) $(LDFLAGS) $(C) $(CC_FILES) $(CU)' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU))
+$(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) $(BUILD)/shaders.c.o
 $(BUILD)/core.a: $(call obj,$(CORE))
 $(BUILD)/%.a: $(BUILD)/flags
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
+
+# The GLSL files as strings: shaders/view.frag is shader_view_frag.
+$(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/flags
+	$(call say,GLSL,$(filter shaders/%,$^))
+	$(Q)for f in $(filter shaders/%,$^); do n=shader_$$(basename $$f | tr . _) && \
+	    echo "extern const char $$n[];" && echo "const char $$n[] =" && \
+	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f && echo ';' || exit 1; done >$@
+$(BUILD)/shaders.c.o: $(BUILD)/shaders.c
+	$(Q)$(CC) -std=c11 $(SANITIZE) $(CFLAGS) $(CWARN) -c -o $@ $<
 
 IN_CORE = $(filter gpu/% tests/parity% tests/golden% tests/bench% config/params.c config/log.c \
           capture/frame.c,$<)
@@ -134,7 +147,8 @@ $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD
 
 run: deps
 	$(SUB) all
-	$(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png
+	@if [ -n "$$DISPLAY" ]; then $(BUILD)/livestereo; \
+	else $(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png; fi
 
 check: deps-check
 	$(Q)MAKE="$(MAKE)" tests/check.sh $(BUILD) $(CHECKS)
@@ -168,6 +182,9 @@ help:
 
 unit: $(BUILD)/livestereo $(UNIT)
 	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh $(BUILD):unit $(UNIT)
+# A real window on a display of its own; programs that need one skip themselves where there is none.
+gui-test: $(BUILD)/livestereo $(GUI)
+	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo RUNNER=tests/gui/display.sh tests/run.sh $(BUILD):gui $(GUI)
 parity: $(PARITY)
 	$(Q)tests/run.sh $(BUILD):parity $(PARITY)
 golden: $(GOLDEN)

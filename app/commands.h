@@ -25,6 +25,7 @@ enum exit_code {
 
 /* Each gets the words after its name in argv[1..]; argv[0] is its name. They return the exit
  * code. */
+int cmd_view(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);

@@ -4,45 +4,27 @@
  * work.
  * SPDX-License-Identifier: MIT
  */
-#include "app/live.h"
+#include "app/live_private.h"
 
 #include "app/metrics.h"
 #include "config/log.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define QUEUE_DEPTH 2
-#define AGES 1024
 
-struct live {
-    struct source *source;
-    struct stereo *stereo;
-    struct live_options options;
-    struct frame_pool *pool;
-    struct queue *pairs, *shown;
-    pthread_t capture, compute;
-    int threads; /* how many of the two were started */
-    atomic_bool stop;
-
-    pthread_mutex_t lock; /* guards the rest */
-    struct params params;
-    int error, in_compute;
-    long captured, computed, shown_count, damaged;
-    int64_t opened_ns, first_captured_ns, last_captured_ns, first_shown_ns, last_shown_ns;
-    double compute_ms, stage_ms[TIME_COUNT]; /* sums */
-    double age_ms[AGES];                     /* ring, by shown_count */
-};
-
-static int64_t now_ns(void) {
+int64_t live_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void live_notify(struct live *live) {
+    if (live->options.notify)
+        live->options.notify(live->options.context);
 }
 
 static void end_with(struct live *live, int error, int in_compute) {
@@ -56,7 +38,7 @@ static void end_with(struct live *live, int error, int in_compute) {
 
 static void count_captured(struct live *live) {
     pthread_mutex_lock(&live->lock);
-    live->last_captured_ns = now_ns();
+    live->last_captured_ns = live_now_ns();
     if (live->captured++ == 0)
         live->first_captured_ns = live->last_captured_ns;
     pthread_mutex_unlock(&live->lock);
@@ -73,7 +55,7 @@ static void count_computed(struct live *live, const struct frame *frame) {
 
 static void count_shown(struct live *live, const struct frame *frame) {
     pthread_mutex_lock(&live->lock);
-    live->last_shown_ns = now_ns();
+    live->last_shown_ns = live_now_ns();
     if (live->shown_count == 0)
         live->first_shown_ns = live->last_shown_ns;
     live->age_ms[live->shown_count++ % AGES] =
@@ -98,12 +80,37 @@ static int read_pair(struct live *live, struct frame *frame) {
     return SOURCE_END;
 }
 
+/* One pair for a player, which may have to be waited for or sought first. 0, SOURCE_END or
+ * -errno. */
+static int read_for_player(struct live *live, struct frame *frame, long *next, long *since_seek) {
+    for (;;) {
+        bool single;
+        long before = *next;
+        int status = player_wait(live, next, &single);
+        if (atomic_load(&live->stop))
+            return SOURCE_END;
+        if (single || *next != before)
+            *since_seek = 0;
+        if (status == 0)
+            status = read_pair(live, frame);
+        if (status == 0) {
+            *next = frame->index + 1;
+            ++*since_seek;
+            if (player_wants(live, frame, single))
+                return 0;
+        } else {
+            player_stands(live, status, *since_seek == 0);
+        }
+    }
+}
+
 static void *capture_thread(void *context) {
     struct live *live = context;
-    long limit = live->options.frames;
+    long limit = live->options.frames, next = 0, since_seek = 0;
     for (long n = 0; limit == 0 || n < limit; n++) {
         struct frame *frame = pool_take(live->pool);
-        int status = read_pair(live, frame);
+        int status = live->options.player ? read_for_player(live, frame, &next, &since_seek)
+                                          : read_pair(live, frame);
         if (status < 0)
             end_with(live, status, 0);
         if (status != 0 || atomic_load(&live->stop)) {
@@ -118,27 +125,54 @@ static void *capture_thread(void *context) {
     return NULL;
 }
 
+/* Runs the pipeline and gives the frame on. False when the stream is over. */
+static bool compute(struct live *live, struct frame *frame) {
+    pthread_mutex_lock(&live->lock);
+    struct params params = live->params;
+    pthread_mutex_unlock(&live->lock);
+
+    int status = stereo_run(live->stereo, &params, frame);
+    if (status != 0 && live->options.player && live->computed > 0) {
+        /* settings that do not fit this picture or this machine: those before them go on */
+        pthread_mutex_lock(&live->lock);
+        live->params = live->last_good;
+        live->refused++;
+        pthread_mutex_unlock(&live->lock);
+        params = live->last_good;
+        status = stereo_run(live->stereo, &params, frame);
+    }
+    if (status != 0) {
+        end_with(live, status, 1);
+        frame_drop(&frame);
+        return false;
+    }
+    count_computed(live, frame);
+    if (live->options.player)
+        player_computed(live, frame);
+    bool given = queue_give(live->shown, &frame) == 0;
+    live_notify(live);
+    return given;
+}
+
 static void *compute_thread(void *context) {
     struct live *live = context;
     struct frame *frame;
-    while (queue_take(live->pairs, -1, &frame) == 0) {
-        pthread_mutex_lock(&live->lock);
-        struct params params = live->params;
-        pthread_mutex_unlock(&live->lock);
-
-        int status = stereo_run(live->stereo, &params, frame);
-        if (status != 0) {
-            end_with(live, status, 1);
+    bool going = true;
+    while (going) {
+        int status = queue_take(live->pairs, -1, &frame);
+        if (status == QUEUE_END)
+            break;
+        if (status == -EINTR && (frame = player_again(live)) == NULL)
+            player_probe(live);
+        else if (live->options.player && player_stale(live, frame))
             frame_drop(&frame);
-            break;
-        }
-        count_computed(live, frame);
-        if (queue_give(live->shown, &frame) != 0)
-            break;
+        else
+            going = compute(live, frame);
     }
-    atomic_store(&live->stop, true);
+    live_stop(live); /* the capture thread may be waiting */
     queue_abort(live->pairs);
     queue_end(live->shown);
+    live_notify(live);
     return NULL;
 }
 
@@ -170,13 +204,21 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     live->source = source;
     live->stereo = stereo;
     live->options = *options;
-    live->params = *params;
-    live->opened_ns = now_ns();
+    live->params = live->last_good = *params;
+    live->rate = options->rate;
+    live->seek_to = live->loop_first = live->last_run = -1;
+    live->opened_ns = live_now_ns();
     atomic_init(&live->stop, false);
     pthread_mutex_init(&live->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&live->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 
-    /* one in each thread's hand, the caller's, what it keeps, and both queues */
-    int places = 3 + options->kept + 2 * QUEUE_DEPTH;
+    /* One in each thread's hand, the caller's, what it keeps, and both queues; a player's held
+     * one, and the one before it while a thread still has it. */
+    int places = 3 + options->kept + 2 * QUEUE_DEPTH + (options->player ? 2 : 0);
     live->pairs = queue_open(QUEUE_DEPTH, options->policy);
     live->shown = queue_open(QUEUE_DEPTH, options->policy);
     live->pool = pool_open(places, source->width, source->height, source->channels,
@@ -188,20 +230,32 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
 }
 
 int live_take(struct live *live, int timeout_ms, struct frame **frame) {
-    int status = queue_take(live->shown, timeout_ms, frame);
-    if (status == 0)
-        count_shown(live, *frame);
-    return status;
+    for (;;) {
+        int status = queue_take(live->shown, timeout_ms, frame);
+        if (status != 0)
+            return status;
+        if (!live->options.player || !player_stale(live, *frame)) {
+            count_shown(live, *frame);
+            return 0;
+        }
+        frame_drop(frame);
+    }
 }
 
 void live_set_params(struct live *live, const struct params *params) {
     pthread_mutex_lock(&live->lock);
     live->params = *params;
+    live->again = true;
     pthread_mutex_unlock(&live->lock);
+    if (live->options.player)
+        queue_nudge(live->pairs);
 }
 
 void live_stop(struct live *live) {
     atomic_store(&live->stop, true);
+    pthread_mutex_lock(&live->lock);
+    pthread_cond_broadcast(&live->changed);
+    pthread_mutex_unlock(&live->lock);
 }
 
 int live_error(struct live *live, int *in_compute) {
@@ -251,7 +305,7 @@ void live_close(struct live **live_pointer) {
     struct live *live = *live_pointer;
     if (!live)
         return;
-    atomic_store(&live->stop, true);
+    live_stop(live);
     if (live->pairs)
         queue_abort(live->pairs);
     if (live->shown)
@@ -262,7 +316,9 @@ void live_close(struct live **live_pointer) {
         pthread_join(live->compute, NULL);
     queue_close(&live->pairs);
     queue_close(&live->shown);
+    frame_drop(&live->held);
     pool_close(&live->pool);
+    pthread_cond_destroy(&live->changed);
     pthread_mutex_destroy(&live->lock);
     free(live);
     *live_pointer = NULL;

@@ -2,7 +2,8 @@
  * The live threads: source -> [capture] -> pairs -> [compute] -> shown -> the caller (DESIGN
  * section 5). live_open starts them, the caller takes frames on its own thread, end of stream
  * travels down the pipe. The caller owns source and stereo, keeps them until after live_close, and
- * leaves them alone meanwhile.
+ * leaves them alone meanwhile. With the player option they also pause, seek and compute the same
+ * pair again; then the end of the source is a place to stand, not the end of the stream.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LIVE_H
@@ -12,11 +13,19 @@
 #include "capture/source.h"
 #include "gpu/stereo.h"
 
+#include <stdbool.h>
+
 struct live_options {
     enum queue_policy
         policy;  /* of both queues: DROP_OLDEST for cameras, WAIT for files and tests */
     long frames; /* the stream ends after this many pairs; 0 is all there are */
     int kept;    /* frames the caller may hold on to beside the one just taken */
+    bool player; /* the functions under "a player's" below may be used */
+    double rate; /* pairs a second that are read; 0 as fast as they are taken */
+    /* Called by the threads when there is something new: a frame, an answer, the end. Must not
+     * wait. */
+    void (*notify)(void *context);
+    void *context;
 };
 
 struct live_stats {
@@ -42,8 +51,8 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
  * never), or LIVE_END: then live_error says why. One thread. */
 int live_take(struct live *live, int timeout_ms, struct frame **frame);
 
-/* The settings for the frames from now on; START parameters keep the value of stereo_open. Any
- * thread. */
+/* The settings for the frames from now on; START parameters keep the value of stereo_open. A
+ * player that stands still computes its pair again. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
 
 /* No more pairs are read; what is under way still arrives. Any thread. */
@@ -59,5 +68,56 @@ void live_get_stats(struct live *live, struct live_stats *stats);
 /* Quits at once, whatever is under way, and frees everything. Frames still held stay valid until
  * dropped, which must be before stereo_close. Clears the pointer; NULL inside is fine. */
 void live_close(struct live **live);
+
+/* ---- a player's; any thread */
+
+/* Stands still at this frame, which live_take gave, or (NULL) wherever the pipe is. What is on its
+ * way is dropped. */
+void live_pause(struct live *live, struct frame *frame);
+
+/* Goes on with the pair after the one it stands at. */
+void live_play(struct live *live);
+
+/* The next frame is that of pair index, playing or not; what is on its way is dropped. -ENOTSUP
+ * where the source cannot seek. */
+int live_seek(struct live *live, long index);
+
+/* Pairs a second from now on. */
+void live_set_rate(struct live *live, double rate);
+
+/* After pair last (-1: the end of the source) comes pair first; first -1 ends the loop. */
+void live_set_loop(struct live *live, long first, long last);
+
+/* Left and right change places in the pairs read from now on; their truth is gone then. */
+void live_set_swap(struct live *live, bool swap);
+
+struct live_state {
+    bool paused;
+    bool ended;           /* stands at the end, of the source or of what could be read of it */
+    int error;            /* -errno of the source where it ended so (logged) */
+    long refused;         /* times the pipeline refused settings and kept the ones before */
+    struct params params; /* in effect */
+};
+
+void live_get_state(struct live *live, struct live_state *state);
+
+#define PROBES 4
+#define PROBE_LABELS 512
+
+/* What stereo_probe says of one pixel, in the papers' units. */
+struct live_probe {
+    int x, y;
+    long index;        /* of the pair it was taken from; -1 before the first answer */
+    int label, count;  /* chosen label, labels; label < 0 where it could not be told */
+    int min_disparity; /* of label 0 */
+    double cost[PROBE_LABELS], belief[PROBE_LABELS];
+};
+
+/* Asks for these pixels of every frame from now on; count up to PROBES, of each only x and y are
+ * read. */
+void live_set_probes(struct live *live, const struct live_probe *probes, int count);
+
+/* The last answers; returns their count. */
+int live_get_probes(struct live *live, struct live_probe probes[PROBES]);
 
 #endif

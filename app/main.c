@@ -8,13 +8,16 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *words, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"view", "[SOURCE...]", "open the window; also without the word view", cmd_view},
     {"run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run},
     {"batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch},
     {"eval", "DIR...", "compare with the known truth of test pictures", cmd_eval},
@@ -24,7 +27,8 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *out) {
     fprintf(out,
-            "Usage: livestereo COMMAND [OPTIONS] ...\n\n"
+            "Usage: livestereo [OPTIONS] [SOURCE [SOURCE]]\n"
+            "       livestereo COMMAND [OPTIONS] ...\n\n"
             "Dense stereo depth by belief propagation: pairs of pictures in, disparity out.\n\n"
             "Commands:\n");
     for (int i = 0; i < COMMANDS; i++)
@@ -36,31 +40,27 @@ static void print_help(FILE *out) {
                  "  --version\n"
                  "  -h, --help       this page; livestereo COMMAND --help for a command's own\n\n"
                  "Examples:\n"
+                 "  livestereo drive.mkv\n"
                  "  livestereo run synth: --frames 100\n"
                  "  livestereo batch recording/ -o out/ --save disp16,color\n"
                  "  livestereo eval --preset yang2006 tsukuba/ venus/\n");
 }
 
-/* livestereo --dump-config --preset ...: the options without a command. */
-static int no_command(int argc, char **argv) {
-    struct common_options options = {0};
-    struct params params;
-    char name[] = "COMMAND";
+/* Whether a word without a command may be a source; anything else is a command misspelt. */
+static bool may_be_source(const char *word) {
+    return strpbrk(word, "./:%") || access(word, F_OK) == 0;
+}
+
+/* The words and options are the viewer's. */
+static int view(int argc, char **argv) {
+    char name[] = "view";
     argv[0] = name;
-    int code = options_parse(&argc, &argv, "...", NULL, NULL, NULL, &options, &params);
-    options_free(&options);
-    if (code == GO_ON) {
-        log_error(NULL, "which command? See livestereo --help");
-        code = EXIT_USAGE;
-    }
-    return code;
+    return cmd_view(argc, argv);
 }
 
 static int dispatch(int argc, char **argv) {
-    if (argc < 2) {
-        print_help(stderr);
-        return EXIT_USAGE;
-    }
+    if (argc < 2)
+        return view(argc, argv);
     const char *word = argv[1];
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(word, commands[i].name) == 0)
@@ -71,10 +71,10 @@ static int dispatch(int argc, char **argv) {
         printf("livestereo %s\n", LIVESTEREO_VERSION);
     else if (strcmp(word, "--help-params") == 0)
         params_help(stdout);
-    else if (word[0] == '-')
-        return no_command(argc, argv);
+    else if (word[0] == '-' || may_be_source(word))
+        return view(argc, argv);
     else {
-        log_error(NULL, "there is no command \"%s\"; see livestereo --help", word);
+        log_error(NULL, "there is no command and no file \"%s\"; see livestereo --help", word);
         return EXIT_USAGE;
     }
     return EXIT_DONE;

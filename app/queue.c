@@ -15,7 +15,7 @@ struct queue {
     pthread_mutex_t lock;
     pthread_cond_t not_empty, not_full;
     enum queue_policy policy;
-    bool ended;
+    bool ended, nudged;
     long dropped;
     int capacity, first, count;
     struct frame *ring[];
@@ -90,7 +90,7 @@ int queue_take(struct queue *queue, int timeout_ms, struct frame **frame) {
     int error = 0;
     *frame = NULL;
     pthread_mutex_lock(&queue->lock);
-    while (queue->count == 0 && !queue->ended && error == 0) {
+    while (queue->count == 0 && !queue->ended && !queue->nudged && error == 0) {
         if (timeout_ms < 0)
             pthread_cond_wait(&queue->not_empty, &queue->lock);
         else
@@ -103,9 +103,19 @@ int queue_take(struct queue *queue, int timeout_ms, struct frame **frame) {
         result = 0;
     } else if (queue->ended) {
         result = QUEUE_END;
+    } else if (queue->nudged) {
+        queue->nudged = false;
+        result = -EINTR;
     }
     pthread_mutex_unlock(&queue->lock);
     return result;
+}
+
+void queue_nudge(struct queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->nudged = true;
+    pthread_cond_broadcast(&queue->not_empty);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 void queue_end(struct queue *queue) {

@@ -10,6 +10,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000
@@ -43,6 +45,18 @@ struct source *source_failed(int *error, int code) {
     return NULL;
 }
 
+/* Whether a word names what GStreamer plays: a URI, or a file whose name is no picture's of
+ * ours. */
+static int is_recording(const char *word) {
+    static const char *const pictures[] = {".png", ".pgm", ".ppm"};
+    const char *dot = strrchr(word, '.');
+    struct stat about;
+    for (size_t i = 0; dot && i < sizeof pictures / sizeof pictures[0]; i++)
+        if (strcasecmp(dot, pictures[i]) == 0)
+            return 0;
+    return strstr(word, "://") || (stat(word, &about) == 0 && S_ISREG(about.st_mode));
+}
+
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     if (count < 1) {
@@ -57,6 +71,8 @@ struct source *source_open(const char *const *words, int count,
         }
         return source_synth_open(words[0], options, error);
     }
+    if (count <= 2 && is_recording(words[0]) && is_recording(words[count - 1]))
+        return source_gst_open(words, count, options, error);
     return source_pictures_open(words, count, options, error);
 }
 

@@ -12,10 +12,10 @@
 #define SOURCE_END 1 /* read: no more pairs */
 
 struct source_options {
-    int swap;         /* exchange left and right */
-    double rate;      /* pairs a second to pace a file source at; 0 as fast as they are taken */
-    int loop;         /* file sources start again at the end */
-    int rectified;    /* the pictures need no rectification */
+    int swap;      /* exchange left and right */
+    double rate;   /* pairs a second to pace a file source at; 0 as fast as they are taken */
+    int loop;      /* file sources start again at the end */
+    int rectified; /* the pictures need no rectification */
 };
 
 struct source {
@@ -23,8 +23,8 @@ struct source {
     int width, height, channels; /* of every pair */
     int live;                    /* a camera: late frames are dropped, not waited for */
     int has_truth;
-    long count;                  /* pairs in all, -1 when not known */
-    double rate;                 /* pairs a second, 0 when not known */
+    long count;  /* pairs in all, -1 when not known */
+    double rate; /* pairs a second, 0 when not known */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair) reading
      * may go on with the next pair. */
@@ -36,19 +36,26 @@ struct source {
     void (*close)(struct source *source);
 };
 
-/* Opens by what the words say: "synth:key=value,..." ; two files ; two printf patterns ("l_%06d.png") ; a
- * folder with left/ and right/ , image_0/ image_1/ or image_2/ image_3/ , or left.png and right.png.
- * words[0..count-1] are the SOURCE arguments. NULL after one clear log line; *error gets -errno. */
-struct source *source_open(const char *const *words, int count, const struct source_options *options,
-                           int *error);
+/* Opens by what the words say: "synth:key=value,..." ; two files ; two printf patterns
+ * ("l_%06d.png") ; a folder with left/ and right/ , image_0/ image_1/ or image_2/ image_3/ , or
+ * left.png and right.png ; one recording (two tracks, or one side by side) or two, as files or
+ * URIs. words[0..count-1] are the SOURCE arguments. NULL after one clear log line; *error gets
+ * -errno. */
+struct source *source_open(const char *const *words, int count,
+                           const struct source_options *options, int *error);
 
 void source_close(struct source **source);
 
-/* The kinds behind it. synth keys: width, height, min_disparity, range, noise (grey levels, standard deviation),
- * gain (right picture is multiplied by it), row_offset (px, the right picture is moved down), frames,
- * rate, seed, color. Pairs are a function of their number alone. */
-struct source *source_synth_open(const char *spec, const struct source_options *options, int *error);
+/* The kinds behind it. synth keys: width, height, min_disparity, range, noise (grey levels,
+ * standard deviation), gain (right picture is multiplied by it), row_offset (px, the right picture
+ * is moved down), frames, rate, seed, color. Pairs are a function of their number alone. */
+struct source *source_synth_open(const char *spec, const struct source_options *options,
+                                 int *error);
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
+
+/* One or two files (or URIs) that GStreamer can decode. */
+struct source *source_gst_open(const char *const *words, int count,
+                               const struct source_options *options, int *error);
 
 #endif

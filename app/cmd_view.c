@@ -1,0 +1,518 @@
+/*
+ * livestereo view: the window. This thread draws and reads keys and mouse; capture and compute
+ * have threads of their own, which wake it. It draws only when something changed.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view.h"
+
+#include "capture/picture.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FONT "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+#define RATE_UNKNOWN 30.0 /* pairs a second of files that do not say */
+#define LOOK_S 0.5        /* how often a window at rest looks whether a signal came */
+
+int64_t view_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void view_redraw(struct viewer *v) {
+    if (v->redraws < 1)
+        v->redraws = 1;
+}
+
+void view_say(struct viewer *v, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(v->message, sizeof v->message, format, arguments);
+    va_end(arguments);
+    v->message_until_ns = view_now_ns() + MESSAGE_S * INT64_C(1000000000);
+    v->redraw_at_ns = v->message_until_ns;
+    view_redraw(v);
+}
+
+/* ---- playback */
+
+long view_index(const struct viewer *v) {
+    if (v->target >= 0)
+        return v->target;
+    return v->shown ? v->shown->index : -1;
+}
+
+void view_pause(struct viewer *v, bool paused) {
+    live_get_state(v->live, &v->state);
+    if (paused && !v->state.paused)
+        live_pause(v->live, v->shown);
+    else if (!paused)
+        live_play(v->live);
+    live_get_state(v->live, &v->state);
+}
+
+void view_seek(struct viewer *v, long index) {
+    if (index < 0)
+        index = 0;
+    if (v->source->count > 0 && index >= v->source->count)
+        index = v->source->count - 1;
+    if (live_seek(v->live, index) != 0)
+        view_say(v, "a live source cannot go back or forth");
+    else
+        v->target = index;
+    live_get_state(v->live, &v->state);
+}
+
+void view_set_speed(struct viewer *v, double speed) {
+    v->speed = fmin(16, fmax(1.0 / 16, speed));
+    live_set_rate(v->live, v->rate * v->speed);
+    view_say(v, "speed x%g", v->speed);
+}
+
+void view_set_loop(struct viewer *v) {
+    if (v->mark[0] >= 0 && v->mark[1] >= 0)
+        live_set_loop(v->live, v->mark[0], v->mark[1]);
+    else
+        live_set_loop(v->live, v->loop_file ? 0 : -1, -1);
+}
+
+/* ---- settings and geometry */
+
+void view_apply(struct viewer *v) {
+    if (v->params.disparity_range >= v->source->width)
+        v->params.disparity_range = v->source->width - 1;
+    live_set_params(v->live, &v->params);
+    view_fix_range(v);
+    v->redraws = REDRAWS_INPUT;
+}
+
+bool view_has_rig(const struct viewer *v) {
+    return v->draw_settings.rig.focal_px > 0;
+}
+
+double view_depth(const struct viewer *v, double disparity_px) {
+    const struct draw_rig *rig = &v->draw_settings.rig;
+    double px = disparity_px + rig->offset_px;
+    return px > 0 ? rig->focal_px * rig->baseline_m / px : INFINITY;
+}
+
+void view_set_rig(struct viewer *v, const struct draw_rig *rig) {
+    v->draw_settings.rig = *rig;
+    view_fix_range(v);
+}
+
+void view_fix_range(struct viewer *v) {
+    struct draw_settings *s = &v->draw_settings;
+    static const double far_share =
+        8; /* metres end where disparities fall below this part of the largest */
+    if (v->range_own)
+        return;
+    s->least = v->params.min_disparity;
+    s->most = v->params.min_disparity + v->params.disparity_range - 1;
+    if (s->view == DRAW_DEPTH) {
+        double most = fmax(1, s->most), least = fmax(most / far_share, s->least);
+        s->least = view_depth(v, most);
+        s->most = view_depth(v, least);
+    }
+}
+
+/* ---- frames */
+
+static void show(struct viewer *v, struct frame **frame) {
+    bool skipped = v->fresh;
+    frame_drop(&v->shown);
+    v->shown = *frame;
+    *frame = NULL;
+    v->fresh = true;
+    v->target = -1; /* what comes after a seek is what was asked for */
+    view_stats_frame(v, skipped);
+    view_redraw(v);
+}
+
+/* False when no more frames will come. */
+static bool take_frames(struct viewer *v) {
+    struct frame *frame;
+    int status;
+    while ((status = live_take(v->live, 0, &frame)) == 0)
+        show(v, &frame);
+    struct live_state before = v->state;
+    live_get_state(v->live, &v->state);
+    if (before.ended != v->state.ended || before.paused != v->state.paused) {
+        if (v->state.ended && v->state.error && !before.error)
+            view_say(v, "the source is damaged here; see the terminal");
+        v->target = v->state.ended ? -1 : v->target;
+        view_redraw(v);
+    }
+    if (v->refused != v->state.refused) {
+        v->refused = v->state.refused;
+        v->params = v->state.params;
+        view_say(v, "these settings do not fit; back to the ones before");
+    }
+    return status != LIVE_END;
+}
+
+/* ---- drawing */
+
+static void lay_out(struct viewer *v, int width, int height) {
+    struct draw_settings *s = &v->draw_settings;
+    double line = ui_text_height(v->ui);
+    int panel = v->panel ? (int)fmin(27 * line, width * 0.5) : 0;
+    int bar = v->panel && v->bar ? (int)(2.2 * line) : 0;
+    s->x = s->y = 0;
+    s->width = width - panel > 1 ? width - panel : 1;
+    s->height = height - bar > 1 ? height - bar : 1;
+    s->window_height = height;
+}
+
+static void draw_widgets(struct viewer *v, int width, int height) {
+    if (v->panel)
+        view_panel_draw(v, width, height);
+    if (v->panel && v->bar)
+        view_bar_draw(v, width, height);
+    if (!v->options->plain)
+        view_overlay_draw(v);
+    view_probes_draw(v);
+    if (v->stats)
+        view_stats_draw(v);
+    if (v->help)
+        view_help_draw(v, width, height);
+}
+
+/* 0 or -errno. */
+static int redraw(struct viewer *v) {
+    int width, height;
+    window_size(v->window, &width, &height);
+    if (width < 1 || height < 1)
+        return 0; /* an icon */
+    ui_begin(v->ui);
+    lay_out(v, width, height);
+    draw_widgets(v, width, height);
+    bool fresh = v->shown && v->fresh;
+    if (fresh)
+        draw_upload(v->draw, v->shown);
+    v->fresh = false;
+    draw_frame(v->draw, &v->draw_settings);
+    ui_end(v->ui);
+    if (v->shoot)
+        view_export_window(v);
+    v->shoot = false;
+    int error = window_show(v->window);
+    if (fresh)
+        v->stats_data.age_ms = (double)(view_now_ns() - v->shown->taken_ns) / 1e6;
+    view_stats_drawn(v);
+    view_write_map(v);
+    return error;
+}
+
+/* ---- the loop */
+
+static void handle_events(struct viewer *v) {
+    struct window_event event;
+    while (window_next_event(v->window, &event)) {
+        if (event.type == WINDOW_KEY) {
+            if (!ui_has_keys(v->ui))
+                view_key_press(v, event.key);
+        } else if (event.type != WINDOW_OTHER) {
+            view_mouse(v, &event);
+        }
+        v->redraws = REDRAWS_INPUT;
+    }
+}
+
+static double wait_s(const struct viewer *v) {
+    if (v->redraws > 0)
+        return 0;
+    if (v->redraw_at_ns == 0)
+        return LOOK_S;
+    return fmin(LOOK_S, fmax(0, (double)(v->redraw_at_ns - view_now_ns()) / 1e9 + 0.001));
+}
+
+static int make_ui(struct viewer *v) {
+    double scale = v->ui_scale * window_scale(v->window);
+    ui_close(&v->ui);
+    v->ui = ui_open(window_handle(v->window), scale, access(FONT, R_OK) == 0 ? FONT : NULL);
+    return v->ui ? 0 : -ENOMEM;
+}
+
+static int interact(struct viewer *v) {
+    double scale = v->ui_scale;
+    while (!v->quit && !window_closing(v->window) && !quit_asked()) {
+        window_wait(v->window, wait_s(v));
+        bool more = take_frames(v);
+        handle_events(v);
+        if (v->redraw_at_ns && view_now_ns() >= v->redraw_at_ns) {
+            v->redraw_at_ns = 0;
+            view_redraw(v);
+        }
+        if (v->ui_scale != scale) {
+            scale = v->ui_scale;
+            if (make_ui(v) != 0)
+                return EXIT_RUN_FAILED;
+        }
+        if (v->redraws > 0) {
+            v->redraws--;
+            if (redraw(v) != 0)
+                return EXIT_RUN_FAILED;
+        }
+        if (!more) {
+            int in_compute, error = live_error(v->live, &in_compute);
+            return error == 0 ? EXIT_DONE : in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* --screenshot: N frames without a word to the user, then a picture of the window that is not
+ * shown. */
+static int shoot(struct viewer *v) {
+    struct frame *frame;
+    int status, in_compute;
+    while ((status = live_take(v->live, 100, &frame)) != LIVE_END && !quit_asked()) {
+        if (status == 0)
+            show(v, &frame);
+        live_get_state(v->live, &v->state);
+        if (v->state.ended) {
+            live_stop(v->live);
+            break;
+        }
+    }
+    while (live_take(v->live, 2000, &frame) == 0)
+        show(v, &frame);
+    int error = v->state.error ? v->state.error : live_error(v->live, &in_compute);
+    if (!v->shown || error) {
+        if (!error && !quit_asked())
+            log_error(v->source->name, "not one pair could be read");
+        return v->shown && !v->state.error ? EXIT_RUN_FAILED : EXIT_SOURCE;
+    }
+    for (int i = 0; i < REDRAWS_INPUT; i++)
+        if (redraw(v) != 0)
+            return EXIT_RUN_FAILED;
+    struct image picture;
+    redraw(v);
+    error = window_read(v->window, &picture);
+    if (error == 0)
+        error = picture_write(v->options->screenshot, &picture);
+    picture_free(&picture);
+    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
+/* ---- opening */
+
+static int open_window(struct viewer *v, const struct view_options *o) {
+    int width = 1600, height = 900, error = 0;
+    if (o->window && (sscanf(o->window, "%dx%d", &width, &height) != 2 || width < 64 ||
+                      height < 64 || width > 16384 || height > 16384)) {
+        log_error("--window", "%s is no size; write it as 1280x720", o->window);
+        return EXIT_USAGE;
+    }
+    g_autofree char *title = g_strdup_printf("%s - livestereo", v->source->name);
+    struct window_options window = {title, width, height, o->screenshot != NULL};
+    v->window = window_open(&window, &error);
+    if (!v->window)
+        return error == -ENOTSUP ? EXIT_NO_GPU : EXIT_RUN_FAILED;
+    v->draw = draw_open(colormap_table, COLORMAP_COUNT);
+    if (!v->draw || make_ui(v) != 0)
+        return EXIT_RUN_FAILED;
+    if (o->fullscreen)
+        window_set_fullscreen(v->window, true);
+    return GO_ON;
+}
+
+static int open_live(struct viewer *v, const struct view_options *o) {
+    bool shooting = o->screenshot != NULL;
+    struct live_options options = {
+        .policy = shooting ? QUEUE_WAIT : QUEUE_DROP_OLDEST,
+        .frames = o->frames,
+        .kept = 1,
+        .player = true,
+        .rate = shooting || v->source->live ? 0 : v->rate,
+        .notify = shooting ? NULL : window_wake,
+        .context = v->window,
+    };
+    int error;
+    v->live = live_open(v->source, v->stereo, &v->params, &options, &error);
+    if (!v->live)
+        return EXIT_RUN_FAILED;
+    live_set_swap(v->live, v->swap);
+    view_set_loop(v);
+    if (o->paused)
+        live_pause(v->live, NULL);
+    if ((o->start > 0 || o->paused) && v->source->seek)
+        view_seek(v, lround(o->start * (v->source->rate > 0 ? v->source->rate : v->rate)));
+    return GO_ON;
+}
+
+static int find_name(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* What the command line says about the picture. GO_ON or EXIT_USAGE. */
+static int set_picture(struct viewer *v, const struct view_options *o) {
+    struct draw_settings *s = &v->draw_settings;
+    if (o->colormap) {
+        s->colormap = find_name(colormap_names, COLORMAP_COUNT, o->colormap);
+        if (s->colormap < 0) {
+            log_error("--colormap", "there is no \"%s\"; it is turbo, viridis or gray",
+                      o->colormap);
+            return EXIT_USAGE;
+        }
+    }
+    if (o->range) {
+        char *end;
+        s->least = g_ascii_strtod(o->range, &end);
+        s->most = *end == ':' ? g_ascii_strtod(end + 1, &end) : s->least;
+        if (*end || !(s->most > s->least)) {
+            log_error("--range", "%s is no range; write it as 0:64", o->range);
+            return EXIT_USAGE;
+        }
+        v->range_own = true;
+    }
+    return GO_ON;
+}
+
+static int view_source(struct viewer *v, const struct view_options *o,
+                       const struct common_options *common) {
+    bool shooting = o->screenshot != NULL;
+    if (!shooting)
+        view_state_load(v, common);
+    if (o->scale > 0)
+        v->ui_scale = fmin(4, fmax(0.5, o->scale));
+    int code = set_picture(v, o);
+    if (code == GO_ON)
+        code = open_window(v, o);
+    if (code != GO_ON)
+        return code;
+    v->stereo = pipeline_open(&v->params, v->source->name, v->source->width, v->source->height,
+                              v->source->channels, &code);
+    if (!v->stereo)
+        return code;
+    v->slot[0] = v->slot[1] = v->params;
+    view_list_presets(v);
+    code = open_live(v, o);
+    if (code != GO_ON)
+        return code;
+    if (o->view && !view_key_press(v, o->view)) {
+        log_error("--view", "%s is none; it is 1 to 9, see F1 in the window", o->view);
+        return EXIT_USAGE;
+    }
+    view_fix_range(v);
+    v->message[0] = '\0';
+    v->message_until_ns = v->redraw_at_ns = 0;
+    v->redraws = REDRAWS_INPUT;
+    code = shooting ? shoot(v) : interact(v);
+    if (!shooting && code == EXIT_DONE)
+        view_state_save(v);
+    return code;
+}
+
+static void free_viewer(struct viewer *v) {
+    frame_drop(&v->shown);
+    live_close(&v->live);
+    stereo_close(&v->stereo);
+    source_close(&v->source);
+    ui_close(&v->ui);
+    draw_close(&v->draw);
+    window_close(&v->window);
+    g_strfreev(v->preset_names);
+    g_free(v->last_map);
+    g_free(v);
+}
+
+static int open_and_view(int argc, char **argv, const struct common_options *common,
+                         const struct params *params, const struct view_options *o) {
+    static const char *const scene[] = {"synth:"};
+    if (o->frames < 0 || o->rate < 0 || o->start < 0 || (o->screenshot && o->frames < 1)) {
+        log_error("view", o->screenshot
+                              ? "--screenshot needs --frames N, the number of pairs before it"
+                              : "--frames, --rate and --start cannot be negative");
+        return EXIT_USAGE;
+    }
+    struct viewer *v = g_new0(struct viewer, 1);
+    struct source_options options = {0};
+    int error, code = EXIT_SOURCE;
+    v->options = o;
+    v->params = *params;
+    v->ui_scale = v->speed = 1;
+    v->panel = v->bar = !o->plain;
+    v->stats = o->stats;
+    v->loop_file = o->loop;
+    v->swap = o->swap;
+    v->target = v->mark[0] = v->mark[1] = -1;
+    v->draw_settings = (struct draw_settings){.view = DRAW_DISPARITY,
+                                              .blend = 0.5,
+                                              .zoom = 1,
+                                              .distance = 1,
+                                              .center_x = 0.5,
+                                              .center_y = 0.5};
+    v->source = argc > 1 ? source_open((const char *const *)argv + 1, argc - 1, &options, &error)
+                         : source_open(scene, 1, &options, &error);
+    if (v->source) {
+        v->rate = o->rate > 0 ? o->rate : v->source->rate > 0 ? v->source->rate : RATE_UNKNOWN;
+        quit_catch();
+        code = view_source(v, o, common);
+    }
+    free_viewer(v);
+    return code;
+}
+
+int cmd_view(int argc, char **argv) {
+    struct view_options o = {0};
+    const GOptionEntry entries[] = {
+        {"swap", 0, 0, G_OPTION_ARG_NONE, &o.swap, "Exchange left and right", NULL},
+        {"loop", 0, 0, G_OPTION_ARG_NONE, &o.loop, "Start again at the end", NULL},
+        {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Begin standing still", NULL},
+        {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start, "Begin so many seconds into it", "S"},
+        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &o.rate, "Pairs a second of a recording or folder",
+         "N"},
+        {"view", 0, 0, G_OPTION_ARG_STRING, &o.view, "Begin with a view, by its key", "1..9"},
+        {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "turbo, viridis or gray", "NAME"},
+        {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
+        {"stats", 0, 0, G_OPTION_ARG_NONE, &o.stats, "Show statistics", NULL},
+        {"plain", 0, 0, G_OPTION_ARG_NONE, &o.plain, "The picture alone, no panels", NULL},
+        {"fullscreen", 0, 0, G_OPTION_ARG_NONE, &o.fullscreen, "Fill the screen", NULL},
+        {"window", 0, 0, G_OPTION_ARG_STRING, &o.window, "Size of the window", "WxH"},
+        {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &o.scale, "Size of text, 0.5 to 4", "F"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "Folder for saved pictures", "DIR"},
+        {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o.screenshot,
+         "Write a picture of the window after --frames pairs and quit; nothing is shown", "FILE"},
+        {"frames", 0, 0, G_OPTION_ARG_INT, &o.frames, "Stop after this many pairs", "N"},
+        {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
+         "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
+        {0},
+    };
+    struct common_options options = {0};
+    struct params params;
+    int code = options_parse(
+        &argc, &argv, "[SOURCE [SOURCE]]",
+        "Opens the window. SOURCE is a recording (two tracks, or one side by side), two "
+        "recordings, two\n"
+        "patterns, a folder, or synth:[KEY=VALUE,...], which is taken when nothing is named.",
+        "Examples:\n"
+        "  livestereo drive.mkv\n"
+        "  livestereo left.mp4 right.mp4 --preset yang2006\n"
+        "  livestereo left_%06d.png right_%06d.png --rate 10 --paused\n"
+        "  livestereo view synth: --screenshot window.png --frames 5\n"
+        "Keys are listed by F1.\n",
+        entries, &options, &params);
+    if (code == GO_ON)
+        code = open_and_view(argc, argv, &options, &params, &o);
+    g_free(o.screenshot);
+    g_free(o.output);
+    g_free(o.colormap);
+    g_free(o.range);
+    g_free(o.window);
+    g_free(o.ui_map);
+    g_free(o.view);
+    options_free(&options);
+    return code;
+}

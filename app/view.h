@@ -1,0 +1,153 @@
+/*
+ * The viewer: what its files share. All of it belongs to the main thread; frames come from
+ * live_take, and settings go to the threads by live_set_params. cmd_view.c is the loop,
+ * view_keys.c what keys do, view_mouse.c the mouse, view_panel.c the sliders, view_overlay.c what
+ * lies on the picture, view_stats.c the statistics, view_export.c the files, view_state.c what is
+ * remembered.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_VIEW_H
+#define LIVESTEREO_VIEW_H
+
+#include "app/commands.h"
+#include "app/live.h"
+#include "render/draw.h"
+#include "render/ui.h"
+#include "render/window.h"
+
+#define HISTORY 240     /* frames in the plots */
+#define REDRAWS_INPUT 3 /* widgets need so many drawings to come to rest after an input */
+#define MESSAGE_S 4
+
+struct view_options {
+    char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
+    int frames;
+    double rate, start, scale;
+    gboolean swap, loop, paused, fullscreen, plain, stats;
+};
+
+struct history {
+    float stage_ms[TIME_COUNT], compute_ms;
+};
+
+struct view_stats {
+    long frames, skipped,
+        late; /* taken, replaced before they were drawn, later than 1.5 intervals */
+    double capture_rate, compute_rate, draw_rate;
+    long drawn;
+    int64_t window_ns; /* begin of the half second that rates are taken over */
+    struct live_stats before;
+    long drawn_before;
+    int64_t last_taken_ns;
+    double age_ms; /* of the frame shown, capture to screen */
+    struct history history[HISTORY];
+    long history_count;
+    double bad_seen, bad_all; /* running error, percent of the pixels off by more than 1 px */
+    long errors_index;
+};
+
+struct viewer {
+    struct window *window;
+    struct draw *draw;
+    struct ui *ui;
+    struct source *source;
+    struct stereo *stereo;
+    struct live *live;
+    const struct view_options *options;
+    double ui_scale;
+
+    struct params params, slot[2]; /* in use; A and B */
+    int slot_now;
+    long refused;
+
+    struct frame *shown;
+    bool fresh;   /* shown is not in the textures yet */
+    long target;  /* pair asked for and not yet shown, -1 for none */
+    long mark[2]; /* A and B of the loop, -1 unset */
+    bool loop_file, swap;
+    double rate, speed;
+    struct live_state state;
+
+    struct draw_settings draw_settings;
+    bool range_own; /* least and most were set by hand or from a frame */
+    bool panel, bar, stats, help, quit;
+    int redraws;
+    int64_t redraw_at_ns; /* when a message runs out; 0: nothing planned */
+
+    double mouse_x, mouse_y, press_x, press_y;
+    int dragging; /* button + 1 while the picture is dragged */
+    bool moved;
+    struct live_probe probes[PROBES];
+    int probe_count;
+
+    char message[256];
+    int64_t message_until_ns;
+    char preset_name[64], **preset_names;
+    char *last_map;
+    bool shoot; /* take a picture of the window after the next drawing */
+    struct view_stats stats_data;
+    int code; /* exit code */
+};
+
+int64_t view_now_ns(void);
+void view_redraw(struct viewer *v);
+void view_say(struct viewer *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The settings changed: they act on the next frame. */
+void view_apply(struct viewer *v);
+
+/* The pair one stands at, or is on the way to; -1 before the first. */
+long view_index(const struct viewer *v);
+void view_pause(struct viewer *v, bool paused);
+void view_seek(struct viewer *v, long index);
+void view_set_speed(struct viewer *v, double speed);
+void view_set_loop(struct viewer *v);
+
+/* Range of colours from the settings (or metres in the depth view), unless it was set by hand. */
+void view_fix_range(struct viewer *v);
+
+/* What is known of the cameras' geometry; makes the depth view and metres available. */
+void view_set_rig(struct viewer *v, const struct draw_rig *rig);
+bool view_has_rig(const struct viewer *v);
+double view_depth(const struct viewer *v, double disparity_px);
+
+/* view_keys.c: the one table of keys. */
+struct view_key {
+    const char *name, *keys, *help; /* keys: names separated by blanks, as window_event has them */
+    void (*act)(struct viewer *v, int value);
+    int value;
+};
+extern const struct view_key view_keys[];
+extern const int view_key_count;
+bool view_key_press(struct viewer *v, const char *key);
+
+/* view_mouse.c */
+void view_mouse(struct viewer *v, const struct window_event *event);
+bool view_hover(const struct viewer *v, int *x, int *y, int *side);
+
+/* The parts of the window; called between ui_begin and ui_end. */
+void view_panel_draw(struct viewer *v, int width, int height);
+void view_bar_draw(struct viewer *v, int width, int height);
+void view_help_draw(struct viewer *v, int width, int height);
+void view_overlay_draw(struct viewer *v);
+void view_probes_draw(struct viewer *v);
+void view_stats_draw(struct viewer *v);
+
+/* view_stats.c: a frame was taken; the window was drawn. */
+void view_stats_frame(struct viewer *v, bool skipped);
+void view_stats_drawn(struct viewer *v);
+
+/* view_export.c: files named with the time, never over another. */
+void view_export_window(struct viewer *v);
+void view_export_pair(struct viewer *v);
+void view_export_points(struct viewer *v);
+
+/* view_state.c */
+void view_state_load(struct viewer *v, const struct common_options *options);
+void view_state_save(const struct viewer *v);
+void view_preset_save(struct viewer *v);
+void view_preset_load(struct viewer *v, const char *name);
+void view_list_presets(struct viewer *v);
+void view_write_map(struct viewer *v);
+
+#endif

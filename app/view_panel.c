@@ -1,0 +1,224 @@
+/*
+ * The panels of the viewer: sliders made from the table of parameters, presets, the seek bar, the
+ * list of keys. Main thread. SPDX-License-Identifier: MIT
+ */
+#include "app/view.h"
+
+#include "capture/picture.h"
+#include "config/params_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One parameter's row; true when it changed. */
+static bool draw_param(struct viewer *v, const struct param_info *info) {
+    bool fixed = info->when == PARAM_START;
+    char text[96], help[512];
+    snprintf(text, sizeof text, "%s%s", info->name, fixed ? " (at start)" : "");
+    snprintf(help, sizeof help, "%s%s%s%s%s", info->help, *info->unit ? "\nUnit: " : "", info->unit,
+             "\n--set ", info->name);
+    if (fixed)
+        snprintf(help + strlen(help), sizeof help - strlen(help),
+                 "=VALUE when livestereo is started");
+    double value = param_get(&v->params, info), before = value;
+    if (info->type == PARAM_TYPE_ENUM) {
+        int choice = (int)value;
+        ui_choice(v->ui, info->name, text, help, info->choices, (int)info->def, fixed, &choice);
+        value = choice;
+    } else if (info->type == PARAM_TYPE_BOOL) {
+        bool on = value != 0;
+        ui_check(v->ui, info->name, text, help, &on);
+        value = on;
+    } else {
+        struct ui_knob knob = {info->name,  text,       help,       info->def,
+                               info->least, info->most, info->step, info->type == PARAM_TYPE_INT,
+                               fixed};
+        if (strcmp(info->name, "disparity_range") == 0)
+            knob.most = fmin(knob.most, v->source->width - 1);
+        ui_number(v->ui, &knob, &value);
+    }
+    return value != before && !fixed && param_put(&v->params, info, value) == 0;
+}
+
+static void draw_params(struct viewer *v) {
+    bool changed = false, open = false;
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
+            open = ui_group(v->ui, info->group, info->when == PARAM_LIVE);
+        if (open)
+            changed |= draw_param(v, info);
+    }
+    if (changed)
+        view_apply(v);
+}
+
+static void draw_picture_group(struct viewer *v) {
+    struct draw_settings *s = &v->draw_settings;
+    if (!ui_group(v->ui, "picture", true))
+        return;
+    int view = (int)s->view;
+    if (ui_choice(v->ui, "view", "view", "what is shown (keys 1 to 9)",
+                  "left|right|disparity|depth|confidence|blend|anaglyph|rows|points",
+                  DRAW_DISPARITY, false, &view)) {
+        char key[2] = {(char)('1' + view), '\0'};
+        view_key_press(v, key);
+    }
+    ui_choice(v->ui, "colormap", "colours", "colour map (keys c and C)", "turbo|viridis|gray",
+              COLORMAP_TURBO, false, &s->colormap);
+    bool depth = s->view == DRAW_DEPTH;
+    double from = depth ? 0 : v->params.min_disparity - 64;
+    double to = depth ? 200 : v->params.min_disparity + v->params.disparity_range + 64;
+    struct ui_knob least = {
+        "range_least",
+        depth ? "near (m)" : "range from (px)",
+        "colour of the far end of the bar; key a takes the range of this frame, A that "
+        "of the search",
+        v->params.min_disparity,
+        from,
+        to,
+        0.5,
+        false,
+        false};
+    struct ui_knob most = {"range_most", depth ? "far (m)" : "range to (px)",
+                           least.help,   v->params.min_disparity + v->params.disparity_range - 1,
+                           from,         to,
+                           0.5,          false,
+                           false};
+    bool changed = ui_number(v->ui, &least, &s->least);
+    changed |= ui_number(v->ui, &most, &s->most);
+    if (changed) {
+        v->range_own = true;
+        s->most = fmax(s->most, s->least + 0.1);
+    }
+    struct ui_knob blend = {"blend", "blend", "share of colour in the view of left and disparity",
+                            0.5,     0,       1,
+                            0.05,    false,   false};
+    ui_number(v->ui, &blend, &s->blend);
+    ui_check(v->ui, "row_lines", "row lines (g)",
+             "lines along rows: a point must lie on the same one left and "
+             "right",
+             &s->rows);
+}
+
+static void draw_preset_group(struct viewer *v) {
+    if (!ui_group(v->ui, "presets", true))
+        return;
+    ui_entry(v->ui, "preset_name", "name", v->preset_name, sizeof v->preset_name);
+    ui_same_line(v->ui);
+    if (ui_button(v->ui, "preset_save", "save", "save all settings under this name (F5)"))
+        view_preset_save(v);
+    ui_same_line(v->ui);
+    if (ui_button(v->ui, "preset_load", "load", "load the settings of this name (F9)"))
+        view_preset_load(v, v->preset_name);
+    for (char **name = v->preset_names; name && *name; name++) {
+        char place[96];
+        snprintf(place, sizeof place, "preset.%s", *name);
+        if (name != v->preset_names && (name - v->preset_names) % 3 != 0)
+            ui_same_line(v->ui);
+        if (ui_button(v->ui, place, *name, "load this preset"))
+            view_preset_load(v, *name);
+    }
+    ui_line_apart(v->ui);
+    char text[64];
+    snprintf(text, sizeof text, "compare: now %c", "AB"[v->slot_now]);
+    if (ui_button(v->ui, "compare", text, "go to the other settings (b)"))
+        view_key_press(v, "b");
+    ui_same_line(v->ui);
+    if (ui_button(v->ui, "defaults", "all defaults", "back to the built-in settings")) {
+        struct params fresh;
+        params_default(&fresh);
+        for (int i = 0; i < param_count; i++)
+            if (param_table[i].when == PARAM_LIVE)
+                param_put(&v->params, &param_table[i], param_get(&fresh, &param_table[i]));
+        view_apply(v);
+    }
+}
+
+void view_panel_draw(struct viewer *v, int width, int height) {
+    ui_panel_begin(v->ui, "settings", v->draw_settings.x + v->draw_settings.width, 0,
+                   width - v->draw_settings.x - v->draw_settings.width, height, UI_SCROLL);
+    char text[128];
+    snprintf(text, sizeof text, "%s  %dx%d", stereo_backend(v->stereo), v->source->width,
+             v->source->height);
+    ui_text(v->ui, text);
+    if (!view_has_rig(v))
+        ui_text_color(v->ui, 0xb0b0b0, "no calibration: disparities in pixels");
+    draw_picture_group(v);
+    draw_preset_group(v);
+    draw_params(v);
+    ui_panel_end(v->ui);
+}
+
+static void bar_text(const struct viewer *v, char *text, size_t size) {
+    double rate = v->source->rate > 0 ? v->source->rate : v->rate;
+    long index = view_index(v) < 0 ? 0 : view_index(v);
+    int used = snprintf(text, size, "frame %ld", index);
+    if (v->source->count > 0)
+        used += snprintf(text + used, size - (size_t)used, " of %ld", v->source->count);
+    used += snprintf(text + used, size - (size_t)used, "   %.3f s", (double)index / rate);
+    if (v->speed != 1)
+        used += snprintf(text + used, size - (size_t)used, "   x%g", v->speed);
+    if (v->mark[0] >= 0 && v->mark[1] < 0)
+        snprintf(text + used, size - (size_t)used, "   A %ld", v->mark[0]);
+    else if (v->mark[0] >= 0)
+        snprintf(text + used, size - (size_t)used, "   A %ld B %ld", v->mark[0], v->mark[1]);
+    else if (v->state.ended)
+        snprintf(text + used, size - (size_t)used, v->state.error ? "   damaged here" : "   end");
+}
+
+void view_bar_draw(struct viewer *v, int width, int height) {
+    (void)width;
+    const struct draw_settings *s = &v->draw_settings;
+    char text[160];
+    ui_panel_begin(v->ui, "playback", s->x, s->y + s->height, s->width, height - s->y - s->height,
+                   0);
+    bool still = v->state.paused || v->state.ended;
+    if (ui_button(v->ui, "pause", still ? "play " : "pause", "space"))
+        view_key_press(v, "SPACE");
+    if (v->source->seek) {
+        ui_same_line(v->ui);
+        if (ui_button(v->ui, "step_back", "<", "one frame back (,)"))
+            view_key_press(v, ",");
+        ui_same_line(v->ui);
+        if (ui_button(v->ui, "step_forward", ">", "one frame forward (.)"))
+            view_key_press(v, ".");
+    }
+    ui_same_line(v->ui);
+    bar_text(v, text, sizeof text);
+    if (v->source->seek && v->source->count > 0) {
+        double at = (double)view_index(v);
+        if (ui_seek(v->ui, "seek", 0, (double)(v->source->count - 1), text, &at))
+            view_seek(v, lround(at));
+    } else {
+        ui_text(v->ui, text);
+    }
+    ui_panel_end(v->ui);
+}
+
+void view_help_draw(struct viewer *v, int width, int height) {
+    double column = 0;
+    for (int i = 0; i < view_key_count; i++)
+        column = fmax(column, ui_text_width(v->ui, view_keys[i].help));
+    column += ui_text_width(v->ui, "leave-fullscreen") * 1.2;
+    double line = ui_text_height(v->ui) * 1.15;
+    int rows = (view_key_count + 1) / 2;
+    double wide = 2 * column + 2 * line, high = (rows + 4) * line;
+    ui_panel_begin(v->ui, "keys", fmax(0, (width - wide) / 2), fmax(0, (height - high) / 2), 0, 0,
+                   UI_FIT | UI_IN_FRONT);
+    ui_text(
+        v->ui,
+        "Keys (F1 closes).  Mouse: wheel zooms, drag pans or orbits, right drag pans the points,"
+        " click pins a probe.");
+    ui_line_apart(v->ui);
+    double x, y;
+    ui_room(v->ui, "key_list", wide, rows * line, &x, &y);
+    for (int i = 0; i < view_key_count; i++) {
+        double at_x = x + (i / rows) * column, at_y = y + (i % rows) * line;
+        ui_label(v->ui, at_x, at_y, 0xffd080, view_keys[i].keys);
+        ui_label(v->ui, at_x + ui_text_width(v->ui, "Shift+RIGHT "), at_y, 0xe0e0e0,
+                 view_keys[i].help);
+    }
+    ui_panel_end(v->ui);
+}

@@ -1,0 +1,249 @@
+/*
+ * The elements of source_gst.c: a uridecodebin for each file, and for each video track it finds a
+ * queue, a colour converter and an appsink. Tracks are found in GStreamer's threads while open
+ * waits.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/source_gst_private.h"
+#include "config/log.h"
+
+#include <gst/pbutils/pbutils.h>
+#include <string.h>
+
+#define OPEN_S 20
+#define SINK_FRAMES 2 /* decoded pictures that wait in a sink */
+
+/* Left or right by the title that recordings carry; -1 where there is none. */
+static int side_of(GstPad *pad) {
+    int side = -1;
+    GstEvent *event;
+    for (guint i = 0; (event = gst_pad_get_sticky_event(pad, GST_EVENT_TAG, i)) != NULL; i++) {
+        GstTagList *tags = NULL;
+        char *title = NULL;
+        gst_event_parse_tag(event, &tags);
+        if (tags && gst_tag_list_get_string(tags, GST_TAG_TITLE, &title)) {
+            if (g_ascii_strcasecmp(title, "left") == 0)
+                side = 0;
+            else if (g_ascii_strcasecmp(title, "right") == 0)
+                side = 1;
+        }
+        g_free(title);
+        gst_event_unref(event);
+    }
+    return side;
+}
+
+/* queue ! videoconvert ! appsink behind a decoder's pad. NULL without videoconvert
+ * (plugins-base). */
+static GstAppSink *add_track(struct gst *gst, GstPad *pad) {
+    GstElement *queue = gst_element_factory_make("queue", NULL);
+    GstElement *convert = gst_element_factory_make("videoconvert", NULL);
+    GstElement *sink = gst_element_factory_make("appsink", NULL);
+    if (!queue || !convert || !sink)
+        return NULL;
+    GstCaps *caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
+    g_object_set(sink, "caps", caps, "max-buffers", SINK_FRAMES, "sync", FALSE, "drop", FALSE,
+                 "qos", FALSE, NULL);
+    gst_caps_unref(caps);
+    gst_bin_add_many(GST_BIN(gst->pipeline), queue, convert, sink, NULL);
+    gst_element_link_many(queue, convert, sink, NULL);
+    gst_element_sync_state_with_parent(sink);
+    gst_element_sync_state_with_parent(convert);
+    gst_element_sync_state_with_parent(queue);
+    GstPad *input = gst_element_get_static_pad(queue, "sink");
+    gst_pad_link(pad, input);
+    gst_object_unref(input);
+    return GST_APP_SINK(sink);
+}
+
+static int file_of(GstElement *decoder) {
+    return GPOINTER_TO_INT(g_object_get_data(G_OBJECT(decoder), "livestereo-file"));
+}
+
+static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
+    struct gst *gst = context;
+    GstCaps *caps = gst_pad_get_current_caps(pad);
+    if (!caps)
+        caps = gst_pad_query_caps(pad, NULL);
+    int video = g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), "video/");
+    gst_caps_unref(caps);
+    g_mutex_lock(&gst->lock);
+    if (video && gst->found_count < 2) {
+        struct gst_track *track = &gst->found[gst->found_count];
+        *track = (struct gst_track){add_track(gst, pad), file_of(decoder), side_of(pad)};
+        gst->found_count += track->sink != NULL;
+    } else {
+        gst->extra += video;
+    }
+    g_mutex_unlock(&gst->lock);
+}
+
+static void on_no_more_pads(GstElement *decoder, gpointer context) {
+    struct gst *gst = context;
+    (void)decoder;
+    g_mutex_lock(&gst->lock);
+    gst->complete++;
+    g_mutex_unlock(&gst->lock);
+}
+
+/* Sound and subtitles are not decoded, so a missing decoder for them is no fault. */
+static gboolean wants_stream(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer context) {
+    (void)decoder, (void)pad, (void)context;
+    const char *name = gst_structure_get_name(gst_caps_get_structure(caps, 0));
+    return !g_str_has_prefix(name, "audio/") && !g_str_has_prefix(name, "text/") &&
+           !g_str_has_prefix(name, "subpicture/");
+}
+
+/* ---- errors */
+
+/* Debian's package for a decoder or demuxer that is not there, by the media type it would take. */
+static const char *package_for(const char *detail) {
+    static const char *const good[] = {
+        "image/jpeg",  "image/png",       "video/quicktime",       "video/x-matroska",
+        "video/webm",  "video/x-msvideo", "video/x-flv",           "video/x-vp8",
+        "video/x-vp9", "video/x-dv",      "application/x-yuv4mpeg"};
+    for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
+        if (strstr(detail, good[i]))
+            return "gstreamer1.0-plugins-good";
+    return strstr(detail, "video/mpegts") ? "gstreamer1.0-plugins-bad" : "gstreamer1.0-libav";
+}
+
+static int tell_missing(struct gst *gst, GstMessage *message) {
+    char *what = gst_missing_plugin_message_get_description(message);
+    char *detail = gst_missing_plugin_message_get_installer_detail(message);
+    log_error(gst->name, "no %s here; as root: apt install %s", what,
+              package_for(detail ? detail : ""));
+    g_free(what);
+    g_free(detail);
+    return -ENOSYS;
+}
+
+static int tell_error(struct gst *gst, GstMessage *message) {
+    GError *error = NULL;
+    gst_message_parse_error(message, &error, NULL);
+    int code = -EIO;
+    if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND))
+        code = -ENOENT;
+    if (gst->next > 0)
+        log_error(gst->name, "is damaged after frame %ld (%.3f s), playing ends there: %s",
+                  gst->next - 1, (double)pair_time_ns(gst->next - 1, gst->source.rate) / 1e9,
+                  error->message);
+    else
+        log_error(gst->name, "cannot be played: %s", error->message);
+    g_error_free(error);
+    return code;
+}
+
+int gst_bus_look(struct gst *gst) {
+    GstMessage *message;
+    int code = 0;
+    while (code == 0 && (message = gst_bus_pop_filtered(
+                             gst->bus, GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT)) != NULL) {
+        if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+            code = tell_error(gst, message);
+        else if (gst_is_missing_plugin_message(message))
+            code = tell_missing(gst, message);
+        gst_message_unref(message);
+    }
+    gst->failed |= code != 0;
+    return code;
+}
+
+/* ---- opening and closing */
+
+static int add_file(struct gst *gst, const char *word, int file) {
+    GError *error = NULL;
+    char *uri = gst_uri_is_valid(word) ? g_strdup(word) : gst_filename_to_uri(word, &error);
+    GstElement *decoder = gst_element_factory_make("uridecodebin", NULL);
+    if (!uri || !decoder) {
+        log_error(word, "%s",
+                  error ? error->message
+                        : "no uridecodebin; as root: apt install gstreamer1.0-plugins-base");
+        g_clear_error(&error);
+        g_free(uri);
+        return -ENOSYS;
+    }
+    g_object_set(decoder, "uri", uri, NULL);
+    g_free(uri);
+    g_object_set_data(G_OBJECT(decoder), "livestereo-file", GINT_TO_POINTER(file));
+    g_signal_connect(decoder, "autoplug-continue", G_CALLBACK(wants_stream), gst);
+    g_signal_connect(decoder, "pad-added", G_CALLBACK(on_pad), gst);
+    g_signal_connect(decoder, "no-more-pads", G_CALLBACK(on_no_more_pads), gst);
+    gst_bin_add(GST_BIN(gst->pipeline), decoder);
+    return 0;
+}
+
+/* Waits until all tracks are known and each sink holds its first picture. */
+static int wait_first(struct gst *gst) {
+    gint64 end = g_get_monotonic_time() + OPEN_S * G_TIME_SPAN_SECOND;
+    while (g_get_monotonic_time() < end) {
+        int code = gst_bus_look(gst);
+        if (code)
+            return code;
+        g_mutex_lock(&gst->lock);
+        int complete = gst->complete == gst->files;
+        g_mutex_unlock(&gst->lock);
+        if (gst_element_get_state(gst->pipeline, NULL, NULL, 20 * GST_MSECOND) ==
+                GST_STATE_CHANGE_SUCCESS &&
+            complete)
+            return gst_bus_look(gst);
+    }
+    log_error(gst->name, "no picture came within %d s; is it a video file?", OPEN_S);
+    return -ETIMEDOUT;
+}
+
+/* Puts left first: by file, by title, else in the order of the file. */
+static int order_tracks(struct gst *gst) {
+    struct gst_track *found = gst->found;
+    if (gst->found_count < gst->files) {
+        log_error(gst->name, "holds no video");
+        return -EBADMSG;
+    }
+    if (gst->files == 2 && found[0].file == found[1].file) {
+        log_error(gst->name, "each of two files must hold one video track");
+        return -EINVAL;
+    }
+    if (gst->extra)
+        log_warning(gst->name, "has %d video tracks; the first two are taken", 2 + gst->extra);
+    gst->tracks = gst->found_count;
+    int exchange = gst->files == 2 ? found[0].file == 1 : found[0].side == 1 || found[1].side == 0;
+    gst->sink[0] = found[gst->tracks == 2 && exchange ? 1 : 0].sink;
+    gst->sink[1] = gst->tracks == 2 ? found[exchange ? 0 : 1].sink : NULL;
+    return 0;
+}
+
+int gst_graph_open(struct gst *gst, const char *const *words, int count) {
+    GError *error = NULL;
+    g_mutex_init(&gst->lock);
+    if (!gst_init_check(NULL, NULL, &error)) {
+        log_error(gst->name, "GStreamer does not start: %s",
+                  error ? error->message : "no cause given");
+        g_clear_error(&error);
+        return -ENOSYS;
+    }
+    gst_pb_utils_init();
+    gst->pipeline = gst_pipeline_new(NULL);
+    gst->bus = gst_element_get_bus(gst->pipeline);
+    gst->files = count;
+    int code = 0;
+    for (int i = 0; i < count && code == 0; i++)
+        code = add_file(gst, words[i], i);
+    if (code)
+        return code;
+    gst_element_set_state(gst->pipeline, GST_STATE_PAUSED);
+    code = wait_first(gst);
+    if (code == 0)
+        code = order_tracks(gst);
+    if (code == 0)
+        gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
+    return code;
+}
+
+void gst_graph_close(struct gst *gst) {
+    if (gst->pipeline) {
+        gst_element_set_state(gst->pipeline, GST_STATE_NULL);
+        gst_object_unref(gst->bus);
+        gst_object_unref(gst->pipeline);
+    }
+    g_mutex_clear(&gst->lock);
+}

@@ -1,0 +1,270 @@
+/*
+ * Recordings through GStreamer: one file with two video tracks or one side-by-side track, or two
+ * files. Every track is decoded to an appsink; pairs are made by time and numbered by time times
+ * rate, so that seeking gives exact pairs. Owned and read by one thread at a time; GStreamer
+ * decodes in threads of its own.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/source_gst_private.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define PULL_NS (100 * GST_MSECOND) /* between looks at the bus while waiting for a picture */
+#define STALL_S 20                  /* a decoder that gives nothing for so long hangs */
+#define INTO_FRAME_NS GST_MSECOND /* seeks aim this far into a frame; times in files are rounded */
+
+/* The pair number of a time. */
+static long index_of(const struct gst *gst, GstClockTime time) {
+    return (long)llround((double)time * gst->source.rate / GST_SECOND);
+}
+
+/* The next picture of a track: 0, SOURCE_END, or -errno after a log line. */
+static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *time) {
+    for (int waited = 0; waited < STALL_S * 10; waited++) {
+        *sample = gst_app_sink_try_pull_sample(gst->sink[track], PULL_NS);
+        if (*sample) {
+            GstClockTime pts = GST_BUFFER_PTS(gst_sample_get_buffer(*sample));
+            *time =
+                gst_segment_to_stream_time(gst_sample_get_segment(*sample), GST_FORMAT_TIME, pts);
+            if (!GST_CLOCK_TIME_IS_VALID(*time))
+                *time = (GstClockTime)pair_time_ns(gst->next, gst->source.rate);
+            return 0;
+        }
+        if (gst_app_sink_is_eos(gst->sink[track]))
+            return SOURCE_END;
+        int error = gst_bus_look(gst);
+        if (error)
+            return error;
+    }
+    log_error(gst->name, "the decoder gave nothing for %d s after frame %ld; is the file damaged?",
+              STALL_S, gst->next - 1);
+    return -EIO;
+}
+
+/* Copies columns [column, column + to->width) of a decoded picture. */
+static int put_picture(struct gst *gst, GstSample *sample, int column, struct image *to) {
+    GstVideoInfo info;
+    GstVideoFrame video;
+    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
+        !gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ)) {
+        log_error(gst->name, "frame %ld cannot be read from the decoder", gst->next);
+        return -EIO;
+    }
+    const struct source *source = &gst->source;
+    int channels = GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
+    int fits = column + source->width <= GST_VIDEO_INFO_WIDTH(&info) &&
+               source->height <= GST_VIDEO_INFO_HEIGHT(&info) && channels == source->channels;
+    to->width = source->width;
+    to->height = source->height;
+    to->channels = source->channels;
+    size_t row_bytes = (size_t)source->width * (size_t)channels;
+    for (int y = 0; fits && y < source->height; y++)
+        memcpy(to->data + (size_t)y * row_bytes,
+               (const uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(&video, 0) +
+                   (size_t)y * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
+                   (size_t)column * (size_t)channels,
+               row_bytes);
+    gst_video_frame_unmap(&video);
+    if (!fits) {
+        log_error(gst->name,
+                  "the size or colour of the pictures changes at frame %ld; livestereo plays files"
+                  " of one size",
+                  gst->next);
+        return -EIO;
+    }
+    return 0;
+}
+
+/* One picture of each track, of the same time to half a frame; what has no partner is passed
+ * over. */
+static int pull_pair(struct gst *gst, GstSample *sample[2], GstClockTime time[2]) {
+    int status = pull(gst, 0, &sample[0], &time[0]);
+    if (status == 0 && gst->tracks == 2)
+        status = pull(gst, 1, &sample[1], &time[1]);
+    while (status == 0 && gst->tracks == 2) {
+        int64_t gap = (int64_t)time[1] - (int64_t)time[0];
+        if (fabs((double)gap) * gst->source.rate <= GST_SECOND / 2.0)
+            return 0;
+        int late = gap > 0 ? 0 : 1;
+        g_clear_pointer(&sample[late], gst_sample_unref);
+        status = pull(gst, late, &sample[late], &time[late]);
+    }
+    if (gst->tracks == 1)
+        time[1] = time[0];
+    return status;
+}
+
+static void drop_pair(GstSample *sample[2]) {
+    g_clear_pointer(&sample[0], gst_sample_unref);
+    g_clear_pointer(&sample[1], gst_sample_unref);
+}
+
+static int rewind_to(struct gst *gst, long index) {
+    if (gst->failed) { /* a pipeline that met an error starts afresh */
+        gst_element_set_state(gst->pipeline, GST_STATE_READY);
+        gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
+        gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+        gst->failed = 0;
+    }
+    GstClockTime frame_ns = (GstClockTime)(GST_SECOND / gst->source.rate);
+    GstClockTime target = (GstClockTime)pair_time_ns(index, gst->source.rate);
+    target += MIN(INTO_FRAME_NS, frame_ns / 4);
+    if (!gst_element_seek_simple(gst->pipeline, GST_FORMAT_TIME,
+                                 GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)target)) {
+        log_error(gst->name, "cannot go to frame %ld: this kind of file only plays forward", index);
+        return -ESPIPE;
+    }
+    gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+    gst->next = index;
+    gst->pace.next_ns = 0;
+    return 0;
+}
+
+static int gst_source_seek(struct source *source, long index) {
+    struct gst *gst = (struct gst *)source;
+    if (index < 0 || (source->count > 0 && index >= source->count))
+        return -EINVAL;
+    return rewind_to(gst, index);
+}
+
+/* The end: an honest one, or that of a file cut off before what its header promises. */
+static int at_end(struct gst *gst) {
+    int error = gst_bus_look(gst);
+    if (error)
+        return error;
+    if (gst->source.count > 0 && gst->next < gst->source.count - 1 - gst->source.count / 100) {
+        log_error(gst->name,
+                  "ends after frame %ld though its header promises %ld; the file is damaged or"
+                  " was cut off",
+                  gst->next - 1, gst->source.count);
+        gst->failed = 1;
+        return -EIO;
+    }
+    return SOURCE_END;
+}
+
+static int gst_source_read(struct source *source, struct frame *frame) {
+    struct gst *gst = (struct gst *)source;
+    GstSample *sample[2] = {NULL, NULL};
+    GstClockTime time[2];
+    int status;
+    long index;
+    do { /* a decoder may start a frame before the one sought */
+        drop_pair(sample);
+        status = pull_pair(gst, sample, time);
+        index = status == 0 ? index_of(gst, time[0]) : -1;
+    } while (status == 0 && index < gst->next);
+
+    if (status == SOURCE_END) {
+        drop_pair(sample);
+        status = at_end(gst);
+        if (status == SOURCE_END && gst->loop && gst->next > 0 && rewind_to(gst, 0) == 0)
+            return gst_source_read(source, frame);
+        return status;
+    }
+    assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    if (status == 0)
+        status = put_picture(gst, sample[0], 0, gst->swap ? &frame->right : &frame->left);
+    if (status == 0)
+        status = put_picture(gst, sample[gst->tracks - 1], gst->tracks == 1 ? source->width : 0,
+                             gst->swap ? &frame->left : &frame->right);
+    drop_pair(sample);
+    if (status)
+        return status;
+    gst->next = index + 1;
+    frame->index = index;
+    frame->left_ns = (int64_t)time[gst->swap];
+    frame->right_ns = (int64_t)time[!gst->swap];
+    frame->has_truth = 0;
+    pace_wait(&gst->pace);
+    frame->taken_ns = clock_ns();
+    return 0;
+}
+
+static void gst_source_describe(struct source *source, long index, char *buf, size_t size) {
+    const struct gst *gst = (const struct gst *)source;
+    g_snprintf(buf, size, "%s frame %ld (%.3f s)", gst->name, index,
+               (double)pair_time_ns(index, source->rate) / 1e9);
+}
+
+static void gst_source_close(struct source *source) {
+    struct gst *gst = (struct gst *)source;
+    gst_graph_close(gst);
+    g_free(gst->name);
+    g_free(gst);
+}
+
+/* Size, colour, rate and count from the first pictures, which the sinks hold already. */
+static int learn(struct gst *gst) {
+    struct source *source = &gst->source;
+    GstVideoInfo info[2];
+    for (int i = 0; i < gst->tracks; i++) {
+        GstCaps *caps = NULL;
+        GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(gst->sink[i]), "sink");
+        caps = gst_pad_get_current_caps(pad);
+        gst_object_unref(pad);
+        int known = caps && gst_video_info_from_caps(&info[i], caps);
+        if (caps)
+            gst_caps_unref(caps);
+        if (!known) {
+            log_error(gst->name, "holds no picture that could be decoded");
+            return -EBADMSG;
+        }
+    }
+    const GstVideoInfo *left = &info[0], *right = &info[gst->tracks - 1];
+    if (left->width != right->width || left->height != right->height ||
+        left->finfo->format != right->finfo->format) {
+        log_error(gst->name, "left is %dx%d %s but right is %dx%d %s; both must be alike",
+                  left->width, left->height, left->finfo->name, right->width, right->height,
+                  right->finfo->name);
+        return -EINVAL;
+    }
+    if (gst->tracks == 1 && left->width % 2) {
+        log_error(gst->name,
+                  "has one track, %d px wide; two pictures side by side have an even width",
+                  left->width);
+        return -EINVAL;
+    }
+    source->width = gst->tracks == 1 ? left->width / 2 : left->width;
+    source->height = left->height;
+    source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
+    source->rate =
+        left->fps_n > 0 && left->fps_d > 0 ? (double)left->fps_n / left->fps_d : RATE_ASSUMED;
+    if (source->width < 2 || source->height < 2) {
+        log_error(gst->name, "is %dx%d pixels; stereo needs at least 2 a side", source->width,
+                  source->height);
+        return -EINVAL;
+    }
+    gint64 duration = 0;
+    source->count = -1;
+    if (gst_element_query_duration(gst->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
+        source->count = MAX(1, index_of(gst, (GstClockTime)duration));
+    return 0;
+}
+
+struct source *source_gst_open(const char *const *words, int count,
+                               const struct source_options *options, int *error) {
+    struct gst *gst = g_new0(struct gst, 1);
+    gst->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
+    gst->swap = options && options->swap;
+    gst->loop = options && options->loop;
+    gst->pace.rate = options ? options->rate : 0;
+    gst->source = (struct source){
+        .name = gst->name,
+        .read = gst_source_read,
+        .seek = gst_source_seek,
+        .describe = gst_source_describe,
+        .close = gst_source_close,
+    };
+    int code = gst_graph_open(gst, words, count);
+    if (code == 0)
+        code = learn(gst);
+    if (code) {
+        gst_source_close(&gst->source);
+        return source_failed(error, code);
+    }
+    return &gst->source;
+}

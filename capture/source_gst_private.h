@@ -1,0 +1,46 @@
+/*
+ * Between source_gst.c (a source of pairs) and gst_graph.c (the elements behind it).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SOURCE_GST_PRIVATE_H
+#define LIVESTEREO_SOURCE_GST_PRIVATE_H
+
+#include "capture/source_private.h"
+
+#include <gst/app/gstappsink.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+struct gst {
+    struct source source; /* first: a struct source pointer is a struct gst pointer */
+    char *name;
+    GstElement *pipeline;
+    GstBus *bus;
+    GstAppSink *sink[2]; /* left and right, or one that holds both */
+    int tracks;
+    int swap, loop;
+    int failed; /* an error has ended the playing; seeking starts afresh */
+    long next;
+    struct pace pace;
+
+    GMutex lock;  /* guards what decoder threads add while the files are opened */
+    int complete; /* files whose tracks are all known */
+    int files, extra;
+    struct gst_track {
+        GstAppSink *sink;
+        int file;
+        int side; /* by its title: 0 left, 1 right, -1 not said */
+    } found[2];
+    int found_count;
+};
+
+/* Opens the files and waits for their first pictures. 0, or -errno after one log line. */
+int gst_graph_open(struct gst *gst, const char *const *words, int count);
+
+/* Looks for errors on the bus: 0, or -errno after one log line. */
+int gst_bus_look(struct gst *gst);
+
+/* Frees all that open made, also after a failed one. */
+void gst_graph_close(struct gst *gst);
+
+#endif

@@ -1,0 +1,10 @@
+/*
+ * The texts of the files in shaders/, which the Makefile turns into C. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SHADERS_H
+#define LIVESTEREO_SHADERS_H
+
+extern const char shader_view_vert[], shader_view_frag[];
+extern const char shader_points_vert[], shader_points_frag[];
+
+#endif

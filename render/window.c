@@ -1,0 +1,294 @@
+/*
+ * The window of render/window.h, with GLFW 3.3. GLFW's callbacks only append to a ring of events.
+ * SPDX-License-Identifier: MIT
+ */
+#include "render/window.h"
+
+#include "config/log.h"
+
+#include <epoxy/gl.h>
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS 256
+
+struct window {
+    GLFWwindow *glfw;
+    struct window_event events[EVENTS];
+    int first, count;
+    bool robust;                             /* the driver tells when the context is lost */
+    int old_x, old_y, old_width, old_height; /* before full screen */
+};
+
+static const struct {
+    int key;
+    const char *name;
+} named_keys[] = {
+    {GLFW_KEY_SPACE, "SPACE"}, {GLFW_KEY_BACKSPACE, "BACKSPACE"},
+    {GLFW_KEY_ESCAPE, "ESC"},  {GLFW_KEY_TAB, "TAB"},
+    {GLFW_KEY_LEFT, "LEFT"},   {GLFW_KEY_RIGHT, "RIGHT"},
+    {GLFW_KEY_UP, "UP"},       {GLFW_KEY_DOWN, "DOWN"},
+    {GLFW_KEY_HOME, "HOME"},   {GLFW_KEY_END, "END"},
+    {GLFW_KEY_F1, "F1"},       {GLFW_KEY_F5, "F5"},
+    {GLFW_KEY_F8, "F8"},       {GLFW_KEY_F9, "F9"},
+};
+
+/* Moves on the heels of a move replace it, so that the ring holds what people do. */
+static struct window_event *append(GLFWwindow *glfw, enum window_event_type type) {
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    struct window_event *last =
+        &window->events[(window->first + window->count + EVENTS - 1) % EVENTS];
+    bool again =
+        window->count > 0 && last->type == type && (type == WINDOW_MOVE || type == WINDOW_OTHER);
+    if (!again) {
+        if (window->count == EVENTS)
+            window->first = (window->first + 1) % EVENTS;
+        else
+            window->count++;
+        last = &window->events[(window->first + window->count - 1) % EVENTS];
+    }
+    memset(last, 0, sizeof *last);
+    last->type = type;
+    if (type == WINDOW_MOVE || type == WINDOW_BUTTON || type == WINDOW_SCROLL) {
+        int width, height, wide, high;
+        glfwGetCursorPos(glfw, &last->x, &last->y);
+        glfwGetWindowSize(glfw, &width, &height);
+        glfwGetFramebufferSize(glfw, &wide, &high);
+        last->x *= width > 0 ? (double)wide / width : 1;
+        last->y *= height > 0 ? (double)high / height : 1;
+    }
+    last->shift = glfwGetKey(glfw, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(glfw, GLFW_KEY_RIGHT_SHIFT);
+    last->control =
+        glfwGetKey(glfw, GLFW_KEY_LEFT_CONTROL) || glfwGetKey(glfw, GLFW_KEY_RIGHT_CONTROL);
+    return last;
+}
+
+static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
+    (void)scancode;
+    if (action == GLFW_RELEASE)
+        return;
+    for (size_t i = 0; i < sizeof named_keys / sizeof named_keys[0]; i++)
+        if (named_keys[i].key == key) {
+            struct window_event *event = append(glfw, WINDOW_KEY);
+            snprintf(event->key, sizeof event->key, "%s%s", mods & GLFW_MOD_SHIFT ? "Shift+" : "",
+                     named_keys[i].name);
+        }
+}
+
+/* Characters come as the user's keyboard layout makes them. */
+static void on_character(GLFWwindow *glfw, unsigned int code) {
+    if (code > ' ' && code < 127)
+        append(glfw, WINDOW_KEY)->key[0] = (char)code;
+}
+
+static void on_button(GLFWwindow *glfw, int button, int action, int mods) {
+    (void)mods;
+    struct window_event *event = append(glfw, WINDOW_BUTTON);
+    event->button = button;
+    event->down = action == GLFW_PRESS;
+}
+
+static void on_move(GLFWwindow *glfw, double x, double y) {
+    (void)x, (void)y;
+    append(glfw, WINDOW_MOVE);
+}
+
+static void on_scroll(GLFWwindow *glfw, double dx, double dy) {
+    (void)dx;
+    append(glfw, WINDOW_SCROLL)->dy = dy;
+}
+
+static void on_size(GLFWwindow *glfw, int width, int height) {
+    (void)width, (void)height;
+    append(glfw, WINDOW_OTHER);
+}
+
+static void on_flag(GLFWwindow *glfw, int flag) {
+    (void)flag;
+    append(glfw, WINDOW_OTHER);
+}
+
+static void on_refresh(GLFWwindow *glfw) {
+    append(glfw, WINDOW_OTHER);
+}
+
+/* The library of widgets chains these, so they are set before it starts. */
+static void set_callbacks(struct window *window) {
+    glfwSetWindowUserPointer(window->glfw, window);
+    glfwSetKeyCallback(window->glfw, on_key);
+    glfwSetCharCallback(window->glfw, on_character);
+    glfwSetMouseButtonCallback(window->glfw, on_button);
+    glfwSetCursorPosCallback(window->glfw, on_move);
+    glfwSetScrollCallback(window->glfw, on_scroll);
+    glfwSetFramebufferSizeCallback(window->glfw, on_size);
+    glfwSetWindowFocusCallback(window->glfw, on_flag);
+    glfwSetWindowIconifyCallback(window->glfw, on_flag);
+    glfwSetCursorEnterCallback(window->glfw, on_flag);
+    glfwSetWindowRefreshCallback(window->glfw, on_refresh);
+}
+
+static GLFWwindow *make_context(const struct window_options *options, bool robust) {
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_VISIBLE, options->hidden ? GLFW_FALSE : GLFW_TRUE);
+    if (robust)
+        glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
+    return glfwCreateWindow(options->width, options->height, options->title, NULL, NULL);
+}
+
+static struct window *fail(struct window *window, int *error, int code) {
+    window_close(&window);
+    *error = code;
+    return NULL;
+}
+
+struct window *window_open(const struct window_options *options, int *error) {
+    struct window *window = calloc(1, sizeof *window);
+    if (!window) {
+        log_error("window", "out of memory");
+        return fail(window, error, -ENOMEM);
+    }
+    if (!glfwInit()) {
+        log_error("window",
+                  "no display to open a window on; set DISPLAY, or use livestereo batch or"
+                  " livestereo run, which need none");
+        return fail(window, error, -ENODEV);
+    }
+    window->glfw = make_context(options, true);
+    if (!window->glfw)
+        window->glfw = make_context(options, false);
+    if (!window->glfw) {
+        const char *why = NULL;
+        glfwGetError(&why);
+        log_error("window",
+                  "this display's OpenGL cannot do version 3.3 (%s); update the graphics"
+                  " driver, or run with LIBGL_ALWAYS_SOFTWARE=1",
+                  why ? why : "no cause given");
+        return fail(window, error, -ENOTSUP);
+    }
+    glfwMakeContextCurrent(window->glfw);
+    glfwSwapInterval(1);
+    window->robust = epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_robustness");
+    log_debug("window", "OpenGL %s, %s", (const char *)glGetString(GL_VERSION),
+              (const char *)glGetString(GL_RENDERER));
+    set_callbacks(window);
+    return window;
+}
+
+void window_close(struct window **window_pointer) {
+    struct window *window = *window_pointer;
+    *window_pointer = NULL;
+    if (!window)
+        return;
+    if (window->glfw)
+        glfwDestroyWindow(window->glfw);
+    glfwTerminate();
+    free(window);
+}
+
+void *window_handle(struct window *window) {
+    return window->glfw;
+}
+
+void window_wait(struct window *window, double timeout_s) {
+    if (window->count > 0 || timeout_s == 0)
+        glfwPollEvents();
+    else if (timeout_s < 0)
+        glfwWaitEvents();
+    else
+        glfwWaitEventsTimeout(timeout_s);
+}
+
+void window_wake(void *context) {
+    (void)context;
+    glfwPostEmptyEvent();
+}
+
+bool window_next_event(struct window *window, struct window_event *event) {
+    if (window->count == 0)
+        return false;
+    *event = window->events[window->first];
+    window->first = (window->first + 1) % EVENTS;
+    window->count--;
+    return true;
+}
+
+bool window_closing(const struct window *window) {
+    return glfwWindowShouldClose(window->glfw);
+}
+
+void window_size(const struct window *window, int *width, int *height) {
+    glfwGetFramebufferSize(window->glfw, width, height);
+}
+
+double window_scale(const struct window *window) {
+    float x, y;
+    glfwGetWindowContentScale(window->glfw, &x, &y);
+    return x > 0.5f ? x : 1;
+}
+
+void window_set_title(struct window *window, const char *title) {
+    glfwSetWindowTitle(window->glfw, title);
+}
+
+bool window_is_fullscreen(const struct window *window) {
+    return glfwGetWindowMonitor(window->glfw) != NULL;
+}
+
+void window_set_fullscreen(struct window *window, bool on) {
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    if (on == window_is_fullscreen(window) || !monitor)
+        return;
+    if (on) {
+        const GLFWvidmode *mode = glfwGetVideoMode(monitor);
+        glfwGetWindowPos(window->glfw, &window->old_x, &window->old_y);
+        glfwGetWindowSize(window->glfw, &window->old_width, &window->old_height);
+        glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height,
+                             mode->refreshRate);
+    } else {
+        glfwSetWindowMonitor(window->glfw, NULL, window->old_x, window->old_y, window->old_width,
+                             window->old_height, GLFW_DONT_CARE);
+    }
+    append(window->glfw, WINDOW_OTHER);
+}
+
+int window_show(struct window *window) {
+    glfwSwapBuffers(window->glfw);
+    if (window->robust && glGetGraphicsResetStatus() != GL_NO_ERROR) {
+        log_error("window",
+                  "the graphics driver lost the OpenGL context (reset or unplugged); start"
+                  " livestereo again");
+        return -EIO;
+    }
+    return 0;
+}
+
+int window_read(const struct window *window, struct image *image) {
+    *image = (struct image){.channels = 3};
+    window_size(window, &image->width, &image->height);
+    size_t row_bytes = 3 * (size_t)image->width;
+    image->data = malloc(image_bytes(image) + row_bytes);
+    if (!image->data) {
+        log_error("window", "out of memory for a picture of %dx%d", image->width, image->height);
+        return -ENOMEM;
+    }
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, image->width, image->height, GL_RGB, GL_UNSIGNED_BYTE, image->data);
+    uint8_t *spare = image->data + image_bytes(image);
+    for (int y = 0; y < image->height / 2; y++) { /* OpenGL's first row is the lowest */
+        uint8_t *a = image->data + (size_t)y * row_bytes;
+        uint8_t *b = image->data + (size_t)(image->height - 1 - y) * row_bytes;
+        memcpy(spare, a, row_bytes);
+        memcpy(a, b, row_bytes);
+        memcpy(b, spare, row_bytes);
+    }
+    return 0;
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#version 330 core
+
+in vec3 point_color;
+out vec4 color;
+
+void main() {
+    color = vec4(point_color, 1.0);
+}

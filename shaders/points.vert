@@ -1,0 +1,31 @@
+// A point in space for each pixel with a disparity, from the textures alone. SPDX-License-Identifier: MIT
+#version 330 core
+
+uniform isampler2D disparity; // 1/16 px
+uniform sampler2D left;
+uniform mat4 transform;       // camera axes (x right, y down, z forward) to the clip space
+uniform vec4 rig;             // focal (px), baseline (m or 1), offset (px), farthest (in baselines' unit)
+uniform vec2 center;          // px
+uniform float point_scale;    // size on screen of one pixel at distance 1
+uniform bool gray;
+
+out vec3 point_color;
+
+const int UNKNOWN = -32768;
+
+void main() {
+    ivec2 size = textureSize(disparity, 0);
+    ivec2 at = ivec2(gl_VertexID % size.x, gl_VertexID / size.x);
+    int d = texelFetch(disparity, at, 0).r;
+    float px = float(d) / 16.0 + rig.z;
+    float z = rig.x * rig.y / px;
+    if (d == UNKNOWN || px <= 0.0 || z > rig.w) {
+        gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside
+        return;
+    }
+    vec3 point = vec3((vec2(at) - center) * z / rig.x, z);
+    gl_Position = transform * vec4(point, 1.0);
+    gl_PointSize = clamp(point_scale * z / gl_Position.w, 1.0, 16.0);
+    vec3 c = texelFetch(left, at, 0).rgb;
+    point_color = gray ? c.rrr : c;
+}
