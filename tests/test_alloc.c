@@ -113,7 +113,7 @@ static int attempt_synth(void) {
 static int attempt_live(void) {
     struct params p;
     struct source_options source_options = {0};
-    struct live_options options = {QUEUE_WAIT, 2, 0};
+    struct live_options options = {.policy = QUEUE_WAIT, .frames = 2};
     int error = 0, at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED);
     params_default(&p);
     p.backend = BACKEND_CPU;

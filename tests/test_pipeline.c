@@ -99,7 +99,9 @@ static void test_all_in_order(void) {
     struct params params;
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(60);
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 0, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
     g_assert_cmpint(take_all(live, 1000), ==, 60);
     int in_compute;
     g_assert_cmpint(live_error(live, &in_compute), ==, 0);
@@ -119,7 +121,9 @@ static void test_limit(void) {
     struct params params;
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 7, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 7, .kept = 0});
     g_assert_cmpint(take_all(live, 0), ==, 7);
     live_close(&live);
     g_assert_cmpint(fake.next, ==, 7);
@@ -132,7 +136,8 @@ static void test_drops(void) {
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(300);
     struct live *live =
-        open_live(&fake, stereo, &params, (struct live_options){QUEUE_DROP_OLDEST, 0, 0});
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_DROP_OLDEST, .frames = 0, .kept = 0});
     struct frame *held;
     g_assert_cmpint(live_take(live, -1, &held), ==, 0);
     struct live_stats stats;
@@ -157,7 +162,9 @@ static void test_quit_anywhere(void) {
     for (int round = 0; round < 60; round++) {
         struct fake fake = fake_of(-1);
         enum queue_policy policy = g_test_rand_int_range(0, 2) ? QUEUE_WAIT : QUEUE_DROP_OLDEST;
-        struct live *live = open_live(&fake, stereo, &params, (struct live_options){policy, 0, 1});
+        struct live *live =
+            open_live(&fake, stereo, &params,
+                      (struct live_options){.policy = policy, .frames = 0, .kept = 1});
         struct frame *kept = NULL, *frame;
         for (int n = g_test_rand_int_range(0, 4); n > 0; n--) {
             g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
@@ -182,7 +189,9 @@ static void test_damaged_pairs(void) {
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(30);
     fake.damaged_each = 5;
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 0, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
     g_assert_cmpint(take_all(live, 0), ==, 24);
     struct live_stats stats;
     live_get_stats(live, &stats);
@@ -198,7 +207,9 @@ static void test_source_fails(void) {
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
     fake.fails_at = 9;
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 0, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
     g_assert_cmpint(take_all(live, 0), ==, 9); /* what was read before still arrives */
     int in_compute = -1;
     g_assert_cmpint(live_error(live, &in_compute), ==, -EIO);
@@ -212,7 +223,9 @@ static void test_compute_fails(void) {
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
     fake.odd_at = 5;
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 0, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
     g_assert_cmpint(take_all(live, 0), ==, 5);
     int in_compute = -1;
     g_assert_cmpint(live_error(live, &in_compute), ==, -EINVAL);
@@ -226,7 +239,9 @@ static void test_settings(void) {
     struct params params;
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 0, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
     params.median_radius = 1;
     params.bp_iterations = 3;
     live_set_params(live, &params);
@@ -248,7 +263,9 @@ static void test_time_out(void) {
     struct stereo *stereo = open_stereo(&params);
     struct fake fake = fake_of(1);
     fake.sleep_us = 50000;
-    struct live *live = open_live(&fake, stereo, &params, (struct live_options){QUEUE_WAIT, 0, 0});
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
     struct frame *frame;
     g_assert_cmpint(live_take(live, 0, &frame), ==, -ETIMEDOUT);
     g_assert_null(frame);
