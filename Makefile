@@ -90,22 +90,27 @@ $(BUILD)/livestereo: $(call obj,app/main.c) $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-# Rewritten when a flag, the compiler or the list of files changes; every object waits for it.
-$(BUILD)/flags: FORCE
+# Each is rewritten when its text changes, and what was made with the old one waits for it.
+c_text = $(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(CWARN) $(COMMON)
+cu_text = $(NVCC) $(CXX) $(NVCCFLAGS) $(GENCODE)
+link_text = $(LINK) $(PKGS) $(CUDA_LIBS) $(C) $(CC_FILES) $(CU)
+where_text = $(DATADIR) $(VERSION)
+STAMPS = $(patsubst %,$(BUILD)/%.stamp,c cu link where)
+$(STAMPS): $(BUILD)/%.stamp: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(CWARN) $(COMMON) $(NVCC) $(NVCCFLAGS) $(GENCODE)' \
-	    '$(DATADIR) $(VERSION) $(LDFLAGS) $(C) $(CC_FILES) $(CU)' >$@.new
+	@echo '$($*_text)' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(call obj,app/main.c config/params_file.c): $(BUILD)/where.stamp
 
 $(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) $(BUILD)/shaders.c.o
 $(BUILD)/core.a: $(call obj,$(CORE))
-$(BUILD)/%.a: $(BUILD)/flags
+$(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 # The GLSL files as strings: shaders/view.frag is shader_view_frag.
-$(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/flags
+$(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/link.stamp
 	$(call say,GLSL,$(filter shaders/%,$^))
 	$(Q)for f in $(filter shaders/%,$^); do n=shader_$$(basename $$f | tr . _) && \
 	    echo "extern const char $$n[];" && echo "const char $$n[] =" && \
@@ -117,18 +122,18 @@ IN_CORE = $(filter gpu/% tests/parity% tests/golden% tests/bench% config/params.
           capture/frame.c,$<)
 $(BUILD)/%_avx2.c.o: SIMD = -mavx2
 $(BUILD)/%_avx512.c.o: SIMD = -mavx512f -mavx512bw -mavx512vl -mavx512vbmi
-$(BUILD)/%.c.o: %.c $(BUILD)/flags
+$(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
 	    -DLIVESTEREO_DATADIR='"$(DATADIR)"' $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) \
 	    $(SIMD) $(CFLAGS) -c -o $@ $<
-$(BUILD)/%.cc.o: %.cc $(BUILD)/flags
+$(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(WARN) $(PKG_CFLAGS) \
 	    $(CXXFLAGS) -c -o $@ $<
-$(BUILD)/%.cu.o: %.cu $(BUILD)/flags
+$(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCCFLAGS) -ccbin $(CXX) $(GENCODE) -MF $(@:.o=.d) -c -o $@ $<
@@ -137,8 +142,8 @@ $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
-$(BUILD)/test_alloc: private override LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign \
-    -Wl,--wrap=pthread_create
+$(BUILD)/test_alloc: private override LDFLAGS += \
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign,--wrap=pthread_create
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(CUDA_LIBS) -lm
@@ -184,29 +189,30 @@ unit: $(BUILD)/livestereo $(UNIT)
 	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh $(BUILD):unit $(UNIT)
 # A real window on a display of its own; programs that need one skip themselves where there is none.
 gui-test: $(BUILD)/livestereo $(GUI)
-	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo RUNNER=tests/gui/display.sh tests/run.sh $(BUILD):gui $(GUI)
+	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo RUNNER=tests/gui/display.sh \
+	    tests/run.sh $(BUILD):gui $(GUI)
 parity: $(PARITY)
-	$(Q)tests/run.sh $(BUILD):parity $(PARITY)
+	$(Q)TEST_ARGS=$(PARITY_ARGS) tests/run.sh $(BUILD):parity $(PARITY)
 golden: $(GOLDEN)
 	$(Q)tests/run.sh $(BUILD):golden $(GOLDEN)
 
 goldens:
 	$(SUB) BUILD=$(BUILD)/gcc-O0 CC=gcc CFLAGS=-O0 CUDA=0 golden
 	$(SUB) BUILD=$(BUILD)/gcc-O3 CC=gcc CFLAGS=-O3 CUDA=0 golden
-	$(SUB) BUILD=$(BUILD)/clang-O0 CC=clang CFLAGS=-O0 CUDA=0 golden
-	$(SUB) BUILD=$(BUILD)/clang-O3 CC=clang CFLAGS=-O3 CUDA=0 golden
+	$(SUB) BUILD=$(BUILD)/clang-O0 CC=clang CXX=clang++ CFLAGS=-O0 CUDA=0 golden
+	$(SUB) BUILD=$(BUILD)/clang-O3 CC=clang CXX=clang++ CFLAGS=-O3 CUDA=0 golden
 
 ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:
-	$(SUB) BUILD=$(BUILD)/asan CC=clang CFLAGS='-O1 -g' CUDA=0 \
+	$(SUB) BUILD=$(BUILD)/asan CC=clang CXX=clang++ CFLAGS='-O1 -g' CUDA=0 \
 	    SANITIZE='-fsanitize=$(ASAN)' unit parity
 tsan: # without address randomisation, which gcc 12's ThreadSanitizer may not start under
 	$(SUB) BUILD=$(BUILD)/tsan CC=gcc CFLAGS='-O1 -g' CUDA=0 SANITIZE=-fsanitize=thread \
-	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
+	    PARITY_ARGS=--small RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
 export RUNNER
 
 fuzz:
-	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CFLAGS='-O1 -g' CUDA=0 \
+	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CXX=clang++ CFLAGS='-O1 -g' CUDA=0 \
 	    SANITIZE='-fsanitize=fuzzer-no-link,$(ASAN)' fuzz-run
 fuzz-run: $(FUZZ)
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $(FUZZ)

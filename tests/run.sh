@@ -3,7 +3,8 @@
 #        tests/run.sh --step NAME COMMAND...   one command that is one test; exit code 77 is a skip
 # Says what failed and why something was skipped, ends with one line of counts, and adds
 # "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or fewer
-# results than planned is a failure. RUNNER is put before each program. SPDX-License-Identifier: MIT
+# results than planned is a failure. RUNNER is put before each program, TEST_ARGS behind.
+# SPDX-License-Identifier: MIT
 set -u
 
 limit_s=${LIVESTEREO_TEST_SECONDS:-600}
@@ -24,7 +25,8 @@ fail() {
 # One TAP program: its output is kept beside it and shown when something in it failed.
 run_tap() {
     local program=$1 tap=$1.tap log=$1.log planned=-1 seen=0 failed_before=$failed status line
-    timeout --kill-after=10 "$limit_s" ${RUNNER:-} "$program" --tap >"$tap" 2>"$log" </dev/null
+    timeout --kill-after=10 "$limit_s" ${RUNNER:-} "$program" --tap ${TEST_ARGS:-} \
+        >"$tap" 2>"$log" </dev/null
     status=$?
     while IFS= read -r line; do
         case $line in
