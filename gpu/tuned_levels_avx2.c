@@ -24,8 +24,9 @@ static void halve8(const uint8_t *restrict p, const uint8_t *restrict q, const u
         out[d] = (uint16_t)(p[d] + q[d] + r[d] + s[d]);
 }
 
-static void halve16(const uint16_t *restrict p, const uint16_t *restrict q, const uint16_t *restrict r,
-                    const uint16_t *restrict s, uint16_t *restrict out, int padded) {
+static void halve16(const uint16_t *restrict p, const uint16_t *restrict q,
+                    const uint16_t *restrict r, const uint16_t *restrict s, uint16_t *restrict out,
+                    int padded) {
     for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
         out[d] = (uint16_t)stage_min(p[d] + q[d] + r[d] + s[d], COST_SATURATION);
 }
@@ -39,7 +40,8 @@ static void rows_halve(const void *args, int width, int first, int last) {
             const uint16_t *c16[4];
             for (int k = 0; k < 4; k++) {
                 int exists = child_exists(a, x, y, k);
-                c8[k] = exists && a->fine8 ? a->fine8 + child(a, x, y, k) : (const uint8_t *)no_cost;
+                c8[k] =
+                    exists && a->fine8 ? a->fine8 + child(a, x, y, k) : (const uint8_t *)no_cost;
                 c16[k] = exists && a->fine16 ? a->fine16 + child(a, x, y, k) : no_cost;
             }
             if (a->fine16)
