@@ -26,6 +26,8 @@ struct backend {
     void (*release_host)(struct backend *b, void *memory);
     void (*upload)(struct backend *b, void *to, const void *from, size_t bytes);
     void (*download)(struct backend *b, void *to, const void *from, size_t bytes);
+    /* Within the backend's memory, as fast as it goes; a yardstick for measurements. NULL: not offered. */
+    void (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
     /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
     void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);
     /* count half-steps of stage message from args->iteration on, in one go; NULL: run them singly. */

@@ -63,6 +63,26 @@ static void cpu_copy(struct backend *b, void *to, const void *from, size_t bytes
     memcpy(to, from, bytes);
 }
 
+struct copy_job {
+    char *to;
+    const char *from;
+    size_t block, bytes;
+};
+
+static void work_copy(void *context, int first, int last) {
+    const struct copy_job *job = context;
+    size_t start = (size_t)first * job->block, end = (size_t)last * job->block;
+    end = end < job->bytes ? end : job->bytes;
+    memcpy(job->to + start, job->from + start, end - start);
+}
+
+static void cpu_copy_crew(struct backend *b, void *to, const void *from, size_t bytes) {
+    struct workers *w = cpu_of(b)->workers;
+    int count = workers_count(w);
+    struct copy_job job = {to, from, (bytes + (size_t)count - 1) / (size_t)count, bytes};
+    workers_run(w, count, 1, work_copy, &job);
+}
+
 struct row_job {
     void (*rows)(const void *args, int width, int first, int last);
     const void *args;
@@ -162,6 +182,7 @@ struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed,
         .release_host = cpu_release,
         .upload = cpu_copy,
         .download = cpu_copy,
+        .copy = cpu_copy_crew,
         .run = cpu_run,
         .mark = cpu_mark,
         .elapsed_ms = cpu_elapsed_ms,

@@ -47,13 +47,6 @@ void envelope_make(struct envelope *e, const struct message_args *a) {
         e->padding[odd] = _mm256_loadu_si256((const __m256i *)padding[odd]);
 }
 
-INLINE void all_messages(const struct envelope *e, const struct pair *p, int n, int wide) {
-    __m256i even[BLOCKS_MOST], odd[BLOCKS_MOST];
-    sum_pair(e, p, n, wide, even, odd);
-    for (int r = 0; r < DIRECTIONS; r++)
-        message_pair(e, p, n, r, even, odd, p->out[r]);
-}
-
 struct message_row message_row_of(const struct message_args *a, int y) {
     const struct grid *g = &a->grid;
     int colour = a->iteration & 1, odd = (y + colour) & 1, size = a->cost16 ? 2 : 1;
@@ -79,19 +72,20 @@ struct message_row message_row_of(const struct message_args *a, int y) {
 }
 
 /* In an odd row the last pixel takes both lanes and is written twice with the same bytes. */
-INLINE void message_row(const struct envelope *e, const struct message_row *row, int n, int wide) {
+INLINE void message_row(const struct envelope *e, const struct message_row *row, int n, int wide,
+                        int steps) {
     struct pair p;
     for (int i = 0; i < row->count; i += 2) {
         pair_point(&p, 0, row, i);
         pair_point(&p, 1, row, stage_min(i + 1, row->count - 1));
-        all_messages(e, &p, n, wide);
+        messages_pair(e, &p, n, wide, steps);
     }
 }
 
 static void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
     struct message_row row = message_row_of(a, y);
-#define WITH(n, wide) message_row(e, &row, n, wide)
-    WITH_SHAPE(WITH, a->grid.padded / LABEL_BLOCK, a->cost16 != NULL);
+#define WITH(n, wide, steps) message_row(e, &row, n, wide, steps)
+    WITH_SHAPE(WITH, a->grid.padded / LABEL_BLOCK, a->cost16 != NULL, e->steps)
 #undef WITH
 }
 
@@ -104,6 +98,68 @@ static void rows_message_avx2(const void *args, int width, int first, int last) 
         message_row_avx2(&e, a, y);
 }
 
+/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1, and may come as soon as those are done:
+ * so a few half-steps go down the picture together, each a row behind the one before, and find their
+ * messages in the cache. */
+enum { STEPS_TOGETHER = 5, BANDS_MOST = 64 };
+
+struct steps_job {
+    struct envelope envelope;
+    struct message_args args;
+    int count;          /* half-steps, at most STEPS_TOGETHER */
+    int bands, borders; /* borders: the second phase */
+};
+
+/* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes a half-step. */
+static void steps_wave(const struct steps_job *job, int first, int first_slope, int last,
+                       int last_slope) {
+    struct message_args a = job->args;
+    int end = last + job->count * (1 + (last_slope > 0));
+    for (int front = first - job->count; front < end; front++)
+        for (int t = 0; t < job->count; t++) {
+            int y = front - t;
+            if (y < first + t * first_slope || y >= last + t * last_slope)
+                continue;
+            a.iteration = job->args.iteration + t;
+            message_row_avx2(&job->envelope, &a, y);
+        }
+}
+
+static int band_row(const struct steps_job *job, int band) {
+    return (int)((int64_t)job->args.grid.height * band / job->bands);
+}
+
+/* Each band shrinks by a row a half-step at its borders, so that no two touch; then the wedges between them
+ * are filled. */
+static void work_steps(void *context, int first, int last) {
+    const struct steps_job *job = context;
+    for (int i = first; i < last; i++) {
+        if (job->borders)
+            steps_wave(job, band_row(job, i + 1), -1, band_row(job, i + 1), 1);
+        else
+            steps_wave(job, band_row(job, i), i > 0, band_row(job, i + 1), -(i + 1 < job->bands));
+    }
+}
+
+static void half_steps_avx2(struct backend *b, const struct message_args *args, int count) {
+    struct backend_cpu *cpu = (struct backend_cpu *)b;
+    struct steps_job job = {.args = *args};
+    envelope_make(&job.envelope, args);
+    int bands =
+        stage_min(2 * workers_count(cpu->workers), args->grid.height / (4 * STEPS_TOGETHER));
+    job.bands = workers_count(cpu->workers) == 1 ? 1 : stage_clamp(bands, 1, BANDS_MOST);
+    for (int done = 0; done < count; done += job.count) {
+        job.count = stage_min(count - done, STEPS_TOGETHER);
+        job.args.iteration = args->iteration + done;
+        job.borders = 0;
+        workers_run(cpu->workers, job.bands, 1, work_steps, &job);
+        job.borders = 1;
+        if (job.bands > 1)
+            workers_run(cpu->workers, job.bands - 1, 1, work_steps, &job);
+    }
+}
+
 void tune_message_avx2(struct backend_cpu *cpu) {
     cpu->stages[STAGE_message].rows = rows_message_avx2;
+    cpu->base.half_steps = half_steps_avx2;
 }

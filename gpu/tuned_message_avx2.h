@@ -85,12 +85,18 @@ INLINE __m256i words_odd(__m256i bytes) {
     return _mm256_srli_epi16(bytes, 8);
 }
 
-/* The least word of each lane, in all words of the lane. */
-INLINE __m256i lane_least(__m256i v) {
-    __m128i first = _mm_minpos_epu16(_mm256_castsi256_si128(v));
-    __m128i second = _mm_minpos_epu16(_mm256_extracti128_si256(v, 1));
-    __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-    return _mm256_shuffle_epi8(both, _mm256_set1_epi16(0x0100));
+/* Four vectors' least words, lane by lane: words 0..3 (and 4..7) of a lane are vectors 0..3. */
+INLINE __m256i lane_least(const __m256i *v) {
+    __m256i a =
+        _mm256_min_epu16(_mm256_unpacklo_epi16(v[0], v[1]), _mm256_unpackhi_epi16(v[0], v[1]));
+    __m256i b =
+        _mm256_min_epu16(_mm256_unpacklo_epi16(v[2], v[3]), _mm256_unpackhi_epi16(v[2], v[3]));
+    __m256i c = _mm256_min_epu16(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+    return _mm256_min_epu16(c, _mm256_shuffle_epi32(c, 0x4e));
+}
+
+INLINE __m256i lane_word(__m256i v, int word) {
+    return _mm256_shuffle_epi8(v, _mm256_set1_epi16((int16_t)(0x0100 + 0x0202 * word)));
 }
 
 /* Block k of the 16-bit cost, words of even labels and of odd ones. */
@@ -167,64 +173,77 @@ INLINE void reach(__m256i *g, int n, const __m256i *fall, int steps) {
         reach_blocks(g, n, 1 << (k - 4), fall[k]);
 }
 
-/* Message r of both pixels into out. even, odd: the sums. */
-INLINE void message_pair(const struct envelope *e, const struct pair *p, int n, int r,
-                         const __m256i *even, const __m256i *odd, uint8_t *const *out) {
-    int classes = (p->classes[0] >> (2 * r) & 3) | (p->classes[1] >> (2 * r) & 3) << 2;
-    __m256i h[2][BLOCKS_MOST], g[BLOCKS_MOST], least = _mm256_set1_epi16(INT16_MAX);
-    for (int k = 0; k < n; k++) {
-        __m256i back = load_pair(p->in[r], 16 * k);
-        h[0][k] = _mm256_sub_epi16(even[k], words_even(back));
-        h[1][k] = _mm256_sub_epi16(odd[k], words_odd(back));
-        least = _mm256_min_epu16(least, _mm256_min_epu16(h[0][k], h[1][k]));
+/* All four messages of both pixels. First the sums for all directions and their least, so that the long way from
+ * the least to the result does not hold up the next direction. */
+INLINE void messages_pair(const struct envelope *e, const struct pair *p, int n, int wide,
+                          int steps) {
+    __m256i even[BLOCKS_MOST], odd[BLOCKS_MOST], h[DIRECTIONS][2][BLOCKS_MOST], least[DIRECTIONS];
+    if (n < 1)
+        __builtin_unreachable();
+    sum_pair(e, p, n, wide, even, odd);
+#pragma GCC unroll 4
+    for (int r = 0; r < DIRECTIONS; r++) {
+        least[r] = _mm256_set1_epi16(-1);
+        for (int k = 0; k < n; k++) {
+            __m256i back = load_pair(p->in[r], 16 * k);
+            h[r][0][k] = _mm256_sub_epi16(even[k], words_even(back));
+            h[r][1][k] = _mm256_sub_epi16(odd[k], words_odd(back));
+            least[r] = _mm256_min_epu16(least[r], _mm256_min_epu16(h[r][0][k], h[r][1][k]));
+        }
     }
-    __m256i top = _mm256_add_epi16(lane_least(least), e->top16[classes]);
-    for (int k = 0; k < n; k++)
-        g[k] = _mm256_or_si256(_mm256_subs_epu16(top, h[0][k]),
-                               _mm256_slli_epi16(_mm256_subs_epu16(top, h[1][k]), 8));
-    reach(g, n, e->fall[classes], e->steps);
-    for (int k = 0; k < n; k++)
-        store_pair(out, 16 * k, _mm256_sub_epi8(e->top8[classes], g[k]));
+    __m256i all = lane_least(least);
+#pragma GCC unroll 4
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int classes = (p->classes[0] >> (2 * r) & 3) | (p->classes[1] >> (2 * r) & 3) << 2;
+        __m256i g[BLOCKS_MOST], top = _mm256_add_epi16(lane_word(all, r), e->top16[classes]);
+        for (int k = 0; k < n; k++) {
+            __m256i low = _mm256_subs_epu16(top, h[r][0][k]),
+                    high = _mm256_subs_epu16(top, h[r][1][k]);
+            g[k] = _mm256_or_si256(low, _mm256_slli_epi16(high, 8));
+        }
+        reach(g, n, e->fall[classes], steps);
+        for (int k = 0; k < n; k++)
+            store_pair(p->out[r], 16 * k, _mm256_sub_epi8(e->top8[classes], g[k]));
+    }
 }
 
-/* Calls WITH(blocks, wide) with constants where there are few blocks. */
-#define WITH_SHAPE(WITH, n, wide) \
-    do {                          \
-        switch ((n)*2 + (wide)) { \
-        case 2:                   \
-            WITH(1, 0);           \
-            break;                \
-        case 3:                   \
-            WITH(1, 1);           \
-            break;                \
-        case 4:                   \
-            WITH(2, 0);           \
-            break;                \
-        case 5:                   \
-            WITH(2, 1);           \
-            break;                \
-        case 6:                   \
-            WITH(3, 0);           \
-            break;                \
-        case 7:                   \
-            WITH(3, 1);           \
-            break;                \
-        case 8:                   \
-            WITH(4, 0);           \
-            break;                \
-        case 9:                   \
-            WITH(4, 1);           \
-            break;                \
-        case 16:                  \
-            WITH(8, 0);           \
-            break;                \
-        case 17:                  \
-            WITH(8, 1);           \
-            break;                \
-        default:                  \
-            WITH(n, wide);        \
-            break;                \
-        }                         \
-    } while (0)
+/* Calls WITH(blocks, wide, steps) with constants for the common ones: a third less time than without. */
+#define WITH_STEPS(WITH, n, wide, steps) \
+    switch (steps) {                     \
+    case 3:                              \
+        WITH(n, wide, 3);                \
+        break;                           \
+    case 4:                              \
+        WITH(n, wide, 4);                \
+        break;                           \
+    default:                             \
+        WITH(n, wide, steps);            \
+    }
+#define WITH_WIDTH(WITH, n, wide, steps) \
+    if (wide) {                          \
+        WITH_STEPS(WITH, n, 1, steps)    \
+    } else {                             \
+        WITH_STEPS(WITH, n, 0, steps)    \
+    }
+#define WITH_SHAPE(WITH, n, wide, steps) \
+    switch (n) {                         \
+    case 1:                              \
+        WITH_WIDTH(WITH, 1, wide, steps) \
+        break;                           \
+    case 2:                              \
+        WITH_WIDTH(WITH, 2, wide, steps) \
+        break;                           \
+    case 3:                              \
+        WITH_WIDTH(WITH, 3, wide, steps) \
+        break;                           \
+    case 4:                              \
+        WITH_WIDTH(WITH, 4, wide, steps) \
+        break;                           \
+    case 8:                              \
+        WITH_WIDTH(WITH, 8, wide, steps) \
+        break;                           \
+    default:                             \
+        WITH(n, wide, steps);            \
+    }
 
 #endif

@@ -11,7 +11,7 @@
 
 static const int label_counts[] = {2,  3,  15, 16,  17,  31,  32,  48,
                                    60, 64, 65, 100, 128, 200, 256, 512};
-static const int widths[] = {1, 2, 3, 5, 16, 17, 63}, heights[] = {1, 2, 3, 7};
+static const int widths[] = {1, 2, 3, 5, 16, 17, 63}, heights[] = {1, 2, 3, 7, 85};
 static const char *const fill_names[FILLS] = {"zero", "max", "random"};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -111,7 +111,8 @@ static int run_case(struct backend *form[3], const struct trial_case *c, uint64_
         for (int i = 0; i < COUNT(widths); i++)
             for (int j = 0; j < COUNT(heights); j++) {
                 int w = widths[i], h = heights[j], labels = label_counts[l];
-                if (labels > 65 && (w > 17 || h > 3))
+                int bands = h > 7; /* enough rows for several bands */
+                if ((labels > 65 && (w > 17 || h > 3)) || (bands && (!c->steps || w > 5)))
                     continue;
                 *seed += 0x9e3779b97f4a7c15ull;
                 if (!run_size(form, c, w, h, labels, *seed | 1))

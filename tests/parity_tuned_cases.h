@@ -63,6 +63,8 @@ static void make_resting16(struct trial *t) {
 static const struct trial_case trial_cases[] = {
     {"message, 8-bit cost", STAGE_message, make_message8, 1, 0},
     {"message, 16-bit cost", STAGE_message, make_message16, 1, 0},
+    {"half-steps together, 8-bit cost", STAGE_message, make_message8, 1, 1},
+    {"half-steps together, 16-bit cost", STAGE_message, make_message16, 1, 1},
     {"message_resting, 8-bit cost", STAGE_message_resting, make_resting8, 1, 0},
     {"message_resting, 16-bit cost", STAGE_message_resting, make_resting16, 1, 0},
     {NULL, STAGE_COUNT, NULL, 0, 0},

@@ -1,0 +1,266 @@
+/*
+ * livestereo bench: times of whole frames and their BP part on random textures, and what share of the memory's
+ * copy speed that is.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/bench.h"
+
+#include "capture/frame.h"
+#include "gpu/stereo_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES_MOST = 1000 };
+
+static const int sizes[][3] = {
+    {384, 288, 16}, {450, 375, 64}, {640, 480, 64}, {1242, 375, 128}, {1280, 720, 128},
+};
+
+/* A texture of random grey levels and, as its left view, the same moved by strips of different disparity. */
+static void draw_pair(struct frame *f, int labels) {
+    uint64_t state = 1;
+    int w = f->left.width, h = f->left.height, channels = f->left.channels;
+    for (size_t i = 0; i < image_bytes(&f->right); i++)
+        f->right.data[i] = (uint8_t)bench_draw(&state);
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            int from = x - (y / 40 * 7 + x / 100 * 3) % labels;
+            size_t row = (size_t)y * (size_t)w;
+            for (int c = 0; c < channels; c++)
+                f->left.data[(row + (size_t)x) * (size_t)channels + (size_t)c] =
+                    f->right
+                        .data[(row + (size_t)(from < 0 ? 0 : from)) * (size_t)channels + (size_t)c];
+        }
+}
+
+/* Bytes that the pyramid, the starts of the levels and the half-steps must read and write, each array once a
+ * stage; fewer where half-steps share a cache. */
+static double bp_bytes(int width, int height, int labels, int levels, int iterations) {
+    double bytes = 0, padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
+    for (int l = 0; l < levels; l++) {
+        double volume = (double)width * height * padded;
+        int cost = l ? 2 : 1;
+        bytes += volume * (l + 1 < levels ? cost + 0.5 : 0);   /* halve */
+        bytes += volume / 2 * 4 * (l + 1 < levels ? 1.25 : 1); /* widen, silence */
+        bytes += iterations * volume / 2 * (2 * DIRECTIONS + cost);
+        width = (width + 1) / 2;
+        height = (height + 1) / 2;
+    }
+    return bytes;
+}
+
+struct backend *bench_backend(const struct bench_options *o, int *error) {
+    if (o->backend == BACKEND_CUDA)
+        return backend_cuda_open(0, o->plain, 0, error);
+    struct backend *b =
+        o->backend == BACKEND_AUTO ? backend_cuda_open(0, o->plain, 1, error) : NULL;
+    return b ? b : backend_cpu_open(o->threads, o->plain ? CPU_PLAIN : CPU_TUNED, 0, error);
+}
+
+struct row {
+    double bp[FRAMES_MOST], whole[FRAMES_MOST];
+    double stage[TIME_COUNT]; /* of the last frame */
+    int count;
+};
+
+/* One warm-up frame, then as many as asked for, or as three seconds hold, but three. */
+static int measure(struct stereo *s, const struct bench_options *o, struct frame *f,
+                   struct row *row) {
+    int runs = o->params.lr_check == LR_CHECK_BP ? 2 : 1;
+    double started = 0;
+    for (int i = -1; i < o->frames; i++) {
+        int error = stereo_run(s, &o->params, f);
+        if (error)
+            return error;
+        if (i < 0) {
+            started = bench_now_ms();
+            continue;
+        }
+        row->bp[row->count] = f->stage_ms[TIME_BP] / runs;
+        row->whole[row->count++] = f->compute_ms;
+        if (i >= 2 && bench_now_ms() - started > 3000)
+            break;
+    }
+    memcpy(row->stage, f->stage_ms, sizeof(row->stage));
+    return 0;
+}
+
+static void print_row(const struct bench_options *o, const char *backend, struct row *r,
+                      double copy) {
+    const struct params *p = &o->params;
+    double bp = bench_quantile(r->bp, r->count, 0.5),
+           whole = bench_quantile(r->whole, r->count, 0.5);
+    double bytes = bp_bytes(o->width, o->height, o->labels, p->bp_levels, p->bp_iterations);
+    double bp10 = bench_quantile(r->bp, r->count, 0.1), bp90 = bench_quantile(r->bp, r->count, 0.9);
+    double whole10 = bench_quantile(r->whole, r->count, 0.1),
+           whole90 = bench_quantile(r->whole, r->count, 0.9);
+    double share = copy > 0 ? bytes / (bp * 1e6) / copy : 0;
+    if (o->json)
+        printf(
+            "{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"labels\": %d, \"levels\": %d, "
+            "\"iterations\": %d, \"bp_ms\": %.4f, \"bp_ms_p10\": %.4f, \"bp_ms_p90\": %.4f, "
+            "\"frame_ms\": %.4f, "
+            "\"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, \"bp_bytes\": %.0f, \"copy_gbs\": "
+            "%.2f, "
+            "\"copy_share\": %.4f, \"frames\": %d}\n",
+            backend, o->width, o->height, o->labels, p->bp_levels, p->bp_iterations, bp, bp10, bp90,
+            whole, whole10, whole90, bytes, copy, share, r->count);
+    else
+        printf("%4dx%-4d %4d  %9.3f %9.3f..%-9.3f %7.3f %5.0f %%  %9.2f %9.2f..%-9.2f %4d\n",
+               o->width, o->height, o->labels, bp, bp10, bp90, bytes * 1e-9, 100 * share, whole,
+               whole10, whole90, r->count);
+}
+
+static void print_stages(const struct row *r) {
+    static const char *const names[TIME_COUNT] = {"upload",    "rectify", "smooth", "cost",
+                                                  "aggregate", "bp",      "pick",   "check",
+                                                  "refine",    "download"};
+    printf("         ");
+    for (int i = 0; i < TIME_COUNT; i++)
+        printf(" %s %.2f", names[i], r->stage[i]);
+    printf("\n");
+}
+
+static int bench_size(struct bench_options *o) {
+    int error = 0;
+    o->params.disparity_range = o->labels;
+    struct backend *b = bench_backend(o, &error);
+    if (!b)
+        return error;
+    double copy = bench_copy_gbs(b);
+    struct stereo *s = stereo_open_on(b, o->width, o->height, 3, NULL, &error);
+    if (!s)
+        return error;
+    struct frame_pool *pool = pool_open(1, o->width, o->height, 3, 0, stereo_frame_alloc(s));
+    struct frame *f = pool ? pool_take(pool) : NULL;
+    struct row *row = calloc(1, sizeof(*row));
+    error = f && row ? 0 : -ENOMEM;
+    if (!error) {
+        draw_pair(f, o->labels);
+        error = measure(s, o, f, row);
+    }
+    if (!error) {
+        print_row(o, stereo_backend(s), row, copy);
+        if (!o->json && o->frames > 0 && o->plain >= 0)
+            print_stages(row);
+        fflush(stdout);
+    }
+    if (f)
+        frame_drop(&f);
+    pool_close(&pool);
+    free(row);
+    stereo_close(&s);
+    return error;
+}
+
+static int bench_table(const struct bench_options *o) {
+    int error = 0;
+    struct backend *b = bench_backend(o, &error);
+    if (!b)
+        return error;
+    if (!o->json)
+        printf("%s, copies %.1f GB/s; %d levels x %d half-steps\n"
+               "size      labels   BP ms  (a view)   p10..p90      GB  of copy   frame ms       "
+               "p10..p90   frames\n",
+               b->name, bench_copy_gbs(b), o->params.bp_levels, o->params.bp_iterations);
+    b->close(&b);
+    int count = o->width ? 1 : (int)(sizeof(sizes) / sizeof(sizes[0]));
+    for (int i = 0; i < count && !error; i++) {
+        struct bench_options one = *o;
+        if (!o->width) {
+            one.width = sizes[i][0];
+            one.height = sizes[i][1];
+            one.labels = o->labels ? o->labels : sizes[i][2];
+        } else if (!o->labels) {
+            one.labels = 64;
+        }
+        error = bench_size(&one);
+    }
+    return error;
+}
+
+static int whole(const char *text, int least, int most, int *value) {
+    char *end;
+    long v = text ? strtol(text, &end, 10) : 0;
+    if (!text || end == text || *end || v < least || v > most)
+        return -EINVAL;
+    *value = (int)v;
+    return 0;
+}
+
+static int one_of(const char *text, const char *const *words, int count, int *value) {
+    for (int i = 0; text && i < count; i++)
+        if (!strcmp(text, words[i])) {
+            *value = i;
+            return 0;
+        }
+    return -EINVAL;
+}
+
+/* 0, or -EINVAL. The word after a name is its value, NULL at the end. */
+static int set_option(struct bench_options *o, const char *name, const char *value) {
+    static const char *const backends[] = {"auto", "cpu", "cuda"}, *const forms[] = {"tuned",
+                                                                                     "plain"};
+    char why[200];
+    if (!strcmp(name, "--size"))
+        return value && sscanf(value, "%dx%d", &o->width, &o->height) == 2 && o->width >= 2 &&
+                       o->height >= 1 && o->width <= 16384 && o->height <= 16384
+                   ? 0
+                   : -EINVAL;
+    if (!strcmp(name, "--labels"))
+        return whole(value, 2, LABELS_MOST, &o->labels);
+    if (!strcmp(name, "--levels"))
+        return whole(value, 1, LEVELS_MOST, &o->params.bp_levels);
+    if (!strcmp(name, "--iterations"))
+        return whole(value, 0, 1000, &o->params.bp_iterations);
+    if (!strcmp(name, "--backend"))
+        return one_of(value, backends, 3, &o->backend);
+    if (!strcmp(name, "--form"))
+        return one_of(value, forms, 2, &o->plain);
+    if (!strcmp(name, "--threads"))
+        return whole(value, 0, 256, &o->threads);
+    if (!strcmp(name, "--frames"))
+        return whole(value, 1, FRAMES_MOST, &o->frames);
+    if (!strcmp(name, "--set"))
+        return value ? params_assign(&o->params, value, why, sizeof(why)) : -EINVAL;
+    return -EINVAL;
+}
+
+static void print_usage(FILE *to) {
+    fprintf(to, "usage: livestereo bench [message|resting] [OPTION..]\n"
+                "  (nothing)  frames and their belief propagation, on random textures\n"
+                "  message    the message stage, plain against tuned, on one core\n"
+                "  resting    fast-converging updates on Tsukuba\n"
+                "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --form "
+                "tuned|plain\n"
+                "  --threads N --frames N --set NAME=VALUE --json\n");
+}
+
+int bench_main(int argc, char **argv) {
+    struct bench_options o = {.frames = 21};
+    params_default(&o.params);
+    o.params.bp_iterations = 5;
+    int message = argc > 1 && !strcmp(argv[1], "message");
+    for (int i = 1 + message; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(name, "--help")) {
+            print_usage(stdout);
+            return 0;
+        }
+        if (!strcmp(name, "--json")) {
+            o.json = 1;
+            continue;
+        }
+        if (set_option(&o, name, value)) {
+            fprintf(stderr, "livestereo: error: bench: '%s%s%s' is not one of its options\n", name,
+                    value ? " " : "", value ? value : "");
+            print_usage(stderr);
+            return 2;
+        }
+        i++;
+    }
+    return (message ? bench_message(&o) : bench_table(&o)) ? 1 : 0;
+}
