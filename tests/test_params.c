@@ -496,14 +496,15 @@ static void test_yang2006(void) {
         const char *name;
         double value;
     } cases[] = {
-        {"data_cost", DATA_COST_AD},
+        {"data_cost", DATA_COST_BT},
         {"data_curve", CURVE_TRUNCATED},
         {"data_truncation", 30},
         {"data_weight", 0.15},
         {"discontinuity_weight", 1},
         {"discontinuity_truncation", 2},
         {"truncation_by_range", 1},
-        {"bp_levels", 4},
+        {"bp_levels", 5},
+        {"bp_iterations", 10},
         {"bp_iterations_3", 10},
         {"bp_iterations_2", 10},
         {"bp_iterations_1", 20},
