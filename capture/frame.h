@@ -1,7 +1,7 @@
 /*
- * Pictures and frames: what travels from the sources through the pipeline to the readers.
- * A pointer to a frame in your hand is one reference; after the compute thread has given it on, nobody
- * writes to it. Frames come from a pool that outlives its close until the last frame is home.
+ * Pictures and frames: what travels from the sources through the pipeline to the readers. A pointer
+ * to a frame in your hand is one reference; after the compute thread has given it on, nobody writes
+ * to it. Frames come from a pool that outlives its close until the last frame is home.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_FRAME_H
@@ -16,8 +16,9 @@
 #define DISPARITY_UNKNOWN INT16_MIN
 #define DISPARITY_ONE 16
 
-/* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1 (grey)
- * or 3 (RGB). data NULL is "no picture". Whoever made it frees data; the size fields may be read by all. */
+/* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1
+ * (grey) or 3 (RGB). data NULL is "no picture". Whoever made it frees data; the size fields may
+ * be read by all. */
 struct image {
     uint8_t *data;
     int width, height, channels;
@@ -28,8 +29,17 @@ static inline size_t image_bytes(const struct image *im) {
 }
 
 enum stage_time { /* parts of a frame that are timed, in order */
-    TIME_UPLOAD, TIME_RECTIFY, TIME_SMOOTH, TIME_COST, TIME_AGGREGATE, TIME_BP, TIME_PICK, TIME_CHECK,
-    TIME_REFINE, TIME_DOWNLOAD, TIME_COUNT
+                  TIME_UPLOAD,
+                  TIME_RECTIFY,
+                  TIME_SMOOTH,
+                  TIME_COST,
+                  TIME_AGGREGATE,
+                  TIME_BP,
+                  TIME_PICK,
+                  TIME_CHECK,
+                  TIME_REFINE,
+                  TIME_DOWNLOAD,
+                  TIME_COUNT
 };
 
 #define FRAME_TALLY 64 /* half-steps whose share of updated messages is kept, finest level */
@@ -38,28 +48,28 @@ struct frame_pool;
 
 struct frame {
     /* from the source */
-    long index;                 /* number of the pair in its source, from 0 */
-    int64_t left_ns, right_ns;  /* capture times, CLOCK_MONOTONIC or media time */
-    int64_t taken_ns;           /* CLOCK_MONOTONIC when the source handed the pair over */
-    struct image left, right;   /* as captured; same size and channels */
-    int16_t *truth;             /* width*height left truth in 1/16 px, or NULL where has_truth is 0 */
-    uint8_t *seen_by_both;      /* width*height mask, 255 where both cameras see the point, or NULL */
+    long index;                /* number of the pair in its source, from 0 */
+    int64_t left_ns, right_ns; /* capture times, CLOCK_MONOTONIC or media time */
+    int64_t taken_ns;          /* CLOCK_MONOTONIC when the source handed the pair over */
+    struct image left, right;  /* as captured; same size and channels */
+    int16_t *truth;        /* width*height left truth in 1/16 px, or NULL where has_truth is 0 */
+    uint8_t *seen_by_both; /* width*height mask, 255 where both cameras see the point, or NULL */
     int has_truth;
 
     /* from the compute stage; width*height of left */
-    struct params params;       /* settings it was computed with */
+    struct params params; /* settings it was computed with */
     struct image rect_left, rect_right;
-    int16_t *disparity;         /* 1/16 px, DISPARITY_UNKNOWN */
+    int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN */
     uint8_t *confidence;
     double stage_ms[TIME_COUNT];
     double compute_ms;          /* wall time of the whole compute stage */
     float updated[FRAME_TALLY]; /* resting: share of messages updated per half-step, finest level */
     int updated_count;
-    double energy;              /* in the papers' units; NaN when not asked for */
+    double energy; /* in the papers' units; NaN when not asked for */
 
     /* the pool's */
     struct frame_pool *pool;
-    int references;             /* atomic */
+    int references; /* atomic */
 };
 
 /* Where frames get their buffers: malloc here, pinned memory with a GPU. */
@@ -70,7 +80,8 @@ struct frame_alloc {
 };
 
 /* A pool of count frames for pictures up to width x height x channels, all memory taken here.
- * with_truth adds truth and mask buffers. alloc NULL takes malloc. NULL and a log line on failure. */
+ * with_truth adds truth and mask buffers. alloc NULL takes malloc. NULL and a log line on
+ * failure. */
 struct frame_pool *pool_open(int count, int width, int height, int channels, int with_truth,
                              const struct frame_alloc *alloc);
 

@@ -1,7 +1,7 @@
 /*
  * Picture files in and out. Readers refuse what is damaged with one log line that names file and
- * cause; writers write under a temporary name beside the target and rename, so that no half-written file
- * ever has its final name. No shared state.
+ * cause; writers write under a temporary name beside the target and rename, so that no half-written
+ * file ever has its final name. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PICTURE_H
@@ -9,19 +9,20 @@
 
 #include "capture/frame.h"
 
-/* Reads 8- or 16-bit PNG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or RGB; 16-bit
- * samples keep their high byte (rounded), alpha is dropped, palettes are expanded. malloc's image->data.
- * 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG over 16384 px a side, ...). */
+/* Reads 8- or 16-bit PNG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or RGB;
+ * 16-bit samples keep their high byte (rounded), alpha is dropped, palettes are expanded.
+ * malloc's image->data. 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG over 16384 px a side,
+ * ...). */
 int picture_read(const char *path, struct image *image);
 
-/* Reads one channel at its full depth as 16 bits, unscaled (ground truth, masks): 8-bit values stay 0..255.
- * malloc's *data, width*height. */
+/* Reads one channel at its full depth as 16 bits, unscaled (ground truth, masks): 8-bit values
+ * stay 0..255. malloc's *data, width*height. */
 int picture_read16(const char *path, uint16_t **data, int *width, int *height);
 
 /* The same from memory, for fuzzing; name is for messages. */
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image);
-int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint16_t **data, int *width,
-                    int *height);
+int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint16_t **data,
+                    int *width, int *height);
 
 /* Frees data and clears the image. */
 void picture_free(struct image *image);
@@ -32,7 +33,8 @@ int picture_write(const char *path, const struct image *image);
 /* 16-bit grey PNG. */
 int picture_write16(const char *path, const uint16_t *data, int width, int height);
 
-/* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256 px). */
+/* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256
+ * px). */
 int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height);
 
 /* PFM, one channel, little-endian, bottom row first; px, +inf where unknown. */

@@ -90,6 +90,13 @@ void params_default(struct params *p) {
     }
 }
 
+int params_equal(const struct params *a, const struct params *b) {
+    for (int i = 0; i < param_count; i++)
+        if (param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
+            return 0;
+    return 1;
+}
+
 const struct param_info *param_find(const char *name) {
     for (int i = 0; i < param_count; i++)
         if (strcmp(param_table[i].name, name) == 0)

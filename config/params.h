@@ -46,6 +46,9 @@ extern const int param_count;
 
 void params_default(struct params *p);
 
+/* Whether all parameters have the same values. */
+int params_equal(const struct params *a, const struct params *b);
+
 /* NULL when there is no such name. */
 const struct param_info *param_find(const char *name);
 

@@ -1,7 +1,7 @@
 /*
- * Parameters in GKeyFile files and presets: group [livestereo], one key per parameter.
- * A preset is such a file; keys that are not in it keep the value they had (presets meant to stand alone
- * are read over params_default()). No shared state.
+ * Parameters in GKeyFile files and presets: group [livestereo], one key per parameter. A preset is
+ * such a file; keys that are not in it keep the value they had (presets meant to stand alone are
+ * read over params_default()). No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PARAMS_FILE_H
@@ -23,11 +23,13 @@ int params_save(const struct params *p, const char *path);
 /* The same text to a stream (--dump-config). */
 int params_dump(const struct params *p, FILE *out);
 
-/* Reads a preset by name ("yang2006": user's folder, then installed, then the source tree's) or by path
- * (anything with a '/' or ending in .ini) over params_default(). An unknown name lists the known ones. */
+/* Reads a preset by name ("yang2006": user's folder, then installed, then the source tree's) or
+ * by path (anything with a '/' or ending in .ini) over params_default(). An unknown name lists
+ * the known ones. */
 int preset_load(struct params *p, const char *name_or_path);
 
-/* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START, help. */
+/* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,
+ * help. */
 void params_help(FILE *out);
 
 #endif

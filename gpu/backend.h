@@ -1,8 +1,8 @@
 /*
- * What runs the stages: a table of functions, filled by the CPU or the CUDA backend. One thread uses a
- * backend at a time. Memory from alloc is the backend's own and may only be read by stages, upload and
- * download. run, upload and download keep their order; they may return before the work is done, and what
- * fails in them is remembered and returned by the next finish.
+ * What runs the stages: a table of functions, filled by the CPU or the CUDA backend. One thread
+ * uses a backend at a time. Memory from alloc is the backend's own and may only be read by stages,
+ * upload and download. run, upload and download keep their order; they may return before the work
+ * is done, and what fails in them is remembered and returned by the next finish.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BACKEND_H
@@ -26,7 +26,8 @@ struct backend {
     void (*release_host)(struct backend *b, void *memory);
     void (*upload)(struct backend *b, void *to, const void *from, size_t bytes);
     void (*download)(struct backend *b, void *to, const void *from, size_t bytes);
-    /* Within the backend's memory, as fast as it goes; a yardstick for measurements. NULL: not offered. */
+    /* Within the backend's memory, as fast as it goes; a yardstick for measurements. NULL: not
+     * offered. */
     void (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
     /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
     void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);

@@ -1,6 +1,6 @@
 /*
- * livestereo bench: times of whole frames and their BP part on random textures, and what share of the memory's
- * copy speed that is.
+ * livestereo bench: times of whole frames and their BP part on random textures, and what share of
+ * the memory's copy speed that is.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/bench.h"
@@ -19,7 +19,8 @@ static const int sizes[][3] = {
     {384, 288, 16}, {450, 375, 64}, {640, 480, 64}, {1242, 375, 128}, {1280, 720, 128},
 };
 
-/* A texture of random grey levels and, as its left view, the same moved by strips of different disparity. */
+/* A texture of random grey levels and, as its left view, the same moved by strips of different
+ * disparity. */
 static void draw_pair(struct frame *f, int labels) {
     uint64_t state = 1;
     int w = f->left.width, h = f->left.height, channels = f->left.channels;
@@ -36,8 +37,8 @@ static void draw_pair(struct frame *f, int labels) {
         }
 }
 
-/* Bytes that the pyramid, the starts of the levels and the half-steps must read and write, each array once a
- * stage; fewer where half-steps share a cache. */
+/* Bytes that the pyramid, the starts of the levels and the half-steps must read and write, each
+ * array once a stage; fewer where half-steps share a cache. */
 static double bp_bytes(int width, int height, int labels, int levels, int iterations) {
     double bytes = 0, padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
     for (int l = 0; l < levels; l++) {

@@ -10,8 +10,8 @@
 
 #include "capture/frame.h"
 
-/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage(). Returns the exit code:
- * 0, 1 when a measurement failed, 2 on a wrong option. */
+/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage(). Returns
+ * the exit code: 0, 1 when a measurement failed, 2 on a wrong option. */
 int bench_main(int argc, char **argv);
 
 struct bench_options {
@@ -22,8 +22,9 @@ struct bench_options {
     struct params params;
 };
 
-/* Fast-converging updates: BP of 100 half-steps a level, resting, against 5 plain ones, on a rectified pair with
- * the settings of Yang et al. 2006. The last line printed is "ratio R". Returns the exit code. */
+/* Fast-converging updates: BP of 100 half-steps a level, resting, against 5 plain ones, on a
+ * rectified pair with the settings of Yang et al. 2006. The last line printed is "ratio R".
+ * Returns the exit code. */
 int bench_resting(const struct image *left, const struct image *right, int labels);
 
 /* The message stage, plain against tuned, on one core. */

@@ -13,8 +13,8 @@ static double curve(int form, double weight, double tau, double x) {
     return form == CURVE_TRUNCATED ? weight * fmin(x, tau) : weight * (1 - exp(-x / tau));
 }
 
-/* The difference that entry i of the lookup table stands for, in grey levels. The squared difference of
- * DATA_COST_SSD is divided by tau, so that one tau serves all kinds. */
+/* The difference that entry i of the lookup table stands for, in grey levels. The squared
+ * difference of DATA_COST_SSD is divided by tau, so that one tau serves all kinds. */
 static double lut_difference(const struct params *p, int channels, int i) {
     switch (p->data_cost) {
     case DATA_COST_BT:

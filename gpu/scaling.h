@@ -1,6 +1,6 @@
 /*
- * From the user's parameters, reals in the papers' units, to the integers that the stages compute with
- * (DESIGN section 2). Pure functions of their arguments.
+ * From the user's parameters, reals in the papers' units, to the integers that the stages compute
+ * with (DESIGN section 2). Pure functions of their arguments.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SCALING_H
@@ -19,8 +19,8 @@ struct scaling {
     int rest_threshold;
 };
 
-/* The largest scale at which the finest data cost stays at most COST_MOST and T at most TRUNCATION_MOST.
- * match_channels: channels of the pictures compared (1 or 3). */
+/* The largest scale at which the finest data cost stays at most COST_MOST and T at most
+ * TRUNCATION_MOST. match_channels: channels of the pictures compared (1 or 3). */
 void scaling_make(struct scaling *s, const struct params *p, int match_channels);
 
 /* Gaussian of sigma px as Q14 taps that sum to 1 << 14; radius ceil(3 sigma). */

@@ -1,8 +1,8 @@
 /*
- * What all stages share: how a stage is declared, the checkerboard memory order, small integer helpers.
- * A stage is one step of the pipeline, written once as a function of one output pixel, that the C compiler
- * and nvcc both take; within one stage no pixel reads what another pixel writes (DESIGN section 1).
- * Integers only: both backends give the same bytes.
+ * What all stages share: how a stage is declared, the checkerboard memory order, small integer
+ * helpers. A stage is one step of the pipeline, written once as a function of one output pixel,
+ * that the C compiler and nvcc both take; within one stage no pixel reads what another pixel writes
+ * (DESIGN section 1). Integers only: both backends give the same bytes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_H

@@ -1,6 +1,7 @@
 /*
- * Stages of belief propagation: silence, widen, checkerboard messages with and without resting, tally, pick.
- * A message array belongs to a direction and holds what each pixel sends that way, one byte a label in [0, T].
+ * Stages of belief propagation: silence, widen, checkerboard messages with and without resting,
+ * tally, pick. A message array belongs to a direction and holds what each pixel sends that way, one
+ * byte a label in [0, T].
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_BP_H
@@ -44,9 +45,10 @@ STAGE void stage_widen(const struct widen_args *a, int i, int y) {
             a->message[r][to + d] = a->parent[r][from + d];
 }
 
-/* One checkerboard half-step: the pixels with (x + y + iteration) even send. Run over half x height.
- * m_pq(d) = min_d' (h(d') + V(d, d')) - min h, clamped at T, with h = D_p + the messages to p except q's
- * (Felzenszwalb, Huttenlocher 2006, eq. 2 and 3.1). rho and T come from the class of the edge p-q. */
+/* One checkerboard half-step: the pixels with (x + y + iteration) even send. Run over half x
+ * height. m_pq(d) = min_d' (h(d') + V(d, d')) - min h, clamped at T, with h = D_p + the messages
+ * to p except q's (Felzenszwalb, Huttenlocher 2006, eq. 2 and 3.1). rho and T come from the
+ * class of the edge p-q. */
 struct message_args {
     struct grid grid;
     const uint8_t *cost8; /* one of the two is NULL */
@@ -121,9 +123,10 @@ STAGE void stage_message(const struct message_args *a, int i, int y) {
         message_compute(a, &n, x, y, r, a->message[r] + grid_labels(&a->grid, x, y));
 }
 
-/* Fast-converging updates (Yang et al. 2006, section 3), message by message: a message is computed only
- * if one of the three it is made of changed in the neighbour's last half-step. Threshold 0 gives the bytes
- * of stage_message. The first half-step of a level computes all and counts all as changed. */
+/* Fast-converging updates (Yang et al. 2006, section 3), message by message: a message is
+ * computed only if one of the three it is made of changed in the neighbour's last half-step.
+ * Threshold 0 gives the bytes of stage_message. The first half-step of a level computes all and
+ * counts all as changed. */
 STAGE void stage_message_resting(const struct message_args *a, int i, int y) {
     int x = grid_column(a->iteration & 1, i, y);
     if (x >= a->grid.width)
@@ -172,7 +175,8 @@ STAGE void stage_tally(const struct tally_args *a, int x, int y) {
 }
 
 /* The label of least belief (the lower of equals), its disparity with sub-pixel interpolation in
- * 1/16 px, and its confidence: how far the best label that is not its neighbour lies behind, up to 255. */
+ * 1/16 px, and its confidence: how far the best label that is not its neighbour lies behind, up
+ * to 255. */
 struct pick_args {
     struct grid grid;
     const uint8_t *cost;

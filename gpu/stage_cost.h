@@ -1,7 +1,8 @@
 /*
- * Stages of the data cost: match, Gaussian and cross-shaped smoothing, pyramid.
- * All cost volumes are in the grid's checkerboard order; the finest one is 8 bits and at most COST_MOST,
- * coarser ones are 16 bits and saturate at COST_SATURATION. Padding labels hold 0 and are never read as labels.
+ * Stages of the data cost: match, Gaussian and cross-shaped smoothing, pyramid. All cost volumes
+ * are in the grid's checkerboard order; the finest one is 8 bits and at most COST_MOST, coarser
+ * ones are 16 bits and saturate at COST_SATURATION. Padding labels hold 0 and are never read as
+ * labels.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_COST_H
@@ -12,9 +13,10 @@
 
 enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 63 };
 
-/* D_p(d): how badly base (x, y) matches other (x - sign*(min_disparity + d), y). What is looked up in lut
- * depends on the kind: ad, sum of |difference| over channels; bt, the same in half grey levels
- * (Birchfield, Tomasi 1998); ssd, mean of squares over 3x3 and channels. census has a table of its own. */
+/* D_p(d): how badly base (x, y) matches other (x - sign*(min_disparity + d), y). What is looked
+ * up in lut depends on the kind: ad, sum of |difference| over channels; bt, the same in half
+ * grey levels (Birchfield, Tomasi 1998); ssd, mean of squares over 3x3 and channels. census has
+ * a table of its own. */
 struct cost_args {
     struct grid grid;
     const uint8_t *base, *other; /* width*height*channels */
@@ -113,7 +115,8 @@ STAGE void stage_cost(const struct cost_args *a, int x, int y) {
     }
 }
 
-/* Gaussian smoothing of the cost, label by label, along rows to Q8 and along columns back to 8 bits. */
+/* Gaussian smoothing of the cost, label by label, along rows to Q8 and along columns back to 8
+ * bits. */
 struct cost_smooth_args {
     struct grid grid;
     const uint8_t *source; /* x pass */

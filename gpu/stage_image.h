@@ -113,8 +113,8 @@ STAGE void stage_census(const struct census_args *a, int x, int y) {
     a->out[(size_t)y * a->width + x] = bits;
 }
 
-/* Arms of cross-shaped windows (Zhang, Lu, Lafruit 2009): how far one may go in each direction before
- * the colour leaves the centre's by more than step in any channel. */
+/* Arms of cross-shaped windows (Zhang, Lu, Lafruit 2009): how far one may go in each direction
+ * before the colour leaves the centre's by more than step in any channel. */
 struct arms {
     uint8_t length[DIRECTIONS];
 };
@@ -149,8 +149,8 @@ STAGE void stage_arms(const struct arms_args *a, int x, int y) {
     out->length[RIGHT] = (uint8_t)arm_length(a, x, y, 1, 0);
 }
 
-/* Class of each of a pixel's four edges, two bits a direction; edges out of the picture have class 0.
- * Class 1 from a colour step of step[0], class 2 from step[1]. */
+/* Class of each of a pixel's four edges, two bits a direction; edges out of the picture have
+ * class 0. Class 1 from a colour step of step[0], class 2 from step[1]. */
 struct edges_args {
     const uint8_t *image;
     uint8_t *out;

@@ -1,6 +1,6 @@
 /*
- * Stages on disparity maps: checks that make disparities unknown, filling, colour-weighted median, speckles.
- * Maps are width*height int16 in 1/16 px, UNKNOWN where there is none.
+ * Stages on disparity maps: checks that make disparities unknown, filling, colour-weighted median,
+ * speckles. Maps are width*height int16 in 1/16 px, UNKNOWN where there is none.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_REFINE_H
@@ -10,8 +10,9 @@
 
 enum { UNKNOWN = -32768 }; /* frame.h's DISPARITY_UNKNOWN, for both compilers */
 
-/* Left-right check. right holds the right view's disparity, or is NULL: then a pixel is occluded when a pixel
- * to its right lands on the same right column with a larger disparity (the left map seen from the right). */
+/* Left-right check. right holds the right view's disparity, or is NULL: then a pixel is occluded
+ * when a pixel to its right lands on the same right column with a larger disparity (the left map
+ * seen from the right). */
 struct check_args {
     const int16_t *left, *right;
     const uint8_t *confidence;
@@ -47,8 +48,8 @@ STAGE void stage_check(const struct check_args *a, int x, int y) {
     a->out[row + x] = (int16_t)(keep ? d : UNKNOWN);
 }
 
-/* An unknown pixel takes the lower disparity (the background) of the nearest known ones on both sides,
- * along rows (dx = 1) or columns (dy = 1). */
+/* An unknown pixel takes the lower disparity (the background) of the nearest known ones on both
+ * sides, along rows (dx = 1) or columns (dy = 1). */
 struct fill_args {
     const int16_t *source;
     int16_t *out;
@@ -76,8 +77,8 @@ STAGE void stage_fill(const struct fill_args *a, int x, int y) {
     a->out[(size_t)y * a->width + x] = (int16_t)d;
 }
 
-/* Median over a square window, each known pixel weighted by the likeness of its colour to the centre's;
- * unknown pixels stay unknown. weight[colour step] in 1/256. */
+/* Median over a square window, each known pixel weighted by the likeness of its colour to the
+ * centre's; unknown pixels stay unknown. weight[colour step] in 1/256. */
 enum { MEDIAN_MOST = 9 * 9 };
 
 struct median_args {
@@ -121,9 +122,10 @@ STAGE void stage_median(const struct median_args *a, int x, int y) {
     a->out[i] = value[k];
 }
 
-/* Speckles: patches of pixels joined by steps of at most range that hold fewer than size pixels become
- * unknown. The patches are a forest in parent[]; its links only ever point to lower numbers, so whatever
- * the order, the root of a patch is its lowest pixel. Start, join, count, drop run one after the other. */
+/* Speckles: patches of pixels joined by steps of at most range that hold fewer than size pixels
+ * become unknown. The patches are a forest in parent[]; its links only ever point to lower
+ * numbers, so whatever the order, the root of a patch is its lowest pixel. Start, join, count,
+ * drop run one after the other. */
 struct speckle_args {
     const int16_t *source;
     int16_t *out;

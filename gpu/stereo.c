@@ -25,7 +25,7 @@ static int adopt_params(struct stereo *s, const struct params *p) {
         return -EINVAL;
     }
     int error = stereo_memory_shape(s, p->disparity_range, p->bp_levels);
-    if (error || (s->params_known && !memcmp(p, &s->params, sizeof(*p))))
+    if (error || (s->params_known && params_equal(p, &s->params)))
         return error;
     s->params = *p;
     s->params_known = 1;

@@ -1,6 +1,7 @@
 /*
- * The stereo pipeline: pictures in, disparity out, in the order of stages that stands once in stereo.c
- * for both backends. One thread uses a struct stereo at a time; it owns its backend's memory.
+ * The stereo pipeline: pictures in, disparity out, in the order of stages that stands once in
+ * stereo.c for both backends. One thread uses a struct stereo at a time; it owns its backend's
+ * memory.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STEREO_H
@@ -12,23 +13,25 @@
 
 struct stereo;
 
-/* Opens the backend that params names for pictures of width x height x channels (2..16384 px a side,
- * channels 1 or 3). maps: two remap tables, left and right, or NULL when the pictures are rectified.
- * NULL after one log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM, -EINVAL). */
+/* Opens the backend that params names for pictures of width x height x channels (2..16384 px a
+ * side, channels 1 or 3). maps: two remap tables, left and right, or NULL when the pictures are
+ * rectified. NULL after one log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM,
+ * -EINVAL). */
 struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
                            const struct rectify_map maps[2], int *error);
 
-/* Computes frame->left, right -> rectified pair, disparity, confidence, times, with frame->params = *params.
- * START parameters are those of stereo_open. 0, or -errno after a log line. -EINVAL: the parameters ask for
- * more labels than the picture is wide, or the frame has another size. */
+/* Computes frame->left, right -> rectified pair, disparity, confidence, times, with
+ * frame->params = *params. START parameters are those of stereo_open. 0, or -errno after a log
+ * line. -EINVAL: the parameters ask for more labels than the picture is wide, or the frame has
+ * another size. */
 int stereo_run(struct stereo *stereo, const struct params *params, struct frame *frame);
 
-/* Energy of the labels of the last run, before any refinement, in the papers' units:
- * E = sum D_p(d_p) + sum min(rho |d_p - d_q|, T) with the edge classes' rho and T (DESIGN section 2). */
+/* Energy of the labels of the last run, before any refinement, in the papers' units: E = sum
+ * D_p(d_p) + sum min(rho |d_p - d_q|, T) with the edge classes' rho and T (DESIGN section 2). */
 int stereo_energy(struct stereo *stereo, double *energy);
 
-/* Cost, belief and label of one pixel of the last run, for probes: cost and belief get disparity_range
- * values each in the papers' units. Returns the label, or -errno. */
+/* Cost, belief and label of one pixel of the last run, for probes: cost and belief get
+ * disparity_range values each in the papers' units. Returns the label, or -errno. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
 /* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)". Lives as long as stereo. */

@@ -1,6 +1,6 @@
 /*
- * Private to the AVX2 twins of the stages: which file holds which, and what they share.
- * A twin gives the bytes of its plain stage; the plain stage is the explanation of what is computed.
+ * Private to the AVX2 twins of the stages: which file holds which, and what they share. A twin
+ * gives the bytes of its plain stage; the plain stage is the explanation of what is computed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_TUNED_AVX2_H

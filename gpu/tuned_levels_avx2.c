@@ -1,6 +1,6 @@
 /*
- * Twins of the stages between levels: halve, silence, widen. Plain C that the compiler turns into AVX2 once the
- * labels are the inner loop.
+ * Twins of the stages between levels: halve, silence, widen. Plain C that the compiler turns into
+ * AVX2 once the labels are the inner loop.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/tuned_avx2.h"
@@ -9,7 +9,8 @@
 
 static const uint16_t no_cost[LABELS_MOST];
 
-/* The four children of a node lie at one index of their rows: (0,0) and (1,1) in colour 0, the others in 1. */
+/* The four children of a node lie at one index of their rows: (0,0) and (1,1) in colour 0, the
+ * others in 1. */
 static size_t child(const struct halve_args *a, int x, int y, int k) {
     return grid_labels(&a->fine, 2 * x + (k & 1), 2 * y + (k >> 1));
 }

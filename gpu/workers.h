@@ -12,7 +12,8 @@ struct workers;
 struct workers *workers_open(int threads, int *error);
 int workers_count(const struct workers *w);
 
-/* Calls work(context, first, last) for disjoint blocks that cover [0, rows), block rows each at most. */
+/* Calls work(context, first, last) for disjoint blocks that cover [0, rows), block rows each at
+ * most. */
 void workers_run(struct workers *w, int rows, int block,
                  void (*work)(void *context, int first, int last), void *context);
 

@@ -1,5 +1,6 @@
 /*
- * The benchmark as a program of its own, for machines that have a GPU but no GLib (`make gpu-test`).
+ * The benchmark as a program of its own, for machines that have a GPU but no GLib (`make
+ * gpu-test`).
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/bench.h"

@@ -1,6 +1,7 @@
 /*
- * Parity: every stage on every form of every backend gives the bytes of the plain CPU form, over odd and
- * smallest sizes, extreme fills and extreme parameters; shuffled pixels catch every race a GPU could have.
+ * Parity: every stage on every form of every backend gives the bytes of the plain CPU form, over
+ * odd and smallest sizes, extreme fills and extreme parameters; shuffled pixels catch every race a
+ * GPU could have.
  * usage: parity [--tap] [--backend cpu-shuffled|cpu-tuned|cuda-plain|cuda] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
- * Parity of whole frames: disparity, confidence and energy are the same on every form of every backend,
- * with any number of threads, frame after frame with changing settings.
+ * Parity of whole frames: disparity, confidence and energy are the same on every form of every
+ * backend, with any number of threads, frame after frame with changing settings.
  * usage: parity_pipeline [--tap] [--backend FORM] [--small]   (forms as in parity.c)
  * Prints TAP. SPDX-License-Identifier: MIT
  */

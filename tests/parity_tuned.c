@@ -1,7 +1,8 @@
 /*
- * Every stage that has a tuned twin: plain rows, tuned rows on two threads and shuffled pixels give the same
- * bytes, and none writes outside its outputs. Odd and smallest sizes, all-zero, all-max and random fills,
- * extremes of rho and T. Needs neither GLib nor data. An argument is the seed; TAP on stdout.
+ * Every stage that has a tuned twin: plain rows, tuned rows on two threads and shuffled pixels give
+ * the same bytes, and none writes outside its outputs. Odd and smallest sizes, all-zero, all-max
+ * and random fills, extremes of rho and T. Needs neither GLib nor data. An argument is the seed;
+ * TAP on stdout.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend.h"

@@ -1,6 +1,6 @@
 /*
- * Part of parity_tuned.c, for it and the list of its cases, parity_tuned_cases.h: a trial is one stage on one set of
- * random arguments, its buffers between guard bytes.
+ * Part of parity_tuned.c, for it and the list of its cases, parity_tuned_cases.h: a trial is one
+ * stage on one set of random arguments, its buffers between guard bytes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PARITY_TUNED_H

@@ -7,7 +7,8 @@
 
 #include "tests/parity_tuned.h"
 
-/* rho and T of the four classes: no slope, slope beyond T, and T/rho from 1 to 20 and at its largest. */
+/* rho and T of the four classes: no slope, slope beyond T, and T/rho from 1 to 20 and at its
+ * largest. */
 static void draw_envelopes(struct trial *t, uint8_t rho[4], uint8_t truncation[4]) {
     for (int c = 0; c < 4; c++) {
         int most = trial_between(t, 0, 3) ? trial_between(t, 0, TRUNCATION_MOST) : TRUNCATION_MOST;

@@ -1,6 +1,6 @@
 /*
- * A small repeatable stereo pair for tests that need no GLib: integer texture, a slope and two boxes in
- * front of it, left truth known by construction.
+ * A small repeatable stereo pair for tests that need no GLib: integer texture, a slope and two
+ * boxes in front of it, left truth known by construction.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SCENE_H

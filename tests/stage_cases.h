@@ -1,7 +1,7 @@
 /*
- * Random but repeatable inputs for every stage, for parity between backends: the same seed builds the same
- * arguments on any backend. Every buffer lies between guard bytes. No GLib: this builds where only gcc and
- * make are. Used by one thread.
+ * Random but repeatable inputs for every stage, for parity between backends: the same seed builds
+ * the same arguments on any backend. Every buffer lies between guard bytes. No GLib: this builds
+ * where only gcc and make are. Used by one thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_CASES_H
@@ -141,7 +141,8 @@ static inline struct grid case_grid(int width, int height, int labels) {
 /* Runs one stage on a freshly built case. */
 static inline void case_run(struct stage_case *c, enum stage stage, const struct stage_shape *s);
 
-/* Compares the buffers of two cases, guards included. 0 when all bytes are the same and no guard was touched. */
+/* Compares the buffers of two cases, guards included. 0 when all bytes are the same and no guard
+ * was touched. */
 static inline int case_compare(struct stage_case *a, struct stage_case *b) {
     int differ = a->count != b->count;
     for (int i = 0; i < a->count && !differ; i++) {

@@ -1,7 +1,7 @@
 /*
- * Failing allocations: allocation number N fails for every N until the operation succeeds; every failure must be
- * an error, leave nothing behind (AddressSanitizer's leak check watches) and be said.
- * The Makefile links this program with --wrap for the functions below.
+ * Failing allocations: allocation number N fails for every N until the operation succeeds; every
+ * failure must be an error, leave nothing behind (AddressSanitizer's leak check watches) and be
+ * said. The Makefile links this program with --wrap for the functions below.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live.h"

@@ -1,6 +1,7 @@
 /*
- * Oracles: each stage against an independent, slow, obvious definition, because code that both backends
- * share shares its bugs too (DESIGN section 7). Whole pictures and pipelines are in test_oracle_pipeline.c.
+ * Oracles: each stage against an independent, slow, obvious definition, because code that both
+ * backends share shares its bugs too (DESIGN section 7). Whole pictures and pipelines are in
+ * test_oracle_pipeline.c.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stages.h"

@@ -1,6 +1,7 @@
 /*
- * Oracles for whole frames: belief propagation on one row against exact dynamic programming, resting at
- * threshold 0 against plain BP, shifted textures of known disparity, refinement against plain definitions.
+ * Oracles for whole frames: belief propagation on one row against exact dynamic programming,
+ * resting at threshold 0 against plain BP, shifted textures of known disparity, refinement against
+ * plain definitions.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stage_refine.h"
