@@ -14,10 +14,12 @@
 /* Reads path over *p. 0 or -errno; logs the cause once, with file and key. All or nothing. */
 int params_load(struct params *p, const char *path);
 
-/* The same from memory (length bytes, not terminated); name is for messages. For files and fuzzing. */
+/* The same from memory (length bytes, not terminated); name is for messages. For files and
+ * fuzzing. */
 int params_parse(struct params *p, const char *text, size_t length, const char *name);
 
-/* Writes every parameter, with its help as a comment, to path (whole file or nothing). 0 or -errno. */
+/* Writes every parameter, with its help as a comment, to path (whole file or nothing). 0 or
+ * -errno. */
 int params_save(const struct params *p, const char *path);
 
 /* The same text to a stream (--dump-config). */

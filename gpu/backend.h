@@ -31,7 +31,8 @@ struct backend {
     void (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
     /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
     void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);
-    /* count half-steps of stage message from args->iteration on, in one go; NULL: run them singly. */
+    /* count half-steps of stage message from args->iteration on, in one go; NULL: run them
+     * singly. */
     void (*half_steps)(struct backend *b, const struct message_args *args, int count);
     /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */
     void (*mark)(struct backend *b, int i);

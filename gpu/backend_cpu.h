@@ -22,7 +22,8 @@ struct backend_cpu {
     double mark_ms[BACKEND_MARKS];
 };
 
-/* Replaces the rows of the stages that this processor's AVX2 does faster; no change without AVX2. */
+/* Replaces the rows of the stages that this processor's AVX2 does faster; no change without
+ * AVX2. */
 void cpu_tune_avx2(struct backend_cpu *cpu);
 
 #endif

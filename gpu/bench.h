@@ -32,7 +32,8 @@ int bench_message(const struct bench_options *o);
 
 struct backend *bench_backend(const struct bench_options *o, int *error);
 
-/* GB/s, read and written, of the stage that copies most plainly; of a large block, best of several. */
+/* GB/s, read and written, of the stage that copies most plainly; of a large block, best of
+ * several. */
 double bench_copy_gbs(struct backend *b);
 
 /* A frame's worth of time samples: value at share (0..1) of the sorted ones. Sorts in place. */

@@ -90,7 +90,8 @@ STAGE int opposite(int r) {
     return r ^ 1;
 }
 
-/* Message towards direction r into out[padded]. Padding labels end at most T and matter to nobody. */
+/* Message towards direction r into out[padded]. Padding labels end at most T and matter to
+ * nobody. */
 STAGE void message_compute(const struct message_args *a, const struct neighbours *n, int x, int y,
                            int r, uint8_t *out) {
     size_t own = grid_labels(&a->grid, x, y);

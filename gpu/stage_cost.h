@@ -194,7 +194,8 @@ STAGE void stage_cross_y(const struct cross_args *a, int x, int y) {
     }
 }
 
-/* Cost of a coarser level: the sum of a node's 2x2 children (Felzenszwalb, Huttenlocher 2006, 3.3). */
+/* Cost of a coarser level: the sum of a node's 2x2 children (Felzenszwalb, Huttenlocher 2006,
+ * 3.3). */
 struct halve_args {
     struct grid grid, fine;
     const uint8_t *fine8; /* one of the two is NULL */

@@ -94,7 +94,8 @@ STAGE void stage_smooth_y(const struct smooth_y_args *a, int x, int y) {
     }
 }
 
-/* Census transform (Zabih, Woodfill 1994) over 9x7: bit set where the neighbour is darker, 62 bits. */
+/* Census transform (Zabih, Woodfill 1994) over 9x7: bit set where the neighbour is darker, 62
+ * bits. */
 struct census_args {
     const uint8_t *grey;
     uint64_t *out;

@@ -27,7 +27,8 @@ static void set(struct params *p, const char *assignments) {
     g_strfreev(words);
 }
 
-/* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a constant. */
+/* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a
+ * constant. */
 static void test_row(void) {
     enum { W = 40, L = 11 };
     struct params p;
