@@ -16,6 +16,15 @@ extern "C" {
 
 enum { BACKEND_MARKS = 32 };
 
+/* Belief propagation from the cost volumes to the labels: levels and half-steps, finest first, and the pick.
+ * Nobody rests (flags are NULL). */
+struct propagate_args {
+    int levels;
+    struct message_args level[LEVELS_MOST];
+    int iterations[LEVELS_MOST];
+    struct pick_args pick;
+};
+
 struct backend {
     char name[128]; /* for people */
     /* Uninitialised memory, 256-byte aligned, or NULL. release takes NULL. */
@@ -34,6 +43,9 @@ struct backend {
     /* count half-steps of stage message from args->iteration on, in one go; NULL: run them
      * singly. */
     void (*half_steps)(struct backend *b, const struct message_args *args, int count);
+    /* All half-steps of all levels from silence on, and the pick, in one go; what the last half-step of the finest
+     * level sends need not be stored. NULL: run the stages singly. */
+    void (*propagate)(struct backend *b, const struct propagate_args *args);
     /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */
     void (*mark)(struct backend *b, int i);
     double (*elapsed_ms)(struct backend *b, int from, int to);

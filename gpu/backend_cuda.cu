@@ -47,6 +47,10 @@ static void note(backend_cuda *cuda, cudaError_t code, const char *what) {
     log_error(cuda->base.name, "%s failed: %s", what, cudaGetErrorString(code));
 }
 
+void cuda_check(backend_cuda *cuda, const char *what) {
+    note(cuda, cudaGetLastError(), what);
+}
+
 static void *cuda_alloc(backend *b, size_t bytes) {
     void *memory = nullptr;
     if (cudaMalloc(&memory, bytes ? bytes : 1) == cudaSuccess)
@@ -89,7 +93,7 @@ static void cuda_download(backend *b, void *to, const void *from, size_t bytes) 
 static void cuda_run(backend *b, enum stage stage, const void *args, int width, int height) {
     backend_cuda *cuda = cuda_of(b);
     cuda->launches[stage](cuda, args, width, height);
-    note(cuda, cudaGetLastError(), stage_names[stage]);
+    cuda_check(cuda, stage_names[stage]);
 }
 
 static void cuda_mark(backend *b, int i) {
@@ -173,5 +177,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->base.finish = cuda_finish;
     cuda->base.close = cuda_close;
     memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
+    if (!plain)
+        cuda_tune_bp(cuda);
     return &cuda->base;
 }

@@ -21,4 +21,10 @@ struct backend_cuda {
     cuda_launch launches[STAGE_COUNT];
 };
 
+/* Notes a failed launch by its name. */
+void cuda_check(struct backend_cuda *cuda, const char *what);
+
+/* Puts the tuned kernels of belief propagation into the table. */
+void cuda_tune_bp(struct backend_cuda *cuda);
+
 #endif

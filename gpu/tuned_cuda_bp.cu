@@ -1,0 +1,264 @@
+/*
+ * Belief propagation tuned for CUDA: one half-step a pass (9 bytes a sending pixel and label), and two half-steps a
+ * pass, in which the pixels of one colour work out what their neighbours send them instead of reading it: those
+ * messages never touch memory, and a pair moves 5 bytes a pixel and label. The first pass of a level reads the
+ * messages of its parents where they are, and the last of the finest level picks the labels.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/backend_cuda.h"
+#include "gpu/tuned_cuda_pick.cuh"
+
+#include <cstring>
+
+template <bool PARENT, bool WIDE, int GROUP>
+__global__ void __launch_bounds__(256) single_kernel(const __grid_constant__ bp_level a) {
+    place p = place_of<GROUP>(a, a.colour);
+    if (p.y >= a.grid.height)
+        return;
+    lanes in[DIRECTIONS];
+    read_all<PARENT>(a, p, in);
+    lanes cost = cost_at<WIDE>(a, p.x, p.y, p.first, p.exists);
+    send_all<GROUP>(a, p, cost, in);
+}
+
+/* The colour that sends first is only computed with; the other one's new messages are stored. */
+template <bool PARENT, bool WIDE, int GROUP>
+__global__ void __launch_bounds__(256) pair_kernel(const __grid_constant__ bp_level a) {
+    place p = place_of<GROUP>(a, !a.colour);
+    if (p.y >= a.grid.height)
+        return;
+    lanes in[DIRECTIONS];
+    receive_all<PARENT, WIDE, GROUP, WIDE>(a, p, in);
+    lanes cost = cost_at<WIDE>(a, p.x, p.y, p.first, p.exists);
+    send_all<GROUP>(a, p, cost, in);
+}
+
+/* The last half-step of the finest level, and the labels of both colours. */
+template <int GROUP>
+__global__ void __launch_bounds__(256) last_kernel(const __grid_constant__ bp_level a,
+                                                   const __grid_constant__ pick_args pick) {
+    place p = place_of<GROUP>(a, !a.colour);
+    if (p.y >= a.grid.height)
+        return;
+    lanes in[DIRECTIONS], belief = cost_at<false>(a, p.x, p.y, p.first, p.exists);
+    receive_all<false, false, GROUP, false>(a, p, in);
+    pick_label<GROUP>(pick, p, belief, in);
+    p = place_of<GROUP>(a, a.colour);
+    belief = cost_at<false>(a, p.x, p.y, p.first, p.exists);
+    read_all<false>(a, p, in);
+    pick_label<GROUP>(pick, p, belief, in);
+}
+
+/* The labels of one colour, from messages in memory. */
+template <int GROUP>
+__global__ void __launch_bounds__(256) pick_kernel(const __grid_constant__ bp_level a,
+                                                   const __grid_constant__ pick_args pick) {
+    place p = place_of<GROUP>(a, a.colour);
+    if (p.y >= a.grid.height)
+        return;
+    lanes in[DIRECTIONS], belief = cost_at<false>(a, p.x, p.y, p.first, p.exists);
+    read_all<false>(a, p, in);
+    pick_label<GROUP>(pick, p, belief, in);
+}
+
+typedef void (*bp_kernel)(bp_level);
+typedef void (*bp_pick_kernel)(bp_level, pick_args);
+
+/* By threads a message: 4 and 8 (64 and 128 labels) have kernels of their own. */
+enum { GROUPS = 3 };
+
+static int group_number(const bp_level *a) {
+    return a->group == 4 ? 1 : a->group == 8 ? 2 : 0;
+}
+
+#define BY_GROUP(kernel, ...) {kernel<__VA_ARGS__, 0>, kernel<__VA_ARGS__, 4>, kernel<__VA_ARGS__, 8>}
+#define BY_COST(kernel, parent) {BY_GROUP(kernel, parent, false), BY_GROUP(kernel, parent, true)}
+
+static const bp_kernel singles[2][2][GROUPS] = {BY_COST(single_kernel, false), BY_COST(single_kernel, true)};
+static const bp_kernel pairs[2][2][GROUPS] = {BY_COST(pair_kernel, false), BY_COST(pair_kernel, true)};
+static const bp_pick_kernel lasts[GROUPS] = {last_kernel<0>, last_kernel<4>, last_kernel<8>};
+static const bp_pick_kernel picks[GROUPS] = {pick_kernel<0>, pick_kernel<4>, pick_kernel<8>};
+
+/* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
+enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
+
+static dim3 bp_block() {
+    return dim3(32, BLOCK_COLUMNS, BLOCK_ROWS);
+}
+
+static dim3 bp_grid(const bp_level *a) {
+    int pixels = 32 / a->group * BLOCK_COLUMNS;
+    return dim3((unsigned)(a->grid.half + pixels - 1) / pixels, (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
+}
+
+static void launch(backend_cuda *cuda, bp_kernel kernel, const bp_level *a) {
+    kernel<<<bp_grid(a), bp_block(), 0, cuda->stream>>>(*a);
+}
+
+static void launch_pick(backend_cuda *cuda, bp_pick_kernel kernel, const bp_level *a, const pick_args *pick) {
+    kernel<<<bp_grid(a), bp_block(), 0, cuda->stream>>>(*a, *pick);
+}
+
+static bp_level level_of(const struct grid *grid) {
+    bp_level a;
+    memset(&a, 0, sizeof(a));
+    a.grid = *grid;
+    a.group = grid->padded / LABEL_BLOCK;
+    a.carry = 1;
+    return a;
+}
+
+static bp_level level_of_message(const message_args *m) {
+    bp_level a = level_of(&m->grid);
+    a.cost8 = m->cost8;
+    a.cost16 = m->cost16;
+    a.classes = m->classes;
+    a.colour = m->iteration & 1;
+    memcpy(&a.rho, m->rho, sizeof(a.rho));
+    memcpy(&a.truncation, m->truncation, sizeof(a.truncation));
+    for (int c = 0; c < (m->classes ? 4 : 1); c++) {
+        int carry = carry_blocks(m->rho[c], m->truncation[c], 2 * a.group);
+        a.carry = carry > a.carry ? carry : a.carry;
+    }
+    return a;
+}
+
+static size_t plane_bytes(const struct grid *g) {
+    return (size_t)g->height * (size_t)g->half * (size_t)g->padded;
+}
+
+/* Messages are read from and written to the planes of these colours, whose bytes they may not be. */
+static void choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out) {
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a->in[r] = message[r] + (size_t)in * plane_bytes(&a->grid);
+        a->out[r] = message[r] + (size_t)out * plane_bytes(&a->grid);
+    }
+}
+
+static void launch_single(backend_cuda *cuda, const bp_level *a, int parent) {
+    launch(cuda, singles[parent][a->cost16 != nullptr][group_number(a)], a);
+}
+
+static void launch_pair(backend_cuda *cuda, const bp_level *a, int parent) {
+    launch(cuda, pairs[parent][a->cost16 != nullptr][group_number(a)], a);
+}
+
+static void launch_message(backend_cuda *cuda, const void *args, int, int) {
+    bp_level a = level_of_message(static_cast<const message_args *>(args));
+    choose_planes(&a, static_cast<const message_args *>(args)->message, !a.colour, a.colour);
+    launch_single(cuda, &a, 0);
+}
+
+static bp_level level_of_pick(const pick_args *pick) {
+    bp_level a = level_of(&pick->grid);
+    a.cost8 = pick->cost;
+    return a;
+}
+
+static void launch_pick_stage(backend_cuda *cuda, const void *args, int, int) {
+    const pick_args *pick = static_cast<const pick_args *>(args);
+    bp_level a = level_of_pick(pick);
+    for (a.colour = 0; a.colour < 2; a.colour++) {
+        for (int r = 0; r < DIRECTIONS; r++)
+            a.in[r] = pick->message[r] + (size_t)!a.colour * plane_bytes(&a.grid);
+        launch_pick(cuda, picks[group_number(&a)], &a, pick);
+    }
+}
+
+static void half_steps(struct backend *b, const struct message_args *args, int count) {
+    backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
+    bp_level a = level_of_message(args);
+    int first = a.colour, second = !a.colour, pairs_of_two = (count - 1) / 4;
+    for (int i = 0; i < pairs_of_two; i++) { /* there and back, so the messages end where they belong */
+        choose_planes(&a, args->message, second, first);
+        launch_pair(cuda, &a, 0);
+        choose_planes(&a, args->message, first, second);
+        launch_pair(cuda, &a, 0);
+    }
+    for (int t = 4 * pairs_of_two; t < count; t++) {
+        a.colour = (first + t) & 1;
+        choose_planes(&a, args->message, !a.colour, a.colour);
+        launch_single(cuda, &a, 0);
+    }
+    cuda_check(cuda, "half-steps");
+}
+
+/* A level's start where its first pass cannot read it from the parents itself. */
+static void start_plain(backend_cuda *cuda, const propagate_args *p, int l, int from) {
+    for (int colour = from; colour < 2; colour++) {
+        const message_args *m = &p->level[l];
+        silence_args silence = {m->grid, {m->message[0], m->message[1], m->message[2], m->message[3]}, colour};
+        widen_args widen = {m->grid, {}, {}, {m->message[0], m->message[1], m->message[2], m->message[3]}, colour};
+        if (l + 1 == p->levels) {
+            cuda->launches[STAGE_silence](cuda, &silence, m->grid.half, m->grid.height);
+            continue;
+        }
+        widen.coarse = p->level[l + 1].grid;
+        for (int r = 0; r < DIRECTIONS; r++)
+            widen.parent[r] = p->level[l + 1].message[r];
+        cuda->launches[STAGE_widen](cuda, &widen, m->grid.half, m->grid.height);
+    }
+}
+
+/* Where the first pass of level l reads. */
+static int choose_start(bp_level *a, const propagate_args *p, int l, int out) {
+    choose_planes(a, p->level[l].message, out, out);
+    a->silent = l + 1 == p->levels;
+    if (a->silent)
+        return 0;
+    a->coarse = p->level[l + 1].grid;
+    for (int r = 0; r < DIRECTIONS; r++)
+        a->in[r] = p->level[l + 1].message[r];
+    return 1;
+}
+
+/* All but the last half-step of a level of at least two. The colour that does not send last ends with its
+ * messages in its own plane; until then the passes alternate between both planes. */
+static void propagate_level(backend_cuda *cuda, const propagate_args *p, int l, bp_level *a) {
+    int count = p->iterations[l], even = count % 2 == 0, keeper = count & 1;
+    int passes = (count - 1) / 2 + even, parent;
+    uint8_t *const *message = p->level[l].message;
+    for (int pass = 0; pass < passes; pass++) {
+        int out = (passes - 1 - pass) & 1 ? !keeper : keeper;
+        if (pass == 0) {
+            parent = choose_start(a, p, l, out);
+        } else {
+            choose_planes(a, message, !out, out);
+            a->silent = parent = 0;
+        }
+        a->colour = pass == 0 && even ? 0 : !keeper;
+        if (pass == 0 && even)
+            launch_single(cuda, a, parent);
+        else
+            launch_pair(cuda, a, parent);
+    }
+    a->silent = 0;
+}
+
+static void propagate(struct backend *b, const struct propagate_args *p) {
+    backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
+    for (int l = p->levels - 1; l >= 0; l--) {
+        bp_level a = level_of_message(&p->level[l]);
+        int count = p->iterations[l];
+        if (count > 1)
+            propagate_level(cuda, p, l, &a);
+        else
+            start_plain(cuda, p, l, count);
+        a.colour = (count - 1) & 1;
+        choose_planes(&a, p->level[l].message, !a.colour, a.colour);
+        if (count > 0 && l > 0)
+            launch_single(cuda, &a, 0);
+        else if (count > 0)
+            launch_pick(cuda, lasts[group_number(&a)], &a, &p->pick);
+        else if (l == 0)
+            launch_pick_stage(cuda, &p->pick, 0, 0);
+    }
+    cuda_check(cuda, "belief propagation");
+}
+
+void cuda_tune_bp(backend_cuda *cuda) {
+    cuda->launches[STAGE_message] = launch_message;
+    cuda->launches[STAGE_pick] = launch_pick_stage;
+    cuda->base.half_steps = half_steps;
+    cuda->base.propagate = propagate;
+}
