@@ -177,7 +177,9 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->base.finish = cuda_finish;
     cuda->base.close = cuda_close;
     memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
-    if (!plain)
+    if (!plain) {
+        cuda_tune_cost(cuda);
         cuda_tune_bp(cuda);
+    }
     return &cuda->base;
 }

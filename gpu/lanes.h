@@ -3,9 +3,8 @@
  * 16-bit lanes; register i holds labels i and i + 8. Plain functions of such values, so that a test on the
  * CPU runs the code that the GPU runs. Sums stay below 65536, so 32-bit adds never carry between lanes.
  *
- * Both sweeps of the min-convolution become running minima without adds once rho is taken out of the
- * labels: min over d' <= d of h(d') + rho (d - d') is a running minimum of h(d) + rho (7 - d) inside a block of
- * eight, and blocks hand on one number each.
+ * The two sweeps of the min-convolution run inside blocks of eight labels, and blocks hand on one number
+ * each way. Where an add and a minimum are one instruction (compute capability 9) the sweeps are little else.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LANES_H
@@ -40,6 +39,15 @@ STAGE uint32_t lanes_min3(uint32_t a, uint32_t b, uint32_t c) {
     return __vimin3_u16x2(a, b, c);
 #else
     return lanes_min(a, lanes_min(b, c));
+#endif
+}
+
+/* min(a + b, c). */
+STAGE uint32_t lanes_add_min(uint32_t a, uint32_t b, uint32_t c) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    return __viaddmin_u16x2(a, b, c);
+#else
+    return lanes_min(a + b, c);
 #endif
 }
 
@@ -105,6 +113,14 @@ STAGE void lanes_of_shorts(const uint32_t w[8], struct lanes *out) {
     }
 }
 
+/* And back. */
+STAGE void lanes_shorts(const struct lanes *a, uint32_t w[8]) {
+    for (int k = 0; k < 4; k++) {
+        w[k] = lanes_pick(a->v[2 * k], a->v[2 * k + 1], 0x5410);
+        w[k + 4] = lanes_pick(a->v[2 * k], a->v[2 * k + 1], 0x7632);
+    }
+}
+
 STAGE void lanes_add(struct lanes *a, const struct lanes *b) {
     for (int i = 0; i < LANE_REGISTERS; i++)
         a->v[i] += b->v[i];
@@ -130,27 +146,27 @@ struct block_ends {
     uint32_t up, down;
 };
 
-/* rho in both lanes; slanted gets h + rho (7 - i). */
+/* rho in both lanes. slanted gets h + rho (7 - i), in which the upward sweep is a running minimum. */
 STAGE struct block_ends lanes_ends(const struct lanes *h, uint32_t rho, struct lanes *slanted) {
-    struct lanes falling;
-    for (int i = 0; i < LANE_REGISTERS; i++) {
-        slanted->v[i] = h->v[i] + (uint32_t)(7 - i) * rho;
-        falling.v[i] = h->v[i] + (uint32_t)i * rho;
-    }
-    struct block_ends e = {lanes_least(slanted), lanes_least(&falling)};
+    const uint32_t *v = h->v;
+    uint32_t down[4]; /* of pairs of labels */
+    for (int i = 0; i < LANE_REGISTERS; i++)
+        slanted->v[i] = v[i] + (uint32_t)(7 - i) * rho;
+    for (int k = 0; k < 4; k++)
+        down[k] = lanes_add_min(v[2 * k + 1], rho, v[2 * k]) + (uint32_t)(2 * k) * rho;
+    struct block_ends e = {lanes_least(slanted), lanes_min3(lanes_min(down[0], down[1]), down[2], down[3])};
     return e;
 }
 
-/* The carry each of a thread's two blocks gets from the block before it: before is the end of the thread
- * with the labels below, edge is LANES_FAR's low half where there is none, else 0. rho8 is 8 rho. */
-STAGE uint32_t carry_up(uint32_t before, uint32_t own, uint32_t rho8, int none) {
-    uint32_t carry = lanes_pick(before, own, 0x5432) + rho8;
-    return none ? (carry & 0xffff0000u) | (LANES_FAR & 0xffffu) : carry;
+/* What each of a thread's two blocks gets from the block before it: before is the end of the thread with the
+ * labels below. keep has ones, but not in a lane whose block is the first: that gets LANES_FAR. */
+STAGE uint32_t carry_up(uint32_t before, uint32_t own, uint32_t keep) {
+    return (lanes_pick(before, own, 0x5432) & keep) | (LANES_FAR & ~keep);
 }
 
-STAGE uint32_t carry_down(uint32_t after, uint32_t own, uint32_t rho8, int none) {
-    uint32_t carry = lanes_pick(own, after, 0x5432) + rho8;
-    return none ? (carry & 0xffffu) | (LANES_FAR & 0xffff0000u) : carry;
+/* The same from the blocks above. */
+STAGE uint32_t carry_down(uint32_t after, uint32_t own, uint32_t keep) {
+    return (lanes_pick(own, after, 0x5432) & keep) | (LANES_FAR & ~keep);
 }
 
 /* How many blocks a carry must travel: those further away than T / rho lose to the truncation. */
@@ -161,17 +177,15 @@ STAGE int carry_blocks(int rho, int most, int blocks) {
     return n;
 }
 
-/* The min-convolution, from slanted h and the carries, clamped at ceiling (least + T in both lanes). */
+/* The min-convolution from slanted h and the carries, clamped at ceiling (least + T in both lanes). */
 STAGE void lanes_sweep(struct lanes *slanted, uint32_t up, uint32_t down, uint32_t rho, uint32_t ceiling) {
     uint32_t *v = slanted->v;
     for (int i = 0; i < LANE_REGISTERS; i++)
-        v[i] = lanes_min(v[i], i ? v[i - 1] : up);
+        v[i] = lanes_min3(v[i], i ? v[i - 1] : up + 8 * rho, ceiling + (uint32_t)(7 - i) * rho);
     for (int i = 0; i < LANE_REGISTERS; i++)
-        v[i] += (uint32_t)(2 * i - 7) * rho; /* from h + rho (7 - i) to h + rho i */
+        v[i] -= (uint32_t)(7 - i) * rho;
     for (int i = LANE_REGISTERS - 1; i >= 0; i--)
-        v[i] = lanes_min(v[i], i < LANE_REGISTERS - 1 ? v[i + 1] : down);
-    for (int i = 0; i < LANE_REGISTERS; i++)
-        v[i] = lanes_min(v[i] - (uint32_t)i * rho, ceiling);
+        v[i] = lanes_add_min(i < LANE_REGISTERS - 1 ? v[i + 1] : down, rho, v[i]);
 }
 
 /* least (both lanes) subtracted, as bytes in memory order. */

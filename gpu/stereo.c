@@ -216,15 +216,10 @@ static void send_messages(struct stereo *s, int l, int iterations) {
     }
 }
 
-static void propagate_beliefs(struct stereo *s) {
-    for (int l = s->levels - 1; l >= 0; l--) {
-        int iterations = scaling_iterations(&s->params, l);
-        start_messages(s, l, iterations);
-        send_messages(s, l, iterations);
-    }
-}
+/* Marks of the right view's run follow those of the frame. */
+enum { RIGHT_MARKS = 16 };
 
-static void pick(struct stereo *s, int base) {
+static struct pick_args pick_args_of(const struct stereo *s, int base) {
     struct pick_args a = {
         .grid = s->level[0].grid,
         .cost = s->cost,
@@ -236,11 +231,36 @@ static void pick(struct stereo *s, int base) {
     };
     for (int r = 0; r < DIRECTIONS; r++)
         a.message[r] = s->level[0].message[r];
-    run(s, STAGE_pick, &a, s->width, s->height);
+    return a;
 }
 
-/* Marks of the right view's run follow those of the frame. */
-enum { RIGHT_MARKS = 16 };
+static void propagate_at_once(struct stereo *s, int base) {
+    struct propagate_args a = {.levels = s->levels, .pick = pick_args_of(s, base)};
+    for (int l = 0; l < s->levels; l++) {
+        a.level[l] = message_args_of(s, l);
+        a.iterations[l] = scaling_iterations(&s->params, l);
+    }
+    s->backend->propagate(s->backend, &a);
+    s->unsent = a.level[0];
+    s->unsent.iteration = a.iterations[0] - 1;
+}
+
+static void propagate_beliefs(struct stereo *s, int base) {
+    s->unsent.iteration = -1;
+    if (s->backend->propagate && !s->params.bp_resting) {
+        propagate_at_once(s, base);
+        s->backend->mark(s->backend, base * RIGHT_MARKS + TIME_PICK);
+        return;
+    }
+    for (int l = s->levels - 1; l >= 0; l--) {
+        int iterations = scaling_iterations(&s->params, l);
+        start_messages(s, l, iterations);
+        send_messages(s, l, iterations);
+    }
+    s->backend->mark(s->backend, base * RIGHT_MARKS + TIME_PICK);
+    struct pick_args pick = pick_args_of(s, base);
+    run(s, STAGE_pick, &pick, s->width, s->height);
+}
 
 static void estimate(struct stereo *s, int base) {
     struct backend *b = s->backend;
@@ -252,9 +272,7 @@ static void estimate(struct stereo *s, int base) {
     classify_edges(s, base);
     b->mark(b, marks + TIME_BP);
     build_pyramid(s);
-    propagate_beliefs(s);
-    b->mark(b, marks + TIME_PICK);
-    pick(s, base);
+    propagate_beliefs(s, base);
     b->mark(b, marks + TIME_CHECK);
 }
 

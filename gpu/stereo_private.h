@@ -47,6 +47,7 @@ struct stereo {
     /* The finest level's messages lie in one block; before they are needed, the cost stages keep their
      * intermediates there. */
     uint8_t *messages[LEVELS_MOST];
+    struct message_args unsent; /* the last half-step, when its messages were not stored; else iteration -1 */
 };
 
 /* The pipeline on a backend of the caller's choice, which it then owns (closed on failure too). */

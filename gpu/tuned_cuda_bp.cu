@@ -10,74 +10,86 @@
 
 #include <cstring>
 
-template <bool PARENT, bool WIDE, int GROUP>
-__global__ void __launch_bounds__(256) single_kernel(const __grid_constant__ bp_level a) {
+/* 24 warps on a multiprocessor: fewer hide less, more need registers that are not there. */
+#define BP_BOUNDS __launch_bounds__(256, 3)
+
+template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
     place p = place_of<GROUP>(a, a.colour);
     if (p.y >= a.grid.height)
         return;
     lanes in[DIRECTIONS];
     read_all<PARENT>(a, p, in);
-    lanes cost = cost_at<WIDE>(a, p.x, p.y, p.first, p.exists);
-    send_all<GROUP>(a, p, cost, in);
+    lanes cost = cost_of<WIDE>(a, p, a.colour);
+    send_all<GROUP, EDGES>(a, p, cost, in);
 }
 
 /* The colour that sends first is only computed with; the other one's new messages are stored. */
-template <bool PARENT, bool WIDE, int GROUP>
-__global__ void __launch_bounds__(256) pair_kernel(const __grid_constant__ bp_level a) {
+template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
     place p = place_of<GROUP>(a, !a.colour);
     if (p.y >= a.grid.height)
         return;
     lanes in[DIRECTIONS];
-    receive_all<PARENT, WIDE, GROUP, WIDE>(a, p, in);
-    lanes cost = cost_at<WIDE>(a, p.x, p.y, p.first, p.exists);
-    send_all<GROUP>(a, p, cost, in);
+    receive_all<PARENT, WIDE, GROUP, EDGES>(a, p, in);
+    lanes cost = cost_of<WIDE>(a, p, !a.colour);
+    send_all<GROUP, EDGES>(a, p, cost, in);
 }
 
 /* The last half-step of the finest level, and the labels of both colours. */
-template <int GROUP>
-__global__ void __launch_bounds__(256) last_kernel(const __grid_constant__ bp_level a,
+template <int GROUP, bool EDGES>
+__global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
                                                    const __grid_constant__ pick_args pick) {
     place p = place_of<GROUP>(a, !a.colour);
     if (p.y >= a.grid.height)
         return;
-    lanes in[DIRECTIONS], belief = cost_at<false>(a, p.x, p.y, p.first, p.exists);
-    receive_all<false, false, GROUP, false>(a, p, in);
-    pick_label<GROUP>(pick, p, belief, in);
+    __shared__ belief_store store;
+    lanes in[DIRECTIONS], belief = cost_of<false>(a, p, !a.colour);
+    receive_all<false, false, GROUP, EDGES>(a, p, in);
+    pick_label<GROUP>(pick, p, belief, in, store);
     p = place_of<GROUP>(a, a.colour);
-    belief = cost_at<false>(a, p.x, p.y, p.first, p.exists);
+    belief = cost_of<false>(a, p, a.colour);
     read_all<false>(a, p, in);
-    pick_label<GROUP>(pick, p, belief, in);
+    pick_label<GROUP>(pick, p, belief, in, store);
 }
 
 /* The labels of one colour, from messages in memory. */
 template <int GROUP>
-__global__ void __launch_bounds__(256) pick_kernel(const __grid_constant__ bp_level a,
+__global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a,
                                                    const __grid_constant__ pick_args pick) {
     place p = place_of<GROUP>(a, a.colour);
     if (p.y >= a.grid.height)
         return;
-    lanes in[DIRECTIONS], belief = cost_at<false>(a, p.x, p.y, p.first, p.exists);
+    __shared__ belief_store store;
+    lanes in[DIRECTIONS], belief = cost_of<false>(a, p, a.colour);
     read_all<false>(a, p, in);
-    pick_label<GROUP>(pick, p, belief, in);
+    pick_label<GROUP>(pick, p, belief, in, store);
 }
 
 typedef void (*bp_kernel)(bp_level);
 typedef void (*bp_pick_kernel)(bp_level, pick_args);
 
-/* By threads a message: 4 and 8 (64 and 128 labels) have kernels of their own. */
-enum { GROUPS = 3 };
+/* Kernels of their own for 64, 128 and 256 labels (4, 8, 16 threads a message), each without and with edge
+ * classes; number 0 does everything. */
+enum { FORMS = 7 };
 
-static int group_number(const bp_level *a) {
-    return a->group == 4 ? 1 : a->group == 8 ? 2 : 0;
+static int form_of(const bp_level *a) {
+    if (a->carry > 1 || a->grid.labels != a->grid.padded)
+        return 0;
+    int edges = a->classes != nullptr;
+    return a->group == 4 ? 1 + edges : a->group == 8 ? 3 + edges : a->group == 16 ? 5 + edges : 0;
 }
 
-#define BY_GROUP(kernel, ...) {kernel<__VA_ARGS__, 0>, kernel<__VA_ARGS__, 4>, kernel<__VA_ARGS__, 8>}
-#define BY_COST(kernel, parent) {BY_GROUP(kernel, parent, false), BY_GROUP(kernel, parent, true)}
+#define FORMS_OF(...)                                                                                          \
+    {__VA_ARGS__ 0, true>, __VA_ARGS__ 4, false>, __VA_ARGS__ 4, true>, __VA_ARGS__ 8, false>,                 \
+     __VA_ARGS__ 8, true>, __VA_ARGS__ 16, false>, __VA_ARGS__ 16, true>}
+#define BY_COST(kernel, parent) {FORMS_OF(kernel<parent, false, ), FORMS_OF(kernel<parent, true, )}
 
-static const bp_kernel singles[2][2][GROUPS] = {BY_COST(single_kernel, false), BY_COST(single_kernel, true)};
-static const bp_kernel pairs[2][2][GROUPS] = {BY_COST(pair_kernel, false), BY_COST(pair_kernel, true)};
-static const bp_pick_kernel lasts[GROUPS] = {last_kernel<0>, last_kernel<4>, last_kernel<8>};
-static const bp_pick_kernel picks[GROUPS] = {pick_kernel<0>, pick_kernel<4>, pick_kernel<8>};
+static const bp_kernel singles[2][2][FORMS] = {BY_COST(single_kernel, false), BY_COST(single_kernel, true)};
+static const bp_kernel pairs[2][2][FORMS] = {BY_COST(pair_kernel, false), BY_COST(pair_kernel, true)};
+static const bp_pick_kernel lasts[FORMS] = FORMS_OF(last_kernel<);
+static const bp_pick_kernel picks[FORMS] = {pick_kernel<0>, pick_kernel<4>,  pick_kernel<4>, pick_kernel<8>,
+                                            pick_kernel<8>, pick_kernel<16>, pick_kernel<16>};
 
 /* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
@@ -105,6 +117,8 @@ static bp_level level_of(const struct grid *grid) {
     a.grid = *grid;
     a.group = grid->padded / LABEL_BLOCK;
     a.carry = 1;
+    a.row = (ptrdiff_t)grid->half * grid->padded;
+    a.plane = (size_t)grid->height * (size_t)a.row;
     return a;
 }
 
@@ -116,6 +130,8 @@ static bp_level level_of_message(const message_args *m) {
     a.colour = m->iteration & 1;
     memcpy(&a.rho, m->rho, sizeof(a.rho));
     memcpy(&a.truncation, m->truncation, sizeof(a.truncation));
+    a.rho_both = lanes_both(m->rho[0]);
+    a.truncation_both = lanes_both(m->truncation[0]);
     for (int c = 0; c < (m->classes ? 4 : 1); c++) {
         int carry = carry_blocks(m->rho[c], m->truncation[c], 2 * a.group);
         a.carry = carry > a.carry ? carry : a.carry;
@@ -123,24 +139,20 @@ static bp_level level_of_message(const message_args *m) {
     return a;
 }
 
-static size_t plane_bytes(const struct grid *g) {
-    return (size_t)g->height * (size_t)g->half * (size_t)g->padded;
-}
-
 /* Messages are read from and written to the planes of these colours, whose bytes they may not be. */
 static void choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out) {
     for (int r = 0; r < DIRECTIONS; r++) {
-        a->in[r] = message[r] + (size_t)in * plane_bytes(&a->grid);
-        a->out[r] = message[r] + (size_t)out * plane_bytes(&a->grid);
+        a->in[r] = message[r] + (size_t)in * a->plane;
+        a->out[r] = message[r] + (size_t)out * a->plane;
     }
 }
 
 static void launch_single(backend_cuda *cuda, const bp_level *a, int parent) {
-    launch(cuda, singles[parent][a->cost16 != nullptr][group_number(a)], a);
+    launch(cuda, singles[parent][a->cost16 != nullptr][form_of(a)], a);
 }
 
 static void launch_pair(backend_cuda *cuda, const bp_level *a, int parent) {
-    launch(cuda, pairs[parent][a->cost16 != nullptr][group_number(a)], a);
+    launch(cuda, pairs[parent][a->cost16 != nullptr][form_of(a)], a);
 }
 
 static void launch_message(backend_cuda *cuda, const void *args, int, int) {
@@ -160,15 +172,17 @@ static void launch_pick_stage(backend_cuda *cuda, const void *args, int, int) {
     bp_level a = level_of_pick(pick);
     for (a.colour = 0; a.colour < 2; a.colour++) {
         for (int r = 0; r < DIRECTIONS; r++)
-            a.in[r] = pick->message[r] + (size_t)!a.colour * plane_bytes(&a.grid);
-        launch_pick(cuda, picks[group_number(&a)], &a, pick);
+            a.in[r] = pick->message[r] + (size_t)!a.colour * a.plane;
+        launch_pick(cuda, picks[form_of(&a)], &a, pick);
     }
 }
 
 static void half_steps(struct backend *b, const struct message_args *args, int count) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
     bp_level a = level_of_message(args);
-    int first = a.colour, second = !a.colour, pairs_of_two = (count - 1) / 4;
+    int first = a.colour, second = !a.colour;
+    /* where rows are odd, a plane of one colour has gaps that the other one would fill */
+    int pairs_of_two = a.grid.width % 2 ? 0 : (count - 1) / 4;
     for (int i = 0; i < pairs_of_two; i++) { /* there and back, so the messages end where they belong */
         choose_planes(&a, args->message, second, first);
         launch_pair(cuda, &a, 0);
@@ -249,7 +263,7 @@ static void propagate(struct backend *b, const struct propagate_args *p) {
         if (count > 0 && l > 0)
             launch_single(cuda, &a, 0);
         else if (count > 0)
-            launch_pick(cuda, lasts[group_number(&a)], &a, &p->pick);
+            launch_pick(cuda, lasts[form_of(&a)], &a, &p->pick);
         else if (l == 0)
             launch_pick_stage(cuda, &p->pick, 0, 0);
     }

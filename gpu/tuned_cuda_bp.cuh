@@ -9,7 +9,6 @@
 #include "gpu/lanes.h"
 #include "gpu/stages.h"
 
-enum { ALL_LANES = -1 };
 #define WARP_MASK 0xffffffffu
 
 /* One level for the kernels. in: what the receiving colour reads, the plane of one colour, or, when it
@@ -26,6 +25,9 @@ struct bp_level {
     int silent;               /* in holds nothing yet: all messages are zero */
     int carry;                /* blocks that a carry travels */
     int group;                /* threads a message */
+    ptrdiff_t row;            /* labels in a row of a plane */
+    size_t plane;             /* labels in a plane */
+    uint32_t rho_both, truncation_both; /* first entries of the tables in both lanes */
 };
 
 /* Which 16 labels of which pixel a thread has. */
@@ -33,6 +35,7 @@ struct place {
     int group, in_group, lane; /* threads a message, number among them, number in the warp */
     int first;                 /* label */
     int i, x, y;
+    size_t at; /* of its first label in the plane of its colour */
     bool exists;
 };
 
@@ -46,42 +49,60 @@ template <int GROUP> __device__ __forceinline__ place place_of(const bp_level &a
     p.i = ((int)blockIdx.x * (int)blockDim.y + (int)threadIdx.y) * pixels + pixel;
     p.y = (int)blockIdx.y * (int)blockDim.z + (int)threadIdx.z;
     p.x = grid_column(colour, p.i, p.y);
+    p.at = ((size_t)p.y * (size_t)a.grid.half + (size_t)p.i) * (size_t)a.grid.padded + (size_t)p.first;
     p.exists = pixel < pixels && p.x < a.grid.width && p.y < a.grid.height;
     return p;
 }
 
+/* 16 bytes, or zeros where there is no such pixel. */
 __device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
-    uint4 w = make_uint4(0, 0, 0, 0);
-    if (exists)
-        w = __ldg(reinterpret_cast<const uint4 *>(from));
-    label_words out = {{w.x, w.y, w.z, w.w}};
+    label_words out;
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\t"
+                 "mov.b32 %0, 0;\n\tmov.b32 %1, 0;\n\tmov.b32 %2, 0;\n\tmov.b32 %3, 0;\n\t"
+                 "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
+                 : "=&r"(out.w[0]), "=&r"(out.w[1]), "=&r"(out.w[2]), "=&r"(out.w[3])
+                 : "l"(from), "r"((int)exists));
     return out;
 }
 
-/* Message that the pixel (x, y), number i of its colour in its row, sent in direction r. */
+/* Message that the pixel (x + dx, y + dy) sent in direction r; di is how far its number in its row is from p's. */
 template <bool PARENT>
-__device__ __forceinline__ label_words message_at(const bp_level &a, int r, int i, int x, int y, int first,
+__device__ __forceinline__ label_words message_at(const bp_level &a, const place &p, int r, int di, int dx, int dy,
                                                   bool exists) {
-    size_t at = PARENT ? grid_pixel(&a.coarse, x >> 1, y >> 1) : (size_t)y * (size_t)a.grid.half + (size_t)i;
-    return words_at(a.in[r] + at * (size_t)a.grid.padded + first, exists && !a.silent);
+    const uint8_t *from = a.in[r];
+    if (PARENT)
+        from += grid_labels(&a.coarse, (p.x + dx) >> 1, (p.y + dy) >> 1) + (size_t)p.first;
+    else
+        from += p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
+    return words_at(from, exists && !a.silent);
 }
 
-template <bool WIDE>
-__device__ __forceinline__ lanes cost_at(const bp_level &a, int x, int y, int first, bool exists) {
-    size_t at = grid_labels(&a.grid, x, y) + (size_t)first;
+/* Where the cost of the pixel of the colour is that has p's number plus di in row y + dy. */
+__device__ __forceinline__ size_t cost_place(const bp_level &a, const place &p, int colour, int di, int dy) {
+    return (size_t)colour * a.plane + p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
+}
+
+__device__ __forceinline__ lanes wide_cost_at(const bp_level &a, size_t at, bool exists) {
+    const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
+    label_words low = words_at(from, exists), high = words_at(from + 16, exists);
+    uint32_t w[8] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1], high.w[2], high.w[3]};
     lanes out;
-    if (WIDE) {
-        const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
-        label_words low = words_at(from, exists), high = words_at(from + 16, exists);
-        uint32_t w[8] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1], high.w[2], high.w[3]};
-        lanes_of_shorts(w, &out);
-    } else {
-        label_words w = words_at(a.cost8 + at, exists);
-        label_sums s;
-        sums_start(&s, &w);
-        sums_lanes(&s, &out);
-    }
+    lanes_of_shorts(w, &out);
     return out;
+}
+
+__device__ __forceinline__ lanes lanes_of(const label_words &w) {
+    lanes out;
+    label_sums s;
+    sums_start(&s, &w);
+    sums_lanes(&s, &out);
+    return out;
+}
+
+/* p's own cost. */
+template <bool WIDE> __device__ __forceinline__ lanes cost_of(const bp_level &a, const place &p, int colour) {
+    size_t at = cost_place(a, p, colour, 0, 0);
+    return WIDE ? wide_cost_at(a, at, p.exists) : lanes_of(words_at(a.cost8 + at, p.exists));
 }
 
 /* rho and T of an edge, in both lanes. */
@@ -89,12 +110,19 @@ struct edge_weight {
     uint32_t rho, truncation;
 };
 
+/* EDGES: whether there are classes; without, the first entries of the tables hold. */
+template <bool EDGES>
 __device__ __forceinline__ edge_weight weight_of(const bp_level &a, int classes, int direction) {
+    if (!EDGES)
+        return {a.rho_both, a.truncation_both};
     int edge_class = classes >> (2 * direction) & 3;
     return {lanes_from_table(a.rho, edge_class), lanes_from_table(a.truncation, edge_class)};
 }
 
+template <bool EDGES>
 __device__ __forceinline__ int classes_at(const bp_level &a, int x, int y, bool exists) {
+    if (!EDGES)
+        return 0;
     return a.classes && exists ? __ldg(a.classes + (size_t)y * (size_t)a.grid.width + (size_t)x) : 0;
 }
 
@@ -118,20 +146,26 @@ template <int GROUP> __device__ __forceinline__ uint32_t group_least(const place
     return least;
 }
 
-/* h becomes the message plus *least in every label (and at most *least + T). */
+/* h becomes the message plus *least in every label (and at most *least + T). Kernels of a group's own (GROUP > 0)
+ * know that there are no padding labels and that carries travel one block. */
 template <int GROUP>
 __device__ __forceinline__ uint32_t convolve(const bp_level &a, const place &p, lanes *h, edge_weight weight) {
-    if (a.grid.labels != a.grid.padded)
+    if (!GROUP && a.grid.labels != a.grid.padded)
         lanes_pad(h, p.first, a.grid.labels);
+    uint32_t least = lanes_least(h);
     lanes slanted;
-    uint32_t least = lanes_least(h), rho8 = 8 * weight.rho;
     block_ends ends = lanes_ends(h, weight.rho, &slanted);
-    bool lowest = p.in_group == 0, highest = p.in_group == p.group - 1;
-    uint32_t up = carry_up(__shfl_up_sync(WARP_MASK, ends.up, 1), ends.up, rho8, lowest);
-    uint32_t down = carry_down(__shfl_down_sync(WARP_MASK, ends.down, 1), ends.down, rho8, highest);
-    for (int n = 1; n < a.carry; n++) {
-        up = lanes_min(up, carry_up(__shfl_up_sync(WARP_MASK, up, 1), up, rho8, lowest));
-        down = lanes_min(down, carry_down(__shfl_down_sync(WARP_MASK, down, 1), down, rho8, highest));
+    uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u, highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
+    uint32_t up = carry_up(__shfl_up_sync(WARP_MASK, ends.up, 1), ends.up, lowest);
+    uint32_t down = carry_down(__shfl_down_sync(WARP_MASK, ends.down, 1), ends.down, highest);
+    if constexpr (!GROUP) {
+        uint32_t rho8 = 8 * weight.rho;
+#pragma unroll 1
+        for (int n = 1; n < a.carry; n++) {
+            uint32_t before = __shfl_up_sync(WARP_MASK, up, 1), after = __shfl_down_sync(WARP_MASK, down, 1);
+            up = lanes_add_min(carry_up(before, up, lowest), rho8, up);
+            down = lanes_add_min(carry_down(after, down, highest), rho8, down);
+        }
     }
     least = group_least<GROUP>(p, least);
     lanes_sweep(&slanted, up, down, weight.rho, least + weight.truncation);
@@ -144,19 +178,11 @@ __device__ __forceinline__ void store_words(uint8_t *to, const label_words &w, b
         *reinterpret_cast<uint4 *>(to) = make_uint4(w.w[0], w.w[1], w.w[2], w.w[3]);
 }
 
-/* Message of p towards r out of h = its cost and the three other messages. */
-template <int GROUP>
-__device__ __forceinline__ void send(const bp_level &a, const place &p, int classes, int r, lanes h) {
-    uint32_t least = convolve<GROUP>(a, p, &h, weight_of(a, classes, r));
-    size_t at = ((size_t)p.y * (size_t)a.grid.half + (size_t)p.i) * (size_t)a.grid.padded + (size_t)p.first;
-    store_words(a.out[r] + at, lanes_bytes(&h, least), p.exists);
-}
-
 /* All four messages of p out of its cost and what comes in from each direction. */
-template <int GROUP>
+template <int GROUP, bool EDGES>
 __device__ __forceinline__ void send_all(const bp_level &a, const place &p, const lanes &cost,
                                          const lanes in[DIRECTIONS]) {
-    int classes = classes_at(a, p.x, p.y, p.exists);
+    int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
     lanes vertical = cost, horizontal = cost;
     lanes_add(&horizontal, &in[UP]);
     lanes_add(&horizontal, &in[DOWN]); /* for the messages to the left and right */
@@ -166,80 +192,75 @@ __device__ __forceinline__ void send_all(const bp_level &a, const place &p, cons
     for (int r = 0; r < DIRECTIONS; r++) {
         lanes h = r == UP || r == DOWN ? vertical : horizontal;
         lanes_add(&h, &in[opposite(r)]);
-        send<GROUP>(a, p, classes, r, h);
+        uint32_t least = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, r));
+        store_words(a.out[r] + p.at, lanes_bytes(&h, least), p.exists);
     }
 }
 
-__device__ __forceinline__ lanes lanes_of(const label_words &w) {
-    lanes out;
-    label_sums s;
-    sums_start(&s, &w);
-    sums_lanes(&s, &out);
-    return out;
-}
-
-/* What p gets from its neighbour (x, y) in direction s, worked out from the neighbour's cost and from what
- * that got from its three other neighbours a, b, c. Outside the picture all of it is zero, and so is the
- * message. NORMAL subtracts its minimum; without, sums of three still fit their lanes at the finest level. */
-template <bool WIDE, int GROUP, bool NORMAL>
-__device__ __forceinline__ lanes receive(const bp_level &l, const place &p, int s, int x, int y, bool exists,
-                                         const label_words &a, const label_words &b, const label_words &c) {
+/* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the neighbour's cost and from
+ * what that got from its three other neighbours, one, two and three. Outside the picture all of it is zero, and
+ * so is the message. The finest level does not subtract the minimum: sums of three still fit their lanes. */
+template <bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int s, int di, int dx, int dy, bool exists,
+                                         const label_words &one, const label_words &two, const label_words &three) {
+    size_t at = cost_place(a, p, a.colour, di, dy);
     label_sums sums;
     lanes h;
-    sums_start(&sums, &a);
-    sums_add(&sums, &b);
-    sums_add(&sums, &c);
+    sums_start(&sums, &one);
+    sums_add(&sums, &two);
+    sums_add(&sums, &three);
     if (WIDE) {
         sums_lanes(&sums, &h);
-        lanes cost = cost_at<true>(l, x, y, p.first, exists);
+        lanes cost = wide_cost_at(a, at, exists);
         lanes_add(&h, &cost);
     } else {
-        label_words cost = words_at(l.cost8 + grid_labels(&l.grid, x, y) + p.first, exists);
+        label_words cost = words_at(a.cost8 + at, exists);
         sums_add(&sums, &cost);
         sums_lanes(&sums, &h);
     }
-    uint32_t least = convolve<GROUP>(l, p, &h, weight_of(l, classes_at(l, x, y, exists), opposite(s)));
-    if (NORMAL)
+    int classes = classes_at<EDGES>(a, p.x + dx, p.y + dy, exists);
+    uint32_t least = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
+    if (WIDE)
         lanes_subtract(&h, least);
     return h;
 }
 
 /* Everything p gets from its four neighbours after their half-step, out of p's own colour's messages. */
-template <bool PARENT, bool WIDE, int GROUP, bool NORMAL>
+template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __device__ __forceinline__ void receive_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
-    int x = p.x, y = p.y, f = p.first, odd = x & 1;
-    int left = p.i - 1 + odd, right = p.i + odd; /* numbers of columns x - 1 and x + 1 in the rows next to y */
-    bool up = p.exists && y > 0, down = p.exists && y + 1 < a.grid.height;
-    bool to_left = p.exists && x > 0, to_right = p.exists && x + 1 < a.grid.width;
-    in[UP] = receive<WIDE, GROUP, NORMAL>(
-        a, p, UP, x, y - 1, up, message_at<PARENT>(a, DOWN, p.i, x, y - 2, f, up && y > 1),
-        message_at<PARENT>(a, RIGHT, left, x - 1, y - 1, f, up && to_left),
-        message_at<PARENT>(a, LEFT, right, x + 1, y - 1, f, up && to_right));
-    in[DOWN] = receive<WIDE, GROUP, NORMAL>(
-        a, p, DOWN, x, y + 1, down,
-        message_at<PARENT>(a, UP, p.i, x, y + 2, f, down && y + 2 < a.grid.height),
-        message_at<PARENT>(a, RIGHT, left, x - 1, y + 1, f, down && to_left),
-        message_at<PARENT>(a, LEFT, right, x + 1, y + 1, f, down && to_right));
-    in[LEFT] = receive<WIDE, GROUP, NORMAL>(
-        a, p, LEFT, x - 1, y, to_left, message_at<PARENT>(a, RIGHT, p.i - 1, x - 2, y, f, to_left && x > 1),
-        message_at<PARENT>(a, DOWN, left, x - 1, y - 1, f, to_left && up),
-        message_at<PARENT>(a, UP, left, x - 1, y + 1, f, to_left && down));
-    in[RIGHT] = receive<WIDE, GROUP, NORMAL>(
-        a, p, RIGHT, x + 1, y, to_right,
-        message_at<PARENT>(a, LEFT, p.i + 1, x + 2, y, f, to_right && x + 2 < a.grid.width),
-        message_at<PARENT>(a, DOWN, right, x + 1, y - 1, f, to_right && up),
-        message_at<PARENT>(a, UP, right, x + 1, y + 1, f, to_right && down));
+    int odd = p.x & 1, left = odd - 1, right = odd; /* where columns x - 1 and x + 1 are in their rows */
+    bool up = p.exists && p.y > 0, down = p.exists && p.y + 1 < a.grid.height;
+    bool to_left = p.exists && p.x > 0, to_right = p.exists && p.x + 1 < a.grid.width;
+    in[UP] = receive<WIDE, GROUP, EDGES>(
+        a, p, UP, 0, 0, -1, up, message_at<PARENT>(a, p, DOWN, 0, 0, -2, up && p.y > 1),
+        message_at<PARENT>(a, p, RIGHT, left, -1, -1, up && to_left),
+        message_at<PARENT>(a, p, LEFT, right, 1, -1, up && to_right));
+    in[DOWN] = receive<WIDE, GROUP, EDGES>(
+        a, p, DOWN, 0, 0, 1, down, message_at<PARENT>(a, p, UP, 0, 0, 2, down && p.y + 2 < a.grid.height),
+        message_at<PARENT>(a, p, RIGHT, left, -1, 1, down && to_left),
+        message_at<PARENT>(a, p, LEFT, right, 1, 1, down && to_right));
+    in[LEFT] = receive<WIDE, GROUP, EDGES>(
+        a, p, LEFT, left, -1, 0, to_left, message_at<PARENT>(a, p, RIGHT, -1, -2, 0, to_left && p.x > 1),
+        message_at<PARENT>(a, p, DOWN, left, -1, -1, to_left && up),
+        message_at<PARENT>(a, p, UP, left, -1, 1, to_left && down));
+    in[RIGHT] = receive<WIDE, GROUP, EDGES>(
+        a, p, RIGHT, right, 1, 0, to_right, message_at<PARENT>(a, p, LEFT, 1, 2, 0, to_right && p.x + 2 < a.grid.width),
+        message_at<PARENT>(a, p, DOWN, right, 1, -1, to_right && up),
+        message_at<PARENT>(a, p, UP, right, 1, 1, to_right && down));
 }
 
 /* What p gets from its four neighbours as it lies in memory. */
 template <bool PARENT>
 __device__ __forceinline__ void read_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
-    int x = p.x, y = p.y, f = p.first, odd = x & 1;
-    in[UP] = lanes_of(message_at<PARENT>(a, DOWN, p.i, x, y - 1, f, p.exists && y > 0));
-    in[DOWN] = lanes_of(message_at<PARENT>(a, UP, p.i, x, y + 1, f, p.exists && y + 1 < a.grid.height));
-    in[LEFT] = lanes_of(message_at<PARENT>(a, RIGHT, p.i - 1 + odd, x - 1, y, f, p.exists && x > 0));
-    in[RIGHT] = lanes_of(
-        message_at<PARENT>(a, LEFT, p.i + odd, x + 1, y, f, p.exists && x + 1 < a.grid.width));
+    int odd = p.x & 1;
+    label_words up = message_at<PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
+    label_words down = message_at<PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
+    label_words left = message_at<PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
+    label_words right = message_at<PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
+    in[UP] = lanes_of(up);
+    in[DOWN] = lanes_of(down);
+    in[LEFT] = lanes_of(left);
+    in[RIGHT] = lanes_of(right);
 }
 
 #endif
