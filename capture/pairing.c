@@ -1,0 +1,212 @@
+/*
+ * The decisions of capture/pairing.h. SPDX-License-Identifier: MIT
+ */
+#include "capture/pairing.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1000000000
+#define INTERVAL_ASSUMED (NS_PER_S / 30)
+#define OLD_NS NS_PER_S /* a frame that took longer than this to arrive carries a wrong time */
+
+static void follow_tolerance(struct pairing *pairing) {
+    int64_t left = pairing->side[0].interval_ns, right = pairing->side[1].interval_ns;
+    if (pairing->tolerance_follows)
+        pairing->tolerance_ns = (left < right ? left : right) / 2;
+}
+
+void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]) {
+    *pairing = (struct pairing){.tolerance_ns = tolerance_ns, .reason = ""};
+    for (int i = 0; i < 2; i++) {
+        struct pairing_side *side = &pairing->side[i];
+        side->interval_ns = interval_ns[i] > 0 ? interval_ns[i] : INTERVAL_ASSUMED;
+        side->filling = side->taken = -1;
+    }
+    pairing->tolerance_follows = tolerance_ns <= 0;
+    follow_tolerance(pairing);
+}
+
+void pairing_restart(struct pairing *pairing) {
+    pairing->mode = PAIR_BY_CAPTURE;
+    pairing->reason = "";
+    for (int i = 0; i < 2; i++) {
+        struct pairing_side *side = &pairing->side[i];
+        side->unpaired += side->count;
+        side->count = 0;
+        side->delays = side->windows = 0;
+        side->last = (struct frame_stamp){0};
+    }
+}
+
+static int slot_is_used(const struct pairing_side *side, int slot) {
+    for (int i = 0; i < side->count; i++)
+        if (side->slot[i] == slot)
+            return 1;
+    return side->taken == slot;
+}
+
+int pairing_slot(struct pairing *pairing, int number) {
+    struct pairing_side *side = &pairing->side[number];
+    if (side->filling < 0) {
+        side->filling = 0;
+        while (slot_is_used(side, side->filling))
+            side->filling++;
+        assert(side->filling < PAIRING_SLOTS);
+    }
+    return side->filling;
+}
+
+static void remove_head(struct pairing_side *side) {
+    side->count--;
+    memmove(&side->queue[0], &side->queue[1], (size_t)side->count * sizeof side->queue[0]);
+    memmove(&side->slot[0], &side->slot[1], (size_t)side->count * sizeof side->slot[0]);
+}
+
+static int64_t time_of(const struct pairing *pairing, const struct frame_stamp *stamp) {
+    return pairing->mode == PAIR_BY_CAPTURE ? stamp->taken_ns : stamp->arrived_ns;
+}
+
+/* Drivers count in 32 bits and wrap; some repeat a number. */
+static void count_sequence(struct pairing_side *side, const struct frame_stamp *stamp) {
+    int32_t step = (int32_t)(stamp->sequence - side->last.sequence);
+    if (step > 1)
+        side->dropped += step - 1;
+    else if (step < 1)
+        side->repeated++;
+}
+
+static void by_arrival(struct pairing *pairing, int culprit, const char *reason) {
+    pairing->mode = PAIR_BY_ARRIVAL;
+    pairing->culprit = culprit;
+    pairing->reason = reason;
+}
+
+/* The least delay of a window of prompt frames is that of an undisturbed delivery. It may differ between
+ * cameras and wander with both; when it changes for one of them alone, that camera's clock did. */
+static void judge_delay(struct pairing *pairing, int number, int64_t delay_ns) {
+    struct pairing_side *side = &pairing->side[number];
+    if (side->delays == 0 || delay_ns < side->next_delay_ns)
+        side->next_delay_ns = delay_ns;
+    if (++side->delays < PAIRING_WINDOW)
+        return;
+    side->delays = 0;
+    side->delay_ns = side->next_delay_ns;
+    if (side->windows++ == 0)
+        side->first_delay_ns = side->delay_ns;
+    const struct pairing_side *other = &pairing->side[!number];
+    if (other->windows == 0)
+        return;
+    int64_t moved = side->delay_ns - side->first_delay_ns;
+    int64_t other_moved = other->delay_ns - other->first_delay_ns;
+    if (llabs(moved - other_moved) > side->interval_ns * 3 / 4)
+        by_arrival(pairing, llabs(moved) > llabs(other_moved) ? number : !number,
+                   "its capture times move against their arrival");
+}
+
+static void judge_time(struct pairing *pairing, int number, const struct frame_stamp *stamp) {
+    struct pairing_side *side = &pairing->side[number];
+    int64_t delay_ns;
+    if (!stamp->monotonic)
+        by_arrival(pairing, number, "its capture times are not of the monotonic clock");
+    else if (side->last.monotonic && stamp->taken_ns <= side->last.taken_ns)
+        by_arrival(pairing, number, "its capture times go backwards");
+    else if (__builtin_sub_overflow(stamp->arrived_ns, stamp->taken_ns, &delay_ns) ||
+             delay_ns < -side->interval_ns)
+        by_arrival(pairing, number, "its capture times lie in the future");
+    else if (delay_ns > OLD_NS && stamp->prompt)
+        by_arrival(pairing, number, "its capture times are more than a second old");
+    else if (stamp->prompt)
+        judge_delay(pairing, number, delay_ns);
+}
+
+static void learn_interval(struct pairing *pairing, struct pairing_side *side,
+                           const struct frame_stamp *stamp) {
+    int64_t interval = stamp->taken_ns - side->last.taken_ns;
+    if (stamp->sequence - side->last.sequence == 1 && interval > 0 && interval < NS_PER_S)
+        side->interval_ns += (interval - side->interval_ns) / 8;
+    follow_tolerance(pairing);
+}
+
+void pairing_offer(struct pairing *pairing, int number, const struct frame_stamp *stamp) {
+    struct pairing_side *side = &pairing->side[number];
+    assert(side->filling >= 0);
+    if (side->last.arrived_ns)
+        count_sequence(side, stamp);
+    if (pairing->mode == PAIR_BY_CAPTURE)
+        judge_time(pairing, number, stamp);
+    if (pairing->mode == PAIR_BY_CAPTURE && side->last.arrived_ns)
+        learn_interval(pairing, side, stamp);
+    side->last = *stamp;
+    side->frames++;
+    if (side->count == PAIRING_KEPT) {
+        remove_head(side);
+        side->unpaired++;
+        side->expired++;
+    }
+    side->queue[side->count] = *stamp;
+    side->slot[side->count++] = side->filling;
+    side->filling = -1;
+}
+
+static void take_heads(struct pairing *pairing, struct pair_of_slots *pair) {
+    for (int i = 0; i < 2; i++) {
+        struct pairing_side *side = &pairing->side[i];
+        pair->slot[i] = side->taken = side->slot[0];
+        pair->stamp[i] = side->queue[0];
+        remove_head(side);
+    }
+    pairing->gap_ns[pairing->pairs++ % PAIRING_GAPS] =
+        time_of(pairing, &pair->stamp[1]) - time_of(pairing, &pair->stamp[0]);
+}
+
+int pairing_take(struct pairing *pairing, struct pair_of_slots *pair) {
+    struct pairing_side *left = &pairing->side[0], *right = &pairing->side[1];
+    left->taken = right->taken = -1;
+    while (left->count && right->count) {
+        int64_t left_ns = time_of(pairing, &left->queue[0]);
+        int64_t right_ns = time_of(pairing, &right->queue[0]);
+        struct pairing_side *early = left_ns <= right_ns ? left : right;
+        const struct pairing_side *late = early == left ? right : left;
+        int64_t late_ns = left_ns <= right_ns ? right_ns : left_ns;
+        int64_t gap = llabs(right_ns - left_ns);
+        if (gap > pairing->tolerance_ns) {
+            early->unpaired++;
+            remove_head(early);
+            continue;
+        }
+        if (early->count > 1 && llabs(time_of(pairing, &early->queue[1]) - late_ns) < gap) {
+            early->unpaired++;
+            early->passed_over++;
+            remove_head(early);
+            continue;
+        }
+        /* A nearer one may be on its way: wait for it, but no longer than a frame. */
+        if (early->count == 1 && late->count == 1 && gap > early->interval_ns / 2)
+            return 0;
+        take_heads(pairing, pair);
+        return 1;
+    }
+    return 0;
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps) {
+    int64_t sorted[PAIRING_GAPS];
+    int count = pairing->pairs < PAIRING_GAPS ? (int)pairing->pairs : PAIRING_GAPS;
+    *gaps = (struct pairing_gaps){0};
+    if (count == 0)
+        return;
+    memcpy(sorted, pairing->gap_ns, (size_t)count * sizeof sorted[0]);
+    qsort(sorted, (size_t)count, sizeof sorted[0], by_value);
+    gaps->median_ms = (double)sorted[count / 2] / 1e6;
+    for (int i = 0; i < count; i++)
+        sorted[i] = llabs(sorted[i]);
+    qsort(sorted, (size_t)count, sizeof sorted[0], by_value);
+    gaps->p95_ms = (double)sorted[(count - 1) * 95 / 100] / 1e6;
+}

@@ -1,0 +1,86 @@
+/*
+ * Which frame of the left camera belongs to which of the right: by capture time, nearest within a tolerance,
+ * each frame used once, in order. Pure: no clock, no memory of its own beyond the struct, one thread.
+ * It hands out slot numbers; the caller keeps what belongs to a slot (camera bytes, a sample) in an array.
+ *
+ * Heads of both queues within the tolerance are a pair unless the frame after the earlier one is nearer;
+ * else the earlier one can have no partner any more. Greedy matching of points on a line is a largest one,
+ * and passing one frame over costs at most one pair, so  pairs >= largest matching - passed_over - expired.
+ * passed_over is 0 when the tolerance is at most half the shortest interval of either camera; expired is 0
+ * when deliveries are fewer than PAIRING_KEPT frames apart.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PAIRING_H
+#define LIVESTEREO_PAIRING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAIRING_KEPT 4                   /* frames of a camera that wait for a partner */
+#define PAIRING_SLOTS (PAIRING_KEPT + 2) /* those, the one being filled, the one last taken */
+#define PAIRING_WINDOW 16                /* frames over which the delay of delivery is judged */
+#define PAIRING_GAPS 256                 /* pairs over which gap statistics are made */
+
+struct frame_stamp {
+    int64_t taken_ns;   /* capture time by the driver */
+    int64_t arrived_ns; /* when it was handed to us, CLOCK_MONOTONIC */
+    uint32_t sequence;  /* the driver's frame number, which wraps */
+    int monotonic;      /* the driver says that taken_ns is CLOCK_MONOTONIC */
+    int prompt;         /* it was waited for, so arrived_ns says when it came */
+};
+
+enum pairing_mode { PAIR_BY_CAPTURE, PAIR_BY_ARRIVAL };
+
+struct pairing_side {
+    struct frame_stamp queue[PAIRING_KEPT]; /* oldest first */
+    int slot[PAIRING_KEPT];
+    int count;
+    int filling, taken; /* slots in the caller's hand, -1 none */
+    struct frame_stamp last;
+    int64_t interval_ns; /* mean seen lately, at first the nominal one */
+    int64_t delay_ns, first_delay_ns, next_delay_ns; /* least delay of delivery in a window */
+    int delays, windows; /* frames in the window under way; windows seen */
+    long frames, unpaired, passed_over, expired;
+    long dropped;  /* by the driver: gaps in the sequence numbers */
+    long repeated; /* sequence numbers that did not go up */
+};
+
+struct pairing {
+    struct pairing_side side[2]; /* left, right */
+    int64_t tolerance_ns;
+    int tolerance_follows; /* it is half the shorter interval, whatever that becomes */
+    enum pairing_mode mode;
+    const char *reason; /* why it pairs by arrival, "" as long as it does not */
+    int culprit;        /* the side whose times were no good */
+    long pairs;
+    int64_t gap_ns[PAIRING_GAPS]; /* right minus left of the last pairs, ring */
+};
+
+struct pair_of_slots {
+    int slot[2];
+    struct frame_stamp stamp[2];
+};
+
+struct pairing_gaps {
+    double median_ms, p95_ms; /* of right minus left: the signed median; of its size: 95 % */
+};
+
+/* tolerance_ns 0 takes half the shorter interval; interval_ns are the cameras' nominal ones, 0 unknown. */
+void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]);
+
+/* What is queued is forgotten (and counted unpaired) and times are judged afresh; counts go on. After a
+ * camera was lost. */
+void pairing_restart(struct pairing *pairing);
+
+/* The slot to put the next frame of a side into; the same until it is offered. */
+int pairing_slot(struct pairing *pairing, int side);
+
+/* The frame in that slot is complete. */
+void pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *stamp);
+
+/* 1 and the next pair, whose slots stay the caller's until the next call; 0 when more frames are needed. */
+int pairing_take(struct pairing *pairing, struct pair_of_slots *pair);
+
+void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps);
+
+#endif

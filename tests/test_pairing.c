@@ -1,0 +1,408 @@
+/*
+ * Pairing: chosen cases, and properties over random cameras (rates, phases, jitter, drops, drift, delivery,
+ * clock steps) against a largest matching found apart. The seed of a failing case is printed.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/pairing.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS 1000000LL
+#define MOST 400
+
+struct shot {
+    int64_t true_ns; /* when it was taken */
+    struct frame_stamp stamp;
+    int side, number; /* among its side's */
+};
+
+struct pairs {
+    int count;
+    int number[2][2 * MOST];
+    int64_t gap_ns[2 * MOST]; /* of the true times */
+    enum pairing_mode mode[2 * MOST];
+};
+
+/* Offers the shots in this order and takes what comes out. Slots carry the shots' numbers, so a slot that
+ * was handed out twice shows as a frame used twice. */
+static struct pairs run(struct pairing *pairing, const struct shot *shots, int count) {
+    struct pairs pairs = {0};
+    const struct shot *in_slot[2][PAIRING_SLOTS] = {{0}};
+    for (int i = 0; i < count; i++) {
+        const struct shot *shot = &shots[i];
+        int slot = pairing_slot(pairing, shot->side);
+        g_assert_cmpint(slot, >=, 0);
+        g_assert_cmpint(slot, <, PAIRING_SLOTS);
+        g_assert_cmpint(pairing_slot(pairing, shot->side), ==, slot);
+        in_slot[shot->side][slot] = shot;
+        pairing_offer(pairing, shot->side, &shot->stamp);
+        struct pair_of_slots pair;
+        while (pairing_take(pairing, &pair)) {
+            const struct shot *left = in_slot[0][pair.slot[0]], *right = in_slot[1][pair.slot[1]];
+            g_assert_cmpint(left->stamp.taken_ns, ==, pair.stamp[0].taken_ns);
+            g_assert_cmpint(right->stamp.taken_ns, ==, pair.stamp[1].taken_ns);
+            pairs.number[0][pairs.count] = left->number;
+            pairs.number[1][pairs.count] = right->number;
+            pairs.mode[pairs.count] = pairing->mode;
+            pairs.gap_ns[pairs.count++] = right->true_ns - left->true_ns;
+        }
+    }
+    return pairs;
+}
+
+/* ---- properties */
+
+struct camera {
+    double interval_ns, phase_ns, jitter, drop, delay_ns;
+    int frames;
+    int step_at; /* its clock steps before this frame, -1 never */
+    int64_t step_ns;
+};
+
+static double uniform(GRand *rand, double least, double most) {
+    return g_rand_double_range(rand, least, most);
+}
+
+static struct camera random_camera(GRand *rand, double interval_ns) {
+    return (struct camera){
+        .interval_ns = interval_ns * (1 + uniform(rand, -2e-3, 2e-3)), /* drift */
+        .phase_ns = uniform(rand, 0, interval_ns),
+        .jitter = g_rand_boolean(rand) ? 0 : uniform(rand, 0, 0.4),
+        .drop = g_rand_boolean(rand) ? 0 : uniform(rand, 0, 0.4),
+        .delay_ns = uniform(rand, 0, 2) * interval_ns,
+        .frames = g_rand_int_range(rand, 1, MOST),
+        .step_at = -1,
+    };
+}
+
+/* Appends the shots of a camera in the order of their capture; returns how many. */
+static int shoot(GRand *rand, const struct camera *camera, int side, struct shot *shots) {
+    int count = 0;
+    int64_t arrived = 0, before = 0;
+    uint32_t sequence = g_rand_int(rand);
+    for (int i = 0; i < camera->frames; i++, sequence++) {
+        double t = 1e9 + camera->phase_ns + i * camera->interval_ns +
+                   uniform(rand, -0.5, 0.5) * camera->jitter * camera->interval_ns;
+        if (uniform(rand, 0, 1) < camera->drop)
+            continue;
+        int64_t taken = MAX((int64_t)t, before + 1);
+        before = taken;
+        int64_t delay = (int64_t)(uniform(rand, 0.2, 1) * camera->delay_ns);
+        arrived = MAX(arrived + 1, taken + delay);
+        shots[count] = (struct shot){.true_ns = taken, .side = side, .number = count};
+        shots[count].stamp = (struct frame_stamp){taken, arrived, sequence, 1, 1};
+        if (camera->step_at >= 0 && i >= camera->step_at)
+            shots[count].stamp.taken_ns += camera->step_ns;
+        count++;
+    }
+    return count;
+}
+
+static int by_arrival(const void *a, const void *b) {
+    int64_t x = ((const struct shot *)a)->stamp.arrived_ns;
+    int64_t y = ((const struct shot *)b)->stamp.arrived_ns;
+    return (x > y) - (x < y);
+}
+
+/* Largest matching in order, by dynamic programming over all prefixes. */
+static int largest_matching(const struct shot *left, int lefts, const struct shot *right,
+                            int rights, int64_t tolerance) {
+    int *best = g_new0(int, (gsize)(lefts + 1) * (gsize)(rights + 1));
+    for (int i = 1; i <= lefts; i++)
+        for (int j = 1; j <= rights; j++) {
+            int *here = &best[i * (rights + 1) + j];
+            *here = MAX(here[-1], best[(i - 1) * (rights + 1) + j]);
+            if (llabs(left[i - 1].true_ns - right[j - 1].true_ns) <= tolerance)
+                *here = MAX(*here, best[(i - 1) * (rights + 1) + j - 1] + 1);
+        }
+    int most = best[lefts * (rights + 1) + rights];
+    g_free(best);
+    return most;
+}
+
+static int64_t shortest_interval(const struct shot *shots, int count) {
+    int64_t shortest = INT64_MAX;
+    for (int i = 1; i < count; i++)
+        shortest = MIN(shortest, shots[i].true_ns - shots[i - 1].true_ns);
+    return shortest;
+}
+
+static void check_once_in_order(const struct pairs *pairs) {
+    for (int i = 1; i < pairs->count; i++)
+        for (int side = 0; side < 2; side++)
+            g_assert_cmpint(pairs->number[side][i], >, pairs->number[side][i - 1]);
+}
+
+static void check_sums(const struct pairing *pairing) {
+    for (int i = 0; i < 2; i++) {
+        const struct pairing_side *side = &pairing->side[i];
+        g_assert_cmpint(side->frames, ==, pairing->pairs + side->unpaired + side->count);
+        g_assert_cmpint(side->unpaired, >=, side->passed_over + side->expired);
+    }
+}
+
+/* 1 when the times were good enough to the end. */
+static int random_case(guint32 seed) {
+    GRand *rand = g_rand_new_with_seed(seed);
+    double interval = 1e9 / uniform(rand, 5, 120);
+    struct camera cameras[2] = {random_camera(rand, interval), random_camera(rand, interval)};
+    if (g_rand_int_range(rand, 0, 4) == 0) /* two unlike cameras */
+        cameras[1] = random_camera(rand, 1e9 / uniform(rand, 5, 120));
+    struct shot shots[2 * MOST], left[MOST], right[MOST];
+    int lefts = shoot(rand, &cameras[0], 0, left), rights = shoot(rand, &cameras[1], 1, right);
+    memcpy(shots, left, (size_t)lefts * sizeof *left);
+    memcpy(shots + lefts, right, (size_t)rights * sizeof *right);
+    qsort(shots, (size_t)(lefts + rights), sizeof *shots, by_arrival);
+
+    int64_t nominal[2] = {(int64_t)cameras[0].interval_ns, (int64_t)cameras[1].interval_ns};
+    int64_t tolerance = (int64_t)(uniform(rand, 0.02, 1.2) * (double)MIN(nominal[0], nominal[1]));
+    struct pairing pairing;
+    pairing_init(&pairing, tolerance, nominal);
+    struct pairs pairs = run(&pairing, shots, lefts + rights);
+    check_once_in_order(&pairs);
+    check_sums(&pairing);
+    /* Jitter of delivery as wild as here may look like a moving clock; what holds of times holds before. */
+    int by_capture = 0;
+    while (by_capture < pairs.count && pairs.mode[by_capture] == PAIR_BY_CAPTURE)
+        g_assert_cmpint(llabs(pairs.gap_ns[by_capture++]), <=, tolerance);
+    if (pairing.mode == PAIR_BY_CAPTURE) {
+        long lost = pairing.side[0].passed_over + pairing.side[1].passed_over +
+                    pairing.side[0].expired + pairing.side[1].expired;
+        /* one pair may still wait for what comes next */
+        int waiting = pairing.side[0].count && pairing.side[1].count;
+        int best = largest_matching(left, lefts, right, rights, tolerance);
+        g_assert_cmpint(pairs.count, <=, best);
+        g_assert_cmpint(pairs.count, >=, best - lost - waiting);
+        if (2 * tolerance <= MIN(shortest_interval(left, lefts), shortest_interval(right, rights)))
+            g_assert_cmpint(pairing.side[0].passed_over + pairing.side[1].passed_over, ==, 0);
+    }
+    g_rand_free(rand);
+    return pairing.mode == PAIR_BY_CAPTURE;
+}
+
+static void test_random(void) {
+    guint32 first = g_test_rand_int();
+    g_test_message("seeds from %u", first);
+    int by_capture = 0;
+    for (guint32 i = 0; i < 2000; i++)
+        by_capture += random_case(first + i);
+    g_test_message("%d of 2000 by capture time to the end", by_capture);
+    g_assert_cmpint(by_capture, >, 500);
+}
+
+/* Like cameras, calm delivery, one clock that steps: at most two windows of pairs are wrong, none once the
+ * step was noticed, and it is noticed when the step is a frame or more. */
+static void step_case(guint32 seed) {
+    GRand *rand = g_rand_new_with_seed(seed);
+    double interval = 1e9 / uniform(rand, 10, 60);
+    struct camera cameras[2];
+    for (int i = 0; i < 2; i++)
+        cameras[i] = (struct camera){.interval_ns = interval * (1 + uniform(rand, -1e-3, 1e-3)),
+                                     .phase_ns = uniform(rand, 0, 0.1) * interval,
+                                     .jitter = uniform(rand, 0, 0.05),
+                                     .delay_ns = uniform(rand, 0.1, 0.3) * interval,
+                                     .frames = 300,
+                                     .step_at = -1};
+    int side = g_rand_int_range(rand, 0, 2);
+    double frames = uniform(rand, 1.05, 40) * (g_rand_boolean(rand) ? 1 : -1);
+    cameras[side].step_at = g_rand_int_range(rand, 50, 150);
+    cameras[side].step_ns = (int64_t)(frames * interval);
+    struct shot shots[2 * MOST];
+    int count = shoot(rand, &cameras[0], 0, shots);
+    count += shoot(rand, &cameras[1], 1, shots + count);
+    qsort(shots, (size_t)count, sizeof *shots, by_arrival);
+
+    struct pairing pairing;
+    pairing_init(&pairing, 0, (const int64_t[]){(int64_t)interval, (int64_t)interval});
+    struct pairs pairs = run(&pairing, shots, count);
+    check_once_in_order(&pairs);
+    check_sums(&pairing);
+    g_assert_cmpint(pairing.mode, ==, PAIR_BY_ARRIVAL);
+    g_assert_cmpint(pairing.culprit, ==, side);
+    g_assert_cmpstr(pairing.reason, !=, "");
+    int wrong = 0;
+    for (int i = 0; i < pairs.count; i++) {
+        if ((double)llabs(pairs.gap_ns[i]) < 0.8 * interval)
+            continue;
+        g_assert_cmpint(pairs.mode[i], ==, PAIR_BY_CAPTURE);
+        wrong++;
+    }
+    g_assert_cmpint(wrong, <=, 2 * PAIRING_WINDOW);
+    g_assert_cmpint(pairs.count, >=, 300 - 45 - 3 * PAIRING_WINDOW);
+    g_rand_free(rand);
+}
+
+static void test_steps(void) {
+    guint32 first = g_test_rand_int();
+    g_test_message("seeds from %u", first);
+    for (guint32 i = 0; i < 500; i++)
+        step_case(first + i);
+}
+
+/* ---- chosen cases; times in ms, arrivals 5 ms later */
+
+static struct shot at(int side, int number, double taken_ms) {
+    int64_t ns = (int64_t)(taken_ms * 1e6) + 1000 * MS;
+    return (struct shot){ns, {ns, ns + 5 * MS, (uint32_t)number, 1, 1}, side, number};
+}
+
+static void start(struct pairing *pairing, int64_t tolerance_ns) {
+    pairing_init(pairing, tolerance_ns, (const int64_t[]){33 * MS, 33 * MS});
+}
+
+static void test_default_tolerance(void) {
+    struct pairing pairing;
+    pairing_init(&pairing, 0, (const int64_t[]){40 * MS, 20 * MS});
+    g_assert_cmpint(pairing.tolerance_ns, ==, 10 * MS);
+    pairing_init(&pairing, 7 * MS, (const int64_t[]){40 * MS, 20 * MS});
+    g_assert_cmpint(pairing.tolerance_ns, ==, 7 * MS);
+    /* a camera that halves its rate in dim light */
+    pairing_init(&pairing, 0, (const int64_t[]){33 * MS, 33 * MS});
+    struct shot shots[100];
+    for (int i = 0; i < 100; i++)
+        shots[i] = at(i % 2, i / 2, 66.0 * (i / 2) + 25 * (i % 2));
+    struct pairs pairs = run(&pairing, shots, 100);
+    g_assert_cmpint(pairs.count, >=, 40);
+    g_assert_cmpint(pairing.tolerance_ns, >, 32 * MS);
+}
+
+static void test_nearest(void) {
+    /* 30 frames a second beside 60: of the two in reach the nearer one is taken */
+    struct pairing pairing;
+    pairing_init(&pairing, 16 * MS, (const int64_t[]){33 * MS, 16 * MS});
+    struct shot shots[] = {at(1, 0, 0),  at(0, 0, 12), at(1, 1, 16), at(1, 2, 33),
+                           at(0, 1, 45), at(1, 3, 49), at(1, 4, 66)};
+    struct pairs pairs = run(&pairing, shots, G_N_ELEMENTS(shots));
+    g_assert_cmpint(pairs.count, ==, 2);
+    g_assert_cmpint(pairs.number[1][0], ==, 1);
+    g_assert_cmpint(pairs.number[1][1], ==, 3);
+    g_assert_cmpint(pairing.side[1].passed_over, ==, 2);
+    g_assert_cmpint(pairing.side[1].unpaired, ==, 2);
+}
+
+static void test_start_skew(void) {
+    /* the right camera comes up 10 frames later */
+    struct pairing pairing;
+    start(&pairing, 0);
+    struct shot shots[60];
+    int count = 0;
+    for (int i = 0; i < 30; i++) {
+        shots[count++] = at(0, i, 33.0 * i);
+        if (i >= 10)
+            shots[count++] = at(1, i - 10, 33.0 * i + 3);
+    }
+    struct pairs pairs = run(&pairing, shots, count);
+    g_assert_cmpint(pairs.count, ==, 20);
+    g_assert_cmpint(pairing.side[0].unpaired, ==, 10);
+    g_assert_cmpint(pairing.side[1].unpaired, ==, 0);
+    struct pairing_gaps gaps;
+    pairing_get_gaps(&pairing, &gaps);
+    g_assert_cmpfloat_with_epsilon(gaps.median_ms, 3, 1e-9);
+    g_assert_cmpfloat_with_epsilon(gaps.p95_ms, 3, 1e-9);
+}
+
+static void test_dropped_by_sequence(void) {
+    struct pairing pairing;
+    start(&pairing, 0);
+    /* the left number wraps and leaves out two; then one comes twice */
+    const uint32_t left[] = {0xfffffffe, 0xffffffff, 2, 3, 3, 4};
+    const double ms[] = {0, 33, 132, 165, 198, 231};
+    for (int i = 0; i < 6; i++) {
+        struct shot shot = at(0, 0, ms[i]);
+        shot.stamp.sequence = left[i];
+        run(&pairing, &shot, 1);
+    }
+    g_assert_cmpint(pairing.side[0].dropped, ==, 2);
+    g_assert_cmpint(pairing.side[0].repeated, ==, 1);
+    g_assert_cmpint(pairing.side[1].dropped, ==, 0);
+}
+
+static void test_every_drop_leaves_one_alone(void) {
+    struct pairing pairing;
+    start(&pairing, 0);
+    struct shot shots[396];
+    int count = 0, dropped = 0;
+    for (int i = 0; i < 198; i++) {
+        if (i % 7 == 3 || i % 11 == 5)
+            dropped++;
+        else
+            shots[count++] = at(0, i, 33.0 * i);
+        shots[count++] = at(1, i, 33.0 * i + 4);
+    }
+    struct pairs pairs = run(&pairing, shots, count);
+    g_assert_cmpint(pairs.count, ==, 198 - dropped);
+    g_assert_cmpint(pairing.side[0].dropped, ==, dropped);
+    g_assert_cmpint(pairing.side[1].unpaired, ==, dropped);
+    g_assert_cmpint(pairing.side[0].unpaired, ==, 0);
+}
+
+static void expect_arrival(struct shot odd, const char *reason) {
+    struct pairing pairing;
+    start(&pairing, 0);
+    struct shot shots[40];
+    for (int i = 0; i < 40; i++)
+        shots[i] = at(i % 2, i / 2, 33.0 * (i / 2) + i % 2);
+    odd.stamp.arrived_ns = shots[20].stamp.arrived_ns;
+    odd.stamp.sequence = shots[20].stamp.sequence;
+    shots[20].stamp = odd.stamp;
+    struct pairs pairs = run(&pairing, shots, 40);
+    g_assert_cmpint(pairing.mode, ==, PAIR_BY_ARRIVAL);
+    g_assert_cmpint(pairing.culprit, ==, 0);
+    g_assert_nonnull(strstr(pairing.reason, reason));
+    g_assert_cmpint(pairs.count, ==, 20);
+    for (int i = 0; i < 20; i++)
+        g_assert_cmpint(llabs(pairs.gap_ns[i]), <, 2 * MS);
+}
+
+static void test_odd_times(void) {
+    struct shot odd = at(0, 0, 0);
+    expect_arrival(odd, "backwards");
+    odd = at(0, 0, 33.0 * 10 + 60);
+    expect_arrival(odd, "future");
+    odd = at(0, 0, 0);
+    odd.stamp.taken_ns = 9223372020000000000LL; /* vivid's wrapped time stamps */
+    expect_arrival(odd, "future");
+    odd.stamp.taken_ns = INT64_MIN;
+    expect_arrival(odd, "backwards");
+    odd = at(0, 0, 33.0 * 10);
+    odd.stamp.monotonic = 0;
+    expect_arrival(odd, "monotonic");
+}
+
+static void test_one_stops(void) {
+    struct pairing pairing;
+    start(&pairing, 0);
+    struct shot shots[200];
+    for (int i = 0; i < 100; i++)
+        shots[i] = at(0, i, 33.0 * i);
+    struct pairs pairs = run(&pairing, shots, 100);
+    g_assert_cmpint(pairs.count, ==, 0);
+    g_assert_cmpint(pairing.side[0].count, ==, PAIRING_KEPT);
+    g_assert_cmpint(pairing.side[0].expired, ==, 100 - PAIRING_KEPT);
+    pairing_restart(&pairing);
+    g_assert_cmpint(pairing.side[0].unpaired, ==, 100);
+    /* after a restart times may start anywhere */
+    for (int i = 0; i < 20; i++)
+        shots[i] = at(i % 2, i / 2, 33.0 * (i / 2) - 500);
+    pairs = run(&pairing, shots, 20);
+    g_assert_cmpint(pairs.count, ==, 10);
+    g_assert_cmpint(pairing.mode, ==, PAIR_BY_CAPTURE);
+    check_sums(&pairing);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/pairing/default-tolerance", test_default_tolerance);
+    g_test_add_func("/pairing/nearest", test_nearest);
+    g_test_add_func("/pairing/start-skew", test_start_skew);
+    g_test_add_func("/pairing/dropped-by-sequence", test_dropped_by_sequence);
+    g_test_add_func("/pairing/every-drop-leaves-one-alone", test_every_drop_leaves_one_alone);
+    g_test_add_func("/pairing/odd-times", test_odd_times);
+    g_test_add_func("/pairing/one-stops", test_one_stops);
+    g_test_add_func("/pairing/random", test_random);
+    g_test_add_func("/pairing/clock-steps", test_steps);
+    return g_test_run();
+}
