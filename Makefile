@@ -9,12 +9,14 @@
 # FUZZ_SECONDS.
 
 VERSION = 0.1.0
-RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libgstreamer1.0-dev \
+RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev libv4l-dev \
+               libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri fonts-dejavu-core
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang libclang-rt-dev clang-format clang-tidy \
                  cppcheck mandoc
-PKGS = glib-2.0 libpng gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0 imgui glfw3 epoxy
+PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy
 CHECKS = unit gui-test parity goldens asan tsan fuzz lint
 
 BUILD ?= build

@@ -40,10 +40,12 @@ static int decode(const uint8_t *bytes, size_t length, const char *name, struct 
         error = png_decode(bytes, length, samples, why, sizeof why);
     else if (length >= 2 && bytes[0] == 'P' && (bytes[1] == '5' || bytes[1] == '6'))
         error = pnm_decode(bytes, length, samples, why, sizeof why);
+    else if (length >= 2 && bytes[0] == 0xff && bytes[1] == 0xd8)
+        error = jpeg_decode(bytes, length, samples, why, sizeof why);
     else {
         error = -EBADMSG;
         snprintf(why, sizeof why, "%s",
-                 length ? "not a PNG or binary PGM/PPM picture; convert it to PNG" : "is empty");
+                 length ? "not a PNG, JPEG or binary PGM/PPM picture; convert it to PNG" : "is empty");
     }
     if (error)
         log_error(name, "%s", why);

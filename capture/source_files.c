@@ -21,7 +21,7 @@ static const char *const layouts[][2] = {
     {"image_02/data", "image_03/data"},
 };
 
-static const char *const endings[] = {".png", ".pgm", ".ppm"};
+static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
 
 static int is_folder(const char *path) {
     struct stat about;
@@ -93,7 +93,7 @@ static int list_folder(const char *folder, char ***names, long *count) {
         return 0;
     g_strfreev(*names);
     *names = NULL;
-    log_error(folder, "holds no pictures (.png, .pgm, .ppm)");
+    log_error(folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
     return -ENOENT;
 }
 
