@@ -17,7 +17,8 @@ CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang libclang-rt-dev clang-
                  cppcheck mandoc
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy
-CHECKS = unit gui-test parity goldens asan tsan fuzz lint
+VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
+CHECKS = unit gui-test parity goldens asan tsan fuzz vm-test lint
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -78,7 +79,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found run check deps deps-check bench install uninstall clean help
-.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run lint gpu-test FORCE
+.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test lint gpu-test FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -163,7 +164,7 @@ check: deps-check
 deps:
 	@tests/packages.sh $(RUN_PACKAGES)
 deps-check:
-	@tests/packages.sh $(CHECK_PACKAGES)
+	@tests/packages.sh $(CHECK_PACKAGES) $(VM_PACKAGES)
 
 bench: all
 	$(BUILD)/livestereo bench
@@ -218,6 +219,15 @@ fuzz:
 	    SANITIZE='-fsanitize=fuzzer-no-link,$(ASAN)' fuzz-run
 fuzz-run: $(FUZZ)
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $(FUZZ)
+
+# Live cameras, against the kernel's own drivers in a small virtual machine.
+VM_TESTS = vivid
+VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs
+$(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+vm-test: $(VM_PROGRAMS)
+	$(Q)tests/vm/run.sh $(BUILD) $(VM_TESTS)
 
 lint:
 	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/lint.sh

@@ -3,11 +3,13 @@
  * thread as the reader that keeps the statistics.
  * SPDX-License-Identifier: MIT
  */
+#include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live.h"
 #include "app/metrics.h"
 #include "app/views.h"
 #include "capture/picture.h"
+#include "capture/source_status.h"
 #include "config/log.h"
 
 #include <math.h>
@@ -126,6 +128,11 @@ static int run(struct source *source, struct stereo *stereo, const struct params
     struct reader reader = {0};
     int code = read_all(live, &reader, options->frames, progress);
     print_report(live, &reader);
+    if (source->get_status) {
+        struct source_status status;
+        source->get_status(source, &status);
+        source_status_print(&status);
+    }
     if (code == EXIT_DONE && !reader.last && !quit_asked()) {
         log_error(source->name, "not one pair could be read");
         code = EXIT_SOURCE;
@@ -171,11 +178,14 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
     return code;
 }
 
+enum { RUN_ENTRIES = 5 };
+
 int cmd_run(int argc, char **argv) {
     struct source_options source = {0};
     int frames = 0;
     char *picture = NULL;
-    const GOptionEntry entries[] = {
+    struct camera_options camera = {0};
+    GOptionEntry entries[] = {
         {"frames", 0, 0, G_OPTION_ARG_INT, &frames, "Stop after this many pairs", "N"},
         {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
@@ -183,14 +193,16 @@ int cmd_run(int argc, char **argv) {
         {"loop", 0, 0, G_OPTION_ARG_NONE, &source.loop, "Start again at the end", NULL},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &source.rate,
          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
-        {0},
+        [RUN_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
+    camera_entries(&camera, &entries[RUN_ENTRIES]);
     struct common_options options = {0};
     struct params params;
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Computes pairs as they come and prints rate, stage times and, where the source knows the\n"
-        "truth, errors. SOURCE is synth:[KEY=VALUE,...], two pictures, two patterns, or a folder.",
+        "truth, errors. SOURCE is v4l2:LEFT,RIGHT, sbs:DEVICE, synth:[KEY=VALUE,...], two\n"
+        "pictures, two patterns, or a folder.",
         "Examples:\n"
         "  livestereo run synth: --frames 100 --save-picture out.png\n"
         "  livestereo run synth:width=1280,height=720,range=96 --set disparity_range=96\n"
@@ -198,7 +210,10 @@ int cmd_run(int argc, char **argv) {
         "  livestereo run recording/ --rate 10 --loop\n",
         entries, &options, &params);
     if (code == GO_ON)
+        code = camera_options_apply(&camera, &params, &source);
+    if (code == GO_ON)
         code = open_and_run(argc, argv, &options, &params, &source, frames, picture);
+    camera_options_free(&camera);
     g_free(picture);
     options_free(&options);
     return code;

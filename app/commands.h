@@ -30,6 +30,7 @@ int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_list(int argc, char **argv);
 
 /* What every command takes; zero to begin with, options_free frees what parsing allocated. */
 struct common_options {

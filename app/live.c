@@ -69,6 +69,8 @@ static int read_pair(struct live *live, struct frame *frame) {
     int status = -EBADMSG;
     while (!atomic_load(&live->stop)) {
         status = live->source->read(live->source, frame);
+        if (status == -EAGAIN) /* a silent camera; it may come back */
+            continue;
         if (status != -EBADMSG)
             return status;
         pthread_mutex_lock(&live->lock);

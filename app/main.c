@@ -19,6 +19,7 @@ static const struct {
 } commands[] = {
     {"view", "[SOURCE...]", "open the window; also without the word view", cmd_view},
     {"run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run},
+    {"list", "[-l]", "the cameras of this machine", cmd_list},
     {"batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch},
     {"eval", "DIR...", "compare with the known truth of test pictures", cmd_eval},
     {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},

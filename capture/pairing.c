@@ -150,6 +150,14 @@ void pairing_offer(struct pairing *pairing, int number, const struct frame_stamp
     side->filling = -1;
 }
 
+void pairing_skip(struct pairing *pairing, int number, const struct frame_stamp *stamp) {
+    struct pairing_side *side = &pairing->side[number];
+    if (side->last.arrived_ns) {
+        count_sequence(side, stamp);
+        side->last.sequence = stamp->sequence;
+    }
+}
+
 static void take_heads(struct pairing *pairing, struct pair_of_slots *pair) {
     for (int i = 0; i < 2; i++) {
         struct pairing_side *side = &pairing->side[i];

@@ -78,6 +78,9 @@ int pairing_slot(struct pairing *pairing, int side);
 /* The frame in that slot is complete. */
 void pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *stamp);
 
+/* A frame came but is unusable: only its number counts. The slot stays to be filled. */
+void pairing_skip(struct pairing *pairing, int side, const struct frame_stamp *stamp);
+
 /* 1 and the next pair, whose slots stay the caller's until the next call; 0 when more frames are needed. */
 int pairing_take(struct pairing *pairing, struct pair_of_slots *pair);
 

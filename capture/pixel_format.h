@@ -8,6 +8,7 @@
 
 #include "capture/frame.h"
 #include "capture/mjpeg.h"
+#include "capture/source.h"
 
 #define FOURCC(a, b, c, d) \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -42,14 +43,6 @@ const struct pixel_format *pixel_format_named(const char *name);
 
 /* "YUYV"; blanks at the end are cut, odd characters become '?'. */
 const char *pixel_fourcc_name(uint32_t fourcc, char name[5]);
-
-struct raw_picture {
-    uint32_t fourcc;
-    int width, height;
-    int stride; /* bytes from row to row of the first plane; 0: no gaps */
-    const uint8_t *data;
-    size_t bytes;
-};
 
 /* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose. Colour is
  * BT.601 with Y in 16..235, as USB cameras send it; grey from colour takes Y over the same range. Deeper

@@ -48,7 +48,7 @@ struct source *source_failed(int *error, int code) {
 /* Whether a word names what GStreamer plays: a URI, or a file whose name is no picture's of
  * ours. */
 static int is_recording(const char *word) {
-    static const char *const pictures[] = {".png", ".pgm", ".ppm"};
+    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
     const char *dot = strrchr(word, '.');
     struct stat about;
     for (size_t i = 0; dot && i < sizeof pictures / sizeof pictures[0]; i++)
@@ -60,7 +60,8 @@ static int is_recording(const char *word) {
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     if (count < 1) {
-        log_error(NULL, "no source named; try synth: or a folder that holds left/ and right/");
+        log_error(NULL, "no source named; try synth: or a folder that holds left/ and right/, or "
+                        "livestereo list");
         return source_failed(error, -EINVAL);
     }
     if (strcmp(words[0], "synth") == 0 || strncmp(words[0], "synth:", 6) == 0) {
@@ -70,6 +71,12 @@ struct source *source_open(const char *const *words, int count,
             return source_failed(error, -EINVAL);
         }
         return source_synth_open(words[0], options, error);
+    }
+    if (strncmp(words[0], "v4l2:", 5) == 0 || strncmp(words[0], "sbs:", 4) == 0) {
+        if (count == 1)
+            return source_v4l2_open(words[0], options, error);
+        log_error(words[1], "does not belong behind %s; write v4l2:LEFT,RIGHT", words[0]);
+        return source_failed(error, -EINVAL);
     }
     if (count <= 2 && is_recording(words[0]) && is_recording(words[count - 1]))
         return source_gst_open(words, count, options, error);

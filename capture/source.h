@@ -16,6 +16,36 @@ struct source_options {
     double rate;   /* pairs a second to pace a file source at; 0 as fast as they are taken */
     int loop;      /* file sources start again at the end */
     int rectified; /* the pictures need no rectification */
+
+    /* cameras; [0] is the left, [1] the right picture */
+    int flip[2], rotate180[2];
+    int width, height; /* of one camera's picture, 0 the source's choice; rate is asked of it too */
+    char format[8];    /* "MJPG", "YUYV"...; "" the source's choice */
+    double sync_tolerance_ms; /* largest time between the pictures of a pair; 0 half a frame */
+};
+
+struct controls;
+struct source_status;
+
+/* A pair as the cameras gave it, before decoding; valid during the call. */
+struct raw_pair {
+    long index;
+    struct raw_picture {
+        uint32_t fourcc; /* V4L2's code of the format */
+        int width, height;
+        int stride; /* bytes from row to row of the first plane; 0: no gaps */
+        const uint8_t *data;
+        size_t bytes;
+    } picture[2];
+    int64_t taken_ns[2];
+    uint32_t sequence[2];
+};
+
+/* Gets every pair that a source makes, those that a newer one overtakes included. Called by the reading thread;
+ * must not wait. */
+struct source_tap {
+    void (*pair)(void *context, const struct raw_pair *pair);
+    void *context;
 };
 
 struct source {
@@ -27,12 +57,18 @@ struct source {
     double rate; /* pairs a second, 0 when not known */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair) reading
-     * may go on with the next pair. */
+     * may go on with the next pair. -EAGAIN, only of live sources and without a log line: nothing came
+     * for a while (a camera is silent or away); read again. */
     int (*read)(struct source *source, struct frame *frame);
     /* Next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
     int (*seek)(struct source *source, long index);
     /* A line that names the files of pair index ("a.png b.png") into buf; may be NULL. */
     void (*describe)(struct source *source, long index, char *buf, size_t size);
+    /* Live sources, else NULL. Any thread, while the source is open. */
+    void (*get_status)(struct source *source, struct source_status *status);
+    struct controls *controls; /* of cameras that have some; the source's */
+    /* From the next pair on; NULL ends it. When it returns, no call is under way. */
+    void (*set_tap)(struct source *source, const struct source_tap *tap);
     void (*close)(struct source *source);
 };
 
@@ -51,6 +87,10 @@ void source_close(struct source **source);
  * is moved down), frames, rate, seed, color. Pairs are a function of their number alone. */
 struct source *source_synth_open(const char *spec, const struct source_options *options,
                                  int *error);
+/* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with both pictures side by
+ * side. */
+struct source *source_v4l2_open(const char *word, const struct source_options *options, int *error);
+
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 

@@ -1,0 +1,151 @@
+/*
+ * livestereo list: the cameras of this machine and the words to paste as SOURCE.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+#include "capture/controls.h"
+#include "capture/device_list.h"
+#include "capture/pixel_format.h"
+#include "capture/v4l2_errors.h"
+#include "capture/v4l2_modes.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WIDE 2.4 /* width over height from which a picture is likely two side by side */
+
+static int same_picture(const struct camera_mode *a, const struct camera_mode *b) {
+    return a->fourcc == b->fourcc && a->width == b->width && a->height == b->height;
+}
+
+/* "MJPG 640x480 at 30, 25, 15/s", one line each. */
+static void print_modes(const struct mode_list *list) {
+    for (int i = 0; i < list->count; i++) {
+        const struct camera_mode *mode = &list->mode[i];
+        char text[64];
+        if (i > 0 && same_picture(mode, mode - 1))
+            continue;
+        struct camera_mode plain = *mode;
+        plain.rate = 0;
+        printf("    mode      %s", mode_print(&plain, text, sizeof text));
+        for (int j = i; j < list->count && same_picture(mode, &list->mode[j]); j++)
+            if (list->mode[j].rate > 0)
+                printf("%s%.4g", j == i ? " at " : ", ", list->mode[j].rate);
+        printf("%s%s\n", mode->rate > 0 ? "/s" : "",
+               pixel_format_find(mode->fourcc) ? "" : " (converted by libv4l2)");
+    }
+    for (int i = 0; i < list->ranges; i++) {
+        char name[5];
+        printf("    mode      %s any size from %dx%d to %dx%d\n",
+               pixel_fourcc_name(list->range[i].fourcc, name), list->range[i].least_width,
+               list->range[i].least_height, list->range[i].most_width, list->range[i].most_height);
+    }
+}
+
+static void print_formats(const struct mode_list *list) {
+    uint32_t last = 0;
+    int most_width = 0, most_height = 0;
+    printf("    formats  ");
+    for (int i = 0; i < list->count; i++) {
+        char name[5];
+        const struct camera_mode *mode = &list->mode[i];
+        if (mode->fourcc != last)
+            printf(" %s", pixel_fourcc_name(mode->fourcc, name));
+        last = mode->fourcc;
+        if (mode->width * mode->height > most_width * most_height) {
+            most_width = mode->width;
+            most_height = mode->height;
+        }
+    }
+    printf(", up to %dx%d\n", most_width, most_height);
+}
+
+/* Returns whether the largest picture looks like two. */
+static bool print_device(const struct device_list *devices, const struct device *device,
+                         bool details) {
+    const struct device_identity *id = &device->identity;
+    printf("%s\n", id->card[0] ? id->card : device->node);
+    printf("    node      %s (moves at reboot and replug)\n", device->node);
+    if (device->by_id[0])
+        printf("    by-id     %s\n", device->by_id);
+    if (device->by_path[0])
+        printf("    by-path   %s\n", device->by_path);
+    if (id->bus[0])
+        printf("    bus       %s\n", id->bus);
+    if (id->serial[0])
+        printf("    serial    %s\n", id->serial);
+    int fd = open(device->node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    struct mode_list list = {0};
+    int error = fd < 0 ? -errno : mode_list_read(fd, &list);
+    bool wide = false;
+    if (error) {
+        char why[512];
+        printf("    problem   %s\n",
+               v4l2_explain(error, "be opened", device->node, NULL, NULL, why, sizeof why));
+    } else if (details) {
+        print_modes(&list);
+        controls_print(fd);
+    } else {
+        print_formats(&list);
+    }
+    for (int i = 0; i < list.count; i++)
+        wide |= list.mode[i].width > WIDE * list.mode[i].height;
+    mode_list_free(&list);
+    if (fd >= 0)
+        close(fd);
+    (void)devices;
+    return wide;
+}
+
+static void print_list(const struct device_list *list, bool details) {
+    bool wide[64] = {false};
+    for (int i = 0; i < list->count; i++) {
+        bool w = print_device(list, &list->device[i], details);
+        if (i < 64)
+            wide[i] = w;
+    }
+    int pair[2];
+    bool two = device_list_pair(list, pair);
+    printf("\nSOURCE to paste:\n");
+    if (two) {
+        const struct device *left = &list->device[pair[0]], *right = &list->device[pair[1]];
+        printf("    v4l2:%s,%s\n", device_stable_name(list, left), device_stable_name(list, right));
+        if (left->usb_hub[0] && strcmp(left->usb_hub, right->usb_hub) == 0)
+            printf("    (both on one USB hub: they share its bandwidth; --swap exchanges left and "
+                   "right)\n");
+    }
+    for (int i = 0; i < list->count && i < 64; i++)
+        if (wide[i] || !two)
+            printf("    sbs:%s\n", device_stable_name(list, &list->device[i]));
+}
+
+int cmd_list(int argc, char **argv) {
+    gboolean details = FALSE;
+    const GOptionEntry entries[] = {
+        {"long", 'l', 0, G_OPTION_ARG_NONE, &details, "Every mode and control", NULL},
+        {0},
+    };
+    struct common_options options = {0};
+    struct params params;
+    int code = options_parse(
+        &argc, &argv, "",
+        "Lists the cameras: names that stay, formats, sizes, rates, controls, and SOURCE"
+        " words\nto paste.",
+        "Examples:\n  livestereo list\n  livestereo list -l\n", entries, &options, &params);
+    options_free(&options);
+    if (code != GO_ON)
+        return code;
+    struct device_list list;
+    if (device_list_read(&list) != 0)
+        return EXIT_RUN_FAILED;
+    if (list.count == 0)
+        log_warning(NULL, "no camera found; plug one in (ls /dev/video* shows the nodes)");
+    else
+        print_list(&list, details);
+    device_list_free(&list);
+    return EXIT_DONE;
+}

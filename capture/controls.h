@@ -1,0 +1,63 @@
+/*
+ * The controls of one or two cameras (exposure, gain, white balance, focus, power-line frequency and the like), for
+ * a panel. Any thread; the source attaches and detaches its cameras. What was changed is put back when a camera is
+ * detached for good, and set again when it returns after a loss.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_CONTROLS_H
+#define LIVESTEREO_CONTROLS_H
+
+#include <stdint.h>
+
+#define CONTROLS_MOST 24
+#define CONTROL_CHOICES 8
+#define CONTROLS_BOTH (-1)
+
+enum control_kind { CONTROL_NUMBER, CONTROL_SWITCH, CONTROL_CHOICE };
+
+struct control {
+    uint32_t id;
+    char name[32];
+    enum control_kind kind;
+    int least, most, step, def;
+    struct {
+        int value;
+        char name[32];
+    } choice[CONTROL_CHOICES]; /* of CONTROL_CHOICE */
+    int choices;
+    struct {
+        int there; /* this camera has it */
+        int value;
+        int inactive; /* an automatic has it in hand */
+    } camera[2];      /* left, right */
+};
+
+struct controls;
+
+/* NULL when memory runs out. */
+struct controls *controls_open(void);
+
+/* Puts back what was changed, and frees. Clears the pointer; NULL inside is fine. */
+void controls_close(struct controls **controls);
+
+/* The source's: a camera came (fd stays its own) or is about to be closed. */
+void controls_attach(struct controls *controls, int side, int fd);
+void controls_detach(struct controls *controls, int side);
+/* Before closing for good: puts back what the camera had when it was first attached. */
+void controls_restore(struct controls *controls, int side);
+
+/* The list as it is now, values read from the cameras. Returns its length. */
+int controls_get(struct controls *controls, struct control list[CONTROLS_MOST]);
+
+/* Sets one camera's control, or with CONTROLS_BOTH that of each camera that has it. 0 or the first -errno, logged. */
+int controls_set(struct controls *controls, int side, uint32_t id, int value);
+
+/* Turns every automatic off on both, with the left camera's present values on both; off gives the automatics
+ * back that were on. 0 or the first -errno. */
+int controls_lock(struct controls *controls, int on);
+int controls_locked(struct controls *controls);
+
+/* Prints the controls of one camera for `livestereo list -l`, indented. */
+void controls_print(int fd);
+
+#endif

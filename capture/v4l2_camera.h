@@ -1,0 +1,44 @@
+/*
+ * One V4L2 camera: opened, streaming, its frames copied out one by one. Logs nothing: what went wrong is in
+ * trouble, and the owner says it when it changes. Used by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_V4L2_CAMERA_H
+#define LIVESTEREO_V4L2_CAMERA_H
+
+#include "capture/device_list.h"
+#include "capture/pairing.h"
+#include "capture/v4l2_modes.h"
+
+#define CAMERA_BUFFERS 8
+
+struct camera {
+    int fd; /* -1 closed */
+    char node[64];
+    struct camera_mode mode; /* as the driver set it; fourcc is what the frames are in */
+    int stride;
+    size_t frame_bytes; /* most bytes of a frame */
+    void *map[CAMERA_BUFFERS];
+    size_t length[CAMERA_BUFFERS];
+    int buffers, streaming;
+    char trouble[512]; /* why the last call failed; never a newline */
+};
+
+struct camera_frame {
+    struct frame_stamp stamp; /* prompt is the caller's to set */
+    size_t bytes;
+    int flagged; /* the driver says that the data are damaged */
+};
+
+/* Opens node and starts streaming in the mode that fits the wish. 0 or -errno with trouble; a closed
+ * camera then. */
+int camera_open(struct camera *camera, const char *node, const struct mode_wish *wish);
+
+/* Stops and closes; does nothing when it is closed. */
+void camera_close(struct camera *camera);
+
+/* The oldest frame that waits, copied to data (frame_bytes of it). 0, -EAGAIN when none waits, or -errno with
+ * trouble: then the camera must be closed. */
+int camera_take(struct camera *camera, uint8_t *data, struct camera_frame *frame);
+
+#endif

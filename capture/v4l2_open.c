@@ -1,0 +1,215 @@
+/*
+ * Opening the cameras of v4l2_source.c: which they are, in which mode, grey or colour.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/v4l2_source_private.h"
+
+#include "capture/pixel_format.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <libv4l2.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_NS 5000000000LL /* a camera must have given a frame by then */
+#define NAP_MS 50
+
+static int identify(struct v4l2 *v4l2, const char *const words[2]) {
+    struct device_list list;
+    int error = device_list_read(&list);
+    for (int i = 0; i < v4l2->eyes && !error; i++) {
+        char why[256];
+        const struct device *device = device_list_find(&list, words[i], why, sizeof why);
+        if (!device) {
+            log_error(words[i], "%s", why);
+            error = -ENODEV;
+        } else {
+            v4l2->eye[i].identity = device->identity;
+            if (device->error) /* opening it again explains why */
+                snprintf(v4l2->eye[i].identity.bus, sizeof device->identity.bus, "%s",
+                         device->node);
+        }
+    }
+    if (!error && v4l2->eyes == 2 &&
+        strcmp(v4l2->eye[0].identity.bus, v4l2->eye[1].identity.bus) == 0) {
+        log_error(v4l2->name, "left and right are the same camera");
+        error = -EINVAL;
+    }
+    device_list_free(&list);
+    return error;
+}
+
+/* A first call may fail for passing reasons (a node that just came, a driver that was being closed). */
+static int open_eye(struct v4l2 *v4l2, int number) {
+    struct eye *eye = &v4l2->eye[number];
+    int error = eye_open(v4l2, number);
+    if (error == -EINVAL || error == -EIO || error == -ENODEV || error == -EPROTO) {
+        log_debug(eye->status.name, "%s; once more", eye->camera.trouble);
+        g_usleep(100000);
+        error = eye_open(v4l2, number);
+    }
+    if (error) {
+        log_error(eye->status.name[0] ? eye->status.name : eye->side, "%s", eye->camera.trouble);
+        return error;
+    }
+    const struct camera_mode *mode = &eye->camera.mode;
+    char text[64];
+    log_info(eye->status.name, "%s", mode_print(mode, text, sizeof text));
+    eye->wish = (struct mode_wish){mode->fourcc, mode->width, mode->height, mode->rate};
+    eye->slot_bytes = eye->camera.frame_bytes;
+    for (int s = 0; s <= PAIRING_SLOTS; s++) {
+        uint8_t **slot = s < PAIRING_SLOTS ? &eye->slot[s] : &eye->newest;
+        *slot = malloc(eye->slot_bytes);
+        if (!*slot) {
+            log_error(eye->status.name, "out of memory");
+            return -ENOMEM;
+        }
+    }
+    const struct pixel_format *format = pixel_format_find(mode->fourcc);
+    eye->channels = format ? format->channels : 3;
+    return 0;
+}
+
+static int open_eyes(struct v4l2 *v4l2) {
+    const struct source_options *options = &v4l2->options;
+    struct mode_wish wish = {0, options->width, options->height, options->rate};
+    if (options->format[0]) {
+        const struct pixel_format *format = pixel_format_named(options->format);
+        if (!format) {
+            log_error("--format",
+                      "there is no format %s; MJPG, YUYV, UYVY, NV12, GREY, Y10, Y12 and Y16"
+                      " are known",
+                      options->format);
+            return -EINVAL;
+        }
+        wish.fourcc = format->fourcc;
+    }
+    if (v4l2->eyes == 1)
+        wish.width *= 2;
+    v4l2->eye[0].wish = wish;
+    int error = open_eye(v4l2, 0);
+    if (error || v4l2->eyes == 1)
+        return error;
+    v4l2->eye[1].wish = v4l2->eye[0].wish; /* like the left one */
+    v4l2->eye[1].wish.fourcc = wish.fourcc;
+    return open_eye(v4l2, 1);
+}
+
+/* Grey or colour: JPEG frames say it themselves. */
+static int learn_channels(struct v4l2 *v4l2) {
+    int64_t until = clock_ns() + FIRST_NS;
+    for (int i = 0; i < v4l2->eyes; i++) {
+        struct eye *eye = &v4l2->eye[i];
+        while (eye->channels == 0) {
+            struct pollfd polled = {eye->camera.fd, POLLIN, 0};
+            struct camera_frame frame;
+            int width, height;
+            poll(&polled, 1, NAP_MS);
+            int error = camera_take(&eye->camera, eye->newest, &frame);
+            if (!error &&
+                mjpeg_look(v4l2->mjpeg, eye->newest, frame.bytes, &width, &height, &eye->channels))
+                eye->channels = 0;
+            if (error && error != -EAGAIN) {
+                log_error(eye->status.name, "%s", eye->camera.trouble);
+                return error;
+            }
+            if (eye->channels == 0 && clock_ns() > until) {
+                log_error(eye->status.name, "gave no picture in %d s; plug it in again",
+                          (int)(FIRST_NS / 1000000000));
+                return -ETIMEDOUT;
+            }
+        }
+    }
+    return 0;
+}
+
+static int learn(struct v4l2 *v4l2) {
+    struct source *source = &v4l2->source;
+    const struct camera_mode *left = &v4l2->eye[0].camera.mode;
+    int error = learn_channels(v4l2);
+    if (error)
+        return error;
+    source->width = left->width;
+    source->height = left->height;
+    source->rate = left->rate;
+    source->channels = v4l2->eye[0].channels;
+    if (v4l2->eyes == 2 && v4l2->eye[1].channels < source->channels)
+        source->channels = v4l2->eye[1].channels;
+    int64_t interval[2];
+    for (int i = 0; i < 2; i++) {
+        double rate = v4l2->eye[i < v4l2->eyes ? i : 0].camera.mode.rate;
+        interval[i] = rate > 0 ? (int64_t)(1e9 / rate) : 0;
+    }
+    pairing_init(&v4l2->pairing, (int64_t)(v4l2->options.sync_tolerance_ms * 1e6), interval);
+    if (v4l2->eyes == 2)
+        return 0;
+    v4l2->wide = (struct image){
+        malloc((size_t)left->width * (size_t)left->height * (size_t)source->channels), left->width,
+        left->height, source->channels};
+    source->width /= 2;
+    if (!v4l2->wide.data || left->width % 2) {
+        log_error(v4l2->name,
+                  v4l2->wide.data ? "is of odd width, which cannot be split" : "out of memory");
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* "v4l2:LEFT,RIGHT" or "sbs:DEVICE" taken apart. 0 or -EINVAL, logged. */
+static int read_word(struct v4l2 *v4l2, const char *word, char ***words) {
+    int one = strncmp(word, "sbs:", 4) == 0;
+    *words = g_strsplit(strchr(word, ':') + 1, ",", one ? 1 : 2);
+    v4l2->eyes = one ? 1 : 2;
+    if ((int)g_strv_length(*words) == v4l2->eyes && (*words)[0][0] && (*words)[v4l2->eyes - 1][0])
+        return 0;
+    log_error(word, one ? "names no camera; write sbs:DEVICE (livestereo list shows the names)"
+                        : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
+    return -EINVAL;
+}
+
+struct source *source_v4l2_open(const char *word, const struct source_options *options,
+                                int *error) {
+    v4l2_log_file = NULL; /* what libv4l2 says is said in our own words */
+    struct v4l2 *v4l2 = g_new0(struct v4l2, 1);
+    v4l2->name = g_strdup(word);
+    if (options)
+        v4l2->options = *options;
+    v4l2->source = (struct source){.name = v4l2->name,
+                                   .live = 1,
+                                   .count = -1,
+                                   .read = rig_read,
+                                   .get_status = rig_get_status,
+                                   .set_tap = rig_set_tap,
+                                   .close = rig_free};
+    pthread_mutex_init(&v4l2->lock, NULL);
+    for (int i = 0; i < 2; i++) {
+        v4l2->eye[i].camera.fd = -1;
+        v4l2->eye[i].side = i ? "right camera" : "left camera";
+    }
+    v4l2->source.controls = controls_open();
+    v4l2->mjpeg = mjpeg_open();
+    char **words = NULL;
+    int code = v4l2->mjpeg && v4l2->source.controls ? read_word(v4l2, word, &words) : -ENOMEM;
+    if (v4l2->eyes == 1)
+        v4l2->eye[0].side = "camera";
+    if (!code) {
+        int swapped = v4l2->eyes == 2 && v4l2->options.swap;
+        const char *const ordered[2] = {words[swapped], v4l2->eyes == 2 ? words[!swapped] : NULL};
+        code = identify(v4l2, ordered);
+    }
+    g_strfreev(words);
+    hotplug_open(v4l2); /* before the cameras, so that nothing is missed */
+    if (!code)
+        code = open_eyes(v4l2);
+    if (!code)
+        code = learn(v4l2);
+    if (code) {
+        rig_free(&v4l2->source);
+        return source_failed(error, code);
+    }
+    status_publish(v4l2, 1);
+    return &v4l2->source;
+}

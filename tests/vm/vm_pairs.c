@@ -1,0 +1,98 @@
+/*
+ * usage: vm_pairs [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT] [-r RATE] [-x] SOURCE
+ * Reads pairs without computing anything and prints "pair INDEX LEFT_NS RIGHT_NS LEFT_HASH RIGHT_HASH" for each, then
+ * the source's own report. Ends after so many pairs, or seconds. Exit code 3 when the source does not open or
+ * ends, 4 when too few pairs came. For the tests in the virtual machine. SPDX-License-Identifier: MIT
+ */
+#include "capture/source_private.h"
+#include "capture/source_status.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned hash(const struct image *image) { /* FNV-1a */
+    unsigned h = 2166136261u;
+    for (size_t i = 0; i < image_bytes(image); i++)
+        h = (h ^ image->data[i]) * 16777619u;
+    return h;
+}
+
+static int files_open(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+static void print_pair(const struct frame *frame) {
+    printf("pair %ld %lld %lld %08x %08x\n", frame->index, (long long)frame->left_ns,
+           (long long)frame->right_ns, hash(&frame->left), hash(&frame->right));
+}
+
+static int read_pairs(struct source *source, long wanted, double seconds, int delay_ms) {
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    int64_t until = clock_ns() + (int64_t)(seconds * 1e9);
+    long count = 0;
+    int status = 0;
+    while ((status == 0 || status == -EAGAIN) && count < wanted && clock_ns() < until) {
+        struct frame *frame = pool_take(pool);
+        status = source->read(source, frame);
+        if (status == 0) {
+            print_pair(frame);
+            count++;
+        }
+        frame_drop(&frame);
+        usleep((useconds_t)delay_ms * 1000);
+    }
+    pool_close(&pool);
+    return status != 0 && status != -EAGAIN ? 3 : count < wanted ? 4 : 0;
+}
+
+int main(int argc, char **argv) {
+    struct source_options options = {0};
+    long wanted = 100;
+    double seconds = 60;
+    int option, delay_ms = 0;
+    while ((option = getopt(argc, argv, "n:s:d:S:f:r:x")) != -1) {
+        if (option == 'n')
+            wanted = atol(optarg);
+        else if (option == 's')
+            seconds = atof(optarg);
+        else if (option == 'd')
+            delay_ms = atoi(optarg);
+        else if (option == 'S' && sscanf(optarg, "%dx%d", &options.width, &options.height) == 2)
+            continue;
+        else if (option == 'f')
+            snprintf(options.format, sizeof options.format, "%s", optarg);
+        else if (option == 'r')
+            options.rate = atof(optarg);
+        else if (option == 'x')
+            options.swap = 1;
+        else
+            return 2;
+    }
+    if (optind + 1 != argc)
+        return 2;
+    int error, files_before = files_open();
+    struct source *source = source_open((const char *const *)argv + optind, 1, &options, &error);
+    if (!source)
+        return 3;
+    int code = read_pairs(source, wanted, seconds, delay_ms);
+    if (source->get_status) {
+        struct source_status status;
+        source->get_status(source, &status);
+        source_status_print(&status);
+        printf("banner    %s\n", status.banner);
+    }
+    source_close(&source);
+    printf("open files %d\n", files_open() - files_before);
+    return code;
+}
