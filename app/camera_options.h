@@ -1,5 +1,6 @@
 /*
- * The options that name cameras' modes and mounting, shared by the commands that open live sources. Main thread.
+ * The options that name cameras' modes and mounting, shared by the commands that open live
+ * sources. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CAMERA_OPTIONS_H

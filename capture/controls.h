@@ -1,7 +1,8 @@
 /*
- * The controls of one or two cameras (exposure, gain, white balance, focus, power-line frequency and the like), for
- * a panel. Any thread; the source attaches and detaches its cameras. What was changed is put back when a camera is
- * detached for good, and set again when it returns after a loss.
+ * The controls of one or two cameras (exposure, gain, white balance, focus, power-line
+ * frequency and the like), for a panel. Any thread; the source attaches and detaches its
+ * cameras. What was changed is put back when a camera is detached for good, and set again when
+ * it returns after a loss.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CONTROLS_H
@@ -49,11 +50,12 @@ void controls_restore(struct controls *controls, int side);
 /* The list as it is now, values read from the cameras. Returns its length. */
 int controls_get(struct controls *controls, struct control list[CONTROLS_MOST]);
 
-/* Sets one camera's control, or with CONTROLS_BOTH that of each camera that has it. 0 or the first -errno, logged. */
+/* Sets one camera's control, or with CONTROLS_BOTH that of each camera that has it. 0 or the
+ * first -errno, logged. */
 int controls_set(struct controls *controls, int side, uint32_t id, int value);
 
-/* Turns every automatic off on both, with the left camera's present values on both; off gives the automatics
- * back that were on. 0 or the first -errno. */
+/* Turns every automatic off on both, with the left camera's present values on both; off gives
+ * the automatics back that were on. 0 or the first -errno. */
 int controls_lock(struct controls *controls, int on);
 int controls_locked(struct controls *controls);
 

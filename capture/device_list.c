@@ -1,6 +1,7 @@
 /*
- * capture/device_list.h on libudev and QUERYCAP. Links come from udev's database where a daemon keeps one; bus and
- * serial come from the kernel and are always there. SPDX-License-Identifier: MIT
+ * capture/device_list.h on libudev and QUERYCAP. Links come from udev's database where a daemon
+ * keeps one; bus and serial come from the kernel and are always there.
+ * SPDX-License-Identifier: MIT
  */
 #include "capture/device_list.h"
 
@@ -204,7 +205,8 @@ const char *device_stable_name(const struct device_list *list, const struct devi
     return device->node;
 }
 
-/* "Name: Name" of uvcvideo, and sides in the name ("cam-left"), are not what makes two cameras unlike. */
+/* "Name: Name" of uvcvideo, and sides in the name ("cam-left"), are not what makes two cameras
+ * unlike. */
 static int like(const struct device *a, const struct device *b) {
     return strcmp(a->driver, b->driver) == 0 && a->driver[0] &&
            strncmp(a->identity.card, b->identity.card, 4) == 0;

@@ -1,6 +1,7 @@
 /*
- * The cameras of this machine, and the names under which a camera is found again after a reboot or a replug.
- * A list is a snapshot; it belongs to whoever read it. Any thread, each with its own list.
+ * The cameras of this machine, and the names under which a camera is found again after a reboot
+ * or a replug. A list is a snapshot; it belongs to whoever read it. Any thread, each with its
+ * own list.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DEVICE_LIST_H
@@ -31,19 +32,19 @@ struct device_list {
 int device_list_read(struct device_list *list);
 void device_list_free(struct device_list *list);
 
-/* The device that a word names: a path or link, the last part of a link (by-id name), a bus or a serial.
- * NULL with why (never a newline) when there is none, or several. */
+/* The device that a word names: a path or link, the last part of a link (by-id name), a bus or
+ * a serial. NULL with why (never a newline) when there is none, or several. */
 const struct device *device_list_find(const struct device_list *list, const char *word, char *why,
                                       size_t size);
 
-/* The camera itself, wherever it is plugged in now: by serial where the serial tells it from other, else by
- * bus. NULL when it is away. other may be NULL. */
+/* The camera itself, wherever it is plugged in now: by serial where the serial tells it from
+ * other, else by bus. NULL when it is away. other may be NULL. */
 const struct device *device_list_again(const struct device_list *list,
                                        const struct device_identity *identity,
                                        const struct device_identity *other);
 
-/* A word for device_list_find that stays right: by-id, by-path where that is not its own, bus, at last the
- * node. */
+/* A word for device_list_find that stays right: by-id, by-path where that is not its own, bus,
+ * at last the node. */
 const char *device_stable_name(const struct device_list *list, const struct device *device);
 
 /* Two devices that look like a rig: the first two of one card. 1 and their indices, or 0. */

@@ -47,7 +47,8 @@ static int fail(struct mjpeg *mjpeg, const char *reason) {
 int mjpeg_look(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, int *width, int *height,
                int *channels) {
     int subsampling, colorspace;
-    /* libturbojpeg takes a length of 0 or a NULL for a caller's mistake and says so on its own terms */
+    /* libturbojpeg takes a length of 0 or a NULL for a caller's mistake and says so on its own
+     * terms */
     if (bytes < 4 || data[0] != 0xff || data[1] != 0xd8)
         return fail(mjpeg, "not a JPEG picture");
     *width = *height = 0;

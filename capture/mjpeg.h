@@ -1,5 +1,6 @@
 /*
- * JPEG pictures, as cameras and files hold them, to RGB or grey. A decoder belongs to one thread at a time.
+ * JPEG pictures, as cameras and files hold them, to RGB or grey. A decoder belongs to one
+ * thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_MJPEG_H
@@ -17,9 +18,9 @@ void mjpeg_close(struct mjpeg **mjpeg);
 int mjpeg_look(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, int *width, int *height,
                int *channels);
 
-/* Decodes a picture of image's size into its data, as RGB or (channels 1) grey. Frames without Huffman
- * tables are taken, as webcams send them. -EBADMSG for what is cut short, damaged or of another size: then
- * the contents are undefined. Says nothing; mjpeg_reason tells. */
+/* Decodes a picture of image's size into its data, as RGB or (channels 1) grey. Frames without
+ * Huffman tables are taken, as webcams send them. -EBADMSG for what is cut short, damaged or of
+ * another size: then the contents are undefined. Says nothing; mjpeg_reason tells. */
 int mjpeg_decode(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, struct image *image);
 
 /* Why the last call failed. */

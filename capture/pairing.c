@@ -83,8 +83,9 @@ static void by_arrival(struct pairing *pairing, int culprit, const char *reason)
     pairing->reason = reason;
 }
 
-/* The least delay of a window of prompt frames is that of an undisturbed delivery. It may differ between
- * cameras and wander with both; when it changes for one of them alone, that camera's clock did. */
+/* The least delay of a window of prompt frames is that of an undisturbed delivery. It may
+ * differ between cameras and wander with both; when it changes for one of them alone, that
+ * camera's clock did. */
 static void judge_delay(struct pairing *pairing, int number, int64_t delay_ns) {
     struct pairing_side *side = &pairing->side[number];
     if (side->delays == 0 || delay_ns < side->next_delay_ns)

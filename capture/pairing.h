@@ -1,13 +1,15 @@
 /*
- * Which frame of the left camera belongs to which of the right: by capture time, nearest within a tolerance,
- * each frame used once, in order. Pure: no clock, no memory of its own beyond the struct, one thread.
- * It hands out slot numbers; the caller keeps what belongs to a slot (camera bytes, a sample) in an array.
+ * Which frame of the left camera belongs to which of the right: by capture time, nearest within
+ * a tolerance, each frame used once, in order. Pure: no clock, no memory of its own beyond the
+ * struct, one thread. It hands out slot numbers; the caller keeps what belongs to a slot
+ * (camera bytes, a sample) in an array.
  *
- * Heads of both queues within the tolerance are a pair unless the frame after the earlier one is nearer;
- * else the earlier one can have no partner any more. Greedy matching of points on a line is a largest one,
- * and passing one frame over costs at most one pair, so  pairs >= largest matching - passed_over - expired.
- * passed_over is 0 when the tolerance is at most half the shortest interval of either camera; expired is 0
- * when deliveries are fewer than PAIRING_KEPT frames apart.
+ * Heads of both queues within the tolerance are a pair unless the frame after the earlier one
+ * is nearer; else the earlier one can have no partner any more. Greedy matching of points on a
+ * line is a largest one, and passing one frame over costs at most one pair, so  pairs >=
+ * largest matching - passed_over - expired. passed_over is 0 when the tolerance is at most half
+ * the shortest interval of either camera; expired is 0 when deliveries are fewer than
+ * PAIRING_KEPT frames apart.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PAIRING_H
@@ -65,11 +67,12 @@ struct pairing_gaps {
     double median_ms, p95_ms; /* of right minus left: the signed median; of its size: 95 % */
 };
 
-/* tolerance_ns 0 takes half the shorter interval; interval_ns are the cameras' nominal ones, 0 unknown. */
+/* tolerance_ns 0 takes half the shorter interval; interval_ns are the cameras' nominal ones, 0
+ * unknown. */
 void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]);
 
-/* What is queued is forgotten (and counted unpaired) and times are judged afresh; counts go on. After a
- * camera was lost. */
+/* What is queued is forgotten (and counted unpaired) and times are judged afresh; counts go on.
+ * After a camera was lost. */
 void pairing_restart(struct pairing *pairing);
 
 /* The slot to put the next frame of a side into; the same until it is offered. */
@@ -81,7 +84,8 @@ void pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *
 /* A frame came but is unusable: only its number counts. The slot stays to be filled. */
 void pairing_skip(struct pairing *pairing, int side, const struct frame_stamp *stamp);
 
-/* 1 and the next pair, whose slots stay the caller's until the next call; 0 when more frames are needed. */
+/* 1 and the next pair, whose slots stay the caller's until the next call; 0 when more frames
+ * are needed. */
 int pairing_take(struct pairing *pairing, struct pair_of_slots *pair);
 
 void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps);

@@ -45,7 +45,8 @@ static int decode(const uint8_t *bytes, size_t length, const char *name, struct 
     else {
         error = -EBADMSG;
         snprintf(why, sizeof why, "%s",
-                 length ? "not a PNG, JPEG or binary PGM/PPM picture; convert it to PNG" : "is empty");
+                 length ? "not a PNG, JPEG or binary PGM/PPM picture; convert it to PNG"
+                        : "is empty");
     }
     if (error)
         log_error(name, "%s", why);

@@ -1,5 +1,6 @@
 /*
- * JPEG files for picture.c, through the decoder of the cameras: a saved camera frame reads as the same pixels.
+ * JPEG files for picture.c, through the decoder of the cameras: a saved camera frame reads as
+ * the same pixels.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/mjpeg.h"

@@ -23,7 +23,8 @@
 #define PIXEL_Y16 FOURCC('Y', '1', '6', ' ')
 #define PIXEL_RGB24 FOURCC('R', 'G', 'B', '3')
 
-/* What cameras give and recordings keep. bits is that of the wire, for bandwidth; 0 for compressed ones. */
+/* What cameras give and recordings keep. bits is that of the wire, for bandwidth; 0 for
+ * compressed ones. */
 struct pixel_format {
     uint32_t fourcc;
     char name[5];
@@ -44,10 +45,10 @@ const struct pixel_format *pixel_format_named(const char *name);
 /* "YUYV"; blanks at the end are cut, odd characters become '?'. */
 const char *pixel_fourcc_name(uint32_t fourcc, char name[5]);
 
-/* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose. Colour is
- * BT.601 with Y in 16..235, as USB cameras send it; grey from colour takes Y over the same range. Deeper
- * grey keeps its eight highest bits, rounded. -EBADMSG for a short or damaged frame, -ENOTSUP for other formats.
- * Says nothing. */
+/* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose.
+ * Colour is BT.601 with Y in 16..235, as USB cameras send it; grey from colour takes Y over the
+ * same range. Deeper grey keeps its eight highest bits, rounded. -EBADMSG for a short or
+ * damaged frame, -ENOTSUP for other formats. Says nothing. */
 int pixels_decode(const struct raw_picture *raw, struct mjpeg *mjpeg, struct image *image);
 
 /* Bytes that a whole frame of an uncompressed format has at least. */
@@ -57,8 +58,8 @@ size_t pixels_bytes(const struct raw_picture *raw);
 void image_flip(struct image *image);
 void image_rotate180(struct image *image);
 
-/* Copies to another number of channels: grey by the weights of pictures on disk, colour by repeating. Sizes are
- * equal. */
+/* Copies to another number of channels: grey by the weights of pictures on disk, colour by
+ * repeating. Sizes are equal. */
 void image_convert(const struct image *from, struct image *to);
 
 #endif

@@ -41,8 +41,8 @@ struct raw_pair {
     uint32_t sequence[2];
 };
 
-/* Gets every pair that a source makes, those that a newer one overtakes included. Called by the reading thread;
- * must not wait. */
+/* Gets every pair that a source makes, those that a newer one overtakes included. Called by the
+ * reading thread; must not wait. */
 struct source_tap {
     void (*pair)(void *context, const struct raw_pair *pair);
     void *context;
@@ -56,9 +56,9 @@ struct source {
     long count;  /* pairs in all, -1 when not known */
     double rate; /* pairs a second, 0 when not known */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
-     * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair) reading
-     * may go on with the next pair. -EAGAIN, only of live sources and without a log line: nothing came
-     * for a while (a camera is silent or away); read again. */
+     * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair)
+     * reading may go on with the next pair. -EAGAIN, only of live sources and without a log
+     * line: nothing came for a while (a camera is silent or away); read again. */
     int (*read)(struct source *source, struct frame *frame);
     /* Next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
     int (*seek)(struct source *source, long index);
@@ -87,8 +87,8 @@ void source_close(struct source **source);
  * is moved down), frames, rate, seed, color. Pairs are a function of their number alone. */
 struct source *source_synth_open(const char *spec, const struct source_options *options,
                                  int *error);
-/* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with both pictures side by
- * side. */
+/* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with
+ * both pictures side by side. */
 struct source *source_v4l2_open(const char *word, const struct source_options *options, int *error);
 
 struct source *source_pictures_open(const char *const *words, int count,

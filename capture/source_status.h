@@ -1,6 +1,7 @@
 /*
- * What a live source says about its cameras while it runs: for the statistics, the banner and the report.
- * A snapshot by value. SPDX-License-Identifier: MIT
+ * What a live source says about its cameras while it runs: for the statistics, the banner and
+ * the report. A snapshot by value.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SOURCE_STATUS_H
 #define LIVESTEREO_SOURCE_STATUS_H

@@ -1,6 +1,7 @@
 /*
- * capture/v4l2_camera.h. Calls go through libv4l2, which passes them to the driver as they are until a camera
- * that has none of our formats is handed to it for conversion. SPDX-License-Identifier: MIT
+ * capture/v4l2_camera.h. Calls go through libv4l2, which passes them to the driver as they are
+ * until a camera that has none of our formats is handed to it for conversion.
+ * SPDX-License-Identifier: MIT
  */
 #include "capture/v4l2_camera.h"
 

@@ -1,6 +1,6 @@
 /*
- * One V4L2 camera: opened, streaming, its frames copied out one by one. Logs nothing: what went wrong is in
- * trouble, and the owner says it when it changes. Used by one thread at a time.
+ * One V4L2 camera: opened, streaming, its frames copied out one by one. Logs nothing: what went
+ * wrong is in trouble, and the owner says it when it changes. Used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_V4L2_CAMERA_H
@@ -30,15 +30,15 @@ struct camera_frame {
     int flagged; /* the driver says that the data are damaged */
 };
 
-/* Opens node and starts streaming in the mode that fits the wish. 0 or -errno with trouble; a closed
- * camera then. */
+/* Opens node and starts streaming in the mode that fits the wish. 0 or -errno with trouble; a
+ * closed camera then. */
 int camera_open(struct camera *camera, const char *node, const struct mode_wish *wish);
 
 /* Stops and closes; does nothing when it is closed. */
 void camera_close(struct camera *camera);
 
-/* The oldest frame that waits, copied to data (frame_bytes of it). 0, -EAGAIN when none waits, or -errno with
- * trouble: then the camera must be closed. */
+/* The oldest frame that waits, copied to data (frame_bytes of it). 0, -EAGAIN when none waits,
+ * or -errno with trouble: then the camera must be closed. */
 int camera_take(struct camera *camera, uint8_t *data, struct camera_frame *frame);
 
 #endif

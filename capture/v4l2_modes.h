@@ -1,5 +1,6 @@
 /*
- * The modes of a camera (format, size, rate), and which one to take. Reading asks the driver; choosing is pure.
+ * The modes of a camera (format, size, rate), and which one to take. Reading asks the driver;
+ * choosing is pure.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_V4L2_MODES_H
@@ -34,13 +35,14 @@ struct mode_wish {
 int mode_list_read(int fd, struct mode_list *list);
 void mode_list_free(struct mode_list *list);
 
-/* The mode that fits the wish: its format and size exactly, the nearest rate. Without a wish the preferred format
- * of pixel_formats, the size nearest to 640x480. 0, or -EINVAL with why, which names what there is. */
+/* The mode that fits the wish: its format and size exactly, the nearest rate. Without a wish
+ * the preferred format of pixel_formats, the size nearest to 640x480. 0, or -EINVAL with why,
+ * which names what there is. */
 int mode_choose(const struct mode_list *list, const struct mode_wish *wish,
                 struct camera_mode *mode, char *why, size_t size);
 
-/* The mode nearest below mode in what it needs of the bus: MJPEG of the same size, else a lower rate of at
- * least 10, else a smaller picture. 0 or -ENOENT. */
+/* The mode nearest below mode in what it needs of the bus: MJPEG of the same size, else a lower
+ * rate of at least 10, else a smaller picture. 0 or -ENOENT. */
 int mode_lighter(const struct mode_list *list, const struct camera_mode *mode,
                  struct camera_mode *lighter);
 

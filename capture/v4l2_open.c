@@ -42,7 +42,8 @@ static int identify(struct v4l2 *v4l2, const char *const words[2]) {
     return error;
 }
 
-/* A first call may fail for passing reasons (a node that just came, a driver that was being closed). */
+/* A first call may fail for passing reasons (a node that just came, a driver that was being
+ * closed). */
 static int open_eye(struct v4l2 *v4l2, int number) {
     struct eye *eye = &v4l2->eye[number];
     int error = eye_open(v4l2, number);

@@ -1,7 +1,8 @@
 /*
- * Live cameras as a source: one poll over both, every frame copied out and its buffer given back at once, pairs by
- * capture/pairing.h, the newest pair decoded. One camera with both pictures side by side takes the same way with
- * nothing to pair. Read by one thread; status, controls and tap are for any.
+ * Live cameras as a source: one poll over both, every frame copied out and its buffer given
+ * back at once, pairs by capture/pairing.h, the newest pair decoded. One camera with both
+ * pictures side by side takes the same way with nothing to pair. Read by one thread; status,
+ * controls and tap are for any.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/v4l2_source_private.h"

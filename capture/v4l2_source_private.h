@@ -1,6 +1,6 @@
 /*
- * Between v4l2_source.c (a source of pairs), v4l2_open.c and v4l2_watch.c (what keeps its cameras running). All of it belongs
- * to the reading thread but for what the lock guards.
+ * Between v4l2_source.c (a source of pairs), v4l2_open.c and v4l2_watch.c (what keeps its
+ * cameras running). All of it belongs to the reading thread but for what the lock guards.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_V4L2_SOURCE_PRIVATE_H

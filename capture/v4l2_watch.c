@@ -1,6 +1,7 @@
 /*
- * Keeps the cameras of v4l2_source.c running: no-frame timers, losses, looking for them again, what is told. Each
- * trouble is logged when it changes. SPDX-License-Identifier: MIT
+ * Keeps the cameras of v4l2_source.c running: no-frame timers, losses, looking for them again,
+ * what is told. Each trouble is logged when it changes.
+ * SPDX-License-Identifier: MIT
  */
 #include "capture/v4l2_source_private.h"
 
@@ -197,7 +198,8 @@ void status_publish(struct v4l2 *v4l2, int now) {
     pthread_mutex_unlock(&v4l2->lock);
 }
 
-/* ---- hotplug: the daemon's events come when links and rights are set; without a daemon the kernel's do */
+/* ---- hotplug: the daemon's events come when links and rights are set; without a daemon the
+ * kernel's do */
 
 void hotplug_open(struct v4l2 *v4l2) {
     const char *from = access("/run/udev/control", F_OK) == 0 ? "udev" : "kernel";

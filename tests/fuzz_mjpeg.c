@@ -1,5 +1,6 @@
 /*
- * Fuzzer: camera frames of any format. The first bytes choose format, size and stride, the rest is the frame.
+ * Fuzzer: camera frames of any format. The first bytes choose format, size and stride, the rest
+ * is the frame.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/pixel_format.h"

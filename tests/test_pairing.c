@@ -1,6 +1,7 @@
 /*
- * Pairing: chosen cases, and properties over random cameras (rates, phases, jitter, drops, drift, delivery,
- * clock steps) against a largest matching found apart. The seed of a failing case is printed.
+ * Pairing: chosen cases, and properties over random cameras (rates, phases, jitter, drops,
+ * drift, delivery, clock steps) against a largest matching found apart. The seed of a failing
+ * case is printed.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/pairing.h"
@@ -26,8 +27,8 @@ struct pairs {
     enum pairing_mode mode[2 * MOST];
 };
 
-/* Offers the shots in this order and takes what comes out. Slots carry the shots' numbers, so a slot that
- * was handed out twice shows as a frame used twice. */
+/* Offers the shots in this order and takes what comes out. Slots carry the shots' numbers, so a
+ * slot that was handed out twice shows as a frame used twice. */
 static struct pairs run(struct pairing *pairing, const struct shot *shots, int count) {
     struct pairs pairs = {0};
     const struct shot *in_slot[2][PAIRING_SLOTS] = {{0}};
@@ -164,7 +165,8 @@ static int random_case(guint32 seed) {
     struct pairs pairs = run(&pairing, shots, lefts + rights);
     check_once_in_order(&pairs);
     check_sums(&pairing);
-    /* Jitter of delivery as wild as here may look like a moving clock; what holds of times holds before. */
+    /* Jitter of delivery as wild as here may look like a moving clock; what holds of times
+     * holds before. */
     int by_capture = 0;
     while (by_capture < pairs.count && pairs.mode[by_capture] == PAIR_BY_CAPTURE)
         g_assert_cmpint(llabs(pairs.gap_ns[by_capture++]), <=, tolerance);
@@ -193,8 +195,8 @@ static void test_random(void) {
     g_assert_cmpint(by_capture, >, 500);
 }
 
-/* Like cameras, calm delivery, one clock that steps: at most two windows of pairs are wrong, none once the
- * step was noticed, and it is noticed when the step is a frame or more. */
+/* Like cameras, calm delivery, one clock that steps: at most two windows of pairs are wrong,
+ * none once the step was noticed, and it is noticed when the step is a frame or more. */
 static void step_case(guint32 seed) {
     GRand *rand = g_rand_new_with_seed(seed);
     double interval = 1e9 / uniform(rand, 10, 60);

@@ -1,6 +1,7 @@
 /*
- * Camera pixel formats: known values, strides, odd sizes, short frames; JPEG pictures whole, without Huffman
- * tables, cut at every place, grey and colour; flips. SPDX-License-Identifier: MIT
+ * Camera pixel formats: known values, strides, odd sizes, short frames; JPEG pictures whole,
+ * without Huffman tables, cut at every place, grey and colour; flips.
+ * SPDX-License-Identifier: MIT
  */
 #include "capture/mjpeg.h"
 #include "capture/picture.h"

@@ -1,10 +1,12 @@
 #!/bin/bash
 # usage: tests/vm/boot.sh BUILD GUEST_SCRIPT
-# Boots the kernel in qemu, in virtual time (one cpu, an instruction is a nanosecond, idle time is skipped, so rates
-# and times do not depend on the machine's load), runs the script there and passes its TAP on.
+# Boots the kernel in qemu, in virtual time (one cpu, an instruction is a nanosecond, idle time is
+# skipped, so rates and times do not depend on the machine's load), runs the script there and
+# passes its TAP on.
 #   MODULES  kernel modules, VIVID parameters of vivid ("a=1;b=2"), PROGRAMS and FILES to take along,
 #   BACK     names below the guest's /out that come back into BUILD/vm/out, LIMIT seconds
-# Skips where there is no qemu or kernel, unless LIVESTEREO_NEED_VM or CI is set. SPDX-License-Identifier: MIT
+# Skips where there is no qemu or kernel, unless LIVESTEREO_NEED_VM or CI is set.
+# SPDX-License-Identifier: MIT
 set -uo pipefail
 
 build=$(cd "$1" && pwd)
@@ -69,7 +71,8 @@ chmod 755 "$root/init" "$root/test"
 # What comes back is a tar on the second serial port.
 timeout -k 5 "${LIMIT:-240}" qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none \
     -serial stdio -serial "file:$tree/back" -accel tcg,thread=single -cpu max -smp 1 \
-    -icount shift=0,sleep=off -m "${MEMORY:-768}" -kernel "$kernel/vmlinux" -initrd "$tree/initrd" -no-reboot \
+    -icount shift=0,sleep=off -m "${MEMORY:-768}" -no-reboot \
+    -kernel "$kernel/vmlinux" -initrd "$tree/initrd" \
     -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
     -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable random.trust_cpu=on \
 vivid=${VIVID:-} back=${BACK:-}" \

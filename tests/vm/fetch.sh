@@ -1,7 +1,8 @@
 #!/bin/bash
 # usage: tests/vm/fetch.sh FOLDER
-# Debian's own kernel and the modules that a test can load, unpacked into FOLDER (nothing is installed): vmlinux,
-# release, root/. Does nothing when it is there. Exit code 77 when the kernel cannot be had.
+# Debian's own kernel and the modules that a test can load, unpacked into FOLDER (nothing is
+# installed): vmlinux, release, root/. Does nothing when it is there. Exit code 77 when the kernel
+# cannot be had.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 
@@ -22,7 +23,9 @@ cd "$folder"
 # The meta package names the real one, whose number changes with every security update.
 image() { apt-cache show --no-all-versions linux-image-amd64 2>/dev/null |
     sed -n 's/^Depends: \(linux-image-[^ ]*\).*/\1/p'; }
-download() { [ -n "$(image)" ] && apt-get -o APT::Sandbox::User=root download "$(image)" >/dev/null 2>&1; }
+download() {
+    [ -n "$(image)" ] && apt-get -o APT::Sandbox::User=root download "$(image)" >/dev/null 2>&1
+}
 root=
 [ "$(id -u)" = 0 ] || root=sudo
 download || { $root apt-get update >/dev/null 2>&1 && download; } ||
@@ -35,8 +38,9 @@ dpkg-deb --fsys-tarfile "$kernel"_*.deb | tar -x -C root --wildcards './boot/vml
     "$modules/modules.*" "$modules/kernel/drivers/media/*" "$modules/kernel/drivers/usb/*"
 /sbin/depmod -b root "$release"
 # Unpacked once here, because the guest would take seconds for it; qemu boots the ELF file.
-offset=$(LC_ALL=C grep -abo -m1 $'\xfd7zXZ\x00' "root/boot/vmlinuz-$release" | head -n 1 | cut -d: -f1)
-tail -c +$((offset + 1)) "root/boot/vmlinuz-$release" | xz -dc --single-stream >vmlinux 2>/dev/null || true
+packed=root/boot/vmlinuz-$release
+offset=$(LC_ALL=C grep -abo -m1 $'\xfd7zXZ\x00' "$packed" | head -n 1 | cut -d: -f1)
+tail -c +$((offset + 1)) "$packed" | xz -dc --single-stream >vmlinux 2>/dev/null || true
 [ -s vmlinux ] || skip "cannot unpack the kernel of $kernel"
 rm -f ./*.deb
 echo "$release" >release

@@ -1,6 +1,7 @@
 #!/bin/bash
 # usage: tests/vm/run.sh BUILD NAME...
-# Runs tests in the virtual machine; each NAME is a guest script here, and prints TAP. SPDX-License-Identifier: MIT
+# Runs tests in the virtual machine; each NAME is a guest script here, and prints TAP.
+# SPDX-License-Identifier: MIT
 set -eu
 
 build=$1

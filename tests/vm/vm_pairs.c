@@ -1,8 +1,10 @@
 /*
- * usage: vm_pairs [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT] [-r RATE] [-x] SOURCE
- * Reads pairs without computing anything and prints "pair INDEX LEFT_NS RIGHT_NS LEFT_HASH RIGHT_HASH" for each, then
- * the source's own report. Ends after so many pairs, or seconds. Exit code 3 when the source does not open or
- * ends, 4 when too few pairs came. For the tests in the virtual machine. SPDX-License-Identifier: MIT
+ * usage: vm_pairs [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT] [-r RATE] [-x]
+ * SOURCE Reads pairs without computing anything and prints "pair INDEX LEFT_NS RIGHT_NS
+ * LEFT_HASH RIGHT_HASH" for each, then the source's own report. Ends after so many pairs, or
+ * seconds. Exit code 3 when the source does not open or ends, 4 when too few pairs came. For
+ * the tests in the virtual machine.
+ * SPDX-License-Identifier: MIT
  */
 #include "capture/source_private.h"
 #include "capture/source_status.h"
