@@ -13,10 +13,12 @@
 #define OPEN_S 20
 #define SINK_FRAMES 2 /* decoded pictures that wait in a sink */
 
-/* Left or right by the title that recordings carry; -1 where there is none. */
-static int side_of(GstPad *pad) {
+/* Left or right by the title that recordings carry, once a picture has come; -1 where there is
+ * none. */
+static int side_of(GstAppSink *sink) {
     int side = -1;
     GstEvent *event;
+    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(sink), "sink");
     for (guint i = 0; (event = gst_pad_get_sticky_event(pad, GST_EVENT_TAG, i)) != NULL; i++) {
         GstTagList *tags = NULL;
         char *title = NULL;
@@ -30,6 +32,7 @@ static int side_of(GstPad *pad) {
         g_free(title);
         gst_event_unref(event);
     }
+    gst_object_unref(pad);
     return side;
 }
 
@@ -70,7 +73,7 @@ static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
     g_mutex_lock(&gst->lock);
     if (video && gst->found_count < 2) {
         struct gst_track *track = &gst->found[gst->found_count];
-        *track = (struct gst_track){add_track(gst, pad), file_of(decoder), side_of(pad)};
+        *track = (struct gst_track){add_track(gst, pad), file_of(decoder)};
         gst->found_count += track->sink != NULL;
     } else {
         gst->extra += video;
@@ -206,15 +209,17 @@ static int order_tracks(struct gst *gst) {
     if (gst->extra)
         log_warning(gst->name, "has %d video tracks; the first two are taken", 2 + gst->extra);
     gst->tracks = gst->found_count;
-    int exchange = gst->files == 2 ? found[0].file == 1 : found[0].side == 1 || found[1].side == 0;
+    int exchange = gst->files == 2 ? found[0].file == 1
+                                   : gst->tracks == 2 && (side_of(found[0].sink) == 1 ||
+                                                          side_of(found[1].sink) == 0);
     gst->sink[0] = found[gst->tracks == 2 && exchange ? 1 : 0].sink;
     gst->sink[1] = gst->tracks == 2 ? found[exchange ? 0 : 1].sink : NULL;
     return 0;
 }
 
-int gst_graph_open(struct gst *gst, const char *const *words, int count) {
+int gst_graph_open(struct gst *gst) {
     GError *error = NULL;
-    g_mutex_init(&gst->lock);
+    gst->found_count = gst->complete = gst->extra = gst->failed = 0;
     if (!gst_init_check(NULL, NULL, &error)) {
         log_error(gst->name, "GStreamer does not start: %s",
                   error ? error->message : "no cause given");
@@ -224,10 +229,9 @@ int gst_graph_open(struct gst *gst, const char *const *words, int count) {
     gst_pb_utils_init();
     gst->pipeline = gst_pipeline_new(NULL);
     gst->bus = gst_element_get_bus(gst->pipeline);
-    gst->files = count;
     int code = 0;
-    for (int i = 0; i < count && code == 0; i++)
-        code = add_file(gst, words[i], i);
+    for (int i = 0; i < gst->files && code == 0; i++)
+        code = add_file(gst, gst->words[i], i);
     if (code)
         return code;
     gst_element_set_state(gst->pipeline, GST_STATE_PAUSED);
@@ -245,5 +249,5 @@ void gst_graph_close(struct gst *gst) {
         gst_object_unref(gst->bus);
         gst_object_unref(gst->pipeline);
     }
-    g_mutex_clear(&gst->lock);
+    gst->pipeline = NULL;
 }

@@ -102,25 +102,28 @@ static void drop_pair(GstSample *sample[2]) {
     g_clear_pointer(&sample[1], gst_sample_unref);
 }
 
+/* What met an error, or cannot seek, starts afresh; the pictures before index are passed over by
+ * read. */
+static int start_afresh(struct gst *gst) {
+    gst_graph_close(gst);
+    return gst_graph_open(gst);
+}
+
 static int rewind_to(struct gst *gst, long index) {
-    if (gst->failed) { /* a pipeline that met an error starts afresh */
-        gst_element_set_state(gst->pipeline, GST_STATE_READY);
-        gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
-        gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
-        gst->failed = 0;
-    }
     GstClockTime frame_ns = (GstClockTime)(GST_SECOND / gst->source.rate);
     GstClockTime target = (GstClockTime)pair_time_ns(index, gst->source.rate);
     target += MIN(INTO_FRAME_NS, frame_ns / 4);
-    if (!gst_element_seek_simple(gst->pipeline, GST_FORMAT_TIME,
-                                 GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)target)) {
-        log_error(gst->name, "cannot go to frame %ld: this kind of file only plays forward", index);
-        return -ESPIPE;
-    }
-    gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+    int sought = !gst->failed && gst_element_seek_simple(
+                                     gst->pipeline, GST_FORMAT_TIME,
+                                     GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)target);
+    int error = 0;
+    if (sought)
+        gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+    else
+        error = start_afresh(gst);
     gst->next = index;
     gst->pace.next_ns = 0;
-    return 0;
+    return error;
 }
 
 static int gst_source_seek(struct source *source, long index) {
@@ -193,6 +196,9 @@ static void gst_source_describe(struct source *source, long index, char *buf, si
 static void gst_source_close(struct source *source) {
     struct gst *gst = (struct gst *)source;
     gst_graph_close(gst);
+    g_mutex_clear(&gst->lock);
+    g_free(gst->words[0]);
+    g_free(gst->words[1]);
     g_free(gst->name);
     g_free(gst);
 }
@@ -259,7 +265,11 @@ struct source *source_gst_open(const char *const *words, int count,
         .describe = gst_source_describe,
         .close = gst_source_close,
     };
-    int code = gst_graph_open(gst, words, count);
+    gst->files = count;
+    for (int i = 0; i < count; i++)
+        gst->words[i] = g_strdup(words[i]);
+    g_mutex_init(&gst->lock);
+    int code = gst_graph_open(gst);
     if (code == 0)
         code = learn(gst);
     if (code) {

@@ -13,7 +13,7 @@
 
 struct gst {
     struct source source; /* first: a struct source pointer is a struct gst pointer */
-    char *name;
+    char *name, *words[2];
     GstElement *pipeline;
     GstBus *bus;
     GstAppSink *sink[2]; /* left and right, or one that holds both */
@@ -29,18 +29,17 @@ struct gst {
     struct gst_track {
         GstAppSink *sink;
         int file;
-        int side; /* by its title: 0 left, 1 right, -1 not said */
     } found[2];
     int found_count;
 };
 
 /* Opens the files and waits for their first pictures. 0, or -errno after one log line. */
-int gst_graph_open(struct gst *gst, const char *const *words, int count);
+int gst_graph_open(struct gst *gst);
 
 /* Looks for errors on the bus: 0, or -errno after one log line. */
 int gst_bus_look(struct gst *gst);
 
-/* Frees all that open made, also after a failed one. */
+/* Frees all that open made, also after a failed one; it may be opened again. */
 void gst_graph_close(struct gst *gst);
 
 #endif

@@ -1,0 +1,287 @@
+/*
+ * Recordings through GStreamer: every form gives its pairs in order and by seeking, with the right
+ * picture on the right side; missing codecs and damaged files are named. SPDX-License-Identifier:
+ * MIT
+ */
+#include "capture/source.h"
+#include "tests/recording.h"
+#include "tests/stderr_of.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define FRAMES 60
+#define RATE 25
+
+static char *folder;
+
+static char *in_folder(const char *name) {
+    return g_build_filename(folder, name, NULL);
+}
+
+/* Forms of recordings; @ is the folder. words are the files in it. */
+static const struct form {
+    const char *name, *launch, *words[2];
+    int count;
+} forms[] = {
+    {"side-by-side-mjpeg",
+     "appsrc format=time name=both ! jpegenc quality=95 ! matroskamux ! filesink "
+     "location=@/sbs.mkv",
+     {"sbs.mkv"},
+     1},
+    {"side-by-side-ffv1",
+     "appsrc format=time name=both ! videoconvert ! avenc_ffv1 ! matroskamux ! filesink "
+     "location=@/ffv1.mkv",
+     {"ffv1.mkv"},
+     1},
+    {"side-by-side-quicktime",
+     "appsrc format=time name=both ! jpegenc quality=95 ! qtmux ! filesink location=@/sbs.mov",
+     {"sbs.mov"},
+     1},
+    {"side-by-side-vp8", /* frames that build on others: seeking starts at a key frame before */
+     "appsrc format=time name=both ! videoconvert ! vp8enc deadline=1 target-bitrate=8000000 "
+     "keyframe-max-dist=17 ! webmmux ! filesink location=@/sbs.webm",
+     {"sbs.webm"},
+     1},
+    {"two-tracks",
+     "matroskamux name=m ! filesink location=@/two.mkv appsrc format=time name=left ! jpegenc "
+     "quality=95 ! "
+     "queue ! m. "
+     "appsrc format=time name=right ! jpegenc quality=95 ! queue ! m.",
+     {"two.mkv"},
+     1},
+    {"two-tracks-titled",
+     "matroskamux name=m timecodescale=10000 ! filesink location=@/titled.mkv "
+     "appsrc format=time name=right ! jpegenc quality=95 ! taginject tags=title=right ! queue ! m. "
+     "appsrc format=time name=left ! jpegenc quality=95 ! taginject tags=title=left ! queue ! m.",
+     {"titled.mkv"},
+     1},
+    {"two-files",
+     "appsrc format=time name=left ! jpegenc quality=95 ! avimux ! filesink location=@/l.avi "
+     "appsrc format=time name=right ! jpegenc quality=95 ! avimux ! filesink location=@/r.avi",
+     {"l.avi", "r.avi"},
+     2},
+};
+
+/* NULL where this machine cannot write the form. */
+static struct source *open_form(const struct form *form, const struct source_options *options) {
+    char *words[2] = {in_folder(form->words[0]),
+                      form->count == 2 ? in_folder(form->words[1]) : NULL};
+    struct source *source = NULL;
+    int error = 0;
+    char **parts = g_strsplit(form->launch, "@", -1), *launch = g_strjoinv(folder, parts);
+    g_strfreev(parts);
+    if (g_file_test(words[0], G_FILE_TEST_EXISTS) || recording_write(launch, FRAMES, RATE)) {
+        source = source_open((const char *const *)words, form->count, options, &error);
+        g_assert_nonnull(source);
+    } else {
+        g_test_skip("needs the encoders of gstreamer1.0-plugins-good and gstreamer1.0-libav");
+    }
+    g_free(launch);
+    g_free(words[0]);
+    g_free(words[1]);
+    return source;
+}
+
+static void check_pair(struct frame *frame, long index, int swapped) {
+    int left, right;
+    g_assert_cmpint(frame->index, ==, index);
+    g_assert_cmpint(
+        recording_number(frame->left.data, frame->left.width, frame->left.channels, &left), ==,
+        index);
+    g_assert_cmpint(
+        recording_number(frame->right.data, frame->right.width, frame->right.channels, &right), ==,
+        index);
+    g_assert_cmpint(ABS(left - (swapped ? RIGHT_GRAY : LEFT_GRAY)), <, 12);
+    g_assert_cmpint(ABS(right - (swapped ? LEFT_GRAY : RIGHT_GRAY)), <, 12);
+    g_assert_cmpint(ABS(frame->left_ns - index * 1000000000 / RATE), <=, 1000000);
+}
+
+static struct frame_pool *open_pool(const struct source *source) {
+    g_assert_cmpint(source->width, ==, RECORDING_WIDTH);
+    g_assert_cmpint(source->height, ==, RECORDING_HEIGHT);
+    return pool_open(1, source->width, source->height, source->channels, 0, NULL);
+}
+
+static void test_form(gconstpointer context) {
+    struct source *source = open_form(context, NULL);
+    if (!source)
+        return;
+    struct frame_pool *pool = open_pool(source);
+    struct frame *frame = pool_take(pool);
+    g_assert_cmpint(source->count, ==, FRAMES);
+    g_assert_cmpfloat_with_epsilon(source->rate, RATE, 0.01);
+    for (int i = 0; i < FRAMES; i++) {
+        g_assert_cmpint(source->read(source, frame), ==, 0);
+        check_pair(frame, i, 0);
+    }
+    g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
+    g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
+
+    /* back and forth, to the ends and onto the frame just read, also after the end */
+    static const long stops[] = {30, 29, 28, 0, 59, 58, 1, 45, 45, 12};
+    for (size_t i = 0; i < G_N_ELEMENTS(stops); i++) {
+        g_assert_cmpint(source->seek(source, stops[i]), ==, 0);
+        for (long n = stops[i]; n < MIN(stops[i] + 2, FRAMES); n++) {
+            g_assert_cmpint(source->read(source, frame), ==, 0);
+            check_pair(frame, n, 0);
+        }
+    }
+    g_assert_cmpint(source->seek(source, -1), ==, -EINVAL);
+    g_assert_cmpint(source->seek(source, FRAMES), ==, -EINVAL);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+}
+
+static void test_swap_and_loop(void) {
+    struct source_options options = {.swap = 1, .loop = 1};
+    struct source *source = open_form(&forms[0], &options);
+    if (!source)
+        return;
+    struct frame_pool *pool = open_pool(source);
+    struct frame *frame = pool_take(pool);
+    for (int i = 0; i < 2 * FRAMES + 3; i++) {
+        g_assert_cmpint(source->read(source, frame), ==, 0);
+        check_pair(frame, i % FRAMES, 1);
+    }
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+}
+
+/* A file cut in the middle plays up to there, says so once, and can be played again from the
+ * start. */
+static void test_damaged(void) {
+    struct source *source = open_form(&forms[0], NULL);
+    if (!source)
+        return;
+    source_close(&source);
+    char *whole = in_folder("sbs.mkv"), *cut = in_folder("cut.mkv"), *bytes, *said;
+    gsize length;
+    g_assert_true(g_file_get_contents(whole, &bytes, &length, NULL));
+    g_assert_true(g_file_set_contents(cut, bytes, (gssize)(length * 6 / 10), NULL));
+    g_free(bytes);
+    const char *words[] = {cut};
+    int error, status, frames = 0;
+    source = source_open(words, 1, NULL, &error);
+    g_assert_nonnull(source);
+    struct frame_pool *pool = open_pool(source);
+    struct frame *frame = pool_take(pool);
+    struct stderr_of caught = stderr_begin();
+    while ((status = source->read(source, frame)) == 0)
+        check_pair(frame, frames++, 0);
+    said = stderr_end(caught);
+    g_assert_cmpint(status, ==, -EIO);
+    g_assert_cmpint(frames, >, FRAMES / 4);
+    g_assert_cmpint(frames, <, FRAMES);
+    g_test_message("%d frames, then: %s", frames, said);
+    g_assert_nonnull(strstr(said, "cut.mkv"));
+    g_assert_nonnull(strstr(said, "damaged"));
+    g_free(said);
+    g_assert_cmpint(source->seek(source, 3), ==, 0);
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    check_pair(frame, 3, 0);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    g_free(whole);
+    g_free(cut);
+}
+
+static void expect_refused(const char *name, const char *says) {
+    char *path = in_folder(name), *said;
+    const char *words[] = {path};
+    int error = 0;
+    struct stderr_of caught = stderr_begin();
+    struct source *source = source_open(words, 1, NULL, &error);
+    said = stderr_end(caught);
+    g_test_message("%s", said);
+    g_assert_null(source);
+    g_assert_cmpint(error, <, 0);
+    g_assert_nonnull(strstr(said, says));
+    g_assert_nonnull(strstr(said, name));
+    g_assert_true(strchr(said, '\n') == said + strlen(said) - 1); /* one line */
+    g_free(said);
+    g_free(path);
+}
+
+/* Run in a process of its own, whose GStreamer is told to forget a decoder. */
+static void test_missing_codec(void) {
+    if (g_test_subprocess()) {
+        const char *path = g_getenv("LIVESTEREO_TEST_FILE");
+        int error = 0;
+        struct source *source = source_open(&path, 1, NULL, &error);
+        g_assert_null(source);
+        g_assert_cmpint(error, ==, -ENOSYS);
+        return;
+    }
+    struct source *source = open_form(&forms[1], NULL);
+    if (!source)
+        return;
+    source_close(&source);
+    char *path = in_folder("ffv1.mkv");
+    g_setenv("LIVESTEREO_TEST_FILE", path, TRUE);
+    g_setenv("GST_PLUGIN_FEATURE_RANK", "avdec_ffv1:NONE", TRUE);
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_unsetenv("GST_PLUGIN_FEATURE_RANK");
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stderr("*ffv1.mkv*apt install gstreamer1.0-libav*");
+    g_free(path);
+}
+
+static void test_refused(void) {
+    static const char text[] = "this is no video\n";
+    char *path = in_folder("text.mkv"), *empty = in_folder("empty.mp4"),
+         *odd = in_folder("odd.mkv");
+    g_assert_true(g_file_set_contents(path, text, sizeof text - 1, NULL));
+    g_assert_true(g_file_set_contents(empty, "", 0, NULL));
+    expect_refused("text.mkv", "error");
+    expect_refused("empty.mp4", "error");
+    char *launch = g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=321,height=50 ! "
+                                   "jpegenc ! matroskamux ! filesink location=%s",
+                                   odd);
+    if (recording_write(launch, 0, RATE))
+        expect_refused("odd.mkv", "even width");
+    else
+        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
+    g_free(launch);
+    g_free(path);
+    g_free(empty);
+    g_free(odd);
+}
+
+static void remove_folder(void) {
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while ((name = g_dir_read_name(dir)) != NULL) {
+        char *path = in_folder(name);
+        g_unlink(path);
+        g_free(path);
+    }
+    g_dir_close(dir);
+    g_rmdir(folder);
+    g_free(folder);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+#ifdef __SANITIZE_THREAD__
+    printf("1..0 # SKIP GStreamer's own threads look like races\n");
+    return 0;
+#endif
+    folder = g_dir_make_tmp("livestereo-playback-XXXXXX", NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
+        char *path = g_strdup_printf("/playback/form/%s", forms[i].name);
+        g_test_add_data_func(path, &forms[i], test_form);
+        g_free(path);
+    }
+    g_test_add_func("/playback/swap-and-loop", test_swap_and_loop);
+    g_test_add_func("/playback/damaged", test_damaged);
+    g_test_add_func("/playback/missing-codec", test_missing_codec);
+    g_test_add_func("/playback/refused", test_refused);
+    int status = g_test_run();
+    remove_folder();
+    return status;
+}
