@@ -1,0 +1,289 @@
+/*
+ * The live threads as a player: pausing, stepping, seeking, loops, settings while standing still,
+ * probes. Every frame is compared with one computed alone. SPDX-License-Identifier: MIT
+ */
+#include "app/live.h"
+#include "tests/stderr_of.h"
+
+#include <glib.h>
+
+#define SPEC "synth:width=64,height=48,range=16,frames=40"
+#define FRAMES 40
+
+struct fixture {
+    struct source *source, *other_source;
+    struct stereo *stereo, *other_stereo;
+    struct params params;
+    struct live *live;
+    struct frame_pool *pool;
+};
+
+static void set_up(struct fixture *f, gconstpointer policy) {
+    const char *words[] = {SPEC};
+    int error;
+    params_default(&f->params);
+    f->params.backend = BACKEND_CPU;
+    f->params.threads = 2;
+    f->params.disparity_range = 16;
+    f->params.bp_iterations = 2;
+    f->source = source_open(words, 1, NULL, &error);
+    f->other_source = source_open(words, 1, NULL, &error);
+    g_assert_true(f->source && f->other_source);
+    f->stereo = stereo_open(&f->params, 64, 48, 3, NULL, &error);
+    f->other_stereo = stereo_open(&f->params, 64, 48, 3, NULL, &error);
+    g_assert_true(f->stereo && f->other_stereo);
+    f->pool = pool_open(2, 64, 48, 3, 1, NULL);
+    struct live_options options = {
+        .policy = GPOINTER_TO_INT(policy), .player = true, .kept = 1, .rate = 0};
+    f->live = live_open(f->source, f->stereo, &f->params, &options, &error);
+    g_assert_nonnull(f->live);
+}
+
+static void tear_down(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    live_close(&f->live);
+    stereo_close(&f->stereo);
+    stereo_close(&f->other_stereo);
+    source_close(&f->source);
+    source_close(&f->other_source);
+    pool_close(&f->pool);
+}
+
+static struct frame *take(struct fixture *f) {
+    struct frame *frame;
+    g_assert_cmpint(live_take(f->live, 20000, &frame), ==, 0);
+    return frame;
+}
+
+/* The frame is that pair, computed with these settings. Drops it. */
+static void check(struct fixture *f, struct frame **frame, long index,
+                  const struct params *params) {
+    struct frame *alone = pool_take(f->pool);
+    g_assert_cmpint((*frame)->index, ==, index);
+    g_assert_cmpint(f->other_source->seek(f->other_source, index), ==, 0);
+    g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
+    g_assert_cmpint(stereo_run(f->other_stereo, params, alone), ==, 0);
+    g_assert_cmpmem((*frame)->left.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
+    g_assert_cmpmem((*frame)->disparity, 64 * 48 * 2, alone->disparity, 64 * 48 * 2);
+    frame_drop(&alone);
+    frame_drop(frame);
+}
+
+static void expect(struct fixture *f, long index) {
+    struct frame *frame = take(f);
+    check(f, &frame, index, &f->params);
+}
+
+static void nothing_more(struct fixture *f) {
+    struct frame *frame;
+    g_assert_cmpint(live_take(f->live, 100, &frame), ==, -ETIMEDOUT);
+}
+
+static void test_steps(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f);
+    long at = frame->index;
+    live_pause(f->live, frame);
+    check(f, &frame, at, &f->params);
+    nothing_more(f);
+    static const long stops[] = {7, 8, 7, 6, 39, 0, 39, 20, 20};
+    for (size_t i = 0; i < G_N_ELEMENTS(stops); i++) {
+        g_assert_cmpint(live_seek(f->live, stops[i]), ==, 0);
+        expect(f, stops[i]);
+        nothing_more(f);
+    }
+    for (long i = 0; i < 30; i++) /* the last of many in a row is the one that comes */
+        live_seek(f->live, i);
+    do
+        frame = take(f);
+    while (frame->index != 29 && (frame_drop(&frame), 1));
+    check(f, &frame, 29, &f->params);
+    nothing_more(f);
+}
+
+static void test_play_on(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_seek(f->live, 10);
+    expect(f, 10);
+    live_play(f->live);
+    expect(f, 11);
+    for (long i = 12; i < FRAMES; i++)
+        expect(f, i);
+    nothing_more(f);
+    struct live_state state;
+    live_get_state(f->live, &state);
+    g_assert_true(state.ended && !state.paused && state.error == 0);
+    live_seek(f->live, 38); /* from the end back, and to the end again */
+    expect(f, 38);
+    expect(f, 39);
+    nothing_more(f);
+}
+
+static void test_settings(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_seek(f->live, 5);
+    expect(f, 5);
+    f->params.data_weight = 0.05;
+    f->params.subpixel = SUBPIXEL_OFF;
+    live_set_params(f->live, &f->params);
+    expect(f, 5);
+    nothing_more(f);
+    live_seek(f->live, 6);
+    expect(f, 6);
+}
+
+static void test_refused(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f);
+    live_pause(f->live, frame);
+    long index = frame->index;
+    frame_drop(&frame);
+    struct params bad = f->params;
+    bad.disparity_range = 200; /* more than the picture is wide */
+    struct stderr_of caught = stderr_begin();
+    live_set_params(f->live, &bad);
+    frame = take(f);
+    char *said = stderr_end(caught);
+    g_assert_cmpint(strlen(said), >, 0);
+    g_free(said);
+    check(f, &frame, index, &f->params);
+    struct live_state state;
+    live_get_state(f->live, &state);
+    g_assert_cmpint(state.refused, ==, 1);
+    g_assert_cmpint(state.params.disparity_range, ==, 16);
+}
+
+static void test_loop(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_seek(f->live, 20);
+    expect(f, 20);
+    live_set_loop(f->live, 18, 21);
+    live_play(f->live);
+    static const long order[] = {21, 18, 19, 20, 21, 18, 19};
+    for (size_t i = 0; i < G_N_ELEMENTS(order); i++)
+        expect(f, order[i]);
+    live_set_loop(f->live, 0, -1); /* the whole source */
+    live_seek(f->live, 38);
+    static const long round[] = {38, 39, 0, 1};
+    for (size_t i = 0; i < G_N_ELEMENTS(round); i++)
+        expect(f, round[i]);
+}
+
+static void test_swap(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f), *alone = pool_take(f->pool);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_set_swap(f->live, true);
+    live_seek(f->live, 3);
+    frame = take(f);
+    f->other_source->seek(f->other_source, 3);
+    f->other_source->read(f->other_source, alone);
+    g_assert_cmpmem(frame->left.data, 64 * 48 * 3, alone->right.data, 64 * 48 * 3);
+    g_assert_cmpmem(frame->right.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
+    g_assert_false(frame->has_truth);
+    frame_drop(&frame);
+    frame_drop(&alone);
+}
+
+static void test_probes(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame = take(f), *alone = pool_take(f->pool);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_seek(f->live, 4);
+    expect(f, 4);
+    struct live_probe probes[PROBES] = {{.x = 20, .y = 10}, {.x = 50, .y = 40}};
+    live_set_probes(f->live, probes, 2);
+    for (int i = 0; i < 2000; i++) {
+        g_assert_cmpint(live_get_probes(f->live, probes), ==, 2);
+        if (probes[1].index >= 0)
+            break;
+        g_usleep(1000);
+    }
+    f->other_source->seek(f->other_source, 4);
+    f->other_source->read(f->other_source, alone);
+    g_assert_cmpint(stereo_run(f->other_stereo, &f->params, alone), ==, 0);
+    for (int i = 0; i < 2; i++) {
+        double cost[PROBE_LABELS], belief[PROBE_LABELS];
+        g_assert_cmpint(probes[i].index, ==, 4);
+        g_assert_cmpint(probes[i].count, ==, 16);
+        g_assert_cmpint(probes[i].label, ==,
+                        stereo_probe(f->other_stereo, probes[i].x, probes[i].y, cost, belief));
+        g_assert_cmpmem(probes[i].cost, 16 * sizeof cost[0], cost, 16 * sizeof cost[0]);
+        g_assert_cmpmem(probes[i].belief, 16 * sizeof cost[0], belief, 16 * sizeof cost[0]);
+    }
+    frame_drop(&alone);
+}
+
+/* Everything at once from this thread while the others run; the end finds nothing locked or
+ * lost. */
+static void test_hammer(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    struct frame *frame, *shown = take(f);
+    for (int i = 0; i < 200; i++) {
+        switch (g_test_rand_int_range(0, 7)) {
+        case 0:
+            live_pause(f->live, shown);
+            break;
+        case 1:
+            live_play(f->live);
+            break;
+        case 2:
+            live_seek(f->live, g_test_rand_int_range(0, FRAMES));
+            break;
+        case 3:
+            f->params.data_weight = g_test_rand_int_range(1, 100) / 100.0;
+            live_set_params(f->live, &f->params);
+            break;
+        case 4:
+            live_set_loop(f->live, g_test_rand_int_range(-1, 10),
+                          g_test_rand_int_range(10, FRAMES));
+            break;
+        case 5:
+            live_set_rate(f->live, g_test_rand_int_range(0, 3) * 500);
+            break;
+        default:
+            if (live_take(f->live, g_test_rand_int_range(0, 5), &frame) == 0) {
+                frame_drop(&shown);
+                shown = frame;
+            }
+        }
+    }
+    live_seek(f->live, 9);
+    do {
+        frame_drop(&shown);
+        shown = take(f);
+    } while (shown->index != 9);
+    frame_drop(&shown);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    static const struct {
+        const char *name;
+        void (*run)(struct fixture *f, gconstpointer policy);
+    } tests[] = {
+        {"steps", test_steps},     {"play-on", test_play_on}, {"settings", test_settings},
+        {"refused", test_refused}, {"loop", test_loop},       {"swap", test_swap},
+        {"probes", test_probes},   {"hammer", test_hammer},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+        char *path = g_strdup_printf("/player/%s", tests[i].name);
+        g_test_add(path, struct fixture, GINT_TO_POINTER(QUEUE_WAIT), set_up, tests[i].run,
+                   tear_down);
+        g_free(path);
+    }
+    g_test_add("/player/hammer-dropping", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST),
+               set_up, test_hammer, tear_down);
+    return g_test_run();
+}
