@@ -147,6 +147,9 @@ $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
 $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/test_alloc: private override LDFLAGS += \
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign,--wrap=pthread_create
+$(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/all.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(CUDA_LIBS) -lm

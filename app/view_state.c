@@ -178,7 +178,7 @@ void view_write_map(struct viewer *v) {
     const char *path = v->options->ui_map;
     if (!path)
         return;
-    GString *text = g_string_new(NULL);
+    GString *text = g_string_new("livestereo widgets\n");
     int count;
     const struct ui_place *places = ui_places(v->ui, &count);
     for (int i = 0; i < count; i++)

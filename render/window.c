@@ -69,6 +69,7 @@ static struct window_event *append(GLFWwindow *glfw, enum window_event_type type
 
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
     (void)scancode;
+    append(glfw, WINDOW_OTHER); /* widgets take keys that have no name here, and releases */
     if (action == GLFW_RELEASE)
         return;
     for (size_t i = 0; i < sizeof named_keys / sizeof named_keys[0]; i++)
