@@ -26,7 +26,7 @@
 #undef STAGE_ROW
 
 static const struct cpu_stage plain_stages[STAGE_COUNT] = {
-#define STAGE_ROW(name, arguments) {pixel_##name, rows_##name},
+#define STAGE_ROW(name, arguments) {pixel_##name, rows_##name, NULL},
 #include "gpu/stages.def"
 #undef STAGE_ROW
 };
@@ -127,7 +127,12 @@ static void cpu_run(struct backend *b, enum stage stage, const void *args, int w
         run_shuffled(cpu, stage, args, width, height);
         return;
     }
-    struct row_job job = {cpu->stages[stage].rows, args, width};
+    const struct cpu_stage *row = &cpu->stages[stage];
+    if (row->light && row->light(args)) {
+        row->rows(args, width, 0, height);
+        return;
+    }
+    struct row_job job = {row->rows, args, width};
     int block = height / (4 * workers_count(cpu->workers));
     workers_run(cpu->workers, height, block < 1 ? 1 : block > 16 ? 16 : block, work_rows, &job);
 }

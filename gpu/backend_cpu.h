@@ -11,6 +11,8 @@
 struct cpu_stage {
     void (*pixel)(const void *args, int x, int y);
     void (*rows)(const void *args, int width, int first, int last); /* rows first..last-1 */
+    /* Whether so little is to do that waking the crew would take longer; NULL: never. */
+    int (*light)(const void *args);
 };
 
 struct backend_cpu {

@@ -12,7 +12,7 @@
 
 static const int label_counts[] = {2,  3,  15, 16,  17,  31,  32,  48,
                                    60, 64, 65, 100, 128, 200, 256, 512};
-static const int widths[] = {1, 2, 3, 5, 16, 17, 63}, heights[] = {1, 2, 3, 7, 85};
+static const int widths[] = {1, 2, 3, 5, 16, 17, 63, 141}, heights[] = {1, 2, 3, 7, 85};
 static const char *const fill_names[FILLS] = {"zero", "max", "random"};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -63,10 +63,11 @@ static void keep(struct trial *t) {
 
 /* Both passes of half_steps forms are compared through the same function. */
 static void run_form(struct backend *b, const struct trial *t, const struct trial_case *c) {
-    if (c->steps && b->half_steps) {
+    if (c->steps && c->stage == STAGE_message && b->half_steps) {
         b->half_steps(b, t->args, t->steps);
     } else if (c->steps) {
         struct message_args a = *(const struct message_args *)t->args;
+        a.iteration = c->stage == STAGE_message ? a.iteration : 0;
         for (int i = 0; i < t->steps; i++, a.iteration++)
             b->run(b, c->stage, &a, t->width, t->height);
     } else {
@@ -113,7 +114,8 @@ static int run_case(struct backend *form[3], const struct trial_case *c, uint64_
             for (int j = 0; j < COUNT(heights); j++) {
                 int w = widths[i], h = heights[j], labels = label_counts[l];
                 int bands = h > 7; /* enough rows for several bands */
-                if ((labels > 65 && (w > 17 || h > 3)) || (bands && (!c->steps || w > 5)))
+                if ((labels > 65 && (w > 17 || h > 3)) || (bands && (!c->steps || w > 5)) ||
+                    (w > 63 && (!c->steps || h < 3 || labels > 17)))
                     continue;
                 *seed += 0x9e3779b97f4a7c15ull;
                 if (!run_size(form, c, w, h, labels, *seed | 1))

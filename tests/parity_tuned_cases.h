@@ -68,6 +68,7 @@ static const struct trial_case trial_cases[] = {
     {"half-steps together, 16-bit cost", STAGE_message, make_message16, 1, 1},
     {"message_resting, 8-bit cost", STAGE_message_resting, make_resting8, 1, 0},
     {"message_resting, 16-bit cost", STAGE_message_resting, make_resting16, 1, 0},
+    {"message_resting from the start of a level", STAGE_message_resting, make_resting8, 1, 1},
     {NULL, STAGE_COUNT, NULL, 0, 0},
 };
 
