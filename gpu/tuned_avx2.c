@@ -8,4 +8,6 @@ void cpu_tune_avx2(struct backend_cpu *cpu) {
     tune_message_avx2(cpu);
     tune_resting_avx2(cpu);
     tune_levels_avx2(cpu);
+    tune_cost_avx2(cpu);
+    tune_pick_avx2(cpu);
 }

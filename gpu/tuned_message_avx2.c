@@ -78,7 +78,7 @@ INLINE void message_row(const struct envelope *e, const struct message_row *row,
     for (int i = 0; i < row->count; i += 2) {
         pair_point(&p, 0, row, i);
         pair_point(&p, 1, row, stage_min(i + 1, row->count - 1));
-        messages_pair(e, &p, n, wide, steps);
+        messages_pair(e, &p, NULL, n, wide, steps);
     }
 }
 

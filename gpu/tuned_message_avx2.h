@@ -173,10 +173,40 @@ INLINE void reach(__m256i *g, int n, const __m256i *fall, int steps) {
         reach_blocks(g, n, 1 << (k - 4), fall[k]);
 }
 
-/* All four messages of both pixels. First the sums for all directions and their least, so that the long way from
+/* Fast-converging updates: what is sent of the messages of two pixels, and what came of it. */
+struct send {
+    __m256i real;      /* labels of the last block that are no padding */
+    __m256i threshold; /* a message that changes by no more is not sent */
+    int always;        /* 1: all that are wanted are sent */
+    int wanted[2];     /* directions, by lane */
+    int sent[2];
+};
+
+/* Sends message r of both pixels where it is wanted and changed; no branches, nobody could foretell them. */
+INLINE void send_pair(struct send *s, uint8_t *const *out, const __m256i *fresh, int n, int r) {
+    __m256i old[BLOCKS_MOST], more = _mm256_setzero_si256();
+    for (int k = 0; k < n; k++) {
+        old[k] = load_pair((const uint8_t *const *)out, 16 * k);
+        __m256i change =
+            _mm256_or_si256(_mm256_subs_epu8(fresh[k], old[k]), _mm256_subs_epu8(old[k], fresh[k]));
+        change = _mm256_subs_epu8(change, s->threshold);
+        more = _mm256_or_si256(more, k + 1 == n ? _mm256_and_si256(change, s->real) : change);
+    }
+    uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(more, _mm256_setzero_si256()));
+    int first = (((same & 0xffff) != 0xffff) | s->always) & s->wanted[0] >> r & 1;
+    int second = (((same >> 16) != 0xffff) | s->always) & s->wanted[1] >> r & 1;
+    s->sent[0] |= first << r;
+    s->sent[1] |= second << r;
+    __m128i send_first = _mm_set1_epi8((char)-first), send_second = _mm_set1_epi8((char)-second);
+    __m256i send = _mm256_inserti128_si256(_mm256_castsi128_si256(send_first), send_second, 1);
+    for (int k = 0; k < n; k++)
+        store_pair(out, 16 * k, _mm256_blendv_epi8(old[k], fresh[k], send));
+}
+
+/* All four messages of both pixels; send NULL stores them all. First the sums for all directions and their least, so that the long way from
  * the least to the result does not hold up the next direction. */
-INLINE void messages_pair(const struct envelope *e, const struct pair *p, int n, int wide,
-                          int steps) {
+INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct send *send, int n,
+                          int wide, int steps) {
     __m256i even[BLOCKS_MOST], odd[BLOCKS_MOST], h[DIRECTIONS][2][BLOCKS_MOST], least[DIRECTIONS];
     if (n < 1)
         __builtin_unreachable();
@@ -203,13 +233,20 @@ INLINE void messages_pair(const struct envelope *e, const struct pair *p, int n,
         }
         reach(g, n, e->fall[classes], steps);
         for (int k = 0; k < n; k++)
-            store_pair(p->out[r], 16 * k, _mm256_sub_epi8(e->top8[classes], g[k]));
+            g[k] = _mm256_sub_epi8(e->top8[classes], g[k]);
+        if (send)
+            send_pair(send, p->out[r], g, n, r);
+        for (int k = 0; k < n && !send; k++)
+            store_pair(p->out[r], 16 * k, g[k]);
     }
 }
 
 /* Calls WITH(blocks, wide, steps) with constants for the common ones: a third less time than without. */
 #define WITH_STEPS(WITH, n, wide, steps) \
     switch (steps) {                     \
+    case 1:                              \
+        WITH(n, wide, 1);                \
+        break;                           \
     case 3:                              \
         WITH(n, wide, 3);                \
         break;                           \

@@ -85,73 +85,29 @@ static int list_awake(const struct flag_lines *l, int count, int odd, uint16_t *
     return n;
 }
 
-/* Largest change of a real label. */
-INLINE int message_change(const uint8_t *fresh, const uint8_t *sent, int blocks, __m128i real) {
-    __m128i most = _mm_setzero_si128();
-    for (int k = 0; k < blocks; k++) {
-        __m128i f = _mm_loadu_si128((const __m128i *)(fresh + 16 * k));
-        __m128i s = _mm_loadu_si128((const __m128i *)(sent + 16 * k));
-        __m128i change = _mm_or_si128(_mm_subs_epu8(f, s), _mm_subs_epu8(s, f));
-        most = _mm_max_epu8(most, k + 1 == blocks ? _mm_and_si128(change, real) : change);
-    }
-    most = _mm_max_epu8(most, _mm_srli_si128(most, 8));
-    uint64_t word = (uint64_t)_mm_cvtsi128_si64(most);
-    if (!word)
-        return 0;
-    uint8_t bytes[8];
-    memcpy(bytes, &word, 8);
-    int change = 0;
-    for (int i = 0; i < 8; i++)
-        change = stage_max(change, bytes[i]);
-    return change;
-}
-
-/* Sends what changed of one pixel's fresh messages; its flags. */
-INLINE int send_changed(const struct message_args *a, int directions, uint8_t *const *fresh,
-                        uint8_t *const *sent, int blocks, __m128i real) {
-    int flags = directions * FLAG_COMPUTED;
-    for (int r = 0; r < DIRECTIONS; r++) {
-        if (!(directions & 1 << r))
-            continue;
-        if (a->iteration > 0 && message_change(fresh[r], sent[r], blocks, real) <= a->threshold)
-            continue;
-        flags |= FLAG_CHANGED << r;
-        for (int k = 0; k < blocks; k++)
-            memcpy(sent[r] + 16 * k, fresh[r] + 16 * k, 16);
-    }
-    return flags;
-}
-
 struct resting {
     struct envelope envelope;
-    __m128i real; /* labels of the last block that are no padding */
+    struct send send;
     struct flag_lines lines;
     uint16_t list[HALF_MOST];
-    int arrived[HALF_MOST];
-    uint8_t fresh[2][DIRECTIONS][LABELS_MOST];
+    uint8_t wanted[HALF_MOST]; /* directions, of the listed pixels */
 };
 
-INLINE void resting_row(struct resting *s, const struct message_args *a,
-                        const struct message_row *row, uint8_t *flags, int awake, int n, int wide,
-                        int steps) {
+/* An odd pixel out takes both lanes, which then send the same. */
+INLINE void resting_row(struct resting *s, const struct message_row *row, uint8_t *flags, int awake,
+                        int n, int wide, int steps) {
     struct pair p;
     for (int j = 0; j < awake; j += 2) {
-        uint8_t *sent[2][DIRECTIONS];
-        int pixel[2] = {s->list[j], s->list[stage_min(j + 1, awake - 1)]};
+        int pick[2] = {j, stage_min(j + 1, awake - 1)};
         for (int lane = 0; lane < 2; lane++) {
-            pair_point(&p, lane, row, pixel[lane]);
-            for (int r = 0; r < DIRECTIONS; r++) {
-                sent[lane][r] = p.out[r][lane];
-                p.out[r][lane] = s->fresh[lane][r];
-            }
+            pair_point(&p, lane, row, s->list[pick[lane]]);
+            s->send.wanted[lane] = s->wanted[pick[lane]];
+            s->send.sent[lane] = 0;
         }
-        messages_pair(&s->envelope, &p, n, wide, steps);
-        for (int lane = 0; lane < 1 + (j + 1 < awake); lane++) {
-            uint8_t *fresh[DIRECTIONS] = {s->fresh[lane][0], s->fresh[lane][1], s->fresh[lane][2],
-                                          s->fresh[lane][3]};
-            flags[pixel[lane]] =
-                (uint8_t)send_changed(a, s->arrived[j + lane], fresh, sent[lane], n, s->real);
-        }
+        messages_pair(&s->envelope, &p, &s->send, n, wide, steps);
+        for (int lane = 0; lane < 2; lane++)
+            flags[s->list[pick[lane]]] =
+                (uint8_t)(s->send.wanted[lane] * FLAG_COMPUTED | s->send.sent[lane] * FLAG_CHANGED);
     }
 }
 
@@ -167,7 +123,7 @@ static int list_directions(struct resting *s, const struct message_args *a, int 
                 from & (from - 1) ? 15 : 15 & ~from; /* back where it came from: nothing new */
         }
         s->list[kept] = (uint16_t)pixel;
-        s->arrived[kept++] = directions;
+        s->wanted[kept++] = (uint8_t)directions;
     }
     return kept;
 }
@@ -180,7 +136,7 @@ static void resting_awake(struct resting *s, const struct message_args *a, int y
     lay_line(s->lines.down, a, y + 1);
     int awake = list_directions(s, a, row.count, row.odd);
     memset(flags, 0, (size_t)row.count);
-#define WITH(n, wide, steps) resting_row(s, a, &row, flags, awake, n, wide, steps)
+#define WITH(n, wide, steps) resting_row(s, &row, flags, awake, n, wide, steps)
     WITH_SHAPE(WITH, a->grid.padded / LABEL_BLOCK, a->cost16 != NULL, s->envelope.steps)
 #undef WITH
 }
@@ -198,10 +154,12 @@ static void rows_resting_avx2(const void *args, int width, int first, int last) 
             continue;
         }
         if (!made++) {
-            uint8_t real[16];
-            for (int d = 0; d < 16; d++)
-                real[d] = a->grid.padded - 16 + d < a->grid.labels ? 255 : 0;
-            s.real = _mm_loadu_si128((const __m128i *)real);
+            uint8_t real[32];
+            for (int d = 0; d < 32; d++)
+                real[d] = a->grid.padded - 16 + d % 16 < a->grid.labels ? 255 : 0;
+            s.send.real = _mm256_loadu_si256((const __m256i *)real);
+            s.send.threshold = _mm256_set1_epi8((char)stage_clamp(a->threshold, 0, 255));
+            s.send.always = a->iteration == 0;
             envelope_make(&s.envelope, a);
         }
         resting_awake(&s, a, y);

@@ -1,0 +1,149 @@
+/*
+ * Twins of cost (absolute difference, census and both) and of the cross-shaped sums.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/tuned_avx2.h"
+
+#include <immintrin.h>
+
+enum { WIDTH_MOST = 16384 };
+
+/* Labels [from, to) of column x whose match lies inside the other picture. */
+static void labels_inside(const struct cost_args *a, int x, int *from, int *to) {
+    int least = a->sign > 0 ? x - a->min_disparity - (a->grid.width - 1) : -x - a->min_disparity;
+    int most = a->sign > 0 ? x - a->min_disparity : a->grid.width - 1 - x - a->min_disparity;
+    *from = stage_clamp(least, 0, a->grid.labels);
+    *to = stage_clamp(most + 1, *from, a->grid.labels);
+}
+
+__attribute__((always_inline)) static inline int
+difference(const struct cost_args *a, const uint8_t *p, const uint8_t *q, int channels) {
+    int sum = 0;
+    for (int c = 0; c < channels; c++)
+        sum += stage_abs(p[c] - q[c]);
+    return a->lut[sum];
+}
+
+/* One row with constant kind and channels. */
+__attribute__((always_inline)) static inline void cost_row(const struct cost_args *a, int y, int ad,
+                                                           int census, int channels) {
+    size_t row = (size_t)y * (size_t)a->grid.width;
+    for (int x = 0; x < a->grid.width; x++) {
+        int from, to;
+        labels_inside(a, x, &from, &to);
+        uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+        const uint8_t *p = a->base + (row + (size_t)x) * (size_t)channels;
+        uint64_t bits = census ? a->census_base[row + (size_t)x] : 0;
+        for (int d = 0; d < from; d++)
+            out[d] = a->outside;
+        for (int d = from; d < to; d++) {
+            size_t other = row + (size_t)(x - a->sign * (a->min_disparity + d));
+            int cost = ad ? difference(a, p, a->other + other * (size_t)channels, channels) : 0;
+            if (census)
+                cost += a->census_lut[__builtin_popcountll(bits ^ a->census_other[other])];
+            out[d] = (uint8_t)cost;
+        }
+        for (int d = to; d < a->grid.labels; d++)
+            out[d] = a->outside;
+        for (int d = a->grid.labels; d < a->grid.padded; d++)
+            out[d] = 0;
+    }
+}
+
+static void rows_cost(const void *args, int width, int first, int last) {
+    const struct cost_args *a = args;
+    int ad = a->kind != DATA_COST_CENSUS, census = a->kind != DATA_COST_AD;
+    for (int y = first; y < last; y++) {
+        if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD)
+            for (int x = 0; x < width; x++)
+                stage_cost(a, x, y);
+        else if (!ad)
+            cost_row(a, y, 0, 1, 1);
+        else if (a->channels == 3 && census)
+            cost_row(a, y, 1, 1, 3);
+        else if (a->channels == 3)
+            cost_row(a, y, 1, 0, 3);
+        else if (census)
+            cost_row(a, y, 1, 1, 1);
+        else
+            cost_row(a, y, 1, 0, 1);
+    }
+}
+
+/* Sums along the horizontal arms as differences of running sums; words may wrap, their difference is right
+ * since no sum reaches 65536. */
+static void rows_cross_x(const void *args, int width, int first, int last) {
+    const struct cross_args *a = args;
+    __m256i running[WIDTH_MOST + 1];
+    for (int y = first; y < last; y++) {
+        const struct arms *arms = a->arms + (size_t)y * (size_t)width;
+        for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
+            running[0] = _mm256_setzero_si256();
+            for (int x = 0; x < width; x++) {
+                const uint8_t *from = a->source + grid_labels(&a->grid, x, y) + d;
+                __m256i words = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)from));
+                running[x + 1] = _mm256_add_epi16(running[x], words);
+            }
+            for (int x = 0; x < width; x++) {
+                __m256i sum = _mm256_sub_epi16(running[x + arms[x].length[RIGHT] + 1],
+                                               running[x - arms[x].length[LEFT]]);
+                uint16_t *out = a->between + grid_labels(&a->grid, x, y) + d;
+                _mm256_storeu_si256((__m256i *)out, sum);
+            }
+        }
+    }
+}
+
+/* (sum + count / 2) / count by floats, which is exact: both are below 2^24, so a quotient that is not whole
+ * lies farther from the next whole number than it can be rounded. */
+static __m256i divide(__m256i sum, __m256 count, __m256i half) {
+    return _mm256_cvttps_epi32(
+        _mm256_div_ps(_mm256_cvtepi32_ps(_mm256_add_epi32(sum, half)), count));
+}
+
+__attribute__((always_inline)) static inline void cross_column(const struct cross_args *a, int x,
+                                                               int top, int bottom, int d,
+                                                               int count, uint8_t *out,
+                                                               int blocks) {
+    __m256i sum[2 * 4];
+    for (int k = 0; k < 2 * blocks; k++)
+        sum[k] = _mm256_setzero_si256();
+    for (int y = top; y <= bottom; y++) {
+        const uint16_t *from = a->between + grid_labels(&a->grid, x, y) + d;
+        for (int k = 0; k < 2 * blocks; k++) {
+            __m128i words = _mm_loadu_si128((const __m128i *)(from + 8 * k));
+            sum[k] = _mm256_add_epi32(sum[k], _mm256_cvtepu16_epi32(words));
+        }
+    }
+    __m256 by = _mm256_set1_ps((float)count);
+    __m256i half = _mm256_set1_epi32(count / 2), bytes = _mm256_set1_epi32(0xff);
+    for (int k = 0; k < blocks; k++) {
+        __m256i low = _mm256_and_si256(divide(sum[2 * k], by, half), bytes);
+        __m256i high = _mm256_and_si256(divide(sum[2 * k + 1], by, half), bytes);
+        __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8);
+        __m128i packed =
+            _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+        _mm_storeu_si128((__m128i *)(out + 16 * k), packed);
+    }
+}
+
+static void rows_cross_y(const void *args, int width, int first, int last) {
+    const struct cross_args *a = args;
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < width; x++) {
+            const struct arms *arms = a->arms + (size_t)y * (size_t)width + x;
+            int top = y - arms->length[UP], bottom = y + arms->length[DOWN], d = 0;
+            int count = cross_count(a, x, top, bottom);
+            uint8_t *out = a->out + grid_labels(&a->grid, x, y);
+            for (; d + 4 * LABEL_BLOCK <= a->grid.padded; d += 4 * LABEL_BLOCK)
+                cross_column(a, x, top, bottom, d, count, out + d, 4);
+            for (; d < a->grid.padded; d += LABEL_BLOCK)
+                cross_column(a, x, top, bottom, d, count, out + d, 1);
+        }
+}
+
+void tune_cost_avx2(struct backend_cpu *cpu) {
+    cpu->stages[STAGE_cost].rows = rows_cost;
+    cpu->stages[STAGE_cross_x].rows = rows_cross_x;
+    cpu->stages[STAGE_cross_y].rows = rows_cross_y;
+}
