@@ -82,7 +82,7 @@ INLINE void message_row(const struct envelope *e, const struct message_row *row,
     }
 }
 
-static void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
+void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
     struct message_row row = message_row_of(a, y);
 #define WITH(n, wide, steps) message_row(e, &row, n, wide, steps)
     WITH_SHAPE(WITH, a->grid.padded / LABEL_BLOCK, a->cost16 != NULL, e->steps)

@@ -47,6 +47,7 @@ struct message_row {
 extern const uint8_t no_message[LABELS_MOST];
 
 void envelope_make(struct envelope *e, const struct message_args *a);
+void message_row_avx2(const struct envelope *e, const struct message_args *a, int y);
 struct message_row message_row_of(const struct message_args *a, int y);
 
 /* Points one lane of a pair at pixel i of a row. */
@@ -177,7 +178,6 @@ INLINE void reach(__m256i *g, int n, const __m256i *fall, int steps) {
 struct send {
     __m256i real;      /* labels of the last block that are no padding */
     __m256i threshold; /* a message that changes by no more is not sent */
-    int always;        /* 1: all that are wanted are sent */
     int wanted[2];     /* directions, by lane */
     int sent[2];
 };
@@ -193,8 +193,8 @@ INLINE void send_pair(struct send *s, uint8_t *const *out, const __m256i *fresh,
         more = _mm256_or_si256(more, k + 1 == n ? _mm256_and_si256(change, s->real) : change);
     }
     uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(more, _mm256_setzero_si256()));
-    int first = (((same & 0xffff) != 0xffff) | s->always) & s->wanted[0] >> r & 1;
-    int second = (((same >> 16) != 0xffff) | s->always) & s->wanted[1] >> r & 1;
+    int first = ((same & 0xffff) != 0xffff) & s->wanted[0] >> r & 1;
+    int second = ((same >> 16) != 0xffff) & s->wanted[1] >> r & 1;
     s->sent[0] |= first << r;
     s->sent[1] |= second << r;
     __m128i send_first = _mm_set1_epi8((char)-first), send_second = _mm_set1_epi8((char)-second);

@@ -113,7 +113,7 @@ INLINE void resting_row(struct resting *s, const struct message_row *row, uint8_
 
 /* Which messages of the listed pixels are to be computed: those made of something that changed. */
 static int list_directions(struct resting *s, const struct message_args *a, int count, int odd) {
-    int all = a->iteration <= 1, n = all ? count : list_awake(&s->lines, count, odd, s->list),
+    int all = a->iteration == 1, n = all ? count : list_awake(&s->lines, count, odd, s->list),
         kept = 0;
     for (int j = 0; j < n; j++) {
         int pixel = all ? j : s->list[j], directions = 15;
@@ -131,6 +131,11 @@ static int list_directions(struct resting *s, const struct message_args *a, int 
 static void resting_awake(struct resting *s, const struct message_args *a, int y) {
     struct message_row row = message_row_of(a, y);
     uint8_t *flags = a->flags + (flag_row(a, a->iteration & 1, y) - a->flags);
+    if (a->iteration == 0) { /* all are sent, all count as changed */
+        message_row_avx2(&s->envelope, a, y);
+        memset(flags, FLAG_ALL_CHANGED * (FLAG_CHANGED | FLAG_COMPUTED), (size_t)row.count);
+        return;
+    }
     lay_line(s->lines.up, a, y - 1);
     lay_line(s->lines.middle, a, y);
     lay_line(s->lines.down, a, y + 1);
@@ -159,7 +164,6 @@ static void rows_resting_avx2(const void *args, int width, int first, int last) 
                 real[d] = a->grid.padded - 16 + d % 16 < a->grid.labels ? 255 : 0;
             s.send.real = _mm256_loadu_si256((const __m256i *)real);
             s.send.threshold = _mm256_set1_epi8((char)stage_clamp(a->threshold, 0, 255));
-            s.send.always = a->iteration == 0;
             envelope_make(&s.envelope, a);
         }
         resting_awake(&s, a, y);
