@@ -5,18 +5,19 @@
 # gpu/X.cu is built where nvcc is found, gpu/X_stub.c stands in for it elsewhere, X_avx2.c and
 # X_avx512.c get their instruction sets. A test program is tests/test_X.c (GLib) or tests/parity*.c
 # and tests/golden*.c (no GLib, gpu/ and the core files only); all of them print TAP.
-# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 PREFIX DESTDIR V=1
-# FUZZ_SECONDS.
+# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 OPENCV=0 PREFIX DESTDIR
+# V=1 FUZZ_SECONDS.
 
 VERSION = 0.1.0
 RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev libv4l-dev \
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
-               libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri fonts-dejavu-core
-CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang libclang-rt-dev clang-format clang-tidy \
-                 cppcheck mandoc
+               libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri fonts-dejavu-core \
+               libyaml-dev
+CHECK_PACKAGES = $(RUN_PACKAGES) libopencv-calib3d-dev xvfb xauth xdotool clang libclang-rt-dev \
+                 clang-format clang-tidy cppcheck mandoc
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
-       gstreamer-pbutils-1.0 imgui glfw3 epoxy
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 CHECKS = unit gui-test parity goldens asan tsan fuzz vm-test lint
 
@@ -25,6 +26,7 @@ PREFIX ?= /usr/local
 DATADIR = $(PREFIX)/share/livestereo
 FUZZ_SECONDS ?= 60
 CUDA ?= 1
+OPENCV ?= 1
 V ?= 0
 export LIVESTEREO_DATA ?= ../shared/data
 export COUNTS ?=
@@ -33,7 +35,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 ifeq ($(origin CXX),default)
-CXX := g++
+CXX := $(if $(filter clang,$(CC)),clang++,g++)
 endif
 CFLAGS ?= -O3 -g
 CXXFLAGS ?= $(CFLAGS)
@@ -59,14 +61,23 @@ NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 --Werror all-warnings -Xcompiler -Wal
 CUDA_LIBS = -L$(dir $(realpath $(NVCC)))../lib64 -lcudart_static -ldl -lrt -lpthread
 endif
 
+# Calibration from a chessboard; libopencv-calib3d-dev has no .pc file of its own.
+HAVE_OPENCV := $(if $(filter-out 0,$(OPENCV)),$(firstword $(wildcard \
+               $(addsuffix /include/opencv4/opencv2/calib3d.hpp,/usr/local /usr))))
+ifneq ($(HAVE_OPENCV),)
+OPENCV_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
+OPENCV_LIBS = -lopencv_calib3d -lopencv_imgproc -lopencv_core
+endif
+
 FOLDERS = app config capture gpu calibration render
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/*.cu))
-C = $(filter-out $(if $(HAVE_CUDA),%_stub.c),$(wildcard $(FOLDERS:%=%/*.c)))
-CC_FILES = $(wildcard $(FOLDERS:%=%/*.cc))
+C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c), \
+    $(wildcard $(FOLDERS:%=%/*.c)))
+CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
 CORE = $(filter gpu/%,$(C)) $(CU) $(wildcard config/params.c config/log.c capture/frame.c)
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(LDFLAGS)
-LIBS = $(PKG_LIBS) $(CUDA_LIBS) -lm
+LIBS = $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
 
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
 GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))
@@ -87,6 +98,8 @@ all: found $(BUILD)/livestereo
 
 found:
 	@echo "backends: cpu, $(if $(CU),cuda by $(HAVE_CUDA) for $(strip $(CUDA_ARCH)),$(NO_CUDA))"
+	@echo "chessboard calibration: $(if $(HAVE_OPENCV),by $(HAVE_OPENCV),$(NO_OPENCV))"
+NO_OPENCV = none ($(if $(filter 0,$(OPENCV)),OPENCV=0,no libopencv-calib3d-dev found))
 NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,$(if $(HAVE_CUDA),no gpu/*.cu,no nvcc found)))
 
 $(BUILD)/livestereo: $(call obj,app/main.c) $(BUILD)/all.a
@@ -131,11 +144,13 @@ $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
 	    -DLIVESTEREO_DATADIR='"$(DATADIR)"' $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) \
 	    $(SIMD) $(CFLAGS) -c -o $@ $<
+CXX_LEAN = -fno-exceptions -fno-rtti
+$(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
 $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(WARN) $(PKG_CFLAGS) \
-	    $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) -std=c++17 $(CXX_LEAN) $(COMMON) $(WARN) $(PKG_CFLAGS) \
+	    $(OPENCV_CFLAGS) $(CXXFLAGS) -c -o $@ $<
 $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
@@ -144,6 +159,11 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+ifneq ($(HAVE_OPENCV),)
+$(BUILD)/test_calibration_opencv: $(BUILD)/tests/opencv_oracle.cc.o
+else
+UNIT := $(filter-out %/test_calibration_opencv,$(UNIT))
+endif
 $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/test_alloc: private override LDFLAGS += \
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign,--wrap=pthread_create

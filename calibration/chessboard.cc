@@ -1,0 +1,388 @@
+/*
+ * OpenCV's corner finder and solvers behind chessboard.h. Every exception of OpenCV ends at one of the
+ * extern "C" functions at the bottom. No state.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/chessboard.h"
+
+extern "C" {
+#include "config/log.h"
+}
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include <opencv2/calib3d.hpp>
+#include <opencv2/imgproc.hpp>
+
+namespace {
+
+typedef std::vector<cv::Point2d> points2;
+typedef std::vector<cv::Point3d> points3;
+
+struct solution {
+    cv::Mat K[2], D[2], R, T;
+    double rms[2], rms_stereo;
+    cv::Mat spread[2]; /* of fx fy cx cy ..., empty for fisheye */
+};
+
+points3 board_points(const board &b) {
+    points3 p;
+    for (int j = 0; j < b.rows; j++)
+        for (int i = 0; i < b.cols; i++)
+            p.emplace_back(i * b.square, j * b.square, 0);
+    return p;
+}
+
+points2 view_points(const board &b, const board_view &view, int v) {
+    points2 p;
+    for (int i = 0; i < b.cols * b.rows; i++)
+        p.emplace_back(view.xy[v][2 * i], view.xy[v][2 * i + 1]);
+    return p;
+}
+
+/* Half-width of the refinement window: 5 px, less where squares are small, since a window that reaches the
+ * next corner pulls this one towards it. */
+int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
+    double least = 1e9;
+    for (int j = 0; j < b.rows; j++)
+        for (int i = 0; i < b.cols; i++) {
+            const cv::Point2f &p = corners[j * b.cols + i];
+            if (i + 1 < b.cols)
+                least = std::min(least, cv::norm(p - corners[j * b.cols + i + 1]));
+            if (j + 1 < b.rows)
+                least = std::min(least, cv::norm(p - corners[(j + 1) * b.cols + i]));
+        }
+    return std::clamp(static_cast<int>(least * 0.4), 2, 5);
+}
+
+/* How a board is looked for, in this order: by its saddle points, which is sure of itself and soon done; then by
+ * its squares, which finds boards bent or seen from far aside but takes seconds to give up on a noisy picture,
+ * hence the blur. The first also at twice the picture's size, for squares of a few pixels. */
+enum method { SADDLES, SQUARES, SQUARES_QUICK };
+
+bool find_by(const cv::Mat &grey, const board &b, enum method method, int scale,
+             std::vector<cv::Point2f> &corners) {
+    cv::Mat picture = grey;
+    cv::Size size(b.cols, b.rows);
+    bool found;
+    if (scale > 1)
+        cv::resize(grey, picture, cv::Size(), scale, scale, cv::INTER_LINEAR);
+    if (method == SQUARES)
+        cv::GaussianBlur(picture, picture, cv::Size(3, 3), 0);
+    if (method == SADDLES)
+        found = cv::findChessboardCornersSB(picture, size, corners,
+                                            cv::CALIB_CB_NORMALIZE_IMAGE | cv::CALIB_CB_EXHAUSTIVE);
+    else
+        found =
+            cv::findChessboardCorners(picture, size, corners,
+                                      cv::CALIB_CB_ADAPTIVE_THRESH | cv::CALIB_CB_NORMALIZE_IMAGE |
+                                          (method == SQUARES_QUICK ? cv::CALIB_CB_FAST_CHECK : 0));
+    for (cv::Point2f &p : corners) /* pixel centres are at whole numbers */
+        p = cv::Point2f((p.x + 0.5F) / scale - 0.5F, (p.y + 0.5F) / scale - 0.5F);
+    return found && corners.size() == static_cast<size_t>(b.cols) * b.rows;
+}
+
+bool find(const cv::Mat &grey, const board &b, bool thorough, std::vector<cv::Point2f> &corners) {
+    bool found = thorough ? find_by(grey, b, SADDLES, 1, corners) ||
+                                find_by(grey, b, SADDLES, 2, corners) ||
+                                find_by(grey, b, SQUARES, 1, corners)
+                          : find_by(grey, b, SQUARES_QUICK, 1, corners);
+    if (!found)
+        return false;
+    int half = refine_window(b, corners);
+    cv::cornerSubPix(grey, corners, cv::Size(half, half), cv::Size(-1, -1),
+                     cv::TermCriteria(cv::TermCriteria::EPS | cv::TermCriteria::COUNT, 100, 1e-3));
+    return true;
+}
+
+const cv::TermCriteria patient(cv::TermCriteria::EPS | cv::TermCriteria::COUNT, 200, 1e-9);
+const int fisheye_flags = cv::fisheye::CALIB_RECOMPUTE_EXTRINSIC | cv::fisheye::CALIB_FIX_SKEW;
+
+/* Solves from the views given, all of them. */
+solution solve(const board &b, cv::Size size, enum distortion model,
+               const std::vector<const board_view *> &views) {
+    std::vector<points3> object(views.size(), board_points(b));
+    std::vector<points2> image[2];
+    solution s;
+    for (int v = 0; v < 2; v++) {
+        for (const board_view *view : views)
+            image[v].push_back(view_points(b, *view, v));
+        cv::Mat rotations, shifts, unused, per_view;
+        if (model == DISTORTION_FISHEYE) {
+            s.rms[v] = cv::fisheye::calibrate(object, image[v], size, s.K[v], s.D[v], rotations,
+                                              shifts, fisheye_flags, patient);
+        } else {
+            int flags = model == DISTORTION_RATIONAL ? cv::CALIB_RATIONAL_MODEL : cv::CALIB_FIX_K3;
+            std::vector<std::vector<cv::Point3f>> object_f(views.size());
+            std::vector<std::vector<cv::Point2f>> image_f(views.size());
+            for (size_t i = 0; i < views.size(); i++) {
+                object_f[i].assign(object[i].begin(), object[i].end());
+                image_f[i].assign(image[v][i].begin(), image[v][i].end());
+            }
+            s.rms[v] = cv::calibrateCamera(object_f, image_f, size, s.K[v], s.D[v], rotations,
+                                           shifts, s.spread[v], unused, per_view, flags, patient);
+        }
+    }
+    if (model == DISTORTION_FISHEYE) {
+        s.rms_stereo =
+            cv::fisheye::stereoCalibrate(object, image[0], image[1], s.K[0], s.D[0], s.K[1], s.D[1],
+                                         size, s.R, s.T, cv::fisheye::CALIB_FIX_INTRINSIC, patient);
+        return s;
+    }
+    std::vector<std::vector<cv::Point3f>> object_f(views.size());
+    std::vector<std::vector<cv::Point2f>> image_f[2];
+    for (size_t i = 0; i < views.size(); i++) {
+        object_f[i].assign(object[i].begin(), object[i].end());
+        for (int v = 0; v < 2; v++)
+            image_f[v].emplace_back(image[v][i].begin(), image[v][i].end());
+    }
+    int flags = cv::CALIB_USE_INTRINSIC_GUESS |
+                (model == DISTORTION_RATIONAL ? cv::CALIB_RATIONAL_MODEL : cv::CALIB_FIX_K3);
+    cv::Mat E, F;
+    s.rms_stereo = cv::stereoCalibrate(object_f, image_f[0], image_f[1], s.K[0], s.D[0], s.K[1],
+                                       s.D[1], size, s.R, s.T, E, F, flags, patient);
+    return s;
+}
+
+void fill_rig(const solution &s, const board &b, cv::Size size, enum distortion model,
+              struct rig *rig) {
+    rig_clear(rig);
+    for (int v = 0; v < 2; v++) {
+        struct camera *c = &rig->camera[v];
+        cv::Mat K, D;
+        s.K[v].convertTo(K, CV_64F);
+        s.D[v].reshape(1, 1).convertTo(D, CV_64F);
+        *c = {};
+        c->width = size.width;
+        c->height = size.height;
+        c->fx = K.at<double>(0, 0);
+        c->fy = K.at<double>(1, 1);
+        c->cx = K.at<double>(0, 2);
+        c->cy = K.at<double>(1, 2);
+        c->distortion = model;
+        for (int i = 0; i < distortion_coefficients[model] && i < D.cols; i++)
+            c->k[i] = D.at<double>(0, i);
+    }
+    cv::Mat R, T;
+    s.R.convertTo(R, CV_64F);
+    s.T.reshape(1, 1).convertTo(T, CV_64F);
+    for (int i = 0; i < 9; i++)
+        rig->R[i] = R.at<double>(i / 3, i % 3);
+    for (int i = 0; i < 3; i++)
+        rig->T[i] = T.at<double>(0, i);
+    rig->metric = b.metric;
+    rig->rms = s.rms_stereo;
+}
+
+/* Normalised rays of a view's corners. */
+points2 rays(const struct camera &c, const points2 &pixels) {
+    points2 out;
+    for (const cv::Point2d &p : pixels) {
+        double pixel[2] = {p.x, p.y}, xy[2];
+        camera_unproject(&c, pixel, xy);
+        out.emplace_back(xy[0], xy[1]);
+    }
+    return out;
+}
+
+/* Mean square distance between a view's corners and the board projected from pose (rvec, tvec). */
+double mean_square(const struct camera &c, const points3 &object, const points2 &seen,
+                   const cv::Mat &R, const cv::Mat &t) {
+    double sum = 0;
+    for (size_t i = 0; i < object.size(); i++) {
+        cv::Mat p = R * cv::Mat(object[i]) + t;
+        double xy[2] = {p.at<double>(0) / p.at<double>(2), p.at<double>(1) / p.at<double>(2)};
+        double pixel[2];
+        camera_project(&c, xy, pixel);
+        sum += std::pow(pixel[0] - seen[i].x, 2) + std::pow(pixel[1] - seen[i].y, 2);
+    }
+    return sum / static_cast<double>(object.size());
+}
+
+/* Pose of a board in one camera, on the rays so that one solver serves all lens models. */
+void board_pose(const points3 &object, const points2 &ray, cv::Mat &R, cv::Mat &t) {
+    cv::Mat r;
+    cv::solvePnP(object, ray, cv::Mat::eye(3, 3, CV_64F), cv::noArray(), r, t, false,
+                 cv::SOLVEPNP_ITERATIVE);
+    cv::Rodrigues(r, R);
+}
+
+/* Errors of one view under a rig: in each camera at its own best pose, and in both at one pose, the better
+ * of the two cameras' moved through R, T. */
+void measure(const board &b, const struct rig &rig, board_view &view) {
+    points3 object = board_points(b);
+    cv::Mat R(3, 3, CV_64F, const_cast<double *>(rig.R)),
+        T(3, 1, CV_64F, const_cast<double *>(rig.T));
+    cv::Mat r[2], t[2];
+    points2 seen[2];
+    double square[2];
+    for (int v = 0; v < 2; v++) {
+        seen[v] = view_points(b, view, v);
+        board_pose(object, rays(rig.camera[v], seen[v]), r[v], t[v]);
+        square[v] = mean_square(rig.camera[v], object, seen[v], r[v], t[v]);
+        view.rms[v] = std::sqrt(square[v]);
+    }
+    double in_right = mean_square(rig.camera[1], object, seen[1], R * r[0], R * t[0] + T);
+    double in_left = mean_square(rig.camera[0], object, seen[0], R.t() * r[1], R.t() * (t[1] - T));
+    view.rms_stereo = std::sqrt(std::min((square[0] + in_right) / 2, (in_left + square[1]) / 2));
+}
+
+double median(std::vector<double> v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+}
+
+/* Marks the worst views as outliers. Whether there were any. */
+bool leave_out(board_view *views, int count, double least) {
+    double limit[3];
+    for (int k = 0; k < 3; k++) {
+        std::vector<double> errors;
+        for (int i = 0; i < count; i++)
+            if (views[i].used)
+                errors.push_back(k < 2 ? views[i].rms[k] : views[i].rms_stereo);
+        limit[k] = std::max(least, 3 * median(errors));
+    }
+    int worst = -1;
+    double most = 1;
+    for (int i = 0; i < count; i++) {
+        double over = std::max({views[i].rms[0] / limit[0], views[i].rms[1] / limit[1],
+                                views[i].rms_stereo / limit[2]});
+        if (views[i].used && over > most) {
+            most = over;
+            worst = i;
+        }
+    }
+    if (worst < 0)
+        return false;
+    /* all that are nearly as bad go at once, so that many bad views do not cost many solutions */
+    for (int i = 0; i < count; i++) {
+        double over = std::max({views[i].rms[0] / limit[0], views[i].rms[1] / limit[1],
+                                views[i].rms_stereo / limit[2]});
+        if (views[i].used && over > 1 && over > most / 2)
+            views[i].used = 0;
+    }
+    return true;
+}
+
+std::vector<const board_view *> used_views(const board_view *views, int count, int but = -1) {
+    std::vector<const board_view *> used;
+    for (int i = 0; i < count; i++)
+        if (views[i].used && i != but)
+            used.push_back(&views[i]);
+    return used;
+}
+
+/* Spread of the pose between the cameras by the jackknife: R, T from each view alone but weighted as in
+ * the whole, cameras as they are. */
+void spread_pose(const board &b, board_view *views, int count, board_result *result) {
+    const struct rig &rig = result->rig;
+    points3 object = board_points(b);
+    cv::Mat R(3, 3, CV_64F, const_cast<double *>(rig.R));
+    double sum_b = 0, sum_a = 0, whole = rig_baseline(&rig);
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        if (!views[i].used)
+            continue;
+        cv::Mat r[2], t[2], turn;
+        for (int v = 0; v < 2; v++)
+            board_pose(object, rays(rig.camera[v], view_points(b, views[i], v)), r[v], t[v]);
+        cv::Mat own = r[1] * r[0].t();
+        cv::Rodrigues(own * R.t(), turn);
+        sum_b += std::pow(cv::norm(t[1] - own * t[0]) - whole, 2);
+        sum_a += std::pow(cv::norm(turn), 2);
+        n++;
+    }
+    /* n independent estimates of one quantity: their mean is sqrt(n) times surer than each */
+    result->spread_baseline = n > 1 ? std::sqrt(sum_b / (n - 1) / n) : std::nan("");
+    result->spread_angle = n > 1 ? std::sqrt(sum_a / (n - 1) / n) : std::nan("");
+}
+
+int solve_all(const board &b, cv::Size size, enum distortion model, double outlier_least,
+              board_view *views, int count, board_result *result) {
+    solution s;
+    for (int i = 0; i < count; i++)
+        views[i].used = 1;
+    for (;;) {
+        std::vector<const board_view *> used = used_views(views, count);
+        if (used.size() < BOARD_VIEWS_LEAST) {
+            log_error("calibrate",
+                      "%d views are left of %d, too few to go on (least is %d); take more "
+                      "pictures of a flat board, still, in different places and angles",
+                      static_cast<int>(used.size()), count, BOARD_VIEWS_LEAST);
+            return -EINVAL;
+        }
+        s = solve(b, size, model, used);
+        fill_rig(s, b, size, model, &result->rig);
+        for (int i = 0; i < count; i++)
+            measure(b, result->rig, views[i]);
+        result->used = static_cast<int>(used.size());
+        if (!leave_out(views, count, outlier_least))
+            break;
+    }
+    for (int v = 0; v < 2; v++) {
+        result->rms[v] = s.rms[v];
+        for (int k = 0; k < SPREAD_COUNT; k++)
+            result->spread[v][k] =
+                s.spread[v].empty() ? std::nan("") : s.spread[v].reshape(1, 1).at<double>(0, k);
+    }
+    spread_pose(b, views, count, result);
+    char why[256];
+    if (rig_check(&result->rig, why, sizeof why)) {
+        log_error("calibrate", "the result is not a usable rig: %s", why);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+} // namespace
+
+int chessboard_available(void) {
+    return 1;
+}
+
+int chessboard_find(const uint8_t *grey, int width, int height, const struct board *board,
+                    int thorough, float *xy) {
+    try {
+        cv::Mat picture(height, width, CV_8U, const_cast<uint8_t *>(grey));
+        std::vector<cv::Point2f> corners;
+        if (!find(picture, *board, thorough != 0, corners))
+            return 0;
+        for (size_t i = 0; i < corners.size(); i++) {
+            xy[2 * i] = corners[i].x;
+            xy[2 * i + 1] = corners[i].y;
+        }
+        return 1;
+    } catch (const std::bad_alloc &) {
+        log_error("calibrate", "no memory to look for the board");
+        return -ENOMEM;
+    } catch (const std::exception &e) {
+        log_error("calibrate", "looking for the board failed: %s", e.what());
+        return -EINVAL;
+    }
+}
+
+int chessboard_solve(const struct board *board, int width, int height, enum distortion model,
+                     double outlier_least, struct board_view *views, int count,
+                     struct board_result *result) {
+    *result = {};
+    rig_clear(&result->rig);
+    try {
+        return solve_all(*board, cv::Size(width, height), model, outlier_least, views, count,
+                         result);
+    } catch (const std::bad_alloc &) {
+        log_error("calibrate", "no memory to solve %d views", count);
+        return -ENOMEM;
+    } catch (const std::exception &e) {
+        log_error("calibrate",
+                  "the views do not determine the cameras (%s); tilt the board by 30 degrees "
+                  "or so in some views and cover the corners of the pictures",
+                  e.what());
+        return -EINVAL;
+    }
+}

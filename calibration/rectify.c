@@ -1,0 +1,223 @@
+/*
+ * Bouguet's rectification and the remap tables. The conventions (which corners and border points count, what
+ * the focal length starts from) are those of OpenCV's stereoRectify, so that files exchanged with it
+ * give the same pictures. No state.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/rectify.h"
+
+#include "calibration/rig.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rectangle {
+    double left, top, right, bottom;
+};
+
+/* The two rotations, and T as the rectified frames see it, into t. */
+static void rotations(const struct rig *rig, struct rectification *out, double t[3]) {
+    double om[3], half[9], half_back[9], turn[9], w[3];
+    rotation_to_vector(rig->R, om);
+    for (int i = 0; i < 3; i++)
+        om[i] *= -0.5;
+    rotation_from_vector(om, half);
+    matrix_apply(half, rig->T, t);
+    /* then turn t onto the x axis, about the axis square to both */
+    double length = rig_baseline(rig), side = t[0] > 0 ? 1 : -1;
+    w[0] = 0;
+    w[1] = t[2] * side;
+    w[2] = -t[1] * side;
+    double n = hypot(w[1], w[2]);
+    for (int i = 0; i < 3 && n > 0; i++)
+        w[i] *= acos(fmin(fabs(t[0]) / length, 1)) / n;
+    rotation_from_vector(w, turn);
+    matrix_transpose(half, half_back);
+    matrix_multiply(turn, half_back, out->rotation[0]);
+    matrix_multiply(turn, half, out->rotation[1]);
+    matrix_apply(out->rotation[1], rig->T, t);
+}
+
+/* Rectified position of a source pixel, clamped where it has none: such a point only bounds rectangles. */
+static void rectified_point(const struct rig *rig, const struct rectification *to, int v, double x,
+                            double y, double out[2]) {
+    double source[2] = {x, y};
+    if (rectify_apply(rig, to, v, source, out)) {
+        double reach = 20 * hypot(to->width, to->height);
+        out[0] = fmin(fmax(out[0], -reach), reach);
+        out[1] = fmin(fmax(out[1], -reach), reach);
+    }
+}
+
+/* The largest rectangle inside the rectified source picture and the one around it, from a 9 x 9 grid. */
+static void rectangles(const struct rig *rig, const struct rectification *to, int v,
+                       struct rectangle *inner, struct rectangle *outer) {
+    enum { N = 9 };
+    *inner = (struct rectangle){-INFINITY, -INFINITY, INFINITY, INFINITY};
+    *outer = (struct rectangle){INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) {
+            double p[2];
+            rectified_point(rig, to, v, (double)i * to->width / (N - 1),
+                            (double)j * to->height / (N - 1), p);
+            outer->left = fmin(outer->left, p[0]);
+            outer->right = fmax(outer->right, p[0]);
+            outer->top = fmin(outer->top, p[1]);
+            outer->bottom = fmax(outer->bottom, p[1]);
+            if (i == 0)
+                inner->left = fmax(inner->left, p[0]);
+            if (i == N - 1)
+                inner->right = fmin(inner->right, p[0]);
+            if (j == 0)
+                inner->top = fmax(inner->top, p[1]);
+            if (j == N - 1)
+                inner->bottom = fmin(inner->bottom, p[1]);
+        }
+}
+
+/* Principal points that bring the middle of the four source corners to the middle of the picture. */
+static void centre(const struct rig *rig, struct rectification *to, int zero_disparity) {
+    double cy[2];
+    to->cx[0] = to->cx[1] = to->cy = 0;
+    for (int v = 0; v < 2; v++) {
+        double sum[2] = {0, 0};
+        for (int i = 0; i < 4; i++) {
+            double p[2];
+            rectified_point(rig, to, v, i % 2 * (to->width - 1), i / 2 * (to->height - 1), p);
+            sum[0] += p[0] / 4;
+            sum[1] += p[1] / 4;
+        }
+        to->cx[v] = (to->width - 1) / 2.0 - sum[0];
+        cy[v] = (to->height - 1) / 2.0 - sum[1];
+    }
+    if (zero_disparity)
+        to->cx[0] = to->cx[1] = (to->cx[0] + to->cx[1]) / 2;
+    to->cy = (cy[0] + cy[1]) / 2;
+}
+
+/* Factors on the focal length at which rectangle r just fills the picture: its most and least demanding
+ * side. */
+static void fit(const struct rectification *to, int v, const struct rectangle *r, double *most,
+                double *least) {
+    double cx = to->cx[v], cy = to->cy;
+    double side[4] = {cx / (cx - r->left), cy / (cy - r->top),
+                      (to->width - 1 - cx) / (r->right - cx),
+                      (to->height - 1 - cy) / (r->bottom - cy)};
+    for (int i = 0; i < 4; i++) {
+        *most = fmax(*most, side[i]);
+        *least = fmin(*least, side[i]);
+    }
+}
+
+int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
+                    struct rectification *out) {
+    double t[3];
+    *out = (struct rectification){.width = rig->camera[0].width, .height = rig->camera[0].height};
+    rotations(rig, out, t);
+    out->baseline = -t[0];
+    out->fx = out->fy = (rig->camera[0].fy + rig->camera[1].fy) / 2;
+    centre(rig, out, zero_disparity);
+    if (alpha >= 0) {
+        double inner_most = 0, outer_least = INFINITY, unused_most = 0, unused_least = INFINITY;
+        for (int v = 0; v < 2; v++) {
+            struct rectangle inner, outer;
+            rectangles(rig, out, v, &inner, &outer);
+            fit(out, v, &inner, &inner_most, &unused_least);
+            fit(out, v, &outer, &unused_most, &outer_least);
+        }
+        double a = fmin(alpha, 1);
+        out->fx *= inner_most * (1 - a) + outer_least * a;
+        out->fy = out->fx;
+    }
+    if (!(out->fx > 1 && out->fx < 1e6) || !(out->baseline > 0)) {
+        log_error("rectification",
+                  "these cameras see too little in common (focal length would be "
+                  "%g px); calibrate the rig again",
+                  out->fx);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out) {
+    if (!rig->has_rectification)
+        return rectify_bouguet(rig, alpha, 1, out);
+    const double *l = rig->projection[0], *r = rig->projection[1];
+    *out = (struct rectification){.width = rig->camera[0].width,
+                                  .height = rig->camera[0].height,
+                                  .fx = l[0],
+                                  .fy = l[5],
+                                  .cx = {l[2], r[2]},
+                                  .cy = l[6]};
+    out->baseline = l[3] / l[0] - r[3] / r[0];
+    memcpy(out->rotation, rig->rotation, sizeof out->rotation);
+    return 0;
+}
+
+void rectify_source(const struct rig *rig, const struct rectification *to, int v,
+                    const double rectified[2], double source[2]) {
+    double ray[3] = {(rectified[0] - to->cx[v]) / to->fx, (rectified[1] - to->cy) / to->fy, 1};
+    double back[9], p[3];
+    matrix_transpose(to->rotation[v], back);
+    matrix_apply(back, ray, p);
+    if (p[2] < 1e-6)
+        p[2] = 1e-6; /* behind the camera: far outside the picture */
+    double xy[2] = {p[0] / p[2], p[1] / p[2]};
+    camera_project(&rig->camera[v], xy, source);
+}
+
+int rectify_apply(const struct rig *rig, const struct rectification *to, int v,
+                  const double source[2], double rectified[2]) {
+    double xy[2], p[3];
+    int error = camera_unproject(&rig->camera[v], source, xy);
+    double ray[3] = {xy[0], xy[1], 1};
+    matrix_apply(to->rotation[v], ray, p);
+    if (p[2] < 1e-3) {
+        p[2] = 1e-3;
+        error = -EDOM;
+    }
+    rectified[0] = to->fx * p[0] / p[2] + to->cx[v];
+    rectified[1] = to->fy * p[1] / p[2] + to->cy;
+    return error;
+}
+
+/* Beyond this the remap stage repeats the border anyway; NaN lands here too. */
+static int32_t to_32nds(double x) {
+    const double most = 32767;
+    if (!(x > -most))
+        x = -most;
+    return (int32_t)lrint(fmin(x, most) * 32);
+}
+
+int rectify_tables(const struct rig *rig, const struct rectification *to, double row_offset,
+                   struct rectify_map maps[2]) {
+    for (int v = 0; v < 2; v++)
+        maps[v] = (struct rectify_map){to->width, to->height, NULL};
+    for (int v = 0; v < 2; v++) {
+        struct rectify_point *p = malloc((size_t)to->width * (size_t)to->height * sizeof *p);
+        if (!p) {
+            log_error("rectification", "no memory for tables of %dx%d", to->width, to->height);
+            rectify_free(maps);
+            return -ENOMEM;
+        }
+        maps[v].point = p;
+        for (int y = 0; y < to->height; y++)
+            for (int x = 0; x < to->width; x++, p++) {
+                double at[2] = {x, y}, source[2];
+                rectify_source(rig, to, v, at, source);
+                p->x = to_32nds(source[0]);
+                p->y = to_32nds(source[1] + (v ? row_offset : 0));
+            }
+    }
+    return 0;
+}
+
+void rectify_free(struct rectify_map maps[2]) {
+    for (int v = 0; v < 2; v++) {
+        free(maps[v].point);
+        maps[v].point = NULL;
+    }
+}

@@ -1,0 +1,162 @@
+/*
+ * Rigs: what makes one usable, bringing it to a picture size, and units. No state.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/rig.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+void rig_clear(struct rig *rig) {
+    *rig = (struct rig){.rms = NAN};
+    memcpy(rig->R, identity, sizeof identity);
+    for (int v = 0; v < 2; v++)
+        memcpy(rig->rotation[v], identity, sizeof identity);
+}
+
+static int refuse(char *why, size_t size, const char *text) {
+    snprintf(why, size, "%s", text);
+    return -EINVAL;
+}
+
+static int all_finite(const double *v, int count) {
+    for (int i = 0; i < count; i++)
+        if (!isfinite(v[i]) || fabs(v[i]) > 1e9)
+            return 0;
+    return 1;
+}
+
+static int is_rotation(const double R[9]) {
+    double t[9], m[9];
+    matrix_transpose(R, t);
+    matrix_multiply(R, t, m);
+    for (int i = 0; i < 9; i++)
+        if (!(fabs(m[i] - identity[i]) < 1e-3))
+            return 0;
+    double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
+                 R[2] * (R[3] * R[7] - R[4] * R[6]);
+    return det > 0;
+}
+
+static int check_camera(const struct camera *c, const char *side, char *why, size_t size) {
+    const double numbers[] = {c->fx, c->fy, c->cx, c->cy};
+    if (!all_finite(numbers, 4) || !all_finite(c->k, 8))
+        snprintf(why, size, "%s camera: a number is not finite or beyond reason", side);
+    else if (c->fx < 1 || c->fy < 1)
+        snprintf(why, size, "%s camera: focal length %g, %g px; it must be at least 1 px", side,
+                 c->fx, c->fy);
+    else if (c->width < 0 || c->height < 0 || c->width > 65536 || c->height > 65536)
+        snprintf(why, size, "%s camera: picture size %dx%d", side, c->width, c->height);
+    else
+        return 0;
+    return -EINVAL;
+}
+
+static int check_rectification(const struct rig *rig, char *why, size_t size) {
+    const double *l = rig->projection[0], *r = rig->projection[1];
+    if (!all_finite(l, 12) || !all_finite(r, 12))
+        return refuse(why, size, "projection matrix: a number is not finite or beyond reason");
+    if (!is_rotation(rig->rotation[0]) || !is_rotation(rig->rotation[1]))
+        return refuse(why, size, "rectification matrix: not a rotation");
+    if (l[0] < 1 || l[5] < 1 || fabs(l[0] - r[0]) > 1e-3 * l[0] ||
+        fabs(l[5] - r[5]) > 1e-3 * l[5] || fabs(l[6] - r[6]) > 0.5)
+        return refuse(
+            why, size,
+            "projection matrices: focal lengths and rows of left and right must be equal");
+    if (!(r[3] / r[0] - l[3] / l[0] < 0))
+        return refuse(why, size,
+                      "projection matrices: the right camera is not to the right of the left one; "
+                      "exchange the two cameras or their files");
+    double back[9], turn[9], v[3];
+    matrix_transpose(rig->rotation[1], back);
+    matrix_multiply(back, rig->rotation[0], turn); /* is R again */
+    matrix_transpose(rig->R, back);
+    matrix_multiply(back, turn, turn);
+    rotation_to_vector(turn, v);
+    if (sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) > 0.02)
+        return refuse(why, size, "R1, R2: do not undo R; the file holds parts of two calibrations");
+    return 0;
+}
+
+int rig_check(const struct rig *rig, char *why, size_t size) {
+    int error = check_camera(&rig->camera[0], "left", why, size);
+    if (!error)
+        error = check_camera(&rig->camera[1], "right", why, size);
+    if (error)
+        return error;
+    const struct camera *l = &rig->camera[0], *r = &rig->camera[1];
+    if (l->width != r->width || l->height != r->height) {
+        snprintf(why, size, "picture size: left %dx%d, right %dx%d; both must be equal", l->width,
+                 l->height, r->width, r->height);
+        return -EINVAL;
+    }
+    if (!all_finite(rig->R, 9) || !is_rotation(rig->R))
+        return refuse(why, size, "R: not a rotation");
+    if (!all_finite(rig->T, 3))
+        return refuse(why, size, "T: a number is not finite or beyond reason");
+    if (rig_baseline(rig) < 1e-6)
+        return refuse(why, size, "T: the two cameras are at one place");
+    /* where the right camera stands, seen from the left one */
+    double back[9], at[3];
+    matrix_transpose(rig->R, back);
+    matrix_apply(back, rig->T, at);
+    if (hypot(at[1], at[2]) > fabs(at[0]))
+        return refuse(why, size,
+                      "T: the cameras are not side by side (turn the pictures of a rig "
+                      "that stands upright before calibrating)");
+    if (at[0] > 0)
+        return refuse(why, size,
+                      "T: the right camera is to the left of the left one; exchange "
+                      "the two cameras or their files");
+    return rig->has_rectification ? check_rectification(rig, why, size) : 0;
+}
+
+/* A picture s times as large: pixel centres move from x to (x + 1/2) s - 1/2. */
+static void scale_projection(double p[12], double s) {
+    for (int i = 0; i < 8; i++)
+        p[i] *= s;
+    p[2] += (s - 1) / 2;
+    p[6] += (s - 1) / 2;
+}
+
+int rig_fit(struct rig *rig, int width, int height, char *why, size_t size) {
+    struct camera *l = &rig->camera[0];
+    if (l->width > 0 && (long)l->width * height != (long)l->height * width) {
+        snprintf(
+            why, size,
+            "width, height: calibrated for %dx%d, the pictures are %dx%d, which is not that size "
+            "times one factor; calibrate at this size",
+            l->width, l->height, width, height);
+        return -EINVAL;
+    }
+    double s = l->width > 0 ? (double)width / l->width : 1;
+    for (int v = 0; v < 2; v++) {
+        struct camera *c = &rig->camera[v];
+        c->width = width;
+        c->height = height;
+        c->fx *= s;
+        c->fy *= s;
+        c->cx = (c->cx + 0.5) * s - 0.5;
+        c->cy = (c->cy + 0.5) * s - 0.5;
+        scale_projection(rig->projection[v], s);
+    }
+    rig->rms *= s;
+    return 0;
+}
+
+void rig_set_unit(struct rig *rig, double metres_per_unit) {
+    for (int i = 0; i < 3; i++)
+        rig->T[i] *= metres_per_unit;
+    for (int v = 0; v < 2; v++)
+        for (int i = 3; i < 12; i += 4)
+            rig->projection[v][i] *= metres_per_unit;
+    rig->metric = 1;
+}
+
+double rig_baseline(const struct rig *rig) {
+    return sqrt(rig->T[0] * rig->T[0] + rig->T[1] * rig->T[1] + rig->T[2] * rig->T[2]);
+}

@@ -1,0 +1,43 @@
+/*
+ * Between rig_read.c and the readers of the formats. A reader fills a cleared rig from files it was
+ * chosen for; it returns 0, or -errno with why set (no newline) and *at the file it is about.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_RIG_PRIVATE_H
+#define LIVESTEREO_RIG_PRIVATE_H
+
+#include "calibration/rig_read.h"
+
+struct rig_reading {
+    const struct rig_text *files;
+    int count;
+    struct rig_read_options options;
+    int at; /* number of the file that a message is about */
+    char why[256];
+};
+
+/* Sets the message; returns -EBADMSG. */
+int rig_refuse(struct rig_reading *in, int file, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Each tells from the text whether the file is of its kind. */
+int rig_is_zed(const char *text);
+int rig_is_kitti(const char *text);
+int rig_is_middlebury(const char *text);
+
+/* text: file 0, ended by 0. */
+int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig);
+int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig);
+int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig);
+
+/* OpenCV, ROS and Kalibr, from all files. */
+int rig_read_yaml(struct rig_reading *in, struct rig *rig);
+
+/* A rectified pair from what both have in common: focal lengths, principal points, baseline. */
+void rig_make_rectified(struct rig *rig, double fx, double fy, double cx_left, double cx_right,
+                        double cy, double baseline);
+
+/* R, T from rotations and projections of a rectification. */
+void rig_pose_from_rectification(struct rig *rig);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * Rig files: loads them, tells the format, has the right reader fill the rig, checks and fits it. No
+ * state; what is read is freed before returning.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/rig_read.h"
+
+#include "calibration/rig_private.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_MOST (1 << 20) /* bytes; the largest seen is 6 KB */
+
+int rig_refuse(struct rig_reading *in, int file, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(in->why, sizeof in->why, format, args);
+    va_end(args);
+    in->at = file;
+    return -EBADMSG;
+}
+
+void rig_make_rectified(struct rig *rig, double fx, double fy, double cx_left, double cx_right,
+                        double cy, double baseline) {
+    const double cx[2] = {cx_left, cx_right};
+    for (int v = 0; v < 2; v++) {
+        struct camera *c = &rig->camera[v];
+        double *p = rig->projection[v];
+        c->fx = fx;
+        c->fy = fy;
+        c->cx = cx[v];
+        c->cy = cy;
+        p[0] = fx;
+        p[2] = cx[v];
+        p[3] = v ? -fx * baseline : 0;
+        p[5] = fy;
+        p[6] = cy;
+        p[10] = 1;
+    }
+    rig->T[0] = -baseline;
+    rig->rectified = rig->has_rectification = 1;
+}
+
+void rig_pose_from_rectification(struct rig *rig) {
+    const double *l = rig->projection[0], *r = rig->projection[1];
+    double back[9], t[3] = {r[3] / r[0] - l[3] / l[0], 0, 0};
+    matrix_transpose(rig->rotation[1], back);
+    matrix_multiply(back, rig->rotation[0], rig->R);
+    matrix_apply(back, t, rig->T);
+}
+
+static int read_format(struct rig_reading *in, struct rig *rig) {
+    const struct rig_text *first = &in->files[0];
+    char *text = g_strndup(first->text, first->length);
+    int error;
+    if (memchr(first->text, 0, first->length)) {
+        error = rig_refuse(in, 0, "is not a text file");
+    } else if (rig_is_zed(text) || rig_is_kitti(text) || rig_is_middlebury(text)) {
+        if (in->count > 1)
+            error = rig_refuse(in, 1, "is one file too many: %s holds both cameras", first->name);
+        else if (rig_is_zed(text))
+            error = rig_read_zed(in, text, rig);
+        else if (rig_is_kitti(text))
+            error = rig_read_kitti(in, text, rig);
+        else
+            error = rig_read_middlebury(in, text, rig);
+    } else {
+        error = rig_read_yaml(in, rig);
+    }
+    g_free(text);
+    return error;
+}
+
+int rig_parse(const struct rig_text *files, int count, const struct rig_read_options *options,
+              struct rig *rig) {
+    struct rig_reading in = {.files = files, .count = count};
+    if (options)
+        in.options = *options;
+    rig_clear(rig);
+    if (count < 1 || count > 2) {
+        log_error("calibration", "%d files given; one rig is in one file or two", count);
+        return -EINVAL;
+    }
+    int error = 0;
+    for (int i = 0; i < count && !error; i++)
+        if (files[i].length > FILE_MOST)
+            error =
+                rig_refuse(&in, i, "is too long (%zu bytes) for a calibration", files[i].length);
+        else if (files[i].length == 0)
+            error = rig_refuse(&in, i, "is empty");
+    if (!error)
+        error = read_format(&in, rig);
+    if (!error && !rig->metric && in.options.unit > 0)
+        rig_set_unit(rig, in.options.unit);
+    if (!error)
+        error = rig_check(rig, in.why, sizeof in.why);
+    if (!error && in.options.width > 0)
+        error = rig_fit(rig, in.options.width, in.options.height, in.why, sizeof in.why);
+    if (error)
+        log_error(files[in.at].name, "%s", in.why);
+    return error;
+}
+
+int rig_read(const char *const *paths, int count, const struct rig_read_options *options,
+             struct rig *rig) {
+    struct rig_text files[2] = {{0}};
+    char *loaded[2] = {NULL, NULL};
+    int error = 0;
+    rig_clear(rig);
+    for (int i = 0; i < count && i < 2 && !error; i++) {
+        GStatBuf about;
+        if (g_stat(paths[i], &about) == 0 && about.st_size > FILE_MOST) {
+            log_error(paths[i], "is too long (%ld bytes) for a calibration", (long)about.st_size);
+            error = -EFBIG;
+            break;
+        }
+        GError *cause = NULL;
+        gsize length;
+        errno = 0;
+        if (!g_file_get_contents(paths[i], &loaded[i], &length, &cause)) {
+            log_error(paths[i], "cannot be read: %s", cause->message);
+            error = cause->code == G_FILE_ERROR_NOENT ? -ENOENT : -EIO;
+            g_error_free(cause);
+            break;
+        }
+        files[i] = (struct rig_text){paths[i], loaded[i], length};
+    }
+    if (!error)
+        error = rig_parse(files, count, options, rig);
+    g_free(loaded[0]);
+    g_free(loaded[1]);
+    return error;
+}

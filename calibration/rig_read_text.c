@@ -1,0 +1,243 @@
+/*
+ * Rig files that are not YAML: KITTI's "P0: numbers" lines, Middlebury's "cam0=[...]" lines and ZED's
+ * key file. Numbers are read with '.' whatever the locale. No state.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/rig_private.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Start of the value after "KEY SEPARATOR" at the beginning of a line, or NULL. */
+static const char *value_of(const char *text, const char *key, char separator) {
+    size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        while (*line == '\n' || *line == ' ' || *line == '\r')
+            line++;
+        const char *p = line + length;
+        if (strncmp(line, key, length) != 0)
+            continue;
+        while (*p == ' ')
+            p++;
+        if (*p == separator)
+            return p + 1;
+    }
+    return NULL;
+}
+
+/* Reads count numbers parted by blanks, brackets, commas and semicolons on one line. Returns how many. */
+static int numbers(const char *p, double *out, int count) {
+    int got = 0;
+    while (p && got < count) {
+        p += strspn(p, " \t[],;");
+        char *end;
+        double x = g_ascii_strtod(p, &end);
+        if (end == p || *p == '\n' || *p == '\r')
+            break;
+        out[got++] = x;
+        p = end;
+    }
+    return got;
+}
+
+static int key_numbers(const char *text, const char *key, char separator, double *out, int count) {
+    return numbers(value_of(text, key, separator), out, count) == count;
+}
+
+/* ---- KITTI */
+
+int rig_is_kitti(const char *text) {
+    static const char *const keys[] = {"P0", "P1", "P2", "P3", "P_rect_00", "P_rect_02"};
+    double p[12];
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+        if (key_numbers(text, keys[i], ':', p, 12))
+            return 1;
+    return 0;
+}
+
+int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
+    static const char *const names[2][2][2] = {
+        {{"P0", "P1"}, {"P2", "P3"}}, {{"P_rect_00", "P_rect_01"}, {"P_rect_02", "P_rect_03"}}};
+    double p[2][12], size[2];
+    int raw = value_of(text, "P_rect_00", ':') || value_of(text, "P_rect_02", ':');
+    int color = in->options.color;
+    if (!value_of(text, names[raw][color][0], ':'))
+        color = !color; /* the file has one pair only */
+    for (int v = 0; v < 2; v++)
+        if (!key_numbers(text, names[raw][color][v], ':', p[v], 12))
+            return rig_refuse(in, 0, "%s: twelve numbers expected", names[raw][color][v]);
+    if (!(p[0][0] > 0 && p[0][5] > 0))
+        return rig_refuse(in, 0, "%s: focal length %g", names[raw][color][0], p[0][0]);
+    if (raw && key_numbers(text, color ? "S_rect_02" : "S_rect_00", ':', size, 2)) {
+        if (!(size[0] >= 1 && size[0] <= 65536 && size[1] >= 1 && size[1] <= 65536))
+            return rig_refuse(in, 0, "S_rect: picture size %g x %g", size[0], size[1]);
+        for (int v = 0; v < 2; v++) {
+            rig->camera[v].width = (int)size[0];
+            rig->camera[v].height = (int)size[1];
+        }
+    }
+    for (int i = 0; i < 7; i += i == 0 ? 5 : 1) /* fx, fy, cy */
+        if (!(fabs(p[0][i] - p[1][i]) <= 1e-3 * p[0][0]))
+            return rig_refuse(in, 0, "%s, %s: focal lengths and rows differ", names[raw][color][0],
+                              names[raw][color][1]);
+    /* the fourth column is K t; its last number, a shift along the axis of some mm, moves x too */
+    double shift[2];
+    for (int v = 0; v < 2; v++)
+        shift[v] = (p[v][3] - p[v][2] * p[v][11]) / p[v][0];
+    rig_make_rectified(rig, p[0][0], p[0][5], p[0][2], p[1][2], p[0][6], shift[0] - shift[1]);
+    rig->metric = 1;
+    return 0;
+}
+
+/* ---- Middlebury */
+
+int rig_is_middlebury(const char *text) {
+    return (value_of(text, "cam0", '=') && value_of(text, "cam1", '=')) ||
+           (value_of(text, "focal_px", '=') && !value_of(text, "fx", '='));
+}
+
+int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig) {
+    double left[9], right[9], baseline, doffs = 0, size[2] = {0, 0};
+    if (value_of(text, "cam0", '=')) {
+        if (!key_numbers(text, "cam0", '=', left, 9) || !key_numbers(text, "cam1", '=', right, 9))
+            return rig_refuse(in, 0, "cam0, cam1: nine numbers expected");
+        doffs = right[2] - left[2];
+    } else { /* one number a line, as small copies of the sets carry it */
+        if (!key_numbers(text, "focal_px", '=', &left[0], 1))
+            return rig_refuse(in, 0, "focal_px: a number expected");
+        left[4] = left[0];
+        if (!key_numbers(text, "cx_left", '=', &left[2], 1) &&
+            !key_numbers(text, "cx", '=', &left[2], 1))
+            return rig_refuse(in, 0, "cx: a number expected");
+        if (!key_numbers(text, "cy", '=', &left[5], 1))
+            return rig_refuse(in, 0, "cy: a number expected");
+    }
+    if (value_of(text, "doffs", '=') && !key_numbers(text, "doffs", '=', &doffs, 1))
+        return rig_refuse(in, 0, "doffs: a number expected");
+    if (key_numbers(text, "baseline_m", '=', &baseline, 1))
+        ;
+    else if (key_numbers(text, "baseline", '=', &baseline, 1) ||
+             key_numbers(text, "baseline_mm", '=', &baseline, 1))
+        baseline /= 1000;
+    else
+        return rig_refuse(in, 0, "baseline: a number (mm) expected");
+    if (key_numbers(text, "width", '=', &size[0], 1) &&
+        key_numbers(text, "height", '=', &size[1], 1)) {
+        if (!(size[0] >= 1 && size[0] <= 65536 && size[1] >= 1 && size[1] <= 65536))
+            return rig_refuse(in, 0, "width, height: %g x %g", size[0], size[1]);
+        for (int v = 0; v < 2; v++) {
+            rig->camera[v].width = (int)size[0];
+            rig->camera[v].height = (int)size[1];
+        }
+    }
+    rig_make_rectified(rig, left[0], left[4], left[2], left[2] + doffs, left[5], baseline);
+    rig->metric = 1;
+    return 0;
+}
+
+/* ---- ZED */
+
+int rig_is_zed(const char *text) {
+    return strstr(text, "[LEFT_CAM_") && strstr(text, "[RIGHT_CAM_");
+}
+
+struct zed_size {
+    const char *name;
+    int width, height;
+};
+
+static const struct zed_size zed_sizes[] = {
+    {"HD", 1280, 720},       {"FHD", 1920, 1080}, {"2K", 2208, 1242},      {"VGA", 672, 376},
+    {"FHD1200", 1920, 1200}, {"SVGA", 960, 600},  {"QHDPLUS", 3200, 1800}, {"4K", 3840, 2160}};
+
+static int zed_number(GKeyFile *file, const char *group, const char *key, double *out) {
+    GError *cause = NULL;
+    double x = g_key_file_get_double(file, group, key, &cause);
+    int found = !cause;
+    g_clear_error(&cause);
+    if (found)
+        *out = x;
+    return found;
+}
+
+static int zed_camera(struct rig_reading *in, GKeyFile *file, const char *side,
+                      const struct zed_size *size, struct camera *c) {
+    char group[64];
+    snprintf(group, sizeof group, "%s_CAM_%s", side, size->name);
+    static const char *const lens[5] = {"k1", "k2", "p1", "p2", "k3"};
+    *c = (struct camera){
+        .width = size->width, .height = size->height, .distortion = DISTORTION_RADTAN};
+    for (int i = 0; i < 5; i++)
+        zed_number(file, group, lens[i], &c->k[i]); /* older files leave out what is 0 */
+    if (!zed_number(file, group, "fx", &c->fx) || !zed_number(file, group, "fy", &c->fy) ||
+        !zed_number(file, group, "cx", &c->cx) || !zed_number(file, group, "cy", &c->cy))
+        return rig_refuse(in, 0, "[%s]: fx, fy, cx, cy expected", group);
+    return 0;
+}
+
+/* "NAME_SIZE", or "NAME" in older files, or 0. */
+static double zed_stereo(GKeyFile *file, const char *name, const struct zed_size *size) {
+    char key[32];
+    double x = 0;
+    snprintf(key, sizeof key, "%s_%s", name, size->name);
+    if (!zed_number(file, "STEREO", key, &x))
+        zed_number(file, "STEREO", name, &x);
+    return x;
+}
+
+static int zed_fill(struct rig_reading *in, GKeyFile *file, const struct zed_size *size,
+                    struct rig *rig) {
+    double baseline;
+    int error = zed_camera(in, file, "LEFT", size, &rig->camera[0]);
+    if (!error)
+        error = zed_camera(in, file, "RIGHT", size, &rig->camera[1]);
+    if (error)
+        return error;
+    if (!zed_number(file, "STEREO", "Baseline", &baseline) &&
+        !zed_number(file, "STEREO", "BaseLine", &baseline))
+        return rig_refuse(in, 0, "[STEREO]: Baseline (mm) expected");
+    double turn[3] = {zed_stereo(file, "RX", size), zed_stereo(file, "CV", size),
+                      zed_stereo(file, "RZ", size)};
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(turn[i]) <= M_PI))
+            return rig_refuse(in, 0, "[STEREO]: RX, CV, RZ: %g is no angle in radians", turn[i]);
+    rotation_from_vector(turn, rig->R);
+    /* the file says where the right camera is; T, in mm here, goes the other way */
+    rig->T[0] = -baseline;
+    rig->T[1] = -zed_stereo(file, "TY", size);
+    rig->T[2] = -zed_stereo(file, "TZ", size);
+    rig_set_unit(rig, 1e-3);
+    return 0;
+}
+
+int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig) {
+    GKeyFile *file = g_key_file_new();
+    const struct zed_size *size = NULL;
+    int error;
+    if (!g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, NULL)) {
+        error =
+            rig_refuse(in, 0, "is not a ZED calibration that can be read (key=value in [groups])");
+    } else {
+        /* the size asked for, else the one whose shape fits, else the first that is there */
+        for (int pass = 0; pass < 3 && !size; pass++)
+            for (size_t i = 0; i < G_N_ELEMENTS(zed_sizes) && !size; i++) {
+                char group[64];
+                const struct zed_size *s = &zed_sizes[i];
+                snprintf(group, sizeof group, "LEFT_CAM_%s", s->name);
+                int w = in->options.width, h = in->options.height;
+                if (g_key_file_has_group(file, group) &&
+                    (pass == 2 || (pass == 0 && w == s->width && h == s->height) ||
+                     (pass == 1 && w > 0 && (long)w * s->height == (long)h * s->width)))
+                    size = s;
+            }
+        error =
+            size ? zed_fill(in, file, size, rig)
+                 : rig_refuse(in, 0, "holds no size that is known (LEFT_CAM_HD, _2K, _FHD, _VGA)");
+    }
+    g_key_file_free(file);
+    return error;
+}

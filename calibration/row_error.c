@@ -1,0 +1,280 @@
+/*
+ * Corners by the smaller eigenvalue of the gradient matrix (Shi and Tomasi 1994), one to a cell of a grid; found
+ * again by normalised correlation, both ways, and brought to a part of a pixel by least squares on the patch
+ * (Lucas and Kanade 1981, with gain and offset taken out).
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/row_error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CELL = 16,     /* px, one corner at most in each */
+    HALF = 5,      /* of the patch that is correlated */
+    FINE_HALF = 7, /* of the patch of the least squares */
+    ROWS = 6,      /* searched up and down */
+    EDGE = FINE_HALF + 3,
+    CORNERS_MOST = 4000
+};
+#define CORRELATION_LEAST 0.85
+
+struct grey {
+    const uint8_t *data;
+    int width, height;
+};
+
+struct corner {
+    int x, y;
+};
+
+static int at(const struct grey *g, int x, int y) {
+    return g->data[(size_t)y * (size_t)g->width + (size_t)x];
+}
+
+/* Smaller eigenvalue of the gradient matrix of a 7 x 7 window, per pixel. */
+static double strength(const struct grey *g, int x, int y) {
+    double a = 0, b = 0, c = 0;
+    for (int j = -3; j <= 3; j++)
+        for (int i = -3; i <= 3; i++) {
+            double gx = at(g, x + i + 1, y + j) - at(g, x + i - 1, y + j);
+            double gy = at(g, x + i, y + j + 1) - at(g, x + i, y + j - 1);
+            a += gx * gx;
+            b += gx * gy;
+            c += gy * gy;
+        }
+    return ((a + c) - sqrt((a - c) * (a - c) + 4 * b * b)) / 2 / 49 / 4;
+}
+
+static int find_corners(const struct grey *g, struct corner *corners) {
+    int count = 0;
+    /* cells grow with the picture, so that all of it is covered however large it is */
+    int cell = CELL;
+    while ((long)(g->width / cell) * (g->height / cell) > CORNERS_MOST)
+        cell++;
+    for (int cy = EDGE; cy + cell <= g->height - EDGE; cy += cell)
+        for (int cx = EDGE; cx + cell <= g->width - EDGE; cx += cell) {
+            double best = 25; /* grey levels squared: above the noise of a poor camera */
+            struct corner corner = {-1, -1};
+            for (int y = cy; y < cy + cell; y += 2)
+                for (int x = cx; x < cx + cell; x += 2) {
+                    double s = strength(g, x, y);
+                    if (s > best) {
+                        best = s;
+                        corner = (struct corner){x, y};
+                    }
+                }
+            if (corner.x >= 0 && count < CORNERS_MOST)
+                corners[count++] = corner;
+        }
+    return count;
+}
+
+struct patch {
+    double mean, norm;
+    float value[2 * HALF + 1][2 * HALF + 1];
+};
+
+static void take_patch(const struct grey *g, int x, int y, struct patch *p) {
+    double sum = 0, square = 0;
+    for (int j = -HALF; j <= HALF; j++)
+        for (int i = -HALF; i <= HALF; i++) {
+            int v = at(g, x + i, y + j);
+            p->value[j + HALF][i + HALF] = (float)v;
+            sum += v;
+            square += (double)v * v;
+        }
+    const double n = (2 * HALF + 1) * (2 * HALF + 1);
+    p->mean = sum / n;
+    p->norm = sqrt(fmax(square - sum * sum / n, 1));
+}
+
+static double correlate(const struct patch *a, const struct grey *g, int x, int y) {
+    double sum = 0, square = 0, product = 0;
+    for (int j = -HALF; j <= HALF; j++)
+        for (int i = -HALF; i <= HALF; i++) {
+            double v = at(g, x + i, y + j);
+            sum += v;
+            square += v * v;
+            product += v * (double)a->value[j + HALF][i + HALF];
+        }
+    const double n = (2 * HALF + 1) * (2 * HALF + 1);
+    double norm = sqrt(fmax(square - sum * sum / n, 1));
+    return (product - a->mean * sum) / (a->norm * norm);
+}
+
+/* The best place of a patch in columns from..to and rows y - ROWS..y + ROWS; its correlation. */
+static double search(const struct patch *p, const struct grey *g, int from, int to, int y,
+                     struct corner *found) {
+    double best = -1;
+    from = from < EDGE ? EDGE : from;
+    to = to > g->width - EDGE - 1 ? g->width - EDGE - 1 : to;
+    for (int v = y - ROWS; v <= y + ROWS; v++) {
+        if (v < EDGE || v >= g->height - EDGE)
+            continue;
+        for (int u = from; u <= to; u++) {
+            double c = correlate(p, g, u, v);
+            if (c > best) {
+                best = c;
+                *found = (struct corner){u, v};
+            }
+        }
+    }
+    return best;
+}
+
+static double sample(const struct grey *g, double x, double y) {
+    int x0 = (int)floor(x), y0 = (int)floor(y);
+    double u = x - x0, v = y - y0;
+    return (1 - v) * ((1 - u) * at(g, x0, y0) + u * at(g, x0 + 1, y0)) +
+           v * ((1 - u) * at(g, x0, y0 + 1) + u * at(g, x0 + 1, y0 + 1));
+}
+
+/* Solves the symmetric system of n <= 4 unknowns in place by elimination; 0 if it is singular. */
+static int solve4(double m[4][5]) {
+    for (int i = 0; i < 4; i++) {
+        if (!(m[i][i] > 1e-9))
+            return 0;
+        for (int j = i + 1; j < 4; j++) {
+            double f = m[j][i] / m[i][i];
+            for (int k = i; k < 5; k++)
+                m[j][k] -= f * m[i][k];
+        }
+    }
+    for (int i = 3; i >= 0; i--) {
+        for (int k = i + 1; k < 4; k++)
+            m[i][4] -= m[i][k] * m[k][4];
+        m[i][4] /= m[i][i];
+    }
+    return 1;
+}
+
+/* Moves (x, y) of g to where the patch around corner c of f lies, gain and offset free. Gradients are the mean
+ * of both pictures', which takes out the bias that bilinear reading of one of them brings. */
+static int refine(const struct grey *f, struct corner c, const struct grey *g, double *x,
+                  double *y) {
+    double gain = 1, offset = 0, x0 = *x, y0 = *y;
+    for (int step = 0; step < 20; step++) {
+        double m[4][5] = {{0}};
+        for (int j = -FINE_HALF; j <= FINE_HALF; j++)
+            for (int i = -FINE_HALF; i <= FINE_HALF; i++) {
+                double u = *x + i, v = *y + j;
+                int p = c.x + i, q = c.y + j;
+                double seen = sample(g, u, v), want = at(f, p, q);
+                double gx = (sample(g, u + 1, v) - sample(g, u - 1, v)) / 4 +
+                            gain * (at(f, p + 1, q) - at(f, p - 1, q)) / 4;
+                double gy = (sample(g, u, v + 1) - sample(g, u, v - 1)) / 4 +
+                            gain * (at(f, p, q + 1) - at(f, p, q - 1)) / 4;
+                const double row[4] = {gx, gy, -want, -1};
+                double left = gain * want + offset - seen;
+                for (int k = 0; k < 4; k++) {
+                    for (int l = 0; l < 4; l++)
+                        m[k][l] += row[k] * row[l];
+                    m[k][4] += row[k] * left;
+                }
+            }
+        if (!solve4(m))
+            return -EDOM;
+        *x += m[0][4];
+        *y += m[1][4];
+        gain += m[2][4];
+        offset += m[3][4];
+        if (fabs(*x - x0) > 2 || fabs(*y - y0) > 2 || !(gain > 0.2 && gain < 5))
+            return -EDOM;
+        if (fabs(m[0][4]) < 1e-3 && fabs(m[1][4]) < 1e-3)
+            return 0;
+    }
+    return -EDOM;
+}
+
+static int match(const struct grey *left, const struct grey *right, struct corner c, int least,
+                 int most, struct row_match *out) {
+    struct patch p;
+    struct corner there, back;
+    take_patch(left, c.x, c.y, &p);
+    if (search(&p, right, c.x - most, c.x - least, c.y, &there) < CORRELATION_LEAST)
+        return -ENODATA;
+    take_patch(right, there.x, there.y, &p);
+    if (search(&p, left, there.x + least, there.x + most, there.y, &back) < CORRELATION_LEAST ||
+        abs(back.x - c.x) > 1 || abs(back.y - c.y) > 1)
+        return -ENODATA;
+    if (abs(there.y - c.y) == ROWS) /* at the rim of the search: the true place may lie beyond */
+        return -ENODATA;
+    double x = there.x, y = there.y;
+    if (refine(left, c, right, &x, &y))
+        return -ENODATA;
+    *out = (struct row_match){(float)c.x, (float)c.y, (float)(c.x - x), (float)(y - c.y)};
+    return 0;
+}
+
+static int compare(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(float *sorted, int count, double share) {
+    return (double)sorted[(int)fmin(share * count, count - 1)];
+}
+
+static void summarise(const struct row_match *m, int count, float *v, struct row_error *result) {
+    for (int i = 0; i < count; i++)
+        v[i] = m[i].dy;
+    qsort(v, (size_t)count, sizeof *v, compare);
+    result->median = quantile(v, count, 0.5);
+    for (int i = 0; i < count; i++)
+        v[i] = fabsf(m[i].dy - (float)result->median);
+    qsort(v, (size_t)count, sizeof *v, compare);
+    result->scatter = quantile(v, count, 0.95);
+    for (int i = 0; i < count; i++) {
+        v[i] = fabsf(m[i].dy);
+        result->mean_abs += (double)v[i] / count;
+    }
+    qsort(v, (size_t)count, sizeof *v, compare);
+    result->median_abs = quantile(v, count, 0.5);
+    result->p95_abs = quantile(v, count, 0.95);
+}
+
+int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
+                      int most, struct row_error *result, struct row_match *matches, int room) {
+    struct grey l = {left, width, height}, r = {right, width, height};
+    struct corner *corners = malloc(CORNERS_MOST * sizeof *corners);
+    struct row_match *found = malloc(CORNERS_MOST * sizeof *found);
+    float *values = malloc(CORNERS_MOST * sizeof *values);
+    int error = 0, count = 0;
+    *result = (struct row_error){0};
+    if (!corners || !found || !values) {
+        error = -ENOMEM;
+    } else {
+        int candidates = find_corners(&l, corners);
+        for (int i = 0; i < candidates; i++)
+            count += match(&l, &r, corners[i], least, most, &found[count]) == 0;
+        result->matches = count;
+        if (count < ROW_ERROR_MATCHES_LEAST)
+            error = -ENODATA;
+        else
+            summarise(found, count, values, result);
+        for (int i = 0; matches && i < count && i < room; i++)
+            matches[i] = found[i];
+    }
+    free(corners);
+    free(found);
+    free(values);
+    return error;
+}
+
+double row_error_offset(const struct row_error *error) {
+    return fabs(error->median) < 0.05 ? 0 : error->median;
+}
+
+const char *row_error_advice(const struct row_error *error) {
+    if (error->scatter > 1.5)
+        return "rows do not match and no offset mends it: the cameras have moved since the "
+               "calibration, or these pictures are not rectified; calibrate again";
+    if (error->p95_abs > 1 && fabs(error->median) > 0.25)
+        return "the right picture sits too high or too low: a row offset mends it; if it comes "
+               "back, "
+               "fix the cameras and calibrate again";
+    return NULL;
+}

@@ -1,0 +1,119 @@
+/*
+ * A thin layer over libyaml's document. No state.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/yaml_tree.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char *why,
+                   size_t size) {
+    yaml_parser_t parser;
+    tree->root = NULL;
+    if (length >= 6 && memcmp(text, "%YAML:", 6) == 0) {
+        const char *end = memchr(text, '\n', length);
+        size_t skip = end ? (size_t)(end + 1 - text) : length;
+        text += skip;
+        length -= skip;
+    }
+    if (!yaml_parser_initialize(&parser)) {
+        snprintf(why, size, "no memory to read it");
+        return -ENOMEM;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    int loaded = yaml_parser_load(&parser, &tree->document);
+    if (!loaded)
+        snprintf(why, size, "is no calibration that is known here: as YAML, line %zu: %s",
+                 parser.problem_mark.line + 1, parser.problem ? parser.problem : "damaged");
+    yaml_parser_delete(&parser);
+    if (!loaded)
+        return -EBADMSG;
+    tree->root = yaml_document_get_root_node(&tree->document);
+    if (!tree->root || tree->root->type != YAML_MAPPING_NODE) {
+        snprintf(why, size,
+                 "is no calibration that is known here (OpenCV, ROS, KITTI, Middlebury, "
+                 "Kalibr, ZED)");
+        yaml_tree_close(tree);
+        return -EBADMSG;
+    }
+    return 0;
+}
+
+void yaml_tree_close(struct yaml_tree *tree) {
+    yaml_document_delete(&tree->document);
+    tree->root = NULL;
+}
+
+yaml_node_t *yaml_find(struct yaml_tree *tree, yaml_node_t *node, const char *key) {
+    if (!node || node->type != YAML_MAPPING_NODE)
+        return NULL;
+    yaml_node_pair_t *end = node->data.mapping.pairs.top;
+    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < end; p++) {
+        const char *text = yaml_text(yaml_document_get_node(&tree->document, p->key));
+        if (text && strcmp(text, key) == 0)
+            return yaml_document_get_node(&tree->document, p->value);
+    }
+    return NULL;
+}
+
+yaml_node_t *yaml_find_any(struct yaml_tree *tree, yaml_node_t *node, const char *const *keys) {
+    yaml_node_t *found = NULL;
+    for (; *keys && !found; keys++)
+        found = yaml_find(tree, node, *keys);
+    return found;
+}
+
+const char *yaml_text(const yaml_node_t *node) {
+    return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+}
+
+int yaml_number(const yaml_node_t *node, double *out) {
+    const char *text = yaml_text(node);
+    char *end;
+    if (!text || !*text)
+        return 0;
+    double x = g_ascii_strtod(text, &end);
+    if (*end || !isfinite(x))
+        return 0;
+    *out = x;
+    return 1;
+}
+
+/* Appends the numbers of a list; lists in it may hold numbers only. */
+static int list_numbers(struct yaml_tree *tree, yaml_node_t *list, int nested, double *out,
+                        int most, int got) {
+    yaml_node_item_t *end = list->data.sequence.items.top;
+    for (yaml_node_item_t *i = list->data.sequence.items.start; i < end && got >= 0; i++) {
+        yaml_node_t *node = yaml_document_get_node(&tree->document, *i);
+        double x;
+        if (node && node->type == YAML_SEQUENCE_NODE && nested) {
+            got = list_numbers(tree, node, 0, out, most, got);
+        } else if (yaml_number(node, &x)) {
+            if (got < most)
+                out[got] = x;
+            got++;
+        } else {
+            return -1;
+        }
+    }
+    return got;
+}
+
+int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int most) {
+    yaml_node_t *data = yaml_find(tree, node, "data");
+    double rows, cols;
+    if (!node)
+        return -1;
+    if (node->type == YAML_SEQUENCE_NODE)
+        return list_numbers(tree, node, 1, out, most, 0);
+    if (!data || data->type != YAML_SEQUENCE_NODE ||
+        !yaml_number(yaml_find(tree, node, "rows"), &rows) ||
+        !yaml_number(yaml_find(tree, node, "cols"), &cols))
+        return -1;
+    int got = list_numbers(tree, data, 0, out, most, 0);
+    return rows * cols == got ? got : -1;
+}

@@ -1,0 +1,20 @@
+/*
+ * Point clouds to PLY files: binary, little endian, x y z float and red green blue uchar. Written beside
+ * the target and renamed. No shared state.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PLY_H
+#define LIVESTEREO_PLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ply_point {
+    float xyz[3];
+    uint8_t rgb[3];
+};
+
+/* unit goes into the header's comment ("metres"). 0 or -errno after a log line. */
+int ply_write(const char *path, const struct ply_point *points, size_t count, const char *unit);
+
+#endif
