@@ -6,6 +6,7 @@
 #include "app/metrics.h"
 #include "app/views.h"
 #include "capture/picture.h"
+#include "capture/ply.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -20,12 +21,17 @@ struct batch_output {
     GHashTable *stems; /* names used so far */
     int kinds;
     struct source *source;
+    struct depth_geometry geometry;
 };
 
 static const struct {
     const char *name;
     int flag;
-} kinds[] = {{"disp16", SAVE_DISP16}, {"pfm", SAVE_PFM}, {"color", SAVE_COLOR}};
+} kinds[] = {{"disp16", SAVE_DISP16},
+             {"pfm", SAVE_PFM},
+             {"depth16", SAVE_DEPTH16},
+             {"ply", SAVE_PLY},
+             {"color", SAVE_COLOR}};
 
 int save_kinds_parse(const char *text) {
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
@@ -36,13 +42,13 @@ int save_kinds_parse(const char *text) {
             if (strcmp(*word, kinds[i].name) == 0)
                 flag = kinds[i].flag;
         if (!flag) {
-            log_error("--save", "\"%s\" is not one of disp16, pfm, color", *word);
+            log_error("--save", "\"%s\" is not one of disp16, pfm, depth16, ply, color", *word);
             return -EINVAL;
         }
         sum |= flag;
     }
     if (!sum)
-        log_error("--save", "names nothing to save; give some of disp16, pfm, color");
+        log_error("--save", "names nothing to save; give some of disp16, pfm, depth16, ply, color");
     return sum ? sum : -EINVAL;
 }
 
@@ -72,7 +78,8 @@ static void release(struct batch_output **output) {
     g_free(o);
 }
 
-struct batch_output *batch_output_open(const char *folder, int save, struct source *source) {
+struct batch_output *batch_output_open(const char *folder, int save, struct source *source,
+                                       const struct depth_geometry *geometry) {
     struct batch_output *output = g_new0(struct batch_output, 1);
     output->folder = g_strdup(folder);
     output->csv_path = g_build_filename(folder, "frames.csv", NULL);
@@ -80,6 +87,7 @@ struct batch_output *batch_output_open(const char *folder, int save, struct sour
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     output->kinds = save;
     output->source = source;
+    output->geometry = *geometry;
     if (begin_csv(output) != 0)
         release(&output);
     return output;
@@ -105,6 +113,37 @@ static char *choose_stem(struct batch_output *output, const char *files, long in
     return g_strdup_printf("%06ld", index);
 }
 
+#define PLY_FARTHEST 100.0 /* metres; what is beyond is noise in a cloud */
+
+static int write_depth16(const char *path, const struct depth_geometry *g,
+                         const struct frame *frame) {
+    int width = frame->left.width, height = frame->left.height;
+    uint16_t *mm = g_new(uint16_t, (size_t)width * (size_t)height);
+    depth_map_mm(g, frame->disparity, width, height, mm);
+    int error = picture_write16(path, mm, width, height);
+    g_free(mm);
+    return error;
+}
+
+static int write_ply(const char *path, const struct depth_geometry *g, const struct frame *frame) {
+    const struct image *im = &frame->rect_left;
+    struct ply_point *points = g_new(struct ply_point, (size_t)im->width * (size_t)im->height);
+    size_t count = 0;
+    for (int y = 0; y < im->height; y++)
+        for (int x = 0; x < im->width; x++) {
+            size_t i = (size_t)y * (size_t)im->width + (size_t)x;
+            if (depth_point(g, x, y, frame->disparity[i], PLY_FARTHEST, points[count].xyz))
+                continue;
+            for (int c = 0; c < 3; c++)
+                points[count].rgb[c] =
+                    im->data[i * (size_t)im->channels + (size_t)(c % im->channels)];
+            count++;
+        }
+    int error = ply_write(path, points, count, "metres");
+    g_free(points);
+    return error;
+}
+
 static int write_files(struct batch_output *output, const char *stem, const struct frame *frame) {
     int width = frame->left.width, height = frame->left.height;
     int error = 0;
@@ -115,6 +154,14 @@ static int write_files(struct batch_output *output, const char *stem, const stru
     if (!error && (output->kinds & SAVE_PFM)) {
         g_autofree char *path = g_strdup_printf("%s/%s.pfm", output->folder, stem);
         error = picture_write_pfm(path, frame->disparity, width, height);
+    }
+    if (!error && (output->kinds & SAVE_DEPTH16)) {
+        g_autofree char *path = g_strdup_printf("%s/%s_depth16.png", output->folder, stem);
+        error = write_depth16(path, &output->geometry, frame);
+    }
+    if (!error && (output->kinds & SAVE_PLY)) {
+        g_autofree char *path = g_strdup_printf("%s/%s.ply", output->folder, stem);
+        error = write_ply(path, &output->geometry, frame);
     }
     if (!error && (output->kinds & SAVE_COLOR)) {
         g_autofree char *path = g_strdup_printf("%s/%s_color.png", output->folder, stem);

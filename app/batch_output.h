@@ -6,18 +6,20 @@
 #ifndef LIVESTEREO_BATCH_OUTPUT_H
 #define LIVESTEREO_BATCH_OUTPUT_H
 
+#include "calibration/depth.h"
 #include "capture/source.h"
 
-enum { SAVE_DISP16 = 1, SAVE_PFM = 2, SAVE_COLOR = 4 };
+enum { SAVE_DISP16 = 1, SAVE_PFM = 2, SAVE_COLOR = 4, SAVE_DEPTH16 = 8, SAVE_PLY = 16 };
 
-/* "disp16,pfm,color" to the sum of the flags, or -EINVAL after a log line. */
+/* "disp16,pfm,depth16,ply,color" to the sum of the flags, or -EINVAL after a log line. */
 int save_kinds_parse(const char *text);
 
 struct batch_output;
 
 /* Makes the folder (and those above it) and begins its frames.csv, which gets that name when it
- * is whole. NULL after a log line. */
-struct batch_output *batch_output_open(const char *folder, int kinds, struct source *source);
+ * is whole. NULL after a log line. geometry is for depth16 and ply. */
+struct batch_output *batch_output_open(const char *folder, int kinds, struct source *source,
+                                       const struct depth_geometry *geometry);
 
 /* Writes the files of one frame and its row. 0, or -errno after a log line. */
 int batch_output_write(struct batch_output *output, const struct frame *frame);

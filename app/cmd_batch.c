@@ -6,6 +6,7 @@
 #include "app/batch_output.h"
 #include "app/commands.h"
 #include "app/live.h"
+#include "app/rig_options.h"
 #include "config/log.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct batch {
     struct common_options common;
     struct params params;
     struct source_options source;
+    struct rig_options rig;
     char *folder, *save;
     int kinds;
     long written, damaged;
@@ -89,12 +91,19 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
 }
 
 static int run_input(struct batch *batch, struct source *source, const char *folder) {
-    int code;
-    struct stereo *stereo = pipeline_open(&batch->params, source->name, source->width,
-                                          source->height, source->channels, &code);
-    if (!stereo)
+    struct rig_use rig;
+    struct stereo *stereo = NULL;
+    int code = rig_use_open(&batch->rig, source->width, source->height, source->channels, &rig);
+    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_PLY)))
+        code = rig_use_need_metres(&rig);
+    if (code == EXIT_DONE)
+        stereo = pipeline_open(&batch->params, source->name, source->width, source->height,
+                               source->channels, rig_use_maps(&rig), &code);
+    if (!stereo) {
+        rig_use_close(&rig);
         return code;
-    struct batch_output *output = batch_output_open(folder, batch->kinds, source);
+    }
+    struct batch_output *output = batch_output_open(folder, batch->kinds, source, &rig.geometry);
     code = EXIT_RUN_FAILED;
     if (output) {
         struct live_options options = {.policy = QUEUE_WAIT};
@@ -107,6 +116,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
             code = EXIT_RUN_FAILED;
     }
     stereo_close(&stereo);
+    rig_use_close(&rig);
     return code;
 }
 
@@ -142,7 +152,8 @@ static int run_all(struct batch *batch, int count, char **words) {
             code = run_input(batch, source, folder);
             source_close(&source);
         }
-        if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
+        if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_CALIBRATION ||
+            code == EXIT_INTERRUPTED)
             return code;
         if (code != EXIT_DONE && (worst == EXIT_DONE || worst == EXIT_SOME_FAILED))
             worst = code;
@@ -173,8 +184,9 @@ int cmd_batch(int argc, char **argv) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, color", "KIND,..."},
+         "What to write: disp16 (the default), pfm, depth16, ply, color", "KIND,..."},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
+        RIG_OPTION_ENTRIES(&batch.rig),
         {0},
     };
     int code = options_parse(
@@ -186,6 +198,8 @@ int cmd_batch(int argc, char **argv) {
         "Files, named after the left picture:\n"
         "  NAME_disp16.png  16-bit PNG, disparity * 256, 0 unknown (KITTI's form)\n"
         "  NAME.pfm         32-bit float, px, +inf unknown\n"
+        "  NAME_depth16.png 16-bit PNG, millimetres, 0 unknown or beyond 65 m (needs --calib)\n"
+        "  NAME.ply         coloured points in metres (needs --calib)\n"
         "  NAME_color.png   colour picture to look at\n"
         "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms; no row for a failed "
         "pair\n\n"
@@ -194,12 +208,13 @@ int cmd_batch(int argc, char **argv) {
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
         "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n\n"
         "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
-        "5 no usable GPU, 6 some pairs failed, 130 interrupted.",
+        "4 the calibration cannot be used, 5 no usable GPU, 6 some pairs failed, 130 interrupted.",
         entries, &batch.common, &batch.params);
     if (code == GO_ON)
         code = check_and_run(&batch, argc - 1, argv + 1);
     g_free(batch.folder);
     g_free(batch.save);
+    rig_options_free(&batch.rig);
     options_free(&batch.common);
     return code;
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
+#include "app/rig_options.h"
 #include "app/dataset.h"
 #include "app/eval_report.h"
 #include "app/views.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 struct eval {
+    struct rig_options rig;
     struct common_options common;
     struct params params;
     gboolean json;
@@ -86,11 +88,18 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
             return EXIT_USAGE;
         }
     }
-    int code = EXIT_RUN_FAILED;
-    struct stereo *stereo = pipeline_open(&params, pair->name, pair->left.width, pair->left.height,
-                                          pair->left.channels, &code);
-    if (!stereo)
+    struct rig_use rig;
+    struct stereo *stereo = NULL;
+    int code =
+        rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
+    if (code == EXIT_DONE)
+        stereo = pipeline_open(&params, pair->name, pair->left.width, pair->left.height,
+                               pair->left.channels, rig_use_maps(&rig), &code);
+    if (!stereo) {
+        rig_use_close(&rig);
         return code;
+    }
+    code = EXIT_RUN_FAILED;
     struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height, pair->left.channels,
                                         0, stereo_frame_alloc(stereo));
     if (pool) {
@@ -100,6 +109,7 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
     }
     pool_close(&pool);
     stereo_close(&stereo);
+    rig_use_close(&rig);
     return code;
 }
 
@@ -171,6 +181,7 @@ int cmd_eval(int argc, char **argv) {
     struct eval eval = {.repeat = 1};
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
+        RIG_OPTION_ENTRIES(&eval.rig),
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
          "Compute each pair N times and give the median of the times", "N"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
@@ -198,6 +209,7 @@ int cmd_eval(int argc, char **argv) {
     if (code == GO_ON)
         code = check_and_run(&eval, argc - 1, argv + 1);
     g_free(eval.folder);
+    rig_options_free(&eval.rig);
     options_free(&eval.common);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "app/live.h"
 #include "app/metrics.h"
+#include "app/rig_options.h"
 #include "app/views.h"
 #include "capture/picture.h"
 #include "capture/source_status.h"
@@ -149,7 +150,7 @@ static int run(struct source *source, struct stereo *stereo, const struct params
 
 static int open_and_run(int argc, char **argv, const struct common_options *options,
                         const struct params *params, struct source_options *source_options,
-                        int frames, const char *picture) {
+                        const struct rig_options *rig_options, int frames, const char *picture) {
     if (argc < 2 || frames < 0 || source_options->rate < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                   : "--frames and --rate cannot be negative");
@@ -160,9 +161,12 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
         source_open((const char *const *)argv + 1, argc - 1, source_options, &error);
     if (!source)
         return EXIT_SOURCE;
-    int code;
-    struct stereo *stereo =
-        pipeline_open(params, source->name, source->width, source->height, source->channels, &code);
+    struct rig_use rig;
+    int code = rig_use_open(rig_options, source->width, source->height, source->channels, &rig);
+    struct stereo *stereo = code == EXIT_DONE
+                                ? pipeline_open(params, source->name, source->width, source->height,
+                                                source->channels, rig_use_maps(&rig), &code)
+                                : NULL;
     if (stereo) {
         bool live = source->live || source_options->rate > 0;
         struct live_options live_options = {
@@ -174,14 +178,16 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
         code = run(source, stereo, params, &live_options, picture, progress_wanted(options));
     }
     stereo_close(&stereo);
+    rig_use_close(&rig);
     source_close(&source);
     return code;
 }
 
-enum { RUN_ENTRIES = 5 };
+enum { RUN_ENTRIES = 5 + RIG_ENTRIES };
 
 int cmd_run(int argc, char **argv) {
     struct source_options source = {0};
+    struct rig_options rig = {0};
     int frames = 0;
     char *picture = NULL;
     struct camera_options camera = {0};
@@ -191,6 +197,7 @@ int cmd_run(int argc, char **argv) {
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &source.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &source.loop, "Start again at the end", NULL},
+        RIG_OPTION_ENTRIES(&rig),
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &source.rate,
          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
         [RUN_ENTRIES + CAMERA_ENTRIES - 1] = {0},
@@ -212,9 +219,10 @@ int cmd_run(int argc, char **argv) {
     if (code == GO_ON)
         code = camera_options_apply(&camera, &params, &source);
     if (code == GO_ON)
-        code = open_and_run(argc, argv, &options, &params, &source, frames, picture);
+        code = open_and_run(argc, argv, &options, &params, &source, &rig, frames, picture);
     camera_options_free(&camera);
     g_free(picture);
+    rig_options_free(&rig);
     options_free(&options);
     return code;
 }

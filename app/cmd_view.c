@@ -393,7 +393,7 @@ static int view_source(struct viewer *v, const struct view_options *o,
     if (code != GO_ON)
         return code;
     v->stereo = pipeline_open(&v->params, v->source->name, v->source->width, v->source->height,
-                              v->source->channels, &code);
+                              v->source->channels, NULL, &code);
     if (!v->stereo)
         return code;
     v->slot[0] = v->slot[1] = v->params;

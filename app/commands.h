@@ -18,6 +18,7 @@ enum exit_code {
     EXIT_RUN_FAILED = 1,
     EXIT_USAGE = 2,
     EXIT_SOURCE = 3,
+    EXIT_CALIBRATION = 4,
     EXIT_NO_GPU = 5,
     EXIT_SOME_FAILED = 6,
     EXIT_INTERRUPTED = 130
@@ -31,6 +32,8 @@ int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
+int cmd_calib(int argc, char **argv);
 
 /* What every command takes; zero to begin with, options_free frees what parsing allocated. */
 struct common_options {
@@ -53,12 +56,14 @@ bool options_set(const struct common_options *options, const char *name);
 
 void options_free(struct common_options *options);
 
-/* Opens the pipeline for pictures of this size; name is for the message where the parameters do
- * not fit them. NULL after a log line; *code gets the exit code. */
+/* Opens the pipeline for pictures of this size, rectified by maps where that is not NULL; name
+ * is for the message where the parameters do not fit them. NULL after a log line; *code gets
+ * the exit code. */
 struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
-                             int channels, int *code);
+                             int channels, const struct rectify_map *maps, int *code);
 
-/* From now on SIGINT and SIGTERM set a flag instead of ending the program; a second one ends it. */
+/* From now on SIGINT and SIGTERM set a flag instead of ending the program; a second one ends
+ * it. */
 void quit_catch(void);
 bool quit_asked(void);
 

@@ -22,6 +22,8 @@ static const struct {
     {"list", "[-l]", "the cameras of this machine", cmd_list},
     {"batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch},
     {"eval", "DIR...", "compare with the known truth of test pictures", cmd_eval},
+    {"calibrate", "LEFT.. RIGHT..", "find a rig from chessboard pictures", cmd_calibrate},
+    {"calib", "check|convert ..", "look at calibration files, change their form", cmd_calib},
     {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -33,7 +35,7 @@ static void print_help(FILE *out) {
             "Dense stereo depth by belief propagation: pairs of pictures in, disparity out.\n\n"
             "Commands:\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-6s %-16s %s\n", commands[i].name, commands[i].words, commands[i].help);
+        fprintf(out, "  %-9s %-16s %s\n", commands[i].name, commands[i].words, commands[i].help);
     fprintf(out, "\n"
                  "Options:\n"
                  "  --help-params    the parameters that --set, presets and config files know\n"

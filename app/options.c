@@ -100,7 +100,7 @@ void options_free(struct common_options *options) {
 }
 
 struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
-                             int channels, int *code) {
+                             int channels, const struct rectify_map *maps, int *code) {
     if (width < 2 || height < 2) {
         log_error(name, "pictures of %dx%d are too small: at least 2x2 is needed", width, height);
         *code = EXIT_SOURCE;
@@ -114,7 +114,7 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
         return NULL;
     }
     int error = 0;
-    struct stereo *stereo = stereo_open(params, width, height, channels, NULL, &error);
+    struct stereo *stereo = stereo_open(params, width, height, channels, maps, &error);
     if (!stereo)
         *code = error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
     else

@@ -1,6 +1,6 @@
 /*
- * Camera models: rays to pixels and back, and the small matrix algebra that rigs need, in doubles.
- * No state.
+ * Camera models: rays to pixels and back, and the small matrix algebra that rigs need, in
+ * doubles. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig.h"
@@ -71,8 +71,8 @@ static int undistort_fisheye(const double *k, const double d[2], double xy[2]) {
     return fabs(fisheye_radius(k, angle) - r) < 1e-9 ? 0 : -EDOM;
 }
 
-/* Newton with the exact Jacobian by differences; the start is the distorted point itself, steps are
- * halved until they bring it nearer. */
+/* Newton with the exact Jacobian by differences; the start is the distorted point itself,
+ * steps are halved until they bring it nearer. */
 static int undistort_polynomial(const double *k, const double d[2], double xy[2]) {
     double p[2] = {d[0], d[1]}, at[2];
     distort_polynomial(k, p, at);

@@ -1,6 +1,6 @@
 /*
- * OpenCV's corner finder and solvers behind chessboard.h. Every exception of OpenCV ends at one of the
- * extern "C" functions at the bottom. No state.
+ * OpenCV's corner finder and solvers behind chessboard.h. Every exception of OpenCV ends at one
+ * of the extern "C" functions at the bottom. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/chessboard.h"
@@ -46,8 +46,8 @@ points2 view_points(const board &b, const board_view &view, int v) {
     return p;
 }
 
-/* Half-width of the refinement window: 5 px, less where squares are small, since a window that reaches the
- * next corner pulls this one towards it. */
+/* Half-width of the refinement window: 5 px, less where squares are small, since a window that
+ * reaches the next corner pulls this one towards it. */
 int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
     double least = 1e9;
     for (int j = 0; j < b.rows; j++)
@@ -61,9 +61,10 @@ int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
     return std::clamp(static_cast<int>(least * 0.4), 2, 5);
 }
 
-/* How a board is looked for, in this order: by its saddle points, which is sure of itself and soon done; then by
- * its squares, which finds boards bent or seen from far aside but takes seconds to give up on a noisy picture,
- * hence the blur. The first also at twice the picture's size, for squares of a few pixels. */
+/* How a board is looked for, in this order: by its saddle points, which is sure of itself and
+ * soon done; then by its squares, which finds boards bent or seen from far aside but takes
+ * seconds to give up on a noisy picture, hence the blur. The first also at twice the picture's
+ * size, for squares of a few pixels. */
 enum method { SADDLES, SQUARES, SQUARES_QUICK };
 
 bool find_by(const cv::Mat &grey, const board &b, enum method method, int scale,
@@ -104,6 +105,11 @@ bool find(const cv::Mat &grey, const board &b, bool thorough, std::vector<cv::Po
 const cv::TermCriteria patient(cv::TermCriteria::EPS | cv::TermCriteria::COUNT, 200, 1e-9);
 const int fisheye_flags = cv::fisheye::CALIB_RECOMPUTE_EXTRINSIC | cv::fisheye::CALIB_FIX_SKEW;
 
+/* k3, k5 and k6 stay 0: with them the numerator and the denominator can trade a common factor,
+ * and a pole with it, at no cost to the corners. */
+const int rational_flags =
+    cv::CALIB_RATIONAL_MODEL | cv::CALIB_FIX_K3 | cv::CALIB_FIX_K5 | cv::CALIB_FIX_K6;
+
 /* Solves from the views given, all of them. */
 solution solve(const board &b, cv::Size size, enum distortion model,
                const std::vector<const board_view *> &views) {
@@ -118,12 +124,19 @@ solution solve(const board &b, cv::Size size, enum distortion model,
             s.rms[v] = cv::fisheye::calibrate(object, image[v], size, s.K[v], s.D[v], rotations,
                                               shifts, fisheye_flags, patient);
         } else {
-            int flags = model == DISTORTION_RATIONAL ? cv::CALIB_RATIONAL_MODEL : cv::CALIB_FIX_K3;
+            int flags = model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3;
             std::vector<std::vector<cv::Point3f>> object_f(views.size());
             std::vector<std::vector<cv::Point2f>> image_f(views.size());
             for (size_t i = 0; i < views.size(); i++) {
                 object_f[i].assign(object[i].begin(), object[i].end());
                 image_f[i].assign(image[v][i].begin(), image[v][i].end());
+            }
+            /* the rational model from the plain one's result: from nothing it tends to end
+             * with a pole */
+            if (model == DISTORTION_RATIONAL) {
+                cv::calibrateCamera(object_f, image_f, size, s.K[v], s.D[v], rotations, shifts,
+                                    cv::CALIB_FIX_K3, patient);
+                flags |= cv::CALIB_USE_INTRINSIC_GUESS;
             }
             s.rms[v] = cv::calibrateCamera(object_f, image_f, size, s.K[v], s.D[v], rotations,
                                            shifts, s.spread[v], unused, per_view, flags, patient);
@@ -143,7 +156,7 @@ solution solve(const board &b, cv::Size size, enum distortion model,
             image_f[v].emplace_back(image[v][i].begin(), image[v][i].end());
     }
     int flags = cv::CALIB_USE_INTRINSIC_GUESS |
-                (model == DISTORTION_RATIONAL ? cv::CALIB_RATIONAL_MODEL : cv::CALIB_FIX_K3);
+                (model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3);
     cv::Mat E, F;
     s.rms_stereo = cv::stereoCalibrate(object_f, image_f[0], image_f[1], s.K[0], s.D[0], s.K[1],
                                        s.D[1], size, s.R, s.T, E, F, flags, patient);
@@ -191,7 +204,8 @@ points2 rays(const struct camera &c, const points2 &pixels) {
     return out;
 }
 
-/* Mean square distance between a view's corners and the board projected from pose (rvec, tvec). */
+/* Mean square distance between a view's corners and the board projected from pose (rvec,
+ * tvec). */
 double mean_square(const struct camera &c, const points3 &object, const points2 &seen,
                    const cv::Mat &R, const cv::Mat &t) {
     double sum = 0;
@@ -213,8 +227,8 @@ void board_pose(const points3 &object, const points2 &ray, cv::Mat &R, cv::Mat &
     cv::Rodrigues(r, R);
 }
 
-/* Errors of one view under a rig: in each camera at its own best pose, and in both at one pose, the better
- * of the two cameras' moved through R, T. */
+/* Errors of one view under a rig: in each camera at its own best pose, and in both at one
+ * pose, the better of the two cameras' moved through R, T. */
 void measure(const board &b, const struct rig &rig, board_view &view) {
     points3 object = board_points(b);
     cv::Mat R(3, 3, CV_64F, const_cast<double *>(rig.R)),
@@ -278,8 +292,8 @@ std::vector<const board_view *> used_views(const board_view *views, int count, i
     return used;
 }
 
-/* Spread of the pose between the cameras by the jackknife: R, T from each view alone but weighted as in
- * the whole, cameras as they are. */
+/* Spread of the pose between the cameras by the jackknife: R, T from each view alone but
+ * weighted as in the whole, cameras as they are. */
 void spread_pose(const board &b, board_view *views, int count, board_result *result) {
     const struct rig &rig = result->rig;
     points3 object = board_points(b);
@@ -301,6 +315,29 @@ void spread_pose(const board &b, board_view *views, int count, board_result *res
     /* n independent estimates of one quantity: their mean is sqrt(n) times surer than each */
     result->spread_baseline = n > 1 ? std::sqrt(sum_b / (n - 1) / n) : std::nan("");
     result->spread_angle = n > 1 ? std::sqrt(sum_a / (n - 1) / n) : std::nan("");
+}
+
+/* Every pixel has a ray, and rays turn outwards with pixels: a model with more freedom than
+ * the views pin down can fit all corners and yet fold or have a pole between them. */
+bool lenses_usable(const struct rig &rig) {
+    for (int v = 0; v < 2; v++) {
+        const struct camera &c = rig.camera[v];
+        for (int j = 0; j <= 48; j++)
+            for (int i = 0; i <= 64; i++) {
+                double pixel[2] = {i * (c.width - 1) / 64.0, j * (c.height - 1) / 48.0}, xy[2];
+                if (camera_unproject(&c, pixel, xy)) {
+                    log_error("calibrate",
+                              "the %s camera's %s lens model folds inside the picture (near "
+                              "%.0f, %.0f): the views do not determine it; cover the corners of "
+                              "the pictures, "
+                              "or take --model radtan",
+                              v ? "right" : "left", distortion_names[c.distortion], pixel[0],
+                              pixel[1]);
+                    return false;
+                }
+            }
+    }
+    return true;
 }
 
 int solve_all(const board &b, cv::Size size, enum distortion model, double outlier_least,
@@ -332,6 +369,8 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double outli
                 s.spread[v].empty() ? std::nan("") : s.spread[v].reshape(1, 1).at<double>(0, k);
     }
     spread_pose(b, views, count, result);
+    if (!lenses_usable(result->rig))
+        return -EINVAL;
     char why[256];
     if (rig_check(&result->rig, why, sizeof why)) {
         log_error("calibrate", "the result is not a usable rig: %s", why);

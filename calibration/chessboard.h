@@ -1,7 +1,7 @@
 /*
- * Calibration from pictures of a chessboard. Corner finding and the solver are OpenCV's (chessboard.cc); a
- * build without it has chessboard_stub.c, which says what is missing. No state: any thread, the caller owns
- * all memory.
+ * Calibration from pictures of a chessboard. Corner finding and the solver are OpenCV's
+ * (chessboard.cc); a build without it has chessboard_stub.c, which says what is missing. No
+ * state: any thread, the caller owns all memory.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CHESSBOARD_H
@@ -29,17 +29,18 @@ struct board {
 /* Whether a build can calibrate; if not, one log line says what is missing. */
 int chessboard_available(void);
 
-/* Finds all corners of a board in a grey picture, row by row, to sub-pixel. The whole board must be in the
- * picture, its squares 10 px a side or more: a partly hidden one is not found. thorough looks for small and blurred boards too, which can take
- * seconds where there is none; without it a picture without a board costs a few ms. xy gets cols*rows x, y
- * pairs. 1 found, 0 not, or -errno. */
+/* Finds all corners of a board in a grey picture, row by row, to sub-pixel. The whole board
+ * must be in the picture, its squares 10 px a side or more: a partly hidden one is not found.
+ * thorough looks for small and blurred boards too, which can take seconds where there is none;
+ * without it a picture without a board costs a few ms. xy gets cols*rows x, y pairs. 1 found,
+ * 0 not, or -errno. */
 int chessboard_find(const uint8_t *grey, int width, int height, const struct board *board,
                     int thorough, float *xy);
 
-/* Brings the corners of one pair to one order. Boards with one even and one odd side have a dark square at
- * the first corner and cannot be mistaken. Others look the same after half a turn (square ones after a
- * quarter): there the right order is the one that runs most like the left's, which is right for cameras that
- * are not turned against each other. */
+/* Brings the corners of one pair to one order. Boards with one even and one odd side have a
+ * dark square at the first corner and cannot be mistaken. Others look the same after half a
+ * turn (square ones after a quarter): there the right order is the one that runs most like the
+ * left's, which is right for cameras that are not turned against each other. */
 void chessboard_order_pair(const uint8_t *left, const uint8_t *right, int width, int height,
                            const struct board *board, float *left_xy, float *right_xy);
 
@@ -62,10 +63,11 @@ struct board_result {
     double spread_baseline, spread_angle; /* rig's unit, rad; from leaving each view out in turn */
 };
 
-/* Solves both cameras, then the pair with all parameters free (fisheye: with the cameras fixed). A view
- * whose error is above three times the median of all and above outlier_least px is left out and the rest
- * is solved again. model: RADTAN (k1 k2 p1 p2, k3 is kept 0), RATIONAL or FISHEYE. 0, or -EINVAL (too few
- * views or views that do not determine the cameras), -ENOSYS, -ENOMEM after a log line. */
+/* Solves both cameras, then the pair with all parameters free (fisheye: with the cameras
+ * fixed). A view whose error is above three times the median of all and above outlier_least px
+ * is left out and the rest is solved again. model: RADTAN (k1 k2 p1 p2, k3 is kept 0),
+ * RATIONAL (k1 k2 p1 p2 k4, the others are kept 0) or FISHEYE. 0, or -EINVAL (too few views or
+ * views that do not determine the cameras), -ENOSYS, -ENOMEM after a log line. */
 #define BOARD_VIEWS_LEAST 3
 int chessboard_solve(const struct board *board, int width, int height, enum distortion model,
                      double outlier_least, struct board_view *views, int count,

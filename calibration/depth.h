@@ -1,6 +1,6 @@
 /*
- * From disparity to metres: Z = f B / (d + doffs). A geometry is plain values; nothing here allocates or keeps
- * state.
+ * From disparity to metres: Z = f B / (d + doffs). A geometry is plain values; nothing here
+ * allocates or keeps state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DEPTH_H
@@ -11,9 +11,9 @@
 
 struct rectification;
 
-/* What the rectified left picture needs to become points: pixel (x, y) of disparity d is the point
- * Z = fx baseline / (d + doffs), X = (x - cx) Z / fx, Y = (y - cy) Z / fy, x right, y down, z forward. doffs is
- * the right cx minus the left one. */
+/* What the rectified left picture needs to become points: pixel (x, y) of disparity d is the
+ * point Z = fx baseline / (d + doffs), X = (x - cx) Z / fx, Y = (y - cy) Z / fy, x right, y
+ * down, z forward. doffs is the right cx minus the left one. */
 struct depth_geometry {
     double fx, fy, cx, cy; /* px */
     double baseline;       /* metres; of unknown unit where metric is 0 */
@@ -23,29 +23,31 @@ struct depth_geometry {
 
 void depth_geometry_of(const struct rectification *to, int metric, struct depth_geometry *out);
 
-/* The same scene in pictures `scale` times as large (pixel centres move from x to (x + 1/2) scale - 1/2), and
- * in the part of both pictures that begins at left, top. Disparities scale with the picture; a
- * part keeps them, since both views lose the same columns. */
+/* The same scene in pictures `scale` times as large (pixel centres move from x to (x + 1/2)
+ * scale - 1/2), and in the part of both pictures that begins at left, top. Disparities scale
+ * with the picture; a part keeps them, since both views lose the same columns. */
 void depth_geometry_scale(struct depth_geometry *g, double scale);
 void depth_geometry_crop(struct depth_geometry *g, double left, double top);
 
-/* Depth of a disparity in px; INFINITY where d + doffs <= 0, that is at and beyond infinity. And back. */
+/* Depth of a disparity in px; INFINITY where d + doffs <= 0, that is at and beyond infinity.
+ * And back. */
 double depth_of(const struct depth_geometry *g, double disparity);
 double depth_disparity(const struct depth_geometry *g, double depth);
 
-/* How far off Z is when the disparity is off by error_px: Z^2 error / (f B), the first-order rule. */
+/* How far off Z is when the disparity is off by error_px: Z^2 error / (f B), the first-order
+ * rule. */
 double depth_error(const struct depth_geometry *g, double depth, double error_px);
 
-/* Nearest and farthest depth that `range` labels from min_disparity up can tell; the farthest may be
- * INFINITY. */
+/* Nearest and farthest depth that `range` labels from min_disparity up can tell; the farthest
+ * may be INFINITY. */
 void depth_limits(const struct depth_geometry *g, int min_disparity, int range, double *nearest,
                   double *farthest);
 
 /* Labels from min_disparity up that reach as near as depth: the least range for it. */
 int depth_labels(const struct depth_geometry *g, int min_disparity, double depth);
 
-/* Millimetres of a disparity map (int16, 1/16 px, INT16_MIN unknown); 0 where unknown, at infinity, or beyond
- * 65.535 m. */
+/* Millimetres of a disparity map (int16, 1/16 px, INT16_MIN unknown); 0 where unknown, at
+ * infinity, or beyond 65.535 m. */
 void depth_map_mm(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
                   uint16_t *mm);
 

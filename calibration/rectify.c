@@ -1,7 +1,7 @@
 /*
- * Bouguet's rectification and the remap tables. The conventions (which corners and border points count, what
- * the focal length starts from) are those of OpenCV's stereoRectify, so that files exchanged with it
- * give the same pictures. No state.
+ * Bouguet's rectification and the remap tables. The conventions (which corners and border points
+ * count, what the focal length starts from) are those of OpenCV's stereoRectify, so that files
+ * exchanged with it give the same pictures. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rectify.h"
@@ -41,7 +41,8 @@ static void rotations(const struct rig *rig, struct rectification *out, double t
     matrix_apply(out->rotation[1], rig->T, t);
 }
 
-/* Rectified position of a source pixel, clamped where it has none: such a point only bounds rectangles. */
+/* Rectified position of a source pixel, clamped where it has none: such a point only bounds
+ * rectangles. */
 static void rectified_point(const struct rig *rig, const struct rectification *to, int v, double x,
                             double y, double out[2]) {
     double source[2] = {x, y};
@@ -52,7 +53,8 @@ static void rectified_point(const struct rig *rig, const struct rectification *t
     }
 }
 
-/* The largest rectangle inside the rectified source picture and the one around it, from a 9 x 9 grid. */
+/* The largest rectangle inside the rectified source picture and the one around it, from a 9 x
+ * 9 grid. */
 static void rectangles(const struct rig *rig, const struct rectification *to, int v,
                        struct rectangle *inner, struct rectangle *outer) {
     enum { N = 9 };
@@ -78,7 +80,8 @@ static void rectangles(const struct rig *rig, const struct rectification *to, in
         }
 }
 
-/* Principal points that bring the middle of the four source corners to the middle of the picture. */
+/* Principal points that bring the middle of the four source corners to the middle of the
+ * picture. */
 static void centre(const struct rig *rig, struct rectification *to, int zero_disparity) {
     double cy[2];
     to->cx[0] = to->cx[1] = to->cy = 0;
@@ -98,8 +101,8 @@ static void centre(const struct rig *rig, struct rectification *to, int zero_dis
     to->cy = (cy[0] + cy[1]) / 2;
 }
 
-/* Factors on the focal length at which rectangle r just fills the picture: its most and least demanding
- * side. */
+/* Factors on the focal length at which rectangle r just fills the picture: its most and least
+ * demanding side. */
 static void fit(const struct rectification *to, int v, const struct rectangle *r, double *most,
                 double *least) {
     double cx = to->cx[v], cy = to->cy;

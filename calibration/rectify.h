@@ -1,6 +1,7 @@
 /*
- * Rectification: from a rig to two cameras that look the same way and share their rows, and the tables
- * for the remap stage, made in doubles on the host, once per rig. No state; the caller frees tables.
+ * Rectification: from a rig to two cameras that look the same way and share their rows, and the
+ * tables for the remap stage, made in doubles on the host, once per rig. No state; the caller
+ * frees tables.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RECTIFY_H
@@ -21,8 +22,8 @@ struct rectify_map {
 
 struct rig;
 
-/* The rectified pair: pixel (fx X/Z + cx[v], fy Y/Z + cy) of camera v sees the point (X, Y, Z) of its
- * rectified frame; the right frame lies baseline to the right of the left one. */
+/* The rectified pair: pixel (fx X/Z + cx[v], fy Y/Z + cy) of camera v sees the point (X, Y, Z)
+ * of its rectified frame; the right frame lies baseline to the right of the left one. */
 struct rectification {
     int width, height;
     double rotation[2][9]; /* from each camera's frame to the rectified one */
@@ -30,26 +31,28 @@ struct rectification {
     double baseline; /* in the rig's unit */
 };
 
-/* Bouguet's rectification, as OpenCV's stereoRectify computes it: both cameras turn by half of R, then
- * together until the baseline is their x axis. alpha 0 keeps valid pixels only, 1 keeps all pixels of the
- * sources, -1 leaves the focal length as it comes. zero_disparity gives both cameras one cx, so that
- * points at infinity have disparity 0. 0, or -EINVAL (the cameras see nothing in common) after a log line;
- * the rig must have passed rig_check and know its size. */
+/* Bouguet's rectification, as OpenCV's stereoRectify computes it: both cameras turn by half of
+ * R, then together until the baseline is their x axis. alpha 0 keeps valid pixels only, 1
+ * keeps all pixels of the sources, -1 leaves the focal length as it comes. zero_disparity
+ * gives both cameras one cx, so that points at infinity have disparity 0. 0, or -EINVAL (the
+ * cameras see nothing in common) after a log line; the rig must have passed rig_check and know
+ * its size. */
 int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
                     struct rectification *out);
 
 /* What the rig's file says, else rectify_bouguet with zero_disparity. */
 int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out);
 
-/* Tables of one kind's size for a rig's pictures; row_offset px are added to the rows the right one is
- * read at (row_error.h measures it). 0 or -ENOMEM after a log line. maps[].point NULL on failure. */
+/* Tables of one kind's size for a rig's pictures; row_offset px are added to the rows the
+ * right one is read at (row_error.h measures it). 0 or -ENOMEM after a log line. maps[].point
+ * NULL on failure. */
 int rectify_tables(const struct rig *rig, const struct rectification *to, double row_offset,
                    struct rectify_map maps[2]);
 
 void rectify_free(struct rectify_map maps[2]);
 
-/* Source pixel of a rectified pixel of camera v (0 left, 1 right), in doubles, and back: -EDOM where that
- * source pixel has no ray or lies behind the rectified camera. */
+/* Source pixel of a rectified pixel of camera v (0 left, 1 right), in doubles, and back: -EDOM
+ * where that source pixel has no ray or lies behind the rectified camera. */
 void rectify_source(const struct rig *rig, const struct rectification *to, int v,
                     const double rectified[2], double source[2]);
 int rectify_apply(const struct rig *rig, const struct rectification *to, int v,

@@ -1,7 +1,7 @@
 /*
  * A stereo rig: two cameras, how they stand to each other, and what its file said about units and
- * rectification. Made by rig_read.h or chessboard.h, turned into tables by rectify.h. Plain values
- * without pointers: copy it freely, any thread may use its own copy.
+ * rectification. Made by rig_read.h or chessboard.h, turned into tables by rectify.h. Plain
+ * values without pointers: copy it freely, any thread may use its own copy.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_H
@@ -31,7 +31,8 @@ struct camera {
     double k[8]; /* in the order above, the rest 0 */
 };
 
-/* A point X of the left camera's frame (x right, y down, z forward) is R X + T in the right camera's. */
+/* A point X of the left camera's frame (x right, y down, z forward) is R X + T in the right
+ * camera's. */
 struct rig {
     struct camera camera[2]; /* left, right */
     double R[9], T[3];
@@ -46,13 +47,13 @@ struct rig {
 /* X = 0, R = identity, rms = NaN. */
 void rig_clear(struct rig *rig);
 
-/* 0 if numbers are finite, focal lengths positive, R a rotation and the right camera lies to the right of
- * the left one; else -EINVAL with why (no newline) naming the field. */
+/* 0 if numbers are finite, focal lengths positive, R a rotation and the right camera lies to
+ * the right of the left one; else -EINVAL with why (no newline) naming the field. */
 int rig_check(const struct rig *rig, char *why, size_t size);
 
-/* Brings the rig to pictures of width x height if that is the size of its file times one factor for both
- * sides; a file without sizes takes the size as it is. 0, or -EINVAL with why naming the field and both
- * sizes. */
+/* Brings the rig to pictures of width x height if that is the size of its file times one
+ * factor for both sides; a file without sizes takes the size as it is. 0, or -EINVAL with why
+ * naming the field and both sizes. */
 int rig_fit(struct rig *rig, int width, int height, char *why, size_t size);
 
 /* Says that lengths of the file are in units of metres_per_unit; rig becomes metric. */
@@ -61,8 +62,8 @@ void rig_set_unit(struct rig *rig, double metres_per_unit);
 /* Distance of the two cameras, in T's unit. */
 double rig_baseline(const struct rig *rig);
 
-/* Normalised ray (x/z, y/z) to pixel and back. The way back is iterative: 0, or -EDOM where no ray leads
- * to that pixel (beyond the model's fold); xy then holds the nearest one found. */
+/* Normalised ray (x/z, y/z) to pixel and back. The way back is iterative: 0, or -EDOM where no
+ * ray leads to that pixel (beyond the model's fold); xy then holds the nearest one found. */
 void camera_project(const struct camera *camera, const double xy[2], double pixel[2]);
 int camera_unproject(const struct camera *camera, const double pixel[2], double xy[2]);
 

@@ -1,6 +1,6 @@
 /*
- * Rig files: loads them, tells the format, has the right reader fill the rig, checks and fits it. No
- * state; what is read is freed before returning.
+ * Rig files: loads them, tells the format, has the right reader fill the rig, checks and fits it.
+ * No state; what is read is freed before returning.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_read.h"

@@ -1,7 +1,7 @@
 /*
- * Rig files in and out. The format is told by the content: OpenCV YAML (one file, or intrinsics and
- * extrinsics), a pair of ROS camera_info files, KITTI's calib.txt and calib_cam_to_cam.txt, Middlebury's
- * calib.txt, Kalibr's camchain, ZED's SN*.conf. No shared state.
+ * Rig files in and out. The format is told by the content: OpenCV YAML (one file, or intrinsics
+ * and extrinsics), a pair of ROS camera_info files, KITTI's calib.txt and calib_cam_to_cam.txt,
+ * Middlebury's calib.txt, Kalibr's camchain, ZED's SN*.conf. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_READ_H
@@ -18,9 +18,9 @@ struct rig_read_options {
     double unit; /* metres per unit for files that do not say (OpenCV's); 0 leaves them without */
 };
 
-/* Reads one rig from count (1 or 2) files, left before right where they are one camera's each; checks it
- * (rig_check) and, where options has a size, fits it (rig_fit). 0, or -errno after one log line that names
- * file and field. options may be NULL. */
+/* Reads one rig from count (1 or 2) files, left before right where they are one camera's each;
+ * checks it (rig_check) and, where options has a size, fits it (rig_fit). 0, or -errno after
+ * one log line that names file and field. options may be NULL. */
 int rig_read(const char *const *paths, int count, const struct rig_read_options *options,
              struct rig *rig);
 
@@ -33,8 +33,9 @@ struct rig_text {
 int rig_parse(const struct rig_text *files, int count, const struct rig_read_options *options,
               struct rig *rig);
 
-/* OpenCV YAML: M1 D1 M2 D2 R T R1 R2 P1 P2 Q and our keys image_width, image_height, baseline_unit,
- * distortion_model, rectified, rms. Written beside path and renamed. 0 or -errno after a log line. */
+/* OpenCV YAML: M1 D1 M2 D2 R T R1 R2 P1 P2 Q and our keys image_width, image_height,
+ * baseline_unit, distortion_model, rectified, rms. Written beside path and renamed. 0 or
+ * -errno after a log line. */
 int rig_write_opencv(const char *path, const struct rig *rig);
 
 /* Two ROS camera_info files; -EINVAL for a rig without a unit, since ROS means metres. */

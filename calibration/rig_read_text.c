@@ -1,6 +1,6 @@
 /*
- * Rig files that are not YAML: KITTI's "P0: numbers" lines, Middlebury's "cam0=[...]" lines and ZED's
- * key file. Numbers are read with '.' whatever the locale. No state.
+ * Rig files that are not YAML: KITTI's "P0: numbers" lines, Middlebury's "cam0=[...]" lines and
+ * ZED's key file. Numbers are read with '.' whatever the locale. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
@@ -29,7 +29,8 @@ static const char *value_of(const char *text, const char *key, char separator) {
     return NULL;
 }
 
-/* Reads count numbers parted by blanks, brackets, commas and semicolons on one line. Returns how many. */
+/* Reads count numbers parted by blanks, brackets, commas and semicolons on one line. Returns
+ * how many. */
 static int numbers(const char *p, double *out, int count) {
     int got = 0;
     while (p && got < count) {
@@ -84,7 +85,8 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
         if (!(fabs(p[0][i] - p[1][i]) <= 1e-3 * p[0][0]))
             return rig_refuse(in, 0, "%s, %s: focal lengths and rows differ", names[raw][color][0],
                               names[raw][color][1]);
-    /* the fourth column is K t; its last number, a shift along the axis of some mm, moves x too */
+    /* the fourth column is K t; its last number, a shift along the axis of some mm, moves x
+     * too */
     double shift[2];
     for (int v = 0; v < 2; v++)
         shift[v] = (p[v][3] - p[v][2] * p[v][11]) / p[v][0];

@@ -1,6 +1,6 @@
 /*
- * Rig files in YAML: OpenCV's (one file, or intrinsics and extrinsics), ROS camera_info pairs, Kalibr's
- * camchain. The keys say which it is. No state.
+ * Rig files in YAML: OpenCV's (one file, or intrinsics and extrinsics), ROS camera_info pairs,
+ * Kalibr's camchain. The keys say which it is. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"

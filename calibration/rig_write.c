@@ -1,6 +1,6 @@
 /*
- * Rigs to files: OpenCV YAML and a pair of ROS camera_info files. The text is made in memory; GLib
- * writes it beside the target and renames it. No state.
+ * Rigs to files: OpenCV YAML and a pair of ROS camera_info files. The text is made in memory;
+ * GLib writes it beside the target and renames it. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rectify.h"

@@ -1,7 +1,7 @@
 /*
- * Corners by the smaller eigenvalue of the gradient matrix (Shi and Tomasi 1994), one to a cell of a grid; found
- * again by normalised correlation, both ways, and brought to a part of a pixel by least squares on the patch
- * (Lucas and Kanade 1981, with gain and offset taken out).
+ * Corners by the smaller eigenvalue of the gradient matrix (Shi and Tomasi 1994), one to a cell
+ * of a grid; found again by normalised correlation, both ways, and brought to a part of a pixel
+ * by least squares on the patch (Lucas and Kanade 1981, with gain and offset taken out).
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/row_error.h"
@@ -20,6 +20,7 @@ enum {
     CORNERS_MOST = 4000
 };
 #define CORRELATION_LEAST 0.85
+#define CORRELATION_LEAD 0.05 /* of the best place over any other more than 2 px away */
 
 struct grey {
     const uint8_t *data;
@@ -105,24 +106,29 @@ static double correlate(const struct patch *a, const struct grey *g, int x, int 
     return (product - a->mean * sum) / (a->norm * norm);
 }
 
-/* The best place of a patch in columns from..to and rows y - ROWS..y + ROWS; its correlation. */
+/* The best place of a patch in columns from..to and rows y - ROWS..y + ROWS: its correlation,
+ * or 0 where another place is nearly as good, as in repeated patterns and along edges. */
 static double search(const struct patch *p, const struct grey *g, int from, int to, int y,
-                     struct corner *found) {
-    double best = -1;
+                     struct corner *found, float *scores) {
+    double best = -1, second = -1;
     from = from < EDGE ? EDGE : from;
     to = to > g->width - EDGE - 1 ? g->width - EDGE - 1 : to;
-    for (int v = y - ROWS; v <= y + ROWS; v++) {
-        if (v < EDGE || v >= g->height - EDGE)
-            continue;
+    int top = y - ROWS < EDGE ? EDGE : y - ROWS, columns = to - from + 1;
+    int bottom = y + ROWS >= g->height - EDGE ? g->height - EDGE - 1 : y + ROWS;
+    for (int v = top; v <= bottom; v++)
         for (int u = from; u <= to; u++) {
             double c = correlate(p, g, u, v);
+            scores[(v - top) * columns + u - from] = (float)c;
             if (c > best) {
                 best = c;
                 *found = (struct corner){u, v};
             }
         }
-    }
-    return best;
+    for (int v = top; v <= bottom; v++)
+        for (int u = from; u <= to; u++)
+            if (abs(u - found->x) > 2 || abs(v - found->y) > 2)
+                second = fmax(second, (double)scores[(v - top) * columns + u - from]);
+    return best - second > CORRELATION_LEAD ? best : 0;
 }
 
 static double sample(const struct grey *g, double x, double y) {
@@ -151,8 +157,9 @@ static int solve4(double m[4][5]) {
     return 1;
 }
 
-/* Moves (x, y) of g to where the patch around corner c of f lies, gain and offset free. Gradients are the mean
- * of both pictures', which takes out the bias that bilinear reading of one of them brings. */
+/* Moves (x, y) of g to where the patch around corner c of f lies, gain and offset free.
+ * Gradients are the mean of both pictures', which takes out the bias that bilinear reading of
+ * one of them brings. */
 static int refine(const struct grey *f, struct corner c, const struct grey *g, double *x,
                   double *y) {
     double gain = 1, offset = 0, x0 = *x, y0 = *y;
@@ -190,14 +197,15 @@ static int refine(const struct grey *f, struct corner c, const struct grey *g, d
 }
 
 static int match(const struct grey *left, const struct grey *right, struct corner c, int least,
-                 int most, struct row_match *out) {
+                 int most, float *scores, struct row_match *out) {
     struct patch p;
     struct corner there, back;
     take_patch(left, c.x, c.y, &p);
-    if (search(&p, right, c.x - most, c.x - least, c.y, &there) < CORRELATION_LEAST)
+    if (search(&p, right, c.x - most, c.x - least, c.y, &there, scores) < CORRELATION_LEAST)
         return -ENODATA;
     take_patch(right, there.x, there.y, &p);
-    if (search(&p, left, there.x + least, there.x + most, there.y, &back) < CORRELATION_LEAST ||
+    if (search(&p, left, there.x + least, there.x + most, there.y, &back, scores) <
+            CORRELATION_LEAST ||
         abs(back.x - c.x) > 1 || abs(back.y - c.y) > 1)
         return -ENODATA;
     if (abs(there.y - c.y) == ROWS) /* at the rim of the search: the true place may lie beyond */
@@ -242,14 +250,15 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
     struct corner *corners = malloc(CORNERS_MOST * sizeof *corners);
     struct row_match *found = malloc(CORNERS_MOST * sizeof *found);
     float *values = malloc(CORNERS_MOST * sizeof *values);
+    float *scores = malloc((size_t)(most - least + 1) * (2 * ROWS + 1) * sizeof *scores);
     int error = 0, count = 0;
     *result = (struct row_error){0};
-    if (!corners || !found || !values) {
+    if (!corners || !found || !values || !scores) {
         error = -ENOMEM;
     } else {
         int candidates = find_corners(&l, corners);
         for (int i = 0; i < candidates; i++)
-            count += match(&l, &r, corners[i], least, most, &found[count]) == 0;
+            count += match(&l, &r, corners[i], least, most, scores, &found[count]) == 0;
         result->matches = count;
         if (count < ROW_ERROR_MATCHES_LEAST)
             error = -ENODATA;
@@ -261,6 +270,7 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
     free(corners);
     free(found);
     free(values);
+    free(scores);
     return error;
 }
 

@@ -1,6 +1,6 @@
 /*
- * How well the rows of a rectified pair agree: features of the left picture are looked up in the right one, and
- * what is left of the vertical distance is the error. No state; any thread.
+ * How well the rows of a rectified pair agree: features of the left picture are looked up in the
+ * right one, and what is left of the vertical distance is the error. No state; any thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_ROW_ERROR_H
@@ -25,17 +25,19 @@ struct row_error {
 
 #define ROW_ERROR_MATCHES_LEAST 30
 
-/* Two grey pictures of one size. Disparities least..most px and up to 6 rows up and down are searched. matches
- * (may be NULL) gets up to `room` of them. 0, or -ENODATA (fewer than ROW_ERROR_MATCHES_LEAST features match:
- * result->matches says how many) or -ENOMEM, without a log line: callers try again with the next picture. */
+/* Two grey pictures of one size. Disparities least..most px and up to 6 rows up and down are
+ * searched. matches (may be NULL) gets up to `room` of them. 0, or -ENODATA (fewer than
+ * ROW_ERROR_MATCHES_LEAST features match: result->matches says how many) or -ENOMEM, without a
+ * log line: callers try again with the next picture. */
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
                       int most, struct row_error *result, struct row_match *matches, int room);
 
-/* The row offset for rectify_tables that brings the median to 0, 0 where it is below what a picture can tell
- * (0.05 px). */
+/* The row offset for rectify_tables that brings the median to 0, 0 where it is below what a
+ * picture can tell (0.05 px). */
 double row_error_offset(const struct row_error *error);
 
-/* Why a rig needs care, in words for a person, or NULL when all is well: rows off by more than rows_off px. */
+/* Why a rig needs care, in words for a person, or NULL when all is well: rows off by more than
+ * rows_off px. */
 const char *row_error_advice(const struct row_error *error);
 
 #endif

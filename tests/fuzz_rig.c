@@ -1,6 +1,7 @@
 /*
- * Rig files of any content: readers must refuse or give a rig that passes its own check and can be rectified.
- * The first byte picks the options; a zero byte parts two files. SPDX-License-Identifier: MIT
+ * Rig files of any content: readers must refuse or give a rig that passes its own check and can
+ * be rectified. The first byte picks the options; a zero byte parts two files.
+ * SPDX-License-Identifier: MIT
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* initUndistortRectifyMap (fisheye's where the lens is one) of camera v: width*height floats each. */
+/* initUndistortRectifyMap (fisheye's where the lens is one) of camera v: width*height floats
+ * each. */
 void opencv_maps(const struct rig *rig, const struct rectification *to, int v, float *x, float *y);
 
 /* stereoRectify, not for fisheye. flags: zero disparity or not. */

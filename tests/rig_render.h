@@ -1,6 +1,7 @@
 /*
- * Pictures of made-up scenes as a rig's cameras see them: rays through the lens model meet planes. For tests;
- * slow and plain. SPDX-License-Identifier: MIT
+ * Pictures of made-up scenes as a rig's cameras see them: rays through the lens model meet
+ * planes. For tests; slow and plain.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_RENDER_H
 #define LIVESTEREO_RIG_RENDER_H
@@ -11,8 +12,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A plane through origin with unit axes u, v; texture gives grey 0..255 at (s, t) metres along them, or < 0
- * where the plane has a hole. */
+/* A plane through origin with unit axes u, v; texture gives grey 0..255 at (s, t) metres along
+ * them, or < 0 where the plane has a hole. */
 struct plane {
     double origin[3], u[3], v[3];
     double (*texture)(const struct plane *plane, double s, double t);
@@ -49,7 +50,8 @@ static inline double dot3(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Nearest plane along a ray: its grey, *depth in units of the ray. Grey 90 and INFINITY where there is none. */
+/* Nearest plane along a ray: its grey, *depth in units of the ray. Grey 90 and INFINITY where
+ * there is none. */
 static inline double trace(const struct plane *planes, int count, const double at[3],
                            const double ray[3], double *depth) {
     double grey = 90;
@@ -88,8 +90,8 @@ static inline void make_corners(struct eye *eye) {
         }
 }
 
-/* Grey along the ray at (u, v) of 0..1 of a pixel: between its corners' rays (a above, b below) on straight
- * lines. */
+/* Grey along the ray at (u, v) of 0..1 of a pixel: between its corners' rays (a above, b
+ * below) on straight lines. */
 static inline double trace_in_pixel(const struct eye *eye, const double back[9], const double *a,
                                     const double *b, double u, double v, const struct plane *planes,
                                     int count, double *depth) {
@@ -100,9 +102,9 @@ static inline double trace_in_pixel(const struct eye *eye, const double back[9],
     return trace(planes, count, eye->at, ray, depth);
 }
 
-/* Renders width*height of the camera with 4 x 4 rays a pixel (one where the pixel's corners and middle all
- * see the same grey) and Gaussian-like noise of the given standard deviation; z (may be NULL) gets the depth
- * along the camera's axis at pixel centres. The caller frees. */
+/* Renders width*height of the camera with 4 x 4 rays a pixel (one where the pixel's corners
+ * and middle all see the same grey) and Gaussian-like noise of the given standard deviation; z
+ * (may be NULL) gets the depth along the camera's axis at pixel centres. The caller frees. */
 static inline uint8_t *render(struct eye *eye, const struct plane *planes, int count, double noise,
                               uint32_t seed, double *z) {
     enum { RAYS = 4 };
@@ -139,8 +141,8 @@ static inline uint8_t *render(struct eye *eye, const struct plane *planes, int c
     return out;
 }
 
-/* A board of cols x rows inner corners, the first of them at the plane's origin, with a white rim; the square
- * right and below of the first corner is dark. */
+/* A board of cols x rows inner corners, the first of them at the plane's origin, with a white
+ * rim; the square right and below of the first corner is dark. */
 static inline double board_texture(const struct plane *p, double s, double t) {
     double x = s / p->square, y = t / p->square;
     if (x < -2 || y < -2 || x > p->cols + 1 || y > p->rows + 1)

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* A 640x480 rig with a baseline of 12 cm; right camera turned by about 1.5, 2 and 1 degrees against the
- * left one, of 4 % longer focal length. */
+/* A 640x480 rig with a baseline of 12 cm; right camera turned by about 1.5, 2 and 1 degrees
+ * against the left one, of 4 % longer focal length. */
 static inline void rig_made_up(enum distortion model, struct rig *rig) {
     static const double lens[DISTORTION_COUNT][2][8] = {
         {{0}, {0}},

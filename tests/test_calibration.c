@@ -1,5 +1,6 @@
 /*
- * From chessboards to a rig: the real set of thirteen pairs, and made-up rigs whose geometry is known.
+ * From chessboards to a rig: the real set of thirteen pairs, and made-up rigs whose geometry is
+ * known.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/chessboard.h"
@@ -140,7 +141,8 @@ static void test_real_set(void) {
     set_free(&set);
 }
 
-/* A view whose corners are moved is found, left out, and the rest solved as if it had not been there. */
+/* A view whose corners are moved is found, left out, and the rest solved as if it had not been
+ * there. */
 static void test_outlier(void) {
     struct set set;
     struct board_result result;
@@ -174,7 +176,8 @@ static void test_too_few(void) {
 
 /* ---- made-up rigs */
 
-/* Pose number i of the board: places and distances over the common field of view, tilts up to 30 degrees. */
+/* Pose number i of the board: places and distances over the common field of view, tilts up to
+ * 30 degrees. */
 static void pose_board(struct plane *board, int i, double reach, double near_z) {
     double a = i * 2.39996, s = sqrt((i % 20 + 0.5) / 20.0); /* a sunflower: even in area */
     double turn[3] = {0.6 * sin(i * 1.7), 0.6 * cos(i * 2.3), 0.25 * sin(i * 0.9)}, R[9];
@@ -201,8 +204,8 @@ static int board_pixel(const struct eye *eye, const struct plane *b, double s, d
     return p[2] > 0.1;
 }
 
-/* Usable: all of the board, rim included, is in both pictures, its squares at least 10 px a side and not
- * squeezed flatter than 30 degrees. */
+/* Usable: all of the board, rim included, is in both pictures, its squares at least 10 px a
+ * side and not squeezed flatter than 30 degrees. */
 static int usable_view(const struct eye eye[2], const struct plane *b) {
     for (int v = 0; v < 2; v++)
         for (int k = 0; k < 4; k++) {
@@ -231,8 +234,8 @@ static int add_rendered(struct set *set, struct eye eye[2], const struct plane *
     return added;
 }
 
-/* Worst relative error of points between 0.5 and 3 m that go through the true cameras and come back through
- * the calibrated ones. */
+/* Worst relative error of points between 0.5 and 3 m that go through the true cameras and come
+ * back through the calibrated ones. */
 static double worst_depth(const struct rig *truth, const struct rig *rig) {
     struct rectification to;
     struct depth_geometry g;
@@ -271,8 +274,9 @@ static double worst_depth(const struct rig *truth, const struct rig *rig) {
     return worst;
 }
 
-/* Stated bounds: every usable view is found; rms 0.15 px (noise of 2 grey levels); focal lengths 0.3 %,
- * principal points 2 px, baseline 0.3 %, angles 0.1 degree; points 0.5 to 3 m away within 1 %. */
+/* Stated bounds: every usable view is found; rms 0.15 px (noise of 2 grey levels); focal
+ * lengths 0.3 %, principal points 2 px, baseline 0.3 %, angles 0.1 degree; points 0.5 to 3 m
+ * away within 1 %. */
 static void test_made_up(gconstpointer data) {
     enum distortion model = *(const enum distortion *)data;
     struct set set = {.board = {9, 6, 0.024, 1}};
@@ -328,7 +332,8 @@ static void test_made_up(gconstpointer data) {
     eyes_free(eye);
 }
 
-/* Boards that look alike after half a turn (8x6) or a quarter (6x6) keep one order in both pictures. */
+/* Boards that look alike after half a turn (8x6) or a quarter (6x6) keep one order in both
+ * pictures. */
 static void test_symmetric(void) {
     static const int sides[][2] = {{8, 6}, {6, 6}, {7, 5}};
     if (skip_without_solver())
@@ -364,7 +369,8 @@ static void test_symmetric(void) {
     }
 }
 
-/* A board turned by any quarter in the right list of corners comes back to the left one's order. */
+/* A board turned by any quarter in the right list of corners comes back to the left one's
+ * order. */
 static void test_order(void) {
     struct board board = {9, 6, 1, 0};
     struct rig rig;

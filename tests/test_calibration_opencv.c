@@ -40,8 +40,8 @@ static void test_maps(gconstpointer data) {
     rectify_free(maps);
 }
 
-/* Rotations to rounding; what stands on OpenCV's undistortPoints (five steps, single precision) to the part
- * of a pixel that this leaves. */
+/* Rotations to rounding; what stands on OpenCV's undistortPoints (five steps, single
+ * precision) to the part of a pixel that this leaves. */
 static void test_stereo_rectify(gconstpointer data) {
     struct rig rig;
     rig_made_up(*(const enum distortion *)data, &rig);

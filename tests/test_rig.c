@@ -256,7 +256,8 @@ static char *replaced(const char *text, const char *what, const char *with) {
     return out;
 }
 
-/* Each case: a good text with one thing changed, and the file and words of the one line that refuses it. */
+/* Each case: a good text with one thing changed, and the file and words of the one line that
+ * refuses it. */
 static void test_refusals(void) {
     static const char ros_half[] = "image_width: 4\nimage_height: 4\ncamera_matrix: {rows: 3}\n";
     const struct {
@@ -313,8 +314,9 @@ static void test_missing_file(void) {
     g_assert_cmpint(error, ==, -ENOENT);
 }
 
-/* Our rectification of the rig in reference.yml against the one OpenCV wrote into the same file. OpenCV ends
- * its search for the undistorted corners after five steps, which moves its focal length by 0.17 px here. */
+/* Our rectification of the rig in reference.yml against the one OpenCV wrote into the same
+ * file. OpenCV ends its search for the undistorted corners after five steps, which moves its
+ * focal length by 0.17 px here. */
 static void test_reference(void) {
     char *path = in_data("calibration/opencv/reference.yml");
     struct rig rig;

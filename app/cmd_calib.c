@@ -1,0 +1,269 @@
+/*
+ * livestereo calib: what a calibration file holds, how well pictures fit it, and other forms of
+ * it. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+#include "app/rig_options.h"
+#include "calibration/rectify.h"
+#include "calibration/rig_read.h"
+#include "calibration/row_error.h"
+#include "capture/picture.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct calib {
+    char *unit, *size, *output;
+    int labels;
+    gboolean rectified;
+    struct rig_read_options how;
+};
+
+static int parse_words(struct calib *c) {
+    char rest;
+    c->how.unit = rig_unit_parse(c->unit);
+    if (c->how.unit < 0)
+        return EXIT_USAGE;
+    if (c->size &&
+        (sscanf(c->size, "%dx%d%c", &c->how.width, &c->how.height, &rest) != 2 ||
+         c->how.width < 2 || c->how.height < 2 || c->how.width > 16384 || c->how.height > 16384)) {
+        log_error("--size", "%s is no size; write it as 640x480", c->size);
+        return EXIT_USAGE;
+    }
+    if (c->labels < 2 || c->labels > 4096) {
+        log_error("--labels", "%d is not in 2..4096", c->labels);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+/* A word is a picture if its name ends as one does; the rest are calibration files. */
+static int is_picture(const char *word) {
+    static const char *const ends[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
+    g_autofree char *lower = g_ascii_strdown(word, -1);
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+        if (g_str_has_suffix(lower, ends[i]))
+            return 1;
+    return 0;
+}
+
+static void print_rig(const struct rig *rig) {
+    static const char *const sides[2] = {"left", "right"};
+    const char *unit = rig->metric ? "m" : "units (the file does not say which)";
+    double turn[3];
+    for (int v = 0; v < 2; v++) {
+        const struct camera *k = &rig->camera[v];
+        printf("%-6s", sides[v]);
+        if (k->width)
+            printf(" %dx%d", k->width, k->height);
+        printf(" f %.2f %.2f c %.2f %.2f %s", k->fx, k->fy, k->cx, k->cy,
+               distortion_names[k->distortion]);
+        for (int i = 0; i < distortion_coefficients[k->distortion]; i++)
+            printf(" %.5g", k->k[i]);
+        printf("\n");
+    }
+    rotation_to_vector(rig->R, turn);
+    printf("right camera at %.5g %.5g %.5g, turned by %.3f %.3f %.3f degrees; baseline %.5g %s\n",
+           -rig->T[0], -rig->T[1], -rig->T[2], turn[0] * 180 / M_PI, turn[1] * 180 / M_PI,
+           turn[2] * 180 / M_PI, rig_baseline(rig), unit);
+    if (isfinite(rig->rms))
+        printf("reprojection error %.3f px\n", rig->rms);
+    if (rig->rectified)
+        printf("its pictures are rectified already\n");
+}
+
+static void print_depths(const struct depth_geometry *g, int labels) {
+    static const double steps[] = {0.3, 0.5, 1, 2, 3, 5, 10, 20, 50, 100};
+    double nearest, farthest;
+    const char *unit = g->metric ? "m" : "units";
+    depth_limits(g, 0, labels, &nearest, &farthest);
+    printf("rectified: f %.2f c %.2f %.2f doffs %.3f px, baseline %.5g %s\n", g->fx, g->cx, g->cy,
+           g->doffs, g->baseline, unit);
+    printf("nearest with %d labels from 0: %.3g %s", labels, nearest, unit);
+    if (isfinite(farthest))
+        printf(", farthest %.3g %s", farthest, unit);
+    printf("\n");
+    if (!g->metric)
+        return;
+    printf("depth       disparity   error when the disparity is 0.25 px off\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
+        if (depth_disparity(g, steps[i]) > 0.5)
+            printf("%6.1f m %10.2f px   %.4f m (%.2f %%), %d labels\n", steps[i],
+                   depth_disparity(g, steps[i]), depth_error(g, steps[i], 0.25),
+                   100 * depth_error(g, steps[i], 0.25) / steps[i], depth_labels(g, 0, steps[i]));
+}
+
+/* Grey of a picture as the pipeline sees it after rectification; map NULL leaves it as it is. */
+static uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map) {
+    size_t count = (size_t)im->width * (size_t)im->height;
+    uint8_t *grey = g_new(uint8_t, count);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *p = im->data + i * (size_t)im->channels;
+        grey[i] =
+            im->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
+    }
+    if (!map || !map->point)
+        return grey;
+    uint8_t *out = g_new(uint8_t, (size_t)map->width * (size_t)map->height);
+    for (int i = 0; i < map->width * map->height; i++) {
+        struct rectify_point p = map->point[i];
+        int x = CLAMP(p.x >> 5, 0, im->width - 2), y = CLAMP(p.y >> 5, 0, im->height - 2);
+        int fx = p.x & 31, fy = p.y & 31;
+        const uint8_t *at = grey + (size_t)y * (size_t)im->width + (size_t)x;
+        out[i] = (uint8_t)(((32 - fy) * ((32 - fx) * at[0] + fx * at[1]) +
+                            fy * ((32 - fx) * at[im->width] + fx * at[im->width + 1]) + 512) >>
+                           10);
+    }
+    g_free(grey);
+    return out;
+}
+
+static void print_rows(const char *left, const struct row_error *e, int error) {
+    if (error) {
+        printf("%s: only %d features match; take a picture with more texture\n", left, e->matches);
+        return;
+    }
+    const char *advice = row_error_advice(e);
+    printf("%s: %d features, row error median %+.3f px, |median| %.3f, mean %.3f, 95 %% %.3f\n",
+           left, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
+    if (row_error_offset(e) != 0)
+        printf("  --row-offset %.2f brings the median to 0\n", row_error_offset(e));
+    if (advice)
+        printf("  %s\n", advice);
+}
+
+static int check_pair(const struct calib *c, struct rig_options *options, char **pair) {
+    struct image im[2] = {{0}, {0}};
+    struct rig_use use = {0};
+    struct row_error rows;
+    int code = EXIT_DONE;
+    for (int v = 0; v < 2 && code == EXIT_DONE; v++)
+        if (picture_read(pair[v], &im[v]))
+            code = EXIT_SOURCE;
+    if (code == EXIT_DONE && (im[0].width != im[1].width || im[0].height != im[1].height)) {
+        log_error(pair[1], "is %dx%d, but %s is %dx%d", im[1].width, im[1].height, pair[0],
+                  im[0].width, im[0].height);
+        code = EXIT_SOURCE;
+    }
+    if (code == EXIT_DONE)
+        code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
+    if (code == EXIT_DONE) {
+        uint8_t *left = rectified_grey(&im[0], &use.maps[0]),
+                *right = rectified_grey(&im[1], &use.maps[1]);
+        int error = row_error_measure(left, right, im[0].width, im[0].height, -8,
+                                      MIN(c->labels, im[0].width / 2), &rows, NULL, 0);
+        print_rows(pair[0], &rows, error);
+        g_free(left);
+        g_free(right);
+    }
+    rig_use_close(&use);
+    picture_free(&im[0]);
+    picture_free(&im[1]);
+    return code;
+}
+
+static int check(struct calib *c, int count, char **words) {
+    int files = 0;
+    while (files < count && !is_picture(words[files]))
+        files++;
+    if (files > 2 || (count - files) % 2 || count == 0) {
+        log_error("calib check",
+                  "takes one calibration file or two, then pairs of pictures, left before "
+                  "right");
+        return EXIT_USAGE;
+    }
+    struct rig_options options = {.rectified = c->rectified, .unit = c->unit};
+    options.files = g_new0(char *, files + 1);
+    memcpy(options.files, words, (size_t)files * sizeof *words);
+    int code = EXIT_DONE;
+    if (files > 0) {
+        struct rig rig;
+        struct rectification to;
+        struct depth_geometry g;
+        if (rig_read((const char *const *)words, files, &c->how, &rig))
+            code = EXIT_CALIBRATION;
+        else
+            print_rig(&rig);
+        if (code == EXIT_DONE && (rig.camera[0].width > 0 || rig.has_rectification)) {
+            if (rectify_of_rig(&rig, 0, &to)) {
+                code = EXIT_CALIBRATION;
+            } else {
+                depth_geometry_of(&to, rig.metric, &g);
+                print_depths(&g, c->labels);
+            }
+        }
+    }
+    for (int i = files; i < count && code == EXIT_DONE; i += 2)
+        code = check_pair(c, &options, words + i);
+    g_free(options.files);
+    return code;
+}
+
+/* -o FILE.yml writes OpenCV's form, -o LEFT.yaml,RIGHT.yaml a ROS pair. */
+static int convert(struct calib *c, int count, char **words) {
+    struct rig rig;
+    if (count < 1 || count > 2 || !c->output) {
+        log_error("calib convert", "takes one calibration file or two, and -o OUT.yml or -o "
+                                   "LEFT.yaml,RIGHT.yaml (ROS)");
+        return EXIT_USAGE;
+    }
+    if (rig_read((const char *const *)words, count, &c->how, &rig))
+        return EXIT_CALIBRATION;
+    g_auto(GStrv) out = g_strsplit(c->output, ",", -1);
+    int outputs = (int)g_strv_length(out);
+    if (outputs < 1 || outputs > 2) {
+        log_error("-o", "%s: one name (OpenCV) or two with a comma (ROS)", c->output);
+        return EXIT_USAGE;
+    }
+    int error = outputs == 1 ? rig_write_opencv(out[0], &rig) : rig_write_ros(out[0], out[1], &rig);
+    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
+int cmd_calib(int argc, char **argv) {
+    struct calib c = {.labels = 64};
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &c.output,
+         "convert: OUT.yml (OpenCV), or LEFT.yaml,RIGHT.yaml (ROS)", "FILE"},
+        {"unit", 0, 0, G_OPTION_ARG_STRING, &c.unit,
+         "Unit of a calibration that does not say it: m, cm or mm", "UNIT"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &c.size, "Picture size the calibration is wanted for",
+         "WxH"},
+        {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels, "check: disparities to search (64)", "N"},
+        {"rectified", 0, 0, G_OPTION_ARG_NONE, &c.rectified,
+         "check: the pictures are rectified already", NULL},
+        {0},
+    };
+    struct common_options options = {0};
+    struct params params;
+    int code = options_parse(
+        &argc, &argv, "check|convert FILE [FILE] [LEFT RIGHT]...",
+        "check prints what a calibration says, the depths it gives, and how well the rows of "
+        "pictures\n"
+        "match. convert writes it in another form. Files are OpenCV's (one, or intrinsics and\n"
+        "extrinsics), ROS's (left and right), KITTI's, Middlebury's, Kalibr's or ZED's.",
+        "Examples:\n"
+        "  livestereo calib check rig.yml left.png right.png\n"
+        "  livestereo calib check --rectified left.png right.png\n"
+        "  livestereo calib convert intrinsics.yml extrinsics.yml --unit mm -o rig.yml\n"
+        "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n",
+        entries, &options, &params);
+    if (code == GO_ON)
+        code = parse_words(&c);
+    if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "check") == 0)
+        code = check(&c, argc - 2, argv + 2);
+    else if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "convert") == 0)
+        code = convert(&c, argc - 2, argv + 2);
+    else if (code == EXIT_DONE && !options.dump_config) {
+        log_error("calib", "check or convert? See livestereo calib --help");
+        code = EXIT_USAGE;
+    }
+    g_free(c.output);
+    g_free(c.unit);
+    g_free(c.size);
+    options_free(&options);
+    return code;
+}

@@ -1,0 +1,72 @@
+/*
+ * --calib, --rectified and what they mean for a source: the remap tables and the geometry of
+ * depth. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_RIG_OPTIONS_H
+#define LIVESTEREO_RIG_OPTIONS_H
+
+#include "app/commands.h"
+#include "calibration/depth.h"
+#include "calibration/rig.h"
+
+/* Zero to begin with; rig_options_free frees what parsing allocated. */
+struct rig_options {
+    char **files; /* --calib, one or two */
+    char *unit;
+    gboolean rectified;
+    double row_offset;
+};
+
+enum { RIG_ENTRIES = 4 };
+
+/* RIG_ENTRIES entries of a command's option table, before its end. */
+#define RIG_OPTION_ENTRIES(o)                                                     \
+    {"calib",     0,                                                              \
+     0,           G_OPTION_ARG_FILENAME_ARRAY,                                    \
+     &(o)->files, "Calibration of the cameras (twice where it is two files)",     \
+     "FILE"},                                                                     \
+        {"unit",     0,                                                           \
+         0,          G_OPTION_ARG_STRING,                                         \
+         &(o)->unit, "Unit of a calibration that does not say it: m, cm or mm",   \
+         "UNIT"},                                                                 \
+        {"rectified",                                                             \
+         0,                                                                       \
+         0,                                                                       \
+         G_OPTION_ARG_NONE,                                                       \
+         &(o)->rectified,                                                         \
+         "The pictures are rectified already; --calib serves for depth alone",    \
+         NULL},                                                                   \
+    {                                                                             \
+        "row-offset", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->row_offset,                \
+            "Rows the right picture sits too low (calib check measures it)", "PX" \
+    }
+
+/* A rig in use: maps for stereo_open, point NULL where the pictures are to be taken as they
+ * are. */
+struct rig_use {
+    int known; /* there is a calibration */
+    struct rig rig;
+    struct depth_geometry geometry;
+    struct rectify_map maps[2];
+};
+
+/* Reads and fits the calibration for pictures of this size. Without --calib: known 0, no maps.
+ * EXIT_DONE or the exit code after a log line. */
+int rig_use_open(const struct rig_options *options, int width, int height, int channels,
+                 struct rig_use *use);
+
+/* The maps, or NULL where there are none. */
+const struct rectify_map *rig_use_maps(const struct rig_use *use);
+
+/* EXIT_DONE if depths in metres can be had, else EXIT_CALIBRATION after a log line that says
+ * how. */
+int rig_use_need_metres(const struct rig_use *use);
+
+void rig_use_close(struct rig_use *use);
+void rig_options_free(struct rig_options *options);
+
+/* "m", "cm", "mm" to metres, 0 for NULL; -1 after a log line. */
+double rig_unit_parse(const char *text);
+
+#endif
