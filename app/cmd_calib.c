@@ -184,7 +184,7 @@ static int check(struct calib *c, int count, char **words) {
         struct rig rig;
         struct rectification to;
         struct depth_geometry g;
-        if (rig_read((const char *const *)words, files, &c->how, &rig))
+        if (rig_load((const char *const *)words, files, &c->how, &rig))
             code = EXIT_CALIBRATION;
         else
             print_rig(&rig);
@@ -211,7 +211,7 @@ static int convert(struct calib *c, int count, char **words) {
                                    "LEFT.yaml,RIGHT.yaml (ROS)");
         return EXIT_USAGE;
     }
-    if (rig_read((const char *const *)words, count, &c->how, &rig))
+    if (rig_load((const char *const *)words, count, &c->how, &rig))
         return EXIT_CALIBRATION;
     g_auto(GStrv) out = g_strsplit(c->output, ",", -1);
     int outputs = (int)g_strv_length(out);

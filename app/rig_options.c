@@ -68,7 +68,7 @@ int rig_use_open(const struct rig_options *options, int width, int height, int c
         return EXIT_USAGE;
     if (options->files && options->files[0]) {
         int count = (int)g_strv_length(options->files);
-        if (rig_read((const char *const *)options->files, count, &how, &use->rig))
+        if (rig_load((const char *const *)options->files, count, &how, &use->rig))
             return EXIT_CALIBRATION;
         use->known = 1;
     } else if (options->row_offset == 0) {

@@ -108,7 +108,7 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
     return error;
 }
 
-int rig_read(const char *const *paths, int count, const struct rig_read_options *options,
+int rig_load(const char *const *paths, int count, const struct rig_read_options *options,
              struct rig *rig) {
     struct rig_text files[2] = {{0}};
     char *loaded[2] = {NULL, NULL};

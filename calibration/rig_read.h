@@ -21,7 +21,7 @@ struct rig_read_options {
 /* Reads one rig from count (1 or 2) files, left before right where they are one camera's each;
  * checks it (rig_check) and, where options has a size, fits it (rig_fit). 0, or -errno after
  * one log line that names file and field. options may be NULL. */
-int rig_read(const char *const *paths, int count, const struct rig_read_options *options,
+int rig_load(const char *const *paths, int count, const struct rig_read_options *options,
              struct rig *rig);
 
 /* The same from memory; names are for messages. */

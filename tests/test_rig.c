@@ -66,12 +66,12 @@ static void test_round_trips(void) {
         rig_made_up((enum distortion)model, &rig);
         rig.rms = 0.25;
         g_assert_cmpint(rig_write_opencv(one, &rig), ==, 0);
-        g_assert_cmpint(rig_read(files, 1, NULL, &again), ==, 0);
+        g_assert_cmpint(rig_load(files, 1, NULL, &again), ==, 0);
         same_rig(&rig, &again, 1e-15);
         near(again.rms, 0.25, 0);
         g_assert_true(again.has_rectification);
         g_assert_cmpint(rig_write_ros(left, right, &rig), ==, 0);
-        g_assert_cmpint(rig_read(pair, 2, NULL, &again), ==, 0);
+        g_assert_cmpint(rig_load(pair, 2, NULL, &again), ==, 0);
         same_rig(&rig, &again, 1e-9); /* R and T come back out of R1, R2, P2 */
     }
     g_remove(one);
@@ -143,12 +143,12 @@ static void test_kitti(void) {
     if (!path)
         return;
     const struct rig_read_options size = {.width = 1226, .height = 370};
-    g_assert_cmpint(rig_read((const char *const *)&path, 1, &size, &rig), ==, 0);
+    g_assert_cmpint(rig_load((const char *const *)&path, 1, &size, &rig), ==, 0);
     near(rig_baseline(&rig), 0.537151, 1e-6); /* camera.txt beside it */
     near(rig.camera[0].fx, 707.0912, 1e-9);
     g_free(path);
     path = in_data("driving/kitti2015_pair/calib.txt"); /* the colour pair alone */
-    g_assert_cmpint(rig_read((const char *const *)&path, 1, NULL, &rig), ==, 0);
+    g_assert_cmpint(rig_load((const char *const *)&path, 1, NULL, &rig), ==, 0);
     near(rig_baseline(&rig), 0.532725, 2e-5);
     near(rig.projection[0][6], 172.854, 1e-9);
     g_free(path);
@@ -170,7 +170,7 @@ static void test_middlebury(void) {
     char *path = in_data("middlebury/motorcycle/calib.txt");
     if (!path)
         return;
-    g_assert_cmpint(rig_read((const char *const *)&path, 1, NULL, &rig), ==, 0);
+    g_assert_cmpint(rig_load((const char *const *)&path, 1, NULL, &rig), ==, 0);
     near(rig.camera[0].fx, 994.978, 1e-9);
     near(rig.projection[1][2] - rig.projection[0][2], 31.086, 1e-9);
     near(rig_baseline(&rig), 0.193001, 1e-9);
@@ -309,7 +309,7 @@ static void test_missing_file(void) {
     const char *const path = "/nonexistent/rig.yml";
     struct rig rig;
     struct stderr_of log = stderr_begin();
-    int error = rig_read(&path, 1, NULL, &rig);
+    int error = rig_load(&path, 1, NULL, &rig);
     stderr_one_line(log, path, NULL);
     g_assert_cmpint(error, ==, -ENOENT);
 }
@@ -323,7 +323,7 @@ static void test_reference(void) {
     struct rectification ours;
     if (!path)
         return;
-    g_assert_cmpint(rig_read((const char *const *)&path, 1, NULL, &rig), ==, 0);
+    g_assert_cmpint(rig_load((const char *const *)&path, 1, NULL, &rig), ==, 0);
     g_assert_false(rig.metric);
     near(rig.rms, 0.21537899969843466, 0);
     g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &ours), ==, 0);
