@@ -12,8 +12,8 @@ VERSION = 0.1.0
 RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev libv4l-dev \
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
-               libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri fonts-dejavu-core \
-               libyaml-dev
+               libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
+               fonts-dejavu-core libyaml-dev
 CHECK_PACKAGES = $(RUN_PACKAGES) libopencv-calib3d-dev xvfb xauth xdotool clang libclang-rt-dev \
                  clang-format clang-tidy cppcheck mandoc
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
