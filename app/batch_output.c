@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ struct batch_output {
     FILE *csv;
     GHashTable *stems; /* names used so far */
     int kinds;
+    long next; /* number of the pair after the last row */
     struct source *source;
     struct depth_geometry geometry;
 };
@@ -64,7 +66,7 @@ static int begin_csv(struct batch_output *output) {
         log_error(output->csv_part, "cannot write: %s", strerror(error));
         return -error;
     }
-    fprintf(output->csv, "index,pts_s,file,pair_gap_ms,valid_percent,ms\n");
+    fprintf(output->csv, "index,pts_s,file,pair_gap_ms,valid_percent,ms,status\n");
     return 0;
 }
 
@@ -93,24 +95,21 @@ struct batch_output *batch_output_open(const char *folder, int save, struct sour
     return output;
 }
 
-/* Name of the left file without folder and extension, where the source has one that was not used
- * yet; else the number. describe gives two paths with a blank between, and paths may hold
- * blanks. */
-static char *choose_stem(struct batch_output *output, const char *files, long index) {
-    for (const char *blank = strchr(files, ' '); blank; blank = strchr(blank + 1, ' ')) {
-        g_autofree char *left = g_strndup(files, (size_t)(blank - files));
-        if (access(left, F_OK) != 0 || access(blank + 1, F_OK) != 0)
-            continue;
-        char *stem = g_path_get_basename(left);
-        char *dot = strrchr(stem, '.');
-        if (dot && dot != stem)
-            *dot = '\0';
-        if (g_hash_table_add(output->stems, g_strdup(stem)))
-            return stem;
-        g_free(stem);
-        break;
-    }
-    return g_strdup_printf("%06ld", index);
+/* Name of the left file without folder and ending, where pairs have files; with the number behind
+ * it where that name was used before (a.png, a.pgm). Else the number. */
+static char *choose_stem(struct batch_output *output, long index) {
+    if (!output->source->files)
+        return g_strdup_printf("%06ld", index);
+    const char *left, *right;
+    output->source->files(output->source, index, &left, &right);
+    g_autofree char *name = g_path_get_basename(left);
+    char *dot = strrchr(name, '.');
+    if (dot && dot != name)
+        *dot = '\0';
+    char *stem = g_strdup(name);
+    while (!g_hash_table_add(output->stems, stem)) /* takes it either way */
+        stem = g_strdup_printf("%s-%06ld", name, index);
+    return g_strdup(stem);
 }
 
 #define PLY_FARTHEST 100.0 /* metres; what is beyond is noise in a cloud */
@@ -175,43 +174,67 @@ static int write_files(struct batch_output *output, const char *stem, const stru
     return error;
 }
 
-static void write_row(FILE *csv, const char *files, const struct frame *frame) {
-    fprintf(csv, "%ld,%.6f,\"", frame->index, (double)frame->left_ns / 1e9);
+/* The first three fields; pts_s is empty where frame is NULL. */
+static void begin_row(struct batch_output *output, long index, const struct frame *frame) {
+    char files[8192] = "";
+    if (output->source->describe)
+        output->source->describe(output->source, index, files, sizeof files);
+    fprintf(output->csv, "%ld,", index);
+    if (frame)
+        fprintf(output->csv, "%.6f", (double)frame->left_ns / 1e9);
+    fputs(",\"", output->csv);
     for (const char *c = files; *c; c++) {
         if (*c == '"')
-            fputc('"', csv);
-        fputc(*c, csv);
+            fputc('"', output->csv);
+        fputc(*c, output->csv);
     }
-    fprintf(csv, "\",%.3f,%.2f,%.2f\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
+    fputc('"', output->csv);
+}
+
+/* Rows for the pairs before index that never came. Only of lists of files is it certain that they
+ * were damaged: the numbers of a recording may have gaps. */
+static void write_damaged(struct batch_output *output, long index) {
+    for (; output->source->files && output->next < index; output->next++) {
+        begin_row(output, output->next, NULL);
+        fputs(",,,,damaged\n", output->csv);
+    }
+    output->next = index + 1;
+}
+
+static void write_row(struct batch_output *output, const struct frame *frame) {
+    begin_row(output, frame->index, frame);
+    fprintf(output->csv, ",%.3f,%.2f,%.2f,ok\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
             density(frame->disparity, (long)frame->left.width * frame->left.height),
             frame->compute_ms);
 }
 
 int batch_output_write(struct batch_output *output, const struct frame *frame) {
-    char files[8192] = "";
-    if (output->source->describe)
-        output->source->describe(output->source, frame->index, files, sizeof files);
-    g_autofree char *stem = choose_stem(output, files, frame->index);
+    g_autofree char *stem = choose_stem(output, frame->index);
     int error = write_files(output, stem, frame);
     if (error)
         return error;
     errno = 0;
-    write_row(output->csv, files, frame);
+    write_damaged(output, frame->index);
+    write_row(output, frame);
     if (fflush(output->csv) != 0) {
         error = errno;
-        log_error(output->csv_path, "cannot write: %s", strerror(error));
+        log_error(output->csv_path, "cannot be written: %s", strerror(error));
     }
     return -error;
 }
 
-int batch_output_close(struct batch_output **output, int failed) {
+int batch_output_close(struct batch_output **output, enum batch_end end) {
     struct batch_output *o = *output;
     int error = 0;
-    if (fclose(o->csv) != 0 || (!failed && rename(o->csv_part, o->csv_path) != 0))
-        error = errno;
-    if (error && !failed)
-        log_error(o->csv_path, "cannot write: %s", strerror(error));
-    if (error || failed)
+    if (end == BATCH_ENDED)
+        write_damaged(o, o->source->count);
+    bool keep = end != BATCH_FAILED;
+    errno = 0;
+    if (fclose(o->csv) != 0 || (keep && rename(o->csv_part, o->csv_path) != 0))
+        error = errno ? errno : EIO;
+    if (error && keep)
+        log_error(o->csv_path, "cannot be written: %s", strerror(error));
+    if (error || !keep)
         unlink(o->csv_part);
     release(output);
     return -error;

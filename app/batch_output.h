@@ -21,11 +21,16 @@ struct batch_output;
 struct batch_output *batch_output_open(const char *folder, int kinds, struct source *source,
                                        const struct depth_geometry *geometry);
 
-/* Writes the files of one frame and its row. 0, or -errno after a log line. */
+/* Writes the files of one frame and its row, after the rows of the damaged pairs before it. 0, or -errno after a log line. */
 int batch_output_write(struct batch_output *output, const struct frame *frame);
 
-/* Finishes frames.csv; after a failure (failed not 0) it is removed. 0 or -errno, logged. Clears
- * the pointer. */
-int batch_output_close(struct batch_output **output, int failed);
+enum batch_end {
+    BATCH_ENDED,  /* the source came to its end: what was not written was damaged */
+    BATCH_LEFT,   /* interrupted, or the source failed on the way */
+    BATCH_FAILED, /* something could not be written: frames.csv is removed */
+};
+
+/* Finishes frames.csv. 0 or -errno, logged. Clears the pointer. */
+int batch_output_close(struct batch_output **output, enum batch_end end);
 
 #endif

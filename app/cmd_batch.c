@@ -25,7 +25,8 @@ struct batch {
 
 /* An input is one word (a folder, or synth:) or two that make a pair (files, patterns). */
 static int words_of_input(const char *word) {
-    bool alone = g_str_has_prefix(word, "synth") || g_file_test(word, G_FILE_TEST_IS_DIR);
+    bool alone = strcmp(word, "synth") == 0 || g_str_has_prefix(word, "synth:") ||
+                 g_file_test(word, G_FILE_TEST_IS_DIR);
     return alone ? 1 : 2;
 }
 
@@ -90,6 +91,12 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
     return code;
 }
 
+static enum batch_end how_it_ended(int code) {
+    if (code == EXIT_RUN_FAILED)
+        return BATCH_FAILED;
+    return code == EXIT_DONE || code == EXIT_SOME_FAILED ? BATCH_ENDED : BATCH_LEFT;
+}
+
 static int run_input(struct batch *batch, struct source *source, const char *folder) {
     struct rig_use rig;
     struct stereo *stereo = NULL;
@@ -112,7 +119,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         if (live)
             code = write_frames(batch, live, source, output);
         live_close(&live);
-        if (batch_output_close(&output, code == EXIT_RUN_FAILED) != 0)
+        if (batch_output_close(&output, how_it_ended(code)) != 0)
             code = EXIT_RUN_FAILED;
     }
     stereo_close(&stereo);
@@ -201,8 +208,8 @@ int cmd_batch(int argc, char **argv) {
         "  NAME_depth16.png 16-bit PNG, millimetres, 0 unknown or beyond 65 m (needs --calib)\n"
         "  NAME.ply         coloured points in metres (needs --calib)\n"
         "  NAME_color.png   colour picture to look at\n"
-        "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms; no row for a failed "
-        "pair\n\n"
+        "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms,status (ok or "
+        "damaged)\n\n"
         "Examples:\n"
         "  livestereo batch recording/ -o out/\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"

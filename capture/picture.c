@@ -178,7 +178,7 @@ static int load_file(const char *path, uint8_t **bytes, size_t *length) {
 
 int picture_read(const char *path, struct image *image) {
     uint8_t *bytes;
-    size_t length;
+    size_t length = 0;
     *image = (struct image){0};
     int error = load_file(path, &bytes, &length);
     if (!error)
@@ -189,7 +189,7 @@ int picture_read(const char *path, struct image *image) {
 
 int picture_read16(const char *path, uint16_t **data, int *width, int *height) {
     uint8_t *bytes;
-    size_t length;
+    size_t length = 0;
     *data = NULL;
     *width = *height = 0;
     int error = load_file(path, &bytes, &length);

@@ -62,8 +62,11 @@ struct source {
     int (*read)(struct source *source, struct frame *frame);
     /* Next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
     int (*seek)(struct source *source, long index);
-    /* A line that names the files of pair index ("a.png b.png") into buf; may be NULL. */
+    /* A line that names pair index for people ("a.png b.png") into buf; may be NULL. Any thread. */
     void (*describe)(struct source *source, long index, char *buf, size_t size);
+    /* The two files of pair index, 0 <= index < count; the paths are the source's. NULL where a
+     * pair has no files of its own. Any thread. */
+    void (*files)(struct source *source, long index, const char **left, const char **right);
     /* Live sources, else NULL. Any thread, while the source is open. */
     void (*get_status)(struct source *source, struct source_status *status);
     struct controls *controls; /* of cameras that have some; the source's */

@@ -114,6 +114,14 @@ static void pictures_describe(struct source *source, long index, char *buf, size
         g_snprintf(buf, size, "no pair %ld", index);
 }
 
+static void pictures_files(struct source *source, long index, const char **left,
+                           const char **right) {
+    const struct pictures *pictures = (const struct pictures *)source;
+    assert(index >= 0 && index < source->count);
+    *left = pictures->pairs.left[index];
+    *right = pictures->pairs.right[index];
+}
+
 static void pictures_close(struct source *source) {
     struct pictures *pictures = (struct pictures *)source;
     pair_list_free(&pictures->pairs);
@@ -166,6 +174,7 @@ struct source *source_pictures_open(const char *const *words, int count,
         .read = pictures_read,
         .seek = pictures_seek,
         .describe = pictures_describe,
+        .files = pictures_files,
         .close = pictures_close,
     };
     code = learn_size(pictures);

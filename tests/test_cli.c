@@ -278,6 +278,13 @@ static void write_frames(const char *below, int count) {
     }
 }
 
+static char **read_lines(const char *name) {
+    g_autofree char *path = path_in(name);
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    return g_strsplit(text, "\n", -1);
+}
+
 static void test_batch(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -288,14 +295,12 @@ static void test_batch(void *fixture, const void *data) {
     g_assert_cmpint(count_files("a/out"), ==, 16);
     g_assert_true(exists("a/out/001_disp16.png") && exists("a/out/005.pfm") &&
                   exists("a/out/003_color.png"));
-    g_autofree char *csv_path = path_in("a/out/frames.csv");
-    g_autofree char *csv = NULL;
-    g_assert_true(g_file_get_contents(csv_path, &csv, NULL, NULL));
-    g_auto(GStrv) lines = g_strsplit(csv, "\n", -1);
+    g_auto(GStrv) lines = read_lines("a/out/frames.csv");
     g_assert_cmpint(g_strv_length(lines), ==, 7); /* head, 5 rows, nothing after the last newline */
     for (int i = 0; i < 5; i++) {
         g_autofree char *start = g_strdup_printf("%d,", i);
         g_assert_true(g_str_has_prefix(lines[i + 1], start));
+        g_assert_true(g_str_has_suffix(lines[i + 1], ",ok"));
     }
 
     /* two inputs of the same name, and a pair of patterns: a folder each */
@@ -312,15 +317,23 @@ static void test_batch(void *fixture, const void *data) {
 static void test_batch_damaged(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-    write_frames("in", 4);
+    write_frames("in", 5);
     write_text("in/right/002.png", "not a picture");
+    write_text("in/left/005.png", "");
     g_autofree char *words = g_strdup_printf("batch %s/in -o %s/out " SMALL, folder, folder);
     struct outcome o = run_limited(0, words);
     g_assert_cmpint(o.code, ==, 6);
     g_assert_nonnull(strstr(o.err, "002.png"));
     g_assert_nonnull(strstr(o.out, "3 pairs written"));
-    g_assert_nonnull(strstr(o.out, "1 failed"));
-    g_assert_true(exists("out/004_disp16.png") && exists("out/frames.csv"));
+    g_assert_nonnull(strstr(o.out, "2 failed"));
+    g_assert_true(exists("out/004_disp16.png"));
+    g_auto(GStrv) lines = read_lines("out/frames.csv");
+    g_assert_cmpint(g_strv_length(lines), ==, 7);
+    for (int i = 0; i < 5; i++) {
+        g_autofree char *start = g_strdup_printf("%d,", i);
+        g_assert_true(g_str_has_prefix(lines[i + 1], start));
+        g_assert_true(g_str_has_suffix(lines[i + 1], i % 3 == 1 ? "\",,,,damaged" : ",ok"));
+    }
     g_assert_false(exists("out/002_disp16.png"));
     outcome_free(&o);
 
