@@ -180,7 +180,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         return EXIT_USAGE;
     quit_catch();
     int code = run_all(batch, count, words);
-    if (!batch->common.quiet)
+    if (!batch->common.quiet && (batch->written || batch->damaged))
         printf("%ld pairs written to %s, %ld failed%s\n", batch->written, batch->folder,
                batch->damaged, code == EXIT_INTERRUPTED ? ", interrupted" : "");
     return code;

@@ -134,6 +134,8 @@ static int run_folder(struct eval *eval, const char *folder) {
         } else if (eval->json) {
             eval_print_json(&result);
         } else {
+            if (eval->results->len == 1)
+                eval_print_header();
             eval_print_row(&result);
         }
         fflush(stdout);
@@ -144,8 +146,6 @@ static int run_folder(struct eval *eval, const char *folder) {
 /* What cannot be read is reported and left out; anything else ends it. */
 static int run_folders(struct eval *eval, int count, char **folders) {
     int worst = EXIT_DONE;
-    if (!eval->json)
-        eval_print_header();
     for (int i = 0; i < count; i++) {
         int code = run_folder(eval, folders[i]);
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)

@@ -23,7 +23,7 @@ static int make_params(const struct common_options *options, struct params *para
     for (char **set = options->set; set && *set; set++) {
         char why[512];
         if (params_assign(params, *set, why, sizeof why) != 0) {
-            log_error("--set", "%s: %s", *set, why);
+            log_error("--set", "%s", why);
             return EXIT_USAGE;
         }
     }

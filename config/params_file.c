@@ -22,9 +22,6 @@
 #define LIVESTEREO_PRESET_DIR "/usr/local/share/livestereo/presets"
 #endif
 #endif
-#ifndef LIVESTEREO_SOURCE_PRESET_DIR
-#define LIVESTEREO_SOURCE_PRESET_DIR "config/presets"
-#endif
 
 #define GROUP "livestereo"
 
@@ -204,13 +201,24 @@ int params_save(const struct params *p, const char *path) {
     return rc;
 }
 
-/* The folders presets are looked for in, first one first; the caller frees them with g_strfreev. */
+/* The folders presets are looked for in, first one first: the user's, the one installed, and those
+ * beside the program, which may have been moved after its installation or still lie where it was
+ * built (BUILD, or a folder in it). The caller frees them with g_strfreev. */
 static char **preset_folders(void) {
-    char **folders = g_new0(char *, 4);
-    folders[0] = g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
-    folders[1] = g_strdup(LIVESTEREO_PRESET_DIR);
-    folders[2] = g_strdup(LIVESTEREO_SOURCE_PRESET_DIR);
-    return folders;
+    static const char *const beside[] = {"../share/livestereo/presets", "../config/presets",
+                                         "../../config/presets"};
+    GPtrArray *folders = g_ptr_array_new();
+    g_ptr_array_add(folders,
+                    g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL));
+    g_ptr_array_add(folders, g_strdup(LIVESTEREO_PRESET_DIR));
+    char *program = g_file_read_link("/proc/self/exe", NULL);
+    char *folder = program ? g_path_get_dirname(program) : NULL;
+    for (size_t i = 0; folder && i < G_N_ELEMENTS(beside); i++)
+        g_ptr_array_add(folders, g_build_filename(folder, beside[i], NULL));
+    g_free(folder);
+    g_free(program);
+    g_ptr_array_add(folders, NULL);
+    return (char **)g_ptr_array_free(folders, FALSE);
 }
 
 static int by_name(const void *a, const void *b) {

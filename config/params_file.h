@@ -25,9 +25,9 @@ int params_save(const struct params *p, const char *path);
 /* The same text to a stream (--dump-config). */
 int params_dump(const struct params *p, FILE *out);
 
-/* Reads a preset by name ("yang2006": user's folder, then installed, then the source tree's) or
- * by path (anything with a '/' or ending in .ini) over params_default(). An unknown name lists
- * the known ones. */
+/* Reads a preset by name ("yang2006": the user's folder, then the installed ones, then those beside
+ * the program) or by path (anything with a '/' or ending in .ini) over params_default(). An unknown
+ * name lists the known ones. */
 int preset_load(struct params *p, const char *name_or_path);
 
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,

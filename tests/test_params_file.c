@@ -1,0 +1,410 @@
+/*
+ * Tests of settings files, presets, the reference page and the log's lines. Single thread; files go
+ * to a folder of its own under the temporary one, removed at the end.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "config/params_file.h"
+#include "tests/params_rows.h"
+#include "tests/stderr_of.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PRESETS "config/presets"
+
+static char *dump_text(const struct params *p, size_t *length) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    g_assert_nonnull(out);
+    g_assert_cmpint(params_dump(p, out), ==, 0);
+    fclose(out);
+    return text;
+}
+
+static void test_dump_and_parse(void) {
+    for (int k = 0; k < 20; k++) {
+        struct params p, again;
+        size_t length;
+        random_params(&p);
+        char *text = dump_text(&p, &length);
+        params_default(&again);
+        g_assert_cmpint(params_parse(&again, text, length, "dump"), ==, 0);
+        assert_same(&p, &again);
+        for (int i = 0; i < param_count; i++) {
+            char *line = g_strdup_printf("\n%s=", param_table[i].name);
+            g_assert_nonnull(strstr(text, line));
+            g_assert_nonnull(strstr(text, param_table[i].help));
+            g_free(line);
+        }
+        free(text);
+    }
+}
+
+static char *in_folder(gconstpointer folder, const char *name) {
+    return g_build_filename(folder, name, NULL);
+}
+
+static guint entries(const char *folder) {
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    guint count = 0;
+    while (g_dir_read_name(dir))
+        count++;
+    g_dir_close(dir);
+    return count;
+}
+
+static void test_save_and_load(gconstpointer folder) {
+    char *path = in_folder(folder, "saved.ini");
+    guint before = entries(folder);
+    for (int k = 0; k < 5; k++) {
+        struct params p, again;
+        random_params(&p);
+        params_default(&again);
+        g_assert_cmpint(params_save(&p, path), ==, 0);
+        g_assert_cmpint(params_load(&again, path), ==, 0);
+        assert_same(&p, &again);
+        g_assert_cmpuint(entries(folder), ==, before + 1);
+    }
+    g_unlink(path);
+    g_free(path);
+}
+
+static void test_save_refused(gconstpointer folder) {
+    struct params p;
+    params_default(&p);
+    char *missing = in_folder(folder, "no/such/file.ini");
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(params_save(&p, missing), ==, -ENOENT);
+    stderr_one_line(caught, missing, "make the folder first");
+    g_free(missing);
+
+    /* The rename fails over a folder; what was written beside it must go. */
+    char *taken = in_folder(folder, "taken.ini");
+    g_assert_cmpint(g_mkdir(taken, 0755), ==, 0);
+    guint before = entries(folder);
+    caught = stderr_begin();
+    g_assert_cmpint(params_save(&p, taken), ==, -EISDIR);
+    stderr_one_line(caught, taken, "directory");
+    g_assert_cmpuint(entries(folder), ==, before);
+    g_rmdir(taken);
+    g_free(taken);
+
+    FILE *full = fopen("/dev/full", "w");
+    if (full) {
+        caught = stderr_begin();
+        g_assert_cmpint(params_dump(&p, full), ==, -ENOSPC);
+        stderr_one_line(caught, "cannot write", "space");
+        fclose(full);
+    }
+}
+
+static void parse_refused_bytes(const char *text, size_t length, int rc, const char *first) {
+    struct params p, before;
+    random_params(&before);
+    p = before;
+    struct stderr_of caught = stderr_begin();
+    int got = params_parse(&p, text, length, "some.ini");
+    stderr_one_line(caught, "livestereo: error: some.ini: ", first);
+    g_assert_cmpint(got, ==, rc);
+    assert_same(&p, &before);
+}
+
+static void parse_refused(const char *text, int rc, const char *first) {
+    parse_refused_bytes(text, strlen(text), rc, first);
+}
+
+static void test_parse_refused(void) {
+    parse_refused("[livestereo]\nbp_levels=3\nbp_itertions=5\n", -ENOENT,
+                  "no parameter \"bp_itertions\"; did you mean bp_iterations");
+    parse_refused("[livestereo]\nbp_levels=3\nbp_levels=11\n", -ERANGE, "from 1 to 10");
+    parse_refused("[livestereo]\nbp_levels=3\nfill=maybe\n", -EINVAL, "give true or false");
+    parse_refused("[livestereo]\nbp_levels=\n", -EINVAL, "bp_levels: \"\"");
+    parse_refused("[livestereo]\nbp_levels[de]=4\n", -ENOENT, "no parameter \"bp_levels[de]\"");
+    parse_refused("[livestereo]\nbp_levels=3\n[camera]\nx=1\n", -EINVAL, "[camera]");
+    parse_refused("[LiveStereo]\nbp_levels=3\n", -EINVAL, "did you mean [livestereo]?");
+    parse_refused("bp_levels=3\n", -EINVAL, "");
+    parse_refused("[livestereo]\nbp_levels 3\n", -EINVAL, "bp_levels 3");
+    parse_refused("[livestereo\n", -EINVAL, "");
+    parse_refused("# only a comment\n", -EINVAL, "[livestereo]");
+    parse_refused("", -EINVAL, "empty");
+    parse_refused_bytes("[livestereo]\nbp_levels=3\n\0\n", 26, -EINVAL, "binary");
+    parse_refused("\x89PNG\r\n\x1a\n", -EINVAL, "");
+
+    size_t length = (1 << 20) + 1;
+    char *large = g_strnfill(length, '\n');
+    g_strlcpy(large, "[livestereo]", length);
+    large[strlen(large)] = '\n';
+    parse_refused_bytes(large, length, -EFBIG, "1 MiB");
+    struct params p;
+    params_default(&p);
+    g_assert_cmpint(params_parse(&p, large, length - 1, "large.ini"), ==, 0);
+    g_free(large);
+}
+
+static void test_partial_file(void) {
+    static const char text[] = "# c\n[livestereo]\n bp_levels = 3 \r\nfill = off\n";
+    struct params p, expected;
+    random_params(&p);
+    expected = p;
+    expected.bp_levels = 3;
+    expected.fill = 0;
+    g_assert_cmpint(params_parse(&p, text, sizeof text - 1, "partial.ini"), ==, 0);
+    assert_same(&p, &expected);
+}
+
+static void test_load_refused(gconstpointer folder) {
+    struct params p;
+    params_default(&p);
+    char *missing = in_folder(folder, "missing.ini"), *large = in_folder(folder, "large.ini");
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(params_load(&p, missing), ==, -ENOENT);
+    stderr_one_line(caught, missing, "No such file");
+    caught = stderr_begin();
+    g_assert_cmpint(params_load(&p, folder), ==, -EISDIR);
+    stderr_one_line(caught, folder, "directory");
+    int fd = g_creat(large, 0644);
+    g_assert_cmpint(ftruncate(fd, 3 << 20), ==, 0);
+    close(fd);
+    caught = stderr_begin();
+    g_assert_cmpint(params_load(&p, large), ==, -EFBIG);
+    stderr_one_line(caught, large, "1 MiB");
+    g_unlink(large);
+    g_free(missing);
+    g_free(large);
+}
+
+static void test_locale(void) {
+    if (!comma_locale())
+        return;
+    test_dump_and_parse();
+    setlocale(LC_ALL, "C");
+}
+
+static void test_presets(void) {
+    GDir *dir = g_dir_open(PRESETS, 0, NULL);
+    if (!dir) {
+        g_test_skip("needs to run in the source tree");
+        return;
+    }
+    const char *entry;
+    int count = 0;
+    while ((entry = g_dir_read_name(dir))) {
+        struct params p;
+        char *path = g_build_filename(PRESETS, entry, NULL);
+        if (preset_load(&p, path) != 0)
+            g_error("%s does not load", path);
+        g_free(path);
+        count++;
+    }
+    g_dir_close(dir);
+    g_assert_cmpint(count, >=, 7);
+
+    struct params p, defaults;
+    params_default(&defaults);
+    random_params(&p);
+    g_assert_cmpint(preset_load(&p, PRESETS "/default.ini"), ==, 0);
+    assert_same(&p, &defaults);
+}
+
+/* Whether a parameter means nothing to the paper presets, or is the pictures' own: they do not
+ * name it. */
+static bool is_idle(const struct params *p, const struct param_info *info) {
+    static const char *const idle[] = {
+        "machine",       "search",
+        "capture",       "census_curve",
+        "census_weight", "census_truncation",
+        "cost_sigma",    "cross_length",
+        "cross_height",  "cross_step",
+        "cross_rounds",  "disp12_max_diff",
+        "speckle_range", "median_color_sigma",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(idle); i++)
+        if (strcmp(info->name, idle[i]) == 0 || strcmp(info->group, idle[i]) == 0)
+            return true;
+    const char *name = info->name;
+    if (g_str_has_prefix(name, "edge_step_"))
+        return p->edge_factor_1 == 1 && p->edge_factor_2 == 1;
+    if (g_str_has_prefix(name, "bp_iterations_"))
+        return name[strlen("bp_iterations_")] - '0' >= p->bp_levels;
+    return false;
+}
+
+/* A paper's preset names all that matters to it, so that a new default does not change it. */
+static void test_papers_stand_alone(void) {
+    static const char *const papers[] = {"brunton2006", "felzenszwalb2006", "grauergray2008",
+                                         "liang2011",   "xu2009",           "yang2006"};
+    if (!g_file_test(PRESETS, G_FILE_TEST_IS_DIR)) {
+        g_test_skip("needs to run in the source tree");
+        return;
+    }
+    for (size_t n = 0; n < G_N_ELEMENTS(papers); n++) {
+        g_autofree char *path = g_strdup_printf(PRESETS "/%s.ini", papers[n]);
+        struct params least, most;
+        for (int i = 0; i < param_count; i++) {
+            g_assert_cmpint(param_put(&least, &param_table[i], param_table[i].least), ==, 0);
+            g_assert_cmpint(param_put(&most, &param_table[i], param_table[i].most), ==, 0);
+        }
+        g_assert_cmpint(params_load(&least, path), ==, 0);
+        g_assert_cmpint(params_load(&most, path), ==, 0);
+        for (int i = 0; i < param_count; i++) {
+            const struct param_info *info = &param_table[i];
+            if (!is_idle(&least, info) && param_get(&least, info) != param_get(&most, info))
+                g_error("%s does not say %s", path, info->name);
+        }
+    }
+}
+
+static void test_yang2006(void) {
+    static const struct {
+        const char *name;
+        double value;
+    } cases[] = {
+        {"data_cost", DATA_COST_BT}, {"data_curve", CURVE_TRUNCATED},
+        {"data_truncation", 30},     {"data_weight", 0.15},
+        {"discontinuity_weight", 1}, {"discontinuity_truncation", 2},
+        {"truncation_by_range", 1},  {"bp_levels", 5},
+        {"bp_iterations", 10},       {"bp_iterations_3", 10},
+        {"bp_iterations_2", 10},     {"bp_iterations_1", 20},
+        {"bp_iterations_0", 8},      {"cost_smoothing", COST_SMOOTHING_OFF},
+        {"edge_factor_1", 1},        {"edge_factor_2", 1},
+        {"lr_check", LR_CHECK_OFF},  {"fill", 0},
+        {"median_radius", 0},        {"smooth_sigma", 0},
+        {"speckle_size", 0},         {"min_confidence", 0},
+        {"subpixel", SUBPIXEL_OFF},
+    };
+    if (!g_file_test(PRESETS, G_FILE_TEST_IS_DIR)) {
+        g_test_skip("needs to run in the source tree");
+        return;
+    }
+    struct params p;
+    g_assert_cmpint(preset_load(&p, PRESETS "/yang2006.ini"), ==, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_test_message("%s", cases[i].name);
+        g_assert_cmpfloat(param_get(&p, row(cases[i].name)), ==, cases[i].value);
+    }
+}
+
+/* By name: the user's folder comes first, a bad or unknown one changes nothing. */
+static void test_preset_names(gconstpointer folder) {
+    struct params p, before;
+    char *mine = in_folder(folder, "livestereo/presets");
+    char *path = in_folder(folder, "livestereo/presets/yang2006.ini");
+    g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
+    g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=9\n", -1, NULL));
+    params_default(&before);
+    before.bp_levels = 9;
+    random_params(&p);
+    g_assert_cmpint(preset_load(&p, "yang2006"), ==, 0);
+    assert_same(&p, &before);
+
+    g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=3\nbp_level=9\n", -1, NULL));
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(preset_load(&p, "yang2006"), ==, -ENOENT);
+    stderr_one_line(caught, path, "did you mean bp_levels");
+    caught = stderr_begin();
+    g_assert_cmpint(preset_load(&p, "yang2007"), ==, -ENOENT);
+    stderr_one_line(caught, "no preset \"yang2007\"", "yang2006");
+    caught = stderr_begin();
+    g_assert_cmpint(preset_load(&p, ""), ==, -ENOENT);
+    stderr_one_line(caught, "no preset \"\"", "yang2006");
+    caught = stderr_begin();
+    g_assert_cmpint(preset_load(&p, "yang2007.ini"), ==, -ENOENT);
+    stderr_one_line(caught, "yang2007.ini", "No such file");
+    assert_same(&p, &before);
+
+    g_unlink(path);
+    g_rmdir(mine);
+    g_free(mine);
+    char *between = in_folder(folder, "livestereo");
+    g_rmdir(between);
+    g_free(between);
+    g_free(path);
+    if (g_file_test(PRESETS "/liang2011.ini", G_FILE_TEST_EXISTS))
+        g_assert_cmpint(preset_load(&p, "liang2011"), ==, 0);
+}
+
+static void test_help(void) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    params_help(out);
+    fclose(out);
+    for (int i = 0; i < param_count; i++) {
+        char *name = g_strdup_printf("\n  %s  ", param_table[i].name);
+        char *group = g_strdup_printf("\n\n%s\n", param_table[i].group);
+        char *found = strstr(text, name), *heading = strstr(text, group);
+        if (!found || strstr(found + 1, name) || !heading || strstr(heading + 1, group))
+            g_error("%s or its group is not on the page once", param_table[i].name);
+        g_free(name);
+        g_free(group);
+    }
+    char *levels =
+        g_strdup_printf("  bp_levels  1 to 10, default %d, LIVE\n", (int)row("bp_levels")->def);
+    g_assert_nonnull(strstr(text, levels));
+    g_free(levels);
+    g_assert_nonnull(strstr(text, "  backend  auto|cpu|cuda, default auto, START\n"));
+    free(text);
+}
+
+static void test_log(void) {
+    enum log_level before = log_get_level();
+    struct stderr_of caught = stderr_begin();
+    errno = EPERM;
+    log_set_level(LOG_WARNING);
+    log_info("camera", "not shown");
+    log_error("left\n\033[1m.png", "line\none %d", 1);
+    g_assert_cmpint(errno, ==, EPERM);
+    log_warning(NULL, "two");
+    log_set_level(before);
+    char *text = stderr_end(caught);
+    g_assert_cmpstr(text, ==,
+                    "livestereo: error: left??[1m.png: line?one 1\nlivestereo: warning: two\n");
+    g_free(text);
+
+    char *large = g_strnfill(10000, 'a');
+    for (int k = 0; k < 3; k++) {
+        /* Two-byte characters, moved by one each time: a cut falls on either half. */
+        for (int i = k; i + 1 < 9999; i += 2)
+            large[i] = '\xc3', large[i + 1] = '\xa4';
+        caught = stderr_begin();
+        log_error("large", "%s", large);
+        text = stderr_end(caught);
+        g_assert_true(g_str_has_suffix(text, "...\n"));
+        g_assert_true(g_utf8_validate(text, -1, NULL));
+        g_assert_cmpuint(strlen(text), <=, 2048);
+        g_free(text);
+        memset(large, 'a', 10000);
+    }
+    g_free(large);
+}
+
+int main(int argc, char **argv) {
+    char *folder = g_dir_make_tmp("livestereo-params-XXXXXX", NULL);
+    g_assert_nonnull(folder);
+    g_setenv("XDG_CONFIG_HOME", folder, TRUE);
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/params_file/dump_and_parse", test_dump_and_parse);
+    g_test_add_data_func("/params_file/save_and_load", folder, test_save_and_load);
+    g_test_add_data_func("/params_file/save_refused", folder, test_save_refused);
+    g_test_add_func("/params_file/parse_refused", test_parse_refused);
+    g_test_add_func("/params_file/partial_file", test_partial_file);
+    g_test_add_data_func("/params_file/load_refused", folder, test_load_refused);
+    g_test_add_func("/params_file/locale", test_locale);
+    g_test_add_func("/params_file/presets", test_presets);
+    g_test_add_func("/params_file/yang2006", test_yang2006);
+    g_test_add_func("/params_file/papers_stand_alone", test_papers_stand_alone);
+    g_test_add_data_func("/params_file/preset_names", folder, test_preset_names);
+    g_test_add_func("/params_file/help", test_help);
+    g_test_add_func("/log/lines", test_log);
+    int rc = g_test_run();
+    g_rmdir(folder);
+    g_free(folder);
+    return rc;
+}
