@@ -85,12 +85,13 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
-    signal(SIGXFSZ,
-           SIG_IGN); /* a file that grows too large is an error of write, like a full disk */
+    /* A file that grows too large is an error of write, like a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
     int code = dispatch(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    bool unwritten = fflush(stdout) != 0 || ferror(stdout);
+    if (unwritten && code == EXIT_DONE) { /* else the cause is told already, or another one */
         log_error("standard output", "%s", strerror(errno));
-        code = code ? code : EXIT_RUN_FAILED;
+        code = EXIT_RUN_FAILED;
     }
     return code;
 }

@@ -1,6 +1,6 @@
 /*
- * Tests of settings files, presets, the reference page and the log's lines. Single thread; files go
- * to a folder of its own under the temporary one, removed at the end.
+ * Tests of settings files, presets and the reference page. Single thread; files go to a folder
+ * of its own under the temporary one, removed at the end.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
@@ -218,7 +218,7 @@ static void test_presets(void) {
 static bool is_idle(const struct params *p, const struct param_info *info) {
     static const char *const idle[] = {
         "machine",       "search",
-        "capture",       "census_curve",
+        "cameras",       "census_curve",
         "census_weight", "census_truncation",
         "cost_sigma",    "cross_length",
         "cross_height",  "cross_step",
@@ -353,38 +353,6 @@ static void test_help(void) {
     free(text);
 }
 
-static void test_log(void) {
-    enum log_level before = log_get_level();
-    struct stderr_of caught = stderr_begin();
-    errno = EPERM;
-    log_set_level(LOG_WARNING);
-    log_info("camera", "not shown");
-    log_error("left\n\033[1m.png", "line\none %d", 1);
-    g_assert_cmpint(errno, ==, EPERM);
-    log_warning(NULL, "two");
-    log_set_level(before);
-    char *text = stderr_end(caught);
-    g_assert_cmpstr(text, ==,
-                    "livestereo: error: left??[1m.png: line?one 1\nlivestereo: warning: two\n");
-    g_free(text);
-
-    char *large = g_strnfill(10000, 'a');
-    for (int k = 0; k < 3; k++) {
-        /* Two-byte characters, moved by one each time: a cut falls on either half. */
-        for (int i = k; i + 1 < 9999; i += 2)
-            large[i] = '\xc3', large[i + 1] = '\xa4';
-        caught = stderr_begin();
-        log_error("large", "%s", large);
-        text = stderr_end(caught);
-        g_assert_true(g_str_has_suffix(text, "...\n"));
-        g_assert_true(g_utf8_validate(text, -1, NULL));
-        g_assert_cmpuint(strlen(text), <=, 2048);
-        g_free(text);
-        memset(large, 'a', 10000);
-    }
-    g_free(large);
-}
-
 int main(int argc, char **argv) {
     char *folder = g_dir_make_tmp("livestereo-params-XXXXXX", NULL);
     g_assert_nonnull(folder);
@@ -402,7 +370,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/params_file/papers_stand_alone", test_papers_stand_alone);
     g_test_add_data_func("/params_file/preset_names", folder, test_preset_names);
     g_test_add_func("/params_file/help", test_help);
-    g_test_add_func("/log/lines", test_log);
     int rc = g_test_run();
     g_rmdir(folder);
     g_free(folder);

@@ -1,0 +1,49 @@
+/*
+ * Tests of the log's lines: one a message, whatever is in it. Single thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "tests/stderr_of.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void test_log(void) {
+    enum log_level before = log_get_level();
+    struct stderr_of caught = stderr_begin();
+    errno = EPERM;
+    log_set_level(LOG_WARNING);
+    log_info("camera", "not shown");
+    log_error("left\n\033[1m.png", "line\none %d", 1);
+    g_assert_cmpint(errno, ==, EPERM);
+    log_warning(NULL, "two");
+    log_set_level(before);
+    char *text = stderr_end(caught);
+    g_assert_cmpstr(text, ==,
+                    "livestereo: error: left??[1m.png: line?one 1\nlivestereo: warning: two\n");
+    g_free(text);
+
+    char *large = g_strnfill(10000, 'a');
+    for (int k = 0; k < 3; k++) {
+        /* Two-byte characters, moved by one each time: a cut falls on either half. */
+        for (int i = k; i + 1 < 9999; i += 2)
+            large[i] = '\xc3', large[i + 1] = '\xa4';
+        caught = stderr_begin();
+        log_error("large", "%s", large);
+        text = stderr_end(caught);
+        g_assert_true(g_str_has_suffix(text, "...\n"));
+        g_assert_true(g_utf8_validate(text, -1, NULL));
+        g_assert_cmpuint(strlen(text), <=, 2048);
+        g_free(text);
+        memset(large, 'a', 10000);
+    }
+    g_free(large);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/log/lines", test_log);
+    return g_test_run();
+}
