@@ -1,10 +1,45 @@
 /*
- * livestereo bench: the measurements are gpu/bench.c's, which needs no GLib.
- * SPDX-License-Identifier: MIT
+ * livestereo bench: the measurements are gpu/bench.c's, which reads no pictures; `bench resting` gets Tsukuba
+ * from here. SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
+#include "capture/picture.h"
+#include "config/log.h"
 #include "gpu/bench.h"
 
+#include <string.h>
+
+enum { TSUKUBA_LABELS = 16 };
+
+/* Tsukuba of the folder LIVESTEREO_DATA, or of another given in its place. */
+static int resting(const char *folder) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    char *base =
+        folder ? g_strdup(folder)
+               : g_build_filename(data ? data : "../shared/data", "middlebury", "tsukuba", NULL);
+    char *left_path = g_build_filename(base, "left.png", NULL);
+    char *right_path = g_build_filename(base, "right.png", NULL);
+    struct image left = {0}, right = {0};
+    int code = EXIT_SOURCE;
+    if (picture_read(left_path, &left) || picture_read(right_path, &right))
+        log_info(
+            "bench",
+            "resting needs a folder with left.png and right.png: livestereo bench resting FOLDER");
+    else if (left.width != right.width || left.height != right.height ||
+             left.channels != right.channels)
+        log_error(base, "left.png and right.png differ in size");
+    else
+        code = bench_resting(&left, &right, TSUKUBA_LABELS) ? EXIT_RUN_FAILED : EXIT_DONE;
+    picture_free(&left);
+    picture_free(&right);
+    g_free(base);
+    g_free(left_path);
+    g_free(right_path);
+    return code;
+}
+
 int cmd_bench(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], "resting"))
+        return resting(argc > 2 ? argv[2] : NULL);
     return bench_main(argc, argv);
 }
