@@ -1,0 +1,133 @@
+/*
+ * Oracles of the stages on disparity maps that check and fill: each against a plain definition over
+ * the whole row (DESIGN section 7). Median and speckles are in test_oracle_pipeline.c.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stages.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { W = 40, H = 5, N = W * H, RANGE = 9 };
+
+/* Disparities of up to RANGE labels, in 1/16 px, flat in places so that some of them agree. */
+static void random_map(int16_t *map, int least) {
+    int flat = 0, d = 0;
+    for (int i = 0; i < N; i++) {
+        if (flat-- == 0) {
+            flat = g_test_rand_int_range(0, 6);
+            d = 16 * least + g_test_rand_int_range(0, 16 * (RANGE - 1) + 1);
+        }
+        map[i] = (int16_t)d;
+    }
+}
+
+/* Against the right view: the nearest column there must hold nearly the same disparity. */
+static int agrees(const int16_t *left, const int16_t *right, int x, int tolerance) {
+    int column = x - (int)floor(left[x] / 16.0 + 0.5);
+    if (column < 0 || column >= W)
+        return 0;
+    return right[column] != UNKNOWN && abs(right[column] - left[x]) <= tolerance;
+}
+
+/* Against the left map alone: of all pixels of the row that land within half a pixel of the same
+ * place on the right, none is nearer by more than the tolerance. */
+static int is_seen(const int16_t *left, int x, int tolerance) {
+    double place = x - left[x] / 16.0;
+    if (x - floor(left[x] / 16.0 + 0.5) < 0 || x - floor(left[x] / 16.0 + 0.5) >= W)
+        return 0;
+    for (int n = 0; n < W; n++)
+        if (left[n] - left[x] > tolerance && fabs(n - left[n] / 16.0 - place) <= 0.5)
+            return 0;
+    return 1;
+}
+
+static void test_check(void) {
+    static const int tolerances[] = {0, 1, 16, 40};
+    int kept[2] = {0, 0}, dropped[2] = {0, 0};
+    for (int round = 0; round < 200; round++) {
+        int16_t left[N], right[N], out[N];
+        uint8_t confidence[N];
+        int warp = round % 2, least = g_test_rand_int_range(-4, 5);
+        random_map(left, least);
+        random_map(right, least);
+        for (int i = 0; i < N; i++) {
+            confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
+            int x = i % W, from = x + (int)floor(right[i] / 16.0 + 0.5);
+            if (from >= 0 && from < W && g_test_rand_int_range(0, 3)) /* a map that fits */
+                right[i] = left[i - x + from];
+            if (g_test_rand_int_range(0, 20) == 0)
+                right[i] = UNKNOWN;
+        }
+        struct check_args a = {left,  warp ? NULL : right,       confidence,        out, W,
+                               RANGE, tolerances[round / 2 % 4], round % 3 ? 0 : 60};
+        for (int i = 0; i < N; i++) {
+            stage_check(&a, i % W, i / W);
+            int row = i - i % W, x = i % W;
+            int keep = warp ? is_seen(left + row, x, a.tolerance)
+                            : agrees(left + row, right + row, x, a.tolerance);
+            keep = keep && confidence[i] >= a.min_confidence;
+            g_assert_cmpint(out[i], ==, keep ? left[i] : UNKNOWN);
+            (keep ? kept : dropped)[warp]++;
+        }
+    }
+    for (int warp = 0; warp < 2; warp++) /* both answers were met often */
+        g_assert_cmpint(MIN(kept[warp], dropped[warp]), >, 1000);
+}
+
+/* Confidence alone: a negative tolerance leaves the left-right check out. */
+static void test_check_confidence(void) {
+    int16_t left[N], out[N];
+    uint8_t confidence[N];
+    random_map(left, 30);
+    for (int i = 0; i < N; i++)
+        confidence[i] = (uint8_t)(i % 256);
+    struct check_args a = {left, NULL, confidence, out, W, RANGE, -1, 100};
+    for (int i = 0; i < N; i++) {
+        stage_check(&a, i % W, i / W);
+        g_assert_cmpint(out[i], ==, i % 256 >= 100 ? left[i] : UNKNOWN);
+    }
+}
+
+/* The last known value among map[first], map[first + step], ... of count, or UNKNOWN. */
+static int last_known(const int16_t *map, int first, int step, int count) {
+    int known = UNKNOWN;
+    for (int k = 0; k < count; k++)
+        if (map[first + k * step] != UNKNOWN)
+            known = map[first + k * step];
+    return known;
+}
+
+static void test_fill(void) {
+    for (int round = 0; round < 200; round++) {
+        int16_t map[N], out[N];
+        int holes = round % 11;
+        random_map(map, -3);
+        for (int i = 0; i < N; i++)
+            if (g_test_rand_int_range(0, 10) < holes)
+                map[i] = UNKNOWN;
+        int columns = round & 1;
+        struct fill_args a = {map, out, W, H, !columns, columns};
+        for (int i = 0; i < N; i++) {
+            int x = i % W, y = i / W;
+            stage_fill(&a, x, y);
+            int step = columns ? W : 1, first = columns ? x : i - x;
+            int at = columns ? y : x, count = columns ? H : W;
+            int before = last_known(map, first, step, at);
+            int after = last_known(map, first + (count - 1) * step, -step, count - 1 - at);
+            int expected = before == UNKNOWN  ? after
+                           : after == UNKNOWN ? before
+                                              : MIN(before, after);
+            g_assert_cmpint(out[i], ==, map[i] != UNKNOWN ? map[i] : expected);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/oracle/check", test_check);
+    g_test_add_func("/oracle/check-confidence", test_check_confidence);
+    g_test_add_func("/oracle/fill", test_fill);
+    return g_test_run();
+}
