@@ -15,7 +15,7 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev
 CHECK_PACKAGES = $(RUN_PACKAGES) libopencv-calib3d-dev xvfb xauth xdotool clang libclang-rt-dev \
-                 clang-format clang-tidy cppcheck mandoc
+                 clang-format clang-tidy cppcheck mandoc desktop-file-utils
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
@@ -192,15 +192,19 @@ deps-check:
 bench: all
 	$(BUILD)/livestereo bench
 
+# Desktop file, metainfo, icon, shell completions: installed at the paths they have here.
+SHARED = $(shell find share -type f)
 install: all
 	install -D -m 755 $(BUILD)/livestereo $(DESTDIR)$(PREFIX)/bin/livestereo
 	install -d $(DESTDIR)$(DATADIR)/presets $(DESTDIR)$(PREFIX)/share/doc/livestereo
 	install -m 644 $(wildcard config/presets/*.ini) $(DESTDIR)$(DATADIR)/presets
 	install -D -m 644 docs/livestereo.1 $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
 	install -m 644 README.md LICENSE $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/livestereo
+	for f in $(SHARED); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/$$f || exit 1; done
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/livestereo $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
 	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(PREFIX)/share/doc/livestereo
+	rm -f $(SHARED:%=$(DESTDIR)$(PREFIX)/%)
 
 clean:
 	rm -rf $(BUILD)

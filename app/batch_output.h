@@ -21,7 +21,8 @@ struct batch_output;
 struct batch_output *batch_output_open(const char *folder, int kinds, struct source *source,
                                        const struct depth_geometry *geometry);
 
-/* Writes the files of one frame and its row, after the rows of the damaged pairs before it. 0, or -errno after a log line. */
+/* Writes the files of one frame and its row, after the rows of the damaged pairs before it. 0, or
+ * -errno after a log line. */
 int batch_output_write(struct batch_output *output, const struct frame *frame);
 
 enum batch_end {

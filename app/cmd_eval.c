@@ -113,32 +113,40 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
     return code;
 }
 
-/* All pairs of one folder. The exit code. */
+/* Prints it and keeps it for the means. */
+static void report(struct eval *eval, const struct eval_result *result) {
+    g_array_append_vals(eval->results, result, 1);
+    if (eval->json) {
+        eval_print_json(result);
+    } else {
+        if (eval->results->len == 1)
+            eval_print_header();
+        eval_print_row(result);
+    }
+    fflush(stdout);
+}
+
+/* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
     g_auto(GStrv) stems = test_pairs_list(folder);
     int code = stems ? EXIT_DONE : EXIT_SOURCE;
-    for (char **stem = stems; stem && *stem && code == EXIT_DONE; stem++) {
+    for (char **stem = stems; stem && *stem; stem++) {
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
-        if (test_pair_read(folder, *stem, &pair) != 0)
-            return EXIT_SOURCE;
+        if (test_pair_read(folder, *stem, &pair) != 0) {
+            code = EXIT_SOURCE;
+            continue;
+        }
         struct eval_result result = {0};
-        code = run_pair(eval, &pair, &result);
+        int pair_code = run_pair(eval, &pair, &result);
         result.name = g_steal_pointer(&pair.name);
         test_pair_free(&pair);
-        g_array_append_val(eval->results, result);
-        if (code != EXIT_DONE) {
+        if (pair_code != EXIT_DONE) {
             g_free(result.name);
-            g_array_set_size(eval->results, eval->results->len - 1);
-        } else if (eval->json) {
-            eval_print_json(&result);
-        } else {
-            if (eval->results->len == 1)
-                eval_print_header();
-            eval_print_row(&result);
+            return pair_code;
         }
-        fflush(stdout);
+        report(eval, &result);
     }
     return code;
 }

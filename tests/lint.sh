@@ -22,8 +22,8 @@ lint_style() {
     local files
     files=$(sources c h cu cuh cc def sh; echo .ci/run)
     ! grep -nP '\t|\r| $' $files docs/* README.md || return 1
-    ! grep -nP ' $|\r' Makefile || return 1
-    ! grep -nP '^.{101,}' $files Makefile || return 1
+    ! grep -nP ' $|\r' Makefile config/presets/* $(find share -type f) || return 1
+    ! grep -nP '^.{101,}' $files Makefile config/presets/* $(find share -type f) || return 1
     for file in $files; do
         head -n 12 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
             { echo "$file: no SPDX line in its header"; return 1; }
@@ -85,12 +85,17 @@ lint_man() {
     ! mandoc -Tlint -Wwarning docs/*.1 | grep .
 }
 
+lint_desktop() {
+    bash -n share/bash-completion/completions/livestereo || return 1
+    desktop-file-validate share/applications/*.desktop
+}
+
 if [ $# -eq 1 ]; then
     "lint_$1"
     exit
 fi
 status=0
-for step in format style headers layers tidy cppcheck man; do
+for step in format style headers layers tidy cppcheck man desktop; do
     tests/run.sh --step "lint:$step" "$0" "$step" || status=1
 done
 exit $status
