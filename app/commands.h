@@ -34,6 +34,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_calib(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 
 /* What every command takes; zero to begin with, options_free frees what parsing allocated. */
 struct common_options {

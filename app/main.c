@@ -20,6 +20,7 @@ static const struct {
     {"view", "[SOURCE...]", "open the window; also without the word view", cmd_view},
     {"run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run},
     {"list", "[-l]", "the cameras of this machine", cmd_list},
+    {"record", "SOURCE -o FILE", "keep the raw pairs of a source", cmd_record},
     {"batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch},
     {"eval", "DIR...", "compare with the known truth of test pictures", cmd_eval},
     {"calibrate", "LEFT.. RIGHT..", "find a rig from chessboard pictures", cmd_calibrate},

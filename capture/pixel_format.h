@@ -58,6 +58,9 @@ size_t pixels_bytes(const struct raw_picture *raw);
 void image_flip(struct image *image);
 void image_rotate180(struct image *image);
 
+/* The left or right half of a picture of twice half's width. */
+void image_half(const struct image *wide, int right, struct image *half);
+
 /* Copies to another number of channels: grey by the weights of pictures on disk, colour by
  * repeating. Sizes are equal. */
 void image_convert(const struct image *from, struct image *to);

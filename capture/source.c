@@ -5,14 +5,17 @@
  */
 #include "capture/source.h"
 
+#include "capture/recorder.h"
 #include "capture/source_private.h"
 #include "config/log.h"
 
+#include <glib.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NS_PER_S 1000000000
 #define LATE_NS (NS_PER_S / 2) /* later than this is a pause, not jitter to catch up with */
@@ -57,6 +60,17 @@ static int is_recording(const char *word) {
     return strstr(word, "://") || (stat(word, &about) == 0 && S_ISREG(about.st_mode));
 }
 
+/* A Matroska file with the times of its pairs beside it. */
+static int is_own_recording(const char *word) {
+    if (!g_str_has_suffix(word, ".mkv"))
+        return 0;
+    char *times = recording_beside(word, ".csv"), *about = recording_beside(word, ".recording.ini");
+    int own = access(word, R_OK) == 0 && access(times, R_OK) == 0 && access(about, R_OK) == 0;
+    g_free(times);
+    g_free(about);
+    return own;
+}
+
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     if (count < 1) {
@@ -78,6 +92,8 @@ struct source *source_open(const char *const *words, int count,
         log_error(words[1], "does not belong behind %s; write v4l2:LEFT,RIGHT", words[0]);
         return source_failed(error, -EINVAL);
     }
+    if (count == 1 && is_own_recording(words[0]))
+        return source_recording_open(words[0], options, error);
     if (count <= 2 && is_recording(words[0]) && is_recording(words[count - 1]))
         return source_gst_open(words, count, options, error);
     return source_pictures_open(words, count, options, error);

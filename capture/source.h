@@ -36,8 +36,9 @@ struct raw_pair {
         int stride; /* bytes from row to row of the first plane; 0: no gaps */
         const uint8_t *data;
         size_t bytes;
-    } picture[2];
-    int64_t taken_ns[2];
+    } picture[2];        /* the second without data where one holds both */
+    int64_t taken_ns[2]; /* by the driver, whatever it says */
+    int64_t time_ns[2];  /* by which they were paired: that, or the arrival */
     uint32_t sequence[2];
 };
 
@@ -96,6 +97,11 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
 
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
+
+/* What recorder.h wrote: a Matroska file with its .csv beside it. The same pairs, times and pixels as
+ * they had live. */
+struct source *source_recording_open(const char *path, const struct source_options *options,
+                                     int *error);
 
 /* One or two files (or URIs) that GStreamer can decode. */
 struct source *source_gst_open(const char *const *words, int count,

@@ -43,6 +43,8 @@ static void tap_pair(struct v4l2 *v4l2, const struct pair_of_slots *pair, long i
             if (i < v4l2->eyes)
                 raw.picture[i] = raw_of(eye, eye->slot[pair->slot[i]], eye->bytes[pair->slot[i]]);
             raw.taken_ns[i] = pair->stamp[i].taken_ns;
+            raw.time_ns[i] = v4l2->pairing.mode == PAIR_BY_CAPTURE ? pair->stamp[i].taken_ns
+                                                                   : pair->stamp[i].arrived_ns;
             raw.sequence[i] = pair->stamp[i].sequence;
         }
         v4l2->tap.pair(v4l2->tap.context, &raw);
@@ -167,13 +169,6 @@ static int decode(struct v4l2 *v4l2, int number, struct image *image) {
     return error;
 }
 
-static void split(const struct image *wide, int right, struct image *out) {
-    size_t row = (size_t)out->width * (size_t)out->channels;
-    for (int y = 0; y < out->height; y++)
-        memcpy(out->data + (size_t)y * row, wide->data + ((size_t)y * 2 + (size_t)right) * row,
-               row);
-}
-
 static int decode_pair(struct v4l2 *v4l2, struct frame *frame) {
     const struct source *source = &v4l2->source;
     struct image *sides[2] = {&frame->left, &frame->right};
@@ -189,7 +184,7 @@ static int decode_pair(struct v4l2 *v4l2, struct frame *frame) {
     } else {
         error = decode(v4l2, 0, &v4l2->wide);
         for (int i = 0; i < 2 && !error; i++)
-            split(&v4l2->wide, i ^ v4l2->options.swap, sides[i]);
+            image_half(&v4l2->wide, i ^ v4l2->options.swap, sides[i]);
     }
     for (int i = 0; i < 2 && !error; i++)
         turn(&v4l2->options, i, sides[i]);

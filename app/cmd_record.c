@@ -1,0 +1,146 @@
+/*
+ * livestereo record: the raw pairs of a source into a file, without a window and without computing.
+ * This thread reads the source; GStreamer writes. SPDX-License-Identifier: MIT
+ */
+#include "app/camera_options.h"
+#include "app/commands.h"
+#include "capture/recorder.h"
+#include "capture/source_status.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+struct record {
+    struct common_options common;
+    struct params params;
+    struct source_options source;
+    struct camera_options camera;
+    char *path, *calibration;
+    int frames;
+    double seconds;
+};
+
+static void print_progress(struct recorder *recorder) {
+    struct recorder_status status;
+    recorder_get_status(recorder, &status);
+    fprintf(stderr, "\r%ld pairs, %ld dropped\033[K", status.pairs, status.dropped);
+}
+
+/* One frame of the pool is enough: nobody keeps it. */
+static int read_all(struct record *record, struct source *source, struct recorder *recorder,
+                    struct frame_pool *pool) {
+    bool progress = progress_wanted(&record->common);
+    time_t end = time(NULL) + (time_t)record->seconds;
+    int status = 0;
+    struct recorder_status done = {0};
+    while ((status == 0 || status == -EAGAIN || status == -EBADMSG) && !done.error &&
+           !quit_asked() && (record->seconds <= 0 || time(NULL) < end) &&
+           (record->frames == 0 || done.pairs + done.dropped < record->frames)) {
+        struct frame *frame = pool_take(pool);
+        status = source->read(source, frame);
+        if (status == 0 && !source->set_tap)
+            recorder_give_frame(recorder, frame);
+        frame_drop(&frame);
+        recorder_get_status(recorder, &done);
+        if (progress)
+            print_progress(recorder);
+    }
+    if (progress)
+        fputc('\n', stderr);
+    if (done.error)
+        return EXIT_RUN_FAILED;
+    return status < 0 && status != -EAGAIN && status != -EBADMSG ? EXIT_SOURCE : EXIT_DONE;
+}
+
+static int finish(struct source *source, struct recorder **recorder, const char *path, int code) {
+    struct recorder_status status;
+    recorder_get_status(*recorder, &status);
+    if (recorder_close(recorder) != 0 && code == EXIT_DONE)
+        code = EXIT_RUN_FAILED;
+    printf("recorded  %ld pairs, %ld dropped, %s\n", status.pairs, status.dropped, path);
+    if (source->get_status) {
+        struct source_status cameras;
+        source->get_status(source, &cameras);
+        source_status_print(&cameras);
+    }
+    return code;
+}
+
+static int record_source(struct record *record, struct source *source) {
+    char *path = record->path ? g_strdup(record->path) : recorder_default_path();
+    struct recorder_about about = {source, &record->source, &record->params, record->calibration};
+    int error = 0, code = EXIT_RUN_FAILED;
+    struct recorder *recorder = recorder_open(path, &about, &error);
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
+    if (recorder && pool) {
+        struct source_tap tap = {recorder_tap, recorder};
+        quit_catch();
+        if (source->set_tap)
+            source->set_tap(source, &tap);
+        code = read_all(record, source, recorder, pool);
+        if (source->set_tap)
+            source->set_tap(source, NULL);
+        code = finish(source, &recorder, path, code);
+    } else {
+        recorder_close(&recorder);
+    }
+    pool_close(&pool);
+    g_free(path);
+    return code;
+}
+
+static int record_words(struct record *record, int argc, char **argv) {
+    if (argc < 2 || record->frames < 0) {
+        log_error("record", argc < 2 ? "no SOURCE; livestereo list shows the cameras"
+                                     : "--frames cannot be negative");
+        return EXIT_USAGE;
+    }
+    int error;
+    struct source *source =
+        source_open((const char *const *)argv + 1, argc - 1, &record->source, &error);
+    if (!source)
+        return EXIT_SOURCE;
+    int code = record_source(record, source);
+    source_close(&source);
+    return code;
+}
+
+enum { RECORD_ENTRIES = 7 };
+
+int cmd_record(int argc, char **argv) {
+    struct record record = {0};
+    GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &record.path,
+         "The recording; else livestereo-DATE-TIME.mkv in the folder of videos", "FILE.mkv"},
+        {"frames", 0, 0, G_OPTION_ARG_INT, &record.frames, "Stop after this many pairs", "N"},
+        {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &record.seconds, "Stop after so long", "S"},
+        {"calib", 0, 0, G_OPTION_ARG_FILENAME, &record.calibration,
+         "Calibration file to copy beside the recording", "FILE"},
+        {"rectified", 0, 0, G_OPTION_ARG_NONE, &record.source.rectified,
+         "Note that the pictures are rectified already", NULL},
+        {"swap", 0, 0, G_OPTION_ARG_NONE, &record.source.swap, "Exchange left and right", NULL},
+        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &record.source.rate, "Pairs a second", "N"},
+        [RECORD_ENTRIES + CAMERA_ENTRIES - 1] = {0},
+    };
+    camera_entries(&record.camera, &entries[RECORD_ENTRIES]);
+    int code = options_parse(
+        &argc, &argv, "SOURCE [SOURCE]",
+        "Records the pairs of a source as the cameras gave them: Matroska with two tracks, JPEG\n"
+        "unchanged, with capture times, settings and calibration beside it. Ctrl-C ends it.",
+        "Examples:\n"
+        "  livestereo record v4l2:LEFT,RIGHT -o drive.mkv\n"
+        "  livestereo batch drive.mkv -o out/\n",
+        entries, &record.common, &record.params);
+    if (code == GO_ON)
+        code = camera_options_apply(&record.camera, &record.params, &record.source);
+    if (code == GO_ON)
+        code = record_words(&record, argc, argv);
+    camera_options_free(&record.camera);
+    g_free(record.path);
+    g_free(record.calibration);
+    options_free(&record.common);
+    return code;
+}

@@ -1,0 +1,435 @@
+/*
+ * capture/recorder.h on GStreamer: appsrc ! taginject ! matroskamux ! filesink, twice into one mux.
+ * The row of a pair in the CSV file is written by the thread that writes the left picture.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/recorder.h"
+
+#include "capture/pixel_format.h"
+#include "config/log.h"
+#include "config/params_file.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WAITING_MOST (64u << 20) /* bytes of one track that may wait for the disk */
+#define END_S 20
+
+struct recorder {
+    char *path;
+    GstElement *pipeline;
+    GstBus *bus;
+    GstAppSrc *track[2];
+    int tracks; /* 1: both pictures side by side */
+    FILE *csv;
+    char *about_path;
+    GKeyFile *about;
+    struct image converted[2]; /* for formats that the file cannot hold */
+    int64_t first_ns;
+    double rate;
+    GMutex lock; /* guards status */
+    struct recorder_status status;
+};
+
+/* Matroska's raw formats among ours. */
+static const struct {
+    uint32_t fourcc;
+    GstVideoFormat format;
+} raw_formats[] = {{PIXEL_YUYV, GST_VIDEO_FORMAT_YUY2},
+                   {PIXEL_UYVY, GST_VIDEO_FORMAT_UYVY},
+                   {PIXEL_GREY, GST_VIDEO_FORMAT_GRAY8},
+                   {PIXEL_RGB24, GST_VIDEO_FORMAT_RGB}};
+
+static GstVideoFormat raw_format(uint32_t fourcc) {
+    for (size_t i = 0; i < G_N_ELEMENTS(raw_formats); i++)
+        if (raw_formats[i].fourcc == fourcc)
+            return raw_formats[i].format;
+    return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+char *recording_beside(const char *path, const char *ending) {
+    size_t length = strlen(path);
+    if (g_str_has_suffix(path, ".mkv"))
+        length -= 4;
+    return g_strdup_printf("%.*s%s", (int)length, path, ending);
+}
+
+char *recorder_default_path(void) {
+    const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_VIDEOS);
+    GDateTime *now = g_date_time_new_now_local();
+    char *name = g_date_time_format(now, "livestereo-%Y%m%d-%H%M%S.mkv");
+    g_date_time_unref(now);
+    char *path = g_build_filename(folder ? folder : ".", name, NULL);
+    g_free(name);
+    return path;
+}
+
+/* ---- opening */
+
+static int fail_at(const char *path, int error, const char *what) {
+    log_error(path, "%s: %s", what, strerror(error));
+    return -error;
+}
+
+static int write_about(struct recorder *recorder) {
+    GError *error = NULL;
+    if (g_key_file_save_to_file(recorder->about, recorder->about_path, &error))
+        return 0;
+    log_error(recorder->about_path, "cannot be written: %s", error->message);
+    g_error_free(error);
+    return -EIO;
+}
+
+static void describe(struct recorder *recorder, const struct recorder_about *about) {
+    GKeyFile *file = recorder->about = g_key_file_new();
+    const struct source_options none = {0};
+    const struct source_options *o = about->options ? about->options : &none;
+    GDateTime *now = g_date_time_new_now_utc();
+    char *time = g_date_time_format_iso8601(now);
+    g_key_file_set_string(file, "recording", "source", about->source->name);
+    g_key_file_set_string(file, "recording", "time", time);
+    g_key_file_set_integer(file, "recording", "width", about->source->width);
+    g_key_file_set_integer(file, "recording", "height", about->source->height);
+    g_key_file_set_integer(file, "recording", "tracks", recorder->tracks);
+    g_key_file_set_integer(file, "recording", "channels", about->source->channels);
+    g_key_file_set_boolean(file, "recording", "rectified", o->rectified);
+    const char *const sides[2] = {"left", "right"};
+    for (int i = 0; i < 2; i++) {
+        char key[32];
+        g_snprintf(key, sizeof key, "%s_flip", sides[i]);
+        g_key_file_set_boolean(file, "recording", key, o->flip[i]);
+        g_snprintf(key, sizeof key, "%s_rotate180", sides[i]);
+        g_key_file_set_boolean(file, "recording", key, o->rotate180[i]);
+    }
+    char rate[G_ASCII_DTOSTR_BUF_SIZE];
+    g_key_file_set_string(file, "recording", "rate",
+                          g_ascii_formatd(rate, sizeof rate, "%.9g", about->source->rate));
+    g_free(time);
+    g_date_time_unref(now);
+}
+
+static int copy_calibration(const char *from, const char *path) {
+    char *text = NULL, *to = recording_beside(path, ".calibration.yml");
+    gsize length;
+    GError *error = NULL;
+    int ok = g_file_get_contents(from, &text, &length, &error) &&
+             g_file_set_contents(to, text, (gssize)length, &error);
+    if (!ok) {
+        log_error(from, "cannot be copied beside the recording: %s", error->message);
+        g_error_free(error);
+    }
+    g_free(text);
+    g_free(to);
+    return ok ? 0 : -EIO;
+}
+
+/* The files beside it. */
+static int open_beside(struct recorder *recorder, const struct recorder_about *about) {
+    char *csv = recording_beside(recorder->path, ".csv");
+    char *settings = recording_beside(recorder->path, ".ini");
+    int error = 0;
+    recorder->about_path = recording_beside(recorder->path, ".recording.ini");
+    if (g_file_test(recorder->path, G_FILE_TEST_IS_REGULAR) || access(csv, F_OK) == 0 ||
+        access(settings, F_OK) == 0) {
+        log_error(recorder->path,
+                  "exists already, or a .csv or .ini of that name does; choose another"
+                  " name");
+        error = -EEXIST;
+    }
+    if (!error) {
+        recorder->csv = g_fopen(csv, "we");
+        error = recorder->csv ? params_save(about->params, settings)
+                              : fail_at(csv, errno, "cannot be written");
+    }
+    if (!error) {
+        fprintf(recorder->csv, "index,left_ns,right_ns,left_sequence,right_sequence,start_ns,"
+                               "left_time_ns,right_time_ns\n");
+        describe(recorder, about);
+        error = write_about(recorder);
+    }
+    if (!error && about->calibration)
+        error = copy_calibration(about->calibration, recorder->path);
+    g_free(csv);
+    g_free(settings);
+    return error;
+}
+
+static GQuark row_quark(void) {
+    return g_quark_from_static_string("livestereo-row");
+}
+
+static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+    struct recorder *recorder = context;
+    (void)pad;
+    const char *row = gst_mini_object_get_qdata(
+        GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
+    if (row) {
+        fputs(row, recorder->csv);
+        fflush(recorder->csv); /* a crash must not take the times along */
+    }
+    return GST_PAD_PROBE_OK;
+}
+
+static int open_pipeline(struct recorder *recorder) {
+    GError *error = NULL;
+    if (!gst_init_check(NULL, NULL, &error)) {
+        log_error("GStreamer", "does not start: %s", error ? error->message : "no cause given");
+        g_clear_error(&error);
+        return -ENOSYS;
+    }
+    /* The default time scale rounds to a millisecond, which is coarser than pairs are apart. */
+    const char *two = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
+                      "appsrc name=left ! taginject tags=title=left ! mux.video_0 "
+                      "appsrc name=right ! taginject tags=title=right ! mux.video_1";
+    const char *one = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
+                      "appsrc name=left ! taginject tags=title=sbs ! mux.video_0";
+    recorder->pipeline = gst_parse_launch(recorder->tracks == 2 ? two : one, &error);
+    if (!recorder->pipeline || error) {
+        log_error(recorder->path,
+                  "cannot be recorded: %s; as root: apt install"
+                  " gstreamer1.0-plugins-good",
+                  error ? error->message : "");
+        g_clear_error(&error);
+        return -ENOSYS;
+    }
+    GstElement *file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
+    g_object_set(file, "location", recorder->path, NULL);
+    gst_object_unref(file);
+    recorder->bus = gst_element_get_bus(recorder->pipeline);
+    const char *const names[2] = {"left", "right"};
+    for (int i = 0; i < recorder->tracks; i++) {
+        recorder->track[i] =
+            GST_APP_SRC(gst_bin_get_by_name(GST_BIN(recorder->pipeline), names[i]));
+        g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
+    }
+    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(recorder->track[0]), "src");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, write_row, recorder, NULL);
+    gst_object_unref(pad);
+    if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
+        log_error(recorder->path,
+                  "cannot be written; is there such a folder, and may you write there?");
+        return -EACCES;
+    }
+    return 0;
+}
+
+static void release(struct recorder *recorder) {
+    if (recorder->pipeline) {
+        gst_element_set_state(recorder->pipeline, GST_STATE_NULL);
+        for (int i = 0; i < 2; i++)
+            gst_clear_object(&recorder->track[i]);
+        gst_clear_object(&recorder->bus);
+        gst_object_unref(recorder->pipeline);
+    }
+    if (recorder->csv)
+        fclose(recorder->csv);
+    if (recorder->about)
+        g_key_file_free(recorder->about);
+    for (int i = 0; i < 2; i++)
+        g_free(recorder->converted[i].data);
+    g_mutex_clear(&recorder->lock);
+    g_free(recorder->about_path);
+    g_free(recorder->path);
+    g_free(recorder);
+}
+
+struct recorder *recorder_open(const char *path, const struct recorder_about *about, int *error) {
+    struct recorder *recorder = g_new0(struct recorder, 1);
+    recorder->path = g_strdup(path);
+    recorder->rate = about->source->rate;
+    recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
+    g_mutex_init(&recorder->lock);
+    int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
+    if (code)
+        log_error(path, "recordings are Matroska files; end the name in .mkv");
+    if (!code)
+        code = open_beside(recorder, about);
+    if (!code)
+        code = open_pipeline(recorder);
+    if (!code)
+        return recorder;
+    release(recorder);
+    *error = code;
+    return NULL;
+}
+
+/* ---- pairs */
+
+static void end_with(struct recorder *recorder, int error) {
+    g_mutex_lock(&recorder->lock);
+    recorder->status.error = error;
+    g_mutex_unlock(&recorder->lock);
+}
+
+/* Looks whether writing has failed meanwhile. */
+static int look(struct recorder *recorder) {
+    if (recorder->status.error) /* one error brings others after it */
+        return recorder->status.error;
+    GstMessage *message = gst_bus_pop_filtered(recorder->bus, GST_MESSAGE_ERROR);
+    if (!message)
+        return 0;
+    GError *cause = NULL;
+    gst_message_parse_error(message, &cause, NULL);
+    int full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+    log_error(recorder->path, "%s; what was recorded up to pair %ld can be played",
+              full ? "the disk is full" : cause->message, recorder->status.pairs);
+    end_with(recorder, full ? -ENOSPC : -EIO);
+    g_error_free(cause);
+    gst_message_unref(message);
+    return recorder->status.error;
+}
+
+static GstCaps *caps_of(const struct recorder *recorder, const struct raw_picture *raw) {
+    int rate_n = recorder->rate > 0 ? (int)(recorder->rate * 1000 + 0.5) : 0;
+    int jpeg = raw->fourcc == PIXEL_MJPG || raw->fourcc == PIXEL_JPEG;
+    GstCaps *caps = gst_caps_new_simple(jpeg ? "image/jpeg" : "video/x-raw", "width", G_TYPE_INT,
+                                        raw->width, "height", G_TYPE_INT, raw->height, "framerate",
+                                        GST_TYPE_FRACTION, rate_n, rate_n ? 1000 : 1, NULL);
+    if (!jpeg)
+        gst_caps_set_simple(caps, "format", G_TYPE_STRING,
+                            gst_video_format_to_string(raw_format(raw->fourcc)), NULL);
+    return caps;
+}
+
+/* What the file holds: as it is, or as the pipeline sees it. */
+static int make_storable(struct recorder *recorder, int side, struct raw_picture *raw) {
+    int jpeg = raw->fourcc == PIXEL_MJPG || raw->fourcc == PIXEL_JPEG;
+    if (jpeg || raw_format(raw->fourcc) != GST_VIDEO_FORMAT_UNKNOWN)
+        return 0;
+    const struct pixel_format *format = pixel_format_find(raw->fourcc);
+    struct image *image = &recorder->converted[side];
+    if (!format)
+        return -ENOTSUP;
+    if (!image->data) {
+        *image = (struct image){NULL, raw->width, raw->height, format->channels};
+        image->data = g_malloc(image_bytes(image));
+    }
+    int error = pixels_decode(raw, NULL, image);
+    *raw = (struct raw_picture){image->channels == 1 ? PIXEL_GREY : PIXEL_RGB24,
+                                raw->width,
+                                raw->height,
+                                0,
+                                image->data,
+                                image_bytes(image)};
+    return error;
+}
+
+/* In GStreamer's layout: rows begin at multiples of four bytes. */
+static GstBuffer *make_buffer(const struct raw_picture *raw) {
+    GstVideoFormat format = raw_format(raw->fourcc);
+    GstVideoInfo info;
+    if (format == GST_VIDEO_FORMAT_UNKNOWN)
+        return gst_buffer_new_memdup(raw->data, raw->bytes);
+    gst_video_info_set_format(&info, format, (guint)raw->width, (guint)raw->height);
+    struct raw_picture row = *raw;
+    row.height = 1;
+    row.stride = 0;
+    size_t bytes = pixels_bytes(&row), to_stride = (size_t)info.stride[0];
+    size_t from_stride = raw->stride > 0 ? (size_t)raw->stride : bytes;
+    if (raw->bytes < pixels_bytes(raw))
+        return NULL;
+    guint8 *data = g_malloc0(info.size);
+    for (int y = 0; y < raw->height; y++)
+        memcpy(data + (size_t)y * to_stride, raw->data + (size_t)y * from_stride, bytes);
+    return gst_buffer_new_wrapped(data, info.size);
+}
+
+static void push(struct recorder *recorder, const struct raw_pair *pair, int side,
+                 struct raw_picture *raw) {
+    GstBuffer *buffer = make_buffer(raw);
+    if (!buffer)
+        return;
+    int64_t time_ns = pair->time_ns[side] - recorder->first_ns;
+    GST_BUFFER_PTS(buffer) = (GstClockTime)MAX(time_ns, 0);
+    if (side == 0) {
+        char *row =
+            g_strdup_printf("%ld,%lld,%lld,%u,%u,%lld,%lld,%lld\n", pair->index,
+                            (long long)pair->taken_ns[0], (long long)pair->taken_ns[1],
+                            pair->sequence[0], pair->sequence[1], (long long)recorder->first_ns,
+                            (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
+        gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), row_quark(), row, g_free);
+    }
+    gst_app_src_push_buffer(recorder->track[side], buffer); /* does not wait: block is off */
+}
+
+void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
+    if (look(recorder) != 0)
+        return;
+    struct raw_picture raw[2] = {pair->picture[0], pair->picture[1]};
+    if (recorder->status.pairs == 0)
+        recorder->first_ns = MIN(pair->time_ns[0], pair->time_ns[1]);
+    int sides = recorder->tracks;
+    int error = 0, full = 0;
+    for (int i = 0; i < sides && !error; i++) {
+        error = make_storable(recorder, i, &raw[i]);
+        full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > WAITING_MOST;
+    }
+    if (!error && !full) {
+        for (int i = 0; i < sides && recorder->status.pairs == 0; i++) {
+            GstCaps *caps = caps_of(recorder, &raw[i]);
+            gst_app_src_set_caps(recorder->track[i], caps);
+            gst_caps_unref(caps);
+        }
+        for (int i = 0; i < sides; i++)
+            push(recorder, pair, i, &raw[i]);
+    }
+    g_mutex_lock(&recorder->lock);
+    recorder->status.pairs += !error && !full;
+    recorder->status.dropped += full || error;
+    g_mutex_unlock(&recorder->lock);
+}
+
+void recorder_give_frame(struct recorder *recorder, const struct frame *frame) {
+    struct raw_pair pair = {.index = frame->index,
+                            .taken_ns = {frame->left_ns, frame->right_ns},
+                            .time_ns = {frame->left_ns, frame->right_ns}};
+    const struct image *images[2] = {&frame->left, &frame->right};
+    for (int i = 0; i < 2; i++)
+        pair.picture[i] = (struct raw_picture){images[i]->channels == 1 ? PIXEL_GREY : PIXEL_RGB24,
+                                               images[i]->width,
+                                               images[i]->height,
+                                               0,
+                                               images[i]->data,
+                                               image_bytes(images[i])};
+    recorder_give(recorder, &pair);
+}
+
+void recorder_tap(void *context, const struct raw_pair *pair) {
+    recorder_give(context, pair);
+}
+
+void recorder_get_status(struct recorder *recorder, struct recorder_status *status) {
+    g_mutex_lock(&recorder->lock);
+    *status = recorder->status;
+    g_mutex_unlock(&recorder->lock);
+}
+
+int recorder_close(struct recorder **pointer) {
+    struct recorder *recorder = *pointer;
+    *pointer = NULL;
+    if (!recorder)
+        return 0;
+    if (look(recorder) == 0) {
+        for (int i = 0; i < recorder->tracks; i++)
+            gst_app_src_end_of_stream(recorder->track[i]);
+        GstMessage *message = gst_bus_timed_pop_filtered(recorder->bus, END_S * GST_SECOND,
+                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+            gst_bus_post(recorder->bus, message); /* for look */
+            look(recorder);
+        } else if (message) {
+            gst_message_unref(message);
+        } else {
+            log_error(recorder->path, "the disk does not take the rest; it may end early");
+            end_with(recorder, -ETIMEDOUT);
+        }
+    }
+    int error = recorder->status.error;
+    release(recorder);
+    return error;
+}

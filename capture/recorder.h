@@ -1,0 +1,57 @@
+/*
+ * Records raw pairs to Matroska: two tracks titled left and right, camera JPEG as it came, other
+ * formats uncompressed. Beside NAME.mkv stand NAME.csv (capture times of every pair), NAME.ini
+ * (settings), NAME.recording.ini (cameras and how to read the tracks) and a copy of the
+ * calibration. recorder_give never waits: GStreamer writes in threads of its own, and what the
+ * disk cannot take is dropped in whole pairs and counted. A crash or a full disk leaves a file
+ * that plays up to there.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_RECORDER_H
+#define LIVESTEREO_RECORDER_H
+
+#include "capture/source.h"
+#include "config/params.h"
+
+struct recorder_about {
+    const struct source *source;
+    const struct source_options *options; /* may be NULL */
+    const struct params *params;
+    const char *calibration; /* path of the file in use, or NULL */
+};
+
+struct recorder_status {
+    long pairs;   /* given and taken */
+    long dropped; /* because the disk is too slow */
+    int error;    /* 0, or -errno: it has ended (logged) */
+};
+
+struct recorder;
+
+/* Files that exist are not written over. path ends in .mkv. NULL after a log line; *error gets
+ * -errno. */
+struct recorder *recorder_open(const char *path, const struct recorder_about *about, int *error);
+
+/* One thread. The pair's data are copied. */
+void recorder_give(struct recorder *recorder, const struct raw_pair *pair);
+
+/* A pair of a source without a tap, as it was decoded. */
+void recorder_give_frame(struct recorder *recorder, const struct frame *frame);
+
+/* Any thread. */
+void recorder_get_status(struct recorder *recorder, struct recorder_status *status);
+
+/* Finishes the files. No recorder_give may be under way. 0 or the -errno it ended with. Clears
+ * the pointer. */
+int recorder_close(struct recorder **recorder);
+
+/* "livestereo-20260131-142530.mkv" in the user's folder of videos, else here. g_free. */
+char *recorder_default_path(void);
+
+/* For set_tap: context is the recorder. */
+void recorder_tap(void *context, const struct raw_pair *pair);
+
+/* NAME.csv and the like beside NAME.mkv; ending with its dot. g_free. */
+char *recording_beside(const char *path, const char *ending);
+
+#endif

@@ -1,0 +1,413 @@
+/*
+ * Plays what recorder.c wrote. The tracks come undecoded out of the demuxer and go through the same
+ * conversion as a camera's frames, so a replay has the pixels that the live picture had. Times are
+ * those of the CSV file; which row a picture belongs to is told by its time in the file, so seeking
+ * and damaged places keep the numbers right. Owned and read by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/pixel_format.h"
+#include "capture/recorder.h"
+#include "capture/source_private.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <gst/app/gstappsink.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PULL_NS (100 * GST_MSECOND)
+#define STALL_S 20
+#define SCALE_NS 10000 /* times in the file are rounded to this */
+
+struct row {
+    int64_t taken_ns[2], pts_ns[2];
+    long index; /* it had when it was live */
+};
+
+struct recording {
+    struct source source; /* first */
+    char *name;
+    GArray *rows;
+    struct source_options options; /* flips as recorded, turned once more by the user's */
+    GstElement *pipeline;
+    GstBus *bus;
+    GstAppSink *sink[2];
+    int tracks, damaged_end;
+    GstSample *sample[2]; /* the next of each track, NULL not pulled yet */
+    long row[2];          /* which row they belong to */
+    long next;
+    struct mjpeg *mjpeg;
+    struct image wide;
+    struct pace pace;
+};
+
+static const struct row *row_at(const struct recording *r, long index) {
+    return &g_array_index(r->rows, struct row, index);
+}
+
+/* The row whose picture of this track has that time. Rows are in order of time. */
+static long row_of(const struct recording *r, int track, int64_t pts) {
+    long low = 0, high = (long)r->rows->len - 1;
+    while (low < high) {
+        long middle = (low + high) / 2;
+        if (row_at(r, middle)->pts_ns[track] + SCALE_NS < pts)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* 0, SOURCE_END or -errno. A file that was cut off ends where it ends. */
+static int look(struct recording *r) {
+    GstMessage *message = gst_bus_pop_filtered(r->bus, GST_MESSAGE_ERROR);
+    if (!message)
+        return 0;
+    GError *cause = NULL;
+    gst_message_parse_error(message, &cause, NULL);
+    int status = SOURCE_END;
+    if (r->next == 0) {
+        log_error(r->name, "cannot be played: %s", cause->message);
+        status = -EBADMSG;
+    } else if (!r->damaged_end) {
+        log_warning(r->name, "ends after pair %ld: %s", r->next - 1, cause->message);
+    }
+    r->damaged_end = 1;
+    g_error_free(cause);
+    gst_message_unref(message);
+    return status;
+}
+
+static int pull(struct recording *r, int track) {
+    for (int i = 0; i < STALL_S * 10; i++) {
+        GstSample *sample = gst_app_sink_try_pull_sample(r->sink[track], PULL_NS);
+        if (sample) {
+            r->sample[track] = sample;
+            r->row[track] =
+                row_of(r, track, (int64_t)GST_BUFFER_PTS(gst_sample_get_buffer(sample)));
+            return 0;
+        }
+        if (gst_app_sink_is_eos(r->sink[track]))
+            return SOURCE_END;
+        int status = look(r);
+        if (status)
+            return status;
+    }
+    log_error(r->name, "nothing came for %d s after pair %ld; is the file damaged?", STALL_S,
+              r->next - 1);
+    return -EIO;
+}
+
+static void drop_sample(struct recording *r, int track) {
+    g_clear_pointer(&r->sample[track], gst_sample_unref);
+}
+
+/* Both tracks' pictures of the same row, which is next or later. */
+static int pull_pair(struct recording *r) {
+    for (;;) {
+        for (int i = 0; i < r->tracks; i++) {
+            while (!r->sample[i] || r->row[i] < r->next) {
+                drop_sample(r, i);
+                int status = pull(r, i);
+                if (status)
+                    return status;
+            }
+        }
+        if (r->tracks == 1 || r->row[0] == r->row[1])
+            return 0;
+        drop_sample(r, r->row[0] < r->row[1] ? 0 : 1);
+    }
+}
+
+static uint32_t fourcc_of(GstVideoFormat format) {
+    return format == GST_VIDEO_FORMAT_YUY2    ? PIXEL_YUYV
+           : format == GST_VIDEO_FORMAT_UYVY  ? PIXEL_UYVY
+           : format == GST_VIDEO_FORMAT_GRAY8 ? PIXEL_GREY
+           : format == GST_VIDEO_FORMAT_RGB   ? PIXEL_RGB24
+                                              : 0;
+}
+
+static int read_caps(GstCaps *caps, struct raw_picture *raw) {
+    *raw = (struct raw_picture){0};
+    const GstStructure *structure = caps ? gst_caps_get_structure(caps, 0) : NULL;
+    GstVideoInfo info;
+    if (!structure)
+        return -EBADMSG;
+    if (gst_structure_has_name(structure, "image/jpeg")) {
+        raw->fourcc = PIXEL_MJPG;
+        gst_structure_get_int(structure, "width", &raw->width);
+        gst_structure_get_int(structure, "height", &raw->height);
+    } else if (gst_video_info_from_caps(&info, caps)) {
+        raw->fourcc = fourcc_of(GST_VIDEO_INFO_FORMAT(&info));
+        raw->width = GST_VIDEO_INFO_WIDTH(&info);
+        raw->height = GST_VIDEO_INFO_HEIGHT(&info);
+        raw->stride = GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
+    }
+    return raw->fourcc && raw->width > 0 && raw->height > 0 ? 0 : -EBADMSG;
+}
+
+static int decode(struct recording *r, int track, struct image *image) {
+    struct raw_picture raw;
+    GstMapInfo map;
+    if (read_caps(gst_sample_get_caps(r->sample[track]), &raw) ||
+        !gst_buffer_map(gst_sample_get_buffer(r->sample[track]), &map, GST_MAP_READ))
+        return -EBADMSG;
+    raw.data = map.data;
+    raw.bytes = map.size;
+    int error = pixels_decode(&raw, r->mjpeg, image);
+    gst_buffer_unmap(gst_sample_get_buffer(r->sample[track]), &map);
+    return error;
+}
+
+static int decode_pair(struct recording *r, struct frame *frame) {
+    struct image *sides[2] = {&frame->left, &frame->right};
+    int error = 0;
+    for (int i = 0; i < 2; i++) {
+        sides[i]->width = r->source.width;
+        sides[i]->height = r->source.height;
+        sides[i]->channels = r->source.channels;
+    }
+    if (r->tracks == 1)
+        error = decode(r, 0, &r->wide);
+    for (int i = 0; i < 2 && !error; i++) {
+        int from = i ^ r->options.swap;
+        if (r->tracks == 2)
+            error = decode(r, from, sides[i]);
+        else
+            image_half(&r->wide, from, sides[i]);
+        if (!error && r->options.rotate180[i])
+            image_rotate180(sides[i]);
+        if (!error && r->options.flip[i])
+            image_flip(sides[i]);
+    }
+    return error;
+}
+
+static int recording_seek(struct source *source, long index) {
+    struct recording *r = (struct recording *)source;
+    if (index < 0 || index >= source->count)
+        return -EINVAL;
+    for (int i = 0; i < r->tracks; i++)
+        drop_sample(r, i);
+    /* from a little before: pictures are named by their times, those before are passed over */
+    int64_t to = MAX(0, row_at(r, index)->pts_ns[0] - 50 * (int64_t)GST_MSECOND);
+    r->pace.next_ns = 0;
+    r->next = index;
+    r->damaged_end = 0;
+    if (!gst_element_seek_simple(
+            r->pipeline, GST_FORMAT_TIME,
+            GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE, to)) {
+        log_error(r->name, "cannot go to pair %ld", index);
+        return -ESPIPE;
+    }
+    gst_element_get_state(r->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+    return 0;
+}
+
+static int recording_read(struct source *source, struct frame *frame) {
+    struct recording *r = (struct recording *)source;
+    int status = r->next >= source->count ? SOURCE_END : pull_pair(r);
+    if (status == SOURCE_END && r->options.loop && r->next > 0 && recording_seek(source, 0) == 0)
+        status = pull_pair(r);
+    if (status)
+        return status;
+    long index = r->row[0];
+    status = decode_pair(r, frame);
+    for (int i = 0; i < r->tracks; i++)
+        drop_sample(r, i);
+    r->next = index + 1;
+    frame->index = index;
+    if (status) {
+        log_error(r->name, "pair %ld is damaged", index);
+        return -EBADMSG;
+    }
+    frame->left_ns = row_at(r, index)->taken_ns[r->options.swap];
+    frame->right_ns = row_at(r, index)->taken_ns[!r->options.swap];
+    frame->has_truth = 0;
+    pace_wait(&r->pace);
+    frame->taken_ns = clock_ns();
+    return 0;
+}
+
+static void recording_describe(struct source *source, long index, char *buf, size_t size) {
+    const struct recording *r = (const struct recording *)source;
+    if (index >= 0 && index < source->count)
+        g_snprintf(buf, size, "%s pair %ld (live pair %ld)", r->name, index,
+                   row_at(r, index)->index);
+    else
+        g_snprintf(buf, size, "no pair %ld", index);
+}
+
+static void recording_close(struct source *source) {
+    struct recording *r = (struct recording *)source;
+    for (int i = 0; i < 2; i++)
+        drop_sample(r, i);
+    if (r->pipeline) {
+        gst_element_set_state(r->pipeline, GST_STATE_NULL);
+        for (int i = 0; i < 2; i++)
+            gst_clear_object(&r->sink[i]);
+        gst_clear_object(&r->bus);
+        gst_object_unref(r->pipeline);
+    }
+    if (r->rows)
+        g_array_free(r->rows, TRUE);
+    mjpeg_close(&r->mjpeg);
+    free(r->wide.data);
+    g_free(r->name);
+    g_free(r);
+}
+
+/* ---- opening */
+
+static int read_rows(struct recording *r, const char *path) {
+    char *csv = recording_beside(path, ".csv"), *text = NULL;
+    GError *error = NULL;
+    r->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
+    if (!g_file_get_contents(csv, &text, NULL, &error)) {
+        log_error(csv, "%s", error->message);
+        g_error_free(error);
+        g_free(csv);
+        return -EIO;
+    }
+    g_free(csv);
+    char **lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) { /* the first is the header, the last may be cut */
+        struct row row;
+        long long left, right, start, left_time, right_time;
+        if (sscanf(*line, "%ld,%lld,%lld,%*u,%*u,%lld,%lld,%lld", &row.index, &left, &right, &start,
+                   &left_time, &right_time) != 6)
+            continue;
+        row.taken_ns[0] = left;
+        row.taken_ns[1] = right;
+        row.pts_ns[0] = left_time - start;
+        row.pts_ns[1] = right_time - start;
+        g_array_append_val(r->rows, row);
+    }
+    g_strfreev(lines);
+    g_free(text);
+    r->source.count = (long)r->rows->len;
+    if (r->rows->len)
+        return 0;
+    log_error(r->name, "holds no pair");
+    return -EBADMSG;
+}
+
+static void read_about(struct recording *r, const char *path) {
+    char *name = recording_beside(path, ".recording.ini");
+    GKeyFile *file = g_key_file_new();
+    const char *const keys[2][2] = {{"left_flip", "right_flip"},
+                                    {"left_rotate180", "right_rotate180"}};
+    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* each key has a default */
+    for (int i = 0; i < 2; i++) {
+        r->options.flip[i] ^= g_key_file_get_boolean(file, "recording", keys[0][i], NULL);
+        r->options.rotate180[i] ^= g_key_file_get_boolean(file, "recording", keys[1][i], NULL);
+    }
+    r->source.channels = g_key_file_get_integer(file, "recording", "channels", NULL) == 1 ? 1 : 3;
+    r->tracks = g_key_file_get_integer(file, "recording", "tracks", NULL) == 1 ? 1 : 2;
+    char *rate = g_key_file_get_string(file, "recording", "rate", NULL);
+    r->source.rate = rate ? g_ascii_strtod(rate, NULL) : 0;
+    g_free(rate);
+    g_key_file_free(file);
+    g_free(name);
+}
+
+static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
+    struct recording *r = context;
+    char *name = gst_pad_get_name(pad);
+    int track = strcmp(name, "video_0") == 0 ? 0 : strcmp(name, "video_1") == 0 ? 1 : -1;
+    g_free(name);
+    (void)demux;
+    if (track < 0)
+        return;
+    GstElement *queue = gst_bin_get_by_name(GST_BIN(r->pipeline), track ? "queue1" : "queue0");
+    GstPad *input = queue ? gst_element_get_static_pad(queue, "sink") : NULL;
+    if (input)
+        gst_pad_link(pad, input);
+    gst_clear_object(&input);
+    gst_clear_object(&queue);
+}
+
+static int open_pipeline(struct recording *r, const char *path) {
+    GError *error = NULL;
+    if (!gst_init_check(NULL, NULL, &error)) {
+        log_error("GStreamer", "does not start: %s", error ? error->message : "no cause given");
+        g_clear_error(&error);
+        return -ENOSYS;
+    }
+    const char *track = "queue name=queue%d max-size-buffers=4 ! appsink name=sink%d sync=false"
+                        " max-buffers=4 ";
+    GString *text = g_string_new("filesrc name=file ! matroskademux name=demux ");
+    for (int i = 0; i < r->tracks; i++)
+        g_string_append_printf(text, track, i, i);
+    r->pipeline = gst_parse_launch(text->str, &error);
+    g_string_free(text, TRUE);
+    if (!r->pipeline || error) {
+        log_error(r->name, "cannot be played: %s; as root: apt install gstreamer1.0-plugins-good",
+                  error ? error->message : "");
+        g_clear_error(&error);
+        return -ENOSYS;
+    }
+    GstElement *file = gst_bin_get_by_name(GST_BIN(r->pipeline), "file");
+    GstElement *demux = gst_bin_get_by_name(GST_BIN(r->pipeline), "demux");
+    g_object_set(file, "location", path, NULL);
+    g_signal_connect(demux, "pad-added", G_CALLBACK(on_pad), r);
+    gst_object_unref(file);
+    gst_object_unref(demux);
+    r->bus = gst_element_get_bus(r->pipeline);
+    for (int i = 0; i < r->tracks; i++)
+        r->sink[i] = GST_APP_SINK(gst_bin_get_by_name(GST_BIN(r->pipeline), i ? "sink1" : "sink0"));
+    gst_element_set_state(r->pipeline, GST_STATE_PLAYING);
+    return 0;
+}
+
+/* Sizes from the first picture. */
+static int learn(struct recording *r) {
+    int status = pull(r, 0);
+    struct raw_picture raw;
+    if (status == SOURCE_END)
+        log_error(r->name, "holds no picture");
+    if (status)
+        return status == SOURCE_END ? -EBADMSG : status;
+    if (read_caps(gst_sample_get_caps(r->sample[0]), &raw)) {
+        log_error(r->name, "holds pictures of a kind that livestereo does not write");
+        return -EBADMSG;
+    }
+    r->source.width = raw.width / (3 - r->tracks);
+    r->source.height = raw.height;
+    if (r->tracks == 1) {
+        r->wide = (struct image){NULL, raw.width, raw.height, r->source.channels};
+        r->wide.data = malloc(image_bytes(&r->wide));
+    }
+    return r->tracks == 1 && !r->wide.data ? -ENOMEM : 0;
+}
+
+struct source *source_recording_open(const char *path, const struct source_options *options,
+                                     int *error) {
+    struct recording *r = g_new0(struct recording, 1);
+    r->name = g_strdup(path);
+    if (options)
+        r->options = *options;
+    r->options.swap = r->options.swap != 0;
+    r->pace.rate = options ? options->rate : 0;
+    r->source = (struct source){.name = r->name,
+                                .read = recording_read,
+                                .seek = recording_seek,
+                                .describe = recording_describe,
+                                .close = recording_close};
+    read_about(r, path);
+    r->mjpeg = mjpeg_open();
+    int code = r->mjpeg ? read_rows(r, path) : -ENOMEM;
+    if (!code)
+        code = open_pipeline(r, path);
+    if (!code)
+        code = learn(r);
+    if (code) {
+        recording_close(&r->source);
+        return source_failed(error, code);
+    }
+    return &r->source;
+}

@@ -1,0 +1,383 @@
+/*
+ * Recording and replay: the same pairs, times and pixels; JPEG bytes unchanged; existing files are
+ * kept; a killed recorder, a full disk and a disk that stands still.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/pixel_format.h"
+#include "capture/recorder.h"
+#include "capture/source_private.h"
+#include "tests/source_open.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <turbojpeg.h>
+
+#define W 62 /* no multiple of four: rows are padded in the file */
+#define H 40
+
+static char *new_folder(void) {
+    char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
+    g_assert_nonnull(folder);
+    return folder;
+}
+
+static void remove_folder(char *folder) {
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while ((name = g_dir_read_name(dir))) {
+        char *path = g_build_filename(folder, name, NULL);
+        g_unlink(path);
+        g_free(path);
+    }
+    g_dir_close(dir);
+    g_rmdir(folder);
+    g_free(folder);
+}
+
+/* A source that is only described. */
+static struct recorder *start(const char *path, struct source *source, int channels) {
+    static struct params params;
+    params_default(&params);
+    *source =
+        (struct source){.name = "test", .width = W, .height = H, .channels = channels, .rate = 30};
+    struct recorder_about about = {source, NULL, &params, NULL};
+    int error = 0;
+    struct recorder *recorder = recorder_open(path, &about, &error);
+    g_assert_nonnull(recorder);
+    return recorder;
+}
+
+/* Camera frames of format, which are a function of their number. tjFree them. */
+static struct raw_picture make_raw(uint32_t fourcc, int number, int right) {
+    struct raw_picture raw = {.fourcc = fourcc, .width = W, .height = H};
+    if (fourcc == PIXEL_MJPG) {
+        uint8_t rgb[W * H * 3];
+        for (int i = 0; i < W * H * 3; i++)
+            rgb[i] = (uint8_t)(i % 200 + number * 3 + right);
+        unsigned char *data = NULL;
+        unsigned long bytes = 0;
+        tjhandle handle = tjInitCompress();
+        tjCompress2(handle, rgb, W, 0, H, TJPF_RGB, &data, &bytes, TJSAMP_422, 80, 0);
+        tjDestroy(handle);
+        raw.data = data;
+        raw.bytes = bytes;
+        return raw;
+    }
+    raw.stride = 0;
+    raw.bytes = pixels_bytes(&raw);
+    uint8_t *data = tjAlloc((int)raw.bytes);
+    for (size_t i = 0; i < raw.bytes; i++)
+        data[i] = (uint8_t)(i * 7 % 211 + (size_t)number + 50 * (size_t)right);
+    raw.data = data;
+    return raw;
+}
+
+static struct raw_pair make_pair(uint32_t fourcc, int number) {
+    /* a live camera's numbers: some pairs were overtaken, times jitter, a clock of its own */
+    int64_t time = 123456789012345LL + number * 33333333LL + number % 5 * 1234567;
+    struct raw_pair pair = {.index = number + number / 7,
+                            .taken_ns = {time, time + 3000001},
+                            .time_ns = {time, time + 3000001},
+                            .sequence = {0xfffffffcu + (unsigned)number, (unsigned)number}};
+    for (int i = 0; i < 2; i++)
+        pair.picture[i] = make_raw(fourcc, number, i);
+    return pair;
+}
+
+static void free_pair(struct raw_pair *pair) {
+    for (int i = 0; i < 2; i++)
+        tjFree((unsigned char *)pair->picture[i].data);
+}
+
+static void give(struct recorder *recorder, uint32_t fourcc, int count) {
+    for (int i = 0; i < count; i++) {
+        struct raw_pair pair = make_pair(fourcc, i);
+        recorder_give(recorder, &pair);
+        free_pair(&pair);
+    }
+}
+
+static void check_pair(uint32_t fourcc, long number, const struct frame *frame) {
+    struct raw_pair pair = make_pair(fourcc, (int)number);
+    struct mjpeg *mjpeg = mjpeg_open();
+    const struct image *sides[2] = {&frame->left, &frame->right};
+    g_assert_cmpint(frame->index, ==, number);
+    g_assert_cmpint(frame->left_ns, ==, pair.taken_ns[0]);
+    g_assert_cmpint(frame->right_ns, ==, pair.taken_ns[1]);
+    for (int i = 0; i < 2; i++) {
+        struct image image = {g_malloc(W * H * 3), W, H, sides[i]->channels};
+        g_assert_cmpint(pixels_decode(&pair.picture[i], mjpeg, &image), ==, 0);
+        g_assert_true(same_pixels(&image, sides[i]));
+        g_free(image.data);
+    }
+    mjpeg_close(&mjpeg);
+    free_pair(&pair);
+}
+
+static long replay(const char *path, uint32_t fourcc, long most) {
+    struct opened o = open_one(path);
+    g_assert_cmpint(o.source->width, ==, W);
+    g_assert_cmpint(o.source->live, ==, 0);
+    long count = 0;
+    while (count < most) {
+        struct frame *frame = pool_take(o.pool);
+        int status = o.source->read(o.source, frame);
+        if (status == 0)
+            check_pair(fourcc, count++, frame);
+        frame_drop(&frame);
+        if (status != 0) {
+            g_assert_cmpint(status, ==, SOURCE_END);
+            break;
+        }
+    }
+    opened_close(&o);
+    return count;
+}
+
+static int holds(const char *file, gsize length, const struct raw_picture *raw) {
+    return memmem(file, length, raw->data, raw->bytes) != NULL;
+}
+
+static void test_formats(void) {
+    const uint32_t formats[] = {PIXEL_MJPG,  PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY,
+                                PIXEL_RGB24, PIXEL_NV12, PIXEL_Y16};
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+        char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+        struct source source;
+        int grey = formats[i] == PIXEL_GREY || formats[i] == PIXEL_Y16;
+        struct recorder *recorder = start(path, &source, grey ? 1 : 3);
+        give(recorder, formats[i], 40);
+        g_assert_cmpint(recorder_close(&recorder), ==, 0);
+        g_assert_null(recorder);
+        g_assert_cmpint(replay(path, formats[i], 1000), ==, 40);
+        if (formats[i] == PIXEL_MJPG) {
+            char *file;
+            gsize length;
+            g_assert_true(g_file_get_contents(path, &file, &length, NULL));
+            for (int n = 0; n < 40; n++) {
+                struct raw_pair pair = make_pair(PIXEL_MJPG, n);
+                g_assert_true(holds(file, length, &pair.picture[0]));
+                g_assert_true(holds(file, length, &pair.picture[1]));
+                free_pair(&pair);
+            }
+            g_free(file);
+        }
+        remove_folder(folder);
+        g_free(path);
+    }
+}
+
+static void test_seek(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct source source;
+    struct recorder *recorder = start(path, &source, 3);
+    give(recorder, PIXEL_MJPG, 120);
+    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    struct opened o = open_one(path);
+    g_assert_cmpint(o.source->count, ==, 120);
+    const long places[] = {60, 0, 119, 7, 8, 118};
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_assert_cmpint(o.source->seek(o.source, places[i]), ==, 0);
+        struct frame *frame = read_one(&o);
+        check_pair(PIXEL_MJPG, places[i], frame);
+        frame_drop(&frame);
+    }
+    g_assert_cmpint(o.source->seek(o.source, 120), ==, -EINVAL);
+    opened_close(&o);
+    remove_folder(folder);
+    g_free(path);
+}
+
+/* Decoded pairs of a source that has no raw ones. */
+static void test_frames(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct opened from = open_one("synth:width=50,height=31,range=8,frames=12");
+    struct params params;
+    params_default(&params);
+    struct source_options options = {.flip = {1, 0}};
+    struct recorder_about about = {from.source, &options, &params, NULL};
+    int error = 0;
+    struct recorder *recorder = recorder_open(path, &about, &error);
+    struct frame *frames[12];
+    struct frame_pool *pool = pool_open(12, 50, 31, from.source->channels, 1, NULL);
+    for (int i = 0; i < 12; i++) {
+        frames[i] = pool_take(pool);
+        g_assert_cmpint(from.source->read(from.source, frames[i]), ==, 0);
+        recorder_give_frame(recorder, frames[i]);
+    }
+    struct recorder_status status;
+    recorder_get_status(recorder, &status);
+    g_assert_cmpint(status.pairs, ==, 12);
+    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    opened_close(&from);
+    struct opened back = open_one(path);
+    for (int i = 0; i < 12; i++) {
+        struct frame *frame = read_one(&back);
+        g_assert_cmpint(frame->left_ns, ==, frames[i]->left_ns);
+        g_assert_true(same_pixels(&frame->right, &frames[i]->right));
+        g_assert_false(same_pixels(&frame->left, &frames[i]->left)); /* flipped, as noted */
+        image_flip(&frame->left);
+        g_assert_true(same_pixels(&frame->left, &frames[i]->left));
+        frame_drop(&frame);
+        frame_drop(&frames[i]);
+    }
+    expect_read(&back, SOURCE_END);
+    opened_close(&back);
+    pool_close(&pool);
+    remove_folder(folder);
+    g_free(path);
+}
+
+static void test_exists(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_assert_true(g_file_set_contents(path, "mine", -1, NULL));
+    struct params params;
+    params_default(&params);
+    struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
+    struct recorder_about about = {&source, NULL, &params, NULL};
+    int error = 0;
+    struct stderr_of caught = stderr_begin();
+    g_assert_null(recorder_open(path, &about, &error));
+    stderr_one_line(caught, path, "exists already");
+    g_assert_cmpint(error, ==, -EEXIST);
+    caught = stderr_begin();
+    g_assert_null(recorder_open("/dev/null/a.mkv", &about, &error));
+    stderr_one_line(caught, "/dev/null/a", "Not a directory");
+    caught = stderr_begin();
+    g_assert_null(recorder_open("a.avi", &about, &error));
+    stderr_one_line(caught, "a.avi", "Matroska");
+    char *text;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_assert_cmpstr(text, ==, "mine");
+    g_free(text);
+    remove_folder(folder);
+    g_free(path);
+}
+
+/* In a process of its own, since GStreamer's threads do not survive a fork: this program again. */
+static void run_self(const char *path, const char *what, int *status) {
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "test_record", what, path, (char *)NULL);
+        _exit(127);
+    }
+    g_assert_cmpint(waitpid(child, status, 0), ==, child);
+}
+
+static int be_killed(const char *path) {
+    struct source source;
+    struct recorder *recorder = start(path, &source, 3);
+    struct stat about = {0};
+    for (int i = 0;; i++) { /* until so much is on the disk */
+        struct raw_pair pair = make_pair(PIXEL_YUYV, i);
+        recorder_give(recorder, &pair);
+        free_pair(&pair);
+        g_usleep(500);
+        if (stat(path, &about) == 0 && about.st_size > 1500000)
+            return kill(getpid(), SIGKILL);
+    }
+}
+
+static int fill_disk(const char *path) {
+    struct source source;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000000, 1000000});
+    struct recorder *recorder = start(path, &source, 3);
+    struct recorder_status status = {0};
+    for (int i = 0; i < 4000 && !status.error; i++) {
+        struct raw_pair pair = make_pair(PIXEL_YUYV, i);
+        recorder_give(recorder, &pair);
+        free_pair(&pair);
+        recorder_get_status(recorder, &status);
+        g_usleep(500);
+    }
+    return status.error && recorder_close(&recorder) == status.error ? 0 : 1;
+}
+
+static void check_rest(const char *what, int killed) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    int status;
+    struct stderr_of caught = stderr_begin();
+    run_self(path, what, &status);
+    if (killed) {
+        g_free(stderr_end(caught));
+        g_assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    } else {
+        stderr_one_line(caught, path, "can be played");
+        g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    caught = stderr_begin();
+    long pairs = replay(path, PIXEL_YUYV, 100000);
+    g_free(stderr_end(caught)); /* it may say that the file was cut off */
+    g_test_message("%ld pairs of %d bytes can be played", pairs, W * H * 4);
+    g_assert_cmpint(pairs, >, 80);
+    remove_folder(folder);
+    g_free(path);
+}
+
+static void test_killed(void) {
+    check_rest("--be-killed", 1);
+}
+
+static void test_full(void) {
+    check_rest("--fill-disk", 0);
+}
+
+static void *drain(void *context) {
+    char buf[65536];
+    while (read(GPOINTER_TO_INT(context), buf, sizeof buf) > 0)
+        continue;
+    return NULL;
+}
+
+/* A disk that takes nothing: giving goes on, what waits is bounded, the rest is counted. */
+static void test_stands_still(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+    int fd = open(path, O_RDWR);
+    struct source source;
+    struct recorder *recorder = start(path, &source, 3);
+    uint8_t *data = g_malloc0(4000 * 1000);
+    struct raw_picture raw = {PIXEL_GREY, 4000, 1000, 0, data, 4000 * 1000};
+    for (int i = 0; i < 60; i++) {
+        struct raw_pair pair = {
+            .index = i, .picture = {raw, raw}, .time_ns = {i * 1000000, i * 1000000}};
+        recorder_give(recorder, &pair);
+    }
+    struct recorder_status status;
+    recorder_get_status(recorder, &status);
+    g_assert_cmpint(status.pairs, <=, 24);
+    g_assert_cmpint(status.pairs, >=, 15);
+    g_assert_cmpint(status.dropped, ==, 60 - status.pairs);
+    pthread_t thread;
+    pthread_create(&thread, NULL, drain, GINT_TO_POINTER(dup(fd)));
+    pthread_detach(thread);
+    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    close(fd);
+    g_free(data);
+    remove_folder(folder);
+    g_free(path);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "--be-killed") == 0)
+        return be_killed(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--fill-disk") == 0)
+        return fill_disk(argv[2]);
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/record/formats", test_formats);
+    g_test_add_func("/record/seek", test_seek);
+    g_test_add_func("/record/frames", test_frames);
+    g_test_add_func("/record/exists", test_exists);
+    g_test_add_func("/record/killed", test_killed);
+    g_test_add_func("/record/full", test_full);
+    g_test_add_func("/record/stands-still", test_stands_still);
+    return g_test_run();
+}
