@@ -248,8 +248,8 @@ fuzz-run: $(FUZZ)
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $(FUZZ)
 
 # Live cameras, against the kernel's own drivers in a small virtual machine.
-VM_TESTS = vivid
-VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs
+VM_TESTS = vivid uvc
+VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs $(BUILD)/vm_usb_camera $(BUILD)/vm_make_clip
 $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)

@@ -27,6 +27,10 @@ struct reader {
     long frames;
 };
 
+struct run_outputs {
+    char *picture, *disparity; /* files for the last frame, NULL none */
+};
+
 static const char *const stage_names[TIME_COUNT] = {"upload",    "rectify", "smooth", "cost",
                                                     "aggregate", "bp",      "pick",   "check",
                                                     "refine",    "download"};
@@ -121,7 +125,8 @@ static int save_picture(const char *path, const struct frame *frame) {
 }
 
 static int run(struct source *source, struct stereo *stereo, const struct params *params,
-               const struct live_options *options, const char *picture, bool progress) {
+               const struct live_options *options, const struct run_outputs *outputs,
+               bool progress) {
     int error;
     struct live *live = live_open(source, stereo, params, options, &error);
     if (!live)
@@ -138,10 +143,14 @@ static int run(struct source *source, struct stereo *stereo, const struct params
         log_error(source->name, "not one pair could be read");
         code = EXIT_SOURCE;
     }
-    if (picture && reader.last) {
-        int saved = save_picture(picture, reader.last);
+    if (outputs->picture && reader.last) {
+        int saved = save_picture(outputs->picture, reader.last);
         code = code ? code : saved;
     }
+    if (outputs->disparity && reader.last &&
+        picture_write_disp16(outputs->disparity, reader.last->disparity, reader.last->left.width,
+                             reader.last->left.height) != 0)
+        code = code ? code : EXIT_RUN_FAILED;
     frame_drop(&reader.last);
     free(reader.truth);
     live_close(&live);
@@ -150,7 +159,8 @@ static int run(struct source *source, struct stereo *stereo, const struct params
 
 static int open_and_run(int argc, char **argv, const struct common_options *options,
                         const struct params *params, struct source_options *source_options,
-                        const struct rig_options *rig_options, int frames, const char *picture) {
+                        const struct rig_options *rig_options, int frames,
+                        const struct run_outputs *outputs) {
     if (argc < 2 || frames < 0 || source_options->rate < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                   : "--frames and --rate cannot be negative");
@@ -175,7 +185,7 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
             .kept = 1,
         };
         quit_catch();
-        code = run(source, stereo, params, &live_options, picture, progress_wanted(options));
+        code = run(source, stereo, params, &live_options, outputs, progress_wanted(options));
     }
     stereo_close(&stereo);
     rig_use_close(&rig);
@@ -183,18 +193,20 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
     return code;
 }
 
-enum { RUN_ENTRIES = 5 + RIG_ENTRIES };
+enum { RUN_ENTRIES = 6 + RIG_ENTRIES };
 
 int cmd_run(int argc, char **argv) {
     struct source_options source = {0};
     struct rig_options rig = {0};
     int frames = 0;
-    char *picture = NULL;
+    struct run_outputs outputs = {0};
     struct camera_options camera = {0};
     GOptionEntry entries[] = {
         {"frames", 0, 0, G_OPTION_ARG_INT, &frames, "Stop after this many pairs", "N"},
-        {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
+        {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &outputs.picture,
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
+        {"save-disparity", 0, 0, G_OPTION_ARG_FILENAME, &outputs.disparity,
+         "Write the last disparity as batch does, a 16-bit PNG", "FILE"},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &source.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &source.loop, "Start again at the end", NULL},
         RIG_OPTION_ENTRIES(&rig),
@@ -219,9 +231,10 @@ int cmd_run(int argc, char **argv) {
     if (code == GO_ON)
         code = camera_options_apply(&camera, &params, &source);
     if (code == GO_ON)
-        code = open_and_run(argc, argv, &options, &params, &source, &rig, frames, picture);
+        code = open_and_run(argc, argv, &options, &params, &source, &rig, frames, &outputs);
     camera_options_free(&camera);
-    g_free(picture);
+    g_free(outputs.picture);
+    g_free(outputs.disparity);
     rig_options_free(&rig);
     options_free(&options);
     return code;

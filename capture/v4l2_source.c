@@ -206,6 +206,7 @@ int rig_read(struct source *source, struct frame *frame) {
         frame->right_ns = v4l2->newest.stamp[1].taken_ns;
         frame->has_truth = 0;
         frame->taken_ns = clock_ns();
+        status_publish(v4l2, 1);
         return 0;
     } while (clock_ns() < until);
     return -EAGAIN;

@@ -3,7 +3,7 @@
 # Boots the kernel in qemu, in virtual time (one cpu, an instruction is a nanosecond, idle time is
 # skipped, so rates and times do not depend on the machine's load), runs the script there and
 # passes its TAP on.
-#   MODULES  kernel modules, VIVID parameters of vivid ("a=1;b=2"), PROGRAMS and FILES to take along,
+#   MODULES  kernel modules, VIVID and UVC their parameters ("a=1;b=2"), PROGRAMS and FILES to take along,
 #   BACK     names below the guest's /out that come back into BUILD/vm/out, LIMIT seconds
 # Skips where there is no qemu or kernel, unless LIVESTEREO_NEED_VM or CI is set.
 # SPDX-License-Identifier: MIT
@@ -50,6 +50,7 @@ for plugin in ${PLUGINS:-}; do
     mkdir -p "$root$(dirname "$plugin")"
     cp -L "$plugin" "$root$plugin"
     libraries "$plugin"
+    dirname "$plugin" >"$root/data/plugins"
 done
 for file in ${FILES:-}; do
     cp -L -r "$file" "$root/data/"
@@ -75,7 +76,7 @@ timeout -k 5 "${LIMIT:-240}" qemu-system-x86_64 -M q35 -nodefaults -no-user-conf
     -kernel "$kernel/vmlinux" -initrd "$tree/initrd" \
     -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
     -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable random.trust_cpu=on \
-vivid=${VIVID:-} back=${BACK:-}" \
+vivid=${VIVID:-} uvcvideo=${UVC:-} back=${BACK:-}" \
     </dev/null 2>"$build/vm/$name.qemu" | tr -d '\r' | tee "$build/vm/$name.console" |
     grep --line-buffered -E '^(ok |not ok |1\.\.|#)'
 status=${PIPESTATUS[0]}

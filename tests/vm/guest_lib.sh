@@ -47,3 +47,6 @@ rate() { awk -v line="$1" '$1 == line { sub("/s,", "", $4); print $4 }' /tmp/rep
 # The longest time between two pairs, in seconds
 longest_hole_below() { awk -v most="$1" 'NR > 1 && $3 - l > hole { hole = $3 - l } { l = $3 }
     END { exit !(NR > 1 && hole < most * 1e9) }' /tmp/pairs; }
+# The first pair after the longest hole came within so many seconds of the uptime in the file
+back_within() { awk -v most="$1" -v at="$(cat "$2")" 'NR > 1 && $3 - l > hole { hole = $3 - l
+    back = $3 / 1e9 } { l = $3 } END { exit !(back > 0 && back - at < most) }' /tmp/pairs; }

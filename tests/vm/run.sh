@@ -7,6 +7,18 @@ set -eu
 build=$1
 shift
 programs=
+# What the emulated cameras play: KITTI's frames where the test data are, else a made scene.
+if [ ! -e "$build/vm/clips" ]; then
+    kitti=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
+    [ -d "$kitti" ] || kitti=synth:width=1226,height=370,frames=51
+    "$build/vm_make_clip" 1 51 "$build/vm/kitti" "$kitti" >"$build/vm/size"
+    mv "$build/vm/size" "$build/vm/kitti/size"
+    "$build/vm_make_clip" 6 51 "$build/vm/small" "$kitti" >"$build/vm/size"
+    mv "$build/vm/size" "$build/vm/small/size"
+    "$build/vm_make_clip" 4 1 "$build/vm/one" "$kitti" >"$build/vm/size"
+    mv "$build/vm/size" "$build/vm/one/size"
+    touch "$build/vm/clips"
+fi
 for name; do
     program=$build/vm_test_$name
     {
@@ -17,4 +29,7 @@ for name; do
     chmod 755 "$program"
     programs="$programs $program"
 done
-exec tests/run.sh "$build:vm-test" $programs
+program=$build/vm_test_replay
+printf '#!/bin/sh\nexec tests/vm/replay.sh %s\n' "'$build'" >"$program"
+chmod 755 "$program"
+exec tests/run.sh "$build:vm-test" $programs $program

@@ -26,6 +26,11 @@ result $? "640x480 NV12"
 pairs -n 40 -S 640x480 -r 25 -f GREY $rig
 result $? "640x480 GREY"
 
+pairs -n 20 -S 320x360 -f YUYV -r 25 sbs:platform:vivid-001
+result $? "one camera, side by side"
+check "  each frame is a pair" [ "$(field left unpaired)$(field left dropped)" = 00 ]
+check "  the halves differ" awk '$5 == $6 { exit 1 }' /tmp/pairs
+
 later 2 left percentage_of_dropped_buffers=30
 later 5 left percentage_of_dropped_buffers=0
 pairs -n 150 -S 640x480 -r 25 $rig

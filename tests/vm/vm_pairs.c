@@ -1,11 +1,12 @@
 /*
- * usage: vm_pairs [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT] [-r RATE] [-x]
+ * usage: vm_pairs [-o FILE.mkv] [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT] [-r RATE] [-x]
  * SOURCE Reads pairs without computing anything and prints "pair INDEX LEFT_NS RIGHT_NS
  * LEFT_HASH RIGHT_HASH" for each, then the source's own report. Ends after so many pairs, or
  * seconds. Exit code 3 when the source does not open or ends, 4 when too few pairs came. For
  * the tests in the virtual machine.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/recorder.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
 
@@ -62,8 +63,9 @@ int main(int argc, char **argv) {
     struct source_options options = {0};
     long wanted = 100;
     double seconds = 60;
+    const char *path = NULL;
     int option, delay_ms = 0;
-    while ((option = getopt(argc, argv, "n:s:d:S:f:r:x")) != -1) {
+    while ((option = getopt(argc, argv, "n:s:d:S:f:r:xo:")) != -1) {
         if (option == 'n')
             wanted = atol(optarg);
         else if (option == 's')
@@ -76,6 +78,8 @@ int main(int argc, char **argv) {
             snprintf(options.format, sizeof options.format, "%s", optarg);
         else if (option == 'r')
             options.rate = atof(optarg);
+        else if (option == 'o')
+            path = optarg;
         else if (option == 'x')
             options.swap = 1;
         else
@@ -87,7 +91,17 @@ int main(int argc, char **argv) {
     struct source *source = source_open((const char *const *)argv + optind, 1, &options, &error);
     if (!source)
         return 3;
+    struct params params;
+    params_default(&params);
+    struct recorder_about about = {source, &options, &params, NULL};
+    struct recorder *recorder = path ? recorder_open(path, &about, &error) : NULL;
+    if (recorder)
+        source->set_tap(source, &(struct source_tap){recorder_tap, recorder});
     int code = read_pairs(source, wanted, seconds, delay_ms);
+    if (recorder) {
+        source->set_tap(source, NULL);
+        code = recorder_close(&recorder) ? 1 : code;
+    }
     if (source->get_status) {
         struct source_status status;
         source->get_status(source, &status);

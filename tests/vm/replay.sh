@@ -1,0 +1,47 @@
+#!/bin/bash
+# usage: tests/vm/replay.sh BUILD
+# What uvc.sh recorded in the virtual machine, replayed outside: the same pairs, times and pixels,
+# the same disparities as those of the JPEG files that the cameras played. Prints TAP.
+# SPDX-License-Identifier: MIT
+set -u
+
+build=$1
+recorded=$build/vm/out/uvc
+if [ ! -e "$recorded/kitti.mkv" ]; then
+    echo "1..0 # SKIP needs the recording of the uvc test"
+    exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+number=0 failed=0
+check() {
+    number=$((number + 1))
+    if "${@:2}" >"$work/log" 2>&1; then
+        echo "ok $number $1"
+    else
+        failed=1
+        echo "not ok $number $1"
+        sed 's/^/# /' "$work/log"
+    fi
+}
+"$build/vm_pairs" -n 1000 "$recorded/kitti.mkv" >"$work/all" 2>"$work/messages"
+cut -d' ' -f3- <(grep '^pair ' "$work/all") >"$work/replayed"
+cut -d' ' -f3- "$recorded/kitti.pairs" >"$work/live"
+check "nothing is complained of" [ ! -s "$work/messages" ]
+# All pairs are recorded, also one that a newer one overtook before the live reader took it.
+check "live pairs are there, same times and pixels, in order" \
+    diff "$work/live" <(grep -Fxf "$work/live" "$work/replayed")
+check "at most the last pair more" [ "$(wc -l <"$work/replayed")" -le $(($(wc -l <"$work/live") + 2)) ]
+
+# The disparities of the first pair, from the recording and from its two JPEG files
+hashes=$(head -n 1 "$work/replayed" | cut -d' ' -f3-)
+index=$("$build/vm_pairs" -n 1000 "$build/vm/kitti" 2>/dev/null | grep "$hashes" | cut -d' ' -f2)
+file=$(printf %03d "${index:-0}")
+settings="--set disparity_range=32 --set bp_iterations=3"
+check "disparities of the recording" "$build/livestereo" run "$recorded/kitti.mkv" $settings \
+    --frames 1 --save-disparity "$work/recording.png"
+check "disparities of the files" "$build/livestereo" run "$build/vm/kitti/left/$file.jpg" \
+    "$build/vm/kitti/right/$file.jpg" $settings --save-disparity "$work/files.png"
+check "are the same" cmp "$work/recording.png" "$work/files.png"
+echo "1..$number"
+exit $failed
