@@ -9,7 +9,8 @@
 
 #define NS_PER_S 1000000000
 #define INTERVAL_ASSUMED (NS_PER_S / 30)
-#define OLD_NS NS_PER_S /* a frame that took longer than this to arrive carries a wrong time */
+#define JITTER_NS 5000000 /* what a busy machine adds to a delivery */
+#define OLD_NS NS_PER_S   /* a frame that took longer than this to arrive carries a wrong time */
 
 static void follow_tolerance(struct pairing *pairing) {
     int64_t left = pairing->side[0].interval_ns, right = pairing->side[1].interval_ns;
@@ -83,6 +84,10 @@ static void by_arrival(struct pairing *pairing, int culprit, const char *reason)
     pairing->reason = reason;
 }
 
+static int64_t longer(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* The least delay of a window of prompt frames is that of an undisturbed delivery. It may
  * differ between cameras and wander with both; when it changes for one of them alone, that
  * camera's clock did. */
@@ -101,7 +106,7 @@ static void judge_delay(struct pairing *pairing, int number, int64_t delay_ns) {
         return;
     int64_t moved = side->delay_ns - side->first_delay_ns;
     int64_t other_moved = other->delay_ns - other->first_delay_ns;
-    if (llabs(moved - other_moved) > side->interval_ns * 3 / 4)
+    if (llabs(moved - other_moved) > longer(side->interval_ns * 3 / 4, JITTER_NS))
         by_arrival(pairing, llabs(moved) > llabs(other_moved) ? number : !number,
                    "its capture times move against their arrival");
 }
@@ -114,7 +119,7 @@ static void judge_time(struct pairing *pairing, int number, const struct frame_s
     else if (side->last.monotonic && stamp->taken_ns <= side->last.taken_ns)
         by_arrival(pairing, number, "its capture times go backwards");
     else if (__builtin_sub_overflow(stamp->arrived_ns, stamp->taken_ns, &delay_ns) ||
-             delay_ns < -side->interval_ns)
+             delay_ns < -longer(side->interval_ns, JITTER_NS))
         by_arrival(pairing, number, "its capture times lie in the future");
     else if (delay_ns > OLD_NS && stamp->prompt)
         by_arrival(pairing, number, "its capture times are more than a second old");

@@ -92,6 +92,12 @@ struct source *source_open(const char *const *words, int count,
         log_error(words[1], "does not belong behind %s; write v4l2:LEFT,RIGHT", words[0]);
         return source_failed(error, -EINVAL);
     }
+    if (strncmp(words[0], "gst:", 4) == 0) {
+        if (count == 1)
+            return source_live_gst_open(words[0], options, error);
+        log_error(words[1], "does not belong behind %s; put the pipeline in quotes", words[0]);
+        return source_failed(error, -EINVAL);
+    }
     if (count == 1 && is_own_recording(words[0]))
         return source_recording_open(words[0], options, error);
     if (count <= 2 && is_recording(words[0]) && is_recording(words[count - 1]))

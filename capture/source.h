@@ -98,6 +98,10 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 
+/* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, or one named both. */
+struct source *source_live_gst_open(const char *word, const struct source_options *options,
+                                    int *error);
+
 /* What recorder.h wrote: a Matroska file with its .csv beside it. The same pairs, times and pixels as
  * they had live. */
 struct source *source_recording_open(const char *path, const struct source_options *options,

@@ -1,0 +1,166 @@
+/*
+ * The live source gst: 10,000 frames of test sources with a slow reader (memory and age bounded),
+ * side by side, swap and flip, a pipeline that fails and one that ends, pipelines refused.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/pixel_format.h"
+#include "capture/source_status.h"
+#include "tests/source_open.h"
+
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#define FRAMES 10000
+
+static long resident_kb(void) {
+    long pages = 0;
+    char *text = NULL;
+    if (g_file_get_contents("/proc/self/statm", &text, NULL, NULL))
+        sscanf(text, "%*d %ld", &pages);
+    g_free(text);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static char *two(const char *format, int rate, const char *more) {
+    return g_strdup_printf(
+        "gst:videotestsrc is-live=true pattern=%s ! video/x-raw,format=%s,width=64,height=48,"
+        "framerate=%d/1 ! appsink name=left videotestsrc is-live=true pattern=snow %s ! "
+        "video/x-raw,format=%s,width=64,height=48,framerate=%d/1 ! appsink name=right",
+        "ball", format, rate, more, format, rate);
+}
+
+/* 0 and a frame to drop, or the end. Skips what is not there yet. */
+static int next(struct opened *o, struct frame **frame) {
+    for (;;) {
+        *frame = pool_take(o->pool);
+        int status = o->source->read(o->source, *frame);
+        if (status == 0)
+            return 0;
+        frame_drop(frame);
+        if (status != -EAGAIN)
+            return status;
+    }
+}
+
+static void test_slow_reader(void) {
+    char *word = two("RGB", 1000, "");
+    struct opened o = open_one(word);
+    g_assert_cmpint(o.source->live, ==, 1);
+    struct source_status status, before;
+    long last = -1, read = 0, early_kb = 0;
+    do {
+        struct frame *frame;
+        o.source->get_status(o.source, &before);
+        g_assert_cmpint(next(&o, &frame), ==, 0);
+        /* the newest pair there is, never one from a backlog */
+        g_assert_cmpint(frame->index, >=, before.pairs - 1);
+        g_assert_cmpint(frame->index, >, last);
+        last = frame->index;
+        read++;
+        frame_drop(&frame);
+        g_usleep(8000);
+        o.source->get_status(o.source, &status);
+        if (early_kb == 0 && status.camera[0].frames > FRAMES / 10)
+            early_kb = resident_kb();
+    } while (status.camera[0].frames < FRAMES);
+    g_test_message("%ld frames, %ld pairs, %ld read, %ld overtaken, gap %.3f ms, grew by %ld KiB",
+                   status.camera[0].frames, status.pairs, read, status.passed,
+                   status.gaps.median_ms, resident_kb() - early_kb);
+    g_assert_cmpint(status.passed + read, >=, status.pairs - 2);
+    g_assert_cmpint(status.passed, >, read);
+    if (!SANITIZED) /* which keep freed memory for a while */
+        g_assert_cmpint(resident_kb() - early_kb, <, 4096);
+    opened_close(&o);
+    g_free(word);
+}
+
+static void test_both(void) {
+    struct source_options options = {.swap = 1, .flip = {1, 0}};
+    const char *word = "gst:videotestsrc is-live=true pattern=smpte horizontal-speed=1 ! "
+                       "video/x-raw,format=GRAY8,width=64,height=48,framerate=100/1 ! tee name=t ! "
+                       "queue ! appsink name=both";
+    struct opened o = open_words(word, NULL, NULL), p = open_words(word, NULL, &options);
+    g_assert_cmpint(o.source->width, ==, 32);
+    g_assert_cmpint(o.source->channels, ==, 1);
+    struct frame *frame, *other;
+    g_assert_cmpint(next(&o, &frame), ==, 0);
+    g_assert_cmpint(next(&p, &other), ==, 0);
+    g_assert_cmpint(frame->left_ns, ==, frame->right_ns);
+    g_assert_false(same_pixels(&frame->left, &frame->right));
+    frame_drop(&frame);
+    frame_drop(&other);
+    opened_close(&o);
+    opened_close(&p);
+}
+
+static void test_ends(void) {
+    char *word = two("GRAY8", 200, "num-buffers=40");
+    struct opened o = open_one(word);
+    struct frame *frame;
+    int status, count = 0;
+    while ((status = next(&o, &frame)) == 0) {
+        frame_drop(&frame);
+        count++;
+    }
+    g_assert_cmpint(status, ==, SOURCE_END);
+    g_assert_cmpint(count, >, 0);
+    opened_close(&o);
+    g_free(word);
+}
+
+static void test_fails(void) {
+    char *word = two("RGB", 200, "! identity error-after=60");
+    struct stderr_of caught = stderr_begin();
+    struct opened o = open_one(word);
+    struct frame *frame;
+    struct source_status status = {0};
+    while (status.camera[0].losses < 1 || status.camera[0].frames < 400) { /* twice round */
+        frame = pool_take(o.pool);
+        int result = o.source->read(o.source, frame);
+        g_assert_true(result == 0 || result == -EAGAIN);
+        frame_drop(&frame);
+        o.source->get_status(o.source, &status);
+        if (status.camera[0].state == CAMERA_AWAY)
+            g_assert_nonnull(strstr(status.banner, "gives no frames"));
+        if (status.camera[0].losses >= 2)
+            break;
+    }
+    opened_close(&o);
+    char *text = stderr_end(caught);
+    g_assert_nonnull(strstr(text, "it will be started again"));
+    g_assert_cmpint(status.camera[0].losses, >=, 1);
+    g_free(text);
+    g_free(word);
+}
+
+static void test_refused(void) {
+    expect_refused("gst:videotestsrc ! appsink name=links", NULL, -EINVAL, "appsink name=left",
+                   NULL);
+    expect_refused("gst:nosuchelement ! appsink name=both", NULL, -EINVAL, "nosuchelement", NULL);
+    expect_refused("gst:videotestsrc ! video/x-raw,format=I420 ! appsink name=both", NULL, -EIO,
+                   "videoconvert", NULL);
+    expect_refused("gst:", NULL, -EINVAL, "gst:", NULL);
+    expect_refused("gst:videotestsrc ! video/x-raw,format=RGB,width=64 ! appsink name=left "
+                   "videotestsrc ! video/x-raw,format=RGB,width=32 ! appsink name=right",
+                   NULL, -EINVAL, "both must be of one size", NULL);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/live-gst/slow-reader", test_slow_reader);
+    g_test_add_func("/live-gst/both", test_both);
+    g_test_add_func("/live-gst/ends", test_ends);
+    g_test_add_func("/live-gst/fails", test_fails);
+    g_test_add_func("/live-gst/refused", test_refused);
+    return g_test_run();
+}
