@@ -63,7 +63,8 @@ struct source {
     int (*read)(struct source *source, struct frame *frame);
     /* Next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
     int (*seek)(struct source *source, long index);
-    /* A line that names pair index for people ("a.png b.png") into buf; may be NULL. Any thread. */
+    /* A line that names pair index for people ("a.png b.png") into buf; may be NULL. Any
+     * thread. */
     void (*describe)(struct source *source, long index, char *buf, size_t size);
     /* The two files of pair index, 0 <= index < count; the paths are the source's. NULL where a
      * pair has no files of its own. Any thread. */
@@ -98,12 +99,13 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 
-/* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, or one named both. */
+/* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, or one named
+ * both. */
 struct source *source_live_gst_open(const char *word, const struct source_options *options,
                                     int *error);
 
-/* What recorder.h wrote: a Matroska file with its .csv beside it. The same pairs, times and pixels as
- * they had live. */
+/* What recorder.h wrote: a Matroska file with its .csv beside it. The same pairs, times and
+ * pixels as they had live. */
 struct source *source_recording_open(const char *path, const struct source_options *options,
                                      int *error);
 

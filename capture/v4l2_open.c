@@ -181,10 +181,10 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     v4l2->source = (struct source){.name = v4l2->name,
                                    .live = 1,
                                    .count = -1,
-                                   .read = rig_read,
-                                   .get_status = rig_get_status,
-                                   .set_tap = rig_set_tap,
-                                   .close = rig_free};
+                                   .read = eyes_read,
+                                   .get_status = eyes_get_status,
+                                   .set_tap = eyes_set_tap,
+                                   .close = eyes_free};
     pthread_mutex_init(&v4l2->lock, NULL);
     for (int i = 0; i < 2; i++) {
         v4l2->eye[i].camera.fd = -1;
@@ -208,7 +208,7 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     if (!code)
         code = learn(v4l2);
     if (code) {
-        rig_free(&v4l2->source);
+        eyes_free(&v4l2->source);
         return source_failed(error, code);
     }
     status_publish(v4l2, 1);

@@ -191,7 +191,7 @@ static int decode_pair(struct v4l2 *v4l2, struct frame *frame) {
     return error;
 }
 
-int rig_read(struct source *source, struct frame *frame) {
+int eyes_read(struct source *source, struct frame *frame) {
     struct v4l2 *v4l2 = (struct v4l2 *)source;
     int64_t until = clock_ns() + READ_NS;
     do {
@@ -212,21 +212,21 @@ int rig_read(struct source *source, struct frame *frame) {
     return -EAGAIN;
 }
 
-void rig_get_status(struct source *source, struct source_status *status) {
+void eyes_get_status(struct source *source, struct source_status *status) {
     struct v4l2 *v4l2 = (struct v4l2 *)source;
     pthread_mutex_lock(&v4l2->lock);
     *status = v4l2->published;
     pthread_mutex_unlock(&v4l2->lock);
 }
 
-void rig_set_tap(struct source *source, const struct source_tap *tap) {
+void eyes_set_tap(struct source *source, const struct source_tap *tap) {
     struct v4l2 *v4l2 = (struct v4l2 *)source;
     pthread_mutex_lock(&v4l2->lock);
     v4l2->tap = tap ? *tap : (struct source_tap){0};
     pthread_mutex_unlock(&v4l2->lock);
 }
 
-void rig_free(struct source *source) {
+void eyes_free(struct source *source) {
     struct v4l2 *v4l2 = (struct v4l2 *)source;
     for (int i = 0; i < 2; i++) {
         struct eye *eye = &v4l2->eye[i];

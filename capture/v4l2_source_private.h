@@ -56,10 +56,10 @@ struct v4l2 {
 };
 
 /* The source's functions. */
-int rig_read(struct source *source, struct frame *frame);
-void rig_get_status(struct source *source, struct source_status *status);
-void rig_set_tap(struct source *source, const struct source_tap *tap);
-void rig_free(struct source *source);
+int eyes_read(struct source *source, struct frame *frame);
+void eyes_get_status(struct source *source, struct source_status *status);
+void eyes_set_tap(struct source *source, const struct source_tap *tap);
+void eyes_free(struct source *source);
 
 /* Finds the device by its identity and opens it. 0, or -errno with camera.trouble. */
 int eye_open(struct v4l2 *v4l2, int number);

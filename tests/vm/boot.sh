@@ -3,7 +3,8 @@
 # Boots the kernel in qemu, in virtual time (one cpu, an instruction is a nanosecond, idle time is
 # skipped, so rates and times do not depend on the machine's load), runs the script there and
 # passes its TAP on.
-#   MODULES  kernel modules, VIVID and UVC their parameters ("a=1;b=2"), PROGRAMS and FILES to take along,
+#   MODULES  kernel modules, VIVID and UVC their parameters ("a=1;b=2"),
+#   PROGRAMS and FILES to take along, PLUGINS for GStreamer,
 #   BACK     names below the guest's /out that come back into BUILD/vm/out, LIMIT seconds
 # Skips where there is no qemu or kernel, unless LIVESTEREO_NEED_VM or CI is set.
 # SPDX-License-Identifier: MIT

@@ -58,8 +58,8 @@ check "list: the rig to paste, by bus or serial" grep -q "v4l2:usb-vhci_hcd.0-1,
 pairs -n 60 -r 15 -f MJPG -o /out/kitti.mkv $rig
 result $? "MJPG, right 3 ms later: 60 pairs, recorded"
 cp /tmp/pairs /out/kitti.pairs
-check "  nothing dropped, flagged or damaged" [ "$(field left dropped)$(field right dropped)$(field \
-    left flagged)$(field left damaged)$(field right damaged)" = 00000 ]
+check "  nothing dropped" [ "$(field left dropped)$(field right dropped)" = 00 ]
+check "  nothing damaged" [ "$(field left damaged)$(field right damaged)" = 00 ]
 check "  every frame paired from the first pair on" [ "$(field right unpaired)" = 0 -a \
     "$(field left unpaired)" -le 2 ]
 check "  gap 3.0 +- 0.3 ms" between "$(gap)" 2.7 3.3
@@ -74,7 +74,7 @@ livestereo run $rig --rate 15 --frames 1 $plain --save-disparity /tmp/live.png >
     2>/tmp/messages
 result $? "one pair live"
 livestereo batch /data/one -o /tmp/batch $plain >/tmp/report 2>/tmp/messages
-check "  the disparities of batch on the same JPEG files" cmp /tmp/live.png /tmp/batch/000_disp16.png
+check "  the disparities of batch on the same files" cmp /tmp/live.png /tmp/batch/000_disp16.png
 pull right
 pull left
 

@@ -1,8 +1,9 @@
 /*
- * usage: vm_pairs [-o FILE.mkv] [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT] [-r RATE] [-x]
- * SOURCE Reads pairs without computing anything and prints "pair INDEX LEFT_NS RIGHT_NS
- * LEFT_HASH RIGHT_HASH" for each, then the source's own report. Ends after so many pairs, or
- * seconds. Exit code 3 when the source does not open or ends, 4 when too few pairs came. For
+ * usage: vm_pairs [-o FILE.mkv] [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT]
+ *                 [-r RATE] [-x] SOURCE
+ * Reads (and with -o records) pairs without computing anything and prints "pair INDEX LEFT_NS
+ * RIGHT_NS LEFT_HASH RIGHT_HASH" for each, then the source's own report. Ends after so many pairs,
+ * or seconds. Exit code 3 when the source does not open or ends, 4 when too few pairs came. For
  * the tests in the virtual machine.
  * SPDX-License-Identifier: MIT
  */
