@@ -325,10 +325,21 @@ static int open_window(struct viewer *v, const struct view_options *o) {
     return GO_ON;
 }
 
+/* On a thread of its own, whose lower priority the pipeline's threads inherit: the window answers
+ * also where compute could take every core. */
+static gpointer open_pipeline(gpointer context) {
+    struct viewer *v = context;
+    int code = GO_ON;
+    live_give_way();
+    v->stereo = pipeline_open(&v->params, v->source->name, v->source->width, v->source->height,
+                              v->source->channels, rig_use_maps(&v->rig), &code);
+    return GINT_TO_POINTER(code);
+}
+
 static int open_live(struct viewer *v, const struct view_options *o) {
     bool shooting = o->screenshot != NULL;
     struct live_options options = {
-        .policy = shooting ? QUEUE_WAIT : QUEUE_DROP_OLDEST,
+        .policy = v->source->live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
         .frames = o->frames,
         .kept = 1,
         .player = true,
@@ -392,8 +403,7 @@ static int view_source(struct viewer *v, const struct view_options *o,
         code = open_window(v, o);
     if (code != GO_ON)
         return code;
-    v->stereo = pipeline_open(&v->params, v->source->name, v->source->width, v->source->height,
-                              v->source->channels, NULL, &code);
+    code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline, v)));
     if (!v->stereo)
         return code;
     v->slot[0] = v->slot[1] = v->params;
@@ -474,6 +484,8 @@ int cmd_view(int argc, char **argv) {
         {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start, "Begin so many seconds into it", "S"},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &o.rate, "Pairs a second of a recording or folder",
          "N"},
+        {"drop", 0, 0, G_OPTION_ARG_NONE, &o.drop,
+         "Drop pairs rather than play slower than --rate, as with a camera", NULL},
         {"view", 0, 0, G_OPTION_ARG_STRING, &o.view, "Begin with a view, by its key", "1..9"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "turbo, viridis or gray", "NAME"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},

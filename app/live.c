@@ -160,6 +160,8 @@ static void *compute_thread(void *context) {
     struct live *live = context;
     struct frame *frame;
     bool going = true;
+    if (live->options.player)
+        live_give_way();
     while (going) {
         int status = queue_take(live->pairs, -1, &frame);
         if (status == QUEUE_END)

@@ -6,9 +6,15 @@
 #include "app/live_private.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#define NICE 10           /* of compute, so that drawing and input come first */
 #define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
+
+void live_give_way(void) {
+    setpriority(PRIO_PROCESS, 0, NICE); /* 0 is this thread, on Linux; a refusal changes nothing */
+}
 
 /* Lets the capture thread look again. The lock is held. */
 static void wake(struct live *live) {

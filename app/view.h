@@ -23,7 +23,7 @@ struct view_options {
     char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
     int frames;
     double rate, start, scale;
-    gboolean swap, loop, paused, fullscreen, plain, stats;
+    gboolean swap, loop, drop, paused, fullscreen, plain, stats;
 };
 
 struct history {
