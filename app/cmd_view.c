@@ -245,6 +245,7 @@ static int interact(struct viewer *v) {
     double scale = v->ui_scale;
     while (!v->quit && !window_closing(v->window) && !quit_asked()) {
         window_wait(v->window, wait_s(v));
+        int64_t woke_ns = view_now_ns();
         bool more = take_frames(v);
         handle_events(v);
         if (v->redraw_at_ns && view_now_ns() >= v->redraw_at_ns) {
@@ -260,6 +261,7 @@ static int interact(struct viewer *v) {
             v->redraws--;
             if (redraw(v) != 0)
                 return EXIT_RUN_FAILED;
+            view_stats_turn(v, woke_ns);
         }
         if (!more) {
             int in_compute, error = live_error(v->live, &in_compute);
@@ -422,6 +424,8 @@ static int view_source(struct viewer *v, const struct view_options *o,
     code = shooting ? shoot(v) : interact(v);
     if (!shooting && code == EXIT_DONE)
         view_state_save(v);
+    if (o->report)
+        view_stats_report(v);
     return code;
 }
 
@@ -498,6 +502,7 @@ int cmd_view(int argc, char **argv) {
         {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o.screenshot,
          "Write a picture of the window after --frames pairs and quit; nothing is shown", "FILE"},
         {"frames", 0, 0, G_OPTION_ARG_INT, &o.frames, "Stop after this many pairs", "N"},
+        {"report", 0, 0, G_OPTION_ARG_NONE, &o.report, "Print statistics at the end", NULL},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
         {0},

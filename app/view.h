@@ -15,6 +15,7 @@
 #include "render/ui.h"
 #include "render/window.h"
 
+#define TURNS 1024      /* of the loop, whose times are kept */
 #define HISTORY 240     /* frames in the plots */
 #define REDRAWS_INPUT 3 /* widgets need so many drawings to come to rest after an input */
 #define MESSAGE_S 4
@@ -23,7 +24,7 @@ struct view_options {
     char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
     int frames;
     double rate, start, scale;
-    gboolean swap, loop, drop, paused, fullscreen, plain, stats;
+    gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
 };
 
 struct history {
@@ -39,6 +40,8 @@ struct view_stats {
     struct live_stats before;
     long drawn_before;
     int64_t last_taken_ns;
+    double turn_ms[TURNS], longest_turn_ms; /* of the loop, from an event to the picture */
+    long turns;
     double age_ms; /* of the frame shown, capture to screen */
     struct history history[HISTORY];
     long history_count;
@@ -136,6 +139,8 @@ void view_stats_draw(struct viewer *v);
 /* view_stats.c: a frame was taken; the window was drawn. */
 void view_stats_frame(struct viewer *v, bool skipped);
 void view_stats_drawn(struct viewer *v);
+void view_stats_turn(struct viewer *v, int64_t began_ns);
+void view_stats_report(struct viewer *v);
 
 /* view_export.c: files named with the time, never over another. */
 void view_export_window(struct viewer *v);

@@ -1,6 +1,7 @@
 /*
- * Files that the viewer writes on a key: window, pair, disparity, points. Names carry the time and
- * never those of a file that is there. Main thread. SPDX-License-Identifier: MIT
+ * Files that the viewer writes on a key: window, pair, disparity, points. Names carry the time
+ * and never those of a file that is there. Main thread.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view.h"
 

@@ -1,6 +1,7 @@
 /*
- * What the viewer remembers and tells: last settings and view, presets, and the map of widgets for
- * tests and scripts. Main thread. SPDX-License-Identifier: MIT
+ * What the viewer remembers and tells: last settings and view, presets, and the map of widgets
+ * for tests and scripts. Main thread.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view.h"
 
@@ -58,6 +59,8 @@ void view_state_load(struct viewer *v, const struct common_options *options) {
 
 void view_state_save(const struct viewer *v) {
     g_autofree char *folder = g_build_filename(g_get_user_state_dir(), "livestereo", NULL);
+    if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
+        return; /* who has no home leaves nothing behind */
     if (g_mkdir_with_parents(folder, 0700) != 0) {
         log_debug(folder, "cannot be made, nothing is remembered: %s", g_strerror(errno));
         return;

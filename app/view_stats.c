@@ -78,6 +78,32 @@ void view_stats_drawn(struct viewer *v) {
     count_rates(v);
 }
 
+void view_stats_turn(struct viewer *v, int64_t began_ns) {
+    struct view_stats *t = &v->stats_data;
+    double ms = (double)(view_now_ns() - began_ns) / 1e6;
+    t->turn_ms[t->turns++ % TURNS] = ms;
+    t->longest_turn_ms = fmax(t->longest_turn_ms, ms);
+}
+
+void view_stats_report(struct viewer *v) {
+    struct view_stats *t = &v->stats_data;
+    struct live_stats s;
+    live_get_stats(v->live, &s);
+    int turns = t->turns < TURNS ? (int)t->turns : TURNS;
+    printf(
+        "frames    %ld captured, %ld computed, %ld shown, %ld dropped, %ld late, %ld not drawn\n",
+        s.captured, s.computed, s.shown, s.dropped, t->late, t->skipped);
+    printf("rate      %.2f frames/s shown, %.2f s in all\n", s.show_rate, s.seconds);
+    printf("compute   %.2f ms a frame\n", s.compute_ms);
+    printf("age       %.1f ms median, %.1f ms 95 %%, from capture to the window\n", s.age_median_ms,
+           s.age_95_ms);
+    double median = quantile(t->turn_ms, turns, 0.5), most = quantile(t->turn_ms, turns, 0.95);
+    printf(
+        "drawing   %ld times; %.2f ms median, %.2f ms 95 %%, %.2f ms longest; an input is answered"
+        " within two\n",
+        t->turns, median, most, t->longest_turn_ms);
+}
+
 static void draw_stage_bar(struct viewer *v, double wide) {
     const struct frame *f = v->shown;
     double line = ui_text_height(v->ui), sum = 0, x, y;

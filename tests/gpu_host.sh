@@ -1,0 +1,85 @@
+#!/bin/bash
+# The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL and the
+# CUDA backend, answer times, and what sharing textures between CUDA and OpenGL would save.
+#   tests/gpu_host.sh prepare DIR [SM]   here: collects into DIR all that the machine lacks (about 60 MB)
+#   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR carried along
+# SM is the GPU's architecture, sm_90 by default. GPU_HOST is the folder of collect-debs.sh and
+# with-display.sh. SPDX-License-Identifier: MIT
+set -euo pipefail
+
+extras="libglib2.0-0 libgstreamer1.0-0 libgstreamer-plugins-base1.0-0 liborc-0.4-0 libdw1 libcap2
+libpcre2-8-0 libxdo3 xdotool libxtst6 libxkbcommon0 fonts-dejavu-core"
+
+prepare() {
+    local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work
+    local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+    mkdir -p "$dir"
+    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" build/gpu/livestereo build/gpu/test_gui
+    "$nvcc" -O2 -arch="$sm" -o "$dir/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
+    cp build/gpu/livestereo build/gpu/test_gui "$gpu_host/with-display.sh" "$dir"
+    strip "$dir"/livestereo "$dir"/test_gui "$dir"/bench_interop
+    if [ ! -e "$dir/display.tar.xz" ]; then
+        work=$(mktemp -d)
+        # shellcheck disable=SC2086
+        "$gpu_host/collect-debs.sh" "$work/debs" $extras
+        for deb in "$work"/debs/*.deb; do
+            case ${deb##*/} in # the loaders go into /, all else beside the machine's own libraries
+            libegl1_* | libglvnd0_* | libopengl0_* | libgl1_* | libglx0_*) dpkg -x "$deb" "$work/all/root" ;;
+            *) dpkg -x "$deb" "$work/all/opt" ;;
+            esac
+        done
+        rm -rf "$work"/all/*/usr/share/{doc,man,locale,lintian,bash-completion,bug,gdb,icons}
+        tar -C "$work/all" -c opt root | xz -T0 >"$dir/display.tar.xz"
+        rm -rf "$work"
+    fi
+    du -sh "$dir"
+}
+
+unpack() {
+    local dir=$1
+    [ ! -e /opt/gl/ready ] || return 0
+    mkdir -p /opt/gl /tmp/gl-root /usr/share/X11
+    tar -C /tmp/gl-root -xf "$dir/display.tar.xz"
+    cp -a /tmp/gl-root/opt/. /opt/gl/
+    cp -a --keep-directory-symlink /tmp/gl-root/root/. /
+    ldconfig
+    ln -sfn /opt/gl/usr/share/X11/xkb /usr/share/X11/xkb
+    ln -sf /opt/gl/usr/bin/xkbcomp /usr/bin/xkbcomp
+    mkdir -p /usr/share/fonts/truetype
+    cp -a /opt/gl/usr/share/fonts/truetype/dejavu /usr/share/fonts/truetype/
+    touch /opt/gl/ready
+}
+
+# Inside the display.
+measure() {
+    local dir=$1
+    export PATH=/opt/gl/usr/bin:$PATH HOME=/nonexistent LIVESTEREO_BIN=$dir/livestereo
+    echo "== textures"
+    "$dir/bench_interop" || echo "bench_interop: exit code $?"
+    echo "== the window with CUDA, 1280x720 at 30 a second, 10 s"
+    "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cuda \
+        --set disparity_range=96 --frames 300 --rate 30 --stats --report -v
+    echo "== the same with every core at work on the CPU backend: answers to a key"
+    "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cpu \
+        --set disparity_range=96 --frames 3 --report
+    echo "== GUI tests, CUDA backend"
+    GUI_OPTIONS="--set backend=cuda" "$dir/test_gui"
+}
+
+case ${1:-} in
+prepare)
+    prepare "${2:?usage: tests/gpu_host.sh prepare DIR [SM]}" "${3:-}"
+    ;;
+run)
+    dir=$(cd "${2:?usage: tests/gpu_host.sh run DIR}" && pwd)
+    unpack "$dir"
+    "$dir/with-display.sh" "$dir" "$(realpath "$0")" measure "$dir"
+    ;;
+measure)
+    measure "$2"
+    ;;
+*)
+    sed -n '2,9p' "$0"
+    exit 2
+    ;;
+esac
