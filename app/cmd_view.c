@@ -94,18 +94,11 @@ void view_apply(struct viewer *v) {
 }
 
 bool view_has_rig(const struct viewer *v) {
-    return v->draw_settings.rig.focal_px > 0;
+    return v->rig.known && v->rig.geometry.metric;
 }
 
 double view_depth(const struct viewer *v, double disparity_px) {
-    const struct draw_rig *rig = &v->draw_settings.rig;
-    double px = disparity_px + rig->offset_px;
-    return px > 0 ? rig->focal_px * rig->baseline_m / px : INFINITY;
-}
-
-void view_set_rig(struct viewer *v, const struct draw_rig *rig) {
-    v->draw_settings.rig = *rig;
-    view_fix_range(v);
+    return depth_of(&v->rig.geometry, disparity_px);
 }
 
 void view_fix_range(struct viewer *v) {
@@ -338,6 +331,18 @@ static gpointer open_pipeline(gpointer context) {
     return GINT_TO_POINTER(code);
 }
 
+/* The calibration, where there is one, for the maps and for metres. */
+static int open_rig(struct viewer *v, const struct view_options *o) {
+    const struct source *source = v->source;
+    int code = rig_use_open(&o->rig, source->width, source->height, source->channels, &v->rig);
+    if (code != EXIT_DONE)
+        return code;
+    const struct depth_geometry *g = &v->rig.geometry;
+    if (view_has_rig(v))
+        v->draw_settings.rig = (struct draw_rig){g->fx, g->baseline, g->doffs, g->cx, g->cy};
+    return GO_ON;
+}
+
 static int open_live(struct viewer *v, const struct view_options *o) {
     bool shooting = o->screenshot != NULL;
     struct live_options options = {
@@ -405,6 +410,9 @@ static int view_source(struct viewer *v, const struct view_options *o,
         code = open_window(v, o);
     if (code != GO_ON)
         return code;
+    code = open_rig(v, o);
+    if (code != GO_ON)
+        return code;
     code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline, v)));
     if (!v->stereo)
         return code;
@@ -433,6 +441,7 @@ static void free_viewer(struct viewer *v) {
     frame_drop(&v->shown);
     live_close(&v->live);
     stereo_close(&v->stereo);
+    rig_use_close(&v->rig);
     source_close(&v->source);
     ui_close(&v->ui);
     draw_close(&v->draw);
@@ -452,8 +461,10 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
         return EXIT_USAGE;
     }
     struct viewer *v = g_new0(struct viewer, 1);
-    struct source_options options = {0};
+    struct source_options options = o->source;
     int error, code = EXIT_SOURCE;
+    if (argc > 1 && (g_str_has_prefix(argv[1], "v4l2:") || g_str_has_prefix(argv[1], "sbs:")))
+        options.rate = o->rate; /* asked of the cameras; recordings are paced by app/live.h */
     v->options = o;
     v->params = *params;
     v->ui_scale = v->speed = 1;
@@ -479,9 +490,12 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
     return code;
 }
 
+enum { VIEW_ENTRIES = 19 + RIG_ENTRIES };
+
 int cmd_view(int argc, char **argv) {
     struct view_options o = {0};
-    const GOptionEntry entries[] = {
+    GOptionEntry entries[] = {
+        RIG_OPTION_ENTRIES(&o.rig),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &o.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &o.loop, "Start again at the end", NULL},
         {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Begin standing still", NULL},
@@ -505,13 +519,15 @@ int cmd_view(int argc, char **argv) {
         {"report", 0, 0, G_OPTION_ARG_NONE, &o.report, "Print statistics at the end", NULL},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
-        {0},
+        [VIEW_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
+    camera_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {0};
     struct params params;
     int code = options_parse(
         &argc, &argv, "[SOURCE [SOURCE]]",
-        "Opens the window. SOURCE is a recording (two tracks, or one side by side), two "
+        "Opens the window. SOURCE is v4l2:LEFT,RIGHT or sbs:DEVICE (cameras), a recording (two "
+        "tracks, or one side by side), two "
         "recordings, two\n"
         "patterns, a folder, or synth:[KEY=VALUE,...], which is taken when nothing is named.",
         "Examples:\n"
@@ -522,6 +538,8 @@ int cmd_view(int argc, char **argv) {
         "Keys are listed by F1.\n",
         entries, &options, &params);
     if (code == GO_ON)
+        code = camera_options_apply(&o.camera, &params, &o.source);
+    if (code == GO_ON)
         code = open_and_view(argc, argv, &options, &params, &o);
     g_free(o.screenshot);
     g_free(o.output);
@@ -530,6 +548,8 @@ int cmd_view(int argc, char **argv) {
     g_free(o.window);
     g_free(o.ui_map);
     g_free(o.view);
+    camera_options_free(&o.camera);
+    rig_options_free(&o.rig);
     options_free(&options);
     return code;
 }

@@ -9,8 +9,10 @@
 #ifndef LIVESTEREO_VIEW_H
 #define LIVESTEREO_VIEW_H
 
+#include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live.h"
+#include "app/rig_options.h"
 #include "render/draw.h"
 #include "render/ui.h"
 #include "render/window.h"
@@ -21,6 +23,9 @@
 #define MESSAGE_S 4
 
 struct view_options {
+    struct rig_options rig;
+    struct camera_options camera;
+    struct source_options source;
     char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
     int frames;
     double rate, start, scale;
@@ -56,6 +61,7 @@ struct viewer {
     struct source *source;
     struct stereo *stereo;
     struct live *live;
+    struct rig_use rig;
     const struct view_options *options;
     double ui_scale;
 
@@ -109,8 +115,7 @@ void view_set_loop(struct viewer *v);
 /* Range of colours from the settings (or metres in the depth view), unless it was set by hand. */
 void view_fix_range(struct viewer *v);
 
-/* What is known of the cameras' geometry; makes the depth view and metres available. */
-void view_set_rig(struct viewer *v, const struct draw_rig *rig);
+/* Whether disparities can be told in metres, and how many. */
 bool view_has_rig(const struct viewer *v);
 double view_depth(const struct viewer *v, double disparity_px);
 

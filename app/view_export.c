@@ -7,6 +7,7 @@
 
 #include "app/views.h"
 #include "capture/picture.h"
+#include "capture/ply.h"
 #include "config/log.h"
 
 #include <math.h>
@@ -102,61 +103,34 @@ void view_export_pair(struct viewer *v) {
 
 /* ---- points */
 
-struct vertex {
-    float x, y, z;
-    uint8_t color[3];
-} __attribute__((packed));
-
-static bool point_of(const struct viewer *v, const struct draw_rig *rig, int x, int y,
-                     struct vertex *out) {
-    const struct frame *f = v->shown;
-    size_t at = (size_t)y * (size_t)f->left.width + (size_t)x;
-    double px = f->disparity[at] / (double)DISPARITY_ONE + rig->offset_px;
-    if (f->disparity[at] == DISPARITY_UNKNOWN || px <= 0)
-        return false;
-    double z = rig->focal_px * rig->baseline_m / px;
-    out->x = (float)((x - rig->center_x) * z / rig->focal_px);
-    out->y = (float)((y - rig->center_y) * z / rig->focal_px);
-    out->z = (float)z;
-    const struct image *left = &f->rect_left;
-    for (int c = 0; c < 3; c++)
-        out->color[c] = left->data[at * (size_t)left->channels + (size_t)(c % left->channels)];
-    return true;
-}
-
 static int write_points(const struct viewer *v, const char *path) {
     const struct frame *f = v->shown;
-    struct draw_rig rig = v->draw_settings.rig;
-    bool metric = view_has_rig(v);
-    if (!metric)
-        rig = (struct draw_rig){f->left.width, 1, 0, f->left.width / 2.0, f->left.height / 2.0};
-    size_t pixels = (size_t)f->left.width * (size_t)f->left.height, count = 0;
-    struct vertex *points = malloc(pixels * sizeof *points);
-    FILE *file = points ? fopen(path, "wbx") : NULL;
-    if (!file) {
-        log_error(path, "%s", points ? strerror(errno) : "out of memory");
-        free(points);
-        return -EIO;
+    int width = f->left.width, height = f->left.height;
+    struct depth_geometry geometry = v->rig.geometry;
+    if (!view_has_rig(v)) /* the camera's own unit: a baseline of 1, a focal length of the width */
+        geometry = (struct depth_geometry){width, width, width / 2.0, height / 2.0, 1, 0, 0};
+    struct ply_point *points = malloc((size_t)width * (size_t)height * sizeof *points);
+    if (!points) {
+        log_error(path, "out of memory");
+        return -ENOMEM;
     }
-    for (int y = 0; y < f->left.height; y++)
-        for (int x = 0; x < f->left.width; x++)
-            count += point_of(v, &rig, x, y, &points[count]);
-    fprintf(file,
-            "ply\nformat binary_little_endian 1.0\n"
-            "comment axes: x right, y down, z forward from the left camera (as OpenCV and ROS)\n"
-            "comment unit: %s\n"
-            "element vertex %zu\nproperty float x\nproperty float y\nproperty float z\n"
-            "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n",
-            metric ? "m" : "baseline, with a focal length of the picture's width (no calibration)",
-            count);
-    bool good = fwrite(points, sizeof *points, count, file) == count;
-    good &= fclose(file) == 0;
+    size_t count = 0;
+    const struct image *left = &f->rect_left;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            size_t at = (size_t)y * (size_t)width + (size_t)x;
+            if (f->disparity[at] == DISPARITY_UNKNOWN ||
+                depth_point(&geometry, x, y, f->disparity[at], INFINITY, points[count].xyz) != 0)
+                continue;
+            for (int c = 0; c < 3; c++)
+                points[count].rgb[c] =
+                    left->data[at * (size_t)left->channels + (size_t)(c % left->channels)];
+            count++;
+        }
+    int error =
+        ply_write(path, points, count, view_has_rig(v) ? "metres" : "baselines, not calibrated");
     free(points);
-    if (!good) {
-        log_error(path, "could not be written: %s", strerror(errno));
-        remove(path);
-    }
-    return good ? 0 : -EIO;
+    return error;
 }
 
 void view_export_points(struct viewer *v) {

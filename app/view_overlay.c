@@ -5,6 +5,7 @@
 #include "app/view.h"
 
 #include "capture/picture.h"
+#include "capture/source_status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,11 +62,10 @@ static void read_out(const struct viewer *v, int x, int y, int side, char *text,
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[at] / (double)DISPARITY_ONE);
     if (view_has_rig(v)) {
-        const struct draw_rig *rig = &v->draw_settings.rig;
-        double z = view_depth(v, d);
-        snprintf(text + used, size - (size_t)used, "   %.3f m   X %.3f Y %.3f Z %.3f", z,
-                 (x - rig->center_x) * z / rig->focal_px, (y - rig->center_y) * z / rig->focal_px,
-                 z);
+        float xyz[3];
+        if (depth_point(&v->rig.geometry, x, y, f->disparity[at], INFINITY, xyz) == 0)
+            snprintf(text + used, size - (size_t)used, "   %.3f m   X %.3f Y %.3f Z %.3f",
+                     (double)xyz[2], (double)xyz[0], (double)xyz[1], (double)xyz[2]);
     }
 }
 
@@ -151,6 +151,21 @@ void view_probes_draw(struct viewer *v) {
     ui_panel_end(v->ui);
 }
 
+/* What the cameras have to say, for as long as it is so. */
+static void draw_banner(struct viewer *v) {
+    struct source_status status;
+    if (!v->source->get_status)
+        return;
+    v->source->get_status(v->source, &status);
+    if (!status.banner[0])
+        return;
+    const struct draw_settings *s = &v->draw_settings;
+    double line = ui_text_height(v->ui), wide = ui_text_width(v->ui, status.banner);
+    double x = s->x + (s->width - wide) / 2;
+    ui_box(v->ui, x - line / 2, s->y + line / 4, wide + line, 1.5 * line, 0x802020, 0.9);
+    ui_label(v->ui, x, s->y + line / 2, 0xffffff, status.banner);
+}
+
 static void draw_message(struct viewer *v) {
     if (view_now_ns() >= v->message_until_ns)
         return;
@@ -170,5 +185,6 @@ void view_overlay_draw(struct viewer *v) {
         ui_label(v->ui, v->draw_settings.x + 20, v->draw_settings.y + 20, 0xffffff,
                  "waiting for the first frame");
     }
+    draw_banner(v);
     draw_message(v);
 }
