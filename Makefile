@@ -199,7 +199,8 @@ install: all
 	install -d $(DESTDIR)$(DATADIR)/presets $(DESTDIR)$(PREFIX)/share/doc/livestereo
 	install -m 644 $(wildcard config/presets/*.ini) $(DESTDIR)$(DATADIR)/presets
 	install -D -m 644 docs/livestereo.1 $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
-	install -m 644 README.md LICENSE $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/livestereo
+	install -m 644 README.md LICENSE $(wildcard LICENSES/*) $(wildcard docs/*.md) \
+	    $(DESTDIR)$(PREFIX)/share/doc/livestereo
 	for f in $(SHARED); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/$$f || exit 1; done
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/livestereo $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1

@@ -4,6 +4,7 @@
 #include "app/dataset.h"
 
 #include "capture/picture.h"
+#include "capture/pixel_format.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -131,19 +132,17 @@ static int read_mask(const char *path, struct test_pair *pair, uint8_t **mask) {
     return error;
 }
 
-/* Spreads grey over three channels, for a pair of which one picture is grey. */
+/* Makes colour of grey, for a pair of which one picture is grey. */
 static int make_rgb(struct image *image) {
-    size_t count = (size_t)image->width * (size_t)image->height;
-    uint8_t *rgb = image->channels == 1 ? malloc(3 * count) : NULL;
     if (image->channels == 3)
         return 0;
-    if (!rgb)
+    struct image rgb = {NULL, image->width, image->height, 3};
+    rgb.data = malloc(image_bytes(&rgb));
+    if (!rgb.data)
         return -ENOMEM;
-    for (size_t i = 0; i < 3 * count; i++)
-        rgb[i] = image->data[i / 3];
-    free(image->data);
-    image->data = rgb;
-    image->channels = 3;
+    image_convert(image, &rgb);
+    picture_free(image);
+    *image = rgb;
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /*
  * Colour maps as data, 256 RGB colours each from far (0) to near (255), and disparity maps drawn
- * with them. turbo is by Anton Mikhailov, Google, Apache-2.0; viridis by Stefan van der Walt,
- * Nathaniel Smith and Eric Firing, CC0. No state: any thread.
+ * with them. turbo is by Anton Mikhailov, Copyright 2019 Google LLC, Apache-2.0 (its text is in
+ * LICENSES/); viridis by Stefan van der Walt, Nathaniel Smith and Eric Firing, CC0. No state: any
+ * thread.
  * SPDX-License-Identifier: MIT AND Apache-2.0 AND CC0-1.0
  */
 #include "capture/picture.h"

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "capture/picture.h"
+#include "capture/pixel_format.h"
 #include "capture/source_private.h"
 #include "config/log.h"
 
@@ -49,19 +50,7 @@ static void put_image(const struct image *from, int channels, struct image *to) 
     to->width = from->width;
     to->height = from->height;
     to->channels = channels;
-    if (from->channels == channels) {
-        memcpy(to->data, from->data, image_bytes(from));
-        return;
-    }
-    size_t pixels = (size_t)from->width * (size_t)from->height;
-    for (size_t i = 0; i < pixels; i++) {
-        if (channels == 3) {
-            memset(to->data + 3 * i, from->data[i], 3);
-        } else {
-            const uint8_t *rgb = from->data + 3 * i;
-            to->data[i] = (uint8_t)((77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2] + 128) >> 8);
-        }
-    }
+    image_convert(from, to);
 }
 
 static int pictures_read(struct source *source, struct frame *frame) {
