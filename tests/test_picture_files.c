@@ -1,0 +1,241 @@
+/*
+ * Picture files on disk: writers that leave whole files or none, the exact bytes of KITTI's and PFM
+ * disparities, what cannot be read, colour maps.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/picture.h"
+#include "tests/stderr_of.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct folder {
+    char *path, *file;
+};
+
+static struct folder folder_make(const char *name) {
+    char *path = g_dir_make_tmp("livestereo-XXXXXX", NULL);
+    g_assert_nonnull(path);
+    return (struct folder){path, g_build_filename(path, name, NULL)};
+}
+
+static int folder_count(const char *path) {
+    GDir *dir = g_dir_open(path, 0, NULL);
+    int count = 0;
+    while (g_dir_read_name(dir))
+        count++;
+    g_dir_close(dir);
+    return count;
+}
+
+static void folder_free(struct folder *folder) {
+    g_remove(folder->file);
+    g_assert_cmpint(g_rmdir(folder->path), ==, 0);
+    g_free(folder->path);
+    g_free(folder->file);
+}
+
+static struct image random_image(int width, int height, int channels) {
+    struct image image = {NULL, width, height, channels};
+    image.data = malloc(image_bytes(&image));
+    for (size_t i = 0; i < image_bytes(&image); i++)
+        image.data[i] = (uint8_t)g_test_rand_int();
+    return image;
+}
+
+static void test_write(void) {
+    struct folder folder = folder_make("out.png");
+    for (int channels = 1; channels <= 3; channels += 2)
+        for (int width = 1; width < 100; width += 33) {
+            struct image out = random_image(width, 17, channels), in;
+            g_assert_cmpint(picture_write(folder.file, &out), ==, 0);
+            g_assert_cmpint(folder_count(folder.path), ==, 1);
+            g_assert_cmpint(picture_read(folder.file, &in), ==, 0);
+            g_assert_cmpint(in.width, ==, width);
+            g_assert_cmpint(in.height, ==, 17);
+            g_assert_cmpint(in.channels, ==, channels);
+            g_assert_cmpmem(in.data, image_bytes(&in), out.data, image_bytes(&out));
+            picture_free(&in);
+            picture_free(&out);
+        }
+    folder_free(&folder);
+}
+
+static void test_write16(void) {
+    struct folder folder = folder_make("out.png");
+    uint16_t *out = g_new(uint16_t, 256 * 256), *in;
+    int width, height;
+    for (int i = 0; i < 65536; i++)
+        out[i] = (uint16_t)i;
+    g_assert_cmpint(picture_write16(folder.file, out, 256, 256), ==, 0);
+    g_assert_cmpint(picture_read16(folder.file, &in, &width, &height), ==, 0);
+    g_assert_cmpint(width, ==, 256);
+    g_assert_cmpint(height, ==, 256);
+    g_assert_cmpmem(in, 65536 * 2, out, 65536 * 2);
+    free(in);
+    g_free(out);
+    folder_free(&folder);
+}
+
+static void test_disp16(void) {
+    static const int16_t disparity[] = {16,   1,    0,     -1, -500, DISPARITY_UNKNOWN,
+                                        4095, 4096, 32767, 24};
+    static const uint16_t expected[] = {256, 16, 1, 1, 1, 0, 65520, 65535, 65535, 384};
+    struct folder folder = folder_make("disp.png");
+    uint16_t *in;
+    int width, height;
+    g_assert_cmpint(picture_write_disp16(folder.file, disparity, 5, 2), ==, 0);
+    g_assert_cmpint(picture_read16(folder.file, &in, &width, &height), ==, 0);
+    g_assert_cmpint(width, ==, 5);
+    g_assert_cmpmem(in, sizeof expected, expected, sizeof expected);
+    free(in);
+    folder_free(&folder);
+}
+
+static void test_pfm(void) {
+    static const int16_t disparity[] = {16, 24, -8, DISPARITY_UNKNOWN, 0, 1};
+    static const char expected[] = "Pf\n3 2\n-1.0\n"
+                                   "\x00\x00\x80\x7f\x00\x00\x00\x00\x00\x00\x80\x3d"
+                                   "\x00\x00\x80\x3f\x00\x00\xc0\x3f\x00\x00\x00\xbf";
+    struct folder folder = folder_make("disp.pfm");
+    char *text;
+    gsize length;
+    g_assert_cmpint(picture_write_pfm(folder.file, disparity, 3, 2), ==, 0);
+    g_assert_true(g_file_get_contents(folder.file, &text, &length, NULL));
+    g_assert_cmpmem(text, length, expected, sizeof expected - 1);
+    g_free(text);
+    folder_free(&folder);
+}
+
+/* Each writer in turn. */
+static int write_by(int writer, const char *path) {
+    static const int16_t disparity[64 * 64];
+    static const uint16_t deep[64 * 64];
+    struct image image = random_image(64, 64, 3);
+    int error = writer == 0   ? picture_write(path, &image)
+                : writer == 1 ? picture_write16(path, deep, 64, 64)
+                : writer == 2 ? picture_write_disp16(path, disparity, 64, 64)
+                              : picture_write_pfm(path, disparity, 64, 64);
+    picture_free(&image);
+    return error;
+}
+
+enum { WRITERS = 4 };
+
+static void expect_write(int writer, const char *path, int expected) {
+    struct stderr_of caught = stderr_begin();
+    int error = write_by(writer, path);
+    stderr_one_line(caught, path, g_strerror(-expected));
+    g_assert_cmpint(error, ==, expected);
+}
+
+static void test_write_failures(void) {
+    struct folder folder = folder_make("here");
+    char *below = g_build_filename(folder.path, "no", "such.png", NULL);
+    for (int writer = 0; writer < WRITERS; writer++) {
+        expect_write(writer, below, -ENOENT);
+        expect_write(writer, folder.path, -EISDIR);
+        g_assert_cmpint(folder_count(folder.path), ==, 0);
+    }
+    g_free(below);
+    folder_free(&folder);
+}
+
+/* A limit on file size fails as a full disk does, in the middle of a file. */
+static void test_write_limit(void) {
+    struct folder folder = folder_make("out.png");
+    struct rlimit old, small;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    for (int writer = 0; writer < WRITERS; writer++) {
+        g_assert_true(g_file_set_contents(folder.file, "old", 3, NULL));
+        struct stderr_of caught = stderr_begin();
+        small = (struct rlimit){40, old.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+        int error = write_by(writer, folder.file);
+        setrlimit(RLIMIT_FSIZE, &old); /* before the line is looked for: stderr is a file now */
+        char *line = stderr_end(caught);
+        g_assert_cmpint(error, ==, -EFBIG);
+        g_assert_cmpstr(line, !=, "");
+        g_free(line);
+        g_assert_cmpint(folder_count(folder.path), ==, 1);
+        char *text;
+        g_assert_true(g_file_get_contents(folder.file, &text, NULL, NULL));
+        g_assert_cmpstr(text, ==, "old");
+        g_free(text);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    folder_free(&folder);
+}
+
+static void test_write_full(void) {
+    if (access("/dev/full", W_OK)) {
+        g_test_skip("needs /dev/full");
+        return;
+    }
+    for (int writer = 0; writer < WRITERS; writer++)
+        expect_write(writer, "/dev/full", -ENOSPC);
+}
+
+static void test_read_failures(void) {
+    struct folder folder = folder_make("in.png");
+    struct image image;
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(picture_read(folder.file, &image), ==, -ENOENT);
+    stderr_one_line(caught, folder.file, g_strerror(ENOENT));
+    caught = stderr_begin();
+    g_assert_cmpint(picture_read(folder.path, &image), ==, -EISDIR);
+    stderr_one_line(caught, folder.path, g_strerror(EISDIR));
+    g_assert_true(g_file_set_contents(folder.file, "", 0, NULL));
+    caught = stderr_begin();
+    g_assert_cmpint(picture_read(folder.file, &image), ==, -EBADMSG);
+    stderr_one_line(caught, folder.file, "empty");
+    caught = stderr_begin();
+    g_assert_cmpint(picture_read("/dev/null", &image), ==, -EINVAL);
+    stderr_one_line(caught, "/dev/null", NULL);
+    folder_free(&folder);
+}
+
+static void test_colormaps(void) {
+    /* anchors as published: turbo's ends, viridis' ends */
+    static const uint8_t ends[COLORMAP_COUNT][2][3] = {
+        {{48, 18, 59}, {122, 4, 3}},
+        {{68, 1, 84}, {253, 231, 37}},
+        {{0, 0, 0}, {255, 255, 255}},
+    };
+    static const int16_t disparity[] = {0, 160, 80, -16, 320, DISPARITY_UNKNOWN};
+    static const int index[] = {0, 255, 128, 0, 255};
+    uint8_t out[18];
+    for (int m = 0; m < COLORMAP_COUNT; m++) {
+        g_assert_cmpmem(colormap_table[m][0], 3, ends[m][0], 3);
+        g_assert_cmpmem(colormap_table[m][255], 3, ends[m][1], 3);
+        for (int i = 1; i < 256; i++)
+            for (int c = 0; c < 3; c++) /* smooth: a wrong digit would be a jump */
+                g_assert_cmpint(abs(colormap_table[m][i][c] - colormap_table[m][i - 1][c]), <=, 8);
+        colormap_disparity(disparity, 3, 2, 0, 10, (enum colormap)m, out);
+        for (int i = 0; i < 5; i++)
+            g_assert_cmpmem(out + 3 * i, 3, colormap_table[m][index[i]], 3);
+        g_assert_cmpmem(out + 15, 3, "\0\0\0", 3);
+    }
+    g_assert_cmpstr(colormap_names[COLORMAP_TURBO], ==, "turbo");
+    g_assert_cmpstr(colormap_names[COLORMAP_VIRIDIS], ==, "viridis");
+    g_assert_cmpstr(colormap_names[COLORMAP_GRAY], ==, "gray");
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/picture/write", test_write);
+    g_test_add_func("/picture/write16", test_write16);
+    g_test_add_func("/picture/disp16", test_disp16);
+    g_test_add_func("/picture/pfm", test_pfm);
+    g_test_add_func("/picture/write-failures", test_write_failures);
+    g_test_add_func("/picture/write-limit", test_write_limit);
+    g_test_add_func("/picture/write-full", test_write_full);
+    g_test_add_func("/picture/read-failures", test_read_failures);
+    g_test_add_func("/picture/colormaps", test_colormaps);
+    return g_test_run();
+}
