@@ -63,7 +63,7 @@ static int begin_csv(struct batch_output *output) {
     output->csv = fopen(output->csv_part, "w");
     if (!output->csv) {
         int error = errno;
-        log_error(output->csv_part, "cannot write: %s", strerror(error));
+        log_error(output->csv_path, "cannot be written: %s", strerror(error));
         return -error;
     }
     fprintf(output->csv, "index,pts_s,file,pair_gap_ms,valid_percent,ms,status\n");

@@ -185,8 +185,9 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     quit_catch();
     int code = run_all(batch, count, words);
     if (!batch->common.quiet && (batch->written || batch->damaged))
-        printf("%ld pairs written to %s, %ld failed%s\n", batch->written, batch->folder,
-               batch->damaged, code == EXIT_INTERRUPTED ? ", interrupted" : "");
+        printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
+               batch->written == 1 ? "" : "s", batch->folder, batch->damaged,
+               code == EXIT_INTERRUPTED ? ", interrupted" : "");
     return code;
 }
 

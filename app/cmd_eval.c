@@ -65,6 +65,8 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
     memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
     g_autofree double *ms = g_new(double, eval->repeat);
     for (int i = 0; i < eval->repeat; i++) {
+        if (i > 0 && quit_asked())
+            return EXIT_INTERRUPTED;
         if (stereo_run(stereo, params, frame) != 0)
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;

@@ -90,8 +90,9 @@ void eval_print_means(const struct eval_result *results, int count) {
     row.rates[MASK_ALL].d1 = mean_of(&d1);
     eval_print_row(&row);
     if (three.count)
-        printf("mean of bad-1.0 over nonocc, all, disc (%d pairs): %.3f %%\n",
-               three.count / MASK_COUNT, mean_of(&three));
+        printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n",
+               three.count / MASK_COUNT, three.count == MASK_COUNT ? "pair" : "pairs",
+               mean_of(&three));
 }
 
 static void print_json_number(const char *key, double value, const char *after) {

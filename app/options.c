@@ -113,6 +113,15 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
         *code = EXIT_USAGE;
         return NULL;
     }
+    int least = params->min_disparity, most = least + params->disparity_range - 1;
+    if (least >= width || most <= -width) {
+        log_error(name,
+                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
+                  "min_disparity=0",
+                  least, most, width);
+        *code = EXIT_USAGE;
+        return NULL;
+    }
     int error = 0;
     struct stereo *stereo = stereo_open(params, width, height, channels, maps, &error);
     if (!stereo)

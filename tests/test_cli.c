@@ -314,6 +314,24 @@ static void test_batch(void *fixture, const void *data) {
     g_assert_cmpint(count_files("b/in-2"), ==, 3);
 }
 
+static void test_ranges(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_pair("in", 40);
+    expect_error(2, "disparity_range 40", "batch %s/in -o %s/out --set disparity_range=40", folder,
+                 folder);
+    expect_error(2, "min_disparity=0",
+                 "batch %s/in -o %s/out --set disparity_range=8 --set min_disparity=40", folder,
+                 folder);
+    expect_error(2, "min_disparity=0",
+                 "batch %s/in -o %s/out --set disparity_range=8 --set min_disparity=-47", folder,
+                 folder);
+    g_assert_false(exists("out"));
+    g_autofree char *one = expect_success(
+        "batch %s/in -o %s/out --set disparity_range=8 --set min_disparity=39", folder, folder);
+    g_assert_nonnull(strstr(one, "1 pair written"));
+}
+
 static void test_batch_damaged(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -422,6 +440,7 @@ int main(int argc, char **argv) {
         {"/cli/bad-sources", test_bad_sources},
         {"/cli/run-picture", test_run_picture},
         {"/cli/batch", test_batch},
+        {"/cli/ranges", test_ranges},
         {"/cli/batch-damaged", test_batch_damaged},
         {"/cli/unwritable", test_unwritable},
         {"/cli/full-disk", test_full_disk},
