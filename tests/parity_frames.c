@@ -1,7 +1,7 @@
 /*
- * Parity of whole frames: every form of every backend gives the labels, disparities, confidences, costs and
- * probes of the plain CPU form, for settings drawn from the table of parameters, over odd picture sizes,
- * label counts and changes of settings between frames.
+ * Parity of whole frames: every form of every backend gives the labels, disparities, confidences,
+ * costs and probes of the plain CPU form, for settings drawn from the table of parameters, over odd
+ * picture sizes, label counts and changes of settings between frames.
  * usage: parity_frames [--tap] [--backend cpu-tuned|cuda-plain|cuda] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,8 @@ static uint32_t draw(uint64_t *state) { /* xorshift64* (Vigna 2016) */
 
 static struct backend *open_form(int form) {
     int error;
-    return form == 0 ? backend_cpu_open(3, CPU_TUNED, 0, &error) : backend_cuda_open(0, form == 1, 1, &error);
+    return form == 0 ? backend_cpu_open(3, CPU_TUNED, 0, &error)
+                     : backend_cuda_open(0, form == 1, 1, &error);
 }
 
 /* Any value that the table allows, within what keeps a frame short. */
@@ -62,7 +63,8 @@ static struct frame make_frame(int width, int height, int channels) {
     f.rect_right = (struct image){malloc(3 * pixels), width, height, channels};
     f.disparity = malloc(pixels * sizeof(*f.disparity));
     f.confidence = malloc(pixels);
-    assert(f.left.data && f.right.data && f.rect_left.data && f.rect_right.data && f.disparity && f.confidence);
+    assert(f.left.data && f.right.data && f.rect_left.data && f.rect_right.data && f.disparity &&
+           f.confidence);
     return f;
 }
 
@@ -77,23 +79,27 @@ static void free_frame(struct frame *f) {
 
 /* Blobs of like colour seen shifted, with noise: smooth enough for the arms and edges to differ. */
 static void draw_pictures(struct frame *f, uint64_t *random) {
-    int w = f->left.width, h = f->left.height, c = f->left.channels, shift = (int)(draw(random) % 5);
+    int w = f->left.width, h = f->left.height, c = f->left.channels,
+        shift = (int)(draw(random) % 5);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++)
             for (int k = 0; k < c; k++) {
                 int base = 37 * (x / 7) + 91 * (y / 5) + 50 * k;
                 uint8_t v = (uint8_t)((base & 127) + draw(random) % 12);
                 f->left.data[(y * w + x) * c + k] = v;
-                f->right.data[(y * w + (x + w - shift % w) % w) * c + k] = (uint8_t)(v + draw(random) % 5);
+                f->right.data[(y * w + (x + w - shift % w) % w) * c + k] =
+                    (uint8_t)(v + draw(random) % 5);
             }
 }
 
-static int bytes_differ(struct stereo *a, struct stereo *b, const void *from_a, const void *from_b, size_t bytes) {
+static int bytes_differ(struct stereo *a, struct stereo *b, const void *from_a, const void *from_b,
+                        size_t bytes) {
     uint8_t *one = malloc(bytes), *two = malloc(bytes);
     assert(one && two);
     a->backend->download(a->backend, one, from_a, bytes);
     b->backend->download(b->backend, two, from_b, bytes);
-    int differ = a->backend->finish(a->backend) || b->backend->finish(b->backend) || memcmp(one, two, bytes);
+    int differ =
+        a->backend->finish(a->backend) || b->backend->finish(b->backend) || memcmp(one, two, bytes);
     free(one);
     free(two);
     return differ;
@@ -102,7 +108,8 @@ static int bytes_differ(struct stereo *a, struct stereo *b, const void *from_a, 
 /* Pixel by pixel: between them lie bytes that nobody writes. */
 static int volumes_differ(struct stereo *a, struct stereo *b) {
     const struct grid *g = &a->level[0].grid;
-    if (bytes_differ(a, b, a->label, b->label, (size_t)a->width * (size_t)a->height * sizeof(*a->label)))
+    if (bytes_differ(a, b, a->label, b->label,
+                     (size_t)a->width * (size_t)a->height * sizeof(*a->label)))
         return 1;
     for (int y = 0; y < a->height; y += 1 + a->height / 16)
         for (int x = 0; x < a->width; x++) {
@@ -116,18 +123,21 @@ static int volumes_differ(struct stereo *a, struct stereo *b) {
 static int probes_differ(struct stereo *a, struct stereo *b, uint64_t *random) {
     static double cost[2][LABELS_MOST], belief[2][LABELS_MOST];
     for (int i = 0; i < 4; i++) {
-        int x = (int)(draw(random) % (uint32_t)a->width), y = (int)(draw(random) % (uint32_t)a->height);
-        int one = stereo_probe(a, x, y, cost[0], belief[0]), two = stereo_probe(b, x, y, cost[1], belief[1]);
+        int x = (int)(draw(random) % (uint32_t)a->width),
+            y = (int)(draw(random) % (uint32_t)a->height);
+        int one = stereo_probe(a, x, y, cost[0], belief[0]),
+            two = stereo_probe(b, x, y, cost[1], belief[1]);
         size_t bytes = (size_t)a->params.disparity_range * sizeof(double);
-        if (one != two || one < 0 || memcmp(cost[0], cost[1], bytes) || memcmp(belief[0], belief[1], bytes))
+        if (one != two || one < 0 || memcmp(cost[0], cost[1], bytes) ||
+            memcmp(belief[0], belief[1], bytes))
             return 1;
     }
     return 0;
 }
 
 /* What of two frames differs, or NULL. */
-static const char *frames_differ(struct stereo *a, struct stereo *b, const struct frame *one, const struct frame *two,
-                                 uint64_t *random) {
+static const char *frames_differ(struct stereo *a, struct stereo *b, const struct frame *one,
+                                 const struct frame *two, uint64_t *random) {
     size_t pixels = (size_t)a->width * (size_t)a->height;
     if (volumes_differ(a, b))
         return "labels or costs";
@@ -143,13 +153,16 @@ static const char *frames_differ(struct stereo *a, struct stereo *b, const struc
 
 static int check_size(int form, int number, uint64_t seed, int small) {
     uint64_t random = seed * 77 + (uint64_t)number * 1009 + 5;
-    int width = sizes[number % SIZES][0], height = sizes[number % SIZES][1], channels = draw(&random) % 2 ? 1 : 3;
+    int width = sizes[number % SIZES][0], height = sizes[number % SIZES][1],
+        channels = draw(&random) % 2 ? 1 : 3;
     struct params p;
     int errors[2];
-    struct stereo *a = stereo_open_on(backend_cpu_open(2, CPU_PLAIN, 0, errors), width, height, channels, NULL, errors);
+    struct stereo *a = stereo_open_on(backend_cpu_open(2, CPU_PLAIN, 0, errors), width, height,
+                                      channels, NULL, errors);
     struct stereo *b = stereo_open_on(open_form(form), width, height, channels, NULL, errors + 1);
     assert(a && b);
-    struct frame one = make_frame(width, height, channels), two = make_frame(width, height, channels);
+    struct frame one = make_frame(width, height, channels),
+                 two = make_frame(width, height, channels);
     const char *what = NULL;
     for (int i = 0; i < PER_SIZE && !what; i++) {
         if (i % 2 == 0) /* every second frame runs with the settings of the one before */
@@ -159,10 +172,12 @@ static int check_size(int form, int number, uint64_t seed, int small) {
         draw_pictures(&one, &random);
         memcpy(two.left.data, one.left.data, image_bytes(&one.left));
         memcpy(two.right.data, one.right.data, image_bytes(&one.right));
-        what = stereo_run(a, &p, &one) || stereo_run(b, &p, &two) ? "an error" : frames_differ(a, b, &one, &two, &random);
+        what = stereo_run(a, &p, &one) || stereo_run(b, &p, &two)
+                   ? "an error"
+                   : frames_differ(a, b, &one, &two, &random);
         if (what)
-            printf("# %s at %dx%dx%d, frame %d; repeat with --seed %llu (case %d)\n", what, width, height, channels, i,
-                   (unsigned long long)seed, number);
+            printf("# %s at %dx%dx%d, frame %d; repeat with --seed %llu (case %d)\n", what, width,
+                   height, channels, i, (unsigned long long)seed, number);
         for (int k = 0; k < param_count && what; k++)
             printf("#   %s = %g\n", param_table[k].name, param_get(&p, &param_table[k]));
     }
@@ -200,7 +215,8 @@ int main(int argc, char **argv) {
             int bad = 0;
             for (int n = size; n < SIZES * (small ? 1 : 6); n += SIZES)
                 bad |= check_size(form, n, seed, small);
-            printf("%sok %d - %s %dx%d\n", bad ? "not " : "", ++test, form_names[form], sizes[size][0], sizes[size][1]);
+            printf("%sok %d - %s %dx%d\n", bad ? "not " : "", ++test, form_names[form],
+                   sizes[size][0], sizes[size][1]);
             failed += bad;
         }
     }
