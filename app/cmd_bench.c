@@ -1,6 +1,6 @@
 /*
- * livestereo bench: the measurements are gpu/bench.c's, which reads no pictures; `bench resting` gets Tsukuba
- * from here. SPDX-License-Identifier: MIT
+ * livestereo bench: the measurements are gpu/bench.c's, which reads no pictures; `bench resting`
+ * gets Tsukuba from here. SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
 #include "capture/picture.h"
