@@ -126,6 +126,8 @@ static void show(struct viewer *v, struct frame **frame) {
     v->fresh = true;
     v->target = -1; /* what comes after a seek is what was asked for */
     view_stats_frame(v, skipped);
+    if (v->state.paused || v->stats_data.frames == 1)
+        v->redraws = REDRAWS_INPUT; /* so that panels come to rest in their size */
     view_redraw(v);
 }
 
@@ -143,6 +145,8 @@ static bool take_frames(struct viewer *v) {
         v->target = v->state.ended ? -1 : v->target;
         view_redraw(v);
     }
+    if (before.answered != v->state.answered)
+        v->redraws = REDRAWS_INPUT;
     if (v->refused != v->state.refused) {
         v->refused = v->state.refused;
         v->params = v->state.params;

@@ -1,7 +1,7 @@
 /*
  * The threads of app/live.h. Each holds one frame at a time, so the pool is as large as the
- * places a frame can be and taking from it never waits. The lock guards settings and counts, never
- * work.
+ * places a frame can be and taking from it never waits. The lock guards settings and counts,
+ * never work.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live_private.h"
@@ -63,7 +63,8 @@ static void count_shown(struct live *live, const struct frame *frame) {
     pthread_mutex_unlock(&live->lock);
 }
 
-/* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was damaged. */
+/* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was
+ * damaged. */
 static int read_pair(struct live *live, struct frame *frame) {
     long in_a_row = 0;
     int status = -EBADMSG;

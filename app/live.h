@@ -1,9 +1,9 @@
 /*
  * The live threads: source -> [capture] -> pairs -> [compute] -> shown -> the caller (DESIGN
  * section 5). live_open starts them, the caller takes frames on its own thread, end of stream
- * travels down the pipe. The caller owns source and stereo, keeps them until after live_close, and
- * leaves them alone meanwhile. With the player option they also pause, seek and compute the same
- * pair again; then the end of the source is a place to stand, not the end of the stream.
+ * travels down the pipe. The caller owns source and stereo, keeps them until after live_close,
+ * and leaves them alone meanwhile. With the player option they also pause, seek and compute the
+ * same pair again; then the end of the source is a place to stand, not the end of the stream.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LIVE_H
@@ -75,8 +75,8 @@ void live_close(struct live **live);
  * does. */
 void live_give_way(void);
 
-/* Stands still at this frame, which live_take gave, or (NULL) wherever the pipe is. What is on its
- * way is dropped. */
+/* Stands still at this frame, which live_take gave, or (NULL) wherever the pipe is. What is on
+ * its way is dropped. */
 void live_pause(struct live *live, struct frame *frame);
 
 /* Goes on with the pair after the one it stands at. */
@@ -99,6 +99,7 @@ struct live_state {
     bool paused;
     bool ended;           /* stands at the end, of the source or of what could be read of it */
     int error;            /* -errno of the source where it ended so (logged) */
+    long answered;        /* times the probes were answered */
     long refused;         /* times the pipeline refused settings and kept the ones before */
     struct params params; /* in effect */
 };

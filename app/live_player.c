@@ -87,8 +87,12 @@ void live_set_swap(struct live *live, bool swap) {
 
 void live_get_state(struct live *live, struct live_state *state) {
     pthread_mutex_lock(&live->lock);
-    *state =
-        (struct live_state){live->paused, live->ended, live->error, live->refused, live->params};
+    *state = (struct live_state){.paused = live->paused,
+                                 .ended = live->ended,
+                                 .error = live->error,
+                                 .answered = live->answered,
+                                 .refused = live->refused,
+                                 .params = live->params};
     pthread_mutex_unlock(&live->lock);
 }
 
@@ -119,7 +123,8 @@ static bool stopped(struct live *live) {
     return atomic_load(&live->stop);
 }
 
-/* Sleeps until the next pair is due or something changed. The lock is held. True when it is due. */
+/* Sleeps until the next pair is due or something changed. The lock is held. True when it is
+ * due. */
 static bool pace(struct live *live) {
     if (live->rate <= 0)
         return true;
@@ -269,6 +274,7 @@ void player_probe(struct live *live) {
     for (int i = 0; i < count && i < live->probe_count; i++)
         if (live->probes[i].x == answers[i].x && live->probes[i].y == answers[i].y)
             live->probes[i] = answers[i];
+    live->answered++;
     pthread_mutex_unlock(&live->lock);
     live_notify(live);
 }

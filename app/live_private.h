@@ -38,7 +38,7 @@ struct live {
     int64_t next_due_ns;
     double rate;
     long loop_first, loop_last;
-    long refused;
+    long refused, answered;
     struct frame *held; /* what a player stands at, or the last frame computed */
     long last_run;      /* number of the pair the pipeline ran last, -1 for none */
     bool probes_asked;
@@ -58,8 +58,8 @@ int player_wait(struct live *live, long *next, bool *single);
  * to. */
 bool player_wants(struct live *live, struct frame *frame, bool single);
 
-/* Capture thread: the source ended with status; stands there, or starts the loop again. fruitless:
- * no pair came since the last seek. */
+/* Capture thread: the source ended with status; stands there, or starts the loop again.
+ * fruitless: no pair came since the last seek. */
 void player_stands(struct live *live, int status, bool fruitless);
 
 /* Compute thread: whether this frame was overtaken by a pause or a seek. */

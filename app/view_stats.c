@@ -179,7 +179,7 @@ void view_stats_draw(struct viewer *v) {
     struct live_stats s;
     live_get_stats(v->live, &s);
     count_errors(v);
-    double line = ui_text_height(v->ui), wide = 20 * line;
+    double line = ui_text_height(v->ui), wide = 24 * line;
     char text[160];
     ui_panel_begin(v->ui, "statistics", v->draw_settings.x + line / 2,
                    v->draw_settings.y + line / 2, 0, 0, UI_FIT | UI_SEE_THROUGH);
