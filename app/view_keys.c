@@ -132,8 +132,9 @@ static void act_range_frame(struct viewer *v, int value) {
             sorted[known++] = v->shown->disparity[i];
     if (known > 0) {
         qsort(sorted, known, sizeof *sorted, compare_int16);
-        double least = sorted[known / 50] / (double)DISPARITY_ONE;
-        double most = sorted[known - 1 - known / 50] / (double)DISPARITY_ONE;
+        size_t margin = known / 50;
+        double least = sorted[margin] / (double)DISPARITY_ONE;
+        double most = sorted[known - 1 - margin] / (double)DISPARITY_ONE;
         v->range_own = true;
         v->draw_settings.least = least;
         v->draw_settings.most = fmax(most, least + 1);

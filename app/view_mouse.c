@@ -33,6 +33,8 @@ static bool over_panel(const struct viewer *v, double x, double y) {
 
 static void pan(struct viewer *v, double dx, double dy) {
     struct draw_settings *s = &v->draw_settings;
+    if (!v->shown)
+        return;
     double scale = draw_scale(s, v->shown->left.width, v->shown->left.height);
     double share = s->view == DRAW_ROWS ? 2 : 1;
     s->center_x -= dx / (scale * v->shown->left.width * share);

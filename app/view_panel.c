@@ -215,7 +215,8 @@ void view_help_draw(struct viewer *v, int width, int height) {
     double x, y;
     ui_room(v->ui, "key_list", wide, rows * line, &x, &y);
     for (int i = 0; i < view_key_count; i++) {
-        double at_x = x + (i / rows) * column, at_y = y + (i % rows) * line;
+        int second = i / rows;
+        double at_x = x + second * column, at_y = y + (i % rows) * line;
         ui_label(v->ui, at_x, at_y, 0xffd080, view_keys[i].keys);
         ui_label(v->ui, at_x + ui_text_width(v->ui, "Shift+RIGHT "), at_y, 0xe0e0e0,
                  view_keys[i].help);

@@ -144,6 +144,13 @@ void view_preset_load(struct viewer *v, const char *name) {
 
 /* ---- the map */
 
+static bool same(const struct params *a, const struct params *b) {
+    for (int i = 0; i < param_count; i++)
+        if (param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
+            return false;
+    return true;
+}
+
 static void add_values(const struct viewer *v, GString *text) {
     static const char *const view_names[DRAW_VIEWS] = {
         "left", "right", "disparity", "depth", "confidence", "blend", "anaglyph", "rows", "points"};
@@ -157,7 +164,7 @@ static void add_values(const struct viewer *v, GString *text) {
     g_string_append_printf(text, "state computed %ld\n", v->stats_data.frames);
     g_string_append_printf(text, "state current %d\n",
                            v->shown && !v->fresh && v->target < 0 &&
-                               memcmp(&v->shown->params, &v->params, sizeof v->params) == 0);
+                               same(&v->shown->params, &v->params));
     g_string_append_printf(text, "state paused %d\n", v->state.paused);
     g_string_append_printf(text, "state ended %d\n", v->state.ended);
     g_string_append_printf(text, "state speed %g\n", v->speed);

@@ -152,7 +152,7 @@ static int at_end(struct gst *gst) {
 static int gst_source_read(struct source *source, struct frame *frame) {
     struct gst *gst = (struct gst *)source;
     GstSample *sample[2] = {NULL, NULL};
-    GstClockTime time[2];
+    GstClockTime time[2] = {0, 0};
     int status;
     long index;
     do { /* a decoder may start a frame before the one sought */
@@ -207,6 +207,8 @@ static void gst_source_close(struct source *source) {
 static int learn(struct gst *gst) {
     struct source *source = &gst->source;
     GstVideoInfo info[2];
+    gst_video_info_init(&info[0]);
+    gst_video_info_init(&info[1]);
     for (int i = 0; i < gst->tracks; i++) {
         GstCaps *caps = NULL;
         GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(gst->sink[i]), "sink");
