@@ -46,6 +46,10 @@ struct backend {
     /* All half-steps of all levels from silence on, and the pick, in one go; what the last half-step of the finest
      * level sends need not be stored. NULL: run the stages singly. */
     void (*propagate)(struct backend *b, const struct propagate_args *args);
+    /* Stages issued under the same number are the same every time: begin returns 1 when it has issued them again
+     * by itself; else the caller issues them and calls end. NULL: there is no such thing. */
+    int (*begin)(struct backend *b, uint64_t number);
+    void (*end)(struct backend *b);
     /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */
     void (*mark)(struct backend *b, int i);
     double (*elapsed_ms)(struct backend *b, int from, int to);

@@ -98,7 +98,46 @@ static void cuda_run(backend *b, enum stage stage, const void *args, int width, 
 
 static void cuda_mark(backend *b, int i) {
     backend_cuda *cuda = cuda_of(b);
-    note(cuda, cudaEventRecord(cuda->marks[i], cuda->stream), "time mark");
+    unsigned flags = cuda->recording ? cudaEventRecordExternal : cudaEventRecordDefault;
+    note(cuda, cudaEventRecordWithFlags(cuda->marks[i], cuda->stream, flags), "time mark");
+}
+
+static void drop_graph(backend_cuda *cuda) {
+    if (cuda->graph)
+        note(cuda, cudaGraphExecDestroy(cuda->graph), "dropping a graph");
+    cuda->graph = nullptr;
+}
+
+/* Settings that change with every frame are not worth a graph: the second frame of a number is recorded. */
+static int cuda_begin(backend *b, uint64_t number) {
+    backend_cuda *cuda = cuda_of(b);
+    if (cuda->graph && cuda->number == number) {
+        note(cuda, cudaGraphLaunch(cuda->graph, cuda->stream), "a frame's graph");
+        return 1;
+    }
+    drop_graph(cuda);
+    if (cuda->number == number) {
+        cudaError_t code = cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal);
+        cuda->recording = code == cudaSuccess;
+        note(cuda, code, "recording a frame");
+    }
+    cuda->number = number;
+    return 0;
+}
+
+static void cuda_end(backend *b) {
+    backend_cuda *cuda = cuda_of(b);
+    if (!cuda->recording)
+        return;
+    cuda->recording = 0;
+    cudaGraph_t recorded = nullptr;
+    note(cuda, cudaStreamEndCapture(cuda->stream, &recorded), "recording a frame");
+    if (!recorded)
+        return;
+    note(cuda, cudaGraphInstantiate(&cuda->graph, recorded, 0), "making a graph");
+    note(cuda, cudaGraphDestroy(recorded), "dropping a recording");
+    if (cuda->graph)
+        note(cuda, cudaGraphLaunch(cuda->graph, cuda->stream), "a frame's graph");
 }
 
 static double cuda_elapsed_ms(backend *b, int from, int to) {
@@ -121,6 +160,7 @@ static void cuda_close(backend **b) {
     if (!*b)
         return;
     backend_cuda *cuda = cuda_of(*b);
+    drop_graph(cuda);
     for (cudaEvent_t mark : cuda->marks)
         if (mark)
             cudaEventDestroy(mark);
@@ -163,6 +203,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     }
     cudaDeviceProp properties;
     cudaGetDeviceProperties(&properties, gpu);
+    cuda->capability = 10 * properties.major + properties.minor;
     snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)", plain ? "plain, " : "",
              properties.name);
     cuda->base.alloc = cuda_alloc;
@@ -172,6 +213,8 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->base.upload = cuda_upload;
     cuda->base.download = cuda_download;
     cuda->base.run = cuda_run;
+    cuda->base.begin = plain ? nullptr : cuda_begin;
+    cuda->base.end = cuda_end;
     cuda->base.mark = cuda_mark;
     cuda->base.elapsed_ms = cuda_elapsed_ms;
     cuda->base.finish = cuda_finish;
@@ -180,6 +223,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     if (!plain) {
         cuda_tune_cost(cuda);
         cuda_tune_bp(cuda);
+        cuda_tune_image(cuda);
     }
     return &cuda->base;
 }

@@ -18,6 +18,10 @@ struct backend_cuda {
     cudaStream_t stream;
     cudaEvent_t marks[BACKEND_MARKS];
     int error; /* first failure since the last finish */
+    int capability; /* 90 for compute capability 9.0 */
+    cudaGraphExec_t graph; /* what was issued under number, once it came twice */
+    uint64_t number;
+    int recording;
     cuda_launch launches[STAGE_COUNT];
 };
 
@@ -29,5 +33,8 @@ void cuda_tune_bp(struct backend_cuda *cuda);
 
 /* And those of the data cost. */
 void cuda_tune_cost(struct backend_cuda *cuda);
+
+/* And those on pictures and maps. */
+void cuda_tune_image(struct backend_cuda *cuda);
 
 #endif

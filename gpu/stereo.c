@@ -29,6 +29,7 @@ static int adopt_params(struct stereo *s, const struct params *p) {
         return error;
     s->params = *p;
     s->params_known = 1;
+    s->number++;
     scaling_make(&s->scaling, p, p->cost_color ? s->channels : 1);
     struct backend *b = s->backend;
     b->upload(b, s->lut, s->scaling.lut, sizeof(s->scaling.lut));
@@ -281,6 +282,7 @@ static void swap_maps(struct stereo *s) {
     int16_t *map = s->disparity[0];
     s->disparity[0] = s->spare[0];
     s->spare[0] = map;
+    s->swapped = !s->swapped;
 }
 
 static void check(struct stereo *s) {
@@ -384,6 +386,21 @@ static int same_size(const struct image *a, const struct image *b) {
     return a->width == b->width && a->height == b->height && a->channels == b->channels;
 }
 
+static void compute(struct stereo *s) {
+    struct backend *b = s->backend;
+    if (s->swapped)
+        swap_maps(s);
+    rectify(s);
+    b->mark(b, TIME_SMOOTH);
+    smooth(s);
+    if (s->params.lr_check == LR_CHECK_BP)
+        estimate(s, 1);
+    estimate(s, 0);
+    check(s);
+    b->mark(b, TIME_REFINE);
+    refine(s);
+}
+
 int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
     double started = now_ms();
     const struct image *in[2] = {&f->left, &f->right};
@@ -402,15 +419,11 @@ int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
     for (int v = 0; v < 2; v++)
         b->upload(b, s->raw[v], in[v]->data, raw);
     b->mark(b, TIME_RECTIFY);
-    rectify(s);
-    b->mark(b, TIME_SMOOTH);
-    smooth(s);
-    if (params->lr_check == LR_CHECK_BP)
-        estimate(s, 1);
-    estimate(s, 0);
-    check(s);
-    b->mark(b, TIME_REFINE);
-    refine(s);
+    if (!b->begin || !b->begin(b, s->number)) {
+        compute(s);
+        if (b->end)
+            b->end(b);
+    }
     b->mark(b, TIME_DOWNLOAD);
     download(s, f);
     b->mark(b, TIME_COUNT);

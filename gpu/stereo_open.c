@@ -151,7 +151,6 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief_ou
     struct backend *b = s->backend;
     if (s->unsent.iteration >= 0)
         b->run(b, STAGE_message, &s->unsent, g->half, g->height);
-    s->unsent.iteration = -1;
     struct neighbours n = grid_neighbours(g, x, y);
     uint8_t labels[1 + DIRECTIONS][LABELS_MOST] = {{0}};
     uint16_t label = 0;

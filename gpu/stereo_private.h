@@ -21,6 +21,8 @@ struct stereo {
     struct frame_alloc frame_alloc;
     struct params params; /* of the last run */
     int params_known;
+    uint64_t number; /* of the settings, counted from 1: stages under one number are the same */
+    int swapped;     /* disparity[0] and spare[0] have changed places */
     struct scaling scaling; /* made from them */
     int width, height, channels;
     struct image source; /* size of the pictures that come in; no data */

@@ -10,60 +10,92 @@
 
 #include <cstring>
 
+/* Older GPUs have the general kernels alone: less to compile, and they are bound by their arithmetic. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define LEFT_OUT(group) ((group) > 0)
+#else
+#define LEFT_OUT(group) false
+#endif
+
 /* 24 warps on a multiprocessor: fewer hide less, more need registers that are not there. */
 #define BP_BOUNDS __launch_bounds__(256, 3)
 
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void single(const bp_level &a, const place &p) {
+    lanes in[DIRECTIONS];
+    read_all<INSIDE, PARENT>(a, p, in);
+    lanes cost = cost_of<INSIDE, WIDE>(a, p, a.colour);
+    send_all<GROUP, EDGES>(a, p, cost, in);
+}
+
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
-    place p = place_of<GROUP>(a, a.colour);
-    if (p.y >= a.grid.height)
-        return;
+    if constexpr (!LEFT_OUT(GROUP)) {
+        place p = place_of<GROUP>(a, a.colour);
+        if (p.y >= a.grid.height)
+            return;
+        if (all_inside(a, p, 1))
+            single<true, PARENT, WIDE, GROUP, EDGES>(a, p);
+        else
+            single<false, PARENT, WIDE, GROUP, EDGES>(a, p);
+    }
+}
+
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void pair(const bp_level &a, const place &p) {
     lanes in[DIRECTIONS];
-    read_all<PARENT>(a, p, in);
-    lanes cost = cost_of<WIDE>(a, p, a.colour);
+    receive_all<INSIDE, PARENT, WIDE, GROUP, EDGES>(a, p, in);
+    lanes cost = cost_of<INSIDE, WIDE>(a, p, !a.colour);
     send_all<GROUP, EDGES>(a, p, cost, in);
 }
 
 /* The colour that sends first is only computed with; the other one's new messages are stored. */
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
-    place p = place_of<GROUP>(a, !a.colour);
-    if (p.y >= a.grid.height)
-        return;
-    lanes in[DIRECTIONS];
-    receive_all<PARENT, WIDE, GROUP, EDGES>(a, p, in);
-    lanes cost = cost_of<WIDE>(a, p, !a.colour);
-    send_all<GROUP, EDGES>(a, p, cost, in);
+    if constexpr (!LEFT_OUT(GROUP)) {
+        place p = place_of<GROUP>(a, !a.colour);
+        if (p.y >= a.grid.height)
+            return;
+        if (all_inside(a, p, 2))
+            pair<true, PARENT, WIDE, GROUP, EDGES>(a, p);
+        else
+            pair<false, PARENT, WIDE, GROUP, EDGES>(a, p);
+    }
 }
 
 /* The last half-step of the finest level, and the labels of both colours. */
 template <int GROUP, bool EDGES>
-__global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
-                                                   const __grid_constant__ pick_args pick) {
-    place p = place_of<GROUP>(a, !a.colour);
-    if (p.y >= a.grid.height)
-        return;
-    __shared__ belief_store store;
-    lanes in[DIRECTIONS], belief = cost_of<false>(a, p, !a.colour);
-    receive_all<false, false, GROUP, EDGES>(a, p, in);
-    pick_label<GROUP>(pick, p, belief, in, store);
-    p = place_of<GROUP>(a, a.colour);
-    belief = cost_of<false>(a, p, a.colour);
-    read_all<false>(a, p, in);
-    pick_label<GROUP>(pick, p, belief, in, store);
+__global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a, const __grid_constant__ pick_args pick) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        __shared__ belief_store store;
+        place p = place_of<GROUP>(a, !a.colour);
+        if (p.y >= a.grid.height)
+            return;
+        lanes in[DIRECTIONS], belief = cost_of<false, false>(a, p, !a.colour);
+        if (all_inside(a, p, 2))
+            receive_all<true, false, false, GROUP, EDGES>(a, p, in);
+        else
+            receive_all<false, false, false, GROUP, EDGES>(a, p, in);
+        pick_label<GROUP>(pick, p, belief, in, store);
+        p = place_of<GROUP>(a, a.colour);
+        belief = cost_of<false, false>(a, p, a.colour);
+        read_all<false, false>(a, p, in);
+        pick_label<GROUP>(pick, p, belief, in, store);
+    }
 }
 
 /* The labels of one colour, from messages in memory. */
 template <int GROUP>
-__global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a,
-                                                   const __grid_constant__ pick_args pick) {
-    place p = place_of<GROUP>(a, a.colour);
-    if (p.y >= a.grid.height)
-        return;
-    __shared__ belief_store store;
-    lanes in[DIRECTIONS], belief = cost_of<false>(a, p, a.colour);
-    read_all<false>(a, p, in);
-    pick_label<GROUP>(pick, p, belief, in, store);
+__global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a, const __grid_constant__ pick_args pick) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        __shared__ belief_store store;
+        place p = place_of<GROUP>(a, a.colour);
+        if (p.y >= a.grid.height)
+            return;
+        lanes in[DIRECTIONS], belief = cost_of<false, false>(a, p, a.colour);
+        read_all<false, false>(a, p, in);
+        pick_label<GROUP>(pick, p, belief, in, store);
+    }
 }
 
 typedef void (*bp_kernel)(bp_level);
@@ -73,8 +105,8 @@ typedef void (*bp_pick_kernel)(bp_level, pick_args);
  * classes; number 0 does everything. */
 enum { FORMS = 7 };
 
-static int form_of(const bp_level *a) {
-    if (a->carry > 1 || a->grid.labels != a->grid.padded)
+static int form_of(const backend_cuda *cuda, const bp_level *a) {
+    if (cuda->capability < 90 || a->carry > 1 || a->grid.labels != a->grid.padded)
         return 0;
     int edges = a->classes != nullptr;
     return a->group == 4 ? 1 + edges : a->group == 8 ? 3 + edges : a->group == 16 ? 5 + edges : 0;
@@ -148,11 +180,11 @@ static void choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int i
 }
 
 static void launch_single(backend_cuda *cuda, const bp_level *a, int parent) {
-    launch(cuda, singles[parent][a->cost16 != nullptr][form_of(a)], a);
+    launch(cuda, singles[parent][a->cost16 != nullptr][form_of(cuda, a)], a);
 }
 
 static void launch_pair(backend_cuda *cuda, const bp_level *a, int parent) {
-    launch(cuda, pairs[parent][a->cost16 != nullptr][form_of(a)], a);
+    launch(cuda, pairs[parent][a->cost16 != nullptr][form_of(cuda, a)], a);
 }
 
 static void launch_message(backend_cuda *cuda, const void *args, int, int) {
@@ -173,7 +205,7 @@ static void launch_pick_stage(backend_cuda *cuda, const void *args, int, int) {
     for (a.colour = 0; a.colour < 2; a.colour++) {
         for (int r = 0; r < DIRECTIONS; r++)
             a.in[r] = pick->message[r] + (size_t)!a.colour * a.plane;
-        launch_pick(cuda, picks[form_of(&a)], &a, pick);
+        launch_pick(cuda, picks[form_of(cuda, &a)], &a, pick);
     }
 }
 
@@ -263,7 +295,7 @@ static void propagate(struct backend *b, const struct propagate_args *p) {
         if (count > 0 && l > 0)
             launch_single(cuda, &a, 0);
         else if (count > 0)
-            launch_pick(cuda, lasts[form_of(&a)], &a, &p->pick);
+            launch_pick(cuda, lasts[form_of(cuda, &a)], &a, &p->pick);
         else if (l == 0)
             launch_pick_stage(cuda, &p->pick, 0, 0);
     }

@@ -54,9 +54,21 @@ template <int GROUP> __device__ __forceinline__ place place_of(const bp_level &a
     return p;
 }
 
-/* 16 bytes, or zeros where there is no such pixel. */
-__device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
+/* Whether everything within reach (1: the neighbours, 2: theirs as well) of all the warp's pixels exists, and is
+ * not silent. Most warps need not ask again. */
+__device__ __forceinline__ bool all_inside(const bp_level &a, const place &p, int reach) {
+    bool inside = p.exists && p.x >= reach && p.x + reach < a.grid.width && p.y >= reach &&
+                  p.y + reach < a.grid.height;
+    return __all_sync(WARP_MASK, inside) && !a.silent;
+}
+
+/* 16 bytes, or zeros where there is no such pixel. INSIDE: the warp knows that there is. */
+template <bool INSIDE> __device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
     label_words out;
+    if (INSIDE) {
+        uint4 w = __ldg(reinterpret_cast<const uint4 *>(from));
+        return {{w.x, w.y, w.z, w.w}};
+    }
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\t"
                  "mov.b32 %0, 0;\n\tmov.b32 %1, 0;\n\tmov.b32 %2, 0;\n\tmov.b32 %3, 0;\n\t"
                  "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
@@ -66,7 +78,7 @@ __device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists
 }
 
 /* Message that the pixel (x + dx, y + dy) sent in direction r; di is how far its number in its row is from p's. */
-template <bool PARENT>
+template <bool INSIDE, bool PARENT>
 __device__ __forceinline__ label_words message_at(const bp_level &a, const place &p, int r, int di, int dx, int dy,
                                                   bool exists) {
     const uint8_t *from = a.in[r];
@@ -74,7 +86,7 @@ __device__ __forceinline__ label_words message_at(const bp_level &a, const place
         from += grid_labels(&a.coarse, (p.x + dx) >> 1, (p.y + dy) >> 1) + (size_t)p.first;
     else
         from += p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
-    return words_at(from, exists && !a.silent);
+    return words_at<INSIDE>(from, exists && !a.silent);
 }
 
 /* Where the cost of the pixel of the colour is that has p's number plus di in row y + dy. */
@@ -82,9 +94,9 @@ __device__ __forceinline__ size_t cost_place(const bp_level &a, const place &p, 
     return (size_t)colour * a.plane + p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
 }
 
-__device__ __forceinline__ lanes wide_cost_at(const bp_level &a, size_t at, bool exists) {
+template <bool INSIDE> __device__ __forceinline__ lanes wide_cost_at(const bp_level &a, size_t at, bool exists) {
     const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
-    label_words low = words_at(from, exists), high = words_at(from + 16, exists);
+    label_words low = words_at<INSIDE>(from, exists), high = words_at<INSIDE>(from + 16, exists);
     uint32_t w[8] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1], high.w[2], high.w[3]};
     lanes out;
     lanes_of_shorts(w, &out);
@@ -100,9 +112,12 @@ __device__ __forceinline__ lanes lanes_of(const label_words &w) {
 }
 
 /* p's own cost. */
-template <bool WIDE> __device__ __forceinline__ lanes cost_of(const bp_level &a, const place &p, int colour) {
+template <bool INSIDE, bool WIDE>
+__device__ __forceinline__ lanes cost_of(const bp_level &a, const place &p, int colour) {
     size_t at = cost_place(a, p, colour, 0, 0);
-    return WIDE ? wide_cost_at(a, at, p.exists) : lanes_of(words_at(a.cost8 + at, p.exists));
+    if (WIDE)
+        return wide_cost_at<INSIDE>(a, at, p.exists);
+    return lanes_of(words_at<INSIDE>(a.cost8 + at, p.exists));
 }
 
 /* rho and T of an edge, in both lanes. */
@@ -200,7 +215,7 @@ __device__ __forceinline__ void send_all(const bp_level &a, const place &p, cons
 /* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the neighbour's cost and from
  * what that got from its three other neighbours, one, two and three. Outside the picture all of it is zero, and
  * so is the message. The finest level does not subtract the minimum: sums of three still fit their lanes. */
-template <bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
 __device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int s, int di, int dx, int dy, bool exists,
                                          const label_words &one, const label_words &two, const label_words &three) {
     size_t at = cost_place(a, p, a.colour, di, dy);
@@ -211,10 +226,10 @@ __device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int 
     sums_add(&sums, &three);
     if (WIDE) {
         sums_lanes(&sums, &h);
-        lanes cost = wide_cost_at(a, at, exists);
+        lanes cost = wide_cost_at<INSIDE>(a, at, exists);
         lanes_add(&h, &cost);
     } else {
-        label_words cost = words_at(a.cost8 + at, exists);
+        label_words cost = words_at<INSIDE>(a.cost8 + at, exists);
         sums_add(&sums, &cost);
         sums_lanes(&sums, &h);
     }
@@ -226,37 +241,37 @@ __device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int 
 }
 
 /* Everything p gets from its four neighbours after their half-step, out of p's own colour's messages. */
-template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __device__ __forceinline__ void receive_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
     int odd = p.x & 1, left = odd - 1, right = odd; /* where columns x - 1 and x + 1 are in their rows */
     bool up = p.exists && p.y > 0, down = p.exists && p.y + 1 < a.grid.height;
     bool to_left = p.exists && p.x > 0, to_right = p.exists && p.x + 1 < a.grid.width;
-    in[UP] = receive<WIDE, GROUP, EDGES>(
-        a, p, UP, 0, 0, -1, up, message_at<PARENT>(a, p, DOWN, 0, 0, -2, up && p.y > 1),
-        message_at<PARENT>(a, p, RIGHT, left, -1, -1, up && to_left),
-        message_at<PARENT>(a, p, LEFT, right, 1, -1, up && to_right));
-    in[DOWN] = receive<WIDE, GROUP, EDGES>(
-        a, p, DOWN, 0, 0, 1, down, message_at<PARENT>(a, p, UP, 0, 0, 2, down && p.y + 2 < a.grid.height),
-        message_at<PARENT>(a, p, RIGHT, left, -1, 1, down && to_left),
-        message_at<PARENT>(a, p, LEFT, right, 1, 1, down && to_right));
-    in[LEFT] = receive<WIDE, GROUP, EDGES>(
-        a, p, LEFT, left, -1, 0, to_left, message_at<PARENT>(a, p, RIGHT, -1, -2, 0, to_left && p.x > 1),
-        message_at<PARENT>(a, p, DOWN, left, -1, -1, to_left && up),
-        message_at<PARENT>(a, p, UP, left, -1, 1, to_left && down));
-    in[RIGHT] = receive<WIDE, GROUP, EDGES>(
-        a, p, RIGHT, right, 1, 0, to_right, message_at<PARENT>(a, p, LEFT, 1, 2, 0, to_right && p.x + 2 < a.grid.width),
-        message_at<PARENT>(a, p, DOWN, right, 1, -1, to_right && up),
-        message_at<PARENT>(a, p, UP, right, 1, 1, to_right && down));
+    in[UP] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, UP, 0, 0, -1, up, message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -2, up && p.y > 1),
+        message_at<INSIDE, PARENT>(a, p, RIGHT, left, -1, -1, up && to_left),
+        message_at<INSIDE, PARENT>(a, p, LEFT, right, 1, -1, up && to_right));
+    in[DOWN] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, DOWN, 0, 0, 1, down, message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 2, down && p.y + 2 < a.grid.height),
+        message_at<INSIDE, PARENT>(a, p, RIGHT, left, -1, 1, down && to_left),
+        message_at<INSIDE, PARENT>(a, p, LEFT, right, 1, 1, down && to_right));
+    in[LEFT] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, LEFT, left, -1, 0, to_left, message_at<INSIDE, PARENT>(a, p, RIGHT, -1, -2, 0, to_left && p.x > 1),
+        message_at<INSIDE, PARENT>(a, p, DOWN, left, -1, -1, to_left && up),
+        message_at<INSIDE, PARENT>(a, p, UP, left, -1, 1, to_left && down));
+    in[RIGHT] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, RIGHT, right, 1, 0, to_right, message_at<INSIDE, PARENT>(a, p, LEFT, 1, 2, 0, to_right && p.x + 2 < a.grid.width),
+        message_at<INSIDE, PARENT>(a, p, DOWN, right, 1, -1, to_right && up),
+        message_at<INSIDE, PARENT>(a, p, UP, right, 1, 1, to_right && down));
 }
 
 /* What p gets from its four neighbours as it lies in memory. */
-template <bool PARENT>
+template <bool INSIDE, bool PARENT>
 __device__ __forceinline__ void read_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
     int odd = p.x & 1;
-    label_words up = message_at<PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
-    label_words down = message_at<PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
-    label_words left = message_at<PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
-    label_words right = message_at<PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
+    label_words up = message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
+    label_words down = message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
+    label_words left = message_at<INSIDE, PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
+    label_words right = message_at<INSIDE, PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
     in[UP] = lanes_of(up);
     in[DOWN] = lanes_of(down);
     in[LEFT] = lanes_of(left);

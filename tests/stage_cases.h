@@ -92,6 +92,17 @@ static inline uint32_t *case_words(struct stage_case *c, size_t count) {
     return there;
 }
 
+/* 62 bits each. */
+static inline uint64_t *case_census(struct stage_case *c, size_t count) {
+    uint64_t *host = calloc(count + 1, sizeof(*host));
+    assert(host);
+    for (size_t i = 0; i < count; i++)
+        host[i] = (uint64_t)case_value(c, UINT32_MAX - 1) << 30 ^ case_value(c, UINT32_MAX >> 2);
+    uint64_t *there = case_send(c, host, count * sizeof(*host));
+    free(host);
+    return there;
+}
+
 /* Disparities in [0, most] px and a share of unknown ones. */
 static inline int16_t *case_disparities(struct stage_case *c, size_t count, int most) {
     int16_t *host = calloc(count + 1, sizeof(*host));
@@ -281,11 +292,10 @@ static inline void run_cost_stage(struct stage_case *c, enum stage stage,
                               .outside = 77};
         a.base = case_bytes(c, samples, 255);
         a.other = case_bytes(c, samples, 255);
-        a.census_base = (uint64_t *)case_bytes(c, 8 * pixels, 255);
-        a.census_other = (uint64_t *)case_bytes(c, 8 * pixels, 255);
+        a.census_base = case_census(c, pixels);
+        a.census_other = case_census(c, pixels);
         a.lut = case_bytes(c, COST_LUT, COST_MOST / 2);
-        a.census_lut =
-            case_bytes(c, CENSUS_LUT + 2, COST_MOST / 2); /* 64 random bits may all differ */
+        a.census_lut = case_bytes(c, CENSUS_LUT, COST_MOST / 2);
         a.cost = case_bytes(c, volume, 255);
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_cost_smooth_x || stage == STAGE_cost_smooth_y) {
