@@ -27,6 +27,7 @@ struct propagate_args {
 
 struct backend {
     char name[128]; /* for people */
+    int own_memory; /* alloc takes a device's memory, not the host's */
     /* Uninitialised memory, 256-byte aligned, or NULL. release takes NULL. */
     void *(*alloc)(struct backend *b, size_t bytes);
     void (*release)(struct backend *b, void *memory);

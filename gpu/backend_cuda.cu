@@ -206,6 +206,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->capability = 10 * properties.major + properties.minor;
     snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)", plain ? "plain, " : "",
              properties.name);
+    cuda->base.own_memory = 1;
     cuda->base.alloc = cuda_alloc;
     cuda->base.release = cuda_release;
     cuda->base.alloc_host = cuda_alloc_host;
@@ -223,6 +224,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     if (!plain) {
         cuda_tune_cost(cuda);
         cuda_tune_bp(cuda);
+        cuda_tune_rest(cuda);
         cuda_tune_image(cuda);
     }
     return &cuda->base;

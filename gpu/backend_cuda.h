@@ -31,6 +31,9 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
 /* Puts the tuned kernels of belief propagation into the table. */
 void cuda_tune_bp(struct backend_cuda *cuda);
 
+/* Those of fast-converging updates. */
+void cuda_tune_rest(struct backend_cuda *cuda);
+
 /* And those of the data cost. */
 void cuda_tune_cost(struct backend_cuda *cuda);
 

@@ -332,6 +332,12 @@ static void refine(struct stereo *s) {
     }
 }
 
+/* Half-steps of the finest level whose updates are counted. */
+static int tallied(const struct stereo *s) {
+    int iterations = scaling_iterations(&s->params, 0);
+    return !s->params.bp_resting ? 0 : iterations < FRAME_TALLY ? iterations : FRAME_TALLY;
+}
+
 static void download(struct stereo *s, struct frame *f) {
     struct backend *b = s->backend;
     size_t pixels = (size_t)s->width * (size_t)s->height;
@@ -348,7 +354,7 @@ static void download(struct stereo *s, struct frame *f) {
     b->download(b, f->confidence, s->confidence, pixels);
     if (s->params.bp_resting)
         b->download(b, s->host_tally, s->tally,
-                    FRAME_TALLY * (size_t)s->height * sizeof(*s->host_tally));
+                    (size_t)tallied(s) * (size_t)s->height * sizeof(*s->host_tally));
 }
 
 static double now_ms(void) {
@@ -370,10 +376,7 @@ static void note_times(struct stereo *s, struct frame *f) {
 }
 
 static void note_tally(struct stereo *s, struct frame *f) {
-    int iterations = scaling_iterations(&s->params, 0);
-    f->updated_count = !s->params.bp_resting      ? 0
-                       : iterations < FRAME_TALLY ? iterations
-                                                  : FRAME_TALLY;
+    f->updated_count = tallied(s);
     for (int i = 0; i < f->updated_count; i++) {
         double sum = 0;
         for (int y = 0; y < s->height; y++)

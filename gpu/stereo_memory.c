@@ -85,6 +85,17 @@ static struct grid make_grid(int width, int height, int labels) {
     };
 }
 
+/* Said before it is taken, where it is not the host's. */
+static void say_need(const struct stereo *s, struct grid grid, int labels, int levels) {
+    size_t bytes = 0;
+    for (int l = 0; l < levels; l++) {
+        bytes += grid_volume(&grid) * (size_t)(DIRECTIONS + (l ? 2 : 1));
+        grid = make_grid((grid.width + 1) / 2, (grid.height + 1) / 2, labels);
+    }
+    log_info(s->backend->name, "%dx%d with %d labels takes %zu MiB for cost and messages", s->width,
+             s->height, labels, bytes >> 20);
+}
+
 int stereo_memory_shape(struct stereo *s, int labels, int levels) {
     struct grid grid = make_grid(s->width, s->height, labels);
     while (levels > 1 && ((s->width - 1) >> (levels - 1)) == 0 &&
@@ -93,6 +104,8 @@ int stereo_memory_shape(struct stereo *s, int labels, int levels) {
     int same = s->levels == levels && s->level[0].grid.padded == grid.padded;
     int error = 0;
     if (!same) {
+        if (s->backend->own_memory)
+            say_need(s, grid, labels, levels);
         free_shape(s);
         s->levels = levels;
         TAKE(s, s->cost, grid_volume(&grid), &error);

@@ -43,11 +43,28 @@ static int adopt_maps(struct stereo *s, const struct rectify_map maps[2]) {
     return 0;
 }
 
+/* With the memory that params' labels and levels take; labels that do not fit are the first frame's error. */
+static struct stereo *open_for(struct backend *b, const struct params *params, int width, int height,
+                               int channels, const struct rectify_map maps[2], int *error) {
+    struct stereo *s = stereo_open_on(b, width, height, channels, maps, error);
+    if (s && params->disparity_range < s->width)
+        *error = stereo_memory_shape(s, params->disparity_range, params->bp_levels);
+    if (s && *error)
+        stereo_close(&s);
+    return s;
+}
+
 struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
                            const struct rectify_map maps[2], int *error) {
     *error = 0;
     struct backend *b = open_backend(params, error);
-    return b ? stereo_open_on(b, width, height, channels, maps, error) : NULL;
+    struct stereo *s = b ? open_for(b, params, width, height, channels, maps, error) : NULL;
+    if (s || *error != -ENOMEM || params->backend != BACKEND_AUTO)
+        return s;
+    struct params cpu = *params; /* a GPU with too little memory is like none */
+    cpu.backend = BACKEND_CPU;
+    b = open_backend(&cpu, error);
+    return b ? open_for(b, &cpu, width, height, channels, maps, error) : NULL;
 }
 
 struct stereo *stereo_open_on(struct backend *b, int width, int height, int channels,

@@ -101,36 +101,48 @@ __global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a, const 
 typedef void (*bp_kernel)(bp_level);
 typedef void (*bp_pick_kernel)(bp_level, pick_args);
 
-/* Kernels of their own for 64, 128 and 256 labels (4, 8, 16 threads a message), each without and with edge
- * classes; number 0 does everything. */
-enum { FORMS = 7 };
+/* Kernels of their own for 16, 64, 128 and 256 labels (1, 4, 8, 16 threads a message), each without and with
+ * edge classes; number 0 does everything. */
+enum { FORMS = 9 };
 
 static int form_of(const backend_cuda *cuda, const bp_level *a) {
     if (cuda->capability < 90 || a->carry > 1 || a->grid.labels != a->grid.padded)
         return 0;
     int edges = a->classes != nullptr;
-    return a->group == 4 ? 1 + edges : a->group == 8 ? 3 + edges : a->group == 16 ? 5 + edges : 0;
+    switch (a->group) {
+    case 1:
+        return 1 + edges;
+    case 4:
+        return 3 + edges;
+    case 8:
+        return 5 + edges;
+    case 16:
+        return 7 + edges;
+    default:
+        return 0;
+    }
 }
 
-#define FORMS_OF(...)                                                                                          \
-    {__VA_ARGS__ 0, true>, __VA_ARGS__ 4, false>, __VA_ARGS__ 4, true>, __VA_ARGS__ 8, false>,                 \
-     __VA_ARGS__ 8, true>, __VA_ARGS__ 16, false>, __VA_ARGS__ 16, true>}
+#define FORMS_OF(...)                                                                                        \
+    {__VA_ARGS__ 0, true>, __VA_ARGS__ 1, false>, __VA_ARGS__ 1, true>, __VA_ARGS__ 4, false>,               \
+     __VA_ARGS__ 4, true>, __VA_ARGS__ 8, false>, __VA_ARGS__ 8, true>, __VA_ARGS__ 16, false>, __VA_ARGS__ 16, true>}
 #define BY_COST(kernel, parent) {FORMS_OF(kernel<parent, false, ), FORMS_OF(kernel<parent, true, )}
 
 static const bp_kernel singles[2][2][FORMS] = {BY_COST(single_kernel, false), BY_COST(single_kernel, true)};
 static const bp_kernel pairs[2][2][FORMS] = {BY_COST(pair_kernel, false), BY_COST(pair_kernel, true)};
 static const bp_pick_kernel lasts[FORMS] = FORMS_OF(last_kernel<);
-static const bp_pick_kernel picks[FORMS] = {pick_kernel<0>, pick_kernel<4>,  pick_kernel<4>, pick_kernel<8>,
+static const bp_pick_kernel picks[FORMS] = {pick_kernel<0>, pick_kernel<1>,  pick_kernel<1>,
+                                            pick_kernel<4>, pick_kernel<4>,  pick_kernel<8>,
                                             pick_kernel<8>, pick_kernel<16>, pick_kernel<16>};
 
 /* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
 
-static dim3 bp_block() {
+dim3 bp_block() {
     return dim3(32, BLOCK_COLUMNS, BLOCK_ROWS);
 }
 
-static dim3 bp_grid(const bp_level *a) {
+dim3 bp_grid(const bp_level *a) {
     int pixels = 32 / a->group * BLOCK_COLUMNS;
     return dim3((unsigned)(a->grid.half + pixels - 1) / pixels, (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
 }
@@ -154,7 +166,7 @@ static bp_level level_of(const struct grid *grid) {
     return a;
 }
 
-static bp_level level_of_message(const message_args *m) {
+bp_level bp_level_of(const message_args *m) {
     bp_level a = level_of(&m->grid);
     a.cost8 = m->cost8;
     a.cost16 = m->cost16;
@@ -171,8 +183,7 @@ static bp_level level_of_message(const message_args *m) {
     return a;
 }
 
-/* Messages are read from and written to the planes of these colours, whose bytes they may not be. */
-static void choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out) {
+void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out) {
     for (int r = 0; r < DIRECTIONS; r++) {
         a->in[r] = message[r] + (size_t)in * a->plane;
         a->out[r] = message[r] + (size_t)out * a->plane;
@@ -188,8 +199,8 @@ static void launch_pair(backend_cuda *cuda, const bp_level *a, int parent) {
 }
 
 static void launch_message(backend_cuda *cuda, const void *args, int, int) {
-    bp_level a = level_of_message(static_cast<const message_args *>(args));
-    choose_planes(&a, static_cast<const message_args *>(args)->message, !a.colour, a.colour);
+    bp_level a = bp_level_of(static_cast<const message_args *>(args));
+    bp_choose_planes(&a, static_cast<const message_args *>(args)->message, !a.colour, a.colour);
     launch_single(cuda, &a, 0);
 }
 
@@ -211,19 +222,19 @@ static void launch_pick_stage(backend_cuda *cuda, const void *args, int, int) {
 
 static void half_steps(struct backend *b, const struct message_args *args, int count) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
-    bp_level a = level_of_message(args);
+    bp_level a = bp_level_of(args);
     int first = a.colour, second = !a.colour;
     /* where rows are odd, a plane of one colour has gaps that the other one would fill */
     int pairs_of_two = a.grid.width % 2 ? 0 : (count - 1) / 4;
     for (int i = 0; i < pairs_of_two; i++) { /* there and back, so the messages end where they belong */
-        choose_planes(&a, args->message, second, first);
+        bp_choose_planes(&a, args->message, second, first);
         launch_pair(cuda, &a, 0);
-        choose_planes(&a, args->message, first, second);
+        bp_choose_planes(&a, args->message, first, second);
         launch_pair(cuda, &a, 0);
     }
     for (int t = 4 * pairs_of_two; t < count; t++) {
         a.colour = (first + t) & 1;
-        choose_planes(&a, args->message, !a.colour, a.colour);
+        bp_choose_planes(&a, args->message, !a.colour, a.colour);
         launch_single(cuda, &a, 0);
     }
     cuda_check(cuda, "half-steps");
@@ -248,7 +259,7 @@ static void start_plain(backend_cuda *cuda, const propagate_args *p, int l, int 
 
 /* Where the first pass of level l reads. */
 static int choose_start(bp_level *a, const propagate_args *p, int l, int out) {
-    choose_planes(a, p->level[l].message, out, out);
+    bp_choose_planes(a, p->level[l].message, out, out);
     a->silent = l + 1 == p->levels;
     if (a->silent)
         return 0;
@@ -269,7 +280,7 @@ static void propagate_level(backend_cuda *cuda, const propagate_args *p, int l, 
         if (pass == 0) {
             parent = choose_start(a, p, l, out);
         } else {
-            choose_planes(a, message, !out, out);
+            bp_choose_planes(a, message, !out, out);
             a->silent = parent = 0;
         }
         a->colour = pass == 0 && even ? 0 : !keeper;
@@ -284,14 +295,14 @@ static void propagate_level(backend_cuda *cuda, const propagate_args *p, int l, 
 static void propagate(struct backend *b, const struct propagate_args *p) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
     for (int l = p->levels - 1; l >= 0; l--) {
-        bp_level a = level_of_message(&p->level[l]);
+        bp_level a = bp_level_of(&p->level[l]);
         int count = p->iterations[l];
         if (count > 1)
             propagate_level(cuda, p, l, &a);
         else
             start_plain(cuda, p, l, count);
         a.colour = (count - 1) & 1;
-        choose_planes(&a, p->level[l].message, !a.colour, a.colour);
+        bp_choose_planes(&a, p->level[l].message, !a.colour, a.colour);
         if (count > 0 && l > 0)
             launch_single(cuda, &a, 0);
         else if (count > 0)

@@ -30,6 +30,14 @@ struct bp_level {
     uint32_t rho_both, truncation_both; /* first entries of the tables in both lanes */
 };
 
+/* A level's numbers for a half-step, without the planes; the launch shape for it. */
+bp_level bp_level_of(const struct message_args *m);
+dim3 bp_block();
+dim3 bp_grid(const bp_level *a);
+
+/* Messages are read from and written to the planes of these colours, whose bytes they may not be. */
+void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out);
+
 /* Which 16 labels of which pixel a thread has. */
 struct place {
     int group, in_group, lane; /* threads a message, number among them, number in the warp */

@@ -1,6 +1,7 @@
 /*
  * Stages on pictures and maps tuned for CUDA: census from a tile in shared memory, and the weighted median without
  * sorting: the value at which half of the weight is reached is searched by halving the range of values.
+ * Speckles: joined run by run and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
@@ -95,7 +96,106 @@ static void launch_median(backend_cuda *cuda, const void *args, int width, int h
                                                cuda->stream>>>(*a);
 }
 
+/* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
+
+static __device__ __forceinline__ bool linked(const speckle_args &a, uint32_t i, uint32_t j) {
+    int d = a.source[i], e = a.source[j];
+    return d != UNKNOWN && e != UNKNOWN && stage_abs(d - e) <= a.range;
+}
+
+/* The first pixel of the run that ends with this one, or the warp's first. */
+static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
+    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x), y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
+    bool exists = x < a.width && y < a.height;
+    uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, lane = threadIdx.x;
+    bool starts = lane == 0 || !exists || !linked(a, i - 1, i);
+    uint32_t before = __ballot_sync(0xffffffffu, starts) & (0xffffffffu >> (31 - lane));
+    if (exists)
+        a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
+}
+
+/* The root of i; whoever walks there shortens the way for the next. Only roots are ever given a new parent by
+ * join_roots, so a link written late is still one to an ancestor. */
+static __device__ uint32_t find_root(uint32_t *parent, uint32_t i) {
+    volatile uint32_t *link = parent;
+    uint32_t here = i, up;
+    while ((up = link[here]) != here) {
+        uint32_t above = link[up];
+        if (above != up)
+            link[here] = above;
+        here = up;
+    }
+    return here;
+}
+
+static __device__ void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
+    for (;;) {
+        a = find_root(parent, a);
+        b = find_root(parent, b);
+        if (a == b)
+            return;
+        uint32_t high = max(a, b), low = min(a, b);
+        if (atomicCAS(parent + high, high, low) == high)
+            return;
+    }
+}
+
+/* Runs of one row where a warp ended, and runs above each other, once for each stretch they share. */
+static __global__ void join_kernel(const __grid_constant__ speckle_args a) {
+    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x), y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
+    if (x >= a.width || y >= a.height)
+        return;
+    uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, below = i + (uint32_t)a.width;
+    bool left = x > 0 && linked(a, i - 1, i);
+    if (threadIdx.x == 0 && left)
+        join_roots(a.parent, i - 1, i);
+    if (y + 1 >= a.height || !linked(a, i, below))
+        return;
+    if (left && linked(a, below - 1, below) && linked(a, i - 1, below - 1))
+        return; /* the pixels to the left join the same two */
+    join_roots(a.parent, i, below);
+}
+
+static __global__ void flatten_kernel(const __grid_constant__ speckle_args a) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (uint32_t)a.width * (uint32_t)a.height)
+        a.parent[i] = find_root(a.parent, i);
+}
+
+/* One addition for all pixels of a warp that have the same root. */
+static __global__ void count_kernel(const __grid_constant__ speckle_args a) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (uint32_t)a.width * (uint32_t)a.height)
+        return;
+    uint32_t root = speckle_root(a.parent, i), left = __activemask();
+    for (;;) { /* most warps see one root or two */
+        uint32_t first = __shfl_sync(left, root, __ffs((int)left) - 1);
+        uint32_t same = __ballot_sync(left, root == first);
+        if (root == first) {
+            if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
+                atomicAdd(a.count + root, (uint32_t)__popc(same));
+            return;
+        }
+        left &= ~same;
+    }
+}
+
+static void launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
+    const speckle_args *a = static_cast<const speckle_args *>(args);
+    unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
+    run_kernel<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(*a);
+    join_kernel<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(*a);
+    flatten_kernel<<<blocks, 256, 0, cuda->stream>>>(*a);
+}
+
+static void launch_speckle_count(backend_cuda *cuda, const void *args, int width, int height) {
+    unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
+    count_kernel<<<blocks, 256, 0, cuda->stream>>>(*static_cast<const speckle_args *>(args));
+}
+
 void cuda_tune_image(backend_cuda *cuda) {
     cuda->launches[STAGE_census] = launch_census;
     cuda->launches[STAGE_median] = launch_median;
+    cuda->launches[STAGE_speckle_join] = launch_speckle_join;
+    cuda->launches[STAGE_speckle_count] = launch_speckle_count;
 }
