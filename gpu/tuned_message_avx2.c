@@ -98,9 +98,9 @@ static void rows_message_avx2(const void *args, int width, int first, int last) 
         message_row_avx2(&e, a, y);
 }
 
-/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1, and may come as soon as those are done:
- * so a few half-steps go down the picture together, each a row behind the one before, and find their
- * messages in the cache. */
+/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1, and may come as soon
+ * as those are done: so a few half-steps go down the picture together, each a row behind the
+ * one before, and find their messages in the cache. */
 enum { STEPS_TOGETHER = 5, BANDS_MOST = 64 };
 
 struct steps_job {
@@ -110,7 +110,8 @@ struct steps_job {
     int bands, borders; /* borders: the second phase */
 };
 
-/* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes a half-step. */
+/* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes
+ * a half-step. */
 static void steps_wave(const struct steps_job *job, int first, int first_slope, int last,
                        int last_slope) {
     struct message_args a = job->args;
@@ -129,8 +130,8 @@ static int band_row(const struct steps_job *job, int band) {
     return (int)((int64_t)job->args.grid.height * band / job->bands);
 }
 
-/* Each band shrinks by a row a half-step at its borders, so that no two touch; then the wedges between them
- * are filled. */
+/* Each band shrinks by a row a half-step at its borders, so that no two touch; then the wedges
+ * between them are filled. */
 static void work_steps(void *context, int first, int last) {
     const struct steps_job *job = context;
     for (int i = first; i < last; i++) {

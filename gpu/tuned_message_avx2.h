@@ -1,6 +1,7 @@
 /*
- * Private: messages of two pixels at once in AVX2, one pixel in each 128-bit lane, 16 labels a register.
- * Included by the files that run them over rows; all functions are inlined with their constants.
+ * Private: messages of two pixels at once in AVX2, one pixel in each 128-bit lane, 16 labels a
+ * register. Included by the files that run them over rows; all functions are inlined with their
+ * constants.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_TUNED_MESSAGE_AVX2_H
@@ -129,8 +130,8 @@ INLINE void sum_pair(const struct envelope *e, const struct pair *p, int n, int 
     odd[n - 1] = _mm256_or_si256(odd[n - 1], e->padding[1]);
 }
 
-/* g(d) becomes max(g(d), g(d - shift) - fall, g(d + shift) - fall); outside the labels g is 0, so that
- * lanes may be filled with zeros. */
+/* g(d) becomes max(g(d), g(d - shift) - fall, g(d + shift) - fall); outside the labels g is 0,
+ * so that lanes may be filled with zeros. */
 #define REACH_WITHIN(shift)                                                                        \
     INLINE void reach_##shift(__m256i *g, int n, __m256i fall) {                                   \
         __m256i before = _mm256_setzero_si256(), here = _mm256_subs_epu8(g[0], fall);              \
@@ -159,8 +160,8 @@ INLINE void reach_blocks(__m256i *g, int n, int shift, __m256i fall) {
     }
 }
 
-/* The min-convolution, on g = T - f where f is the message before it: a distance is a sum of different
- * powers of two, and on the way from label to label each stays between the two. */
+/* The min-convolution, on g = T - f where f is the message before it: a distance is a sum of
+ * different powers of two, and on the way from label to label each stays between the two. */
 INLINE void reach(__m256i *g, int n, const __m256i *fall, int steps) {
     if (steps > 0)
         reach_1(g, n, fall[0]);
@@ -182,7 +183,8 @@ struct send {
     int sent[2];
 };
 
-/* Sends message r of both pixels where it is wanted and changed; no branches, nobody could foretell them. */
+/* Sends message r of both pixels where it is wanted and changed; no branches, nobody could
+ * foretell them. */
 INLINE void send_pair(struct send *s, uint8_t *const *out, const __m256i *fresh, int n, int r) {
     __m256i old[BLOCKS_MOST], more = _mm256_setzero_si256();
     for (int k = 0; k < n; k++) {
@@ -203,8 +205,9 @@ INLINE void send_pair(struct send *s, uint8_t *const *out, const __m256i *fresh,
         store_pair(out, 16 * k, _mm256_blendv_epi8(old[k], fresh[k], send));
 }
 
-/* All four messages of both pixels; send NULL stores them all. First the sums for all directions and their least, so that the long way from
- * the least to the result does not hold up the next direction. */
+/* All four messages of both pixels; send NULL stores them all. First the sums for all
+ * directions and their least, so that the long way from the least to the result does not hold
+ * up the next direction. */
 INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct send *send, int n,
                           int wide, int steps) {
     __m256i even[BLOCKS_MOST], odd[BLOCKS_MOST], h[DIRECTIONS][2][BLOCKS_MOST], least[DIRECTIONS];
@@ -241,7 +244,8 @@ INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct
     }
 }
 
-/* Calls WITH(blocks, wide, steps) with constants for the common ones: a third less time than without. */
+/* Calls WITH(blocks, wide, steps) with constants for the common ones: a third less time than
+ * without. */
 #define WITH_STEPS(WITH, n, wide, steps) \
     switch (steps) {                     \
     case 1:                              \
@@ -262,6 +266,14 @@ INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct
     } else {                             \
         WITH_STEPS(WITH, n, 0, steps)    \
     }
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__) || \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+/* Builds that are not there for speed take the one form, which compiles in a tenth of the time. */
+#define WITH_SHAPE(WITH, n, wide, steps) WITH(n, wide, steps);
+#else
 #define WITH_SHAPE(WITH, n, wide, steps) \
     switch (n) {                         \
     case 1:                              \
@@ -282,5 +294,6 @@ INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct
     default:                             \
         WITH(n, wide, steps);            \
     }
+#endif
 
 #endif
