@@ -16,8 +16,8 @@ extern "C" {
 
 enum { BACKEND_MARKS = 32 };
 
-/* Belief propagation from the cost volumes to the labels: levels and half-steps, finest first, and the pick.
- * Nobody rests (flags are NULL). */
+/* Belief propagation from the cost volumes to the labels: levels and half-steps, finest first,
+ * and the pick. Nobody rests (flags are NULL). */
 struct propagate_args {
     int levels;
     struct message_args level[LEVELS_MOST];
@@ -44,11 +44,12 @@ struct backend {
     /* count half-steps of stage message from args->iteration on, in one go; NULL: run them
      * singly. */
     void (*half_steps)(struct backend *b, const struct message_args *args, int count);
-    /* All half-steps of all levels from silence on, and the pick, in one go; what the last half-step of the finest
-     * level sends need not be stored. NULL: run the stages singly. */
+    /* All half-steps of all levels from silence on, and the pick, in one go; what the last
+     * half-step of the finest level sends need not be stored. NULL: run the stages singly. */
     void (*propagate)(struct backend *b, const struct propagate_args *args);
-    /* Stages issued under the same number are the same every time: begin returns 1 when it has issued them again
-     * by itself; else the caller issues them and calls end. NULL: there is no such thing. */
+    /* Stages issued under the same number are the same every time: begin returns 1 when it has
+     * issued them again by itself; else the caller issues them and calls end. NULL: there is no
+     * such thing. */
     int (*begin)(struct backend *b, uint64_t number);
     void (*end)(struct backend *b);
     /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */

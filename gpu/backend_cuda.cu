@@ -11,17 +11,18 @@
 #include <cstdlib>
 #include <cstring>
 
-#define STAGE_ROW(name, arguments)                                                                  \
-    static __global__ void kernel_##name(const arguments##_args args, int width, int height) {      \
-        int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                       \
-        int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                       \
-        if (x < width && y < height)                                                                \
-            stage_##name(&args, x, y);                                                              \
-    }                                                                                               \
-    static void launch_##name(struct backend_cuda *cuda, const void *args, int width, int height) { \
-        dim3 block(32, 4), grid((width + 31) / 32, (height + 3) / 4);                               \
-        kernel_##name<<<grid, block, 0, cuda->stream>>>(                                            \
-            *static_cast<const arguments##_args *>(args), width, height);                           \
+#define STAGE_ROW(name, arguments)                                                             \
+    static __global__ void kernel_##name(const arguments##_args args, int width, int height) { \
+        int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                  \
+        int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                  \
+        if (x < width && y < height)                                                           \
+            stage_##name(&args, x, y);                                                         \
+    }                                                                                          \
+    static void launch_##name(struct backend_cuda *cuda, const void *args, int width,          \
+                              int height) {                                                    \
+        dim3 block(32, 4), grid((width + 31) / 32, (height + 3) / 4);                          \
+        kernel_##name<<<grid, block, 0, cuda->stream>>>(                                       \
+            *static_cast<const arguments##_args *>(args), width, height);                      \
     }
 #include "gpu/stages.def"
 #undef STAGE_ROW
@@ -58,8 +59,8 @@ static void *cuda_alloc(backend *b, size_t bytes) {
     cudaGetLastError();
     size_t left = 0, all = 0;
     cudaMemGetInfo(&left, &all);
-    log_error(b->name, "no room for %zu MiB on the GPU: %zu of %zu MiB are free", bytes >> 20, left >> 20,
-              all >> 20);
+    log_error(b->name, "no room for %zu MiB on the GPU: %zu of %zu MiB are free", bytes >> 20,
+              left >> 20, all >> 20);
     return nullptr;
 }
 
@@ -108,7 +109,8 @@ static void drop_graph(backend_cuda *cuda) {
     cuda->graph = nullptr;
 }
 
-/* Settings that change with every frame are not worth a graph: the second frame of a number is recorded. */
+/* Settings that change with every frame are not worth a graph: the second frame of a number is
+ * recorded. */
 static int cuda_begin(backend *b, uint64_t number) {
     backend_cuda *cuda = cuda_of(b);
     if (cuda->graph && cuda->number == number) {
@@ -188,8 +190,9 @@ static int open_device(backend_cuda *cuda, int gpu, int quiet) {
     }
     cudaGetLastError();
     if (code != cudaSuccess && !quiet)
-        log_error("cuda", "GPU %d cannot be used: %s (%d found); see nvidia-smi, or use --set backend=cpu", gpu,
-                  cudaGetErrorString(code), count);
+        log_error("cuda",
+                  "GPU %d cannot be used: %s (%d found); see nvidia-smi, or use --set backend=cpu",
+                  gpu, cudaGetErrorString(code), count);
     return code == cudaSuccess ? 0 : -ENODEV;
 }
 

@@ -17,8 +17,8 @@ struct backend_cuda {
     struct backend base; /* first: the two pointers are one */
     cudaStream_t stream;
     cudaEvent_t marks[BACKEND_MARKS];
-    int error; /* first failure since the last finish */
-    int capability; /* 90 for compute capability 9.0 */
+    int error;             /* first failure since the last finish */
+    int capability;        /* 90 for compute capability 9.0 */
     cudaGraphExec_t graph; /* what was issued under number, once it came twice */
     uint64_t number;
     int recording;

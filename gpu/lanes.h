@@ -1,10 +1,12 @@
 /*
- * The arithmetic of the tuned message kernel: 16 labels of one message as eight registers of two unsigned
- * 16-bit lanes; register i holds labels i and i + 8. Plain functions of such values, so that a test on the
- * CPU runs the code that the GPU runs. Sums stay below 65536, so 32-bit adds never carry between lanes.
+ * The arithmetic of the tuned message kernel: 16 labels of one message as eight registers of two
+ * unsigned 16-bit lanes; register i holds labels i and i + 8. Plain functions of such values, so
+ * that a test on the CPU runs the code that the GPU runs. Sums stay below 65536, so 32-bit adds
+ * never carry between lanes.
  *
- * The two sweeps of the min-convolution run inside blocks of eight labels, and blocks hand on one number
- * each way. Where an add and a minimum are one instruction (compute capability 9) the sweeps are little else.
+ * The two sweeps of the min-convolution run inside blocks of eight labels, and blocks hand on one
+ * number each way. Where an add and a minimum are one instruction (compute capability 9) the sweeps
+ * are little else.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LANES_H
@@ -51,7 +53,8 @@ STAGE uint32_t lanes_add_min(uint32_t a, uint32_t b, uint32_t c) {
 #endif
 }
 
-/* Bytes of a (0 to 3) and b (4 to 7) by the four digits of choice, the lowest digit for the lowest byte. */
+/* Bytes of a (0 to 3) and b (4 to 7) by the four digits of choice, the lowest digit for the
+ * lowest byte. */
 STAGE uint32_t lanes_pick(uint32_t a, uint32_t b, uint32_t choice) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(a, b, choice);
@@ -65,20 +68,25 @@ STAGE uint32_t lanes_pick(uint32_t a, uint32_t b, uint32_t choice) {
 }
 
 /* The same number in both lanes. */
-STAGE uint32_t lanes_both(uint32_t value) { return value * 0x10001u; }
+STAGE uint32_t lanes_both(uint32_t value) {
+    return value * 0x10001u;
+}
 
 /* The table's byte number i (0 to 3) in both lanes. */
 STAGE uint32_t lanes_from_table(uint32_t table, int i) {
     return lanes_pick(table, 0, 0x4040u + 0x101u * (uint32_t)i);
 }
 
-/* 16-bit sums of bytes are kept in two halves until all are added: odd labels, and whole words, from which
- * the even labels follow as words - 256 odd. Lanes here are labels (k, k + 2) of a word. */
+/* 16-bit sums of bytes are kept in two halves until all are added: odd labels, and whole words,
+ * from which the even labels follow as words - 256 odd. Lanes here are labels (k, k + 2) of a
+ * word. */
 struct label_sums {
     uint32_t words[4], odd[4];
 };
 
-STAGE uint32_t odd_labels(uint32_t word) { return lanes_pick(word, 0, 0x4341); }
+STAGE uint32_t odd_labels(uint32_t word) {
+    return lanes_pick(word, 0, 0x4341);
+}
 
 STAGE void sums_start(struct label_sums *s, const struct label_words *a) {
     for (int k = 0; k < 4; k++) {
@@ -126,10 +134,12 @@ STAGE void lanes_add(struct lanes *a, const struct lanes *b) {
         a->v[i] += b->v[i];
 }
 
-/* Labels from number count on are no labels: they lose every minimum. first is this thread's first label. */
+/* Labels from number count on are no labels: they lose every minimum. first is this thread's
+ * first label. */
 STAGE void lanes_pad(struct lanes *h, int first, int count) {
     for (int i = 0; i < LANE_REGISTERS; i++) {
-        uint32_t keep = (first + i < count ? 0xffffu : 0) | (first + i + 8 < count ? 0xffff0000u : 0);
+        uint32_t keep =
+            (first + i < count ? 0xffffu : 0) | (first + i + 8 < count ? 0xffff0000u : 0);
         h->v[i] = (h->v[i] & keep) | (LANES_FAR & ~keep);
     }
 }
@@ -140,13 +150,14 @@ STAGE uint32_t lanes_least(const struct lanes *h) {
                       lanes_min(h->v[6], h->v[7]));
 }
 
-/* What a block of eight labels hands on: upward, the least cost of its last label coming from inside it;
- * downward, of its first label. */
+/* What a block of eight labels hands on: upward, the least cost of its last label coming from
+ * inside it; downward, of its first label. */
 struct block_ends {
     uint32_t up, down;
 };
 
-/* rho in both lanes. slanted gets h + rho (7 - i), in which the upward sweep is a running minimum. */
+/* rho in both lanes. slanted gets h + rho (7 - i), in which the upward sweep is a running
+ * minimum. */
 STAGE struct block_ends lanes_ends(const struct lanes *h, uint32_t rho, struct lanes *slanted) {
     const uint32_t *v = h->v;
     uint32_t down[4]; /* of pairs of labels */
@@ -154,12 +165,14 @@ STAGE struct block_ends lanes_ends(const struct lanes *h, uint32_t rho, struct l
         slanted->v[i] = v[i] + (uint32_t)(7 - i) * rho;
     for (int k = 0; k < 4; k++)
         down[k] = lanes_add_min(v[2 * k + 1], rho, v[2 * k]) + (uint32_t)(2 * k) * rho;
-    struct block_ends e = {lanes_least(slanted), lanes_min3(lanes_min(down[0], down[1]), down[2], down[3])};
+    struct block_ends e = {lanes_least(slanted),
+                           lanes_min3(lanes_min(down[0], down[1]), down[2], down[3])};
     return e;
 }
 
-/* What each of a thread's two blocks gets from the block before it: before is the end of the thread with the
- * labels below. keep has ones, but not in a lane whose block is the first: that gets LANES_FAR. */
+/* What each of a thread's two blocks gets from the block before it: before is the end of the
+ * thread with the labels below. keep has ones, but not in a lane whose block is the first: that
+ * gets LANES_FAR. */
 STAGE uint32_t carry_up(uint32_t before, uint32_t own, uint32_t keep) {
     return (lanes_pick(before, own, 0x5432) & keep) | (LANES_FAR & ~keep);
 }
@@ -177,8 +190,10 @@ STAGE int carry_blocks(int rho, int most, int blocks) {
     return n;
 }
 
-/* The min-convolution from slanted h and the carries, clamped at ceiling (least + T in both lanes). */
-STAGE void lanes_sweep(struct lanes *slanted, uint32_t up, uint32_t down, uint32_t rho, uint32_t ceiling) {
+/* The min-convolution from slanted h and the carries, clamped at ceiling (least + T in both
+ * lanes). */
+STAGE void lanes_sweep(struct lanes *slanted, uint32_t up, uint32_t down, uint32_t rho,
+                       uint32_t ceiling) {
     uint32_t *v = slanted->v;
     for (int i = 0; i < LANE_REGISTERS; i++)
         v[i] = lanes_min3(v[i], i ? v[i - 1] : up + 8 * rho, ceiling + (uint32_t)(7 - i) * rho);
@@ -193,8 +208,9 @@ STAGE struct label_words lanes_bytes(const struct lanes *m, uint32_t least) {
     uint32_t pair[4];
     for (int k = 0; k < 4; k++)
         pair[k] = m->v[2 * k] + 256 * m->v[2 * k + 1] - 257 * least;
-    struct label_words out = {{lanes_pick(pair[0], pair[1], 0x5410), lanes_pick(pair[2], pair[3], 0x5410),
-                               lanes_pick(pair[0], pair[1], 0x7632), lanes_pick(pair[2], pair[3], 0x7632)}};
+    struct label_words out = {
+        {lanes_pick(pair[0], pair[1], 0x5410), lanes_pick(pair[2], pair[3], 0x5410),
+         lanes_pick(pair[0], pair[1], 0x7632), lanes_pick(pair[2], pair[3], 0x7632)}};
     return out;
 }
 

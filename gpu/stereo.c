@@ -1,5 +1,6 @@
 /*
- * The order of the stages, once for both backends. stereo_run() reads top to bottom as the pipeline.
+ * The order of the stages, once for both backends. stereo_run() reads top to bottom as the
+ * pipeline.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo.h"

@@ -43,9 +43,11 @@ static int adopt_maps(struct stereo *s, const struct rectify_map maps[2]) {
     return 0;
 }
 
-/* With the memory that params' labels and levels take; labels that do not fit are the first frame's error. */
-static struct stereo *open_for(struct backend *b, const struct params *params, int width, int height,
-                               int channels, const struct rectify_map maps[2], int *error) {
+/* With the memory that params' labels and levels take; labels that do not fit are the first
+ * frame's error. */
+static struct stereo *open_for(struct backend *b, const struct params *params, int width,
+                               int height, int channels, const struct rectify_map maps[2],
+                               int *error) {
     struct stereo *s = stereo_open_on(b, width, height, channels, maps, error);
     if (s && params->disparity_range < s->width)
         *error = stereo_memory_shape(s, params->disparity_range, params->bp_levels);

@@ -42,14 +42,16 @@ struct stereo {
     uint16_t *median_weight;
     uint32_t *host_tally;
 
-    /* Buffers that also depend on the number of labels and levels, taken again when those change. */
+    /* Buffers that also depend on the number of labels and levels, taken again when those
+     * change. */
     int levels;
     struct level level[LEVELS_MOST];
     uint8_t *cost; /* finest level */
-    /* The finest level's messages lie in one block; before they are needed, the cost stages keep their
-     * intermediates there. */
+    /* The finest level's messages lie in one block; before they are needed, the cost stages
+     * keep their intermediates there. */
     uint8_t *messages[LEVELS_MOST];
-    struct message_args unsent; /* the last half-step, when its messages were not stored; else iteration -1 */
+    struct message_args
+        unsent; /* the last half-step, when its messages were not stored; else iteration -1 */
 };
 
 /* The pipeline on a backend of the caller's choice, which it then owns (closed on failure too). */
@@ -58,7 +60,8 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height, in
 
 struct backend *stereo_backend_of(struct stereo *s);
 
-/* Takes what depends on the pictures alone. 0 or -ENOMEM, logged; stereo_memory_free frees what was taken. */
+/* Takes what depends on the pictures alone. 0 or -ENOMEM, logged; stereo_memory_free frees what
+ * was taken. */
 int stereo_memory_pictures(struct stereo *s);
 
 /* Sees to it that the buffers fit labels and levels. 0 or -ENOMEM, logged. */

@@ -70,8 +70,8 @@ static void rows_cost(const void *args, int width, int first, int last) {
     }
 }
 
-/* Sums along the horizontal arms as differences of running sums; words may wrap, their difference is right
- * since no sum reaches 65536. */
+/* Sums along the horizontal arms as differences of running sums; words may wrap, their
+ * difference is right since no sum reaches 65536. */
 static void rows_cross_x(const void *args, int width, int first, int last) {
     const struct cross_args *a = args;
     __m256i running[WIDTH_MOST + 1];
@@ -94,8 +94,8 @@ static void rows_cross_x(const void *args, int width, int first, int last) {
     }
 }
 
-/* (sum + count / 2) / count by floats, which is exact: both are below 2^24, so a quotient that is not whole
- * lies farther from the next whole number than it can be rounded. */
+/* (sum + count / 2) / count by floats, which is exact: both are below 2^24, so a quotient that
+ * is not whole lies farther from the next whole number than it can be rounded. */
 static __m256i divide(__m256i sum, __m256 count, __m256i half) {
     return _mm256_cvttps_epi32(
         _mm256_div_ps(_mm256_cvtepi32_ps(_mm256_add_epi32(sum, half)), count));

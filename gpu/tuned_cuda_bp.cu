@@ -1,8 +1,9 @@
 /*
- * Belief propagation tuned for CUDA: one half-step a pass (9 bytes a sending pixel and label), and two half-steps a
- * pass, in which the pixels of one colour work out what their neighbours send them instead of reading it: those
- * messages never touch memory, and a pair moves 5 bytes a pixel and label. The first pass of a level reads the
- * messages of its parents where they are, and the last of the finest level picks the labels.
+ * Belief propagation tuned for CUDA: one half-step a pass (9 bytes a sending pixel and label), and
+ * two half-steps a pass, in which the pixels of one colour work out what their neighbours send them
+ * instead of reading it: those messages never touch memory, and a pair moves 5 bytes a pixel and
+ * label. The first pass of a level reads the messages of its parents where they are, and the last
+ * of the finest level picks the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
@@ -10,7 +11,8 @@
 
 #include <cstring>
 
-/* Older GPUs have the general kernels alone: less to compile, and they are bound by their arithmetic. */
+/* Older GPUs have the general kernels alone: less to compile, and they are bound by their
+ * arithmetic. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define LEFT_OUT(group) ((group) > 0)
 #else
@@ -65,7 +67,8 @@ __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
 
 /* The last half-step of the finest level, and the labels of both colours. */
 template <int GROUP, bool EDGES>
-__global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a, const __grid_constant__ pick_args pick) {
+__global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
+                                      const __grid_constant__ pick_args pick) {
     if constexpr (!LEFT_OUT(GROUP)) {
         __shared__ belief_store store;
         place p = place_of<GROUP>(a, !a.colour);
@@ -86,7 +89,8 @@ __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a, const 
 
 /* The labels of one colour, from messages in memory. */
 template <int GROUP>
-__global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a, const __grid_constant__ pick_args pick) {
+__global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a,
+                                      const __grid_constant__ pick_args pick) {
     if constexpr (!LEFT_OUT(GROUP)) {
         __shared__ belief_store store;
         place p = place_of<GROUP>(a, a.colour);
@@ -101,8 +105,8 @@ __global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a, const 
 typedef void (*bp_kernel)(bp_level);
 typedef void (*bp_pick_kernel)(bp_level, pick_args);
 
-/* Kernels of their own for 16, 64, 128 and 256 labels (1, 4, 8, 16 threads a message), each without and with
- * edge classes; number 0 does everything. */
+/* Kernels of their own for 16, 64, 128 and 256 labels (1, 4, 8, 16 threads a message), each
+ * without and with edge classes; number 0 does everything. */
 enum { FORMS = 9 };
 
 static int form_of(const backend_cuda *cuda, const bp_level *a) {
@@ -123,14 +127,20 @@ static int form_of(const backend_cuda *cuda, const bp_level *a) {
     }
 }
 
-#define FORMS_OF(...)                                                                                        \
-    {__VA_ARGS__ 0, true>, __VA_ARGS__ 1, false>, __VA_ARGS__ 1, true>, __VA_ARGS__ 4, false>,               \
-     __VA_ARGS__ 4, true>, __VA_ARGS__ 8, false>, __VA_ARGS__ 8, true>, __VA_ARGS__ 16, false>, __VA_ARGS__ 16, true>}
-#define BY_COST(kernel, parent) {FORMS_OF(kernel<parent, false, ), FORMS_OF(kernel<parent, true, )}
+#define FORMS_OF(...)                                                                        \
+    {                                                                                        \
+        __VA_ARGS__ 0, true >, __VA_ARGS__ 1, false >, __VA_ARGS__ 1, true >, __VA_ARGS__ 4, \
+            false >, __VA_ARGS__ 4, true >, __VA_ARGS__ 8, false >, __VA_ARGS__ 8, true >,   \
+            __VA_ARGS__ 16, false >, __VA_ARGS__ 16, true >                                  \
+    }
+#define BY_COST(kernel, parent) \
+    { FORMS_OF(kernel < parent, false, ), FORMS_OF(kernel < parent, true, ) }
 
-static const bp_kernel singles[2][2][FORMS] = {BY_COST(single_kernel, false), BY_COST(single_kernel, true)};
-static const bp_kernel pairs[2][2][FORMS] = {BY_COST(pair_kernel, false), BY_COST(pair_kernel, true)};
-static const bp_pick_kernel lasts[FORMS] = FORMS_OF(last_kernel<);
+static const bp_kernel singles[2][2][FORMS] = {BY_COST(single_kernel, false),
+                                               BY_COST(single_kernel, true)};
+static const bp_kernel pairs[2][2][FORMS] = {BY_COST(pair_kernel, false),
+                                             BY_COST(pair_kernel, true)};
+static const bp_pick_kernel lasts[FORMS] = FORMS_OF(last_kernel <);
 static const bp_pick_kernel picks[FORMS] = {pick_kernel<0>, pick_kernel<1>,  pick_kernel<1>,
                                             pick_kernel<4>, pick_kernel<4>,  pick_kernel<8>,
                                             pick_kernel<8>, pick_kernel<16>, pick_kernel<16>};
@@ -144,14 +154,16 @@ dim3 bp_block() {
 
 dim3 bp_grid(const bp_level *a) {
     int pixels = 32 / a->group * BLOCK_COLUMNS;
-    return dim3((unsigned)(a->grid.half + pixels - 1) / pixels, (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
+    return dim3((unsigned)(a->grid.half + pixels - 1) / pixels,
+                (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
 }
 
 static void launch(backend_cuda *cuda, bp_kernel kernel, const bp_level *a) {
     kernel<<<bp_grid(a), bp_block(), 0, cuda->stream>>>(*a);
 }
 
-static void launch_pick(backend_cuda *cuda, bp_pick_kernel kernel, const bp_level *a, const pick_args *pick) {
+static void launch_pick(backend_cuda *cuda, bp_pick_kernel kernel, const bp_level *a,
+                        const pick_args *pick) {
     kernel<<<bp_grid(a), bp_block(), 0, cuda->stream>>>(*a, *pick);
 }
 
@@ -226,7 +238,8 @@ static void half_steps(struct backend *b, const struct message_args *args, int c
     int first = a.colour, second = !a.colour;
     /* where rows are odd, a plane of one colour has gaps that the other one would fill */
     int pairs_of_two = a.grid.width % 2 ? 0 : (count - 1) / 4;
-    for (int i = 0; i < pairs_of_two; i++) { /* there and back, so the messages end where they belong */
+    for (int i = 0; i < pairs_of_two;
+         i++) { /* there and back, so the messages end where they belong */
         bp_choose_planes(&a, args->message, second, first);
         launch_pair(cuda, &a, 0);
         bp_choose_planes(&a, args->message, first, second);
@@ -244,8 +257,10 @@ static void half_steps(struct backend *b, const struct message_args *args, int c
 static void start_plain(backend_cuda *cuda, const propagate_args *p, int l, int from) {
     for (int colour = from; colour < 2; colour++) {
         const message_args *m = &p->level[l];
-        silence_args silence = {m->grid, {m->message[0], m->message[1], m->message[2], m->message[3]}, colour};
-        widen_args widen = {m->grid, {}, {}, {m->message[0], m->message[1], m->message[2], m->message[3]}, colour};
+        silence_args silence = {
+            m->grid, {m->message[0], m->message[1], m->message[2], m->message[3]}, colour};
+        widen_args widen = {
+            m->grid, {}, {}, {m->message[0], m->message[1], m->message[2], m->message[3]}, colour};
         if (l + 1 == p->levels) {
             cuda->launches[STAGE_silence](cuda, &silence, m->grid.half, m->grid.height);
             continue;
@@ -269,8 +284,8 @@ static int choose_start(bp_level *a, const propagate_args *p, int l, int out) {
     return 1;
 }
 
-/* All but the last half-step of a level of at least two. The colour that does not send last ends with its
- * messages in its own plane; until then the passes alternate between both planes. */
+/* All but the last half-step of a level of at least two. The colour that does not send last
+ * ends with its messages in its own plane; until then the passes alternate between both planes. */
 static void propagate_level(backend_cuda *cuda, const propagate_args *p, int l, bp_level *a) {
     int count = p->iterations[l], even = count % 2 == 0, keeper = count & 1;
     int passes = (count - 1) / 2 + even, parent;

@@ -1,6 +1,6 @@
 /*
- * Device functions of the tuned belief propagation: a group of padded / 16 threads of one warp holds one
- * message, 16 labels a thread (gpu/lanes.h), so that loads and stores are 16 bytes wide.
+ * Device functions of the tuned belief propagation: a group of padded / 16 threads of one warp
+ * holds one message, 16 labels a thread (gpu/lanes.h), so that loads and stores are 16 bytes wide.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_TUNED_CUDA_BP_CUH
@@ -11,8 +11,8 @@
 
 #define WARP_MASK 0xffffffffu
 
-/* One level for the kernels. in: what the receiving colour reads, the plane of one colour, or, when it
- * starts from its parents, the coarser level's whole arrays. out: a plane. */
+/* One level for the kernels. in: what the receiving colour reads, the plane of one colour, or,
+ * when it starts from its parents, the coarser level's whole arrays. out: a plane. */
 struct bp_level {
     struct grid grid, coarse;
     const uint8_t *cost8;
@@ -20,13 +20,13 @@ struct bp_level {
     const uint8_t *classes;
     const uint8_t *in[DIRECTIONS];
     uint8_t *out[DIRECTIONS];
-    uint32_t rho, truncation; /* tables of four bytes */
-    int colour;               /* of the pixels that send first */
-    int silent;               /* in holds nothing yet: all messages are zero */
-    int carry;                /* blocks that a carry travels */
-    int group;                /* threads a message */
-    ptrdiff_t row;            /* labels in a row of a plane */
-    size_t plane;             /* labels in a plane */
+    uint32_t rho, truncation;           /* tables of four bytes */
+    int colour;                         /* of the pixels that send first */
+    int silent;                         /* in holds nothing yet: all messages are zero */
+    int carry;                          /* blocks that a carry travels */
+    int group;                          /* threads a message */
+    ptrdiff_t row;                      /* labels in a row of a plane */
+    size_t plane;                       /* labels in a plane */
     uint32_t rho_both, truncation_both; /* first entries of the tables in both lanes */
 };
 
@@ -35,7 +35,8 @@ bp_level bp_level_of(const struct message_args *m);
 dim3 bp_block();
 dim3 bp_grid(const bp_level *a);
 
-/* Messages are read from and written to the planes of these colours, whose bytes they may not be. */
+/* Messages are read from and written to the planes of these colours, whose bytes they may not
+ * be. */
 void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out);
 
 /* Which 16 labels of which pixel a thread has. */
@@ -57,13 +58,14 @@ template <int GROUP> __device__ __forceinline__ place place_of(const bp_level &a
     p.i = ((int)blockIdx.x * (int)blockDim.y + (int)threadIdx.y) * pixels + pixel;
     p.y = (int)blockIdx.y * (int)blockDim.z + (int)threadIdx.z;
     p.x = grid_column(colour, p.i, p.y);
-    p.at = ((size_t)p.y * (size_t)a.grid.half + (size_t)p.i) * (size_t)a.grid.padded + (size_t)p.first;
+    p.at =
+        ((size_t)p.y * (size_t)a.grid.half + (size_t)p.i) * (size_t)a.grid.padded + (size_t)p.first;
     p.exists = pixel < pixels && p.x < a.grid.width && p.y < a.grid.height;
     return p;
 }
 
-/* Whether everything within reach (1: the neighbours, 2: theirs as well) of all the warp's pixels exists, and is
- * not silent. Most warps need not ask again. */
+/* Whether everything within reach (1: the neighbours, 2: theirs as well) of all the warp's
+ * pixels exists, and is not silent. Most warps need not ask again. */
 __device__ __forceinline__ bool all_inside(const bp_level &a, const place &p, int reach) {
     bool inside = p.exists && p.x >= reach && p.x + reach < a.grid.width && p.y >= reach &&
                   p.y + reach < a.grid.height;
@@ -71,7 +73,8 @@ __device__ __forceinline__ bool all_inside(const bp_level &a, const place &p, in
 }
 
 /* 16 bytes, or zeros where there is no such pixel. INSIDE: the warp knows that there is. */
-template <bool INSIDE> __device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
+template <bool INSIDE>
+__device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
     label_words out;
     if (INSIDE) {
         uint4 w = __ldg(reinterpret_cast<const uint4 *>(from));
@@ -85,10 +88,11 @@ template <bool INSIDE> __device__ __forceinline__ label_words words_at(const uin
     return out;
 }
 
-/* Message that the pixel (x + dx, y + dy) sent in direction r; di is how far its number in its row is from p's. */
+/* Message that the pixel (x + dx, y + dy) sent in direction r; di is how far its number in its
+ * row is from p's. */
 template <bool INSIDE, bool PARENT>
-__device__ __forceinline__ label_words message_at(const bp_level &a, const place &p, int r, int di, int dx, int dy,
-                                                  bool exists) {
+__device__ __forceinline__ label_words message_at(const bp_level &a, const place &p, int r, int di,
+                                                  int dx, int dy, bool exists) {
     const uint8_t *from = a.in[r];
     if (PARENT)
         from += grid_labels(&a.coarse, (p.x + dx) >> 1, (p.y + dy) >> 1) + (size_t)p.first;
@@ -98,14 +102,18 @@ __device__ __forceinline__ label_words message_at(const bp_level &a, const place
 }
 
 /* Where the cost of the pixel of the colour is that has p's number plus di in row y + dy. */
-__device__ __forceinline__ size_t cost_place(const bp_level &a, const place &p, int colour, int di, int dy) {
-    return (size_t)colour * a.plane + p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
+__device__ __forceinline__ size_t cost_place(const bp_level &a, const place &p, int colour, int di,
+                                             int dy) {
+    return (size_t)colour * a.plane + p.at + (ptrdiff_t)dy * a.row +
+           (ptrdiff_t)(di * a.grid.padded);
 }
 
-template <bool INSIDE> __device__ __forceinline__ lanes wide_cost_at(const bp_level &a, size_t at, bool exists) {
+template <bool INSIDE>
+__device__ __forceinline__ lanes wide_cost_at(const bp_level &a, size_t at, bool exists) {
     const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
     label_words low = words_at<INSIDE>(from, exists), high = words_at<INSIDE>(from + 16, exists);
-    uint32_t w[8] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1], high.w[2], high.w[3]};
+    uint32_t w[8] = {low.w[0],  low.w[1],  low.w[2],  low.w[3],
+                     high.w[0], high.w[1], high.w[2], high.w[3]};
     lanes out;
     lanes_of_shorts(w, &out);
     return out;
@@ -146,7 +154,8 @@ template <bool EDGES>
 __device__ __forceinline__ int classes_at(const bp_level &a, int x, int y, bool exists) {
     if (!EDGES)
         return 0;
-    return a.classes && exists ? __ldg(a.classes + (size_t)y * (size_t)a.grid.width + (size_t)x) : 0;
+    return a.classes && exists ? __ldg(a.classes + (size_t)y * (size_t)a.grid.width + (size_t)x)
+                               : 0;
 }
 
 /* The lane that is step (less than a group) further in the group, which counts as a ring. */
@@ -156,7 +165,8 @@ __device__ __forceinline__ int group_lane(const place &p, int step) {
 }
 
 /* Minimum over a message, in both lanes. */
-template <int GROUP> __device__ __forceinline__ uint32_t group_least(const place &p, uint32_t least) {
+template <int GROUP>
+__device__ __forceinline__ uint32_t group_least(const place &p, uint32_t least) {
     least = lanes_min(least, __funnelshift_l(least, least, 16));
     if constexpr (GROUP > 0) {
 #pragma unroll
@@ -169,23 +179,27 @@ template <int GROUP> __device__ __forceinline__ uint32_t group_least(const place
     return least;
 }
 
-/* h becomes the message plus *least in every label (and at most *least + T). Kernels of a group's own (GROUP > 0)
- * know that there are no padding labels and that carries travel one block. */
+/* h becomes the message plus *least in every label (and at most *least + T). Kernels of a
+ * group's own (GROUP > 0) know that there are no padding labels and that carries travel one
+ * block. */
 template <int GROUP>
-__device__ __forceinline__ uint32_t convolve(const bp_level &a, const place &p, lanes *h, edge_weight weight) {
+__device__ __forceinline__ uint32_t convolve(const bp_level &a, const place &p, lanes *h,
+                                             edge_weight weight) {
     if (!GROUP && a.grid.labels != a.grid.padded)
         lanes_pad(h, p.first, a.grid.labels);
     uint32_t least = lanes_least(h);
     lanes slanted;
     block_ends ends = lanes_ends(h, weight.rho, &slanted);
-    uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u, highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
+    uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u,
+             highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
     uint32_t up = carry_up(__shfl_up_sync(WARP_MASK, ends.up, 1), ends.up, lowest);
     uint32_t down = carry_down(__shfl_down_sync(WARP_MASK, ends.down, 1), ends.down, highest);
     if constexpr (!GROUP) {
         uint32_t rho8 = 8 * weight.rho;
 #pragma unroll 1
         for (int n = 1; n < a.carry; n++) {
-            uint32_t before = __shfl_up_sync(WARP_MASK, up, 1), after = __shfl_down_sync(WARP_MASK, down, 1);
+            uint32_t before = __shfl_up_sync(WARP_MASK, up, 1),
+                     after = __shfl_down_sync(WARP_MASK, down, 1);
             up = lanes_add_min(carry_up(before, up, lowest), rho8, up);
             down = lanes_add_min(carry_down(after, down, highest), rho8, down);
         }
@@ -220,12 +234,14 @@ __device__ __forceinline__ void send_all(const bp_level &a, const place &p, cons
     }
 }
 
-/* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the neighbour's cost and from
- * what that got from its three other neighbours, one, two and three. Outside the picture all of it is zero, and
- * so is the message. The finest level does not subtract the minimum: sums of three still fit their lanes. */
+/* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the
+ * neighbour's cost and from what that got from its three other neighbours, one, two and three.
+ * Outside the picture all of it is zero, and so is the message. The finest level does not
+ * subtract the minimum: sums of three still fit their lanes. */
 template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int s, int di, int dx, int dy, bool exists,
-                                         const label_words &one, const label_words &two, const label_words &three) {
+__device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int s, int di, int dx,
+                                         int dy, bool exists, const label_words &one,
+                                         const label_words &two, const label_words &three) {
     size_t at = cost_place(a, p, a.colour, di, dy);
     label_sums sums;
     lanes h;
@@ -248,10 +264,13 @@ __device__ __forceinline__ lanes receive(const bp_level &a, const place &p, int 
     return h;
 }
 
-/* Everything p gets from its four neighbours after their half-step, out of p's own colour's messages. */
+/* Everything p gets from its four neighbours after their half-step, out of p's own colour's
+ * messages. */
 template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ void receive_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
-    int odd = p.x & 1, left = odd - 1, right = odd; /* where columns x - 1 and x + 1 are in their rows */
+__device__ __forceinline__ void receive_all(const bp_level &a, const place &p,
+                                            lanes in[DIRECTIONS]) {
+    int odd = p.x & 1, left = odd - 1,
+        right = odd; /* where columns x - 1 and x + 1 are in their rows */
     bool up = p.exists && p.y > 0, down = p.exists && p.y + 1 < a.grid.height;
     bool to_left = p.exists && p.x > 0, to_right = p.exists && p.x + 1 < a.grid.width;
     in[UP] = receive<INSIDE, WIDE, GROUP, EDGES>(
@@ -259,15 +278,18 @@ __device__ __forceinline__ void receive_all(const bp_level &a, const place &p, l
         message_at<INSIDE, PARENT>(a, p, RIGHT, left, -1, -1, up && to_left),
         message_at<INSIDE, PARENT>(a, p, LEFT, right, 1, -1, up && to_right));
     in[DOWN] = receive<INSIDE, WIDE, GROUP, EDGES>(
-        a, p, DOWN, 0, 0, 1, down, message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 2, down && p.y + 2 < a.grid.height),
+        a, p, DOWN, 0, 0, 1, down,
+        message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 2, down && p.y + 2 < a.grid.height),
         message_at<INSIDE, PARENT>(a, p, RIGHT, left, -1, 1, down && to_left),
         message_at<INSIDE, PARENT>(a, p, LEFT, right, 1, 1, down && to_right));
     in[LEFT] = receive<INSIDE, WIDE, GROUP, EDGES>(
-        a, p, LEFT, left, -1, 0, to_left, message_at<INSIDE, PARENT>(a, p, RIGHT, -1, -2, 0, to_left && p.x > 1),
+        a, p, LEFT, left, -1, 0, to_left,
+        message_at<INSIDE, PARENT>(a, p, RIGHT, -1, -2, 0, to_left && p.x > 1),
         message_at<INSIDE, PARENT>(a, p, DOWN, left, -1, -1, to_left && up),
         message_at<INSIDE, PARENT>(a, p, UP, left, -1, 1, to_left && down));
     in[RIGHT] = receive<INSIDE, WIDE, GROUP, EDGES>(
-        a, p, RIGHT, right, 1, 0, to_right, message_at<INSIDE, PARENT>(a, p, LEFT, 1, 2, 0, to_right && p.x + 2 < a.grid.width),
+        a, p, RIGHT, right, 1, 0, to_right,
+        message_at<INSIDE, PARENT>(a, p, LEFT, 1, 2, 0, to_right && p.x + 2 < a.grid.width),
         message_at<INSIDE, PARENT>(a, p, DOWN, right, 1, -1, to_right && up),
         message_at<INSIDE, PARENT>(a, p, UP, right, 1, 1, to_right && down));
 }
@@ -277,9 +299,11 @@ template <bool INSIDE, bool PARENT>
 __device__ __forceinline__ void read_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
     int odd = p.x & 1;
     label_words up = message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
-    label_words down = message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
+    label_words down =
+        message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
     label_words left = message_at<INSIDE, PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
-    label_words right = message_at<INSIDE, PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
+    label_words right =
+        message_at<INSIDE, PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
     in[UP] = lanes_of(up);
     in[DOWN] = lanes_of(down);
     in[LEFT] = lanes_of(left);

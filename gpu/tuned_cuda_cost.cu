@@ -1,6 +1,6 @@
 /*
- * Data cost tuned for CUDA: match, cross-shaped averaging and pyramid with 16 labels a thread, so that volumes are
- * read and written 16 bytes at a time.
+ * Data cost tuned for CUDA: match, cross-shaped averaging and pyramid with 16 labels a thread, so
+ * that volumes are read and written 16 bytes at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
@@ -8,7 +8,8 @@
 
 enum { THREADS = 256 };
 
-static dim3 label_blocks(const struct grid *g) { /* a thread each 16 labels of a pixel, row by row */
+static dim3
+label_blocks(const struct grid *g) { /* a thread each 16 labels of a pixel, row by row */
     int blocks = g->width * (g->padded / LABEL_BLOCK);
     return dim3((unsigned)((blocks + THREADS - 1) / THREADS), (unsigned)g->height);
 }
@@ -26,7 +27,8 @@ static __device__ __forceinline__ label_block block_of(const grid &g) {
     return b;
 }
 
-/* Neighbouring threads take every second pixel, then the others: pixels of one colour lie side by side. */
+/* Neighbouring threads take every second pixel, then the others: pixels of one colour lie side
+ * by side. */
 static __device__ __forceinline__ label_block block_by_colour(const grid &g) {
     label_block b = block_of(g);
     b.x = b.x < g.half ? 2 * b.x : 2 * (b.x - g.half) + 1;
@@ -38,18 +40,21 @@ static __device__ __forceinline__ label_words load_words(const void *from) {
     return {{w.x, w.y, w.z, w.w}};
 }
 
-static __device__ __forceinline__ void store_words(void *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+static __device__ __forceinline__ void store_words(void *to, uint32_t a, uint32_t b, uint32_t c,
+                                                   uint32_t d) {
     *static_cast<uint4 *>(to) = make_uint4(a, b, c, d);
 }
 
 /* ---- match */
 
 /* The kinds that compare 3x3 windows or neighbours are left to the plain functions. */
-template <int KIND> static __device__ __forceinline__ int match(const cost_args &a, int x, int xo, int y) {
+template <int KIND>
+static __device__ __forceinline__ int match(const cost_args &a, int x, int xo, int y) {
     return __ldg(a.lut + (KIND == DATA_COST_BT ? cost_bt(&a, x, xo, y) : cost_ssd(&a, x, xo, y)));
 }
 
-/* Neighbouring threads have neighbouring pixels, so that what they compare lies side by side too. */
+/* Neighbouring threads have neighbouring pixels, so that what they compare lies side by side
+ * too. */
 struct match_place {
     int x, y, first;
     bool exists;
@@ -63,7 +68,8 @@ static __device__ __forceinline__ match_place match_place_of(const grid &g) {
 }
 
 template <int KIND>
-static __global__ void __launch_bounds__(THREADS) plain_cost_kernel(const __grid_constant__ cost_args a) {
+static __global__ void __launch_bounds__(THREADS)
+    plain_cost_kernel(const __grid_constant__ cost_args a) {
     match_place p = match_place_of(a.grid);
     if (!p.exists)
         return;
@@ -87,8 +93,8 @@ struct match_tables {
 
 /* Costs of 16 labels, the first against column xo. CHECK: some labels or columns may not exist. */
 template <bool AD, bool CENSUS, int CHANNELS, bool CHECK>
-static __device__ __forceinline__ void match_16(const cost_args &a, const match_place &p, const match_tables &tables,
-                                                uint32_t w[4]) {
+static __device__ __forceinline__ void match_16(const cost_args &a, const match_place &p,
+                                                const match_tables &tables, uint32_t w[4]) {
     size_t row = (size_t)p.y * a.grid.width;
     const uint8_t *base = a.base + (row + p.x) * CHANNELS, *other = a.other + row * CHANNELS;
     const uint64_t *census_other = a.census_other + row;
@@ -131,7 +137,8 @@ static __global__ void __launch_bounds__(THREADS) cost_kernel(const __grid_const
     if (!p.exists)
         return;
     uint32_t w[4] = {0, 0, 0, 0};
-    int nearest = p.x - a.sign * (a.min_disparity + p.first), farthest = nearest - a.sign * (LABEL_BLOCK - 1);
+    int nearest = p.x - a.sign * (a.min_disparity + p.first),
+        farthest = nearest - a.sign * (LABEL_BLOCK - 1);
     if (min(nearest, farthest) >= 0 && max(nearest, farthest) < a.grid.width &&
         p.first + LABEL_BLOCK <= a.grid.labels)
         match_16<AD, CENSUS, CHANNELS, false>(a, p, tables, w);
@@ -169,7 +176,8 @@ static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
 
 /* ---- cross-shaped averaging */
 
-static __global__ void __launch_bounds__(THREADS) cross_x_kernel(const __grid_constant__ cross_args a) {
+static __global__ void __launch_bounds__(THREADS)
+    cross_x_kernel(const __grid_constant__ cross_args a) {
     label_block b = block_by_colour(a.grid);
     if (b.x >= a.grid.width)
         return;
@@ -197,7 +205,8 @@ static __device__ __forceinline__ uint32_t divide(uint32_t sum, uint32_t count, 
 }
 
 /* Sums of at most four rows fit 16 bits. */
-static __global__ void __launch_bounds__(THREADS) cross_y_kernel(const __grid_constant__ cross_args a) {
+static __global__ void __launch_bounds__(THREADS)
+    cross_y_kernel(const __grid_constant__ cross_args a) {
     label_block b = block_by_colour(a.grid);
     if (b.x >= a.grid.width)
         return;
@@ -248,7 +257,8 @@ static __device__ __forceinline__ uint32_t add_saturated(uint32_t a, uint32_t b)
 }
 
 /* Children of a node: 0 and 3 are of colour 0, 1 and 2 of colour 1, all number x of their rows. */
-static __global__ void __launch_bounds__(THREADS) halve_kernel(const __grid_constant__ halve_args a) {
+static __global__ void __launch_bounds__(THREADS)
+    halve_kernel(const __grid_constant__ halve_args a) {
     label_block b = block_of(a.grid);
     if (!b.exists)
         return;

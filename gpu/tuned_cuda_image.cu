@@ -1,7 +1,7 @@
 /*
- * Stages on pictures and maps tuned for CUDA: census from a tile in shared memory, and the weighted median without
- * sorting: the value at which half of the weight is reached is searched by halving the range of values.
- * Speckles: joined run by run and counted warp by warp.
+ * Stages on pictures and maps tuned for CUDA: census from a tile in shared memory, and the weighted
+ * median without sorting: the value at which half of the weight is reached is searched by halving
+ * the range of values. Speckles: joined run by run and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
@@ -10,7 +10,8 @@ enum { TILE_WIDTH = 32, TILE_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
 
 static __global__ void census_kernel(const __grid_constant__ census_args a) {
     __shared__ uint8_t tile[TILE_HEIGHT + 2 * REACH_Y][TILE_WIDTH + 2 * REACH_X];
-    int left = (int)blockIdx.x * TILE_WIDTH - REACH_X, top = (int)blockIdx.y * TILE_HEIGHT - REACH_Y;
+    int left = (int)blockIdx.x * TILE_WIDTH - REACH_X,
+        top = (int)blockIdx.y * TILE_HEIGHT - REACH_Y;
     int column = (int)threadIdx.x, row = (int)threadIdx.y;
     for (int y = row; y < TILE_HEIGHT + 2 * REACH_Y; y += TILE_HEIGHT)
         for (int x = column; x < TILE_WIDTH + 2 * REACH_X; x += TILE_WIDTH)
@@ -39,7 +40,8 @@ static __global__ void census_kernel(const __grid_constant__ census_args a) {
 template <int RADIUS, int CHANNELS>
 static __global__ void median_kernel(const __grid_constant__ median_args a) {
     constexpr int SIDE = 2 * RADIUS + 1;
-    int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    int x = (int)(blockIdx.x * blockDim.x + threadIdx.x),
+        y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     if (x >= a.width || y >= a.height)
         return;
     size_t i = (size_t)y * a.width + x;
@@ -58,7 +60,8 @@ static __global__ void median_kernel(const __grid_constant__ median_args a) {
         int value = __ldg(a.source + j);
         if (value == UNKNOWN)
             continue;
-        int weight = __ldg(a.weight + colour_step(a.image + i * CHANNELS, a.image + j * CHANNELS, CHANNELS));
+        int weight =
+            __ldg(a.weight + colour_step(a.image + i * CHANNELS, a.image + j * CHANNELS, CHANNELS));
         window[k] = (int)((uint32_t)value << 16) | weight;
         low = min(low, value);
         high = max(high, value);
@@ -79,7 +82,8 @@ static __global__ void median_kernel(const __grid_constant__ median_args a) {
 }
 
 static dim3 tiles(int width, int height) {
-    return dim3((unsigned)(width + TILE_WIDTH - 1) / TILE_WIDTH, (unsigned)(height + TILE_HEIGHT - 1) / TILE_HEIGHT);
+    return dim3((unsigned)(width + TILE_WIDTH - 1) / TILE_WIDTH,
+                (unsigned)(height + TILE_HEIGHT - 1) / TILE_HEIGHT);
 }
 
 static void launch_census(backend_cuda *cuda, const void *args, int width, int height) {
@@ -92,8 +96,9 @@ static void launch_median(backend_cuda *cuda, const void *args, int width, int h
         {median_kernel<1, 1>, median_kernel<2, 1>, median_kernel<3, 1>, median_kernel<4, 1>},
         {median_kernel<1, 3>, median_kernel<2, 3>, median_kernel<3, 3>, median_kernel<4, 3>}};
     const median_args *a = static_cast<const median_args *>(args);
-    kernels[a->channels == 3][a->radius - 1]<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0,
-                                               cuda->stream>>>(*a);
+    kernels[a->channels == 3]
+           [a->radius -
+            1]<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(*a);
 }
 
 /* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
@@ -105,7 +110,8 @@ static __device__ __forceinline__ bool linked(const speckle_args &a, uint32_t i,
 
 /* The first pixel of the run that ends with this one, or the warp's first. */
 static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
-    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x), y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
+    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
     bool exists = x < a.width && y < a.height;
     uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, lane = threadIdx.x;
     bool starts = lane == 0 || !exists || !linked(a, i - 1, i);
@@ -114,8 +120,8 @@ static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
         a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
 }
 
-/* The root of i; whoever walks there shortens the way for the next. Only roots are ever given a new parent by
- * join_roots, so a link written late is still one to an ancestor. */
+/* The root of i; whoever walks there shortens the way for the next. Only roots are ever given a
+ * new parent by join_roots, so a link written late is still one to an ancestor. */
 static __device__ uint32_t find_root(uint32_t *parent, uint32_t i) {
     volatile uint32_t *link = parent;
     uint32_t here = i, up;
@@ -140,9 +146,11 @@ static __device__ void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
     }
 }
 
-/* Runs of one row where a warp ended, and runs above each other, once for each stretch they share. */
+/* Runs of one row where a warp ended, and runs above each other, once for each stretch they
+ * share. */
 static __global__ void join_kernel(const __grid_constant__ speckle_args a) {
-    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x), y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
+    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
     if (x >= a.width || y >= a.height)
         return;
     uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, below = i + (uint32_t)a.width;

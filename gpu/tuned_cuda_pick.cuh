@@ -1,5 +1,6 @@
 /*
- * The label of least belief out of a group of threads that hold the pixel's beliefs: stage_pick's bytes.
+ * The label of least belief out of a group of threads that hold the pixel's beliefs: stage_pick's
+ * bytes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_TUNED_CUDA_PICK_CUH
@@ -19,7 +20,8 @@ template <int GROUP> __device__ __forceinline__ uint32_t group_min(const place &
     return value;
 }
 
-/* A block's beliefs, register 0 to 3 and 4 to 7 of each thread, so that any thread of a group gets at any label. */
+/* A block's beliefs, register 0 to 3 and 4 to 7 of each thread, so that any thread of a group
+ * gets at any label. */
 struct belief_store {
     uint4 part[2][256];
 };
@@ -30,8 +32,8 @@ __device__ __forceinline__ uint16_t *belief_of(belief_store &store, int thread, 
     return reinterpret_cast<uint16_t *>(words) + 2 * (i & 3) + (i >> 3);
 }
 
-/* The least of a thread's 16 beliefs, above its number (0 to 15) in the lower half. Beliefs of one pixel differ
- * by less than 4096, so that a lane has room for the number. */
+/* The least of a thread's 16 beliefs, above its number (0 to 15) in the lower half. Beliefs of
+ * one pixel differ by less than 4096, so that a lane has room for the number. */
 __device__ __forceinline__ uint32_t least_key(const lanes &belief) {
     uint32_t least = lanes_least(&belief);
     least = lanes_min(least, __funnelshift_l(least, least, 16));
@@ -43,8 +45,8 @@ __device__ __forceinline__ uint32_t least_key(const lanes &belief) {
     return least << 16 | min(key & 0xffff, key >> 16);
 }
 
-/* belief is the cost on entry; a number added to all labels of a message in changes nothing. All threads of a
- * warp call this together. */
+/* belief is the cost on entry; a number added to all labels of a message in changes nothing.
+ * All threads of a warp call this together. */
 template <int GROUP>
 __device__ __forceinline__ void pick_label(const pick_args &a, const place &p, lanes belief,
                                            const lanes in[DIRECTIONS], belief_store &store) {

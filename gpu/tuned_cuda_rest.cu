@@ -1,13 +1,14 @@
 /*
- * Fast-converging updates tuned for CUDA: a warp whose pixels all rest reads its neighbours' flags and nothing
- * else; messages are worked out as in tuned_cuda_bp.cu and stored where they changed.
+ * Fast-converging updates tuned for CUDA: a warp whose pixels all rest reads its neighbours' flags
+ * and nothing else; messages are worked out as in tuned_cuda_bp.cu and stored where they changed.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
 #include "gpu/tuned_cuda_bp.cuh"
 
 /* Directions whose neighbour has sent p something new, a bit each. */
-static __device__ __forceinline__ int arrivals(const bp_level &a, const place &p, const uint8_t *flags) {
+static __device__ __forceinline__ int arrivals(const bp_level &a, const place &p,
+                                               const uint8_t *flags) {
     int arrived = 0;
     if (!p.exists)
         return 0;
@@ -20,7 +21,8 @@ static __device__ __forceinline__ int arrivals(const bp_level &a, const place &p
 }
 
 /* Largest change of a real label among a thread's 16. */
-static __device__ __forceinline__ uint32_t largest_change(const bp_level &a, const place &p, const label_words &fresh,
+static __device__ __forceinline__ uint32_t largest_change(const bp_level &a, const place &p,
+                                                          const label_words &fresh,
                                                           const label_words &old) {
     uint32_t most = 0;
 #pragma unroll
@@ -70,7 +72,8 @@ static __global__ void __launch_bounds__(256)
                 uint4 w = *reinterpret_cast<const uint4 *>(a.out[r] + p.at);
                 old = {{w.x, w.y, w.z, w.w}};
             }
-            uint32_t change = first ? TRUNCATION_MOST + 1 : group_most(p, largest_change(a, p, fresh, old));
+            uint32_t change =
+                first ? TRUNCATION_MOST + 1 : group_most(p, largest_change(a, p, fresh, old));
             bool send = wanted && (int)change > threshold;
             store_words(a.out[r] + p.at, fresh, send);
             state |= (wanted ? FLAG_COMPUTED << r : 0) | (send ? FLAG_CHANGED << r : 0);
@@ -84,7 +87,8 @@ static void launch_rest(backend_cuda *cuda, const void *args, int, int) {
     const message_args *m = static_cast<const message_args *>(args);
     bp_level a = bp_level_of(m);
     bp_choose_planes(&a, m->message, !a.colour, a.colour);
-    (a.cost16 ? rest_kernel<true> : rest_kernel<false>)<<<bp_grid(&a), bp_block(), 0, cuda->stream>>>(
+    (a.cost16 ? rest_kernel<true>
+              : rest_kernel<false>)<<<bp_grid(&a), bp_block(), 0, cuda->stream>>>(
         a, m->flags, m->iteration, m->threshold);
 }
 

@@ -1,6 +1,6 @@
 /*
- * AVX2 twins of message_resting and tally. Rows whose neighbours sent nothing new cost a glance at the flags;
- * elsewhere the pixels with something to do are listed and computed in pairs.
+ * AVX2 twins of message_resting and tally. Rows whose neighbours sent nothing new cost a glance at
+ * the flags; elsewhere the pixels with something to do are listed and computed in pairs.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/tuned_avx2.h"
