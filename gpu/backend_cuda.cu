@@ -91,6 +91,11 @@ static void cuda_download(backend *b, void *to, const void *from, size_t bytes) 
     note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "download");
 }
 
+static void cuda_copy(backend *b, void *to, const void *from, size_t bytes) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda->stream), "copy");
+}
+
 static void cuda_run(backend *b, enum stage stage, const void *args, int width, int height) {
     backend_cuda *cuda = cuda_of(b);
     cuda->launches[stage](cuda, args, width, height);
@@ -216,6 +221,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->base.release_host = cuda_release_host;
     cuda->base.upload = cuda_upload;
     cuda->base.download = cuda_download;
+    cuda->base.copy = cuda_copy;
     cuda->base.run = cuda_run;
     cuda->base.begin = plain ? nullptr : cuda_begin;
     cuda->base.end = cuda_end;

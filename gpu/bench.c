@@ -16,8 +16,10 @@
 enum { FRAMES_MOST = 1000 };
 
 static const int sizes[][3] = {
-    {384, 288, 16}, {450, 375, 64}, {640, 480, 64}, {1242, 375, 128}, {1280, 720, 128},
+    {384, 288, 16},   {450, 375, 64},    {640, 480, 64},    {1242, 375, 128},
+    {1280, 720, 128}, {1920, 1080, 128}, {1920, 1080, 256},
 };
+enum { GPU_SIZES = 2 }; /* the last ones, too large for a CPU's patience */
 
 /* A texture of random grey levels and, as its left view, the same moved by strips of different
  * disparity. */
@@ -47,6 +49,24 @@ static double bp_bytes(int width, int height, int labels, int levels, int iterat
         bytes += volume * (l + 1 < levels ? cost + 0.5 : 0);   /* halve */
         bytes += volume / 2 * 4 * (l + 1 < levels ? 1.25 : 1); /* widen, silence */
         bytes += iterations * volume / 2 * (2 * DIRECTIONS + cost);
+        width = (width + 1) / 2;
+        height = (height + 1) / 2;
+    }
+    return bytes;
+}
+
+/* The same where pairs of half-steps are one pass, starts are read from the parents and the finest level ends
+ * with the labels (backend.h's propagate). */
+static double bp_bytes_fused(int width, int height, int labels, int levels, int iterations) {
+    double bytes = 0, padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
+    for (int l = 0; l < levels; l++) {
+        double volume = (double)width * height * padded, parents = l + 1 < levels ? 1 : 0;
+        int cost = l ? 2 : 1, even = iterations % 2 == 0, pairs = (iterations - 1) / 2;
+        bytes += volume * (l + 1 < levels ? cost + 0.5 : 0); /* halve */
+        bytes += volume * (even ? 0.5 * cost + parents + 2 : 0);
+        for (int i = 0; i < pairs; i++)
+            bytes += volume * (cost + (i || even ? 2 : parents) + 2);
+        bytes += volume * (l ? 0.5 * cost + 4 : cost + 2);
         width = (width + 1) / 2;
         height = (height + 1) / 2;
     }
@@ -89,12 +109,13 @@ static int measure(struct stereo *s, const struct bench_options *o, struct frame
     return 0;
 }
 
-static void print_row(const struct bench_options *o, const char *backend, struct row *r,
+static void print_row(const struct bench_options *o, const struct backend *backend, struct row *r,
                       double copy) {
     const struct params *p = &o->params;
     double bp = bench_quantile(r->bp, r->count, 0.5),
            whole = bench_quantile(r->whole, r->count, 0.5);
-    double bytes = bp_bytes(o->width, o->height, o->labels, p->bp_levels, p->bp_iterations);
+    double bytes = (backend->propagate && !p->bp_resting && p->bp_iterations > 1 ? bp_bytes_fused : bp_bytes)(
+        o->width, o->height, o->labels, p->bp_levels, p->bp_iterations);
     double bp10 = bench_quantile(r->bp, r->count, 0.1), bp90 = bench_quantile(r->bp, r->count, 0.9);
     double whole10 = bench_quantile(r->whole, r->count, 0.1),
            whole90 = bench_quantile(r->whole, r->count, 0.9);
@@ -107,7 +128,7 @@ static void print_row(const struct bench_options *o, const char *backend, struct
             "\"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, \"bp_bytes\": %.0f, \"copy_gbs\": "
             "%.2f, "
             "\"copy_share\": %.4f, \"frames\": %d}\n",
-            backend, o->width, o->height, o->labels, p->bp_levels, p->bp_iterations, bp, bp10, bp90,
+            backend->name, o->width, o->height, o->labels, p->bp_levels, p->bp_iterations, bp, bp10, bp90,
             whole, whole10, whole90, bytes, copy, share, r->count);
     else
         printf("%4dx%-4d %4d  %9.3f %9.3f..%-9.3f %7.3f %5.0f %%  %9.2f %9.2f..%-9.2f %4d\n",
@@ -144,7 +165,7 @@ static int bench_size(struct bench_options *o) {
         error = measure(s, o, f, row);
     }
     if (!error) {
-        print_row(o, stereo_backend(s), row, copy);
+        print_row(o, b, row, copy);
         if (!o->json && o->frames > 0 && o->plain >= 0)
             print_stages(row);
         fflush(stdout);
@@ -167,8 +188,8 @@ static int bench_table(const struct bench_options *o) {
                "size      labels   BP ms  (a view)   p10..p90      GB  of copy   frame ms       "
                "p10..p90   frames\n",
                b->name, bench_copy_gbs(b), o->params.bp_levels, o->params.bp_iterations);
+    int count = o->width ? 1 : (int)(sizeof(sizes) / sizeof(sizes[0])) - (b->own_memory ? 0 : GPU_SIZES);
     b->close(&b);
-    int count = o->width ? 1 : (int)(sizeof(sizes) / sizeof(sizes[0]));
     for (int i = 0; i < count && !error; i++) {
         struct bench_options one = *o;
         if (!o->width) {
@@ -241,9 +262,9 @@ static void print_usage(FILE *to) {
 }
 
 int bench_main(int argc, char **argv) {
-    struct bench_options o = {.frames = 21};
+    struct bench_options o = {.frames = 51};
     params_default(&o.params);
-    o.params.bp_iterations = 5;
+    o.params.bp_iterations = 7;
     int message = argc > 1 && !strcmp(argv[1], "message");
     for (int i = 1 + message; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
