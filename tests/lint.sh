@@ -21,9 +21,9 @@ lint_format() {
 lint_style() {
     local files
     files=$(sources c h cu cuh cc def sh; echo .ci/run)
-    ! grep -nP '\t|\r| $' $files docs/* README.md || return 1
-    ! grep -nP ' $|\r' Makefile config/presets/* $(find share -type f) || return 1
-    ! grep -nP '^.{101,}' $files Makefile config/presets/* $(find share -type f) || return 1
+    ! grep -nIP '\t|\r| $' $files docs/* README.md || return 1
+    ! grep -nIP ' $|\r' Makefile config/presets/* $(find share -type f) || return 1
+    ! grep -nIP '^.{101,}' $files Makefile config/presets/* $(find share -type f) || return 1
     for file in $files; do
         head -n 12 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
             { echo "$file: no SPDX line in its header"; return 1; }
