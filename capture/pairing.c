@@ -9,8 +9,9 @@
 
 #define NS_PER_S 1000000000
 #define INTERVAL_ASSUMED (NS_PER_S / 30)
-#define JITTER_NS 5000000 /* what a busy machine adds to a delivery */
-#define OLD_NS NS_PER_S   /* a frame that took longer than this to arrive carries a wrong time */
+#define JITTER_NS 5000000        /* what a busy machine adds to a delivery */
+#define WINDOW_NS (NS_PER_S / 4) /* a window is at least so long: a busy machine pauses */
+#define OLD_NS NS_PER_S /* a frame that took longer than this to arrive carries a wrong time */
 
 static void follow_tolerance(struct pairing *pairing) {
     int64_t left = pairing->side[0].interval_ns, right = pairing->side[1].interval_ns;
@@ -91,11 +92,13 @@ static int64_t longer(int64_t a, int64_t b) {
 /* The least delay of a window of prompt frames is that of an undisturbed delivery. It may
  * differ between cameras and wander with both; when it changes for one of them alone, that
  * camera's clock did. */
-static void judge_delay(struct pairing *pairing, int number, int64_t delay_ns) {
+static void judge_delay(struct pairing *pairing, int number, int64_t arrived_ns, int64_t delay_ns) {
     struct pairing_side *side = &pairing->side[number];
     if (side->delays == 0 || delay_ns < side->next_delay_ns)
         side->next_delay_ns = delay_ns;
-    if (++side->delays < PAIRING_WINDOW)
+    if (side->delays == 0)
+        side->window_ns = arrived_ns;
+    if (++side->delays < PAIRING_WINDOW || arrived_ns - side->window_ns < WINDOW_NS)
         return;
     side->delays = 0;
     side->delay_ns = side->next_delay_ns;
@@ -124,7 +127,7 @@ static void judge_time(struct pairing *pairing, int number, const struct frame_s
     else if (delay_ns > OLD_NS && stamp->prompt)
         by_arrival(pairing, number, "its capture times are more than a second old");
     else if (stamp->prompt)
-        judge_delay(pairing, number, delay_ns);
+        judge_delay(pairing, number, stamp->arrived_ns, delay_ns);
 }
 
 static void learn_interval(struct pairing *pairing, struct pairing_side *side,

@@ -41,6 +41,7 @@ struct pairing_side {
     struct frame_stamp last;
     int64_t interval_ns; /* mean seen lately, at first the nominal one */
     int64_t delay_ns, first_delay_ns, next_delay_ns; /* least delay of delivery in a window */
+    int64_t window_ns;                               /* when the window began */
     int delays, windows; /* frames in the window under way; windows seen */
     long frames, unpaired, passed_over, expired;
     long dropped;  /* by the driver: gaps in the sequence numbers */

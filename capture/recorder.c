@@ -14,6 +14,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,7 +33,8 @@ struct recorder {
     struct image converted[2]; /* for formats that the file cannot hold */
     int64_t first_ns;
     double rate;
-    GMutex lock; /* guards status */
+    atomic_int given, written; /* hand rows over to GStreamer's thread, and the file back */
+    GMutex lock;               /* guards status */
     struct recorder_status status;
 };
 
@@ -166,12 +168,14 @@ static GQuark row_quark(void) {
 static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
     struct recorder *recorder = context;
     (void)pad;
+    atomic_load(&recorder->given);
     const char *row = gst_mini_object_get_qdata(
         GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
     if (row) {
         fputs(row, recorder->csv);
         fflush(recorder->csv); /* a crash must not take the times along */
     }
+    atomic_fetch_add(&recorder->written, 1);
     return GST_PAD_PROBE_OK;
 }
 
@@ -226,6 +230,7 @@ static void release(struct recorder *recorder) {
         gst_clear_object(&recorder->bus);
         gst_object_unref(recorder->pipeline);
     }
+    atomic_load(&recorder->written);
     if (recorder->csv)
         fclose(recorder->csv);
     if (recorder->about)
@@ -354,6 +359,7 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
                             (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
         gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), row_quark(), row, g_free);
     }
+    atomic_fetch_add(&recorder->given, 1);
     gst_app_src_push_buffer(recorder->track[side], buffer); /* does not wait: block is off */
 }
 

@@ -17,6 +17,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define NS_PER_S 1000000000LL
@@ -27,7 +28,7 @@
 #define RATE_TIMES 32
 
 struct stream {
-    struct live_gst *owner;
+    _Atomic(struct live_gst *) owner; /* set last: hands the rest over to GStreamer's thread */
     int side;
     GstAppSink *sink;
     GstSample *slot[PAIRING_SLOTS], *newest;
@@ -103,7 +104,7 @@ static struct frame_stamp stamp_of(struct stream *stream, GstSample *sample) {
 
 static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
     struct stream *stream = context;
-    struct live_gst *gst = stream->owner;
+    struct live_gst *gst = atomic_load(&stream->owner);
     GstSample *sample = gst_app_sink_pull_sample(sink);
     if (!sample)
         return GST_FLOW_EOS;
@@ -128,10 +129,11 @@ static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
 static void on_end(GstAppSink *sink, gpointer context) {
     struct stream *stream = context;
     (void)sink;
-    pthread_mutex_lock(&stream->owner->lock);
-    stream->owner->ended = 1;
-    pthread_cond_signal(&stream->owner->came);
-    pthread_mutex_unlock(&stream->owner->lock);
+    struct live_gst *gst = atomic_load(&stream->owner);
+    pthread_mutex_lock(&gst->lock);
+    gst->ended = 1;
+    pthread_cond_signal(&gst->came);
+    pthread_mutex_unlock(&gst->lock);
 }
 
 /* ---- the reader */
@@ -315,6 +317,7 @@ static void live_gst_close(struct source *source) {
         gst_element_set_state(gst->pipeline, GST_STATE_NULL);
         gst_object_unref(gst->bus);
     }
+    pthread_mutex_lock(&gst->lock); /* no callback is under way any more; what they did is seen */
     for (int i = 0; i < 2; i++) {
         struct stream *stream = &gst->stream[i];
         for (int s = 0; s < PAIRING_SLOTS; s++)
@@ -322,6 +325,7 @@ static void live_gst_close(struct source *source) {
         g_clear_pointer(&stream->newest, gst_sample_unref);
         gst_clear_object(&stream->sink);
     }
+    pthread_mutex_unlock(&gst->lock);
     gst_clear_object(&gst->pipeline);
     pthread_cond_destroy(&gst->came);
     pthread_mutex_destroy(&gst->lock);
@@ -356,7 +360,6 @@ static int find_sinks(struct live_gst *gst) {
     for (int i = 0; i < gst->streams; i++) {
         struct stream *stream = &gst->stream[i];
         GstAppSinkCallbacks callbacks = {.new_sample = on_sample, .eos = on_end};
-        stream->owner = gst;
         stream->side = i;
         g_snprintf(stream->status.name, sizeof stream->status.name, "%s: %.60s",
                    gst->streams == 1 ? "camera"
@@ -364,6 +367,7 @@ static int find_sinks(struct live_gst *gst) {
                                      : "left camera",
                    gst->name);
         g_object_set(stream->sink, "caps", caps, "max-buffers", 2, "drop", TRUE, NULL);
+        atomic_store(&stream->owner, gst);
         gst_app_sink_set_callbacks(stream->sink, &callbacks, stream, NULL);
     }
     gst_caps_unref(caps);
@@ -425,7 +429,6 @@ static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
 static int learn(struct live_gst *gst) {
     GstVideoInfo info[2];
     struct source *source = &gst->source;
-    gst->seen_ns = clock_ns();
     gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
     int error = wait_for_first(gst, info);
     if (error)
@@ -477,6 +480,7 @@ struct source *source_live_gst_open(const char *word, const struct source_option
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&gst->lock, NULL);
     pairing_init(&gst->pairing, 0, (const int64_t[]){0, 0});
+    gst->seen_ns = clock_ns();
     int code = open_pipeline(gst, strchr(word, ':') + 1);
     if (!code)
         code = learn(gst);

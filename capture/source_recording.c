@@ -316,19 +316,20 @@ static void read_about(struct recording *r, const char *path) {
 }
 
 static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
-    struct recording *r = context;
     char *name = gst_pad_get_name(pad);
     int track = strcmp(name, "video_0") == 0 ? 0 : strcmp(name, "video_1") == 0 ? 1 : -1;
     g_free(name);
-    (void)demux;
+    (void)context;
     if (track < 0)
         return;
-    GstElement *queue = gst_bin_get_by_name(GST_BIN(r->pipeline), track ? "queue1" : "queue0");
+    GstObject *pipeline = gst_object_get_parent(GST_OBJECT(demux));
+    GstElement *queue = gst_bin_get_by_name(GST_BIN(pipeline), track ? "queue1" : "queue0");
     GstPad *input = queue ? gst_element_get_static_pad(queue, "sink") : NULL;
     if (input)
         gst_pad_link(pad, input);
     gst_clear_object(&input);
     gst_clear_object(&queue);
+    gst_object_unref(pipeline);
 }
 
 static int open_pipeline(struct recording *r, const char *path) {
@@ -354,7 +355,7 @@ static int open_pipeline(struct recording *r, const char *path) {
     GstElement *file = gst_bin_get_by_name(GST_BIN(r->pipeline), "file");
     GstElement *demux = gst_bin_get_by_name(GST_BIN(r->pipeline), "demux");
     g_object_set(file, "location", path, NULL);
-    g_signal_connect(demux, "pad-added", G_CALLBACK(on_pad), r);
+    g_signal_connect(demux, "pad-added", G_CALLBACK(on_pad), NULL);
     gst_object_unref(file);
     gst_object_unref(demux);
     r->bus = gst_element_get_bus(r->pipeline);

@@ -5,6 +5,7 @@
  */
 #include "capture/pixel_format.h"
 #include "capture/source_status.h"
+#include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"
 
 #include <stdlib.h>

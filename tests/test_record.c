@@ -6,6 +6,7 @@
 #include "capture/pixel_format.h"
 #include "capture/recorder.h"
 #include "capture/source_private.h"
+#include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"
 
 #include <fcntl.h>
