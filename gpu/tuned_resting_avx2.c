@@ -141,9 +141,13 @@ static void resting_awake(struct resting *s, const struct message_args *a, int y
     lay_line(s->lines.down, a, y + 1);
     int awake = list_directions(s, a, row.count, row.odd);
     memset(flags, 0, (size_t)row.count);
-#define WITH(n, wide, steps) resting_row(s, &row, flags, awake, n, wide, steps)
-    WITH_SHAPE(WITH, a->grid.padded / LABEL_BLOCK, a->cost16 != NULL, s->envelope.steps)
-#undef WITH
+    int n = a->grid.padded / LABEL_BLOCK, wide = a->cost16 != NULL, steps = s->envelope.steps;
+    if (n == 1)
+        resting_row(s, &row, flags, awake, 1, wide, steps);
+    else if (n == 4)
+        resting_row(s, &row, flags, awake, 4, wide, steps);
+    else
+        resting_row(s, &row, flags, awake, n, wide, steps);
 }
 
 static void rows_resting_avx2(const void *args, int width, int first, int last) {
