@@ -6,6 +6,7 @@
 #include "capture/pixel_format.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <libv4l2.h>
 #include <linux/videodev2.h>
 #include <math.h>
@@ -165,26 +166,34 @@ static double distance(const struct camera_mode *mode, const struct mode_wish *w
 
 static void list_choices(const struct mode_list *list, const struct mode_wish *wish, char *why,
                          size_t size) {
-    char name[5];
-    int used = snprintf(why, size, "has no mode ");
-    if (wish->fourcc)
-        used +=
-            snprintf(why + used, size - (size_t)used, "%s ", pixel_fourcc_name(wish->fourcc, name));
-    if (wish->width)
-        used += snprintf(why + used, size - (size_t)used, "%dx%d", wish->width, wish->height);
-    used += snprintf(why + used, size - (size_t)used, "; it has");
+    char piece[64], name[5];
+    g_strlcpy(why, "has no mode", size);
+    if (wish->fourcc) {
+        snprintf(piece, sizeof piece, " %s", pixel_fourcc_name(wish->fourcc, name));
+        g_strlcat(why, piece, size);
+    }
+    if (wish->width) {
+        snprintf(piece, sizeof piece, " %dx%d", wish->width, wish->height);
+        g_strlcat(why, piece, size);
+    }
+    g_strlcat(why, "; it has", size);
     const struct camera_mode *last = NULL;
-    for (int i = 0; i < list->count && used > 0 && (size_t)used + 24 < size; i++) {
+    for (int i = 0; i < list->count; i++) {
         const struct camera_mode *mode = &list->mode[i];
         if (last && last->fourcc == mode->fourcc && last->width == mode->width &&
             last->height == mode->height)
             continue;
-        used += snprintf(why + used, size - (size_t)used, "%s %s %dx%d", last ? "," : "",
-                         pixel_fourcc_name(mode->fourcc, name), mode->width, mode->height);
+        snprintf(piece, sizeof piece, "%s %s %dx%d", last ? "," : "",
+                 pixel_fourcc_name(mode->fourcc, name), mode->width, mode->height);
+        if (strlen(why) + strlen(piece) + sizeof "..." > size) {
+            g_strlcat(why, "...", size);
+            return;
+        }
+        g_strlcat(why, piece, size);
         last = mode;
     }
     if (!last)
-        snprintf(why + used, size - (size_t)used, " none");
+        g_strlcat(why, " none", size);
 }
 
 int mode_choose(const struct mode_list *list, const struct mode_wish *wish,

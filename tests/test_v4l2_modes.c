@@ -1,0 +1,181 @@
+/*
+ * Choosing a camera's mode, and what is said when a camera refuses: bandwidth with the mode that
+ * would fit, who has it open, which group may. SPDX-License-Identifier: MIT
+ */
+#include "capture/device_list.h"
+#include "capture/pixel_format.h"
+#include "capture/v4l2_errors.h"
+#include "capture/v4l2_modes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct camera_mode webcam[] = {
+    {PIXEL_YUYV, 640, 480, 30},  {PIXEL_YUYV, 640, 480, 15},
+    {PIXEL_YUYV, 1280, 720, 10}, {PIXEL_YUYV, 320, 240, 30},
+    {PIXEL_MJPG, 1280, 720, 30}, {PIXEL_MJPG, 640, 480, 30},
+    {PIXEL_MJPG, 640, 480, 60},  {FOURCC('H', '2', '6', '4'), 640, 480, 30},
+};
+static const struct mode_list all = {webcam, G_N_ELEMENTS(webcam), NULL, 0};
+
+static void expect(const struct mode_list *list, struct mode_wish wish, const char *wanted) {
+    struct camera_mode mode;
+    char why[512], text[64];
+    g_assert_cmpint(mode_choose(list, &wish, &mode, why, sizeof why), ==, 0);
+    g_assert_cmpstr(mode_print(&mode, text, sizeof text), ==, wanted);
+}
+
+static void test_choose(void) {
+    expect(&all, (struct mode_wish){0}, "MJPG 640x480 30/s");
+    expect(&all, (struct mode_wish){0, 1280, 720, 0}, "MJPG 1280x720 30/s");
+    expect(&all, (struct mode_wish){PIXEL_YUYV, 0, 0, 0}, "YUYV 640x480 30/s");
+    expect(&all, (struct mode_wish){PIXEL_YUYV, 640, 480, 12}, "YUYV 640x480 15/s");
+    expect(&all, (struct mode_wish){0, 640, 480, 90}, "MJPG 640x480 60/s");
+    struct camera_mode mode;
+    char why[512];
+    struct mode_wish wish = {PIXEL_MJPG, 800, 600, 0};
+    g_assert_cmpint(mode_choose(&all, &wish, &mode, why, sizeof why), ==, -EINVAL);
+    g_assert_nonnull(strstr(why, "has no mode MJPG 800x600; it has YUYV 640x480"));
+    g_assert_null(strchr(why, '\n'));
+    char little[30]; /* a list that does not fit is cut, not overrun */
+    g_assert_cmpint(mode_choose(&all, &wish, &mode, little, sizeof little), ==, -EINVAL);
+    struct size_range range = {PIXEL_GREY, 16, 1000, 8, 16, 1000, 4};
+    const struct mode_list any = {NULL, 0, &range, 1};
+    expect(&any, (struct mode_wish){0, 800, 600, 25}, "GREY 800x600 25/s");
+    wish = (struct mode_wish){0, 801, 600, 0};
+    g_assert_cmpint(mode_choose(&any, &wish, &mode, why, sizeof why), ==, -EINVAL);
+}
+
+static const char *lighter_than(int i, char text[64]) {
+    struct camera_mode lighter;
+    if (mode_lighter(&all, &webcam[i], &lighter) != 0)
+        return "none";
+    return mode_print(&lighter, text, 64);
+}
+
+static void test_lighter(void) {
+    char text[64];
+    g_assert_cmpstr(lighter_than(0, text), ==, "MJPG 640x480 30/s"); /* MJPEG first */
+    g_assert_cmpstr(lighter_than(6, text), ==, "MJPG 640x480 30/s"); /* then a lower rate */
+    g_assert_cmpstr(lighter_than(4, text), ==, "MJPG 640x480 60/s"); /* then a smaller picture */
+    g_assert_cmpstr(lighter_than(5, text), ==, "none");
+}
+
+static void test_bandwidth(void) {
+    char text[512];
+    struct camera_mode lighter = webcam[5];
+    v4l2_explain(-ENOSPC, "start", "/dev/null", &webcam[0], &lighter, text, sizeof text);
+    g_assert_nonnull(strstr(text, "no USB bandwidth for YUYV 640x480 30/s"));
+    g_assert_nonnull(strstr(text, "--format MJPG --size 640x480 --rate 30"));
+    v4l2_explain(-ENOSPC, "start", "/dev/null", &webcam[5], NULL, text, sizeof text);
+    g_assert_nonnull(strstr(text, "port of its own controller"));
+    v4l2_explain(-EIO, "start", "/dev/null", NULL, NULL, text, sizeof text);
+    g_assert_nonnull(strstr(text, "cannot start: Input/output error"));
+    v4l2_explain(-ENODEV, "start", "/dev/null", NULL, NULL, text, sizeof text);
+    g_assert_nonnull(strstr(text, "plug it in again"));
+}
+
+static void test_busy(void) {
+    char *path = NULL, text[512], process[32];
+    int fd = g_file_open_tmp("livestereo-XXXXXX", &path, NULL), ready[2];
+    g_assert_cmpint(pipe(ready), ==, 0);
+    g_assert_cmpstr(v4l2_users(path, text, sizeof text), ==, ""); /* we ourselves do not count */
+    pid_t child = fork();
+    if (child == 0) { /* has inherited the file */
+        if (write(ready[1], "x", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    g_assert_cmpint(read(ready[0], text, 1), ==, 1);
+    v4l2_explain(-EBUSY, "start", path, NULL, NULL, text, sizeof text);
+    g_snprintf(process, sizeof process, "(%d)", (int)child);
+    g_assert_nonnull(strstr(text, "is in use by test_v4l2_modes"));
+    g_assert_nonnull(strstr(text, process));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    v4l2_explain(-EBUSY, "start", path, NULL, NULL, text, sizeof text);
+    g_assert_nonnull(strstr(text, "another program"));
+    close(fd);
+    close(ready[0]);
+    close(ready[1]);
+    g_unlink(path);
+    g_free(path);
+}
+
+static void test_access(void) {
+    char text[512];
+    v4l2_explain(-EACCES, "open", "/dev/null", NULL, NULL, text, sizeof text);
+    g_assert_nonnull(strstr(text, "only the group root may; join it with sudo usermod -aG root"));
+    v4l2_explain(-EACCES, "open", "/dev/no such node", NULL, NULL, text, sizeof text);
+    g_assert_nonnull(strstr(text, "the group video"));
+}
+
+/* ---- names that stay */
+
+static struct device camera(const char *node, const char *bus, const char *serial, const char *id) {
+    struct device d = {.driver = "uvcvideo", .identity = {.card = "HD Cam"}};
+    g_strlcpy(d.node, node, sizeof d.node);
+    g_strlcpy(d.identity.bus, bus, sizeof d.identity.bus);
+    g_strlcpy(d.identity.serial, serial, sizeof d.identity.serial);
+    g_strlcpy(d.by_id, id, sizeof d.by_id);
+    g_snprintf(d.by_path, sizeof d.by_path, "/dev/v4l/by-path/%s", bus);
+    return d;
+}
+
+static void test_names(void) {
+    struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", "/dev/v4l/by-id/cam_AAA"),
+                               camera("/dev/video2", "usb-2", "BBB", "/dev/v4l/by-id/cam_BBB")};
+    struct device_list list = {devices, 2};
+    char why[256];
+    const char *const words[] = {"/dev/video2", "usb-2", "BBB", "cam_BBB",
+                                 "/dev/v4l/by-path/usb-2"};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        g_assert_true(device_list_find(&list, words[i], why, sizeof why) == &devices[1]);
+    g_assert_null(device_list_find(&list, "CCC", why, sizeof why));
+    g_assert_cmpstr(device_stable_name(&list, &devices[1]), ==, "/dev/v4l/by-id/cam_BBB");
+    int index[2];
+    g_assert_cmpint(device_list_pair(&list, index), ==, 1);
+    /* in another port it is known by its serial */
+    struct device_identity left = devices[0].identity, right = devices[1].identity;
+    g_strlcpy(devices[0].identity.bus, "usb-7", sizeof devices[0].identity.bus);
+    g_assert_true(device_list_again(&list, &left, &right) == &devices[0]);
+    list.count = 1;
+    g_assert_null(device_list_again(&list, &right, &left));
+}
+
+static void test_twins(void) {
+    /* two of one serial: one by-id link, of which either may have got hold */
+    struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", "/dev/v4l/by-id/cam_AAA"),
+                               camera("/dev/video2", "usb-2", "AAA", "")};
+    struct device_list list = {devices, 2};
+    char why[256];
+    g_assert_cmpstr(device_stable_name(&list, &devices[0]), ==, "/dev/v4l/by-path/usb-1");
+    g_assert_cmpstr(device_stable_name(&list, &devices[1]), ==, "/dev/v4l/by-path/usb-2");
+    g_assert_null(device_list_find(&list, "AAA", why, sizeof why));
+    g_assert_nonnull(strstr(why, "name the bus (usb-1 or usb-2)"));
+    /* swapped nodes: each is found at its port */
+    struct device_identity left = devices[0].identity, right = devices[1].identity;
+    g_strlcpy(devices[0].node, "/dev/video2", sizeof devices[0].node);
+    g_strlcpy(devices[1].node, "/dev/video0", sizeof devices[1].node);
+    g_assert_true(device_list_again(&list, &left, &right) == &devices[0]);
+    g_assert_true(device_list_again(&list, &right, &left) == &devices[1]);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/v4l2-modes/choose", test_choose);
+    g_test_add_func("/v4l2-modes/lighter", test_lighter);
+    g_test_add_func("/v4l2-modes/bandwidth", test_bandwidth);
+    g_test_add_func("/v4l2-modes/busy", test_busy);
+    g_test_add_func("/v4l2-modes/access", test_access);
+    g_test_add_func("/v4l2-modes/names", test_names);
+    g_test_add_func("/v4l2-modes/twins", test_twins);
+    return g_test_run();
+}
