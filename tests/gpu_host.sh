@@ -7,27 +7,41 @@
 # with-display.sh. SPDX-License-Identifier: MIT
 set -euo pipefail
 
-extras="libglib2.0-0 libgstreamer1.0-0 libgstreamer-plugins-base1.0-0 liborc-0.4-0 libdw1 libcap2
-libpcre2-8-0 libxdo3 xdotool libxtst6 libxkbcommon0 fonts-dejavu-core"
+# Shared libraries of the programs, but for those that belong to the machine's C library and drivers.
+libraries() {
+    ldd "$@" | awk '/=> \// { print $3 }' | sort -u |
+        grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libGL|libEGL|libGLX)[.-]'
+}
 
 prepare() {
     local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work
     local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     mkdir -p "$dir"
-    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" build/gpu/livestereo build/gpu/test_gui
+    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo build/gpu/test_gui
     "$nvcc" -O2 -arch="$sm" -o "$dir/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
     cp build/gpu/livestereo build/gpu/test_gui "$gpu_host/with-display.sh" "$dir"
+    # shellcheck disable=SC2046
+    gcc -D_GNU_SOURCE -I. -o build/gpu/make_recording tests/make_recording.c \
+        $(pkg-config --cflags --libs gstreamer-app-1.0)
+    build/gpu/make_recording "$dir/hd.mkv" 60 1280 720
+    mkdir -p "$dir/gst"
+    for plugin in app coreelements jpeg matroska playback typefindfunctions videoconvertscale \
+        videotestsrc; do
+        cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$dir/gst"
+    done
     strip "$dir"/livestereo "$dir"/test_gui "$dir"/bench_interop
     if [ ! -e "$dir/display.tar.xz" ]; then
         work=$(mktemp -d)
-        # shellcheck disable=SC2086
-        "$gpu_host/collect-debs.sh" "$work/debs" $extras
+        "$gpu_host/collect-debs.sh" "$work/debs" xdotool libxdo3 libxtst6 libxkbcommon0 \
+            fonts-dejavu-core
         for deb in "$work"/debs/*.deb; do
             case ${deb##*/} in # the loaders go into /, all else beside the machine's own libraries
             libegl1_* | libglvnd0_* | libopengl0_* | libgl1_* | libglx0_*) dpkg -x "$deb" "$work/all/root" ;;
             *) dpkg -x "$deb" "$work/all/opt" ;;
             esac
         done
+        libraries "$dir"/livestereo "$dir"/test_gui "$dir"/bench_interop "$dir"/gst/*.so |
+            xargs cp -Lnt "$work/all/opt/usr/lib/x86_64-linux-gnu"
         rm -rf "$work"/all/*/usr/share/{doc,man,locale,lintian,bash-completion,bug,gdb,icons}
         tar -C "$work/all" -c opt root | xz -T0 >"$dir/display.tar.xz"
         rm -rf "$work"
@@ -56,9 +70,10 @@ measure() {
     export PATH=/opt/gl/usr/bin:$PATH HOME=/nonexistent LIVESTEREO_BIN=$dir/livestereo
     echo "== textures"
     "$dir/bench_interop" || echo "bench_interop: exit code $?"
-    echo "== the window with CUDA, 1280x720 at 30 a second, 10 s"
-    "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cuda \
-        --set disparity_range=96 --frames 300 --rate 30 --stats --report -v
+    export GST_PLUGIN_SYSTEM_PATH_1_0=$dir/gst GST_REGISTRY=/tmp/gst-registry GST_REGISTRY_FORK=no
+    echo "== a recording of 1280x720 at 30 a second, 10 s, CUDA"
+    "$dir/livestereo" view "$dir/hd.mkv" --set backend=cuda --set disparity_range=96 --loop --drop \
+        --frames 300 --stats --report -v
     echo "== the same with every core at work on the CPU backend: answers to a key"
     "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cpu \
         --set disparity_range=96 --frames 3 --report
