@@ -5,6 +5,7 @@
  */
 #include "app/view.h"
 
+#include "capture/device_list.h"
 #include "capture/picture.h"
 #include "config/log.h"
 
@@ -126,6 +127,7 @@ static void show(struct viewer *v, struct frame **frame) {
     v->fresh = true;
     v->target = -1; /* what comes after a seek is what was asked for */
     view_stats_frame(v, skipped);
+    view_record_frame(v);
     if (v->state.paused || v->stats_data.frames == 1)
         v->redraws = REDRAWS_INPUT; /* so that panels come to rest in their size */
     view_redraw(v);
@@ -436,6 +438,7 @@ static int view_source(struct viewer *v, const struct view_options *o,
     code = shooting ? shoot(v) : interact(v);
     if (!shooting && code == EXIT_DONE)
         view_state_save(v);
+    view_record_end(v);
     if (o->report)
         view_stats_report(v);
     return code;
@@ -455,9 +458,27 @@ static void free_viewer(struct viewer *v) {
     g_free(v);
 }
 
+/* What a camera or two offer where no source was named: two of one make are left and right. */
+static char *first_source(void) {
+    struct device_list list;
+    int pair[2];
+    char *word = NULL;
+    if (device_list_read(&list) != 0)
+        return g_strdup("synth:");
+    if (device_list_pair(&list, pair)) {
+        word = g_strdup_printf("v4l2:%s,%s", device_stable_name(&list, &list.device[pair[0]]),
+                               device_stable_name(&list, &list.device[pair[1]]));
+        log_info(word, "two cameras of one make; key x exchanges left and right");
+    } else if (list.count > 0) {
+        log_info(NULL, "cameras are there, but no two alike; livestereo list shows what to write."
+                       " Showing the built-in scene");
+    }
+    device_list_free(&list);
+    return word ? word : g_strdup("synth:");
+}
+
 static int open_and_view(int argc, char **argv, const struct common_options *common,
                          const struct params *params, const struct view_options *o) {
-    static const char *const scene[] = {"synth:"};
     if (o->frames < 0 || o->rate < 0 || o->start < 0 || (o->screenshot && o->frames < 1)) {
         log_error("view", o->screenshot
                               ? "--screenshot needs --frames N, the number of pairs before it"
@@ -483,8 +504,10 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
                                               .distance = 1,
                                               .center_x = 0.5,
                                               .center_y = 0.5};
-    v->source = argc > 1 ? source_open((const char *const *)argv + 1, argc - 1, &options, &error)
-                         : source_open(scene, 1, &options, &error);
+    g_autofree char *first = argc > 1 ? NULL : first_source();
+    const char *words[] = {first};
+    v->source = first ? source_open(words, 1, &options, &error)
+                      : source_open((const char *const *)argv + 1, argc - 1, &options, &error);
     if (v->source) {
         v->rate = o->rate > 0 ? o->rate : v->source->rate > 0 ? v->source->rate : RATE_UNKNOWN;
         quit_catch();

@@ -32,6 +32,8 @@ struct view_options {
     gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
 };
 
+struct recorder;
+
 struct history {
     float stage_ms[TIME_COUNT], compute_ms;
 };
@@ -62,6 +64,7 @@ struct viewer {
     struct stereo *stereo;
     struct live *live;
     struct rig_use rig;
+    struct recorder *recorder; /* NULL: not recording */
     const struct view_options *options;
     double ui_scale;
 
@@ -151,6 +154,12 @@ void view_stats_report(struct viewer *v);
 void view_export_window(struct viewer *v);
 void view_export_pair(struct viewer *v);
 void view_export_points(struct viewer *v);
+
+/* view_record.c: on and off; a frame was taken; the mark on the picture. */
+void view_record_toggle(struct viewer *v);
+void view_record_end(struct viewer *v);
+void view_record_frame(struct viewer *v);
+void view_record_draw(struct viewer *v);
 
 /* view_state.c */
 void view_state_load(struct viewer *v, const struct common_options *options);

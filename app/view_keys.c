@@ -196,6 +196,11 @@ static void act_points(struct viewer *v, int value) {
     view_export_points(v);
 }
 
+static void act_record(struct viewer *v, int value) {
+    (void)value;
+    view_record_toggle(v);
+}
+
 static void act_unpin(struct viewer *v, int value) {
     (void)value;
     v->probe_count = 0;
@@ -249,6 +254,7 @@ const struct view_key view_keys[] = {
     {"screenshot", "s", "save the window as PNG", act_screenshot, 0},
     {"export", "e", "save the pair, disparity (16-bit PNG, PFM) and its colours", act_pair, 0},
     {"points", "P", "save the points as PLY", act_points, 0},
+    {"record", "r", "record the raw pairs, end recording", act_record, 0},
     {"save-preset", "F5", "save the settings as preset", act_preset, 0},
     {"load-preset", "F9", "load that preset", act_preset, 1},
     {"larger", "+", "larger text", act_scale, 1},

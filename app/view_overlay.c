@@ -186,5 +186,6 @@ void view_overlay_draw(struct viewer *v) {
                  "waiting for the first frame");
     }
     draw_banner(v);
+    view_record_draw(v);
     draw_message(v);
 }

@@ -171,6 +171,7 @@ static void add_values(const struct viewer *v, GString *text) {
     g_string_append_printf(text, "state probes %d\n", v->probe_count);
     g_string_append_printf(text, "state settings %c\n", "AB"[v->slot_now]);
     g_string_append_printf(text, "state loop %ld %ld %d\n", v->mark[0], v->mark[1], v->loop_file);
+    g_string_append_printf(text, "state recording %d\n", v->recorder != NULL);
     g_string_append_printf(text, "state swap %d\n", v->swap);
     g_string_append_printf(text, "state zoom %.3f %.4f %.4f\n", v->draw_settings.zoom,
                            v->draw_settings.center_x, v->draw_settings.center_y);

@@ -448,6 +448,8 @@ static const struct {
     {"reset-view", "zoom", "1.000 0.5000 0.5000"},
     {"save-preset", "message", "type a name for the preset first"},
     {"load-preset", "message", "there is no preset \"\""},
+    {"record", "recording", "1"},
+    {"record", "recording", "0"},
     {"unpin", "probes", "0"},
     {"fullscreen", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=1"},
     {"fullscreen", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
