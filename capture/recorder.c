@@ -206,7 +206,7 @@ static int open_pipeline(struct recorder *recorder) {
     gst_object_unref(file);
     recorder->bus = gst_element_get_bus(recorder->pipeline);
     const char *const names[2] = {"left", "right"};
-    for (int i = 0; i < recorder->tracks; i++) {
+    for (int i = 0; i < 2 && i < recorder->tracks; i++) {
         recorder->track[i] =
             GST_APP_SRC(gst_bin_get_by_name(GST_BIN(recorder->pipeline), names[i]));
         g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);

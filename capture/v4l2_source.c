@@ -114,9 +114,9 @@ static int take_frame(struct v4l2 *v4l2, int number, int prompt) {
 }
 
 static void take_frames(struct v4l2 *v4l2, const struct pollfd *polled, int waited) {
-    int ready[2] = {polled[0].revents, v4l2->eyes == 2 ? polled[1].revents : 0};
+    int ready[2] = {polled[0].revents, polled[1].revents};
     for (int round = 0; round < ROUNDS && (ready[0] || ready[1]); round++)
-        for (int i = 0; i < v4l2->eyes; i++) {
+        for (int i = 0; i < 2; i++) {
             struct eye *eye = &v4l2->eye[i];
             if (!ready[i])
                 continue;
