@@ -264,6 +264,7 @@ lint:
 BENCH_GPU = $(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
 gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(BENCH_GPU)
 	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN)
+	$(Q)tests/run.sh --step gpu-sanitizers tests/gpu_sanitize.sh $(BUILD)
 	$(BENCH_GPU)
 need-cuda:
 	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/*.cu" >&2; exit 1

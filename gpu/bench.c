@@ -114,8 +114,9 @@ static void print_row(const struct bench_options *o, const struct backend *backe
     const struct params *p = &o->params;
     double bp = bench_quantile(r->bp, r->count, 0.5),
            whole = bench_quantile(r->whole, r->count, 0.5);
-    double bytes = (backend->propagate && !p->bp_resting && p->bp_iterations > 1 ? bp_bytes_fused : bp_bytes)(
-        o->width, o->height, o->labels, p->bp_levels, p->bp_iterations);
+    double bytes = (backend->propagate && !p->bp_resting && p->bp_iterations > 1
+                        ? bp_bytes_fused
+                        : bp_bytes)(o->width, o->height, o->labels, p->bp_levels, p->bp_iterations);
     double bp10 = bench_quantile(r->bp, r->count, 0.1), bp90 = bench_quantile(r->bp, r->count, 0.9);
     double whole10 = bench_quantile(r->whole, r->count, 0.1),
            whole90 = bench_quantile(r->whole, r->count, 0.9);
@@ -128,8 +129,8 @@ static void print_row(const struct bench_options *o, const struct backend *backe
             "\"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, \"bp_bytes\": %.0f, \"copy_gbs\": "
             "%.2f, "
             "\"copy_share\": %.4f, \"frames\": %d}\n",
-            backend->name, o->width, o->height, o->labels, p->bp_levels, p->bp_iterations, bp, bp10, bp90,
-            whole, whole10, whole90, bytes, copy, share, r->count);
+            backend->name, o->width, o->height, o->labels, p->bp_levels, p->bp_iterations, bp, bp10,
+            bp90, whole, whole10, whole90, bytes, copy, share, r->count);
     else
         printf("%4dx%-4d %4d  %9.3f %9.3f..%-9.3f %7.3f %5.0f %%  %9.2f %9.2f..%-9.2f %4d\n",
                o->width, o->height, o->labels, bp, bp10, bp90, bytes * 1e-9, 100 * share, whole,
@@ -188,7 +189,8 @@ static int bench_table(const struct bench_options *o) {
                "size      labels   BP ms  (a view)   p10..p90      GB  of copy   frame ms       "
                "p10..p90   frames\n",
                b->name, bench_copy_gbs(b), o->params.bp_levels, o->params.bp_iterations);
-    int count = o->width ? 1 : (int)(sizeof(sizes) / sizeof(sizes[0])) - (b->own_memory ? 0 : GPU_SIZES);
+    int count =
+        o->width ? 1 : (int)(sizeof(sizes) / sizeof(sizes[0])) - (b->own_memory ? 0 : GPU_SIZES);
     b->close(&b);
     for (int i = 0; i < count && !error; i++) {
         struct bench_options one = *o;
