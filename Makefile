@@ -52,7 +52,9 @@ NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc
 HAVE_CUDA := $(if $(filter-out 0,$(CUDA)),$(NVCC))
 ifneq ($(HAVE_CUDA),)
 ifndef CUDA_ARCH
-CUDA_ARCH := $(shell $(NVCC) --list-gpu-code | grep -x 'sm_[0-9]*' | sort -V | awk -F_ '$$2 >= 75')
+# What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
+CUDA_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell $(NVCC) --list-gpu-code | \
+               grep -x 'sm_[0-9]*' | sort -V | awk -F_ '$$2 >= 75'))
 endif
 SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
 GENCODE = $(foreach a,$(SMS),-gencode arch=compute_$a,code=sm_$a) \
