@@ -111,11 +111,12 @@ static uint8_t *rectified_grey(const struct image *im, const struct rectify_map 
     uint8_t *out = g_new(uint8_t, (size_t)map->width * (size_t)map->height);
     for (int i = 0; i < map->width * map->height; i++) {
         struct rectify_point p = map->point[i];
-        int x = CLAMP(p.x >> 5, 0, im->width - 2), y = CLAMP(p.y >> 5, 0, im->height - 2);
-        int fx = p.x & 31, fy = p.y & 31;
-        const uint8_t *at = grey + (size_t)y * (size_t)im->width + (size_t)x;
-        out[i] = (uint8_t)(((32 - fy) * ((32 - fx) * at[0] + fx * at[1]) +
-                            fy * ((32 - fx) * at[im->width] + fx * at[im->width + 1]) + 512) >>
+        int left = CLAMP(p.x >> 5, 0, im->width - 1), right = MIN(left + 1, im->width - 1);
+        int row = CLAMP(p.y >> 5, 0, im->height - 1), fx = p.x & 31, fy = p.y & 31;
+        const uint8_t *top = grey + (size_t)row * (size_t)im->width;
+        const uint8_t *bottom = row + 1 < im->height ? top + im->width : top;
+        out[i] = (uint8_t)(((32 - fy) * ((32 - fx) * top[left] + fx * top[right]) +
+                            fy * ((32 - fx) * bottom[left] + fx * bottom[right]) + 512) >>
                            10);
     }
     g_free(grey);

@@ -88,7 +88,7 @@ static int undistort_polynomial(const double *k, const double d[2], double xy[2]
         double ex = d[0] - at[0], ey = d[1] - at[1];
         double sx = (e * ex - b * ey) / det, sy = (a * ey - c * ex) / det;
         double step = 1, next = INFINITY, q[2] = {0}, qat[2] = {0};
-        for (; step > 1e-4; step /= 2) {
+        for (int halved = 0; halved < 14; halved++, step /= 2) {
             q[0] = p[0] + step * sx;
             q[1] = p[1] + step * sy;
             distort_polynomial(k, q, qat);

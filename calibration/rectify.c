@@ -89,7 +89,7 @@ static void centre(const struct rig *rig, struct rectification *to, int zero_dis
         double sum[2] = {0, 0};
         for (int i = 0; i < 4; i++) {
             double p[2];
-            rectified_point(rig, to, v, i % 2 * (to->width - 1), i / 2 * (to->height - 1), p);
+            rectified_point(rig, to, v, (i & 1) * (to->width - 1), (i >> 1) * (to->height - 1), p);
             sum[0] += p[0] / 4;
             sum[1] += p[1] / 4;
         }

@@ -126,7 +126,7 @@ static const char *const opencv_lens[2][4] = {{"D1", "distCoeffs1", "distortion_
 static int opencv_camera(struct trees *t, int v, struct camera *c) {
     static const char *const widths[] = {"image_width", "imageWidth", "imageSize_width", NULL};
     static const char *const heights[] = {"image_height", "imageHeight", "imageSize_height", NULL};
-    double m[9], k[14], width, height;
+    double m[9] = {0}, k[14], width, height;
     int file, unused;
     int error = need(t, opencv_matrix[v], m, 9);
     if (error)
@@ -232,7 +232,7 @@ static int read_opencv(struct trees *t, struct rig *rig) {
 static int ros_camera(struct trees *t, int v, struct rig *rig) {
     struct yaml_tree *tree = &t->tree[v];
     struct camera *c = &rig->camera[v];
-    double m[9], k[14], width, height;
+    double m[9] = {0}, k[14], width, height;
     yaml_node_t *root = tree->root;
     if (yaml_numbers(tree, yaml_find(tree, root, "camera_matrix"), m, 9) != 9)
         return rig_refuse(t->in, v, "camera_matrix: nine numbers expected");

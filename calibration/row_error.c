@@ -199,7 +199,7 @@ static int refine(const struct grey *f, struct corner c, const struct grey *g, d
 static int match(const struct grey *left, const struct grey *right, struct corner c, int least,
                  int most, float *scores, struct row_match *out) {
     struct patch p;
-    struct corner there, back;
+    struct corner there = c, back = c;
     take_patch(left, c.x, c.y, &p);
     if (search(&p, right, c.x - most, c.x - least, c.y, &there, scores) < CORRELATION_LEAST)
         return -ENODATA;

@@ -42,7 +42,8 @@ static void draw_pair(struct frame *f, int labels) {
 /* Bytes that the pyramid, the starts of the levels and the half-steps must read and write, each
  * array once a stage; fewer where half-steps share a cache. */
 static double bp_bytes(int width, int height, int labels, int levels, int iterations) {
-    double bytes = 0, padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
+    int padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
+    double bytes = 0;
     for (int l = 0; l < levels; l++) {
         double volume = (double)width * height * padded;
         int cost = l ? 2 : 1;
@@ -55,10 +56,11 @@ static double bp_bytes(int width, int height, int labels, int levels, int iterat
     return bytes;
 }
 
-/* The same where pairs of half-steps are one pass, starts are read from the parents and the finest level ends
- * with the labels (backend.h's propagate). */
+/* The same where pairs of half-steps are one pass, starts are read from the parents and the
+ * finest level ends with the labels (backend.h's propagate). */
 static double bp_bytes_fused(int width, int height, int labels, int levels, int iterations) {
-    double bytes = 0, padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
+    int padded = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
+    double bytes = 0;
     for (int l = 0; l < levels; l++) {
         double volume = (double)width * height * padded, parents = l + 1 < levels ? 1 : 0;
         int cost = l ? 2 : 1, even = iterations % 2 == 0, pairs = (iterations - 1) / 2;

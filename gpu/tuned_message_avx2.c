@@ -82,8 +82,8 @@ INLINE void message_row(const struct envelope *e, const struct message_row *row,
     }
 }
 
-/* Constant blocks and steps keep the labels in registers, which takes a third off; only the common shapes
- * have them, as each takes a compiler seconds. */
+/* Constant blocks and steps keep the labels in registers, which takes a third off; only the
+ * common shapes have them, as each takes a compiler seconds. */
 INLINE void message_row_steps(const struct envelope *e, const struct message_row *row, int n,
                               int wide) {
     if (e->steps == 3)

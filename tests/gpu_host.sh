@@ -1,8 +1,8 @@
 #!/bin/bash
-# The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL and the
-# CUDA backend, answer times, and what sharing textures between CUDA and OpenGL would save.
-#   tests/gpu_host.sh prepare DIR [SM]   here: collects into DIR all that the machine lacks (about 60 MB)
-#   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR carried along
+# The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL
+# and the CUDA backend, answer times, and what sharing textures between CUDA and OpenGL would save.
+#   tests/gpu_host.sh prepare DIR [SM]   here: collects into DIR what the machine lacks (60 MB)
+#   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR in it
 # SM is the GPU's architecture, sm_90 by default. GPU_HOST is the folder of collect-debs.sh and
 # with-display.sh. SPDX-License-Identifier: MIT
 set -euo pipefail
@@ -36,7 +36,8 @@ prepare() {
             fonts-dejavu-core
         for deb in "$work"/debs/*.deb; do
             case ${deb##*/} in # the loaders go into /, all else beside the machine's own libraries
-            libegl1_* | libglvnd0_* | libopengl0_* | libgl1_* | libglx0_*) dpkg -x "$deb" "$work/all/root" ;;
+            libegl1_* | libglvnd0_* | libopengl0_* | libgl1_* | libglx0_*)
+                dpkg -x "$deb" "$work/all/root" ;;
             *) dpkg -x "$deb" "$work/all/opt" ;;
             esac
         done

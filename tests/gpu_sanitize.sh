@@ -8,8 +8,8 @@ command -v compute-sanitizer >/dev/null || { echo "SKIP: needs compute-sanitizer
 for tool in memcheck racecheck initcheck synccheck; do
     for program in parity parity_frames; do
         log=$build/$program.$tool.log
-        if compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/$program" --backend cuda --small \
-            --seed 5 >"$log" 2>&1; then
+        if compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/$program" --backend cuda \
+            --small --seed 5 >"$log" 2>&1; then
             echo "ok $tool $program"
         else
             echo "FAIL $tool $program"

@@ -1,6 +1,6 @@
 /*
- * The arithmetic of the tuned CUDA message kernels (gpu/lanes.h) on the CPU, thread by thread of a group, against the
- * min-convolution written out: so that a machine without a GPU tests it too.
+ * The arithmetic of the tuned CUDA message kernels (gpu/lanes.h) on the CPU, thread by thread of a
+ * group, against the min-convolution written out: so that a machine without a GPU tests it too.
  * usage: parity_lanes [--tap] [--seed N]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
