@@ -1,6 +1,6 @@
 /*
- * Between live.c (the threads) and live_player.c (pause, seek, probes). SPDX-License-Identifier:
- * MIT
+ * Between live.c (the threads) and live_player.c (pause, seek, probes).
+ * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LIVE_PRIVATE_H
 #define LIVESTEREO_LIVE_PRIVATE_H

@@ -1,6 +1,6 @@
 /*
- * The mouse on the picture: hover, zoom, pan, orbit, pins. Main thread. SPDX-License-Identifier:
- * MIT
+ * The mouse on the picture: hover, zoom, pan, orbit, pins. Main thread.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view.h"
 

@@ -7,7 +7,7 @@
 # with-display.sh. SPDX-License-Identifier: MIT
 set -euo pipefail
 
-# Shared libraries of the programs, but for those that belong to the machine's C library and drivers.
+# Shared libraries of the programs, but for those of the machine's C library and drivers.
 libraries() {
     ldd "$@" | awk '/=> \// { print $3 }' | sort -u |
         grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libGL|libEGL|libGLX)[.-]'
@@ -17,7 +17,8 @@ prepare() {
     local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work
     local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     mkdir -p "$dir"
-    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo build/gpu/test_gui
+    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo \
+        build/gpu/test_gui
     "$nvcc" -O2 -arch="$sm" -o "$dir/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
     cp build/gpu/livestereo build/gpu/test_gui "$gpu_host/with-display.sh" "$dir"
     # shellcheck disable=SC2046
