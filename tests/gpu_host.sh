@@ -1,36 +1,37 @@
 #!/bin/bash
-# The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL
-# and the CUDA backend, answer times, and what sharing textures between CUDA and OpenGL would save.
+# The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL and
+# the CUDA backend, answer times, and what sharing textures between CUDA and OpenGL would save.
 #   tests/gpu_host.sh prepare DIR [SM]   here: collects into DIR what the machine lacks (60 MB)
-#   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR in it
+#   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR carried
 # SM is the GPU's architecture, sm_90 by default. GPU_HOST is the folder of collect-debs.sh and
 # with-display.sh. SPDX-License-Identifier: MIT
 set -euo pipefail
 
-# Shared libraries of the programs, but for those of the machine's C library and drivers.
+# Shared libraries of the programs, but for the machine's own C library and drivers.
 libraries() {
     ldd "$@" | awk '/=> \// { print $3 }' | sort -u |
         grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libGL|libEGL|libGLX)[.-]'
 }
 
 prepare() {
-    local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work
+    local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work all=build/gpu/carry
     local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
-    mkdir -p "$dir"
-    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo \
-        build/gpu/test_gui
-    "$nvcc" -O2 -arch="$sm" -o "$dir/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
-    cp build/gpu/livestereo build/gpu/test_gui "$gpu_host/with-display.sh" "$dir"
+    mkdir -p "$dir" "$all/gst"
+    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 \
+        build/gpu/livestereo build/gpu/test_gui
+    "$nvcc" -O2 -arch="$sm" -o "$all/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
+    cp build/gpu/livestereo build/gpu/test_gui "$all"
+    install -m 755 "$gpu_host/with-display.sh" "$all"
     # shellcheck disable=SC2046
     gcc -D_GNU_SOURCE -I. -o build/gpu/make_recording tests/make_recording.c \
         $(pkg-config --cflags --libs gstreamer-app-1.0)
-    build/gpu/make_recording "$dir/hd.mkv" 60 1280 720
-    mkdir -p "$dir/gst"
+    build/gpu/make_recording "$all/hd.mkv" 60 1280 720
     for plugin in app coreelements jpeg matroska playback typefindfunctions videoconvertscale \
         videotestsrc; do
-        cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$dir/gst"
+        cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$all/gst"
     done
-    strip "$dir"/livestereo "$dir"/test_gui "$dir"/bench_interop
+    strip "$all"/livestereo "$all"/test_gui "$all"/bench_interop
+    tar -C "$all" -c . | xz >"$dir/programs.tar.xz"
     if [ ! -e "$dir/display.tar.xz" ]; then
         work=$(mktemp -d)
         "$gpu_host/collect-debs.sh" "$work/debs" xdotool libxdo3 libxtst6 libxkbcommon0 \
@@ -42,7 +43,7 @@ prepare() {
             *) dpkg -x "$deb" "$work/all/opt" ;;
             esac
         done
-        libraries "$dir"/livestereo "$dir"/test_gui "$dir"/bench_interop "$dir"/gst/*.so |
+        libraries "$all"/livestereo "$all"/test_gui "$all"/bench_interop "$all"/gst/*.so |
             xargs cp -Lnt "$work/all/opt/usr/lib/x86_64-linux-gnu"
         rm -rf "$work"/all/*/usr/share/{doc,man,locale,lintian,bash-completion,bug,gdb,icons}
         tar -C "$work/all" -c opt root | xz -T0 >"$dir/display.tar.xz"
@@ -51,11 +52,22 @@ prepare() {
     du -sh "$dir"
 }
 
+untar() { # untar FILE FOLDER, also where there is no xz
+    mkdir -p "$2"
+    if command -v xz >/dev/null; then
+        tar -C "$2" -xf "$1"
+    else
+        python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$@"
+    fi
+}
+
+# The programs to $2, the display to /opt/gl.
 unpack() {
     local dir=$1
+    untar "$dir/programs.tar.xz" "$2"
     [ ! -e /opt/gl/ready ] || return 0
-    mkdir -p /opt/gl /tmp/gl-root /usr/share/X11
-    tar -C /tmp/gl-root -xf "$dir/display.tar.xz"
+    mkdir -p /opt/gl /usr/share/X11
+    untar "$dir/display.tar.xz" /tmp/gl-root
     cp -a /tmp/gl-root/opt/. /opt/gl/
     cp -a --keep-directory-symlink /tmp/gl-root/root/. /
     ldconfig
@@ -89,8 +101,9 @@ prepare)
     ;;
 run)
     dir=$(cd "${2:?usage: tests/gpu_host.sh run DIR}" && pwd)
-    unpack "$dir"
-    "$dir/with-display.sh" "$dir" "$(realpath "$0")" measure "$dir"
+    programs=/tmp/livestereo-gui
+    unpack "$dir" "$programs"
+    "$programs/with-display.sh" "$dir" "$(realpath "$0")" measure "$programs"
     ;;
 measure)
     measure "$2"
