@@ -1,9 +1,9 @@
 /*
  * The viewer: what its files share. All of it belongs to the main thread; frames come from
- * live_take, and settings go to the threads by live_set_params. cmd_view.c is the loop,
- * view_keys.c what keys do, view_mouse.c the mouse, view_panel.c the sliders, view_overlay.c what
- * lies on the picture, view_stats.c the statistics, view_export.c the files, view_state.c what is
- * remembered.
+ * live_take, and settings go to the threads by live_set_params. cmd_view.c opens it, view_loop.c
+ * is the loop, view_keys.c what keys do, view_mouse.c the mouse, view_panel.c the sliders,
+ * view_overlay.c what lies on the picture, view_stats.c the statistics, view_export.c the files,
+ * view_state.c what is remembered.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_VIEW_H
@@ -100,6 +100,13 @@ struct viewer {
     struct view_stats stats_data;
     int code; /* exit code */
 };
+
+/* view_loop.c: until the user quits, and without a window shown; the exit code. */
+int view_interact(struct viewer *v);
+int view_shoot(struct viewer *v);
+
+/* Widgets for the present size of text; again after that changed. 0 or -ENOMEM. */
+int view_make_ui(struct viewer *v);
 
 int64_t view_now_ns(void);
 void view_redraw(struct viewer *v);
