@@ -34,6 +34,7 @@ prepare() {
     tar -C "$all" -c . | xz >"$dir/programs.tar.xz"
     if [ ! -e "$dir/display.tar.xz" ]; then
         work=$(mktemp -d)
+        mkdir "$work/all"
         "$gpu_host/collect-debs.sh" "$work/debs" xdotool libxdo3 libxtst6 libxkbcommon0 \
             fonts-dejavu-core
         for deb in "$work"/debs/*.deb; do
