@@ -70,7 +70,7 @@ unpack() {
     mkdir -p /opt/gl /usr/share/X11
     untar "$dir/display.tar.xz" /tmp/gl-root
     cp -a /tmp/gl-root/opt/. /opt/gl/
-    cp -a --keep-directory-symlink /tmp/gl-root/root/. /
+    tar -C /tmp/gl-root/root -c . | tar -C / --keep-directory-symlink -x
     ldconfig
     ln -sfn /opt/gl/usr/share/X11/xkb /usr/share/X11/xkb
     ln -sf /opt/gl/usr/bin/xkbcomp /usr/bin/xkbcomp
