@@ -100,7 +100,7 @@ static void print_depths(const struct depth_geometry *g, int labels) {
 /* Grey of a picture as the pipeline sees it after rectification; map NULL leaves it as it is. */
 static uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map) {
     size_t count = (size_t)im->width * (size_t)im->height;
-    uint8_t *grey = g_new(uint8_t, count);
+    uint8_t *grey = g_new0(uint8_t, count);
     for (size_t i = 0; i < count; i++) {
         const uint8_t *p = im->data + i * (size_t)im->channels;
         grey[i] =

@@ -273,7 +273,7 @@ static int live_gst_read(struct source *source, struct frame *frame) {
         if (gst->options.flip[i])
             image_flip(sides[i]);
     }
-    for (int i = 0; i < gst->streams; i++)
+    for (int i = 0; i < 2 && samples[i]; i++)
         gst_sample_unref(samples[i]);
     if (status)
         log_error(gst->name, "a picture is not %dx%d any more", source->width, source->height);
@@ -429,6 +429,8 @@ static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
 static int learn(struct live_gst *gst) {
     GstVideoInfo info[2];
     struct source *source = &gst->source;
+    gst_video_info_init(&info[0]);
+    gst_video_info_init(&info[1]);
     gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
     int error = wait_for_first(gst, info);
     if (error)
@@ -448,7 +450,7 @@ static int learn(struct live_gst *gst) {
         if (info[i].fps_n > 0 && info[i].fps_d > 0)
             interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
     }
-    source->width = info[0].width / (3 - gst->streams);
+    source->width = gst->streams == 2 ? info[0].width : info[0].width / 2;
     source->height = info[0].height;
     source->rate = interval[0] ? 1e9 / (double)interval[0] : 0;
     pthread_mutex_lock(&gst->lock); /* samples have come since: from here on they are paired */

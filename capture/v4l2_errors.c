@@ -39,7 +39,7 @@ static void name_of(const char *process, char name[64]) {
     snprintf(path, sizeof path, "/proc/%s/comm", process);
     FILE *file = fopen(path, "r");
     if (!file || !fgets(name, 64, file))
-        strcpy(name, "a process");
+        snprintf(name, 64, "a process");
     if (file)
         fclose(file);
     name[strcspn(name, "\n")] = '\0';
@@ -103,8 +103,8 @@ static void explain_access(const char *node, char *buf, size_t size) {
     struct stat about;
     struct group entry, *group = NULL;
     char names[1024];
-    if (stat(node, &about) == 0)
-        getgrgid_r(about.st_gid, &entry, names, sizeof names, &group);
+    if (stat(node, &about) || getgrgid_r(about.st_gid, &entry, names, sizeof names, &group))
+        group = NULL;
     const char *name = group ? group->gr_name : "video";
     snprintf(buf, size,
              "may not be opened: only the group %s may; join it with sudo usermod -aG %s"

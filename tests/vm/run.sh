@@ -8,6 +8,7 @@ build=$1
 shift
 programs=
 # What the emulated cameras play: KITTI's frames where the test data are, else a made scene.
+mkdir -p "$build/vm"
 if [ ! -e "$build/vm/clips" ]; then
     kitti=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
     [ -d "$kitti" ] || kitti=synth:width=1226,height=370,frames=51
