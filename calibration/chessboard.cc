@@ -292,7 +292,7 @@ std::vector<const board_view *> used_views(const board_view *views, int count, i
     return used;
 }
 
-/* Spread of the pose between the cameras by the jackknife: R, T from each view alone but
+/* Spread of the pose between the cameras over single views: R, T from each view alone but
  * weighted as in the whole, cameras as they are. */
 void spread_pose(const board &b, board_view *views, int count, board_result *result) {
     const struct rig &rig = result->rig;

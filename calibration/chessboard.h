@@ -60,7 +60,7 @@ struct board_result {
     double
         spread[2]
               [SPREAD_COUNT]; /* standard deviations of the intrinsics, px; NaN where not known */
-    double spread_baseline, spread_angle; /* rig's unit, rad; from leaving each view out in turn */
+    double spread_baseline, spread_angle; /* rig's unit, rad; from the scatter of single views */
 };
 
 /* Solves both cameras, then the pair with all parameters free (fisheye: with the cameras

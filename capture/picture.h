@@ -10,9 +10,9 @@
 #include "capture/frame.h"
 
 /* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
- * RGB; 16-bit samples keep their high byte (rounded), alpha is dropped, palettes are expanded.
- * malloc's image->data. 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG over 16384 px a side,
- * ...). */
+ * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
+ * palettes are expanded. malloc's image->data. 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG
+ * over 16384 px a side, ...). */
 int picture_read(const char *path, struct image *image);
 
 /* Reads one channel at its full depth as 16 bits, unscaled (ground truth, masks): 8-bit values
