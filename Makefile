@@ -169,7 +169,7 @@ endif
 $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/test_alloc: private override LDFLAGS += \
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign,--wrap=pthread_create
-$(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/all.a
+$(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a

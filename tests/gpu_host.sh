@@ -17,10 +17,13 @@ prepare() {
     local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work all=build/gpu/carry
     local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     mkdir -p "$dir" "$all/gst"
-    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 \
-        build/gpu/livestereo build/gpu/test_gui
+    local tests
+    tests=$(basename -s .c tests/gui/test_*.c | sed 's,^,build/gpu/,')
+    # shellcheck disable=SC2086
+    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo $tests
     "$nvcc" -O2 -arch="$sm" -o "$all/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
-    cp build/gpu/livestereo build/gpu/test_gui "$all"
+    # shellcheck disable=SC2086
+    cp build/gpu/livestereo $tests "$all"
     install -m 755 "$gpu_host/with-display.sh" "$all"
     # shellcheck disable=SC2046
     gcc -D_GNU_SOURCE -I. -o build/gpu/make_recording tests/make_recording.c \
@@ -30,7 +33,7 @@ prepare() {
         videoconvertscale videotestsrc; do
         cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$all/gst"
     done
-    strip "$all"/livestereo "$all"/test_gui "$all"/bench_interop
+    strip "$all"/livestereo "$all"/test_gui* "$all"/bench_interop
     tar -C "$all" -c . | xz >"$dir/programs.tar.xz"
     if [ ! -e "$dir/display.tar.xz" ]; then
         work=$(mktemp -d)
@@ -44,7 +47,7 @@ prepare() {
             *) dpkg -x "$deb" "$work/all/opt" ;;
             esac
         done
-        libraries "$all"/livestereo "$all"/test_gui "$all"/bench_interop "$all"/gst/*.so |
+        libraries "$all"/livestereo "$all"/test_gui* "$all"/bench_interop "$all"/gst/*.so |
             xargs cp -Lnt "$work/all/opt/usr/lib/x86_64-linux-gnu"
         rm -rf "$work"/all/*/usr/share/{doc,man,locale,lintian,bash-completion,bug,gdb,icons}
         tar -C "$work/all" -c opt root | xz -T0 >"$dir/display.tar.xz"
@@ -93,7 +96,9 @@ measure() {
     "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cpu \
         --set disparity_range=96 --frames 3 --report
     echo "== GUI tests, CUDA backend"
-    GUI_OPTIONS="--set backend=cuda" "$dir/test_gui"
+    for test in "$dir"/test_gui*; do
+        GUI_OPTIONS="--set backend=cuda" "$test"
+    done
 }
 
 case ${1:-} in

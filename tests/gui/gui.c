@@ -1,0 +1,307 @@
+/*
+ * What tests/gui/gui.h says. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+gboolean gui_init(int *argc, char ***argv) {
+    g_test_init(argc, argv, NULL);
+    char *xdotool = g_find_program_in_path("xdotool");
+    gboolean ready = g_getenv("DISPLAY") && xdotool && g_getenv("LIVESTEREO_BIN");
+    g_free(xdotool);
+    if (!ready)
+        printf("1..0 # SKIP needs a display (xvfb-run of xvfb), xdotool and LIVESTEREO_BIN\n");
+    return ready;
+}
+
+char *gui_run_tool(const char *format, ...) {
+    va_list arguments;
+    char *out = NULL;
+    GError *error = NULL;
+    va_start(arguments, format);
+    char *command = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    if (!g_spawn_command_line_sync(command, &out, NULL, NULL, &error))
+        g_error("%s: %s", command, error->message);
+    g_free(command);
+    return g_strstrip(out);
+}
+
+/* ---- the map */
+
+/* The rest of the line "KIND NAME ...", or NULL; g_free it. */
+char *gui_look(const struct gui_program *p, const char *kind, const char *name) {
+    char *text = NULL, *found = NULL;
+    if (!g_file_get_contents(p->map, &text, NULL, NULL))
+        return NULL;
+    char *begin = g_strdup_printf("\n%s %s ", kind, name), *at = strstr(text, begin);
+    if (at) {
+        at += strlen(begin);
+        found = g_strndup(at, strcspn(at, "\n"));
+    }
+    g_free(begin);
+    g_free(text);
+    return found;
+}
+
+gboolean gui_is(const struct gui_program *p, const char *kind, const char *name,
+                const char *value) {
+    char *now = gui_look(p, kind, name);
+    gboolean same = now && strcmp(now, value) == 0;
+    g_free(now);
+    return same;
+}
+
+long gui_number(const struct gui_program *p, const char *kind, const char *name) {
+    char *now = gui_look(p, kind, name);
+    long value = now ? strtol(now, NULL, 10) : -1;
+    g_free(now);
+    return value;
+}
+
+void gui_pause(void) {
+    g_usleep(GUI_LOOK_US);
+}
+
+/* The frame on screen is that of the settings and of the place asked for. */
+void gui_settle(const struct gui_program *p) {
+    gui_wait_for(p, gui_is(p, "state", "current", "1"));
+}
+
+/* ---- the program */
+
+void gui_start(struct gui_program *p, const char *options, const char *source) {
+    GError *error = NULL;
+    int argc;
+    char **argv;
+    if (!p->folder)
+        p->folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    p->map = g_build_filename(p->folder, "map", NULL);
+    p->output = g_build_filename(p->folder, "out", NULL);
+    char *state = g_build_filename(p->folder, "state", NULL);
+    g_setenv("XDG_STATE_HOME", state, TRUE);
+    g_setenv("XDG_CONFIG_HOME", state, TRUE);
+    g_free(state);
+    const char *more = g_getenv("GUI_OPTIONS");
+    char *line = g_strdup_printf("%s view %s %s %s --ui-map %s -o %s --window 1000x700 -q %s",
+                                 g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "",
+                                 options, p->map, p->output, source);
+    g_assert_true(g_shell_parse_argv(line, &argc, &argv, NULL));
+    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &p->pid, &error);
+    g_assert_no_error(error);
+    g_strfreev(argv);
+    g_free(line);
+    gui_wait_for(p, gui_number(p, "state", "frame") >= 0);
+    p->window = gui_run_tool("xdotool search --onlyvisible --name livestereo");
+    g_assert_cmpint(strlen(p->window), >, 0);
+    gui_tool("xdotool windowfocus --sync %s", p->window);
+}
+
+void gui_remove_all(const char *path) {
+    GDir *dir = g_dir_open(path, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir)) != NULL) {
+        char *inside = g_build_filename(path, name, NULL);
+        gui_remove_all(inside);
+        g_free(inside);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_remove(path);
+}
+
+void gui_wait_end(struct gui_program *p) {
+    int status = 0;
+    gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
+    while (waitpid(p->pid, &status, WNOHANG) == 0) {
+        if (g_get_monotonic_time() > end) {
+            kill(p->pid, SIGKILL);
+            g_error("the program did not end");
+        }
+        gui_pause();
+    }
+    g_assert_true(WIFEXITED(status));
+    p->exit_code = WEXITSTATUS(status);
+}
+
+/* Frees all but the folder, in which another start finds what was remembered. */
+void gui_forget_names(struct gui_program *p) {
+    g_unlink(p->map);
+    g_free(p->map);
+    g_free(p->output);
+    g_free(p->window);
+}
+
+void gui_forget(struct gui_program *p) {
+    gui_forget_names(p);
+    gui_remove_all(p->folder);
+    g_free(p->folder);
+}
+
+/* ---- mouse and keys */
+
+/* xdotool's names of the keys that are no letters or digits. */
+static void gui_press(const char *key) {
+    static const char *const names[][2] = {
+        {"SPACE", "space"},
+        {"BACKSPACE", "BackSpace"},
+        {"ESC", "Escape"},
+        {"TAB", "Tab"},
+        {"LEFT", "Left"},
+        {"RIGHT", "Right"},
+        {"UP", "Up"},
+        {"DOWN", "Down"},
+        {"HOME", "Home"},
+        {"END", "End"},
+        {".", "period"},
+        {",", "comma"},
+        {"[", "bracketleft"},
+        {"]", "bracketright"},
+        {"?", "question"},
+        {"+", "plus"},
+        {"-", "minus"},
+        {"Shift+LEFT", "shift+Left"},
+        {"Shift+RIGHT", "shift+Right"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(names[i][0], key) == 0)
+            key = names[i][1];
+    gui_tool("xdotool key %s", key);
+}
+
+/* Presses the first of the keys that the program names for an action. */
+void gui_act(const struct gui_program *p, const char *name) {
+    char *keys = gui_look(p, "key", name);
+    if (!keys)
+        g_error("no key is called %s", name);
+    keys[strcspn(keys, " ")] = '\0';
+    gui_press(keys);
+    g_free(keys);
+}
+
+struct gui_place gui_find(const struct gui_program *p, const char *name) {
+    struct gui_place place = {0, 0, 0, 0};
+    char *text = gui_look(p, "place", name);
+    if (!text || sscanf(text, "%d %d %d %d", &place.x, &place.y, &place.width, &place.height) != 4)
+        g_error("no widget is called %s", name);
+    g_free(text);
+    return place;
+}
+
+void gui_move(const struct gui_program *p, double x, double y) {
+    gui_tool("xdotool mousemove --sync --window %s %d %d", p->window, (int)x, (int)y);
+    g_usleep(2 * GUI_LOOK_US);
+}
+
+void gui_button(const char *what, int which) {
+    gui_tool("xdotool %s %d", what, which);
+    g_usleep(2 * GUI_LOOK_US);
+}
+
+gboolean gui_in_sight(const struct gui_program *p, const char *name) {
+    char *text = gui_look(p, "place", name);
+    g_free(text);
+    if (!text)
+        return FALSE;
+    struct gui_place at = gui_find(p, name), panel = gui_find(p, "panel.settings");
+    return at.x < panel.x || (at.y > panel.y && at.y + at.height < panel.y + panel.height);
+}
+
+/* Turns the wheel over the panel of settings until the widget is there. */
+void gui_reveal(const struct gui_program *p, const char *name) {
+    if (gui_in_sight(p, name))
+        return;
+    struct gui_place panel = gui_find(p, "panel.settings");
+    gui_move(p, panel.x + panel.width - 30, panel.y + panel.height / 2.0);
+    gui_tool("xdotool click --repeat 60 --delay 10 4");
+    g_usleep(5 * GUI_LOOK_US);
+    for (int i = 0; !gui_in_sight(p, name); i++) {
+        if (i == 100)
+            g_error("no widget is called %s", name);
+        gui_button("click", 5);
+        g_usleep(3 * GUI_LOOK_US);
+    }
+    g_usleep(10 * GUI_LOOK_US); /* the panel comes to rest */
+}
+
+void gui_click(const struct gui_program *p, const char *name) {
+    gui_reveal(p, name);
+    struct gui_place at = gui_find(p, name);
+    gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+    gui_button("mousedown", 1);
+    gui_button("mouseup", 1);
+}
+
+/* Drags across a widget from one share of its width to another. */
+void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which) {
+    gui_reveal(p, name);
+    struct gui_place at = gui_find(p, name);
+    double y = at.y + at.height / 2.0;
+    gui_move(p, at.x + from * at.width, y);
+    gui_button("mousedown", which);
+    for (int i = 1; i <= 4; i++)
+        gui_move(p, at.x + (from + (to - from) * i / 4) * at.width, y);
+    gui_button("mouseup", which);
+}
+
+/* ---- pictures */
+
+/* The newest file with that ending that was not there before; waits for it. */
+char *gui_new_file(const struct gui_program *p, const char *key, const char *ending) {
+    static int count;
+    char *found = NULL, *kept = g_strdup_printf("%s/kept-%d", p->folder, count++);
+    g_mkdir(kept, 0777);
+    gui_act(p, key);
+    gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
+    while (!found && g_get_monotonic_time() < end) {
+        GDir *dir = g_dir_open(p->output, 0, NULL);
+        const char *name;
+        while (dir && (name = g_dir_read_name(dir)) != NULL && !found)
+            if (g_str_has_suffix(name, ending) && !strchr(name, '~'))
+                found = g_build_filename(p->output, name, NULL);
+        if (dir)
+            g_dir_close(dir);
+        gui_pause();
+    }
+    g_assert_nonnull(found);
+    char *name = g_path_get_basename(found), *to = g_build_filename(kept, name, NULL);
+    g_assert_cmpint(g_rename(found, to), ==, 0);
+    g_free(name);
+    g_free(found);
+    g_free(kept);
+    return to;
+}
+
+struct image gui_shot(const struct gui_program *p) {
+    char *path = gui_new_file(p, "screenshot", ".png");
+    struct image image;
+    g_assert_cmpint(picture_read(path, &image), ==, 0);
+    g_free(path);
+    return image;
+}
+
+/* Pixels of the picture's area that differ between two shots of one size. */
+long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b) {
+    struct gui_place at = gui_find(p, "picture");
+    g_assert_true(a->width == b->width && a->height == b->height);
+    long count = 0;
+    for (int y = at.y; y < at.y + at.height * 3 / 4; y++) /* messages are written below */
+        for (int x = at.x; x < at.x + at.width; x++) {
+            size_t i = 3 * ((size_t)y * (size_t)a->width + (size_t)x);
+            count += memcmp(a->data + i, b->data + i, 3) != 0;
+        }
+    return count;
+}
+
+void gui_quit(struct gui_program *p) {
+    gui_act(p, "quit");
+    gui_wait_end(p);
+    g_assert_cmpint(p->exit_code, ==, 0);
+    gui_forget(p);
+}

@@ -1,0 +1,117 @@
+/*
+ * Every key of the table, and what it does. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <stdio.h>
+
+/* What the map says after a key. */
+static const struct {
+    const char *name, *state, *value;
+} effects[] = {
+    {"pause", "paused", "0"},
+    {"pause", "paused", "1"},
+    {"view-left", "view", "left"},
+    {"view-right", "view", "right"},
+    {"view-confidence", "view", "confidence"},
+    {"view-blend", "view", "blend"},
+    {"view-anaglyph", "view", "anaglyph"},
+    {"view-rows", "view", "rows"},
+    {"view-points", "view", "points"},
+    {"view-disparity", "view", "disparity"},
+    {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
+    {"next-colormap", "colormap", "viridis"},
+    {"previous-colormap", "colormap", "turbo"},
+    {"first", "frame", "0"},
+    {"step-forward", "frame", "1"},
+    {"step-forward", "frame", "2"},
+    {"step-back", "frame", "1"},
+    {"last", "frame", "59"},
+    {"back-1s", "frame", "29"},
+    {"forward-1s", "frame", "59"},
+    {"back-5s", "frame", "0"},
+    {"forward-5s", "frame", "59"},
+    {"back-60s", "frame", "0"},
+    {"forward-60s", "frame", "59"},
+    {"slower", "speed", "0.5"},
+    {"faster", "speed", "1"},
+    {"faster", "speed", "2"},
+    {"normal-speed", "speed", "1"},
+    {"first", "frame", "0"},
+    {"loop-ab", "loop", "0 -1 0"},
+    {"step-forward", "frame", "1"},
+    {"loop-ab", "loop", "0 1 0"},
+    {"loop-ab", "loop", "-1 -1 0"},
+    {"loop-file", "loop", "-1 -1 1"},
+    {"loop-file", "loop", "-1 -1 0"},
+    {"rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"},
+    {"rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
+    {"stats", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
+    {"help", "flags", "panel=1 bar=1 stats=1 help=1 rows=0 fullscreen=0"},
+    {"leave-fullscreen", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
+    {"progress", "flags", "panel=1 bar=0 stats=1 help=0 rows=0 fullscreen=0"},
+    {"progress", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
+    {"panels", "flags", "panel=0 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
+    {"panels", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
+    {"stats", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
+    {"swap", "swap", "1"},
+    {"swap", "swap", "0"},
+    {"compare", "settings", "B"},
+    {"compare", "settings", "A"},
+    {"larger", "message", "text size 1.25"},
+    {"smaller", "message", "text size 1.00"},
+    {"range-from-frame", NULL, NULL},
+    {"range-fixed", "range", "0.00 15.00"},
+    {"reset-view", "zoom", "1.000 0.5000 0.5000"},
+    {"save-preset", "message", "type a name for the preset first"},
+    {"load-preset", "message", "there is no preset \"\""},
+    {"record", "recording", "1"},
+    {"record", "recording", "0"},
+    {"unpin", "probes", "0"},
+    {"fullscreen", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=1"},
+    {"fullscreen", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
+};
+
+/* Every key of the table is pressed, and each changes what it says. */
+static void test_keys(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --rate 30", GUI_SOURCE);
+    gui_settle(&p);
+    for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
+        gui_act(&p, effects[i].name);
+        if (effects[i].state)
+            gui_wait_for(&p, gui_is(&p, "state", effects[i].state, effects[i].value) ||
+                                 (g_test_message("waiting after %s for %s %s", effects[i].name,
+                                                 effects[i].state, effects[i].value),
+                                  FALSE));
+    }
+    g_free(gui_new_file(&p, "screenshot", ".png"));
+    g_free(gui_new_file(&p, "export", ".pfm"));
+    g_free(gui_new_file(&p, "points", ".ply"));
+    char *map = NULL;
+    g_assert_true(g_file_get_contents(p.map, &map, NULL, NULL));
+    char **lines = g_strsplit(map, "\n", -1);
+    for (char **line = lines; *line; line++) { /* no key of the table was forgotten here */
+        char name[64];
+        if (sscanf(*line, "key %63s", name) != 1)
+            continue;
+        static const char *const elsewhere[] = {"screenshot", "export", "points", "quit"};
+        gboolean known = FALSE;
+        for (size_t i = 0; i < G_N_ELEMENTS(effects); i++)
+            known |= strcmp(effects[i].name, name) == 0;
+        for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++)
+            known |= strcmp(elsewhere[i], name) == 0;
+        if (!known)
+            g_error("the key %s is not tested", name);
+    }
+    g_strfreev(lines);
+    g_free(map);
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/keys", test_keys);
+    return g_test_run();
+}

@@ -1,0 +1,77 @@
+/*
+ * Frames found in the window are those that batch writes. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+#include "tests/recording.h"
+
+static char *batch_file(const char *source, const char *folder, long index) {
+    const char *more = g_getenv("GUI_OPTIONS");
+    gui_tool("%s batch %s %s --save disp16 -q -o %s %s", g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS,
+             more ? more : "", folder, source);
+    char *name = g_strdup_printf("%06ld_disp16.png", index);
+    char *path = g_build_filename(folder, name, NULL);
+    g_free(name);
+    return path;
+}
+
+/* A frame sought in the window is the one that batch writes under that number. */
+static void seek_and_compare(const char *source, long least) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", source);
+    gui_settle(&p);
+    gui_drag(&p, "seek", 0.0, 0.5, 1);
+    gui_wait_for(&p, gui_number(&p, "state", "frame") >= least);
+    gui_settle(&p);
+    long index = gui_number(&p, "state", "frame");
+    gui_act(&p, "step-back");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") == index - 1);
+    gui_settle(&p);
+    char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes, *batch_bytes;
+    gsize length, batch_length;
+    char *folder = g_build_filename(p.folder, "batch", NULL);
+    char *path = batch_file(source, folder, index - 1);
+    g_assert_true(g_file_get_contents(seen, &seen_bytes, &length, NULL));
+    g_assert_true(g_file_get_contents(path, &batch_bytes, &batch_length, NULL));
+    g_test_message("frame %ld, %s", index - 1, path);
+    g_assert_cmpmem(seen_bytes, length, batch_bytes, batch_length);
+    g_free(batch_bytes);
+    char *next = g_strdup_printf("%s/%06ld_disp16.png", folder, index);
+    g_assert_true(g_file_get_contents(next, &batch_bytes, &batch_length, NULL));
+    g_assert_true(batch_length != length || memcmp(seen_bytes, batch_bytes, length) != 0);
+    g_free(next);
+    g_free(batch_bytes);
+    g_free(seen_bytes);
+    g_free(seen);
+    g_free(path);
+    g_free(folder);
+    gui_quit(&p);
+}
+
+static void test_seek(void) {
+    seek_and_compare(GUI_SOURCE, 20);
+}
+
+static void test_seek_recording(void) {
+    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
+                                   "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
+                                   "matroskamux ! filesink location=%s",
+                                   path); /* no two frames have one disparity */
+    if (recording_write(launch, 0, 20))
+        seek_and_compare(path, 10);
+    else
+        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
+    g_free(launch);
+    g_free(path);
+    gui_remove_all(folder);
+    g_free(folder);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/seek", test_seek);
+    g_test_add_func("/gui/seek-recording", test_seek_recording);
+    return g_test_run();
+}
