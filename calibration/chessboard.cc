@@ -67,13 +67,14 @@ int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
  * size, for squares of a few pixels. */
 enum method { SADDLES, SQUARES, SQUARES_QUICK };
 
-bool find_by(const cv::Mat &grey, const board &b, enum method method, int scale,
+bool find_by(const cv::Mat &grey, const board &b, enum method method, double scale,
              std::vector<cv::Point2f> &corners) {
     cv::Mat picture = grey;
     cv::Size size(b.cols, b.rows);
     bool found;
-    if (scale > 1)
-        cv::resize(grey, picture, cv::Size(), scale, scale, cv::INTER_LINEAR);
+    if (scale != 1)
+        cv::resize(grey, picture, cv::Size(), scale, scale,
+                   scale > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
     if (method == SQUARES)
         cv::GaussianBlur(picture, picture, cv::Size(3, 3), 0);
     if (method == SADDLES)
@@ -84,16 +85,20 @@ bool find_by(const cv::Mat &grey, const board &b, enum method method, int scale,
             cv::findChessboardCorners(picture, size, corners,
                                       cv::CALIB_CB_ADAPTIVE_THRESH | cv::CALIB_CB_NORMALIZE_IMAGE |
                                           (method == SQUARES_QUICK ? cv::CALIB_CB_FAST_CHECK : 0));
+    const float back = static_cast<float>(1 / scale);
     for (cv::Point2f &p : corners) /* pixel centres are at whole numbers */
-        p = cv::Point2f((p.x + 0.5F) / scale - 0.5F, (p.y + 0.5F) / scale - 0.5F);
+        p = cv::Point2f((p.x + 0.5F) * back - 0.5F, (p.y + 0.5F) * back - 0.5F);
     return found && corners.size() == static_cast<size_t>(b.cols) * b.rows;
 }
 
+/* Live pictures are looked at this wide; the corners are refined in the picture itself. */
+const double quick_width = 800;
+
 bool find(const cv::Mat &grey, const board &b, bool thorough, std::vector<cv::Point2f> &corners) {
-    bool found = thorough ? find_by(grey, b, SADDLES, 1, corners) ||
-                                find_by(grey, b, SADDLES, 2, corners) ||
-                                find_by(grey, b, SQUARES, 1, corners)
-                          : find_by(grey, b, SQUARES_QUICK, 1, corners);
+    bool found =
+        thorough ? find_by(grey, b, SADDLES, 1, corners) || find_by(grey, b, SADDLES, 2, corners) ||
+                       find_by(grey, b, SQUARES, 1, corners)
+                 : find_by(grey, b, SQUARES_QUICK, std::min(1.0, quick_width / grey.cols), corners);
     if (!found)
         return false;
     int half = refine_window(b, corners);

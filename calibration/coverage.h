@@ -1,0 +1,71 @@
+/*
+ * What a set of board views covers, whether another one would add to it, and whether the board is
+ * held still: the rules of guided calibration, told from corners alone. Plain values, nothing is
+ * allocated; one thread at a time uses one of them.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_COVERAGE_H
+#define LIVESTEREO_COVERAGE_H
+
+#include "calibration/chessboard.h"
+
+#include <stdint.h>
+
+#define COVERAGE_VIEWS_MOST 256
+#define COVERAGE_VIEWS_WANTED 15
+enum { COVERAGE_COLUMNS = 9, COVERAGE_ROWS = 6 }; /* cells of each picture that corners fall into */
+
+/* One pair's board, as the rules see it. */
+struct coverage_view {
+    double x, y;      /* middle of the left picture's board, shares of the picture */
+    double size;      /* root of the share of the left picture that its squares fill */
+    double tilt[2];   /* about rad, from the perspective: > 0 where the right, the lower side is
+                         nearer */
+    uint64_t cell[2]; /* of left and right picture, bit row * COVERAGE_COLUMNS + column */
+};
+
+struct coverage {
+    struct coverage_view view[COVERAGE_VIEWS_MOST];
+    int count;
+};
+
+/* left and right: corners of one order, as chessboard_find gives them. */
+void coverage_look(const struct board *board, int width, int height, const float *left,
+                   const float *right, struct coverage_view *view);
+
+/* 1 where no view that was taken is much like this one in place, size and tilt. */
+int coverage_is_new(const struct coverage *c, const struct coverage_view *view);
+
+/* 0, or -ENOSPC. */
+int coverage_add(struct coverage *c, const struct coverage_view *view);
+void coverage_remove(struct coverage *c, int number);
+
+/* Each 0..1: how much of what is wanted is there. */
+struct coverage_shares {
+    double image;    /* places in the pictures, both cameras' mean */
+    double angle;    /* tilts to all four sides */
+    double distance; /* largest board to smallest one */
+    double views;
+};
+
+void coverage_measure(const struct coverage *c, struct coverage_shares *shares);
+
+/* In words for a person, what to do next; returns 1 (and says so) when nothing is missing. */
+int coverage_missing(const struct coverage *c, char *text, size_t size);
+
+/* Corners of the moment since which the board has not moved; zero to begin with. */
+struct stillness {
+    int known;
+    int64_t since_ns;
+    float xy[2][2 * BOARD_CORNERS_MOST];
+};
+
+/* Another look at the board at this time; most_px is what a still board may seem to move. For how
+ * long it has been still, ns. */
+int64_t stillness_look(struct stillness *s, const struct board *board, const float *left,
+                       const float *right, int64_t time_ns, double most_px);
+
+/* The board was not seen. */
+void stillness_lost(struct stillness *s);
+
+#endif
