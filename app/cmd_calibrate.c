@@ -1,28 +1,14 @@
 /*
- * livestereo calibrate, without a window: chessboard pictures to a rig file. Main thread.
- * SPDX-License-Identifier: MIT
+ * livestereo calibrate: pictures of a chessboard to a rig file, guided in a window or without one.
+ * Main thread. SPDX-License-Identifier: MIT
  */
-#include "app/commands.h"
-#include "calibration/chessboard.h"
+#include "app/calibrate.h"
 #include "calibration/rig_read.h"
-#include "capture/picture.h"
 #include "config/log.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct calibrate {
-    char *board_text, *square_text, *model_text, *output;
-    double outlier;
-    struct board board;
-    enum distortion model;
-    int width, height;
-    GPtrArray *left, *right; /* files */
-    GArray *views;           /* struct board_view, found ones */
-    GArray *numbers;         /* int, of the pair each view came from */
-};
 
 static int parse_board(struct calibrate *c) {
     char rest, *unit;
@@ -69,218 +55,178 @@ static int parse_model(struct calibrate *c) {
     return EXIT_USAGE;
 }
 
-static gint by_name(gconstpointer a, gconstpointer b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void add_folder(const char *folder, GPtrArray *files) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir)))
-        if (name[0] != '.' && (g_str_has_suffix(name, ".png") || g_str_has_suffix(name, ".jpg") ||
-                               g_str_has_suffix(name, ".pgm")))
-            g_ptr_array_add(files, g_build_filename(folder, name, NULL));
-    if (dir)
-        g_dir_close(dir);
-    g_ptr_array_sort(files, by_name);
-}
-
-/* One word: a folder with left/ and right/. Two: folders. Else: the first
- * half are left pictures, the second right ones. */
-static int list_files(struct calibrate *c, int count, char **words) {
-    GPtrArray *both[2] = {c->left, c->right};
-    if (count == 1) {
-        g_autofree char *left = g_build_filename(words[0], "left", NULL);
-        g_autofree char *right = g_build_filename(words[0], "right", NULL);
-        add_folder(left, c->left);
-        add_folder(right, c->right);
-    } else if (count == 2 && g_file_test(words[0], G_FILE_TEST_IS_DIR)) {
-        add_folder(words[0], c->left);
-        add_folder(words[1], c->right);
-    } else {
-        for (int i = 0; i < count; i++)
-            g_ptr_array_add(both[i >= count / 2], g_strdup(words[i]));
-    }
-    if (c->left->len == 0 || c->left->len != c->right->len) {
-        log_error("calibrate",
-                  "%u left and %u right pictures; give as many of both, first all left ones, "
-                  "then all right ones (or two folders)",
-                  c->left->len, c->right->len);
-        return EXIT_USAGE;
-    }
-    return EXIT_DONE;
-}
-
-static void to_grey(struct image *im) {
-    if (im->channels == 1)
+/* A picture of a board without one, for whoever looks why. */
+static void tell_missing(const struct calibrate *c, const struct sight *s) {
+    char name[256];
+    if (!c->stills)
         return;
-    size_t count = (size_t)im->width * (size_t)im->height;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *p = im->data + 3 * i;
-        im->data[i] = (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
-    }
-    im->channels = 1;
+    c->source->describe(c->source, s->frame->index, name, sizeof name);
+    printf("%s: no whole board in the %s\n", name,
+           s->found[0]   ? "right picture"
+           : s->found[1] ? "left picture"
+                         : "pair");
 }
 
-static int read_pair(struct calibrate *c, guint number, struct image im[2]) {
-    const char *name[2] = {c->left->pdata[number], c->right->pdata[number]};
-    for (int v = 0; v < 2; v++) {
-        if (picture_read(name[v], &im[v]))
-            return EXIT_SOURCE;
-        to_grey(&im[v]);
-        if (c->width == 0) {
-            c->width = im[v].width;
-            c->height = im[v].height;
-        }
-        if (im[v].width != c->width || im[v].height != c->height) {
-            log_error(name[v], "is %dx%d, but the pictures before it are %dx%d", im[v].width,
-                      im[v].height, c->width, c->height);
-            return EXIT_SOURCE;
-        }
-    }
-    return EXIT_DONE;
+static void nobody(void *context) {
+    (void)context;
 }
 
-/* Looks for the board in one pair; prints the pairs that do not serve. */
-static int add_pair(struct calibrate *c, guint number) {
-    struct image im[2] = {{0}, {0}};
-    size_t numbers = 2 * (size_t)c->board.cols * (size_t)c->board.rows;
-    struct board_view view = {.xy = {g_new(float, numbers), g_new(float, numbers)}};
-    int code = read_pair(c, number, im), found[2] = {0, 0};
-    for (int v = 0; v < 2 && code == EXIT_DONE; v++) {
-        found[v] = chessboard_find(im[v].data, im[v].width, im[v].height, &c->board, 1, view.xy[v]);
-        if (found[v] < 0)
+int calibrate_headless(struct calibrate *c) {
+    struct gather *gather = gather_open(c->source, &c->board, c->stills, nobody, NULL);
+    struct sight s;
+    char unused[8];
+    int status = gather ? 0 : -ENOMEM;
+    while (gather && !quit_asked() && (status = gather_take(gather, 200, &s)) <= 0) {
+        if (status == -ETIMEDOUT)
+            continue;
+        if (status < 0)
+            break;
+        if (calibrate_consider(c, &s, false) == NO_BOARD)
+            tell_missing(c, &s);
+        sight_free(&s);
+        if (c->source->live && coverage_missing(&c->coverage, unused, sizeof unused))
+            break;
+    }
+    gather_close(&gather);
+    if (status < 0 && status != -ETIMEDOUT)
+        return EXIT_SOURCE;
+    if (quit_asked() && !c->source->live)
+        return EXIT_INTERRUPTED;
+    struct calibration *result = calibration_begin(c);
+    calibration_run(result);
+    int code = result->error ? EXIT_CALIBRATION : EXIT_DONE;
+    if (code == EXIT_DONE) {
+        calibration_print(result);
+        if (rig_write_opencv(c->path, &result->result.rig))
             code = EXIT_RUN_FAILED;
+        else
+            printf("written to %s\n", c->path);
     }
-    if (code == EXIT_DONE && found[0] && found[1]) {
-        int pair = (int)number;
-        chessboard_order_pair(im[0].data, im[1].data, c->width, c->height, &c->board, view.xy[0],
-                              view.xy[1]);
-        g_array_append_val(c->views, view);
-        g_array_append_val(c->numbers, pair);
-    } else {
-        if (code == EXIT_DONE)
-            printf("%s: no whole board in the %s\n", (char *)c->left->pdata[number],
-                   found[0]   ? "right picture"
-                   : found[1] ? "left picture"
-                              : "pair");
-        g_free(view.xy[0]);
-        g_free(view.xy[1]);
-    }
-    picture_free(&im[0]);
-    picture_free(&im[1]);
+    calibration_free(&result);
     return code;
 }
 
-static void print_result(const struct calibrate *c, const struct board_result *r) {
-    const struct board_view *views = (const struct board_view *)(const void *)c->views->data;
-    static const char *const sides[2] = {"left", "right"};
-    const struct rig *rig = &r->rig;
-    printf("view errors, px: left right pair\n");
-    for (guint i = 0; i < c->views->len; i++)
-        printf("  %-24s %6.3f %6.3f %6.3f%s\n",
-               (char *)c->left->pdata[g_array_index(c->numbers, int, i)], views[i].rms[0],
-               views[i].rms[1], views[i].rms_stereo, views[i].used ? "" : "  left out");
-    printf("%d of %u views used, %s lenses\n", r->used, c->views->len, distortion_names[c->model]);
-    for (int v = 0; v < 2; v++) {
-        const struct camera *k = &rig->camera[v];
-        const double *s = r->spread[v];
-        printf("%-5s rms %.3f px, f %.2f %.2f, c %.2f %.2f", sides[v], r->rms[v], k->fx, k->fy,
-               k->cx, k->cy);
-        if (isfinite(s[0]))
-            printf(" (+- %.2f %.2f, %.2f %.2f)", s[SPREAD_FX], s[SPREAD_FY], s[SPREAD_CX],
-                   s[SPREAD_CY]);
-        printf("\n");
-    }
-    printf("pair  rms %.3f px, baseline %.5g +- %.2g %s, angle +- %.3f degrees\n", rig->rms,
-           rig_baseline(rig), r->spread_baseline, rig->metric ? "m" : "squares",
-           r->spread_angle * 180 / M_PI);
+/* Lists of pictures are work for no one to watch; so is everything where there is no display. */
+static bool wants_window(const struct calibrate *c, int words) {
+    return !c->headless && words <= 2 && (g_getenv("DISPLAY") || g_getenv("WAYLAND_DISPLAY"));
+}
+
+static int open_source(struct calibrate *c, int count, char **words) {
+    int error;
+    c->source_options.lists = 1;
+    c->source = source_open((const char *const *)words, count, &c->source_options, &error);
+    if (!c->source)
+        return EXIT_SOURCE;
+    c->stills = c->source->files != NULL;
+    return GO_ON;
 }
 
 static int calibrate(struct calibrate *c, int count, char **words) {
-    struct board_result result;
     if (count == 0) {
-        log_error("calibrate", "no pictures; give LEFT.. RIGHT.., see livestereo calibrate --help");
+        log_error("calibrate", "no source; name a camera, a recording, a folder or LEFT.. RIGHT.., "
+                               "see livestereo calibrate --help");
         return EXIT_USAGE;
     }
     int code = parse_board(c);
     if (code == EXIT_DONE)
         code = parse_model(c);
-    if (code == EXIT_DONE && !chessboard_available())
-        code = EXIT_RUN_FAILED;
-    if (code == EXIT_DONE)
-        code = list_files(c, count, words);
-    for (guint i = 0; i < c->left->len && code == EXIT_DONE; i++)
-        code = quit_asked() ? EXIT_INTERRUPTED : add_pair(c, i);
     if (code != EXIT_DONE)
         return code;
-    if (chessboard_solve(&c->board, c->width, c->height, c->model, c->outlier,
-                         (struct board_view *)(void *)c->views->data, (int)c->views->len, &result))
-        return EXIT_CALIBRATION;
-    print_result(c, &result);
-    const char *path = c->output ? c->output : "rig.yml";
-    if (!c->output && g_file_test(path, G_FILE_TEST_EXISTS)) {
-        log_error(path, "exists; say where the result goes with -o FILE");
+    if (!chessboard_available())
+        return EXIT_RUN_FAILED;
+    c->path = c->output ? c->output : "rig.yml";
+    if (!c->output && g_file_test(c->path, G_FILE_TEST_EXISTS)) {
+        log_error(c->path, "exists; say where the result goes with -o FILE");
         return EXIT_USAGE;
     }
-    if (rig_write_opencv(path, &result.rig))
-        return EXIT_RUN_FAILED;
-    printf("written to %s\n", path);
-    return EXIT_DONE;
+    code = open_source(c, count, words);
+    if (code != GO_ON)
+        return code;
+    quit_catch();
+    return wants_window(c, count) ? calibrate_in_window(c) : calibrate_headless(c);
 }
 
+static void free_calibrate(struct calibrate *c) {
+    while (c->views->len > 0)
+        calibrate_forget(c, (int)c->views->len - 1);
+    g_array_free(c->views, TRUE);
+    g_ptr_array_free(c->names, TRUE);
+    source_close(&c->source);
+    camera_options_free(&c->camera);
+    g_free(c->board_text);
+    g_free(c->square_text);
+    g_free(c->model_text);
+    g_free(c->output);
+    g_free(c->window_text);
+    g_free(c->ui_map);
+    g_free(c);
+}
+
+enum { CALIBRATE_ENTRIES = 10 };
+
+static const char summary[] =
+    "Finds a chessboard in pairs of pictures and from it the two cameras and how they stand to "
+    "each\n"
+    "other. With a display it opens a window that shows the corners it finds, takes a view when "
+    "the\n"
+    "board is still and new, says what is missing, and solves when nothing is. SOURCE is what the\n"
+    "other commands take: cameras, a recording, a folder, two patterns. LEFT.. RIGHT.. are "
+    "pictures\n"
+    "(first all left ones, then all right ones), which need no window. The whole board must be in "
+    "both\n"
+    "pictures of a pair, its squares at least 10 px a side. Best is a board with one even and one "
+    "odd\n"
+    "side, like 9x6; others look the same when turned, and the pictures of a pair must then stand "
+    "the\n"
+    "same way up.";
+
+static const char examples[] =
+    "Views whose error is three times that of the others are left out and listed. Of picture files "
+    "every\n"
+    "pair is a view; of cameras and recordings those where the board is held still for half a "
+    "second.\n\n"
+    "Keys in the window: SPACE takes the view at hand, BACKSPACE drops the last one, ENTER solves, "
+    "a\n"
+    "turns automatic taking off and on, q quits.\n\n"
+    "Examples:\n"
+    "  livestereo calibrate --board 9x6 --square 24mm v4l2:0,2 -o rig.yml\n"
+    "  livestereo calibrate --board 9x6 --square 24mm --headless left_%02d.png right_%02d.png\n"
+    "  livestereo calibrate --board 9x6 --square 24mm --model fisheye l*.png r*.png\n\n"
+    "Exit codes: 0 done, 1 could not write or not built in, 2 usage, 3 the source cannot be read,\n"
+    "4 no rig was written: the views do not determine the cameras, or there were none.";
+
 int cmd_calibrate(int argc, char **argv) {
-    struct calibrate c = {.outlier = 0.5};
-    const GOptionEntry entries[] = {
-        {"board", 0, 0, G_OPTION_ARG_STRING, &c.board_text,
+    struct calibrate *c = g_new0(struct calibrate, 1);
+    c->outlier = 0.5;
+    GOptionEntry entries[CALIBRATE_ENTRIES + CAMERA_ENTRIES] = {
+        {"board", 0, 0, G_OPTION_ARG_STRING, &c->board_text,
          "Inner corners of the board, columns x rows", "9x6"},
-        {"square", 0, 0, G_OPTION_ARG_STRING, &c.square_text, "Side of a square, with its unit",
+        {"square", 0, 0, G_OPTION_ARG_STRING, &c->square_text, "Side of a square, with its unit",
          "24mm"},
-        {"model", 0, 0, G_OPTION_ARG_STRING, &c.model_text,
+        {"model", 0, 0, G_OPTION_ARG_STRING, &c->model_text,
          "Lens model: radtan (the default), rational, fisheye", "MODEL"},
-        {"outlier", 0, 0, G_OPTION_ARG_DOUBLE, &c.outlier,
+        {"outlier", 0, 0, G_OPTION_ARG_DOUBLE, &c->outlier,
          "Views below this error are never left out (0.5)", "PX"},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &c.output, "The rig file (rig.yml)", "FILE"},
-        {0},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &c->output, "The rig file (rig.yml)", "FILE"},
+        {"headless", 0, 0, G_OPTION_ARG_NONE, &c->headless, "No window", NULL},
+        {"swap", 0, 0, G_OPTION_ARG_NONE, &c->source_options.swap, "Exchange left and right", NULL},
+        {"window", 0, 0, G_OPTION_ARG_STRING, &c->window_text, "Size of the window", "WxH"},
+        {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &c->ui_scale, "Size of text, 0.5 to 4", "F"},
+        {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &c->ui_map,
+         "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
     };
+    camera_entries(&c->camera, &entries[CALIBRATE_ENTRIES]);
     struct common_options options = {0};
     struct params params;
-    int code = options_parse(
-        &argc, &argv, "--board 9x6 --square 24mm LEFT.. RIGHT..",
-        "Finds a chessboard in pairs of pictures and from it the two cameras and how they stand to "
-        "each\n"
-        "other. LEFT.. RIGHT.. are pictures (first all left ones, then all right ones), two "
-        "folders, or a\n"
-        "folder with left/ and right/. The whole board must be in both pictures of a pair, its "
-        "squares at\n"
-        "least 10 px a side. Best is a board with one even and one odd side, like 9x6; others look "
-        "the\n"
-        "same when turned, and the pictures of a pair must then stand the same way up.",
-        "Views whose error is three times that of the others are left out and listed.\n\n"
-        "Examples:\n"
-        "  livestereo calibrate --board 9x6 --square 24mm left/ right/ -o rig.yml\n"
-        "  livestereo calibrate --board 9x6 --square 24mm --model fisheye l*.png r*.png\n\n"
-        "Exit codes: 0 done, 1 could not write or not built in, 2 usage, 3 a picture cannot be "
-        "read,\n"
-        "4 the views do not determine the cameras.",
-        entries, &options, &params);
-    c.left = g_ptr_array_new_with_free_func(g_free);
-    c.right = g_ptr_array_new_with_free_func(g_free);
-    c.views = g_array_new(FALSE, FALSE, sizeof(struct board_view));
-    c.numbers = g_array_new(FALSE, FALSE, sizeof(int));
+    int code = options_parse(&argc, &argv, "--board 9x6 --square 24mm SOURCE | LEFT.. RIGHT..",
+                             summary, examples, entries, &options, &params);
+    c->names = g_ptr_array_new_with_free_func(g_free);
+    c->views = g_array_new(FALSE, FALSE, sizeof(struct board_view));
     if (code == GO_ON)
-        code = calibrate(&c, argc - 1, argv + 1);
-    for (guint i = 0; i < c.views->len; i++)
-        for (int v = 0; v < 2; v++)
-            g_free(g_array_index(c.views, struct board_view, i).xy[v]);
-    g_array_free(c.views, TRUE);
-    g_array_free(c.numbers, TRUE);
-    g_ptr_array_free(c.left, TRUE);
-    g_ptr_array_free(c.right, TRUE);
-    g_free(c.board_text);
-    g_free(c.square_text);
-    g_free(c.model_text);
-    g_free(c.output);
+        code = camera_options_apply(&c->camera, &params, &c->source_options);
+    if (code == GO_ON)
+        code = calibrate(c, argc - 1, argv + 1);
+    free_calibrate(c);
     options_free(&options);
     return code;
 }

@@ -3,6 +3,7 @@
  * and mouse (view_loop.c); capture and compute have threads of their own, which wake it.
  * SPDX-License-Identifier: MIT
  */
+#include "app/ui_tools.h"
 #include "app/view.h"
 
 #include "capture/device_list.h"
@@ -17,11 +18,8 @@
 
 static int open_window(struct viewer *v, const struct view_options *o) {
     int width = 1600, height = 900, error = 0;
-    if (o->window && (sscanf(o->window, "%dx%d", &width, &height) != 2 || width < 64 ||
-                      height < 64 || width > 16384 || height > 16384)) {
-        log_error("--window", "%s is no size; write it as 1280x720", o->window);
+    if (ui_tools_size(o->window, &width, &height) != 0)
         return EXIT_USAGE;
-    }
     g_autofree char *title = g_strdup_printf("%s - livestereo", v->source->name);
     struct window_options window = {title, width, height, o->screenshot != NULL};
     v->window = window_open(&window, &error);

@@ -23,7 +23,7 @@ static const struct {
     {"record", "SOURCE -o FILE", "keep the raw pairs of a source", cmd_record},
     {"batch", "INPUT... -o DIR", "compute every pair and write the disparities", cmd_batch},
     {"eval", "DIR...", "compare with the known truth of test pictures", cmd_eval},
-    {"calibrate", "LEFT.. RIGHT..", "find a rig from chessboard pictures", cmd_calibrate},
+    {"calibrate", "SOURCE", "find a rig from views of a chessboard", cmd_calibrate},
     {"calib", "check|convert ..", "look at calibration files, change their form", cmd_calib},
     {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},
 };

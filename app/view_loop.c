@@ -3,6 +3,7 @@
  * changed; and what all parts of the viewer use: playback, settings, messages. Main thread.
  * SPDX-License-Identifier: MIT
  */
+#include "app/ui_tools.h"
 #include "app/view.h"
 
 #include "capture/picture.h"
@@ -13,9 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#define FONT "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
 #define LOOK_S 0.5 /* how often a window at rest looks whether a signal came */
 
 int64_t view_now_ns(void) {
@@ -231,9 +230,8 @@ static double wait_s(const struct viewer *v) {
 }
 
 int view_make_ui(struct viewer *v) {
-    double scale = v->ui_scale * window_scale(v->window);
     ui_close(&v->ui);
-    v->ui = ui_open(window_handle(v->window), scale, access(FONT, R_OK) == 0 ? FONT : NULL);
+    v->ui = ui_tools_open(v->window, v->ui_scale);
     return v->ui ? 0 : -ENOMEM;
 }
 

@@ -3,6 +3,7 @@
  * for tests and scripts. Main thread.
  * SPDX-License-Identifier: MIT
  */
+#include "app/ui_tools.h"
 #include "app/view.h"
 
 #include "capture/picture.h"
@@ -189,22 +190,11 @@ void view_write_map(struct viewer *v) {
     const char *path = v->options->ui_map;
     if (!path)
         return;
-    GString *text = g_string_new("livestereo widgets\n");
-    int count;
-    const struct ui_place *places = ui_places(v->ui, &count);
-    for (int i = 0; i < count; i++)
-        g_string_append_printf(text, "place %s %.0f %.0f %.0f %.0f\n", places[i].name, places[i].x,
-                               places[i].y, places[i].width, places[i].height);
+    GString *text = ui_map_begin(v->ui);
     const struct draw_settings *s = &v->draw_settings;
     g_string_append_printf(text, "place picture %d %d %d %d\n", s->x, s->y, s->width, s->height);
     for (int i = 0; i < view_key_count; i++)
         g_string_append_printf(text, "key %s %s\n", view_keys[i].name, view_keys[i].keys);
     add_values(v, text);
-    if (!v->last_map || strcmp(v->last_map, text->str) != 0) {
-        g_free(v->last_map);
-        v->last_map = g_strdup(text->str);
-        g_file_set_contents(path, text->str, (gssize)text->len,
-                            NULL); /* by renaming, so never half */
-    }
-    g_string_free(text, TRUE);
+    ui_map_end(text, path, &v->last_map);
 }

@@ -16,6 +16,7 @@ struct source_options {
     double rate;   /* pairs a second to pace a file source at; 0 as fast as they are taken */
     int loop;      /* file sources start again at the end */
     int rectified; /* the pictures need no rectification */
+    int lists;     /* words may be many picture files, first all left ones, then all right ones */
 
     /* cameras; [0] is the left, [1] the right picture */
     int flip[2], rotate180[2];

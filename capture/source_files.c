@@ -350,10 +350,30 @@ static int pair_words(const char *const *words, struct pair_list *pairs) {
     return error;
 }
 
-int pair_list_find(const char *const *words, int count, struct pair_list *pairs) {
+static int pair_halves(const char *const *words, int count, struct pair_list *pairs) {
+    if (count % 2) {
+        log_error(words[count - 1],
+                  "%d pictures cannot be pairs; give as many right ones as left ones, first all "
+                  "left ones, then all right ones",
+                  count);
+        return -EINVAL;
+    }
+    pairs->count = count / 2;
+    pairs->left = g_new0(char *, pairs->count + 1);
+    pairs->right = g_new0(char *, pairs->count + 1);
+    for (long i = 0; i < pairs->count; i++) {
+        pairs->left[i] = g_strdup(words[i]);
+        pairs->right[i] = g_strdup(words[pairs->count + i]);
+    }
+    return 0;
+}
+
+int pair_list_find(const char *const *words, int count, int lists, struct pair_list *pairs) {
     *pairs = (struct pair_list){0};
     if (count == 2)
         return pair_words(words, pairs);
+    if (lists && count > 2)
+        return pair_halves(words, count, pairs);
     if (count != 1) {
         log_error(words[2], "is one word too many; name a folder, or the left and the right file");
         return -EINVAL;

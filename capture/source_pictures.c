@@ -144,7 +144,7 @@ static int learn_size(struct pictures *pictures) {
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error) {
     struct pair_list pairs;
-    int code = pair_list_find(words, count, &pairs);
+    int code = pair_list_find(words, count, options && options->lists, &pairs);
     if (code)
         return source_failed(error, code);
     struct pictures *pictures = g_new0(struct pictures, 1);

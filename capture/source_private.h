@@ -37,8 +37,9 @@ struct pair_list {
     long count;
 };
 
-/* Finds the pairs that one or two words name. 0, or -errno after one log line. */
-int pair_list_find(const char *const *words, int count, struct pair_list *pairs);
+/* Finds the pairs that one or two words name; with lists more words are files, the first half of
+ * them left ones. 0, or -errno after one log line. */
+int pair_list_find(const char *const *words, int count, int lists, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 
 /* A printf pattern with one %d, %i or %u conversion, taken apart; printf itself never sees the

@@ -136,10 +136,8 @@ void draw_upload(struct draw *draw, const struct frame *frame) {
 
 /* ---- where things are */
 
-#define ROWS_GAP 0.01 /* between the pictures side by side, share of their width */
-
 static double picture_share(const struct draw_settings *settings) {
-    return settings->view == DRAW_ROWS ? 2 + ROWS_GAP : 1;
+    return settings->view == DRAW_ROWS ? 2 + DRAW_ROWS_GAP : 1;
 }
 
 double draw_scale(const struct draw_settings *settings, int width, int height) {
@@ -175,7 +173,7 @@ bool draw_pick(const struct draw_settings *settings, int width, int height, doub
     double column = (x - left) / scale, row = (y - top) / scale;
     *side = settings->view == DRAW_RIGHT;
     if (settings->view == DRAW_ROWS && column >= width) {
-        column -= width * (1 + ROWS_GAP);
+        column -= width * (1 + DRAW_ROWS_GAP);
         *side = 1;
     }
     *px = (int)floor(column);
@@ -198,7 +196,8 @@ static void draw_flat(struct draw *draw, const struct draw_settings *s) {
     glUseProgram(p);
     set_uniform(p, "colormap", ((float)s->colormap + 0.5f) / (float)draw->colormaps);
     set_uniform(p, "blend", (float)s->blend);
-    set_uniform(p, "row_step", s->rows || s->view == DRAW_ROWS ? (float)row_step(draw) : 0);
+    set_uniform(p, "row_step",
+                s->rows || (s->view == DRAW_ROWS && !s->no_rows) ? (float)row_step(draw) : 0);
     glUniform1i(glGetUniformLocation(p, "gray"), draw->channels == 1);
     glUniform2f(glGetUniformLocation(p, "range"), (float)s->least, (float)s->most);
     glUniform2f(glGetUniformLocation(p, "rig"), (float)(s->rig.focal_px * s->rig.baseline_m),
@@ -216,7 +215,7 @@ static void draw_flat(struct draw *draw, const struct draw_settings *s) {
                     (float)top);
         glUniform1i(glGetUniformLocation(p, "view"), side ? DRAW_RIGHT : (int)s->view);
         glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
-        x += draw->width * (1 + ROWS_GAP) * scale;
+        x += draw->width * (1 + DRAW_ROWS_GAP) * scale;
     }
 }
 

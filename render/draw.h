@@ -23,6 +23,8 @@ enum draw_view {
     DRAW_VIEWS
 };
 
+#define DRAW_ROWS_GAP 0.01 /* between the pictures of DRAW_ROWS, share of their width */
+
 /* How disparities become metres: Z = focal * baseline / (disparity + offset). focal 0: not
  * known. */
 struct draw_rig {
@@ -35,6 +37,7 @@ struct draw_settings {
     double least, most; /* range of colours in px; in the depth view near and far in metres */
     double blend;       /* share of colour in DRAW_BLEND, 0..1 */
     bool rows;          /* row lines also in the other pictures */
+    bool no_rows;       /* none in DRAW_ROWS, whose pictures are not rectified */
     double zoom;        /* 1: all of the picture fits */
     double center_x,
         center_y;            /* what stands in the middle of the area, shares of the picture 0..1 */

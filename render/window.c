@@ -35,6 +35,7 @@ static const struct {
     {GLFW_KEY_HOME, "HOME"},   {GLFW_KEY_END, "END"},
     {GLFW_KEY_F1, "F1"},       {GLFW_KEY_F5, "F5"},
     {GLFW_KEY_F8, "F8"},       {GLFW_KEY_F9, "F9"},
+    {GLFW_KEY_ENTER, "ENTER"},
 };
 
 /* Moves on the heels of a move replace it, so that the ring holds what people do. */

@@ -76,10 +76,7 @@ void gui_settle(const struct gui_program *p) {
 
 /* ---- the program */
 
-void gui_start(struct gui_program *p, const char *options, const char *source) {
-    GError *error = NULL;
-    int argc;
-    char **argv;
+void gui_prepare(struct gui_program *p) {
     if (!p->folder)
         p->folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     p->map = g_build_filename(p->folder, "map", NULL);
@@ -88,19 +85,31 @@ void gui_start(struct gui_program *p, const char *options, const char *source) {
     g_setenv("XDG_STATE_HOME", state, TRUE);
     g_setenv("XDG_CONFIG_HOME", state, TRUE);
     g_free(state);
-    const char *more = g_getenv("GUI_OPTIONS");
-    char *line = g_strdup_printf("%s view %s %s %s --ui-map %s -o %s --window 1000x700 -q %s",
-                                 g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "",
-                                 options, p->map, p->output, source);
+}
+
+void gui_spawn(struct gui_program *p, const char *line) {
+    GError *error = NULL;
+    int argc;
+    char **argv;
     g_assert_true(g_shell_parse_argv(line, &argc, &argv, NULL));
-    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &p->pid, &error);
+    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL,
+                  NULL, &p->pid, &error);
     g_assert_no_error(error);
     g_strfreev(argv);
-    g_free(line);
     gui_wait_for(p, gui_number(p, "state", "frame") >= 0);
     p->window = gui_run_tool("xdotool search --onlyvisible --name livestereo");
     g_assert_cmpint(strlen(p->window), >, 0);
     gui_tool("xdotool windowfocus --sync %s", p->window);
+}
+
+void gui_start(struct gui_program *p, const char *options, const char *source) {
+    const char *more = g_getenv("GUI_OPTIONS");
+    gui_prepare(p);
+    char *line = g_strdup_printf("%s view %s %s %s --ui-map %s -o %s --window 1000x700 -q %s",
+                                 g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "",
+                                 options, p->map, p->output, source);
+    gui_spawn(p, line);
+    g_free(line);
 }
 
 void gui_remove_all(const char *path) {

@@ -64,9 +64,15 @@ void gui_settle(const struct gui_program *p);
 
 /* ---- the program */
 
-/* Starts `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source` in a window that gets the
- * keys, and waits for its first frame. A p->folder that is there is used again, with what was
- * remembered in it. */
+/* Names of the files of a test, and a state of its own. A p->folder that is there is used again,
+ * with what was remembered in it. */
+void gui_prepare(struct gui_program *p);
+
+/* Starts a command line, which keeps p->map, in a window that gets the keys; waits for its first
+ * frame. */
+void gui_spawn(struct gui_program *p, const char *line);
+
+/* Both of it: starts `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
 void gui_start(struct gui_program *p, const char *options, const char *source);
 
 /* Until the program has ended by itself, which sets p->exit_code. */

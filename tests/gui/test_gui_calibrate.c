@@ -1,0 +1,117 @@
+/*
+ * Guided calibration in its window, from the recorded boards of the OpenCV set: the program finds
+ * the corners, takes the views, solves and writes the rig by itself; then views are forgotten by
+ * mouse and key and the rest is solved again. SPDX-License-Identifier: MIT
+ */
+#include "calibration/chessboard.h"
+#include "calibration/rig_read.h"
+#include "tests/gui/gui.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *rig_path, *set;
+
+/* A folder of the shape that a source has, of links into the set; NULL after a skip. */
+static char *link_set(void) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *from = g_canonicalize_filename(data ? data : "../shared/data", NULL);
+    char *folder = g_dir_make_tmp("livestereo-boards-XXXXXX", NULL);
+    int count = 0;
+    for (int v = 0; v < 2; v++) {
+        const char *side = v ? "right" : "left";
+        g_autofree char *below = g_build_filename(folder, side, NULL);
+        g_mkdir(below, 0777);
+        for (int i = 1; i <= 14; i++) {
+            g_autofree char *old =
+                g_strdup_printf("%s/calibration/opencv/%s%02d.jpg", from, side, i);
+            g_autofree char *new = g_strdup_printf("%s/%02d.jpg", below, i);
+            if (g_file_test(old, G_FILE_TEST_EXISTS))
+                count += symlink(old, new) == 0;
+        }
+    }
+    if (count == 26)
+        return folder;
+    g_test_skip("needs ../shared/data/calibration/opencv");
+    gui_remove_all(folder);
+    g_free(folder);
+    return NULL;
+}
+
+static void start(struct gui_program *p) {
+    gui_prepare(p);
+    rig_path = g_build_filename(p->folder, "rig.yml", NULL);
+    g_autofree char *line = g_strdup_printf(
+        "%s calibrate --board 9x6 --square 25mm --ui-map %s --window 1000x700 -o %s %s",
+        g_getenv("LIVESTEREO_BIN"), p->map, rig_path, set);
+    gui_spawn(p, line);
+}
+
+/* The rig on disk is the one on screen, and a good one. */
+static void check_rig(const struct gui_program *p) {
+    static const double focal[2] = {533.562, 536.893}; /* reference.yml */
+    double rms[3];
+    struct rig rig;
+    g_autofree char *text = gui_look(p, "state", "rms");
+    g_assert_nonnull(text);
+    g_assert_cmpint(sscanf(text, "%lf %lf %lf", &rms[0], &rms[1], &rms[2]), ==, 3);
+    g_test_message("rms %s px", text);
+    const char *const paths[] = {rig_path};
+    g_assert_cmpint(rig_load(paths, 1, NULL, &rig), ==, 0);
+    for (int i = 0; i < 3; i++)
+        g_assert_cmpfloat(rms[i], <=, 0.22);
+    g_assert_cmpfloat(fabs(rig.rms - rms[2]), <, 1e-3);
+    for (int v = 0; v < 2; v++)
+        g_assert_cmpfloat(fabs(rig.camera[v].fx / focal[v] - 1), <, 0.005);
+    g_assert_cmpfloat(fabs(rig_baseline(&rig) - 0.0832), <, 0.0005);
+}
+
+static void test_guided(void) {
+    struct gui_program p = {0};
+    if (!chessboard_available() || !(set = link_set())) {
+        if (!set)
+            return;
+        g_test_skip("needs libopencv-calib3d-dev");
+        return;
+    }
+    start(&p);
+    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    g_assert_true(gui_is(&p, "state", "found", "1 1"));
+    g_assert_cmpint(gui_number(&p, "state", "views"), ==, 13);
+    g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
+    check_rig(&p);
+
+    gui_tool("xdotool key BackSpace");
+    gui_wait_for(&p, gui_number(&p, "state", "views") == 12);
+    gui_click(&p, "view.7.drop"); /* the worst of them */
+    gui_wait_for(&p, gui_number(&p, "state", "views") == 11);
+    g_assert_true(gui_is(&p, "state", "message", "08.jpg forgotten"));
+    gui_click(&p, "take"); /* the pair on screen is the last one, which was just forgotten */
+    gui_wait_for(&p, gui_number(&p, "state", "views") == 12);
+    g_remove(rig_path);
+    gui_tool("xdotool key Return");
+    gui_wait_for(&p, gui_number(&p, "state", "used") == 12);
+    gui_wait_for(&p, gui_is(&p, "state", "solving", "0"));
+    check_rig(&p);
+    gui_click(&p, "automatic");
+    gui_wait_for(&p, gui_is(&p, "state", "automatic", "0"));
+
+    gui_tool("xdotool key q");
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 0);
+    gui_forget(&p);
+    gui_remove_all(set);
+    g_free(set);
+    g_free(rig_path);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/calibrate", test_guided);
+    return g_test_run();
+}

@@ -1,0 +1,203 @@
+/*
+ * The calibrate and calib commands as their users meet them, on the OpenCV set. Runs the binary
+ * that LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
+ */
+#include "calibration/chessboard.h"
+#include "calibration/rig_read.h"
+#include "capture/picture.h"
+#include "tests/recording.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static char *folder; /* of the test at hand */
+static char *boards; /* ../shared/data/calibration/opencv */
+
+struct outcome {
+    char *out, *err;
+    int code;
+};
+
+/* The words are split as a shell does; %D is the set, %F the test's folder. */
+static struct outcome run(const char *words) {
+    const char *bin = g_getenv("LIVESTEREO_BIN");
+    GString *line = g_string_new(bin ? bin : "build/livestereo");
+    struct outcome o = {NULL, NULL, -1};
+    GError *error = NULL;
+    char **argv;
+    int status;
+    g_string_append_printf(line, " %s", words);
+    g_string_replace(line, "%D", boards, 0);
+    g_string_replace(line, "%F", folder, 0);
+    g_assert_true(g_shell_parse_argv(line->str, NULL, &argv, NULL));
+    g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &o.out, &o.err, &status,
+                 &error);
+    g_assert_no_error(error);
+    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    g_strfreev(argv);
+    g_string_free(line, TRUE);
+    return o;
+}
+
+/* Ends with the code and prints or logs the text; what was printed, to g_free. */
+static char *expect(int code, const char *text, const char *words) {
+    struct outcome o = run(words);
+    if (o.code != code || !(strstr(o.out, text) || strstr(o.err, text)))
+        g_error("livestereo %s\nexit code %d (expected %d), expected \"%s\":\n%s%s", words, o.code,
+                code, text, o.out, o.err);
+    g_free(o.err);
+    return o.out;
+}
+
+#define check(...) g_free(expect(__VA_ARGS__))
+
+static gboolean begin(void) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    boards = g_build_filename(data ? data : "../shared/data", "calibration", "opencv", NULL);
+    g_autofree char *first = g_build_filename(boards, "left01.jpg", NULL);
+    if (!chessboard_available() || !g_file_test(first, G_FILE_TEST_EXISTS)) {
+        g_test_skip("needs libopencv-calib3d-dev and ../shared/data/calibration/opencv");
+        g_free(boards);
+        return FALSE;
+    }
+    folder = g_dir_make_tmp("livestereo-calibrate-XXXXXX", NULL);
+    return TRUE;
+}
+
+static void end(void) {
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; (name = g_dir_read_name(dir));) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_remove(path);
+    }
+    g_dir_close(dir);
+    g_rmdir(folder);
+    g_free(folder);
+    g_free(boards);
+}
+
+static struct rig read_rig(const char *name) {
+    struct rig rig;
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    const char *const paths[] = {path};
+    g_assert_cmpint(rig_load(paths, 1, NULL, &rig), ==, 0);
+    return rig;
+}
+
+static char *all_pictures(void) {
+    GString *words = g_string_new(NULL);
+    for (int v = 0; v < 2; v++)
+        for (int i = 1; i <= 14; i++)
+            if (i != 10) /* there is none */
+                g_string_append_printf(words, " %s/%s%02d.jpg", boards, v ? "right" : "left", i);
+    return g_string_free(words, FALSE);
+}
+
+static void test_pictures(void) {
+    if (!begin())
+        return;
+    g_autofree char *pictures = all_pictures();
+    g_autofree char *words =
+        g_strconcat("calibrate --headless --board 9x6 --square 25mm -o %F/rig.yml", pictures, NULL);
+    g_autofree char *out = expect(0, "13 of 13 views used", words);
+    struct rig rig = read_rig("rig.yml");
+    g_assert_true(strstr(out, "left08.jpg") && strstr(out, "written to"));
+    g_assert_true(rig.metric);
+    g_assert_cmpfloat(rig.rms, <=, 0.22);
+    g_assert_cmpfloat(fabs(rig_baseline(&rig) - 3.3273 * 0.025), <, 0.0005);
+    /* patterns end where a number is missing */
+    check(0, "9 of 9 views used",
+          "calibrate --headless --board 9x6 -o %F/nine.yml %D/left%02d.jpg %D/right%02d.jpg");
+    rig = read_rig("nine.yml");
+    g_assert_false(rig.metric);
+    g_assert_cmpfloat(rig.rms, <=, 0.25);
+    end();
+}
+
+static void test_errors(void) {
+    if (!begin())
+        return;
+    check(2, "--board", "calibrate --headless %D/left01.jpg %D/right01.jpg");
+    check(2, "no source", "calibrate --headless --board 9x6");
+    check(2, "in 24mm", "calibrate --headless --board 9x6 --square 24 a b");
+    check(2, "radtan, rational, fisheye", "calibrate --headless --board 9x6 --model pinhole a b");
+    check(3, "cannot be pairs",
+          "calibrate --headless --board 9x6 -o %F/a.yml %D/left01.jpg %D/left02.jpg "
+          "%D/right01.jpg");
+    check(3, "none.png", "calibrate --headless --board 9x6 -o %F/a.yml none.png none2.png");
+    check(4, "too few",
+          "calibrate --headless --board 9x6 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
+    check(4, "no whole board in the pair",
+          "calibrate --headless --board 8x5 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
+    check(1, "rig.yml",
+          "calibrate --headless --board 9x6 -o %F/none/rig.yml %D/left%02d.jpg %D/right%02d.jpg");
+    end();
+}
+
+/* Every pair of the set side by side, held for a second each; FALSE where GStreamer cannot. */
+static gboolean write_recording(void) {
+    int number = 0;
+    for (int i = 1; i <= 14; i++) {
+        struct image half[2], both;
+        g_autofree char *to = g_strdup_printf("%s/%d.png", folder, number);
+        if (i == 10)
+            continue;
+        for (int v = 0; v < 2; v++) {
+            g_autofree char *from =
+                g_strdup_printf("%s/%s%02d.jpg", boards, v ? "right" : "left", i);
+            g_assert_cmpint(picture_read(from, &half[v]), ==, 0);
+        }
+        both = (struct image){g_malloc(2 * 640 * 480), 1280, 480, 1};
+        for (int y = 0; y < 480; y++)
+            for (int v = 0; v < 2; v++)
+                memcpy(both.data + 1280 * y + 640 * v, half[v].data + 640 * y, 640);
+        g_assert_cmpint(picture_write(to, &both), ==, 0);
+        g_free(both.data);
+        picture_free(&half[0]);
+        picture_free(&half[1]);
+        number++;
+    }
+    g_autofree char *launch = g_strdup_printf(
+        "multifilesrc location=%s/%%d.png index=0 caps=image/png,framerate=1/1 ! pngdec ! "
+        "videoconvert ! videorate ! video/x-raw,framerate=6/1 ! jpegenc quality=95 ! matroskamux "
+        "! filesink location=%s/sbs.mkv",
+        folder, folder);
+    return recording_write(launch, 0, 6);
+}
+
+/* In a film only boards that are still, and unlike those before, are taken: here each is shown six
+ * times and taken once. */
+static void test_recording(void) {
+    if (!begin())
+        return;
+    if (write_recording()) {
+        int used, views;
+        g_autofree char *out =
+            expect(0, "views used", "calibrate --headless --board 9x6 -o %F/rig.yml %F/sbs.mkv");
+        char *at = strstr(out, " views used");
+        while (at > out && at[-1] != '\n')
+            at--;
+        g_assert_cmpint(sscanf(at, "%d of %d views", &used, &views), ==, 2);
+        struct rig rig = read_rig("rig.yml");
+        g_test_message("%d of %d views, rms %.3f px", used, views, rig.rms);
+        g_assert_cmpint(views, >=, 8);
+        g_assert_cmpint(views, <=, 13);
+        g_assert_cmpint(used, ==, views);
+        g_assert_cmpfloat(rig.rms, <, 0.3);
+        g_assert_cmpfloat(fabs(rig_baseline(&rig) / 3.3273 - 1), <, 0.01);
+    } else {
+        g_test_skip("needs gstreamer1.0-plugins-good");
+    }
+    end();
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/cli/calibrate/pictures", test_pictures);
+    g_test_add_func("/cli/calibrate/errors", test_errors);
+    g_test_add_func("/cli/calibrate/recording", test_recording);
+    return g_test_run();
+}
