@@ -7,9 +7,11 @@
 #include "app/commands.h"
 #include "app/live.h"
 #include "app/metrics.h"
+#include "app/output_gst.h"
 #include "app/rig_options.h"
 #include "app/views.h"
 #include "capture/picture.h"
+#include "capture/source_private.h"
 #include "capture/source_status.h"
 #include "config/log.h"
 
@@ -17,23 +19,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What the command line says. */
+struct run {
+    struct common_options common;
+    struct params params;
+    struct source_options source;
+    struct camera_options camera;
+    struct rig_options rig;
+    struct output_options out;
+    int frames;
+    char *picture, *disparity; /* files for the last frame (or a pattern, for all), NULL none */
+};
+
 /* The reader's own state: the last frame, and errors against the truth where the source knows
  * it. */
 struct reader {
     struct frame *last;
     float *truth; /* px, of the frame at hand */
     struct error_sums seen, all;
-    double density; /* sum over frames */
+    struct output *output;          /* NULL: nothing goes out */
+    struct number_pattern *pattern; /* of files for every disparity, NULL none */
+    double density;                 /* sum over frames */
     long frames;
-};
-
-struct run_outputs {
-    char *picture, *disparity; /* files for the last frame, NULL none */
 };
 
 static const char *const stage_names[TIME_COUNT] = {"upload",    "rectify", "smooth", "cost",
                                                     "aggregate", "bp",      "pick",   "check",
                                                     "refine",    "download"};
+
+static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
+    g_autofree char *path = number_pattern_name(pattern, frame->index);
+    return picture_write_disp16(path, frame->disparity, frame->left.width, frame->left.height);
+}
 
 static int read_frame(struct reader *reader, struct frame **frame) {
     const struct frame *f = *frame;
@@ -51,6 +68,9 @@ static int read_frame(struct reader *reader, struct frame **frame) {
     }
     reader->density += density(f->disparity, count);
     reader->frames++;
+    output_give(reader->output, *frame);
+    if (reader->pattern && save_numbered(reader->pattern, f) != 0)
+        return -EIO;
     frame_drop(&reader->last);
     reader->last = *frame;
     *frame = NULL;
@@ -124,68 +144,110 @@ static int save_picture(const char *path, const struct frame *frame) {
     return EXIT_DONE;
 }
 
-static int run(struct source *source, struct stereo *stereo, const struct params *params,
-               const struct live_options *options, const struct run_outputs *outputs,
-               bool progress) {
-    int error;
-    struct live *live = live_open(source, stereo, params, options, &error);
-    if (!live)
-        return EXIT_RUN_FAILED;
-    struct reader reader = {0};
-    int code = read_all(live, &reader, options->frames, progress);
-    print_report(live, &reader);
+/* What is written of the last frame. */
+static int save_last(const struct run *run, const struct reader *reader) {
+    const struct frame *last = reader->last;
+    int code = EXIT_DONE;
+    if (!last)
+        return code;
+    if (run->picture)
+        code = save_picture(run->picture, last);
+    if (run->disparity && !reader->pattern &&
+        picture_write_disp16(run->disparity, last->disparity, last->left.width,
+                             last->left.height) != 0)
+        code = EXIT_RUN_FAILED;
+    return code;
+}
+
+static void print_output(struct output *output) {
+    struct output_status status;
+    if (!output)
+        return;
+    output_get_status(output, &status);
+    printf("out       %ld frames, %ld overtaken\n", status.sent, status.given - status.sent);
+}
+
+static int read_live(const struct run *run, struct source *source, struct live *live,
+                     struct reader *reader) {
+    int code = read_all(live, reader, run->frames, progress_wanted(&run->common));
+    print_report(live, reader);
     if (source->get_status) {
         struct source_status status;
         source->get_status(source, &status);
         source_status_print(&status);
     }
-    if (code == EXIT_DONE && !reader.last && !quit_asked()) {
+    print_output(reader->output);
+    if (code == EXIT_DONE && !reader->last && !quit_asked()) {
         log_error(source->name, "not one pair could be read");
         code = EXIT_SOURCE;
     }
-    if (outputs->picture && reader.last) {
-        int saved = save_picture(outputs->picture, reader.last);
-        code = code ? code : saved;
+    int saved = save_last(run, reader);
+    return code ? code : saved;
+}
+
+/* The pattern that the name of the file is, if it is one. GO_ON or EXIT_USAGE. */
+static int read_pattern(const struct run *run, struct number_pattern *pattern,
+                        struct reader *reader) {
+    const char *why = NULL;
+    int is = run->disparity ? number_pattern_parse(run->disparity, pattern, &why) : 0;
+    if (is < 0) {
+        log_error(run->disparity, "%s", why);
+        return EXIT_USAGE;
     }
-    if (outputs->disparity && reader.last &&
-        picture_write_disp16(outputs->disparity, reader.last->disparity, reader.last->left.width,
-                             reader.last->left.height) != 0)
-        code = code ? code : EXIT_RUN_FAILED;
-    frame_drop(&reader.last);
+    reader->pattern = is ? pattern : NULL;
+    return GO_ON;
+}
+
+static int run_live(const struct run *run, struct source *source, struct stereo *stereo,
+                    const struct rig_use *rig) {
+    struct number_pattern pattern = {0};
+    struct reader reader = {0};
+    struct output_about about = {source->width, source->height, source->channels, source->rate,
+                                 &rig->geometry};
+    bool live_source = source->live || run->source.rate > 0;
+    struct live_options options = {
+        .policy = live_source ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
+        .frames = run->frames,
+        .kept = 1 + OUTPUT_FRAMES,
+    };
+    int code = read_pattern(run, &pattern, &reader), error;
+    if (code == GO_ON) {
+        reader.output = output_open(&run->out, &about, &code);
+        struct live *live =
+            code == EXIT_DONE ? live_open(source, stereo, &run->params, &options, &error) : NULL;
+        if (live)
+            code = read_live(run, source, live, &reader);
+        else if (code == EXIT_DONE)
+            code = EXIT_RUN_FAILED;
+        frame_drop(&reader.last);
+        output_close(&reader.output);
+        live_close(&live);
+    }
     free(reader.truth);
-    live_close(&live);
+    number_pattern_free(&pattern);
     return code;
 }
 
-static int open_and_run(int argc, char **argv, const struct common_options *options,
-                        const struct params *params, struct source_options *source_options,
-                        const struct rig_options *rig_options, int frames,
-                        const struct run_outputs *outputs) {
-    if (argc < 2 || frames < 0 || source_options->rate < 0) {
+static int open_and_run(const struct run *run, int argc, char **argv) {
+    if (argc < 2 || run->frames < 0 || run->source.rate < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                   : "--frames and --rate cannot be negative");
         return EXIT_USAGE;
     }
     int error;
     struct source *source =
-        source_open((const char *const *)argv + 1, argc - 1, source_options, &error);
+        source_open((const char *const *)argv + 1, argc - 1, &run->source, &error);
     if (!source)
         return EXIT_SOURCE;
     struct rig_use rig;
-    int code = rig_use_open(rig_options, source->width, source->height, source->channels, &rig);
-    struct stereo *stereo = code == EXIT_DONE
-                                ? pipeline_open(params, source->name, source->width, source->height,
-                                                source->channels, rig_use_maps(&rig), &code)
-                                : NULL;
+    int code = rig_use_open(&run->rig, source->width, source->height, source->channels, &rig);
+    struct stereo *stereo =
+        code == EXIT_DONE ? pipeline_open(&run->params, source->name, source->width, source->height,
+                                          source->channels, rig_use_maps(&rig), &code)
+                          : NULL;
     if (stereo) {
-        bool live = source->live || source_options->rate > 0;
-        struct live_options live_options = {
-            .policy = live ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
-            .frames = frames,
-            .kept = 1,
-        };
         quit_catch();
-        code = run(source, stereo, params, &live_options, outputs, progress_wanted(options));
+        code = run_live(run, source, stereo, &rig);
     }
     stereo_close(&stereo);
     rig_use_close(&rig);
@@ -193,30 +255,27 @@ static int open_and_run(int argc, char **argv, const struct common_options *opti
     return code;
 }
 
-enum { RUN_ENTRIES = 6 + RIG_ENTRIES };
+enum { RUN_ENTRIES = 6 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_run(int argc, char **argv) {
-    struct source_options source = {0};
-    struct rig_options rig = {0};
-    int frames = 0;
-    struct run_outputs outputs = {0};
-    struct camera_options camera = {0};
+    struct run run = {0};
     GOptionEntry entries[] = {
-        {"frames", 0, 0, G_OPTION_ARG_INT, &frames, "Stop after this many pairs", "N"},
-        {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &outputs.picture,
+        {"frames", 0, 0, G_OPTION_ARG_INT, &run.frames, "Stop after this many pairs", "N"},
+        {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &run.picture,
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
-        {"save-disparity", 0, 0, G_OPTION_ARG_FILENAME, &outputs.disparity,
-         "Write the last disparity as batch does, a 16-bit PNG", "FILE"},
-        {"swap", 0, 0, G_OPTION_ARG_NONE, &source.swap, "Exchange left and right", NULL},
-        {"loop", 0, 0, G_OPTION_ARG_NONE, &source.loop, "Start again at the end", NULL},
-        RIG_OPTION_ENTRIES(&rig),
-        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &source.rate,
+        {"save-disparity", 0, 0, G_OPTION_ARG_FILENAME, &run.disparity,
+         "Write the last disparity as batch does, a 16-bit PNG; all of them where FILE is a pattern"
+         " (%06d.png)",
+         "FILE"},
+        {"swap", 0, 0, G_OPTION_ARG_NONE, &run.source.swap, "Exchange left and right", NULL},
+        {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},
+        RIG_OPTION_ENTRIES(&run.rig),
+        OUTPUT_OPTION_ENTRIES(&run.out),
+        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &run.source.rate,
          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
         [RUN_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
-    camera_entries(&camera, &entries[RUN_ENTRIES]);
-    struct common_options options = {0};
-    struct params params;
+    camera_entries(&run.camera, &entries[RUN_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Computes pairs as they come and prints rate, stage times and, where the source knows the\n"
@@ -226,16 +285,19 @@ int cmd_run(int argc, char **argv) {
         "  livestereo run synth: --frames 100 --save-picture out.png\n"
         "  livestereo run synth:width=1280,height=720,range=96 --set disparity_range=96\n"
         "  livestereo run left_%06d.png right_%06d.png --preset yang2006\n"
-        "  livestereo run recording/ --rate 10 --loop\n",
-        entries, &options, &params);
+        "  livestereo run recording/ --rate 10 --loop\n"
+        "  livestereo run v4l2:LEFT,RIGHT --out 'gst:videoconvert ! x264enc tune=zerolatency !\n"
+        "      matroskamux ! filesink location=depth.mkv'\n",
+        entries, &run.common, &run.params);
     if (code == GO_ON)
-        code = camera_options_apply(&camera, &params, &source);
+        code = camera_options_apply(&run.camera, &run.params, &run.source);
     if (code == GO_ON)
-        code = open_and_run(argc, argv, &options, &params, &source, &rig, frames, &outputs);
-    camera_options_free(&camera);
-    g_free(outputs.picture);
-    g_free(outputs.disparity);
-    rig_options_free(&rig);
-    options_free(&options);
+        code = open_and_run(&run, argc, argv);
+    camera_options_free(&run.camera);
+    output_options_free(&run.out);
+    g_free(run.picture);
+    g_free(run.disparity);
+    rig_options_free(&run.rig);
+    options_free(&run.common);
     return code;
 }

@@ -61,13 +61,18 @@ static int open_live(struct viewer *v, const struct view_options *o) {
     struct live_options options = {
         .policy = v->source->live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
         .frames = o->frames,
-        .kept = 1,
+        .kept = 1 + OUTPUT_FRAMES,
         .player = true,
         .rate = shooting || v->source->live ? 0 : v->rate,
         .notify = shooting ? NULL : window_wake,
         .context = v->window,
     };
-    int error;
+    int error, code;
+    struct output_about about = {v->source->width, v->source->height, v->source->channels,
+                                 v->source->rate, &v->rig.geometry};
+    v->output = output_open(&o->out, &about, &code);
+    if (code != EXIT_DONE)
+        return code;
     v->live = live_open(v->source, v->stereo, &v->params, &options, &error);
     if (!v->live)
         return EXIT_RUN_FAILED;
@@ -153,6 +158,7 @@ static int view_source(struct viewer *v, const struct view_options *o,
 
 static void free_viewer(struct viewer *v) {
     frame_drop(&v->shown);
+    output_close(&v->output);
     live_close(&v->live);
     stereo_close(&v->stereo);
     rig_use_close(&v->rig);
@@ -224,12 +230,13 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
     return code;
 }
 
-enum { VIEW_ENTRIES = 19 + RIG_ENTRIES };
+enum { VIEW_ENTRIES = 19 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_view(int argc, char **argv) {
     struct view_options o = {0};
     GOptionEntry entries[] = {
         RIG_OPTION_ENTRIES(&o.rig),
+        OUTPUT_OPTION_ENTRIES(&o.out),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &o.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &o.loop, "Start again at the end", NULL},
         {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Begin standing still", NULL},
@@ -284,6 +291,7 @@ int cmd_view(int argc, char **argv) {
     g_free(o.view);
     camera_options_free(&o.camera);
     rig_options_free(&o.rig);
+    output_options_free(&o.out);
     options_free(&options);
     return code;
 }

@@ -12,6 +12,7 @@
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live.h"
+#include "app/output_gst.h"
 #include "app/rig_options.h"
 #include "render/draw.h"
 #include "render/ui.h"
@@ -25,6 +26,7 @@
 struct view_options {
     struct rig_options rig;
     struct camera_options camera;
+    struct output_options out;
     struct source_options source;
     char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
     int frames;
@@ -65,6 +67,7 @@ struct viewer {
     struct live *live;
     struct rig_use rig;
     struct recorder *recorder; /* NULL: not recording */
+    struct output *output;     /* NULL: without --out */
     const struct view_options *options;
     double ui_scale;
 

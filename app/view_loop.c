@@ -124,6 +124,7 @@ static void show(struct viewer *v, struct frame **frame) {
     v->target = -1; /* what comes after a seek is what was asked for */
     view_stats_frame(v, skipped);
     view_record_frame(v);
+    output_give(v->output, v->shown);
     if (v->state.paused || v->stats_data.frames == 1)
         v->redraws = REDRAWS_INPUT; /* so that panels come to rest in their size */
     view_redraw(v);

@@ -36,6 +36,7 @@ int picture_write16(const char *path, const uint16_t *data, int width, int heigh
 /* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256
  * px). */
 int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height);
+void disp16_of(const int16_t *disparity, size_t count, uint16_t *out);
 
 /* PFM, one channel, little-endian, bottom row first; px, +inf where unknown. */
 int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height);

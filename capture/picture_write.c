@@ -91,11 +91,7 @@ int save_end(struct save *save) {
     return save->error;
 }
 
-int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height) {
-    size_t count = (size_t)width * (size_t)height;
-    uint16_t *out = malloc(count * sizeof *out);
-    if (!out)
-        return cannot_write(path, ENOMEM);
+void disp16_of(const int16_t *disparity, size_t count, uint16_t *out) {
     for (size_t i = 0; i < count; i++) {
         int d = disparity[i];
         int value = d * (256 / DISPARITY_ONE);
@@ -107,6 +103,14 @@ int picture_write_disp16(const char *path, const int16_t *disparity, int width, 
             value = 65535;
         out[i] = (uint16_t)value;
     }
+}
+
+int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height) {
+    size_t count = (size_t)width * (size_t)height;
+    uint16_t *out = malloc(count * sizeof *out);
+    if (!out)
+        return cannot_write(path, ENOMEM);
+    disp16_of(disparity, count, out);
     int error = picture_write16(path, out, width, height);
     free(out);
     return error;
