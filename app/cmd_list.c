@@ -88,7 +88,7 @@ static bool print_device(const struct device_list *devices, const struct device 
                v4l2_explain(error, "be opened", device->node, NULL, NULL, why, sizeof why));
     } else if (details) {
         print_modes(&list);
-        controls_print(fd);
+        controls_print(&controls_v4l2, &fd);
     } else {
         print_formats(&list);
     }

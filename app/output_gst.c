@@ -165,6 +165,7 @@ static void finish(struct output *output) {
 }
 
 static void release(struct output *output) {
+    atomic_load(&output->sent); /* what GStreamer's thread did is seen */
     gst_clear_object(&output->head);
     gst_clear_object(&output->bus);
     gst_clear_object(&output->pipeline);

@@ -1,8 +1,8 @@
 /*
- * --out: what is computed, into a GStreamer pipeline of the user's (a network stream, shared memory,
- * a V4L2 loopback, a file). A thread of its own takes the newest frame, converts it and hands it to
- * an appsrc that keeps one; a receiver that is slow costs frames, one that fails is started again,
- * one that hangs is left behind at the end. Whoever gives frames never waits.
+ * --out: what is computed, into a GStreamer pipeline of the user's (a network stream, shared
+ * memory, a V4L2 loopback, a file). A thread of its own takes the newest frame, converts it and
+ * hands it to an appsrc that keeps one; a receiver that is slow costs frames, one that fails is
+ * started again, one that hangs is left behind at the end. Whoever gives frames never waits.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OUTPUT_GST_H

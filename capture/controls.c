@@ -7,7 +7,6 @@
 #include "config/log.h"
 
 #include <errno.h>
-#include <libv4l2.h>
 #include <linux/videodev2.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -51,61 +50,24 @@ struct value {
 
 struct controls {
     pthread_mutex_t lock;
-    int fd[2];                         /* -1 away */
+    const struct control_driver *driver[2]; /* NULL away */
+    void *camera[2];
     struct value first[2][WANTED];     /* what the camera had */
     struct value asked[2][WANTED];     /* what was set since */
     struct value automatic[2][WANTED]; /* what the lock turned off */
     int locked;
 };
 
-static int query(int fd, uint32_t id, struct v4l2_queryctrl *about) {
-    *about = (struct v4l2_queryctrl){.id = id};
-    if (v4l2_ioctl(fd, VIDIOC_QUERYCTRL, about) || (about->flags & V4L2_CTRL_FLAG_DISABLED))
-        return -ENOENT;
-    return about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
-                   about->type == V4L2_CTRL_TYPE_MENU || about->type == V4L2_CTRL_TYPE_INTEGER_MENU
-               ? 0
-               : -ENOENT;
+static int describe(const struct controls *controls, int side, int i, struct control *control,
+                    int *inactive) {
+    const struct control_driver *driver = controls->driver[side];
+    return driver ? driver->describe(controls->camera[side], wanted[i].id, control, inactive)
+                  : -ENODEV;
 }
 
-static int get(int fd, uint32_t id, int *value) {
-    struct v4l2_control control = {.id = id};
-    if (v4l2_ioctl(fd, VIDIOC_G_CTRL, &control))
-        return -errno;
-    *value = control.value;
-    return 0;
-}
-
-static int put(int fd, uint32_t id, int value) {
-    struct v4l2_control control = {.id = id, .value = value};
-    return v4l2_ioctl(fd, VIDIOC_S_CTRL, &control) ? -errno : 0;
-}
-
-static void describe(int fd, const struct v4l2_queryctrl *about, struct control *control) {
-    *control = (struct control){.id = about->id,
-                                .least = about->minimum,
-                                .most = about->maximum,
-                                .step = about->step > 0 ? about->step : 1,
-                                .def = about->default_value};
-    snprintf(control->name, sizeof control->name, "%s", (const char *)about->name);
-    control->kind = about->type == V4L2_CTRL_TYPE_INTEGER   ? CONTROL_NUMBER
-                    : about->type == V4L2_CTRL_TYPE_BOOLEAN ? CONTROL_SWITCH
-                                                            : CONTROL_CHOICE;
-    for (int i = about->minimum; control->kind == CONTROL_CHOICE && i <= about->maximum &&
-                                 control->choices < CONTROL_CHOICES;
-         i++) {
-        struct v4l2_querymenu menu = {.id = about->id, .index = (unsigned)i};
-        if (v4l2_ioctl(fd, VIDIOC_QUERYMENU, &menu))
-            continue; /* menus have holes */
-        int n = control->choices++;
-        control->choice[n].value = i;
-        if (about->type == V4L2_CTRL_TYPE_MENU)
-            snprintf(control->choice[n].name, sizeof control->choice[n].name, "%s",
-                     (const char *)menu.name);
-        else
-            snprintf(control->choice[n].name, sizeof control->choice[n].name, "%lld",
-                     (long long)menu.value);
-    }
+static int get(const struct controls *controls, int side, int i, int *value) {
+    const struct control_driver *driver = controls->driver[side];
+    return driver ? driver->get(controls->camera[side], wanted[i].id, value) : -ENODEV;
 }
 
 struct controls *controls_open(void) {
@@ -113,7 +75,6 @@ struct controls *controls_open(void) {
     if (!controls)
         return NULL;
     pthread_mutex_init(&controls->lock, NULL);
-    controls->fd[0] = controls->fd[1] = -1;
     return controls;
 }
 
@@ -125,18 +86,19 @@ void controls_close(struct controls **controls) {
     *controls = NULL;
 }
 
-void controls_attach(struct controls *controls, int side, int fd) {
+void controls_attach(struct controls *controls, int side, const struct control_driver *driver,
+                     void *camera) {
     if (!controls)
         return;
     pthread_mutex_lock(&controls->lock);
-    controls->fd[side] = fd;
+    controls->driver[side] = driver;
+    controls->camera[side] = camera;
     for (int i = 0; i < WANTED; i++) {
-        struct v4l2_queryctrl about;
         struct value *first = &controls->first[side][i];
-        if (query(fd, wanted[i].id, &about) == 0 && !first->known)
-            first->known = get(fd, wanted[i].id, &first->value) == 0;
+        if (!first->known)
+            first->known = get(controls, side, i, &first->value) == 0;
         if (controls->asked[side][i].known) /* back after a loss */
-            put(fd, wanted[i].id, controls->asked[side][i].value);
+            driver->put(camera, wanted[i].id, controls->asked[side][i].value);
     }
     pthread_mutex_unlock(&controls->lock);
 }
@@ -145,7 +107,7 @@ void controls_detach(struct controls *controls, int side) {
     if (!controls)
         return;
     pthread_mutex_lock(&controls->lock);
-    controls->fd[side] = -1;
+    controls->driver[side] = NULL;
     pthread_mutex_unlock(&controls->lock);
 }
 
@@ -154,11 +116,12 @@ void controls_restore(struct controls *controls, int side) {
         return;
     pthread_mutex_lock(&controls->lock);
     /* values first, automatics last: a value cannot be set while its automatic is on */
-    for (int automatics = 0; automatics < 2 && controls->fd[side] >= 0; automatics++)
+    for (int automatics = 0; automatics < 2 && controls->driver[side]; automatics++)
         for (int i = 0; i < WANTED; i++)
             if ((wanted[i].off >= 0) == automatics && controls->asked[side][i].known &&
                 controls->first[side][i].known)
-                put(controls->fd[side], wanted[i].id, controls->first[side][i].value);
+                controls->driver[side]->put(controls->camera[side], wanted[i].id,
+                                            controls->first[side][i].value);
     memset(controls->asked[side], 0, sizeof controls->asked[side]);
     pthread_mutex_unlock(&controls->lock);
 }
@@ -170,17 +133,15 @@ int controls_get(struct controls *controls, struct control list[CONTROLS_MOST]) 
         struct control *control = &list[count];
         int found = 0;
         for (int side = 0; side < 2; side++) {
-            struct v4l2_queryctrl about;
-            int fd = controls->fd[side], value = 0;
-            if (fd < 0 || query(fd, wanted[i].id, &about) || get(fd, wanted[i].id, &value))
+            struct control about;
+            int value, inactive = 0;
+            if (describe(controls, side, i, &about, &inactive) || get(controls, side, i, &value))
                 continue;
             if (!found++)
-                describe(fd, &about, control);
+                *control = about;
             control->camera[side].there = 1;
             control->camera[side].value = value;
-            control->camera[side].inactive =
-                (about.flags & (V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED |
-                                V4L2_CTRL_FLAG_READ_ONLY)) != 0;
+            control->camera[side].inactive = inactive;
         }
         count += found > 0;
     }
@@ -190,14 +151,18 @@ int controls_get(struct controls *controls, struct control list[CONTROLS_MOST]) 
 
 /* With the lock held. */
 static int set_one(struct controls *controls, int side, int i, int value) {
-    int fd = controls->fd[side];
-    struct v4l2_queryctrl about;
-    if (fd < 0 || query(fd, wanted[i].id, &about))
+    struct control about;
+    int inactive;
+    if (!controls->driver[side] && controls->first[side][i].known) { /* away: at its return */
+        controls->asked[side][i] = (struct value){1, value};
+        return 0;
+    }
+    if (describe(controls, side, i, &about, &inactive))
         return -ENOENT;
-    int error = put(fd, wanted[i].id, value);
+    int error = controls->driver[side]->put(controls->camera[side], wanted[i].id, value);
     if (error)
-        log_warning(side ? "right camera" : "left camera", "%s cannot be set to %d: %s",
-                    (const char *)about.name, value, strerror(-error));
+        log_warning(side ? "right camera" : "left camera", "%s cannot be set to %d: %s", about.name,
+                    value, strerror(-error));
     else
         controls->asked[side][i] = (struct value){1, value};
     return error;
@@ -218,11 +183,20 @@ int controls_set(struct controls *controls, int side, uint32_t id, int value) {
     return error;
 }
 
+/* Of a camera that is away: what it had or will have. */
+static int present(const struct controls *controls, int side, int i, int *value) {
+    if (controls->driver[side])
+        return get(controls, side, i, value);
+    const struct value *last =
+        controls->asked[side][i].known ? &controls->asked[side][i] : &controls->first[side][i];
+    *value = last->value;
+    return last->known ? 0 : -ENOENT;
+}
+
 static int turn_off(struct controls *controls, int side) {
     int error = 0, value = 0;
     for (int i = 0; i < WANTED; i++) {
-        if (wanted[i].off < 0 || controls->fd[side] < 0 ||
-            get(controls->fd[side], wanted[i].id, &value) || value == wanted[i].off)
+        if (wanted[i].off < 0 || present(controls, side, i, &value) || value == wanted[i].off)
             continue;
         controls->automatic[side][i] = (struct value){1, value};
         int result = set_one(controls, side, i, wanted[i].off);
@@ -244,10 +218,8 @@ int controls_lock(struct controls *controls, int on) {
     pthread_mutex_lock(&controls->lock);
     if (on && !controls->locked) {
         struct value values[WANTED] = {{0}};
-        struct v4l2_queryctrl about;
-        for (int i = 0; i < WANTED && controls->fd[0] >= 0; i++)
-            if (query(controls->fd[0], wanted[i].id, &about) == 0)
-                values[i].known = get(controls->fd[0], wanted[i].id, &values[i].value) == 0;
+        for (int i = 0; i < WANTED; i++)
+            values[i].known = present(controls, 0, i, &values[i].value) == 0;
         for (int side = 0; side < 2; side++) {
             int result = turn_off(controls, side);
             error = error ? error : result;
@@ -274,14 +246,13 @@ int controls_locked(struct controls *controls) {
     return locked;
 }
 
-void controls_print(int fd) {
+void controls_print(const struct control_driver *driver, void *camera) {
     for (int i = 0; i < WANTED; i++) {
-        struct v4l2_queryctrl about;
         struct control control;
-        int value = 0;
-        if (query(fd, wanted[i].id, &about) || get(fd, wanted[i].id, &value))
+        int value = 0, inactive;
+        if (driver->describe(camera, wanted[i].id, &control, &inactive) ||
+            driver->get(camera, wanted[i].id, &value))
             continue;
-        describe(fd, &about, &control);
         printf("    control   %s = %d (%d..%d, default %d)\n", control.name, value, control.least,
                control.most, control.def);
     }

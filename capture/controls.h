@@ -1,8 +1,8 @@
 /*
  * The controls of one or two cameras (exposure, gain, white balance, focus, power-line
- * frequency and the like), for a panel. Any thread; the source attaches and detaches its
- * cameras. What was changed is put back when a camera is detached for good, and set again when
- * it returns after a loss.
+ * frequency and the like), for a panel, whatever kind of camera has them. Any thread; the source
+ * attaches and detaches its cameras. What was changed is put back when a camera is detached for
+ * good, and set again when it returns after a loss.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CONTROLS_H
@@ -33,6 +33,18 @@ struct control {
     } camera[2];      /* left, right */
 };
 
+/* How the controls of one kind of camera are reached, by V4L2's numbers for them (V4L2_CID_...).
+ * 0 or -errno. */
+struct control_driver {
+    /* All of the control but camera[]; inactive: it cannot be set now. */
+    int (*describe)(void *camera, uint32_t id, struct control *control, int *inactive);
+    int (*get)(void *camera, uint32_t id, int *value);
+    int (*put)(void *camera, uint32_t id, int value);
+};
+
+/* The camera is an int *, the open device. */
+extern const struct control_driver controls_v4l2;
+
 struct controls;
 
 /* NULL when memory runs out. */
@@ -41,8 +53,9 @@ struct controls *controls_open(void);
 /* Puts back what was changed, and frees. Clears the pointer; NULL inside is fine. */
 void controls_close(struct controls **controls);
 
-/* The source's: a camera came (fd stays its own) or is about to be closed. */
-void controls_attach(struct controls *controls, int side, int fd);
+/* The source's: a camera came (it stays its own) or is about to be closed. */
+void controls_attach(struct controls *controls, int side, const struct control_driver *driver,
+                     void *camera);
 void controls_detach(struct controls *controls, int side);
 /* Before closing for good: puts back what the camera had when it was first attached. */
 void controls_restore(struct controls *controls, int side);
@@ -60,6 +73,6 @@ int controls_lock(struct controls *controls, int on);
 int controls_locked(struct controls *controls);
 
 /* Prints the controls of one camera for `livestereo list -l`, indented. */
-void controls_print(int fd);
+void controls_print(const struct control_driver *driver, void *camera);
 
 #endif

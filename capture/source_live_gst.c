@@ -5,6 +5,7 @@
  * fails is started again.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/controls_gst.h"
 #include "capture/pairing.h"
 #include "capture/pixel_format.h"
 #include "capture/source_private.h"
@@ -313,6 +314,9 @@ static void live_gst_status(struct source *source, struct source_status *status)
 
 static void live_gst_close(struct source *source) {
     struct live_gst *gst = (struct live_gst *)source;
+    for (int i = 0; i < 2; i++)
+        controls_restore(source->controls, i);
+    controls_close(&source->controls);
     if (gst->pipeline) {
         gst_element_set_state(gst->pipeline, GST_STATE_NULL);
         gst_object_unref(gst->bus);
@@ -390,6 +394,16 @@ static int open_pipeline(struct live_gst *gst, const char *text) {
         return -EINVAL;
     }
     return find_sinks(gst);
+}
+
+/* Where the pipeline has elements that offer some. */
+static void find_controls(struct live_gst *gst) {
+    struct controls *controls = gst->source.controls = controls_open();
+    int found = 0;
+    for (int i = 0; controls && i < gst->streams; i++)
+        found += controls_gst_attach(controls, i, GST_ELEMENT(gst->stream[i].sink)) == 0;
+    if (!found)
+        controls_close(&gst->source.controls);
 }
 
 /* Size, colour and rate of one stream from its caps; 0, or -EAGAIN as long as it has none. */
@@ -486,6 +500,8 @@ struct source *source_live_gst_open(const char *word, const struct source_option
     int code = open_pipeline(gst, strchr(word, ':') + 1);
     if (!code)
         code = learn(gst);
+    if (!code)
+        find_controls(gst);
     if (!code)
         return &gst->source;
     live_gst_close(&gst->source);

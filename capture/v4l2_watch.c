@@ -65,7 +65,7 @@ int eye_open(struct v4l2 *v4l2, int number) {
     eye->opened_ns = eye->seen_ns = clock_ns();
     eye->came = 0;
     eye->status.state = CAMERA_STREAMING;
-    controls_attach(v4l2->source.controls, number, eye->camera.fd);
+    controls_attach(v4l2->source.controls, number, &controls_v4l2, &eye->camera.fd);
     return 0;
 }
 
