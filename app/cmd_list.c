@@ -113,7 +113,8 @@ static void print_list(const struct device_list *list, bool details) {
     printf("\nSOURCE to paste:\n");
     if (two) {
         const struct device *left = &list->device[pair[0]], *right = &list->device[pair[1]];
-        printf("    v4l2:%s,%s\n", device_stable_name(list, left), device_stable_name(list, right));
+        char rig[512];
+        printf("    %s\n", device_list_rig(list, rig, sizeof rig));
         if (left->usb_hub[0] && strcmp(left->usb_hub, right->usb_hub) == 0)
             printf("    (both on one USB hub: they share its bandwidth; --swap exchanges left and "
                    "right)\n");

@@ -168,19 +168,18 @@ static void free_viewer(struct viewer *v) {
     window_close(&v->window);
     g_strfreev(v->preset_names);
     g_free(v->last_map);
+    g_free(v->cameras.proposed);
     g_free(v);
 }
 
 /* What a camera or two offer where no source was named: two of one make are left and right. */
 static char *first_source(void) {
     struct device_list list;
-    int pair[2];
-    char *word = NULL;
+    char *word = NULL, rig[512];
     if (device_list_read(&list) != 0)
         return g_strdup("synth:");
-    if (device_list_pair(&list, pair)) {
-        word = g_strdup_printf("v4l2:%s,%s", device_stable_name(&list, &list.device[pair[0]]),
-                               device_stable_name(&list, &list.device[pair[1]]));
+    if (device_list_rig(&list, rig, sizeof rig)) {
+        word = g_strdup(rig);
         log_info(word, "two cameras of one make; key x exchanges left and right");
     } else if (list.count > 0) {
         log_info(NULL, "cameras are there, but no two alike; livestereo list shows what to write."
@@ -221,6 +220,8 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
     const char *words[] = {first};
     v->source = first ? source_open(words, 1, &options, &error)
                       : source_open((const char *const *)argv + 1, argc - 1, &options, &error);
+    if (first && g_str_has_prefix(first, "v4l2:"))
+        v->cameras.proposed = g_strdup(first);
     if (v->source) {
         v->rate = o->rate > 0 ? o->rate : v->source->rate > 0 ? v->source->rate : RATE_UNKNOWN;
         quit_catch();

@@ -3,6 +3,7 @@
  * live_take, and settings go to the threads by live_set_params. cmd_view.c opens it, view_loop.c
  * is the loop, view_keys.c what keys do, view_mouse.c the mouse, view_panel.c the sliders,
  * view_overlay.c what lies on the picture, view_stats.c the statistics, view_export.c the files,
+ * view_controls.c and view_live.c the cameras,
  * view_state.c what is remembered.
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +15,8 @@
 #include "app/live.h"
 #include "app/output_gst.h"
 #include "app/rig_options.h"
+#include "capture/controls.h"
+#include "capture/source_status.h"
 #include "render/draw.h"
 #include "render/ui.h"
 #include "render/window.h"
@@ -56,6 +59,15 @@ struct view_stats {
     long history_count;
     double bad_seen, bad_all; /* running error, percent of the pixels off by more than 1 px */
     long errors_index;
+};
+
+struct view_cameras {
+    struct source_status status; /* as of looked_ns; zero of sources that have none */
+    int64_t looked_ns, read_ns;
+    struct control control[CONTROLS_MOST]; /* as of read_ns */
+    int controls;
+    bool apart;     /* left and right have sliders of their own */
+    char *proposed; /* the word of the rig that was chosen, until the user has kept it */
 };
 
 struct viewer {
@@ -101,6 +113,7 @@ struct viewer {
     char *last_map;
     bool shoot; /* take a picture of the window after the next drawing */
     struct view_stats stats_data;
+    struct view_cameras cameras;
     int code; /* exit code */
 };
 
@@ -170,6 +183,18 @@ void view_record_toggle(struct viewer *v);
 void view_record_end(struct viewer *v);
 void view_record_frame(struct viewer *v);
 void view_record_draw(struct viewer *v);
+
+/* view_live.c: looks what the source says (often enough; redraws when that matters); parts of
+ * the window, the statistics' among its panel. */
+void view_live_look(struct viewer *v);
+void view_banner_draw(struct viewer *v);
+void view_live_stats_draw(struct viewer *v);
+void view_proposal_draw(struct viewer *v);
+
+/* view_controls.c: a group of the panel. The name of a control's widget, for CONTROLS_BOTH or a
+ * side; into buf. */
+void view_controls_draw(struct viewer *v);
+const char *view_control_name(const struct control *control, int side, char *buf, size_t size);
 
 /* view_state.c */
 void view_state_load(struct viewer *v, const struct common_options *options);

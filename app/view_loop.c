@@ -177,6 +177,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     view_probes_draw(v);
     if (v->stats)
         view_stats_draw(v);
+    view_proposal_draw(v);
     if (v->help)
         view_help_draw(v, width, height);
 }
@@ -243,6 +244,7 @@ int view_interact(struct viewer *v) {
         int64_t woke_ns = view_now_ns();
         bool more = take_frames(v);
         handle_events(v);
+        view_live_look(v);
         if (v->redraw_at_ns && view_now_ns() >= v->redraw_at_ns) {
             v->redraw_at_ns = 0;
             view_redraw(v);

@@ -5,7 +5,6 @@
 #include "app/view.h"
 
 #include "capture/picture.h"
-#include "capture/source_status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,21 +150,6 @@ void view_probes_draw(struct viewer *v) {
     ui_panel_end(v->ui);
 }
 
-/* What the cameras have to say, for as long as it is so. */
-static void draw_banner(struct viewer *v) {
-    struct source_status status;
-    if (!v->source->get_status)
-        return;
-    v->source->get_status(v->source, &status);
-    if (!status.banner[0])
-        return;
-    const struct draw_settings *s = &v->draw_settings;
-    double line = ui_text_height(v->ui), wide = ui_text_width(v->ui, status.banner);
-    double x = s->x + (s->width - wide) / 2;
-    ui_box(v->ui, x - line / 2, s->y + line / 4, wide + line, 1.5 * line, 0x802020, 0.9);
-    ui_label(v->ui, x, s->y + line / 2, 0xffffff, status.banner);
-}
-
 static void draw_message(struct viewer *v) {
     if (view_now_ns() >= v->message_until_ns)
         return;
@@ -185,7 +169,7 @@ void view_overlay_draw(struct viewer *v) {
         ui_label(v->ui, v->draw_settings.x + 20, v->draw_settings.y + 20, 0xffffff,
                  "waiting for the first frame");
     }
-    draw_banner(v);
+    view_banner_draw(v);
     view_record_draw(v);
     draw_message(v);
 }

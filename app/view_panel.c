@@ -145,6 +145,7 @@ void view_panel_draw(struct viewer *v, int width, int height) {
     ui_text(v->ui, text);
     if (!view_has_rig(v))
         ui_text_color(v->ui, 0xb0b0b0, "no calibration: disparities in pixels");
+    view_controls_draw(v);
     draw_picture_group(v);
     draw_preset_group(v);
     draw_params(v);

@@ -184,6 +184,15 @@ static void add_values(const struct viewer *v, GString *text) {
         text, "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n", v->panel,
         v->bar, v->stats, v->help, v->draw_settings.rows, window_is_fullscreen(v->window));
     g_string_append_printf(text, "state message %s\n", v->message);
+    g_string_append_printf(text, "state banner %s\n", v->cameras.status.banner);
+    g_string_append_printf(text, "state locked %d\n",
+                           v->source->controls && controls_locked(v->source->controls));
+    for (int i = 0; i < v->cameras.controls; i++) { /* left, right */
+        const struct control *control = &v->cameras.control[i];
+        g_string_append_printf(text, "control %s %d %d\n",
+                               view_control_name(control, CONTROLS_BOTH, value, sizeof value),
+                               control->camera[0].value, control->camera[1].value);
+    }
 }
 
 void view_write_map(struct viewer *v) {

@@ -182,7 +182,8 @@ void view_stats_draw(struct viewer *v) {
     double line = ui_text_height(v->ui), wide = 24 * line;
     char text[160];
     ui_panel_begin(v->ui, "statistics", v->draw_settings.x + line / 2,
-                   v->draw_settings.y + line / 2, 0, 0, UI_FIT | UI_SEE_THROUGH);
+                   v->draw_settings.y + (v->cameras.status.banner[0] ? 2 : 0.5) * line, 0, 0,
+                   UI_FIT | UI_SEE_THROUGH);
     snprintf(text, sizeof text, "capture %.1f  compute %.1f  display %.1f  per second",
              t->capture_rate, t->compute_rate, t->draw_rate);
     ui_text(v->ui, text);
@@ -197,6 +198,7 @@ void view_stats_draw(struct viewer *v) {
                  t->bad_seen, t->bad_all);
         ui_text(v->ui, text);
     }
+    view_live_stats_draw(v);
     draw_stage_bar(v, wide);
     draw_history(v, wide);
     draw_updated(v, wide);

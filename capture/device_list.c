@@ -223,3 +223,12 @@ int device_list_pair(const struct device_list *list, int index[2]) {
             }
     return 0;
 }
+
+const char *device_list_rig(const struct device_list *list, char *buf, size_t size) {
+    int pair[2];
+    if (!device_list_pair(list, pair))
+        return NULL;
+    snprintf(buf, size, "v4l2:%s,%s", device_stable_name(list, &list->device[pair[0]]),
+             device_stable_name(list, &list->device[pair[1]]));
+    return buf;
+}

@@ -50,4 +50,8 @@ const char *device_stable_name(const struct device_list *list, const struct devi
 /* Two devices that look like a rig: the first two of one card. 1 and their indices, or 0. */
 int device_list_pair(const struct device_list *list, int index[2]);
 
+/* Those two as a source, "v4l2:LEFT,RIGHT", by names that stay. buf, or NULL where there are no
+ * two. */
+const char *device_list_rig(const struct device_list *list, char *buf, size_t size);
+
 #endif

@@ -307,7 +307,7 @@ static void live_gst_status(struct source *source, struct source_status *status)
         status->camera[i].unpaired = gst->pairing.side[i].unpaired;
     }
     if (gst->stream[0].status.state == CAMERA_AWAY)
-        g_snprintf(status->banner, sizeof status->banner, "%.200s gives no frames, for %.0f s",
+        g_snprintf(status->banner, sizeof status->banner, "%.32s... gives no frames, for %.0f s",
                    gst->name, (double)(clock_ns() - gst->seen_ns) / 1e9);
     pthread_mutex_unlock(&gst->lock);
 }
@@ -365,7 +365,7 @@ static int find_sinks(struct live_gst *gst) {
         struct stream *stream = &gst->stream[i];
         GstAppSinkCallbacks callbacks = {.new_sample = on_sample, .eos = on_end};
         stream->side = i;
-        g_snprintf(stream->status.name, sizeof stream->status.name, "%s: %.60s",
+        g_snprintf(stream->status.name, sizeof stream->status.name, "%s: %.32s",
                    gst->streams == 1 ? "camera"
                    : i               ? "right camera"
                                      : "left camera",

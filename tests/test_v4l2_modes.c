@@ -141,7 +141,10 @@ static void test_names(void) {
     g_assert_null(device_list_find(&list, "CCC", why, sizeof why));
     g_assert_cmpstr(device_stable_name(&list, &devices[1]), ==, "/dev/v4l/by-id/cam_BBB");
     int index[2];
+    char rig[512];
     g_assert_cmpint(device_list_pair(&list, index), ==, 1);
+    g_assert_cmpstr(device_list_rig(&list, rig, sizeof rig), ==,
+                    "v4l2:/dev/v4l/by-id/cam_AAA,/dev/v4l/by-id/cam_BBB");
     /* in another port it is known by its serial */
     struct device_identity left = devices[0].identity, right = devices[1].identity;
     g_strlcpy(devices[0].identity.bus, "usb-7", sizeof devices[0].identity.bus);
@@ -168,6 +171,27 @@ static void test_twins(void) {
     g_assert_true(device_list_again(&list, &right, &left) == &devices[1]);
 }
 
+/* What is proposed where no source is named. */
+static void test_rig(void) {
+    char rig[512];
+    struct device one[] = {camera("/dev/video0", "usb-1", "AAA", "")};
+    g_assert_null(device_list_rig(&(struct device_list){NULL, 0}, rig, sizeof rig));
+    g_assert_null(device_list_rig(&(struct device_list){one, 1}, rig, sizeof rig));
+    /* two nodes of one camera, and another make, are no rig; the two like ones among them are */
+    struct device devices[] = {
+        camera("/dev/video0", "usb-1", "AAA", ""), camera("/dev/video2", "usb-1", "AAA", ""),
+        camera("/dev/video4", "usb-3", "CCC", ""), camera("/dev/video6", "usb-4", "", "")};
+    g_strlcpy(devices[2].identity.card, "Built-in", sizeof devices[2].identity.card);
+    g_assert_null(device_list_rig(&(struct device_list){devices, 3}, rig, sizeof rig));
+    g_assert_cmpstr(device_list_rig(&(struct device_list){devices, 4}, rig, sizeof rig), ==,
+                    "v4l2:/dev/v4l/by-path/usb-1,/dev/v4l/by-path/usb-4");
+    /* numbers that move are named only where there is nothing else */
+    for (int i = 0; i < 4; i++)
+        devices[i].by_path[0] = '\0';
+    g_assert_cmpstr(device_list_rig(&(struct device_list){devices, 4}, rig, sizeof rig), ==,
+                    "v4l2:usb-1,usb-4");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/v4l2-modes/choose", test_choose);
@@ -177,5 +201,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/v4l2-modes/access", test_access);
     g_test_add_func("/v4l2-modes/names", test_names);
     g_test_add_func("/v4l2-modes/twins", test_twins);
+    g_test_add_func("/v4l2-modes/rig", test_rig);
     return g_test_run();
 }

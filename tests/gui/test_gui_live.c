@@ -1,0 +1,187 @@
+/*
+ * The window on live sources: the cameras' panel with a real mouse, the banner over a source that is
+ * away and comes back, exchange, recording by its key, --out. The cameras are GStreamer's test
+ * sources, which need no device. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SIDE(pattern, more, name)                                                        \
+    "videotestsrc is-live=true pattern=" pattern " ! video/x-raw,format=I420,width=160," \
+    "height=120,framerate=20/1 ! " more "videobalance ! videoconvert ! appsink name=" name " "
+#define CAMERAS(more) "'gst:" SIDE("smpte", more, "left") SIDE("smpte", "", "right") "'"
+
+static void values(const struct gui_program *p, const char *name, int value[2]) {
+    g_autofree char *text = gui_look(p, "control", name);
+    value[0] = value[1] = -99999;
+    if (text)
+        sscanf(text, "%d %d", &value[0], &value[1]);
+}
+
+static gboolean below(const struct gui_program *p, int side, int most) {
+    int value[2];
+    values(p, "camera.brightness", value);
+    return value[side] > -99999 && value[side] < most;
+}
+
+/* Mean grey level of the middle of the picture on screen. */
+static double level(const struct gui_program *p) {
+    struct image picture = gui_shot(p);
+    struct gui_place at = gui_find(p, "picture");
+    double sum = 0;
+    long count = 0;
+    for (int y = at.y + at.height / 3; y < at.y + at.height * 2 / 3; y++)
+        for (int x = at.x + at.width / 3; x < at.x + at.width * 2 / 3; x++, count++)
+            sum += picture.data[3 * ((size_t)y * (size_t)picture.width + (size_t)x) + 1];
+    picture_free(&picture);
+    return sum / (double)count;
+}
+
+static void test_controls(void) {
+    struct gui_program p = {0};
+    int value[2];
+    gui_start(&p, "--view 1", CAMERAS(""));
+    gui_wait_for(&p, gui_in_sight(&p, "camera.brightness"));
+    double before = level(&p);
+    gui_drag(&p, "camera.brightness", 0.5, 0.2, 1);
+    gui_wait_for(&p, below(&p, 0, -300) && below(&p, 1, -300));
+    values(&p, "camera.brightness", value);
+    g_assert_cmpint(value[0], ==, value[1]); /* linked */
+    while (level(&p) > before - 30)          /* the pictures on their way were taken before */
+        continue;
+    gui_click(&p, "camera.brightness.reset");
+    gui_wait_for(&p, gui_is(&p, "control", "camera.brightness", "0 0"));
+
+    gui_click(&p, "camera_link");
+    gui_wait_for(&p, gui_in_sight(&p, "camera.left.brightness"));
+    gui_drag(&p, "camera.left.brightness", 0.5, 0.3, 1);
+    gui_wait_for(&p, below(&p, 0, -200));
+    g_assert_false(below(&p, 1, 0));
+    gui_click(&p, "camera_lock"); /* the right one like the left one */
+    gui_wait_for(&p, gui_is(&p, "state", "locked", "1"));
+    gui_wait_for(&p, below(&p, 1, -200));
+    values(&p, "camera.brightness", value);
+    g_assert_cmpint(value[0], ==, value[1]);
+    gui_click(&p, "camera_lock");
+    gui_wait_for(&p, gui_is(&p, "state", "locked", "0"));
+    gui_quit(&p);
+}
+
+static void test_swap(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
+    gui_act(&p, "view-left");
+    gui_wait_for(&p, gui_is(&p, "state", "view", "left"));
+    g_assert_cmpfloat(level(&p), >, 200);
+    gui_click(&p, "camera_swap");
+    gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
+    while (level(&p) > 50)
+        continue;
+    gui_quit(&p);
+}
+
+/* A recording is no camera: the panel says so, in place of controls. */
+static void test_none(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_null(gui_look(&p, "place", "camera_lock"));
+    gui_click(&p, "group.cameras");
+    gui_wait_for(&p, gui_in_sight(&p, "camera_swap"));
+    g_assert_null(gui_look(&p, "place", "camera_lock"));
+    gui_quit(&p);
+}
+
+static gboolean lost(const struct gui_program *p) {
+    g_autofree char *banner = gui_look(p, "state", "banner");
+    return banner && strstr(banner, "gives no frames");
+}
+
+/* The source fails after two seconds and is started again: picture and program stay. */
+static void test_banner(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "", CAMERAS("identity error-after=40 ! "));
+    gui_wait_for(&p, lost(&p));
+    long stands_at = gui_number(&p, "state", "frame");
+    g_assert_cmpint(stands_at, >, 0);
+    struct image picture = gui_shot(&p);
+    struct gui_place at = gui_find(&p, "picture");
+    int red = 0;
+    for (int x = at.x; x < at.x + at.width; x++) {
+        const uint8_t *c =
+            picture.data + 3 * ((size_t)(at.y + 8) * (size_t)picture.width + (size_t)x);
+        red += c[0] > 100 && c[1] < 60 && c[2] < 60;
+    }
+    picture_free(&picture);
+    g_assert_cmpint(red, >, 100);
+    gui_wait_for(&p, !lost(&p) && gui_number(&p, "state", "frame") > stands_at + 1);
+    gui_quit(&p);
+}
+
+static char *only_file(const char *folder, const char *ending) {
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    char *found = NULL;
+    while (dir && (name = g_dir_read_name(dir)))
+        if (g_str_has_suffix(name, ending)) {
+            g_assert_null(found);
+            found = g_build_filename(folder, name, NULL);
+        }
+    if (dir)
+        g_dir_close(dir);
+    g_assert_nonnull(found);
+    return found;
+}
+
+/* What the key recorded plays, with the exchange that was on; --out got frames meanwhile. */
+static void test_record(void) {
+    struct gui_program p = {0};
+    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    g_autofree char *raw = g_build_filename(folder, "raw", NULL);
+    g_autofree char *options =
+        g_strdup_printf("--out-what left --out 'gst:filesink location=%s'", raw);
+    gui_start(&p, options, "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
+    gui_act(&p, "swap");
+    gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
+    long first = gui_number(&p, "state", "frame");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 10); /* none on its way */
+    gui_act(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    first = gui_number(&p, "state", "frame");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);
+    gui_act(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    g_autofree char *path = only_file(p.output, ".mkv");
+    g_autofree char *last = g_build_filename(folder, "last.png", NULL);
+    g_autofree char *report =
+        gui_run_tool("%s run -q %s %s --save-picture %s", g_getenv("LIVESTEREO_BIN"),
+                     "--set disparity_range=16 --set bp_iterations=2", path, last);
+    long pairs = 0;
+    g_assert_cmpint(sscanf(report, "frames %ld captured", &pairs), ==, 1);
+    g_assert_cmpint(pairs, >=, 10);
+    struct image picture;
+    g_assert_cmpint(picture_read(last, &picture), ==, 0);
+    g_assert_cmpint(picture.data[0], <, 50); /* the right camera's black */
+    picture_free(&picture);
+    gui_quit(&p);
+    g_autofree char *bytes = NULL;
+    gsize length = 0;
+    g_assert_true(g_file_get_contents(raw, &bytes, &length, NULL));
+    g_assert_cmpint((long)length, >=, 10 * 160 * 120 * 3);
+    gui_remove_all(folder);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui-live/controls", test_controls);
+    g_test_add_func("/gui-live/swap", test_swap);
+    g_test_add_func("/gui-live/none", test_none);
+    g_test_add_func("/gui-live/banner", test_banner);
+    g_test_add_func("/gui-live/record", test_record);
+    return g_test_run();
+}
