@@ -1,6 +1,6 @@
 /*
- * The cameras' group of the panel: which they are, exchange, and their controls, set on both at once
- * or each alone. Main thread. SPDX-License-Identifier: MIT
+ * The cameras' group of the panel: which they are, exchange, and their controls, set on both at
+ * once or each alone. Main thread. SPDX-License-Identifier: MIT
  */
 #include "app/view.h"
 

@@ -1,6 +1,6 @@
 /*
- * The window on live sources: the cameras' panel with a real mouse, the banner over a source that is
- * away and comes back, exchange, recording by its key, --out. The cameras are GStreamer's test
+ * The window on live sources: the cameras' panel with a real mouse, the banner over a source that
+ * is away and comes back, exchange, recording by its key, --out. The cameras are GStreamer's test
  * sources, which need no device. SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
