@@ -183,10 +183,9 @@ static int redraw(struct guide *g) {
     if (g->shown.frame)
         guide_draw_corners(g);
     guide_draw_panel(g, width, height);
-    if (g->fresh)
-        draw_upload(g->draw, g->shown.frame);
+    g->number += g->fresh;
     g->fresh = false;
-    draw_frame(g->draw, s);
+    draw_frame(g->draw, s, g->shown.frame, g->number);
     ui_end(g->ui);
     write_map(g);
     return window_show(g->window);

@@ -21,7 +21,8 @@ struct guide {
 
     struct sight shown; /* the pair on screen, frame NULL before the first */
     enum verdict verdict;
-    bool fresh; /* shown is not in the textures yet */
+    long number; /* of shown, counted */
+    bool fresh;  /* shown was not drawn yet */
     bool automatic, ended, quit;
     int status; /* SOURCE_END or -errno where it ended */
 

@@ -212,6 +212,7 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
     v->target = v->mark[0] = v->mark[1] = -1;
     v->draw_settings = (struct draw_settings){.view = DRAW_DISPARITY,
                                               .blend = 0.5,
+                                              .all_points = o->screenshot != NULL,
                                               .zoom = 1,
                                               .distance = 1,
                                               .center_x = 0.5,

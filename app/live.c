@@ -110,6 +110,8 @@ static int read_for_player(struct live *live, struct frame *frame, long *next, l
 static void *capture_thread(void *context) {
     struct live *live = context;
     long limit = live->options.frames, next = 0, since_seek = 0;
+    if (live->options.player && !live->source->live)
+        live_give_way();
     for (long n = 0; limit == 0 || n < limit; n++) {
         struct frame *frame = pool_take(live->pool);
         int status = live->options.player ? read_for_player(live, frame, &next, &since_seek)

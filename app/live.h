@@ -72,7 +72,7 @@ void live_close(struct live **live);
 /* ---- a player's; any thread */
 
 /* The calling thread, and those it will start, let others go first. A player's compute thread
- * does. */
+ * does, and its capture thread where the source waits for it. */
 void live_give_way(void);
 
 /* Stands still at this frame, which live_take gave, or (NULL) wherever the pipe is. What is on

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define NICE 10           /* of compute, so that drawing and input come first */
+#define NICE 19           /* of compute, so that drawing and input come first */
 #define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
 
 void live_give_way(void) {

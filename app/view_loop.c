@@ -192,10 +192,9 @@ static int redraw(struct viewer *v) {
     lay_out(v, width, height);
     draw_widgets(v, width, height);
     bool fresh = v->shown && v->fresh;
-    if (fresh)
-        draw_upload(v->draw, v->shown);
     v->fresh = false;
-    draw_frame(v->draw, &v->draw_settings);
+    if (draw_frame(v->draw, &v->draw_settings, v->shown, v->stats_data.frames))
+        view_redraw(v);
     ui_end(v->ui);
     if (v->shoot)
         view_export_window(v);

@@ -138,7 +138,8 @@ static void draw_preset_group(struct viewer *v) {
 
 void view_panel_draw(struct viewer *v, int width, int height) {
     ui_panel_begin(v->ui, "settings", v->draw_settings.x + v->draw_settings.width, 0,
-                   width - v->draw_settings.x - v->draw_settings.width, height, UI_SCROLL);
+                   width - v->draw_settings.x - v->draw_settings.width, height,
+                   UI_SCROLL | UI_BARE);
     char text[128];
     snprintf(text, sizeof text, "%s  %dx%d", stereo_backend(v->stereo), v->source->width,
              v->source->height);
@@ -174,7 +175,7 @@ void view_bar_draw(struct viewer *v, int width, int height) {
     const struct draw_settings *s = &v->draw_settings;
     char text[160];
     ui_panel_begin(v->ui, "playback", s->x, s->y + s->height, s->width, height - s->y - s->height,
-                   0);
+                   UI_BARE);
     bool still = v->state.paused || v->state.ended;
     if (ui_button(v->ui, "pause", still ? "play " : "pause", "space"))
         view_key_press(v, "SPACE");

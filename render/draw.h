@@ -1,6 +1,7 @@
 /*
  * Draws a frame with OpenGL: the views of the pictures and maps, and the points in space. Main
- * thread, with the window's context. The frame is copied to textures by draw_upload and not kept.
+ * thread, with the window's context. What a view shows of a frame is copied to textures when it is
+ * drawn for the first time; the frame is not kept.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DRAW_H
@@ -44,6 +45,7 @@ struct draw_settings {
     double yaw, pitch;       /* of the points, radians */
     double distance;         /* from the middle of the points, 1 as the camera saw them */
     double shift_x, shift_y; /* of the points, shares of the area */
+    bool all_points;         /* else, on slow renderers, as many as keep the window moving */
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;
@@ -55,11 +57,27 @@ struct draw;
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count);
 void draw_close(struct draw **draw);
 
-/* Copies the frame's rectified pictures, disparity and confidence to textures. */
-void draw_upload(struct draw *draw, const struct frame *frame);
+/* What is in the textures of a draw: its parts may come there by another way than the host's. */
+enum draw_part { DRAW_PART_LEFT, DRAW_PART_RIGHT, DRAW_PART_DISPARITY, DRAW_PART_CONFIDENCE };
 
-/* Draws the frame uploaded last; nothing before the first. */
-void draw_frame(struct draw *draw, const struct draw_settings *settings);
+/* That way: fills the part's texture with the frame's. 0, or -errno when it cannot, and is then
+ * not asked again. */
+typedef int (*draw_fill)(void *context, enum draw_part part, const struct frame *frame);
+
+/* Names of the textures of disparity (GL_R16I) and confidence (GL_R8), made for pictures of that
+ * size, for a draw_fill that draw_share then sets; fill NULL ends it. */
+void draw_maps(struct draw *draw, int width, int height, int channels, unsigned *disparity,
+               unsigned *confidence);
+void draw_share(struct draw *draw, draw_fill fill, void *context);
+bool draw_is_sharing(const struct draw *draw);
+
+/* Draws a frame (NULL: there is none yet). number tells frames apart: what was copied to textures
+ * under the number of before is not copied again. True when drawing again would show more. */
+bool draw_frame(struct draw *draw, const struct draw_settings *settings, const struct frame *frame,
+                long number);
+
+/* The window's place of column 0, row 0. */
+void draw_origin(const struct draw_settings *settings, int width, int height, double *x, double *y);
 
 /* The pixel of the left (*side 0) or right (1) picture at a place of the window; false outside. */
 bool draw_pick(const struct draw_settings *settings, int width, int height, double x, double y,

@@ -119,6 +119,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
             ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoNav;
     if (!(flags & UI_TITLE))
         f |= ImGuiWindowFlags_NoTitleBar;
+    if (flags & UI_BARE)
+        f |= ImGuiWindowFlags_NoBackground;
     if (!(flags & UI_IN_FRONT))
         f |= ImGuiWindowFlags_NoBringToFrontOnFocus;
     if (flags & UI_FIT)

@@ -37,7 +37,8 @@ enum {
     UI_SEE_THROUGH = 2,
     UI_FIT = 4 /* as large as what is in it */,
     UI_SCROLL = 8,
-    UI_IN_FRONT = 16
+    UI_IN_FRONT = 16,
+    UI_BARE = 32 /* no ground of its own: it lies beside the picture */
 };
 
 /* width or height 0: as UI_FIT. Each begin needs its end. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#version 330 core
 
 in vec3 point_color;
 out vec4 color;

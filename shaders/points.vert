@@ -1,11 +1,11 @@
 // A point in space for each pixel with a disparity, from the textures alone. SPDX-License-Identifier: MIT
-#version 330 core
 
 uniform isampler2D disparity; // 1/16 px
 uniform sampler2D left;
 uniform mat4 transform;       // camera axes (x right, y down, z forward) to the clip space
 uniform vec4 rig;             // focal (px), baseline (m or 1), offset (px), farthest (in baselines' unit)
 uniform vec2 center;          // px
+uniform int step_px;          // between the points, px
 uniform float point_scale;    // size on screen of one pixel at distance 1
 uniform bool gray;
 
@@ -15,7 +15,8 @@ const int UNKNOWN = -32768;
 
 void main() {
     ivec2 size = textureSize(disparity, 0);
-    ivec2 at = ivec2(gl_VertexID % size.x, gl_VertexID / size.x);
+    int columns = (size.x + step_px - 1) / step_px;
+    ivec2 at = ivec2(gl_VertexID % columns, gl_VertexID / columns) * step_px;
     int d = texelFetch(disparity, at, 0).r;
     float px = float(d) / 16.0 + rig.z;
     float z = rig.x * rig.y / px;

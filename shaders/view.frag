@@ -1,15 +1,16 @@
 // The flat views: pictures, colours of disparity and depth, confidence, blend, anaglyph, row lines.
+// Each view is a program of its own: VIEW is its number in enum draw_view, ROWS 1 where it has row
+// lines. A software renderer would compute all sides of a condition for every pixel.
 // SPDX-License-Identifier: MIT
-#version 330 core
 
-uniform int view;             // enum draw_view
 uniform sampler2D left, right, confidence, colors;
 uniform isampler2D disparity; // 1/16 px
-uniform float colormap;       // row of colors, 0..1
+uniform int colormap;         // row of colors
 uniform vec2 range;           // px, or m for depth
 uniform vec2 rig;             // focal * baseline (px m), offset (px)
 uniform float blend;
-uniform float row_step;       // px between row lines, 0 for none
+uniform float row_step;       // px between row lines
+uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
 
 in vec2 pixel;
@@ -33,7 +34,7 @@ vec3 unknown_color() {
 }
 
 vec3 map_color(float share) {
-    return texture(colors, vec2((clamp(share, 0.0, 1.0) * 255.0 + 0.5) / 256.0, colormap)).rgb;
+    return texelFetch(colors, ivec2(clamp(share, 0.0, 1.0) * 255.0 + 0.5, colormap), 0).rgb;
 }
 
 vec3 disparity_color(int d) {
@@ -50,30 +51,31 @@ vec3 depth_color(int d) {
 }
 
 vec3 with_rows(vec3 c) {
-    if (row_step <= 0.0)
-        return c;
-    float off = abs(fract(pixel.y / row_step - 0.5) - 0.5) * row_step / max(fwidth(pixel.y), 1e-6);
+    float off = abs(fract(pixel.y / row_step - 0.5) - 0.5) * row_step / row_width;
     bool odd = mod(floor(pixel.y / row_step + 0.5), 2.0) < 1.0;
     return off < 0.75 ? mix(c, odd ? vec3(0.2, 1.0, 0.3) : vec3(1.0, 0.85, 0.2), 0.8) : c;
 }
 
 void main() {
     ivec2 at = ivec2(pixel);
-    int d = texelFetch(disparity, at, 0).r;
     vec3 c;
-    if (view == 0 || view == 7)
-        c = picture(left);
-    else if (view == 1)
-        c = picture(right);
-    else if (view == 2)
-        c = disparity_color(d);
-    else if (view == 3)
-        c = depth_color(d);
-    else if (view == 4)
-        c = texelFetch(confidence, at, 0).rrr;
-    else if (view == 5)
-        c = mix(picture(left), disparity_color(d), blend);
-    else
-        c = vec3(luma(picture(left)), vec2(luma(picture(right))));
-    color = vec4(with_rows(c), 1.0);
+#if VIEW == 0 || VIEW == 7
+    c = picture(left);
+#elif VIEW == 1
+    c = picture(right);
+#elif VIEW == 2
+    c = disparity_color(texelFetch(disparity, at, 0).r);
+#elif VIEW == 3
+    c = depth_color(texelFetch(disparity, at, 0).r);
+#elif VIEW == 4
+    c = texelFetch(confidence, at, 0).rrr;
+#elif VIEW == 5
+    c = mix(picture(left), disparity_color(texelFetch(disparity, at, 0).r), blend);
+#else
+    c = vec3(luma(picture(left)), vec2(luma(picture(right))));
+#endif
+#if ROWS
+    c = with_rows(c);
+#endif
+    color = vec4(c, 1.0);
 }

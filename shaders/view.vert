@@ -1,5 +1,4 @@
 // A rectangle of the window that shows a part of a picture. SPDX-License-Identifier: MIT
-#version 330 core
 
 uniform vec4 place;  // left, bottom, right, top in the window, -1..1
 uniform vec2 size;   // of the picture, px

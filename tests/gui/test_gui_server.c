@@ -1,0 +1,110 @@
+/*
+ * What the display server has to say to the window, by Xlib: the button that closes it, and how
+ * long it takes from a key to the picture that answers it. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <X11/Xlib.h>
+#include <X11/Xutil.h>
+#include <X11/keysym.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWERS 60
+#define POLL_US 500
+
+static void send_key(Display *display, Window window, KeySym symbol) {
+    XKeyEvent key = {.display = display,
+                     .window = window,
+                     .root = DefaultRootWindow(display),
+                     .same_screen = True,
+                     .keycode = XKeysymToKeycode(display, symbol)};
+    key.type = KeyPress;
+    XSendEvent(display, window, True, KeyPressMask, (XEvent *)&key);
+    key.type = KeyRelease;
+    XSendEvent(display, window, True, KeyReleaseMask, (XEvent *)&key);
+    XFlush(display);
+}
+
+/* The button of a window's frame sends a message, and the program ends as if q was pressed. */
+static void test_close_button(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "", GUI_SOURCE ",rate=30");
+    Display *display = XOpenDisplay(NULL);
+    g_assert_nonnull(display);
+    Window window = strtoul(p.window, NULL, 10);
+    XEvent event = {.xclient = {.type = ClientMessage,
+                                .window = window,
+                                .message_type = XInternAtom(display, "WM_PROTOCOLS", False),
+                                .format = 32}};
+    event.xclient.data.l[0] = (long)XInternAtom(display, "WM_DELETE_WINDOW", False);
+    g_assert_cmpint(XSendEvent(display, window, False, NoEventMask, &event), !=, 0);
+    XCloseDisplay(display);
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 0);
+    gui_forget(&p);
+}
+
+static GBytes *look_at(Display *display, Window window, struct gui_place at) {
+    XImage *image = XGetImage(display, window, at.x, at.y, (unsigned)at.width, (unsigned)at.height,
+                              AllPlanes, ZPixmap);
+    g_assert_nonnull(image);
+    GBytes *bytes = g_bytes_new(image->data, (gsize)image->bytes_per_line * (gsize)image->height);
+    XDestroyImage(image);
+    return bytes;
+}
+
+/* ms from sending a key until that part of the window shows something else. */
+static double answer_ms(Display *display, Window window, struct gui_place at) {
+    GBytes *before = look_at(display, window, at);
+    gint64 begin = g_get_monotonic_time(), now = begin;
+    send_key(display, window, XK_c);
+    for (gboolean same = TRUE; same;) {
+        g_usleep(POLL_US);
+        GBytes *after = look_at(display, window, at);
+        now = g_get_monotonic_time();
+        same = g_bytes_equal(before, after);
+        g_bytes_unref(after);
+        g_assert_cmpint(now - begin, <, GUI_WAIT_S * G_TIME_SPAN_SECOND);
+    }
+    g_bytes_unref(before);
+    return (double)(now - begin) / 1e3;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* While compute takes every core for longer than a second a frame, a key is answered; how soon is
+ * told, not judged: it depends on the machine. */
+static void test_answers(void) {
+    struct gui_program p = {0};
+    double ms[ANSWERS];
+    gui_start(&p,
+              "--set disparity_range=96 --set bp_iterations=10 --set lr_check=bp"
+              " --set threads=0 --stats --window 1600x900",
+              "synth:width=1280,height=720,range=96");
+    Display *display = XOpenDisplay(NULL);
+    g_assert_nonnull(display);
+    Window window = strtoul(p.window, NULL, 10);
+    struct gui_place at = gui_find(&p, "colormap");
+    for (int i = 0; i < ANSWERS; i++) {
+        ms[i] = answer_ms(display, window, at);
+        g_usleep(20000 + 7919 * (gulong)i % 50000); /* not in step with anything */
+    }
+    XCloseDisplay(display);
+    qsort(ms, ANSWERS, sizeof ms[0], by_size);
+    g_test_message("key to picture: %.1f ms median, %.1f ms 95 %%, %.1f ms longest of %d",
+                   ms[ANSWERS / 2], ms[ANSWERS * 95 / 100], ms[ANSWERS - 1], ANSWERS);
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/close-button", test_close_button);
+    g_test_add_func("/gui/answers", test_answers);
+    return g_test_run();
+}
