@@ -116,7 +116,7 @@ static char *choose_stem(struct batch_output *output, long index) {
 
 static int write_depth16(const char *path, const struct depth_geometry *g,
                          const struct frame *frame) {
-    int width = frame->left.width, height = frame->left.height;
+    int width = frame->rect_left.width, height = frame->rect_left.height;
     uint16_t *mm = g_new(uint16_t, (size_t)width * (size_t)height);
     depth_map_mm(g, frame->disparity, width, height, mm);
     int error = picture_write16(path, mm, width, height);
@@ -144,7 +144,7 @@ static int write_ply(const char *path, const struct depth_geometry *g, const str
 }
 
 static int write_files(struct batch_output *output, const char *stem, const struct frame *frame) {
-    int width = frame->left.width, height = frame->left.height;
+    int width = frame->rect_left.width, height = frame->rect_left.height;
     int error = 0;
     if (output->kinds & SAVE_DISP16) {
         g_autofree char *path = g_strdup_printf("%s/%s_disp16.png", output->folder, stem);
@@ -204,7 +204,7 @@ static void write_damaged(struct batch_output *output, long index) {
 static void write_row(struct batch_output *output, const struct frame *frame) {
     begin_row(output, frame->index, frame);
     fprintf(output->csv, ",%.3f,%.2f,%.2f,ok\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
-            density(frame->disparity, (long)frame->left.width * frame->left.height),
+            density(frame->disparity, (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
 }
 

@@ -10,6 +10,7 @@
 #include "calibration/row_error.h"
 #include "capture/picture.h"
 #include "config/log.h"
+#include "gpu/stage_image.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct calib {
     int labels;
     gboolean rectified;
     struct rig_read_options how;
+    struct params params;
 };
 
 static int parse_words(struct calib *c) {
@@ -97,33 +99,34 @@ static void print_depths(const struct depth_geometry *g, int labels) {
                    100 * depth_error(g, steps[i], 0.25) / steps[i], depth_labels(g, 0, steps[i]));
 }
 
-/* Grey of a picture as the pipeline sees it after rectification; map NULL leaves it as it is. */
-static uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map) {
-    size_t count = (size_t)im->width * (size_t)im->height;
-    uint8_t *grey = g_new0(uint8_t, count);
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *p = im->data + i * (size_t)im->channels;
-        grey[i] =
-            im->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
-    }
-    if (!map || !map->point)
-        return grey;
-    uint8_t *out = g_new(uint8_t, (size_t)map->width * (size_t)map->height);
-    for (int i = 0; i < map->width * map->height; i++) {
-        struct rectify_point p = map->point[i];
-        int left = CLAMP(p.x >> 5, 0, im->width - 1), right = MIN(left + 1, im->width - 1);
-        int row = CLAMP(p.y >> 5, 0, im->height - 1), fx = p.x & 31, fy = p.y & 31;
-        const uint8_t *top = grey + (size_t)row * (size_t)im->width;
-        const uint8_t *bottom = row + 1 < im->height ? top + im->width : top;
-        out[i] = (uint8_t)(((32 - fy) * ((32 - fx) * top[left] + fx * top[right]) +
-                            fy * ((32 - fx) * bottom[left] + fx * bottom[right]) + 512) >>
-                           10);
-    }
-    g_free(grey);
-    return out;
+/* Grey of a picture as the pipeline sees it after rectification. */
+static uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map, int width,
+                               int height, double row_offset) {
+    size_t count = (size_t)width * (size_t)height;
+    g_autofree uint8_t *straight = g_new(uint8_t, count * (size_t)im->channels);
+    uint8_t *grey = g_new(uint8_t, count);
+    const struct remap_args remap = {.source = im->data,
+                                     .map = map->point,
+                                     .out = straight,
+                                     .width = width,
+                                     .channels = im->channels,
+                                     .source_width = im->width,
+                                     .source_height = im->height,
+                                     .row_shift = (int)lround(32 * row_offset),
+                                     .samples = map->samples,
+                                     .step = map->step};
+    const struct grey_args to_grey = {straight, grey, width, im->channels};
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            stage_remap(&remap, x, y);
+            stage_grey(&to_grey, x, y);
+        }
+    return grey;
 }
 
-static void print_rows(const char *left, const struct row_error *e, int error) {
+/* offset: the row_offset that the pictures were read with; row_px as in struct rig_use. */
+static void print_rows(const char *left, const struct row_error *e, int error, double offset,
+                       double row_px) {
     if (error) {
         printf("%s: only %d features match; take a picture with more texture\n", left, e->matches);
         return;
@@ -132,7 +135,8 @@ static void print_rows(const char *left, const struct row_error *e, int error) {
     printf("%s: %d features, row error median %+.3f px, |median| %.3f, mean %.3f, 95 %% %.3f\n",
            left, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
     if (row_error_offset(e) != 0)
-        printf("  --row-offset %.2f brings the median to 0\n", row_error_offset(e));
+        printf("  --set row_offset=%.2f brings the median to 0\n",
+               offset + row_error_offset(e) * row_px);
     if (advice)
         printf("  %s\n", advice);
 }
@@ -153,11 +157,12 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
     if (code == EXIT_DONE)
         code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
     if (code == EXIT_DONE) {
-        uint8_t *left = rectified_grey(&im[0], &use.maps[0]),
-                *right = rectified_grey(&im[1], &use.maps[1]);
-        int error = row_error_measure(left, right, im[0].width, im[0].height, -8,
-                                      MIN(c->labels, im[0].width / 2), &rows, NULL, 0);
-        print_rows(pair[0], &rows, error);
+        double offset = c->params.row_offset;
+        uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
+                *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
+        int error = row_error_measure(left, right, use.width, use.height, -8,
+                                      MIN(c->labels, use.width / 2), &rows, NULL, 0);
+        print_rows(pair[0], &rows, error, offset, use.row_px);
         g_free(left);
         g_free(right);
     }
@@ -239,7 +244,6 @@ int cmd_calib(int argc, char **argv) {
         {0},
     };
     struct common_options options = {0};
-    struct params params;
     int code = options_parse(
         &argc, &argv, "check|convert FILE [FILE] [LEFT RIGHT]...",
         "check prints what a calibration says, the depths it gives, and how well the rows of "
@@ -251,7 +255,7 @@ int cmd_calib(int argc, char **argv) {
         "  livestereo calib check --rectified left.png right.png\n"
         "  livestereo calib convert intrinsics.yml extrinsics.yml --unit mm -o rig.yml\n"
         "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n",
-        entries, &options, &params);
+        entries, &options, &c.params);
     if (code == GO_ON)
         code = parse_words(&c);
     if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "check") == 0)

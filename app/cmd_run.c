@@ -49,12 +49,13 @@ static const char *const stage_names[TIME_COUNT] = {"upload",    "rectify", "smo
 
 static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
     g_autofree char *path = number_pattern_name(pattern, frame->index);
-    return picture_write_disp16(path, frame->disparity, frame->left.width, frame->left.height);
+    return picture_write_disp16(path, frame->disparity, frame->rect_left.width,
+                                frame->rect_left.height);
 }
 
 static int read_frame(struct reader *reader, struct frame **frame) {
     const struct frame *f = *frame;
-    long count = (long)f->left.width * f->left.height;
+    long count = (long)f->rect_left.width * f->rect_left.height;
     if (f->has_truth) {
         if (!reader->truth && !(reader->truth = calloc((size_t)count, sizeof *reader->truth))) {
             log_error(NULL, "out of memory");
@@ -153,8 +154,8 @@ static int save_last(const struct run *run, const struct reader *reader) {
     if (run->picture)
         code = save_picture(run->picture, last);
     if (run->disparity && !reader->pattern &&
-        picture_write_disp16(run->disparity, last->disparity, last->left.width,
-                             last->left.height) != 0)
+        picture_write_disp16(run->disparity, last->disparity, last->rect_left.width,
+                             last->rect_left.height) != 0)
         code = EXIT_RUN_FAILED;
     return code;
 }
@@ -202,7 +203,7 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
                     const struct rig_use *rig) {
     struct number_pattern pattern = {0};
     struct reader reader = {0};
-    struct output_about about = {source->width, source->height, source->channels, source->rate,
+    struct output_about about = {rig->width, rig->height, source->channels, source->rate,
                                  &rig->geometry};
     bool live_source = source->live || run->source.rate > 0;
     struct live_options options = {

@@ -50,6 +50,8 @@ static int open_rig(struct viewer *v, const struct view_options *o) {
     int code = rig_use_open(&o->rig, source->width, source->height, source->channels, &v->rig);
     if (code != EXIT_DONE)
         return code;
+    if (v->params.disparity_range >= v->rig.width && v->rig.width < source->width)
+        v->params.disparity_range = v->rig.width - 1; /* a remembered one, or the default */
     const struct depth_geometry *g = &v->rig.geometry;
     if (view_has_rig(v))
         v->draw_settings.rig = (struct draw_rig){g->fx, g->baseline, g->doffs, g->cx, g->cy};
@@ -68,8 +70,8 @@ static int open_live(struct viewer *v, const struct view_options *o) {
         .context = v->window,
     };
     int error, code;
-    struct output_about about = {v->source->width, v->source->height, v->source->channels,
-                                 v->source->rate, &v->rig.geometry};
+    struct output_about about = {v->rig.width, v->rig.height, v->source->channels, v->source->rate,
+                                 &v->rig.geometry};
     v->output = output_open(&o->out, &about, &code);
     if (code != EXIT_DONE)
         return code;

@@ -64,7 +64,7 @@ static int64_t now_ns(void) {
 static void convert_row(const struct output *output, const struct frame *frame, int y,
                         uint8_t *to) {
     const struct params *p = &frame->params;
-    int width = frame->left.width;
+    int width = frame->rect_left.width;
     const int16_t *disparity = frame->disparity + (size_t)y * (size_t)width;
     size_t bytes = (size_t)width * (size_t)frame->rect_left.channels;
     switch (output->what) {
@@ -93,7 +93,7 @@ static GstBuffer *convert(const struct output *output, const struct frame *frame
     }
     size_t stride = (size_t)GST_VIDEO_INFO_PLANE_STRIDE(&output->info, 0);
     memset(map.data, 0, map.size); /* the gaps behind rows too */
-    for (int y = 0; y < frame->left.height; y++)
+    for (int y = 0; y < frame->rect_left.height; y++)
         convert_row(output, frame, y, map.data + (size_t)y * stride);
     gst_buffer_unmap(buffer, &map);
     return buffer;

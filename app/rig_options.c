@@ -8,6 +8,7 @@
 #include "config/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 double rig_unit_parse(const char *text) {
@@ -23,59 +24,88 @@ double rig_unit_parse(const char *text) {
     return -1;
 }
 
-/* The rows of a rectified pair cannot be moved without maps, so there are maps for that alone. */
-static int make_maps(const struct rig_options *options, struct rig_use *use, int width,
-                     int height) {
-    struct rectification to;
-    if (!use->known) {
-        rig_clear(&use->rig);
-        to = (struct rectification){.width = width, .height = height, .fx = 1, .fy = 1};
-        for (int v = 0; v < 2; v++) {
-            use->rig.camera[v] =
-                (struct camera){.width = width, .height = height, .fx = 1, .fy = 1};
-            memcpy(to.rotation[v], use->rig.R, sizeof to.rotation[v]);
-        }
-    } else {
+/* --roi and --scale: which part of pictures of use's size, how large. EXIT_DONE or EXIT_USAGE. */
+static int read_part(const struct rig_options *options, struct rig_use *use) {
+    char rest;
+    int all_width = use->width, all_height = use->height;
+    use->scale = options->scale != 0 ? options->scale : 1;
+    if (!(use->scale >= 0.125 && use->scale <= 1)) {
+        log_error("--scale", "%g is not in 0.125..1", options->scale);
+        return EXIT_USAGE;
+    }
+    if (!options->roi)
+        return EXIT_DONE;
+    if (sscanf(options->roi, "%d,%d,%d,%d%c", &use->left, &use->top, &use->width, &use->height,
+               &rest) != 4) {
+        log_error("--roi", "%s is no part of a picture; write it as X,Y,W,H", options->roi);
+        return EXIT_USAGE;
+    }
+    if (use->left < 0 || use->top < 0 || use->width < 16 || use->height < 16 ||
+        use->width > all_width - use->left || use->height > all_height - use->top) {
+        log_error("--roi", "%s is not a part, of 16 px a side at least, of pictures of %dx%d",
+                  options->roi, all_width, all_height);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+/* To where the pictures are already. */
+static void make_straight(struct rig *rig, struct rectification *to) {
+    for (int v = 0; v < 2; v++) {
+        rig->camera[v] = (struct camera){.width = to->width,
+                                         .height = to->height,
+                                         .fx = to->fx,
+                                         .fy = to->fy,
+                                         .cx = to->cx[v],
+                                         .cy = to->cy};
+        memset(to->rotation[v], 0, sizeof to->rotation[v]);
+        to->rotation[v][0] = to->rotation[v][4] = to->rotation[v][8] = 1;
+    }
+}
+
+/* Maps are made where the pictures are not what is to be computed. */
+static int make_maps(const struct rig_options *options, struct rig_use *use) {
+    struct rectification to = {.width = use->width, .height = use->height, .fx = 1, .fy = 1};
+    int straight = options->rectified || use->rig.rectified || !use->known;
+    if (use->known) {
         int error = rectify_of_rig(&use->rig, 0, &to);
         if (error)
-            return error;
+            return error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
+    }
+    if (straight)
+        make_straight(&use->rig, &to);
+    use->width = to.width;
+    use->height = to.height;
+    int code = read_part(options, use);
+    if (code != EXIT_DONE)
+        return code;
+    rectify_part(&to, use->left, use->top, use->width, use->height, use->scale);
+    int same = to.width == use->rig.camera[0].width && to.height == use->rig.camera[0].height;
+    use->width = to.width;
+    use->height = to.height;
+    use->row_px = use->rig.camera[1].fy / to.fy;
+    if (use->known)
         depth_geometry_of(&to, use->rig.metric, &use->geometry);
-    }
-    if (options->rectified || use->rig.rectified || !use->known) {
-        if (options->row_offset == 0)
-            return 0;
-        for (int v = 0; v < 2; v++) { /* to where the pictures are already */
-            struct camera *c = &use->rig.camera[v];
-            *c = (struct camera){.width = to.width,
-                                 .height = to.height,
-                                 .fx = to.fx,
-                                 .fy = to.fy,
-                                 .cx = to.cx[v],
-                                 .cy = to.cy};
-            memset(to.rotation[v], 0, sizeof to.rotation[v]);
-            to.rotation[v][0] = to.rotation[v][4] = to.rotation[v][8] = 1;
-        }
-    }
-    return rectify_tables(&use->rig, &to, options->row_offset, use->maps);
+    if (straight && same)
+        return EXIT_DONE;
+    return rectify_tables(&use->rig, &to, use->maps) ? EXIT_RUN_FAILED : EXIT_DONE;
 }
 
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use) {
     struct rig_read_options how = {.width = width, .height = height, .color = channels == 3};
-    *use = (struct rig_use){0};
+    *use = (struct rig_use){.width = width, .height = height};
     how.unit = rig_unit_parse(options->unit);
     if (how.unit < 0)
         return EXIT_USAGE;
+    rig_clear(&use->rig);
     if (options->files && options->files[0]) {
         int count = (int)g_strv_length(options->files);
         if (rig_load((const char *const *)options->files, count, &how, &use->rig))
             return EXIT_CALIBRATION;
         use->known = 1;
-    } else if (options->row_offset == 0) {
-        return EXIT_DONE;
     }
-    int error = make_maps(options, use, width, height);
-    return error == 0 ? EXIT_DONE : error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
+    return make_maps(options, use);
 }
 
 const struct rectify_map *rig_use_maps(const struct rig_use *use) {
@@ -101,4 +131,5 @@ void rig_use_close(struct rig_use *use) {
 void rig_options_free(struct rig_options *options) {
     g_strfreev(options->files);
     g_free(options->unit);
+    g_free(options->roi);
 }

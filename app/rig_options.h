@@ -15,43 +15,50 @@ struct rig_options {
     char **files; /* --calib, one or two */
     char *unit;
     gboolean rectified;
-    double row_offset;
+    char *roi; /* X,Y,W,H of the rectified pictures */
+    double scale;
 };
 
-enum { RIG_ENTRIES = 4 };
+enum { RIG_ENTRIES = 5 };
 
 /* RIG_ENTRIES entries of a command's option table, before its end. */
-#define RIG_OPTION_ENTRIES(o)                                                     \
-    {"calib",     0,                                                              \
-     0,           G_OPTION_ARG_FILENAME_ARRAY,                                    \
-     &(o)->files, "Calibration of the cameras (twice where it is two files)",     \
-     "FILE"},                                                                     \
-        {"unit",     0,                                                           \
-         0,          G_OPTION_ARG_STRING,                                         \
-         &(o)->unit, "Unit of a calibration that does not say it: m, cm or mm",   \
-         "UNIT"},                                                                 \
-        {"rectified",                                                             \
-         0,                                                                       \
-         0,                                                                       \
-         G_OPTION_ARG_NONE,                                                       \
-         &(o)->rectified,                                                         \
-         "The pictures are rectified already; --calib serves for depth alone",    \
-         NULL},                                                                   \
-    {                                                                             \
-        "row-offset", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->row_offset,                \
-            "Rows the right picture sits too low (calib check measures it)", "PX" \
+#define RIG_OPTION_ENTRIES(o)                                                                        \
+    {"calib",     0,                                                                                 \
+     0,           G_OPTION_ARG_FILENAME_ARRAY,                                                       \
+     &(o)->files, "Calibration of the cameras (twice where it is two files)",                        \
+     "FILE"},                                                                                        \
+        {"unit",     0,                                                                              \
+         0,          G_OPTION_ARG_STRING,                                                            \
+         &(o)->unit, "Unit of a calibration that does not say it: m, cm or mm",                      \
+         "UNIT"},                                                                                    \
+        {"rectified",                                                                                \
+         0,                                                                                          \
+         0,                                                                                          \
+         G_OPTION_ARG_NONE,                                                                          \
+         &(o)->rectified,                                                                            \
+         "The pictures are rectified already; --calib serves for depth alone",                       \
+         NULL},                                                                                      \
+        {"roi", 0, 0, G_OPTION_ARG_STRING, &(o)->roi, "Part of the pictures to compute", "X,Y,W,H"}, \
+    {                                                                                                \
+        "scale", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->scale,                                             \
+            "Compute on pictures F times as large, 0.125 to 1", "F"                                  \
     }
 
 /* A rig in use: maps for stereo_open, point NULL where the pictures are to be taken as they
  * are. */
 struct rig_use {
-    int known; /* there is a calibration */
+    int known;         /* there is a calibration */
+    int width, height; /* of the pictures that are computed */
+    int left, top;     /* where they begin in the whole, with scale times its size */
+    double scale;
+    double row_px; /* rows of the source in one of theirs: for row_offset */
     struct rig rig;
     struct depth_geometry geometry;
     struct rectify_map maps[2];
 };
 
-/* Reads and fits the calibration for pictures of this size. Without --calib: known 0, no maps.
+/* Reads and fits the calibration for pictures of this size. Without --calib: known 0, and maps only
+ * for a part of the pictures or another scale, which geometry has taken in.
  * EXIT_DONE or the exit code after a log line. */
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use);

@@ -81,7 +81,7 @@ void view_export_pair(struct viewer *v) {
         tell(v, -EIO, "", "the pair");
         return;
     }
-    int width = f->left.width, height = f->left.height, error = 0;
+    int width = f->rect_left.width, height = f->rect_left.height, error = 0;
     char *path[7];
     for (int i = 1; i <= 5; i++)
         path[i] = g_strconcat(base, endings[i], NULL);
@@ -105,7 +105,7 @@ void view_export_pair(struct viewer *v) {
 
 static int write_points(const struct viewer *v, const char *path) {
     const struct frame *f = v->shown;
-    int width = f->left.width, height = f->left.height;
+    int width = f->rect_left.width, height = f->rect_left.height;
     struct depth_geometry geometry = v->rig.geometry;
     if (!view_has_rig(v)) /* the camera's own unit: a baseline of 1, a focal length of the width */
         geometry = (struct depth_geometry){width, width, width / 2.0, height / 2.0, 1, 0, 0};

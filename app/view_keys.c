@@ -123,7 +123,8 @@ static void act_range_frame(struct viewer *v, int value) {
     (void)value;
     if (!v->shown)
         return;
-    size_t count = (size_t)v->shown->left.width * (size_t)v->shown->left.height, known = 0;
+    size_t count = (size_t)v->shown->rect_left.width * (size_t)v->shown->rect_left.height,
+           known = 0;
     int16_t *sorted = malloc(count * sizeof *sorted);
     if (!sorted)
         return;

@@ -83,8 +83,8 @@ void view_set_loop(struct viewer *v) {
 /* ---- settings and geometry */
 
 void view_apply(struct viewer *v) {
-    if (v->params.disparity_range >= v->source->width)
-        v->params.disparity_range = v->source->width - 1;
+    if (v->params.disparity_range >= v->rig.width)
+        v->params.disparity_range = v->rig.width - 1;
     live_set_params(v->live, &v->params);
     view_fix_range(v);
     v->redraws = REDRAWS_INPUT;

@@ -13,8 +13,8 @@
 #define ZOOM_MOST 100.0
 
 bool view_hover(const struct viewer *v, int *x, int *y, int *side) {
-    return v->shown && draw_pick(&v->draw_settings, v->shown->left.width, v->shown->left.height,
-                                 v->mouse_x, v->mouse_y, x, y, side);
+    return v->shown && draw_pick(&v->draw_settings, v->shown->rect_left.width,
+                                 v->shown->rect_left.height, v->mouse_x, v->mouse_y, x, y, side);
 }
 
 /* Whether a panel lies there: by the last layout, as the library of widgets may not have seen the
@@ -35,10 +35,10 @@ static void pan(struct viewer *v, double dx, double dy) {
     struct draw_settings *s = &v->draw_settings;
     if (!v->shown)
         return;
-    double scale = draw_scale(s, v->shown->left.width, v->shown->left.height);
+    double scale = draw_scale(s, v->shown->rect_left.width, v->shown->rect_left.height);
     double share = s->view == DRAW_ROWS ? 2 : 1;
-    s->center_x -= dx / (scale * v->shown->left.width * share);
-    s->center_y -= dy / (scale * v->shown->left.height);
+    s->center_x -= dx / (scale * v->shown->rect_left.width * share);
+    s->center_y -= dy / (scale * v->shown->rect_left.height);
     s->center_x = fmin(1, fmax(0, s->center_x));
     s->center_y = fmin(1, fmax(0, s->center_y));
 }
@@ -77,8 +77,8 @@ static void click(struct viewer *v) {
     int x, y, side;
     if (!view_hover(v, &x, &y, &side) || side != 0)
         return;
-    double near =
-        fmax(3, 8 / draw_scale(&v->draw_settings, v->shown->left.width, v->shown->left.height));
+    double near = fmax(3, 8 / draw_scale(&v->draw_settings, v->shown->rect_left.width,
+                                         v->shown->rect_left.height));
     int i = 0;
     while (i < v->probe_count && hypot(v->probes[i].x - x, v->probes[i].y - y) > near)
         i++;

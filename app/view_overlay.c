@@ -49,7 +49,7 @@ static void read_out(const struct viewer *v, int x, int y, int side, char *text,
     int used = snprintf(text, size, "%s%d, %d", side ? "right " : "", x, y);
     if (side)
         return;
-    size_t at = (size_t)y * (size_t)f->left.width + (size_t)x;
+    size_t at = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     if (f->disparity[at] == DISPARITY_UNKNOWN) {
         snprintf(text + used, size - (size_t)used, "   no disparity");
         return;
@@ -87,8 +87,8 @@ static void draw_pins(struct viewer *v) {
         return;
     for (int i = 0; i < v->probe_count; i++) {
         double x, y, r = ui_text_height(v->ui) / 2;
-        draw_place(&v->draw_settings, v->shown->left.width, v->shown->left.height, v->probes[i].x,
-                   v->probes[i].y, &x, &y);
+        draw_place(&v->draw_settings, v->shown->rect_left.width, v->shown->rect_left.height,
+                   v->probes[i].x, v->probes[i].y, &x, &y);
         for (int dark = 1; dark >= 0; dark--) {
             unsigned color = dark ? 0 : probe_colors[i];
             ui_line(v->ui, x - r + dark, y + dark, x + r + dark, y + dark, color);

@@ -35,7 +35,7 @@ static bool draw_param(struct viewer *v, const struct param_info *info) {
                                info->least, info->most, info->step, info->type == PARAM_TYPE_INT,
                                fixed};
         if (strcmp(info->name, "disparity_range") == 0)
-            knob.most = fmin(knob.most, v->source->width - 1);
+            knob.most = fmin(knob.most, v->rig.width - 1);
         ui_number(v->ui, &knob, &value);
     }
     return value != before && !fixed && param_put(&v->params, info, value) == 0;
@@ -141,8 +141,11 @@ void view_panel_draw(struct viewer *v, int width, int height) {
                    width - v->draw_settings.x - v->draw_settings.width, height,
                    UI_SCROLL | UI_BARE);
     char text[128];
-    snprintf(text, sizeof text, "%s  %dx%d", stereo_backend(v->stereo), v->source->width,
-             v->source->height);
+    int used = snprintf(text, sizeof text, "%s  %dx%d", stereo_backend(v->stereo), v->rig.width,
+                        v->rig.height);
+    if (v->rig.width != v->source->width || v->rig.height != v->source->height)
+        snprintf(text + used, sizeof text - (size_t)used, " of %dx%d", v->source->width,
+                 v->source->height);
     ui_text(v->ui, text);
     if (!view_has_rig(v))
         ui_text_color(v->ui, 0xb0b0b0, "no calibration: disparities in pixels");

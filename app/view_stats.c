@@ -39,7 +39,7 @@ static void count_rates(struct viewer *v) {
 static void count_errors(struct viewer *v) {
     struct view_stats *t = &v->stats_data;
     const struct frame *f = v->shown;
-    long count = (long)f->left.width * f->left.height;
+    long count = (long)f->rect_left.width * f->rect_left.height;
     if (!v->stats || !f->has_truth || t->errors_index == f->taken_ns)
         return;
     t->errors_index = f->taken_ns;

@@ -22,7 +22,7 @@ static int make_image(struct image *image, int width, int height) {
 }
 
 int view_disparity(const struct frame *frame, struct image *out) {
-    int error = make_image(out, frame->left.width, frame->left.height);
+    int error = make_image(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
         return error;
     int least = frame->params.min_disparity;
@@ -56,7 +56,7 @@ int view_pair(const struct frame *frame, struct image *out) {
 }
 
 int view_error(const struct frame *frame, const float *truth, struct image *out) {
-    int error = make_image(out, frame->left.width, frame->left.height);
+    int error = make_image(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
         return error;
     size_t count = (size_t)out->width * (size_t)out->height;

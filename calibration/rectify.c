@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAMPLES_MOST 8 /* a side of a pixel: for pictures of an eighth of the size */
+
 struct rectangle {
     double left, top, right, bottom;
 };
@@ -195,10 +197,29 @@ static int32_t to_32nds(double x) {
     return (int32_t)lrint(fmin(x, most) * 32);
 }
 
-int rectify_tables(const struct rig *rig, const struct rectification *to, double row_offset,
-                   struct rectify_map maps[2]) {
+void rectify_part(struct rectification *to, int left, int top, int width, int height,
+                  double scale) {
+    to->width = (int)floor(width * scale + 1e-9);
+    to->height = (int)floor(height * scale + 1e-9);
+    to->fx *= scale;
+    to->fy *= scale;
     for (int v = 0; v < 2; v++)
-        maps[v] = (struct rectify_map){to->width, to->height, NULL};
+        to->cx[v] = (to->cx[v] - left + 0.5) * scale - 0.5;
+    to->cy = (to->cy - top + 0.5) * scale - 0.5;
+}
+
+int rectify_tables(const struct rig *rig, const struct rectification *to,
+                   struct rectify_map maps[2]) {
+    /* one for both, so that both are blurred alike */
+    double step = (rig->camera[0].fx + rig->camera[1].fx) / 2 / to->fx;
+    int samples = (int)fmin(fmax(round(step), 1), SAMPLES_MOST);
+    for (int v = 0; v < 2; v++)
+        maps[v] = (struct rectify_map){
+            .width = to->width,
+            .height = to->height,
+            .samples = samples,
+            .step = samples > 1 ? (int)lround(32 * step) : 0,
+        };
     for (int v = 0; v < 2; v++) {
         struct rectify_point *p = malloc((size_t)to->width * (size_t)to->height * sizeof *p);
         if (!p) {
@@ -212,7 +233,7 @@ int rectify_tables(const struct rig *rig, const struct rectification *to, double
                 double at[2] = {x, y}, source[2];
                 rectify_source(rig, to, v, at, source);
                 p->x = to_32nds(source[0]);
-                p->y = to_32nds(source[1] + (v ? row_offset : 0));
+                p->y = to_32nds(source[1]);
             }
     }
     return 0;

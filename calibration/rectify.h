@@ -18,6 +18,8 @@ struct rectify_point {
 struct rectify_map {
     int width, height;
     struct rectify_point *point;
+    int samples, step; /* of smaller pictures: samples a side of each pixel, 0 for one; 1/32 px of
+                          the source from pixel to pixel */
 };
 
 struct rig;
@@ -43,10 +45,14 @@ int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
 /* What the rig's file says, else rectify_bouguet with zero_disparity. */
 int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out);
 
-/* Tables of one kind's size for a rig's pictures; row_offset px are added to the rows the
- * right one is read at (row_error.h measures it). 0 or -ENOMEM after a log line. maps[].point
+/* The part of both rectified pictures that begins at left, top, width x height px large, `scale`
+ * times as large: pixel (x, y) of it is (left + (x + 1/2) / scale - 1/2, ...) of the whole. Its own
+ * size is rounded down. */
+void rectify_part(struct rectification *to, int left, int top, int width, int height, double scale);
+
+/* Tables of one kind's size for a rig's pictures. 0 or -ENOMEM after a log line. maps[].point
  * NULL on failure. */
-int rectify_tables(const struct rig *rig, const struct rectification *to, double row_offset,
+int rectify_tables(const struct rig *rig, const struct rectification *to,
                    struct rectify_map maps[2]);
 
 void rectify_free(struct rectify_map maps[2]);

@@ -32,7 +32,7 @@ struct row_error {
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
                       int most, struct row_error *result, struct row_match *matches, int room);
 
-/* The row offset for rectify_tables that brings the median to 0, 0 where it is below what a
+/* The row_offset that brings the median to 0, 0 where it is below what a
  * picture can tell (0.05 px). */
 double row_error_offset(const struct row_error *error);
 

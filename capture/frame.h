@@ -56,7 +56,7 @@ struct frame {
     uint8_t *seen_by_both; /* width*height mask, 255 where both cameras see the point, or NULL */
     int has_truth;
 
-    /* from the compute stage; width*height of left */
+    /* from the compute stage; width*height of rect_left, which may be smaller than left */
     struct params params; /* settings it was computed with */
     struct image rect_left, rect_right;
     int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN */

@@ -9,30 +9,47 @@
 #include "calibration/rectify.h"
 #include "gpu/stage.h"
 
-/* Bilinear resampling through a table in 1/32 px. source is source_width x source_height. */
+/* Bilinear resampling through a table in 1/32 px. source is source_width x source_height. Where the
+ * result is smaller than the source, each of its pixels is the mean of samples x samples places
+ * that share out its step, so that nothing finer than it is left. */
 struct remap_args {
     const uint8_t *source;
-    const struct rectify_point *map; /* width*height */
+    const struct rectify_point *map; /* width*height; NULL: where it is */
     uint8_t *out;
     int width, channels, source_width, source_height;
+    int row_shift;     /* 1/32 px further down in the source */
+    int samples, step; /* 0 or 1: one sample; step: from pixel to pixel, 1/32 px of the source */
 };
 
-STAGE void stage_remap(const struct remap_args *a, int x, int y) {
-    struct rectify_point p = a->map[(size_t)y * a->width + x];
-    int x0 = p.x >> 5, y0 = p.y >> 5, fx = p.x & 31, fy = p.y & 31;
+/* Adds one place of the source, in 1/1024 of a grey level. */
+STAGE void remap_add(const struct remap_args *a, int px, int py, int sum[3]) {
+    int x0 = px >> 5, y0 = py >> 5, fx = px & 31, fy = py & 31;
     int xa = stage_clamp(x0, 0, a->source_width - 1);
     int xb = stage_clamp(x0 + 1, 0, a->source_width - 1);
     const uint8_t *top = a->source + (size_t)stage_clamp(y0, 0, a->source_height - 1) *
                                          a->source_width * a->channels;
     const uint8_t *bottom = a->source + (size_t)stage_clamp(y0 + 1, 0, a->source_height - 1) *
                                             a->source_width * a->channels;
-    uint8_t *out = a->out + ((size_t)y * a->width + x) * a->channels;
     for (int c = 0; c < a->channels; c++) {
         int ia = xa * a->channels + c, ib = xb * a->channels + c;
-        int sum = (32 - fy) * ((32 - fx) * top[ia] + fx * top[ib]) +
+        sum[c] += (32 - fy) * ((32 - fx) * top[ia] + fx * top[ib]) +
                   fy * ((32 - fx) * bottom[ia] + fx * bottom[ib]);
-        out[c] = (uint8_t)((sum + 512) >> 10);
     }
+}
+
+STAGE void stage_remap(const struct remap_args *a, int x, int y) {
+    struct rectify_point p = {32 * x, 32 * y};
+    int sum[3] = {0, 0, 0}, n = stage_max(a->samples, 1), area = 1024 * n * n;
+    if (a->map)
+        p = a->map[(size_t)y * a->width + x];
+    p.y += a->row_shift;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            remap_add(a, p.x + (2 * i + 1 - n) * a->step / (2 * n),
+                      p.y + (2 * j + 1 - n) * a->step / (2 * n), sum);
+    uint8_t *out = a->out + ((size_t)y * a->width + x) * a->channels;
+    for (int c = 0; c < a->channels; c++)
+        out[c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
 }
 
 /* Luma of ITU-R BT.601, weights in 1/256. */

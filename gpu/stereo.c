@@ -39,8 +39,17 @@ static int adopt_params(struct stereo *s, const struct params *p) {
     return 0;
 }
 
+/* Of the right view alone: rows that the cameras have drifted apart by, 1/32 px. */
+static int row_shift(const struct stereo *s, int view) {
+    return view ? (int)lround(32 * s->params.row_offset) : 0;
+}
+
+static int is_remapped(const struct stereo *s, int view) {
+    return s->map[view] || row_shift(s, view);
+}
+
 static const uint8_t *picture(const struct stereo *s, int view) {
-    return s->map[view] ? s->rectified[view] : s->raw[view];
+    return is_remapped(s, view) ? s->rectified[view] : s->raw[view];
 }
 
 /* The pictures that are compared: smoothed where that is on. */
@@ -50,9 +59,19 @@ static const uint8_t *match_picture(const struct stereo *s, int view) {
 
 static void rectify(struct stereo *s) {
     for (int v = 0; v < 2; v++) {
-        struct remap_args a = {s->raw[v],   s->map[v],       s->rectified[v], s->width,
-                               s->channels, s->source.width, s->source.height};
-        if (s->map[v])
+        struct remap_args a = {
+            .source = s->raw[v],
+            .map = s->map[v],
+            .out = s->rectified[v],
+            .width = s->width,
+            .channels = s->channels,
+            .source_width = s->source.width,
+            .source_height = s->source.height,
+            .row_shift = row_shift(s, v),
+            .samples = s->map_samples,
+            .step = s->map_step,
+        };
+        if (is_remapped(s, v))
             run(s, STAGE_remap, &a, s->width, s->height);
     }
 }
@@ -346,7 +365,7 @@ static void download(struct stereo *s, struct frame *f) {
     const struct image *in[2] = {&f->left, &f->right};
     for (int v = 0; v < 2; v++) {
         *out[v] = (struct image){out[v]->data, s->width, s->height, s->channels};
-        if (s->map[v])
+        if (is_remapped(s, v))
             b->download(b, out[v]->data, s->rectified[v], image_bytes(out[v]));
         else
             memcpy(out[v]->data, in[v]->data, image_bytes(out[v]));
@@ -433,6 +452,8 @@ int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
     b->mark(b, TIME_COUNT);
     error = b->finish(b);
     f->params = *params;
+    if (s->width != s->source.width || s->height != s->source.height)
+        f->has_truth = 0; /* that of another picture */
     note_times(s, f);
     note_tally(s, f);
     f->energy = NAN;

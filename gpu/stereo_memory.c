@@ -33,7 +33,7 @@ int stereo_memory_pictures(struct stereo *s) {
     int error = 0;
     for (int v = 0; v < 2; v++) {
         TAKE(s, s->raw[v], image_bytes(&s->source), &error);
-        if (s->map[v])
+        if (s->map[v] || v) /* the right one may have a row_offset at any time */
             TAKE(s, s->rectified[v], samples, &error);
         TAKE(s, s->smoothed[v], samples, &error);
         TAKE(s, s->grey[v], pixels, &error);

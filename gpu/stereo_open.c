@@ -39,6 +39,8 @@ static int adopt_maps(struct stereo *s, const struct rectify_map maps[2]) {
             return -ENOMEM;
         }
         s->backend->upload(s->backend, s->map[v], maps[v].point, bytes);
+        s->map_samples = maps[v].samples;
+        s->map_step = maps[v].step;
     }
     return 0;
 }

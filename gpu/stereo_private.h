@@ -30,6 +30,7 @@ struct stereo {
     /* Buffers whose size is the pictures', taken at open. Index 0 is left, 1 right. */
     uint8_t *raw[2], *rectified[2], *smoothed[2], *grey[2];
     struct rectify_point *map[2]; /* NULL: rectified already */
+    int map_samples, map_step;
     uint16_t *smooth_between;
     uint64_t *census[2];
     struct arms *arms;

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         assert(options.width > 0 || rig_check(&rig, why, sizeof why) == 0);
         struct rectify_map maps[2];
         if (options.width > 0 && rectify_of_rig(&rig, 0, &to) == 0 &&
-            rectify_tables(&rig, &to, 0, maps) == 0) {
+            rectify_tables(&rig, &to, maps) == 0) {
             assert(isfinite(to.fx) && isfinite(to.baseline));
             rectify_free(maps);
         }

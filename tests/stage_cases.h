@@ -237,12 +237,15 @@ static inline void run_image_stage(struct stage_case *c, enum stage stage,
     if (stage == STAGE_remap) {
         int sw = w + s->variant % 3, sh = h + s->variant % 2;
         struct remap_args a = {case_bytes(c, (size_t)sw * (size_t)sh * (size_t)ch, 255),
-                               case_map(c, w, h),
+                               s->variant % 5 ? case_map(c, w, h) : NULL,
                                case_bytes(c, samples, 255),
                                w,
                                ch,
                                sw,
-                               sh};
+                               sh,
+                               s->variant % 7 * 11 - 33,
+                               s->variant % 4,
+                               s->variant % 4 * 30};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_grey) {
         struct grey_args a = {case_bytes(c, samples, 255), case_bytes(c, pixels, 255), w, ch};

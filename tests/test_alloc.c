@@ -80,7 +80,7 @@ static int attempt_backend(void) {
 static int attempt_stereo(void) {
     struct params p;
     struct rectify_point points[40 * 30] = {{0, 0}};
-    struct rectify_map maps[2] = {{40, 30, points}, {40, 30, points}};
+    struct rectify_map maps[2] = {{40, 30, points, 0, 0}, {40, 30, points, 0, 0}};
     int error;
     params_default(&p);
     p.backend = BACKEND_CPU;

@@ -18,7 +18,7 @@ static void test_maps(gconstpointer data) {
     struct rectify_map maps[2];
     rig_made_up(*(const enum distortion *)data, &rig);
     g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &to), ==, 0);
-    g_assert_cmpint(rectify_tables(&rig, &to, 0, maps), ==, 0);
+    g_assert_cmpint(rectify_tables(&rig, &to, maps), ==, 0);
     size_t count = (size_t)to.width * (size_t)to.height;
     float *x = g_new(float, count), *y = g_new(float, count);
     double worst = 0;

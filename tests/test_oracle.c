@@ -289,10 +289,22 @@ static void test_remap(void) {
     struct rectify_point map[W * H];
     for (int i = 0; i < W * H; i++)
         map[i] = (struct rectify_point){32 * (i % W), 32 * (i / W)};
-    struct remap_args a = {image, map, out, W, 3, W, H};
+    struct remap_args a = {image, map, out, W, 3, W, H, 0, 0, 0};
     for (int i = 0; i < W * H; i++)
         stage_remap(&a, i % W, i / W);
     g_assert_cmpmem(out, sizeof(out), image, sizeof(out)); /* the identity copies */
+    a.map = NULL;
+    memset(out, 0, sizeof(out));
+    for (int i = 0; i < W * H; i++)
+        stage_remap(&a, i % W, i / W);
+    g_assert_cmpmem(out, sizeof(out), image, sizeof(out)); /* and so does none */
+    a.row_shift = 32;                                      /* one row up, the last one twice */
+    for (int i = 0; i < W * H; i++)
+        stage_remap(&a, i % W, i / W);
+    g_assert_cmpmem(out, 3 * W * (H - 1), image + 3 * W, 3 * W * (H - 1));
+    g_assert_cmpmem(out + 3 * W * (H - 1), 3 * W, image + 3 * W * (H - 1), 3 * W);
+    a.map = map;
+    a.row_shift = 0;
     for (int i = 0; i < W * H; i++)
         map[i] = (struct rectify_point){g_test_rand_int_range(-100, 400),
                                         g_test_rand_int_range(-100, 400)};
@@ -307,6 +319,41 @@ static void test_remap(void) {
             g_assert_cmpint(out[3 * i + c], ==, (int)floor(v + 0.5));
         }
     }
+    g_free(image);
+}
+
+/* A picture of half or a quarter of the size is the mean of its source's blocks, and one of any
+ * other size the mean of the samples that share out each pixel. */
+static void test_remap_smaller(void) {
+    enum { W = 24, H = 16 };
+    uint8_t *image = random_bytes(W * H, 255), out[W * H];
+    struct rectify_point map[W * H];
+    for (int n = 2; n <= 4; n += 2) {
+        int w = W / n, h = H / n;
+        for (int i = 0; i < w * h; i++) /* pixel centres: (x + 1/2) n - 1/2 */
+            map[i] = (struct rectify_point){32 * n * (i % w) + 16 * (n - 1),
+                                            32 * n * (i / w) + 16 * (n - 1)};
+        struct remap_args a = {image, map, out, w, 1, W, H, 0, n, 32 * n};
+        for (int i = 0; i < w * h; i++) {
+            int sum = 0;
+            stage_remap(&a, i % w, i / w);
+            for (int k = 0; k < n * n; k++)
+                sum += image[(i / w * n + k / n) * W + i % w * n + k % n];
+            g_assert_cmpint(out[i], ==, (2 * sum + n * n) / (2 * n * n));
+        }
+    }
+    struct remap_args a = {image, map, out, 1, 1, W, H, 8, 3, 90};
+    map[0] = (struct rectify_point){300, 200};
+    stage_remap(&a, 0, 0);
+    double sum = 0;
+    for (int k = 0; k < 9; k++) {
+        double x = (300 + (k % 3 - 1) * 30) / 32.0, y = (208 + (k / 3 - 1) * 30) / 32.0;
+        double fx = x - floor(x), fy = y - floor(y);
+        for (int i = 0; i < 4; i++)
+            sum += (i & 1 ? fx : 1 - fx) * (i & 2 ? fy : 1 - fy) *
+                   pixel_at(image, W, H, 1, (int)floor(x) + (i & 1), (int)floor(y) + (i >> 1), 0);
+    }
+    g_assert_cmpint(out[0], ==, (int)floor(sum / 9 + 0.5));
     g_free(image);
 }
 
@@ -404,6 +451,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/halve", test_halve);
     g_test_add_func("/oracle/smooth", test_smooth);
     g_test_add_func("/oracle/remap", test_remap);
+    g_test_add_func("/oracle/remap-smaller", test_remap_smaller);
     g_test_add_func("/oracle/edges", test_edges);
     g_test_add_func("/oracle/pick", test_pick);
     return g_test_run();

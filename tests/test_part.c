@@ -1,0 +1,263 @@
+/*
+ * Parts of the pictures, smaller pictures and moved rows, from the options to the points in space:
+ * every pixel keeps its place. SPDX-License-Identifier: MIT
+ */
+#include "app/rig_options.h"
+#include "calibration/rectify.h"
+#include "calibration/rig_read.h"
+#include "gpu/stereo.h"
+#include "tests/rig_render.h"
+#include "tests/rig_scene.h"
+#include "tests/stderr_of.h"
+
+#include <glib/gstdio.h>
+
+#define near(a, b, most) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, most)
+
+static void remove_file(const char *path) {
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_remove(path);
+    g_rmdir(folder);
+}
+
+static char *write_rig(const struct rig *rig) {
+    g_autofree char *folder = g_dir_make_tmp("livestereo-part-XXXXXX", NULL);
+    char *path = g_build_filename(folder, "rig.yml", NULL);
+    g_assert_cmpint(rig_write_opencv(path, rig), ==, 0);
+    return path;
+}
+
+static void use_rig(char *path, const char *roi, double scale, struct rig_use *use) {
+    char *files[] = {path, NULL};
+    struct rig_options options = {.files = path ? files : NULL, .roi = (char *)roi, .scale = scale};
+    g_assert_cmpint(rig_use_open(&options, 640, 480, 1, use), ==, EXIT_DONE);
+}
+
+/* The geometry of a part is the whole's, cropped and scaled, and its tables read where the whole's
+ * do. */
+static void test_geometry(void) {
+    static const double scales[] = {1, 0.5, 0.4, 0.125};
+    struct rig rig;
+    rig_made_up(DISTORTION_RADTAN, &rig);
+    g_autofree char *path = write_rig(&rig);
+    for (size_t i = 0; i < G_N_ELEMENTS(scales); i++) {
+        double s = scales[i];
+        struct rig_use whole, part;
+        use_rig(path, NULL, 1, &whole);
+        use_rig(path, "60,40,400,300", s, &part);
+        struct depth_geometry g = whole.geometry;
+        depth_geometry_crop(&g, 60, 40);
+        depth_geometry_scale(&g, s);
+        near(part.geometry.fx, g.fx, 1e-9);
+        near(part.geometry.cx, g.cx, 1e-9);
+        near(part.geometry.cy, g.cy, 1e-9);
+        near(part.geometry.doffs, g.doffs, 1e-9);
+        near(part.geometry.baseline, g.baseline, 0);
+        g_assert_cmpint(part.width, ==, (int)(400 * s));
+        g_assert_cmpint(part.height, ==, (int)(300 * s));
+        g_assert_cmpint(part.maps[0].width, ==, part.width);
+        for (int v = 0; v < 2 && s == 1; v++)
+            for (int y = 0; y < 300; y += 7)
+                for (int x = 0; x < 400; x += 7) {
+                    struct rectify_point a = part.maps[v].point[400 * y + x];
+                    struct rectify_point b = whole.maps[v].point[640 * (y + 40) + x + 60];
+                    g_assert_true(a.x == b.x && a.y == b.y);
+                }
+        rig_use_close(&whole);
+        rig_use_close(&part);
+    }
+    remove_file(path);
+}
+
+/* ---- through the pipeline */
+
+struct result {
+    struct stereo *stereo;
+    struct frame_pool *pool;
+    struct frame *frame;
+};
+
+static struct result compute(const uint8_t *left, const uint8_t *right, const struct rig_use *use,
+                             const char *settings) {
+    struct params p;
+    struct result r;
+    char why[128];
+    int error;
+    params_default(&p);
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    for (char **word = words; *word && **word; word++)
+        g_assert_cmpint(params_assign(&p, *word, why, sizeof why), ==, 0);
+    p.backend = BACKEND_CPU;
+    r.stereo = stereo_open(&p, 640, 480, 1, rig_use_maps(use), &error);
+    g_assert_nonnull(r.stereo);
+    r.pool = pool_open(1, 640, 480, 1, 0, NULL);
+    r.frame = pool_take(r.pool);
+    memcpy(r.frame->left.data, left, 640 * 480);
+    memcpy(r.frame->right.data, right, 640 * 480);
+    g_assert_cmpint(stereo_run(r.stereo, &p, r.frame), ==, 0);
+    return r;
+}
+
+static void result_free(struct result *r) {
+    frame_drop(&r->frame);
+    pool_close(&r->pool);
+    stereo_close(&r->stereo);
+}
+
+static uint8_t *random_picture(uint32_t seed) {
+    uint8_t *data = g_malloc(640 * 480);
+    for (int i = 0; i < 640 * 480; i++)
+        data[i] = (uint8_t)hash_grey(i % 640 + (int)seed, i / 640);
+    return data;
+}
+
+/* Of rectified pictures a part is a copy, a half the mean of blocks, moved rows are moved rows. */
+static void test_pictures(void) {
+    struct rig_use use;
+    g_autofree uint8_t *left = random_picture(1), *right = random_picture(99);
+    use_rig(NULL, "100,50,200,100", 1, &use);
+    struct result r = compute(left, right, &use, "disparity_range=16 bp_iterations=1");
+    g_assert_cmpint(r.frame->rect_left.width, ==, 200);
+    g_assert_cmpint(r.frame->rect_right.height, ==, 100);
+    for (int y = 0; y < 100; y++) {
+        g_assert_cmpmem(r.frame->rect_left.data + 200 * y, 200, left + 640 * (y + 50) + 100, 200);
+        g_assert_cmpmem(r.frame->rect_right.data + 200 * y, 200, right + 640 * (y + 50) + 100, 200);
+    }
+    result_free(&r);
+    rig_use_close(&use);
+    use_rig(NULL, NULL, 0.5, &use);
+    r = compute(left, right, &use, "disparity_range=16 bp_iterations=1");
+    for (int i = 0; i < 320 * 240; i++) {
+        const uint8_t *from = left + i / 320 * 2 * 640 + i % 320 * 2;
+        g_assert_cmpint(r.frame->rect_left.data[i], ==,
+                        (from[0] + from[1] + from[640] + from[641] + 2) / 4);
+    }
+    result_free(&r);
+    rig_use_close(&use);
+    use_rig(NULL, NULL, 0, &use);
+    g_assert_null(rig_use_maps(&use));
+    r = compute(left, right, &use, "disparity_range=16 bp_iterations=1 row_offset=3");
+    g_assert_cmpmem(r.frame->rect_left.data, 640 * 480, left, 640 * 480);
+    g_assert_cmpmem(r.frame->rect_right.data, 640 * 477, right + 3 * 640, 640 * 477);
+    struct params p = r.frame->params; /* live: the next frame has another one, in 1/32 px */
+    p.row_offset = -1.25;
+    g_assert_cmpint(stereo_run(r.stereo, &p, r.frame), ==, 0);
+    for (int i = 2 * 640; i < 640 * 480; i++)
+        g_assert_cmpint(r.frame->rect_right.data[i], ==,
+                        (right[i - 1280] + 3 * right[i - 640] + 2) / 4);
+    result_free(&r);
+}
+
+static void test_options(void) {
+    static const struct {
+        const char *roi;
+        double scale;
+    } bad[] = {{"1,2,3", 1},           {"0,0,640,481", 1}, {"-1,0,100,100", 1}, {"0,0,8,100", 1},
+               {"600,0,100,100", 1},   {"a", 1},           {NULL, 2},           {NULL, 0.1},
+               {"0,0,100,100,100", 1}, {NULL, -1}};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        struct rig_options options = {.roi = (char *)bad[i].roi, .scale = bad[i].scale};
+        struct rig_use use;
+        struct stderr_of log = stderr_begin();
+        int code = rig_use_open(&options, 640, 480, 1, &use);
+        stderr_one_line(log, bad[i].scale == 1 ? "--roi" : "--scale", "");
+        g_assert_cmpint(code, ==, EXIT_USAGE);
+    }
+}
+
+/* ---- a wall and a box, through lenses, to metres */
+
+static gint compare(gconstpointer a, gconstpointer b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median relative distance of the points that a part gives from where the rays of its pixels meet
+ * the scene. */
+static double points_off(const struct plane *scene, const struct rig *rig, const char *roi,
+                         double scale, const char *settings, char *path) {
+    struct rig_use use;
+    struct rectification whole;
+    struct eye eye[2], straight[2];
+    uint8_t *seen[2];
+    use_rig(path, roi, scale, &use);
+    g_assert_cmpint(rectify_bouguet(rig, 0, 1, &whole), ==, 0);
+    eyes_of(rig, eye);
+    eyes_of(rig, straight);
+    for (int v = 0; v < 2; v++)
+        seen[v] = render(&eye[v], scene, 2, 1, 3 + (uint32_t)v, NULL);
+    const struct depth_geometry *g = &use.geometry;
+    const struct camera pinhole = {.width = use.width,
+                                   .height = use.height,
+                                   .fx = g->fx,
+                                   .fy = g->fy,
+                                   .cx = g->cx,
+                                   .cy = g->cy};
+    straight[0].camera = &pinhole;
+    matrix_multiply(whole.rotation[0], straight[0].R, straight[0].R);
+    g_autofree double *z = g_new(double, use.width *use.height);
+    free(render(&straight[0], scene, 2, 0, 1, z));
+    struct result r = compute(seen[0], seen[1], &use, settings);
+    g_autoptr(GArray) off = g_array_new(FALSE, FALSE, sizeof(double));
+    for (int i = 0; i < use.width * use.height; i++) {
+        float xyz[3];
+        int x = i % use.width, y = i / use.width;
+        if (depth_point(g, x, y, r.frame->disparity[i], 100, xyz) != 0)
+            continue;
+        double dx = (double)xyz[0] - (x - g->cx) / g->fx * z[i];
+        double dy = (double)xyz[1] - (y - g->cy) / g->fy * z[i], dz = (double)xyz[2] - z[i];
+        double relative = sqrt(dx * dx + dy * dy + dz * dz) / z[i];
+        g_array_append_val(off, relative);
+    }
+    g_assert_cmpuint(off->len, >, (guint)(use.width * use.height) * 9 / 10);
+    g_array_sort(off, compare);
+    double median = g_array_index(off, double, off->len / 2);
+    g_test_message("%s at %g, %s: %dx%d, median %.3f %% off", roi ? roi : "all", scale, settings,
+                   use.width, use.height, 100 * median);
+    for (int v = 0; v < 2; v++)
+        free(seen[v]);
+    result_free(&r);
+    rig_use_close(&use);
+    eyes_free(eye);
+    eyes_free(straight);
+    return median;
+}
+
+static void test_points(void) {
+    struct rig rig;
+    const struct plane scene[2] = {{.origin = {-3, -2, 2},
+                                    .u = {1, 0, 0},
+                                    .v = {0, 1, 0},
+                                    .texture = noise_texture,
+                                    .square = 0.08},
+                                   {.origin = {-0.3, -0.3, 1.3},
+                                    .u = {0.9553, 0, 0.2955},
+                                    .v = {0, 1, 0},
+                                    .texture = noise_texture,
+                                    .square = 0.05,
+                                    .cols = 0.6,
+                                    .rows = 0.6}};
+    rig_made_up(DISTORTION_RADTAN, &rig);
+    g_autofree char *path = write_rig(&rig);
+    double all = points_off(scene, &rig, NULL, 1, "disparity_range=64", path);
+    double part = points_off(scene, &rig, "120,90,400,300", 1, "disparity_range=64", path);
+    double late =
+        points_off(scene, &rig, "120,90,400,300", 1, "disparity_range=48 min_disparity=16", path);
+    double half = points_off(scene, &rig, NULL, 0.5, "disparity_range=32", path);
+    double both = points_off(scene, &rig, "120,90,400,300", 0.6, "disparity_range=40", path);
+    remove_file(path);
+    g_assert_cmpfloat(all, <, 0.01);
+    g_assert_cmpfloat(part, <, 1.2 * all); /* nearer things are a larger share of it */
+    g_assert_cmpfloat(late, <, 1.2 * all);
+    g_assert_cmpfloat(half, <, 1.2 * 2 * all); /* pixels of twice the size */
+    g_assert_cmpfloat(both, <, 1.2 / 0.6 * all);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/part/geometry", test_geometry);
+    g_test_add_func("/part/pictures", test_pictures);
+    g_test_add_func("/part/options", test_options);
+    g_test_add_func("/part/points", test_points);
+    return g_test_run();
+}
