@@ -95,7 +95,8 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
     int code =
         rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
     if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height)) {
-        log_error(pair->name, "its truth is that of the whole picture; leave --roi and --scale out");
+        log_error(pair->name,
+                  "its truth is that of the whole picture; leave --roi and --scale out");
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)

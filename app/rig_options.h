@@ -21,28 +21,20 @@ struct rig_options {
 
 enum { RIG_ENTRIES = 5 };
 
+/* clang-format off */
 /* RIG_ENTRIES entries of a command's option table, before its end. */
-#define RIG_OPTION_ENTRIES(o)                                                                        \
-    {"calib",     0,                                                                                 \
-     0,           G_OPTION_ARG_FILENAME_ARRAY,                                                       \
-     &(o)->files, "Calibration of the cameras (twice where it is two files)",                        \
-     "FILE"},                                                                                        \
-        {"unit",     0,                                                                              \
-         0,          G_OPTION_ARG_STRING,                                                            \
-         &(o)->unit, "Unit of a calibration that does not say it: m, cm or mm",                      \
-         "UNIT"},                                                                                    \
-        {"rectified",                                                                                \
-         0,                                                                                          \
-         0,                                                                                          \
-         G_OPTION_ARG_NONE,                                                                          \
-         &(o)->rectified,                                                                            \
-         "The pictures are rectified already; --calib serves for depth alone",                       \
-         NULL},                                                                                      \
-        {"roi", 0, 0, G_OPTION_ARG_STRING, &(o)->roi, "Part of the pictures to compute", "X,Y,W,H"}, \
-    {                                                                                                \
-        "scale", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->scale,                                             \
-            "Compute on pictures F times as large, 0.125 to 1", "F"                                  \
-    }
+#define RIG_OPTION_ENTRIES(o) \
+    {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &(o)->files, \
+     "Calibration of the cameras (twice where it is two files)", "FILE"}, \
+    {"unit", 0, 0, G_OPTION_ARG_STRING, &(o)->unit, \
+     "Unit of a calibration that does not say it: m, cm or mm", "UNIT"}, \
+    {"rectified", 0, 0, G_OPTION_ARG_NONE, &(o)->rectified, \
+     "The pictures are rectified already; --calib serves for depth alone", NULL}, \
+    {"roi", 0, 0, G_OPTION_ARG_STRING, &(o)->roi, \
+     "Compute this part of the rectified pictures", "X,Y,W,H"}, \
+    {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->scale, \
+     "Compute on pictures F times as large, 0.125 to 1", "F"}
+/* clang-format on */
 
 /* A rig in use: maps for stereo_open, point NULL where the pictures are to be taken as they
  * are. */

@@ -15,8 +15,8 @@ struct stereo;
 
 /* Opens the backend that params names for pictures of width x height x channels (2..16384 px a
  * side, channels 1 or 3). maps: two remap tables, left and right, or NULL when the pictures are
- * rectified; results have their size, which must not exceed the pictures'. NULL after one log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM,
- * -EINVAL). */
+ * rectified; results have the tables' size, which must not exceed the pictures'. NULL after one
+ * log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM, -EINVAL). */
 struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
                            const struct rectify_map maps[2], int *error);
 
