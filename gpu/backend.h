@@ -41,6 +41,9 @@ struct backend {
     void (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
     /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
     void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);
+    /* Stages cross_x and cross_y in one go, where source is not out; nothing needs to be left in
+     * between. NULL: run the stages singly. */
+    void (*cross)(struct backend *b, const struct cross_args *args);
     /* count half-steps of stage message from args->iteration on, in one go; NULL: run them
      * singly. */
     void (*half_steps)(struct backend *b, const struct message_args *args, int count);

@@ -212,6 +212,8 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cudaDeviceProp properties;
     cudaGetDeviceProperties(&properties, gpu);
     cuda->capability = 10 * properties.major + properties.minor;
+    cuda->processors = properties.multiProcessorCount;
+    cuda->shared_most = properties.sharedMemPerBlockOptin;
     snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)", plain ? "plain, " : "",
              properties.name);
     cuda->base.own_memory = 1;
@@ -230,11 +232,15 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->base.finish = cuda_finish;
     cuda->base.close = cuda_close;
     memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
+    cuda->plain = plain_launches;
     if (!plain) {
+        cuda_tune_match(cuda);
         cuda_tune_cost(cuda);
+        cuda_tune_cross(cuda);
         cuda_tune_bp(cuda);
         cuda_tune_rest(cuda);
         cuda_tune_image(cuda);
+        cuda_tune_refine(cuda);
     }
     return &cuda->base;
 }

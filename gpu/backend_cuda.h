@@ -19,10 +19,13 @@ struct backend_cuda {
     cudaEvent_t marks[BACKEND_MARKS];
     int error;             /* first failure since the last finish */
     int capability;        /* 90 for compute capability 9.0 */
+    int processors;        /* multiprocessors */
+    size_t shared_most;    /* bytes of shared memory a block may ask for */
     cudaGraphExec_t graph; /* what was issued under number, once it came twice */
     uint64_t number;
     int recording;
     cuda_launch launches[STAGE_COUNT];
+    const cuda_launch *plain; /* the generated kernels, for shapes the tuned ones leave out */
 };
 
 /* Notes a failed launch by its name. */
@@ -34,10 +37,13 @@ void cuda_tune_bp(struct backend_cuda *cuda);
 /* Those of fast-converging updates. */
 void cuda_tune_rest(struct backend_cuda *cuda);
 
-/* And those of the data cost. */
+/* And those of the data cost: matching, and what is done to the volume. */
+void cuda_tune_match(struct backend_cuda *cuda);
 void cuda_tune_cost(struct backend_cuda *cuda);
+void cuda_tune_cross(struct backend_cuda *cuda);
 
 /* And those on pictures and maps. */
 void cuda_tune_image(struct backend_cuda *cuda);
+void cuda_tune_refine(struct backend_cuda *cuda);
 
 #endif

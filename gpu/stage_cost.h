@@ -159,6 +159,7 @@ struct cross_args {
     const uint8_t *source;   /* x pass */
     uint16_t *between;       /* at most (2*63 + 1) * COST_MOST */
     uint8_t *out;            /* y pass */
+    int longest_x, longest_y; /* no arm is longer */
 };
 
 STAGE void stage_cross_x(const struct cross_args *a, int x, int y) {

@@ -18,7 +18,7 @@ struct check_args {
     const uint8_t *confidence;
     int16_t *out;
     int width;
-    int range;     /* labels: how far occluders are looked for */
+    int range;     /* labels: how far occluders are looked for; no two disparities differ by more */
     int tolerance; /* 1/16 px; negative: no left-right check */
     int min_confidence;
 };

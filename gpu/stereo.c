@@ -139,10 +139,15 @@ static void smooth_cost_cross(struct stereo *s, int base) {
                              s->params.cross_step};
     run(s, STAGE_arms, &arms, s->width, s->height);
     struct cross_args a = {s->level[0].grid, s->arms, unsmoothed_cost(s),
-                           (uint16_t *)s->messages[0], s->cost};
+                           (uint16_t *)s->messages[0], s->cost, s->params.cross_length,
+                           s->params.cross_height};
     for (int i = 0; i < s->params.cross_rounds; i++) {
-        run(s, STAGE_cross_x, &a, s->width, s->height);
-        run(s, STAGE_cross_y, &a, s->width, s->height);
+        if (s->backend->cross && a.source != a.out) {
+            s->backend->cross(s->backend, &a);
+        } else {
+            run(s, STAGE_cross_x, &a, s->width, s->height);
+            run(s, STAGE_cross_y, &a, s->width, s->height);
+        }
         a.source = s->cost;
     }
 }

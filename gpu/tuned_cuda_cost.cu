@@ -1,6 +1,6 @@
 /*
- * Data cost tuned for CUDA: match, cross-shaped averaging and pyramid with 16 labels a thread, so
- * that volumes are read and written 16 bytes at a time.
+ * Cost volumes tuned for CUDA: cross-shaped averaging and pyramid with 16 labels a thread, so that
+ * volumes are read and written 16 bytes at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
@@ -43,135 +43,6 @@ static __device__ __forceinline__ label_words load_words(const void *from) {
 static __device__ __forceinline__ void store_words(void *to, uint32_t a, uint32_t b, uint32_t c,
                                                    uint32_t d) {
     *static_cast<uint4 *>(to) = make_uint4(a, b, c, d);
-}
-
-/* ---- match */
-
-/* The kinds that compare 3x3 windows or neighbours are left to the plain functions. */
-template <int KIND>
-static __device__ __forceinline__ int match(const cost_args &a, int x, int xo, int y) {
-    return __ldg(a.lut + (KIND == DATA_COST_BT ? cost_bt(&a, x, xo, y) : cost_ssd(&a, x, xo, y)));
-}
-
-/* Neighbouring threads have neighbouring pixels, so that what they compare lies side by side
- * too. */
-struct match_place {
-    int x, y, first;
-    bool exists;
-};
-
-static __device__ __forceinline__ match_place match_place_of(const grid &g) {
-    match_place p = {(int)(blockIdx.x * 32 + threadIdx.x), (int)blockIdx.z,
-                     (int)(blockIdx.y * blockDim.y + threadIdx.y) * LABEL_BLOCK, false};
-    p.exists = p.x < g.width && p.first < g.padded;
-    return p;
-}
-
-template <int KIND>
-static __global__ void __launch_bounds__(THREADS)
-    plain_cost_kernel(const __grid_constant__ cost_args a) {
-    match_place p = match_place_of(a.grid);
-    if (!p.exists)
-        return;
-    uint32_t w[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (int k = 0; k < LABEL_BLOCK; k++) {
-        int xo = p.x - a.sign * (a.min_disparity + p.first + k);
-        uint32_t cost = p.first + k >= a.grid.labels ? 0 : a.outside;
-        if (p.first + k < a.grid.labels && xo >= 0 && xo < a.grid.width)
-            cost = (uint8_t)match<KIND>(a, p.x, xo, p.y);
-        w[k / 4] |= cost << 8 * (k % 4);
-    }
-    store_words(a.cost + grid_labels(&a.grid, p.x, p.y) + p.first, w[0], w[1], w[2], w[3]);
-}
-
-enum { AD_LUT = 3 * 255 + 1 };
-
-struct match_tables {
-    uint8_t lut[AD_LUT], census[64];
-};
-
-/* Costs of 16 labels, the first against column xo. CHECK: some labels or columns may not exist. */
-template <bool AD, bool CENSUS, int CHANNELS, bool CHECK>
-static __device__ __forceinline__ void match_16(const cost_args &a, const match_place &p,
-                                                const match_tables &tables, uint32_t w[4]) {
-    size_t row = (size_t)p.y * a.grid.width;
-    const uint8_t *base = a.base + (row + p.x) * CHANNELS, *other = a.other + row * CHANNELS;
-    const uint64_t *census_other = a.census_other + row;
-    uint64_t census = CENSUS ? a.census_base[row + p.x] : 0;
-    uint32_t colour[CHANNELS];
-    for (int c = 0; AD && c < CHANNELS; c++)
-        colour[c] = base[c];
-    int start = p.x - a.sign * (a.min_disparity + p.first);
-#pragma unroll
-    for (int k = 0; k < LABEL_BLOCK; k++) {
-        int xo = start - a.sign * k;
-        uint32_t cost = 0, difference = 0;
-        if (CHECK && p.first + k >= a.grid.labels)
-            continue;
-        if (CHECK && (xo < 0 || xo >= a.grid.width)) {
-            w[k / 4] |= (uint32_t)a.outside << 8 * (k % 4);
-            continue;
-        }
-#pragma unroll
-        for (int c = 0; AD && c < CHANNELS; c++)
-            difference = __usad(colour[c], __ldg(other + xo * CHANNELS + c), difference);
-        if (AD)
-            cost = tables.lut[difference];
-        if (CENSUS)
-            cost += tables.census[__popcll(census ^ __ldg(census_other + xo))];
-        w[k / 4] |= (cost & 255) << 8 * (k % 4);
-    }
-}
-
-template <bool AD, bool CENSUS, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS) cost_kernel(const __grid_constant__ cost_args a) {
-    __shared__ match_tables tables;
-    int thread = (int)(threadIdx.x + 32 * threadIdx.y), threads = (int)(32 * blockDim.y);
-    for (int i = thread; AD && i < 255 * CHANNELS + 1; i += threads)
-        tables.lut[i] = __ldg(a.lut + i);
-    for (int i = thread; CENSUS && i < CENSUS_LUT; i += threads)
-        tables.census[i] = __ldg(a.census_lut + i);
-    __syncthreads();
-    match_place p = match_place_of(a.grid);
-    if (!p.exists)
-        return;
-    uint32_t w[4] = {0, 0, 0, 0};
-    int nearest = p.x - a.sign * (a.min_disparity + p.first),
-        farthest = nearest - a.sign * (LABEL_BLOCK - 1);
-    if (min(nearest, farthest) >= 0 && max(nearest, farthest) < a.grid.width &&
-        p.first + LABEL_BLOCK <= a.grid.labels)
-        match_16<AD, CENSUS, CHANNELS, false>(a, p, tables, w);
-    else
-        match_16<AD, CENSUS, CHANNELS, true>(a, p, tables, w);
-    store_words(a.cost + grid_labels(&a.grid, p.x, p.y) + p.first, w[0], w[1], w[2], w[3]);
-}
-
-typedef void (*cost_kernel_of)(cost_args);
-
-static cost_kernel_of choose_cost(const cost_args *a) {
-    int color = a->channels == 3;
-    switch (a->kind) {
-    case DATA_COST_AD:
-        return color ? cost_kernel<true, false, 3> : cost_kernel<true, false, 1>;
-    case DATA_COST_BT:
-        return plain_cost_kernel<DATA_COST_BT>;
-    case DATA_COST_SSD:
-        return plain_cost_kernel<DATA_COST_SSD>;
-    case DATA_COST_CENSUS:
-        return cost_kernel<false, true, 1>;
-    default:
-        return color ? cost_kernel<true, true, 3> : cost_kernel<true, true, 1>;
-    }
-}
-
-static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
-    const cost_args *a = static_cast<const cost_args *>(args);
-    int group = a->grid.padded / LABEL_BLOCK, together = group < 8 ? group : 8;
-    dim3 block(32, (unsigned)together);
-    dim3 blocks((unsigned)(a->grid.width + 31) / 32, (unsigned)((group + together - 1) / together),
-                (unsigned)a->grid.height);
-    choose_cost(a)<<<blocks, block, 0, cuda->stream>>>(*a);
 }
 
 /* ---- cross-shaped averaging */
@@ -298,7 +169,6 @@ static void launch_halve(backend_cuda *cuda, const void *args, int, int) {
 }
 
 void cuda_tune_cost(backend_cuda *cuda) {
-    cuda->launches[STAGE_cost] = launch_cost;
     cuda->launches[STAGE_cross_x] = launch_cross_x;
     cuda->launches[STAGE_cross_y] = launch_cross_y;
     cuda->launches[STAGE_halve] = launch_halve;

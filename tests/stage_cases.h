@@ -114,17 +114,18 @@ static inline int16_t *case_disparities(struct stage_case *c, size_t count, int 
     return there;
 }
 
-static inline struct arms *case_arms(struct stage_case *c, int width, int height) {
+static inline struct arms *case_arms(struct stage_case *c, int width, int height, uint32_t longest_x,
+                                     uint32_t longest_y) {
     size_t count = (size_t)width * (size_t)height;
     struct arms *host = calloc(count + 1, sizeof(*host));
     assert(host);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             uint8_t *l = host[(size_t)y * width + x].length;
-            l[UP] = (uint8_t)stage_min(y, (int)case_value(c, 63));
-            l[DOWN] = (uint8_t)stage_min(height - 1 - y, (int)case_value(c, 63));
-            l[LEFT] = (uint8_t)stage_min(x, (int)case_value(c, 63));
-            l[RIGHT] = (uint8_t)stage_min(width - 1 - x, (int)case_value(c, 63));
+            l[UP] = (uint8_t)stage_min(y, (int)case_value(c, longest_y));
+            l[DOWN] = (uint8_t)stage_min(height - 1 - y, (int)case_value(c, longest_y));
+            l[LEFT] = (uint8_t)stage_min(x, (int)case_value(c, longest_x));
+            l[RIGHT] = (uint8_t)stage_min(width - 1 - x, (int)case_value(c, longest_x));
         }
     struct arms *there = case_send(c, host, count * sizeof(*host));
     free(host);
@@ -264,7 +265,7 @@ static inline void run_image_stage(struct stage_case *c, enum stage stage,
                                 (uint64_t *)case_bytes(c, 8 * pixels, 255), w, h};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_arms) {
-        struct arms_args a = {case_bytes(c, samples, 60), case_arms(c, w, h), w, h, ch,
+        struct arms_args a = {case_bytes(c, samples, 60), case_arms(c, w, h, 63, 63), w, h, ch,
                               1 + s->variant * 2,         s->variant,         20};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_edges) {
@@ -307,12 +308,25 @@ static inline void run_cost_stage(struct stage_case *c, enum stage stage,
             case_bytes(c, volume, COST_MOST), case_taps(c, 1 + s->variant % 12)};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_cross_x || stage == STAGE_cross_y) {
-        struct arms *arms = case_arms(c, w, h);
-        struct cross_args a = {g, arms, case_bytes(c, volume, COST_MOST),
-                               case_shorts(c, volume, COST_MOST), case_bytes(c, volume, 255)};
-        b->run(b, STAGE_cross_x, &a, w, h); /* the y pass needs sums that belong to the arms */
-        if (stage == STAGE_cross_y)
-            b->run(b, stage, &a, w, h);
+        int at_once = stage == STAGE_cross_y && s->variant & 1; /* both passes, where offered */
+        int longest_x = at_once ? 1 + 2 * s->variant : 63, longest_y = at_once ? s->variant % 6 : 63;
+        struct arms *arms = case_arms(c, w, h, (uint32_t)longest_x, (uint32_t)longest_y);
+        struct cross_args a = {g,
+                               arms,
+                               case_bytes(c, volume, COST_MOST),
+                               case_shorts(c, volume, COST_MOST),
+                               case_bytes(c, volume, 255),
+                               longest_x,
+                               longest_y};
+        if (at_once && b->cross) {
+            b->cross(b, &a);
+        } else {
+            b->run(b, STAGE_cross_x, &a, w, h); /* the y pass needs sums that belong to the arms */
+            if (stage == STAGE_cross_y)
+                b->run(b, stage, &a, w, h);
+        }
+        if (at_once)
+            case_forget(c, a.between);
     } else if (stage == STAGE_halve) {
         struct grid coarse = case_grid((w + 1) / 2, (h + 1) / 2, s->labels);
         struct halve_args a = {.grid = coarse, .fine = g};

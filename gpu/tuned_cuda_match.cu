@@ -1,0 +1,229 @@
+/*
+ * The matching cost tuned for CUDA. A thread works out 16 labels of 4 neighbouring pixels: along a
+ * diagonal of pixels and labels the other picture's pixel is the same, so 19 of them serve 64
+ * comparisons. They lie in shared memory, colours packed into words; the threads of a pixel follow
+ * each other, so that what a warp stores is whole lines.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/backend_cuda.h"
+
+enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
+
+static __device__ __forceinline__ void store_words(void *to, const uint32_t w[4]) {
+    *static_cast<uint4 *>(to) = make_uint4(w[0], w[1], w[2], w[3]);
+}
+
+/* ---- kinds that compare 3x3 windows or neighbours: the plain functions, 16 labels a thread */
+
+template <int KIND>
+static __device__ __forceinline__ int window_match(const cost_args &a, int x, int xo, int y) {
+    return __ldg(a.lut + (KIND == DATA_COST_BT ? cost_bt(&a, x, xo, y) : cost_ssd(&a, x, xo, y)));
+}
+
+template <int KIND>
+static __global__ void __launch_bounds__(THREADS)
+    window_kernel(const __grid_constant__ cost_args a) {
+    int x = (int)(blockIdx.x * 32 + threadIdx.x), y = (int)blockIdx.z,
+        first = (int)(blockIdx.y * blockDim.y + threadIdx.y) * LABEL_BLOCK;
+    if (x >= a.grid.width || first >= a.grid.padded)
+        return;
+    uint32_t w[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int k = 0; k < LABEL_BLOCK; k++) {
+        int xo = x - a.sign * (a.min_disparity + first + k);
+        uint32_t cost = first + k >= a.grid.labels ? 0 : a.outside;
+        if (first + k < a.grid.labels && xo >= 0 && xo < a.grid.width)
+            cost = (uint8_t)window_match<KIND>(a, x, xo, y);
+        w[k / 4] |= cost << 8 * (k % 4);
+    }
+    store_words(a.cost + grid_labels(&a.grid, x, y) + first, w);
+}
+
+/* ---- absolute differences and census */
+
+/* Where a block's pixels find their partners: places of shared memory, four empty words after 16 so
+ * that the threads of a pixel, 16 labels apart, read from different banks. */
+static __host__ __device__ __forceinline__ int place_of(int i) {
+    return i + i / 16 * 4;
+}
+
+/* Pixels of the other picture that a block of so many pixels may need. */
+static __host__ __device__ __forceinline__ int partners(int pixels, int group) {
+    return pixels + group * LABEL_BLOCK + PIXELS;
+}
+
+static __device__ __forceinline__ uint32_t packed(const uint8_t *picture, size_t i, int channels) {
+    const uint8_t *p = picture + i * (size_t)channels;
+    return channels == 1 ? __ldg(p) : __ldg(p) | __ldg(p + 1) << 8 | (uint32_t)__ldg(p + 2) << 16;
+}
+
+/* Looking up differences beyond the last that matters as that one keeps a warp's addresses within
+ * the 32 banks. */
+struct match_tables {
+    uint8_t ad[AD_LUT + 1], census[64];
+    int ad_last;
+};
+
+template <bool AD, bool CENSUS, int CHANNELS>
+static __device__ void load_tables(const cost_args &a, match_tables *t) {
+    constexpr int LAST = 255 * CHANNELS;
+    if (threadIdx.x == 0)
+        t->ad_last = 0;
+    __syncthreads();
+    uint32_t end = AD ? __ldg(a.lut + LAST) : 0;
+    int last = 0;
+    for (int i = (int)threadIdx.x; AD && i <= LAST; i += (int)blockDim.x) {
+        t->ad[i] = __ldg(a.lut + i);
+        last = t->ad[i] != end ? i + 1 : last;
+    }
+    for (int step = 16; step; step /= 2)
+        last = max(last, __shfl_xor_sync(0xffffffffu, last, step));
+    if ((threadIdx.x & 31) == 0)
+        atomicMax(&t->ad_last, last);
+    for (int i = (int)threadIdx.x; CENSUS && i < CENSUS_LUT; i += (int)blockDim.x)
+        t->census[i] = __ldg(a.census_lut + i);
+}
+
+/* What a comparison needs of a pixel. */
+template <bool AD, bool CENSUS> struct sample {
+    uint32_t colour, low, high;
+};
+
+template <bool AD, bool CENSUS>
+static __device__ __forceinline__ uint32_t compare(const match_tables &t, int last,
+                                                   const sample<AD, CENSUS> &p,
+                                                   const sample<AD, CENSUS> &q) {
+    uint32_t cost = 0;
+    if (AD)
+        cost = t.ad[min((int)__vsadu4(p.colour, q.colour), last)];
+    if (CENSUS)
+        cost += t.census[__popc(p.low ^ q.low) + __popc(p.high ^ q.high)];
+    return cost;
+}
+
+/* Labels whose partner lies outside the picture, and those that are none. */
+static __device__ void mend(const cost_args &a, int x, int first, uint32_t w[4]) {
+    int start = x - a.sign * (a.min_disparity + first);
+#pragma unroll
+    for (int k = 0; k < LABEL_BLOCK; k++) {
+        int xo = start - a.sign * k;
+        uint32_t mask = 255u << 8 * (k % 4);
+        if (first + k >= a.grid.labels)
+            w[k / 4] &= ~mask;
+        else if (xo < 0 || xo >= a.grid.width)
+            w[k / 4] = (w[k / 4] & ~mask) | (uint32_t)a.outside << 8 * (k % 4);
+    }
+}
+
+/* SIGN 1: partners lie to the left. pixels: a block's; group: threads to a pixel. */
+template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
+static __global__ void __launch_bounds__(THREADS)
+    match_kernel(const __grid_constant__ cost_args a, int pixels, int group) {
+    extern __shared__ uint4 memory[];
+    __shared__ match_tables tables;
+    int width = a.grid.width, block_x = (int)blockIdx.x * pixels, y = (int)blockIdx.y;
+    int count = partners(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    uint32_t *colour = reinterpret_cast<uint32_t *>(memory), *low = colour + (AD ? room : 0),
+             *high = low + (CENSUS ? room : 0);
+    size_t row = (size_t)y * (size_t)width;
+    load_tables<AD, CENSUS, CHANNELS>(a, &tables);
+    int start = block_x - SIGN * a.min_disparity - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
+        size_t from = row + (size_t)stage_clamp(start + i, 0, width - 1);
+        if (AD)
+            colour[place_of(i)] = packed(a.other, from, CHANNELS);
+        if (CENSUS) {
+            uint64_t bits = __ldg(a.census_other + from);
+            low[place_of(i)] = (uint32_t)bits;
+            high[place_of(i)] = (uint32_t)(bits >> 32);
+        }
+    }
+    __syncthreads();
+    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
+    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK, last = tables.ad_last;
+    if (PIXELS * quad >= pixels || x >= width)
+        return;
+    sample<AD, CENSUS> base[PIXELS];
+    uint32_t w[PIXELS][4] = {};
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        size_t from = row + (size_t)min(x + j, width - 1);
+        uint64_t bits = CENSUS ? __ldg(a.census_base + from) : 0;
+        base[j] = {AD ? packed(a.base, from, CHANNELS) : 0, (uint32_t)bits, (uint32_t)(bits >> 32)};
+    }
+    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
+#pragma unroll
+    for (int c = 0; c < REACH / 4; c++) {
+        uint4 zero = make_uint4(0, 0, 0, 0);
+        int at = place_of(reach + 4 * c);
+        uint4 q = AD ? *reinterpret_cast<const uint4 *>(colour + at) : zero;
+        uint4 l = CENSUS ? *reinterpret_cast<const uint4 *>(low + at) : zero;
+        uint4 h = CENSUS ? *reinterpret_cast<const uint4 *>(high + at) : zero;
+        sample<AD, CENSUS> partner[4] = {
+            {q.x, l.x, h.x}, {q.y, l.y, h.y}, {q.z, l.z, h.z}, {q.w, l.w, h.w}};
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+#pragma unroll
+            for (int j = 0; j < PIXELS; j++) {
+                int k = SIGN > 0 ? j + LABEL_BLOCK - (4 * c + e) : 4 * c + e - j;
+                if (k >= 0 && k < LABEL_BLOCK)
+                    w[j][k / 4] += compare(tables, last, base[j], partner[e]) << 8 * (k % 4);
+            }
+    }
+    int one = x - SIGN * (a.min_disparity + first);
+    int other = x + PIXELS - 1 - SIGN * (a.min_disparity + first + LABEL_BLOCK - 1);
+    bool inside = min(one, other) - PIXELS >= 0 && max(one, other) + PIXELS <= width &&
+                  first + LABEL_BLOCK <= a.grid.labels;
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        if (x + j >= width)
+            break;
+        if (!inside)
+            mend(a, x + j, first, w[j]);
+        store_words(a.cost + grid_labels(&a.grid, x + j, y) + first, w[j]);
+    }
+}
+
+typedef void (*match_kernel_of)(cost_args, int, int);
+
+template <int SIGN> static match_kernel_of choose(const cost_args *a) {
+    int colour = a->channels == 3;
+    if (a->kind == DATA_COST_AD)
+        return colour ? match_kernel<true, false, 3, SIGN> : match_kernel<true, false, 1, SIGN>;
+    if (a->kind == DATA_COST_CENSUS)
+        return match_kernel<false, true, 1, SIGN>;
+    return colour ? match_kernel<true, true, 3, SIGN> : match_kernel<true, true, 1, SIGN>;
+}
+
+static void launch_window(backend_cuda *cuda, const cost_args *a) {
+    int group = a->grid.padded / LABEL_BLOCK, together = group < 8 ? group : 8;
+    dim3 block(32, (unsigned)together);
+    dim3 blocks((unsigned)(a->grid.width + 31) / 32, (unsigned)((group + together - 1) / together),
+                (unsigned)a->grid.height);
+    (a->kind == DATA_COST_BT ? window_kernel<DATA_COST_BT>
+                             : window_kernel<DATA_COST_SSD>)<<<blocks, block, 0, cuda->stream>>>(
+        *a);
+}
+
+/* A block takes as many pixels as its threads hold, but not many more than the row has. */
+static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
+    const cost_args *a = static_cast<const cost_args *>(args);
+    if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD) {
+        launch_window(cuda, a);
+        return;
+    }
+    int group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
+    while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
+        quads /= 2;
+    int pixels = PIXELS * quads, threads = (quads * group + 31) / 32 * 32;
+    int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
+    size_t words = (size_t)(place_of(partners(pixels, group) + REACH) / 4 * 4 * arrays);
+    dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels), (unsigned)a->grid.height);
+    match_kernel_of kernel = a->sign > 0 ? choose<1>(a) : choose<-1>(a);
+    kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(*a, pixels,
+                                                                                group);
+}
+
+void cuda_tune_match(backend_cuda *cuda) {
+    cuda->launches[STAGE_cost] = launch_cost;
+}
