@@ -240,6 +240,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
         cuda_tune_bp(cuda);
         cuda_tune_rest(cuda);
         cuda_tune_image(cuda);
+        cuda_tune_colour(cuda);
         cuda_tune_refine(cuda);
     }
     return &cuda->base;

@@ -44,6 +44,7 @@ void cuda_tune_cross(struct backend_cuda *cuda);
 
 /* And those on pictures and maps. */
 void cuda_tune_image(struct backend_cuda *cuda);
+void cuda_tune_colour(struct backend_cuda *cuda);
 void cuda_tune_refine(struct backend_cuda *cuda);
 
 #endif

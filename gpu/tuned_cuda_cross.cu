@@ -11,11 +11,11 @@
  */
 #include "gpu/backend_cuda.h"
 
-enum { COLUMNS = 128, THREADS = 2 * COLUMNS, WORDS = 8, LOADS = 2, RING_STRIDE = COLUMNS + 4 };
+enum { COLUMNS = 128, THREADS = 4 * COLUMNS, WORDS = 8, LOADS = 2, RING_STRIDE = COLUMNS + 4 };
 
 struct cross_plan {
     int halo;   /* columns read on either side of a strip */
-    int stride; /* words to a row of running sums; rows 4 apart lie half the banks apart */
+    int stride; /* words to a row of running sums; rows 2 apart lie a quarter of the banks apart */
     int slots;  /* rows of the ring */
     int reach;  /* longest vertical arm */
     int band;   /* rows of a block */
@@ -25,87 +25,76 @@ static __device__ __forceinline__ int columns_read(const cross_plan &p) {
     return COLUMNS + 2 * p.halo;
 }
 
-/* A thread's share of a row: 16 labels of one or two pixels. */
+/* Four threads to a pixel, eight labels each. */
+static __device__ __forceinline__ int quarter(void) {
+    return (int)threadIdx.x & 3;
+}
+
+/* A thread's share of a row: its labels of one or two pixels. */
 static __device__ __forceinline__ void read_row(const cross_args &a, const cross_plan &p, int y,
-                                                uint4 words[LOADS]) {
-    int half = (int)threadIdx.x & 1, left = (int)blockIdx.x * COLUMNS - p.halo;
-    int label = 32 * (int)blockIdx.z + LABEL_BLOCK * half;
+                                                uint2 words[LOADS]) {
+    int left = (int)blockIdx.x * COLUMNS - p.halo, label = 32 * (int)blockIdx.z + 8 * quarter();
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
-        int i = (int)threadIdx.x / 2 + k * COLUMNS, x = left + i;
+        int i = (int)threadIdx.x / 4 + k * COLUMNS, x = left + i;
         bool exists = i < columns_read(p) && x >= 0 && x < a.grid.width && y < a.grid.height &&
                       label < a.grid.padded;
-        words[k] = exists ? __ldg(reinterpret_cast<const uint4 *>(
+        words[k] = exists ? __ldg(reinterpret_cast<const uint2 *>(
                                 a.source + grid_labels(&a.grid, x, y) + label))
-                          : make_uint4(0, 0, 0, 0);
+                          : make_uint2(0, 0);
     }
 }
 
-static __device__ __forceinline__ void keep_row(const cross_plan &p, const uint4 words[LOADS],
+static __device__ __forceinline__ void keep_row(const cross_plan &p, const uint2 words[LOADS],
                                                 uint32_t *row) {
-    int half = (int)threadIdx.x & 1;
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
-        int i = (int)threadIdx.x / 2 + k * COLUMNS;
+        int i = (int)threadIdx.x / 4 + k * COLUMNS;
         if (i >= columns_read(p))
             continue;
-        uint32_t *to = row + 4 * half * p.stride + i;
-        to[0] = words[k].x;
-        to[p.stride] = words[k].y;
-        to[2 * p.stride] = words[k].z;
-        to[3 * p.stride] = words[k].w;
+        row[2 * quarter() * p.stride + i] = words[k].x;
+        row[(2 * quarter() + 1) * p.stride + i] = words[k].y;
     }
 }
 
-/* Running sums of even and odd labels: a warp has four labels, a lane some columns of them. */
+/* Running sums: a warp has the even or the odd ones of four labels, a lane some columns of them. */
 static __device__ __forceinline__ void run_sums(const cross_plan &p, const uint32_t *row,
-                                                uint32_t *even, uint32_t *odd) {
-    int lane = (int)threadIdx.x & 31, at = (int)threadIdx.x / 32 * p.stride;
+                                                uint32_t *sums) {
+    int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
     int count = columns_read(p), each = (count + 31) / 32 | 1; /* odd: no two in one bank */
-    int from = min(lane * each, count), to = min(from + each, count);
-    uint32_t e = 0, o = 0;
-    for (int i = from; i < to; i++) {
-        uint32_t w = row[at + i];
-        e += w & 0xff00ffu;
-        o += w >> 8 & 0xff00ffu;
-    }
-    uint32_t own_e = e, own_o = o;
+    int from = min(lane * each, count), to = min(from + each, count), shift = 8 * (warp / WORDS);
+    const uint32_t *in = row + warp % WORDS * p.stride;
+    uint32_t sum = 0, *out = sums + warp * p.stride;
+    for (int i = from; i < to; i++)
+        sum += in[i] >> shift & 0xff00ffu;
+    uint32_t own = sum;
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
-        uint32_t before_e = __shfl_up_sync(0xffffffffu, e, step);
-        uint32_t before_o = __shfl_up_sync(0xffffffffu, o, step);
-        e += lane >= step ? before_e : 0;
-        o += lane >= step ? before_o : 0;
+        uint32_t before = __shfl_up_sync(0xffffffffu, sum, step);
+        sum += lane >= step ? before : 0;
     }
-    e -= own_e;
-    o -= own_o;
+    sum -= own;
     for (int i = from; i < to; i++) {
-        uint32_t w = row[at + i];
-        even[at + i] = e;
-        odd[at + i] = o;
-        e += w & 0xff00ffu;
-        o += w >> 8 & 0xff00ffu;
+        out[i] = sum;
+        sum += in[i] >> shift & 0xff00ffu;
     }
-    if (lane == 31) { /* the last lane's columns may be none */
-        even[at + count] = e;
-        odd[at + count] = o;
-    }
+    if (lane == 31) /* its columns may be none */
+        out[count] = sum;
 }
 
-/* A thread's column, 16 labels: running sums down it. */
+/* A thread's column: running sums down it, of even and odd labels of two words. */
 struct cross_column {
-    uint32_t even[4], odd[4], count;
+    uint32_t even[2], odd[2], count;
 };
 
 static __device__ __forceinline__ void add_row(const cross_plan &p, const arms &here, int column,
-                                               const uint32_t *even, const uint32_t *odd,
-                                               cross_column *c) {
-    int at = ((int)threadIdx.x & 1) * 4 * p.stride + p.halo + column;
+                                               const uint32_t *sums, cross_column *c) {
+    int at = 2 * quarter() * p.stride + p.halo + column;
     int from = at - here.length[LEFT], to = at + here.length[RIGHT] + 1;
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
-        c->even[k] += even[to + k * p.stride] - even[from + k * p.stride];
-        c->odd[k] += odd[to + k * p.stride] - odd[from + k * p.stride];
+    for (int k = 0; k < 2; k++) {
+        c->even[k] += sums[to + k * p.stride] - sums[from + k * p.stride];
+        c->odd[k] += sums[to + (WORDS + k) * p.stride] - sums[from + (WORDS + k) * p.stride];
     }
     c->count += (uint32_t)(here.length[LEFT] + here.length[RIGHT] + 1);
 }
@@ -117,14 +106,13 @@ struct ring {
 };
 
 static __device__ __forceinline__ uint32_t *ring_words(const ring &r, int slot) {
-    int half = (int)threadIdx.x & 1, column = (int)threadIdx.x / 2;
-    return r.words + (slot * 2 * WORDS + 4 * half) * RING_STRIDE + column;
+    return r.words + (slot * 2 * WORDS + 2 * quarter()) * RING_STRIDE + (int)threadIdx.x / 4;
 }
 
 static __device__ __forceinline__ void ring_put(const ring &r, int slot, const cross_column &c) {
     uint32_t *to = ring_words(r, slot);
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 2; k++) {
         to[k * RING_STRIDE] = c.even[k];
         to[(WORDS + k) * RING_STRIDE] = c.odd[k];
     }
@@ -137,56 +125,68 @@ static __device__ __forceinline__ uint32_t divided(uint32_t n, uint32_t inverse)
 }
 
 static __device__ __forceinline__ void put_mean(const cross_args &a, const cross_plan &p,
-                                                const ring &r, int x, int y, int label) {
-    const arms own = a.arms[(size_t)y * a.grid.width + x];
+                                                const ring &r, const arms &own, int x, int y,
+                                                int label) {
     int last = (y + own.length[DOWN]) % p.slots,
         before = (y - own.length[UP] - 1 + p.slots) % p.slots;
     const uint32_t *to = ring_words(r, last), *from = ring_words(r, before);
     uint32_t count = (uint32_t)(uint16_t)(r.counts[last * THREADS + (int)threadIdx.x] -
                                           r.counts[before * THREADS + (int)threadIdx.x]);
-    uint32_t inverse = (0x80000000u + count - 1) / count, w[4], up = count / 2;
+    uint32_t inverse = (0x80000000u + count - 1) / count, w[2], up = count / 2;
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 2; k++) {
         uint32_t even = to[k * RING_STRIDE] - from[k * RING_STRIDE];
         uint32_t odd = to[(WORDS + k) * RING_STRIDE] - from[(WORDS + k) * RING_STRIDE];
         w[k] = divided((even & 0xffff) + up, inverse) | divided((odd & 0xffff) + up, inverse) << 8 |
                divided((even >> 16) + up, inverse) << 16 | divided((odd >> 16) + up, inverse) << 24;
     }
-    *reinterpret_cast<uint4 *>(a.out + grid_labels(&a.grid, x, y) + label) =
-        make_uint4(w[0], w[1], w[2], w[3]);
+    *reinterpret_cast<uint2 *>(a.out + grid_labels(&a.grid, x, y) + label) =
+        make_uint2(w[0], w[1]);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __device__ __forceinline__ arms arms_at(const cross_args &a, int x, int y) {
+    int at = __ldg(reinterpret_cast<const int *>(a.arms) +
+                   (size_t)stage_clamp(y, 0, a.grid.height - 1) * a.grid.width +
+                   min(x, a.grid.width - 1));
+    return *reinterpret_cast<const arms *>(&at);
+}
+
+static __global__ void __launch_bounds__(THREADS, 2)
     cross_kernel(const __grid_constant__ cross_args a, const __grid_constant__ cross_plan p) {
     extern __shared__ uint4 memory[];
-    uint32_t *row = reinterpret_cast<uint32_t *>(memory), *even = row + WORDS * p.stride,
-             *odd = even + WORDS * p.stride;
-    ring r = {odd + WORDS * p.stride, nullptr};
+    uint32_t *row = reinterpret_cast<uint32_t *>(memory), *sums = row + WORDS * p.stride;
+    ring r = {sums + 2 * WORDS * p.stride, nullptr};
     r.counts = reinterpret_cast<uint16_t *>(r.words + p.slots * 2 * WORDS * RING_STRIDE);
-    int column = (int)threadIdx.x / 2, x = (int)blockIdx.x * COLUMNS + column;
-    int label = 32 * (int)blockIdx.z + LABEL_BLOCK * ((int)threadIdx.x & 1);
+    int column = (int)threadIdx.x / 4, x = (int)blockIdx.x * COLUMNS + column;
+    int label = 32 * (int)blockIdx.z + 8 * quarter();
     int top = (int)blockIdx.y * p.band, bottom = min(top + p.band, a.grid.height);
-    bool exists = x < a.grid.width;
+    bool exists = x < a.grid.width && label < a.grid.padded;
     cross_column c = {};
-    uint4 words[LOADS];
+    uint2 words[LOADS];
     for (int slot = 0; slot < p.slots; slot++)
         ring_put(r, slot, c);
     int y = max(0, top - p.reach);
     read_row(a, p, y, words);
+    arms next = arms_at(a, x, y), next_out = arms_at(a, x, y - p.reach);
     for (; y < bottom + p.reach; y++) {
+        arms here = next, out = next_out;
         if (y < a.grid.height) {
             keep_row(p, words, row);
             __syncthreads();
             read_row(a, p, y + 1, words);
-            run_sums(p, row, even, odd);
+        }
+        next = arms_at(a, x, y + 1);
+        next_out = arms_at(a, x, y + 1 - p.reach);
+        if (y < a.grid.height) {
+            run_sums(p, row, sums);
             __syncthreads();
             if (exists) {
-                add_row(p, a.arms[(size_t)y * a.grid.width + x], column, even, odd, &c);
+                add_row(p, here, column, sums, &c);
                 ring_put(r, y % p.slots, c);
             }
         }
-        if (exists && y - p.reach >= top && label < a.grid.padded)
-            put_mean(a, p, r, x, y - p.reach, label);
+        if (exists && y - p.reach >= top)
+            put_mean(a, p, r, out, x, y - p.reach, label);
     }
 }
 
@@ -211,7 +211,7 @@ static void cross_bands(const backend_cuda *cuda, const cross_args *a, cross_pla
 static void cross(struct backend *b, const struct cross_args *a) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
     cross_plan p = {a->longest_x, 0, 2 * a->longest_y + 2, a->longest_y, 0};
-    for (p.stride = COLUMNS + 2 * p.halo + 1; p.stride % 8 != 4;)
+    for (p.stride = COLUMNS + 2 * p.halo + 1; p.stride % 16 != 4;)
         p.stride++;
     size_t shared = cross_shared(&p);
     int most = (2 * a->longest_x + 1) * (2 * a->longest_y + 1) * COST_MOST;

@@ -1,7 +1,6 @@
 /*
- * Stages on pictures and maps tuned for CUDA: census from a tile in shared memory, and the weighted
- * median without sorting: the value at which half of the weight is reached is searched by halving
- * the range of values. Speckles: joined run by run and counted warp by warp.
+ * Census and speckles tuned for CUDA: census from a tile in shared memory; speckles joined run by run
+ * and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
@@ -36,51 +35,6 @@ static __global__ void census_kernel(const __grid_constant__ census_args a) {
     a.out[(size_t)y * a.width + x] = (uint64_t)bits[1] << 32 | bits[0];
 }
 
-/* Value above weight in one number; the sum of all weights stays below 65536. */
-template <int RADIUS, int CHANNELS>
-static __global__ void median_kernel(const __grid_constant__ median_args a) {
-    constexpr int SIDE = 2 * RADIUS + 1;
-    int x = (int)(blockIdx.x * blockDim.x + threadIdx.x),
-        y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (x >= a.width || y >= a.height)
-        return;
-    size_t i = (size_t)y * a.width + x;
-    int low = INT16_MAX, high = INT16_MIN, total = 0, window[SIDE * SIDE];
-    if (a.source[i] == UNKNOWN) {
-        a.out[i] = UNKNOWN;
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < SIDE * SIDE; k++) {
-        int px = x + k % SIDE - RADIUS, py = y + k / SIDE - RADIUS;
-        window[k] = INT16_MAX << 16;
-        if (px < 0 || py < 0 || px >= a.width || py >= a.height)
-            continue;
-        size_t j = (size_t)py * a.width + px;
-        int value = __ldg(a.source + j);
-        if (value == UNKNOWN)
-            continue;
-        int weight =
-            __ldg(a.weight + colour_step(a.image + i * CHANNELS, a.image + j * CHANNELS, CHANNELS));
-        window[k] = (int)((uint32_t)value << 16) | weight;
-        low = min(low, value);
-        high = max(high, value);
-        total += weight;
-    }
-    while (low < high) {
-        int middle = (low + high) >> 1, most = (int)((uint32_t)middle << 16 | 0xffff);
-        uint32_t sum = 0;
-#pragma unroll
-        for (int k = 0; k < SIDE * SIDE; k++)
-            sum += window[k] <= most ? (uint32_t)window[k] : 0;
-        if (2 * (int)(sum & 0xffff) >= total)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    a.out[i] = (int16_t)low;
-}
-
 static dim3 tiles(int width, int height) {
     return dim3((unsigned)(width + TILE_WIDTH - 1) / TILE_WIDTH,
                 (unsigned)(height + TILE_HEIGHT - 1) / TILE_HEIGHT);
@@ -89,16 +43,6 @@ static dim3 tiles(int width, int height) {
 static void launch_census(backend_cuda *cuda, const void *args, int width, int height) {
     census_kernel<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(
         *static_cast<const census_args *>(args));
-}
-
-static void launch_median(backend_cuda *cuda, const void *args, int width, int height) {
-    static void (*const kernels[2][4])(median_args) = {
-        {median_kernel<1, 1>, median_kernel<2, 1>, median_kernel<3, 1>, median_kernel<4, 1>},
-        {median_kernel<1, 3>, median_kernel<2, 3>, median_kernel<3, 3>, median_kernel<4, 3>}};
-    const median_args *a = static_cast<const median_args *>(args);
-    kernels[a->channels == 3]
-           [a->radius -
-            1]<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(*a);
 }
 
 /* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
@@ -203,7 +147,6 @@ static void launch_speckle_count(backend_cuda *cuda, const void *args, int width
 
 void cuda_tune_image(backend_cuda *cuda) {
     cuda->launches[STAGE_census] = launch_census;
-    cuda->launches[STAGE_median] = launch_median;
     cuda->launches[STAGE_speckle_join] = launch_speckle_join;
     cuda->launches[STAGE_speckle_count] = launch_speckle_count;
 }

@@ -6,16 +6,21 @@
  */
 #include "gpu/backend_cuda.h"
 
-enum { CHECK_THREADS = 512, FILL_ROWS = 4 };
+enum { CHECK_THREADS = 1024, FILL_THREADS = 128 };
 enum { NEAR = 8 }; /* 1/16 px: how far apart two pixels may land and still hide each other */
 
-/* Columns of the right view in 1/16 px that a row's pixels may ask for, a px more on both sides. */
+/* Columns of the right view in 1/16 px that a row's pixels may ask for, a px more on both sides.
+ * The same sixteenth of neighbouring px lies side by side. */
 static __host__ __device__ __forceinline__ int columns_of(int width) {
-    return 16 * (width + 2);
+    return 16 * ((width + 2 + 3) / 4 * 4);
+}
+
+static __device__ __forceinline__ int place_of(int column, int stride) {
+    return column % 16 * stride + column / 16;
 }
 
 /* Largest disparity that lands on a column, over 0: none. A nearer pixel further right than range
- * would have to be nearer than range labels. */
+ * would have to be nearer by more than all labels. */
 static __device__ void land(const check_args &a, const int16_t *row, uint32_t *seen) {
     uint4 *clear = reinterpret_cast<uint4 *>(seen);
     for (int i = (int)threadIdx.x; i < columns_of(a.width) / 4; i += CHECK_THREADS)
@@ -24,7 +29,7 @@ static __device__ void land(const check_args &a, const int16_t *row, uint32_t *s
     for (int x = (int)threadIdx.x; x < a.width; x += CHECK_THREADS) {
         int d = row[x], column = 16 * (x + 1) - d;
         if (d != UNKNOWN && column >= 0 && column < columns_of(a.width))
-            atomicMax(seen + column, (uint32_t)(d - UNKNOWN));
+            atomicMax(seen + place_of(column, columns_of(a.width) / 16), (uint32_t)(d - UNKNOWN));
     }
     __syncthreads();
 }
@@ -44,7 +49,7 @@ static __global__ void __launch_bounds__(CHECK_THREADS)
             uint32_t nearest = 0;
 #pragma unroll
             for (int k = -NEAR; k <= NEAR; k++)
-                nearest = max(nearest, seen[column + k]);
+                nearest = max(nearest, seen[place_of(column + k, columns_of(a.width) / 16)]);
             keep = (int)nearest + UNKNOWN <= d + a.tolerance;
         }
         a.out[at + x] = (int16_t)(keep ? d : UNKNOWN);
@@ -62,48 +67,60 @@ static void launch_check(backend_cuda *cuda, const void *args, int width, int he
     check_kernel<<<(unsigned)height, CHECK_THREADS, shared, cuda->stream>>>(*a);
 }
 
-/* A warp a row: known values are handed on from lane to lane, and from 32 pixels to the next. */
-static __global__ void fill_kernel(const __grid_constant__ fill_args a) {
-    int lane = (int)threadIdx.x, y = (int)(blockIdx.x * FILL_ROWS + threadIdx.y);
-    if (y >= a.height)
-        return;
-    const int16_t *row = a.source + (size_t)y * (size_t)a.width;
-    int16_t *out = a.out + (size_t)y * (size_t)a.width;
-    int last = UNKNOWN, start = 0;
-    for (; start < a.width; start += 32) {
-        int x = start + lane, d = x < a.width ? row[x] : UNKNOWN;
+/* A block a row. Its first warp hands known values on, forward and then back, from lane to lane and
+ * from 32 pixels to the next; the row lies in shared memory so that none of this waits for more. */
+static __device__ void hand_on(int16_t *row, int16_t *filled, int width) {
+    int lane = (int)threadIdx.x, last = UNKNOWN, start = 0;
+    for (; start < width; start += 32) {
+        int d = row[start + lane];
         uint32_t known = __ballot_sync(0xffffffffu, d != UNKNOWN);
         uint32_t before = known & (0xffffffffu >> (31 - lane));
         int value = __shfl_sync(0xffffffffu, d, before ? 31 - __clz((int)before) : 0);
-        if (x < a.width)
-            out[x] = (int16_t)(before ? value : last);
+        filled[start + lane] = (int16_t)(before ? value : last);
         value = __shfl_sync(0xffffffffu, d, known ? 31 - __clz((int)known) : 0);
         last = known ? value : last;
     }
     last = UNKNOWN;
     for (start -= 32; start >= 0; start -= 32) {
-        int x = start + lane, d = x < a.width ? row[x] : UNKNOWN;
+        int d = row[start + lane];
         uint32_t known = __ballot_sync(0xffffffffu, d != UNKNOWN);
         uint32_t after = known & (0xffffffffu << lane);
         int value = __shfl_sync(0xffffffffu, d, after ? __ffs((int)after) - 1 : 0);
         value = after ? value : last;
-        int before = x < a.width ? out[x] : UNKNOWN;
-        if (x < a.width && (before == UNKNOWN || (value != UNKNOWN && value < before)))
-            out[x] = (int16_t)value;
+        int before = filled[start + lane];
+        if (before == UNKNOWN || (value != UNKNOWN && value < before))
+            filled[start + lane] = (int16_t)value;
         value = __shfl_sync(0xffffffffu, d, known ? __ffs((int)known) - 1 : 0);
         last = known ? value : last;
     }
 }
 
+static __global__ void __launch_bounds__(FILL_THREADS)
+    fill_kernel(const __grid_constant__ fill_args a) {
+    extern __shared__ int16_t rows[];
+    int padded = (a.width + 31) / 32 * 32;
+    size_t at = (size_t)blockIdx.x * (size_t)a.width;
+    for (int x = (int)threadIdx.x; x < padded; x += FILL_THREADS)
+        rows[x] = x < a.width ? a.source[at + x] : (int16_t)UNKNOWN;
+    __syncthreads();
+    if (threadIdx.x < 32)
+        hand_on(rows, rows + padded, a.width);
+    __syncthreads();
+    for (int x = (int)threadIdx.x; x < a.width; x += FILL_THREADS)
+        a.out[at + x] = rows[padded + x];
+}
+
 /* Along columns only whole rows are left to fill, so the plain form is fast enough. */
 static void launch_fill(backend_cuda *cuda, const void *args, int width, int height) {
     const fill_args *a = static_cast<const fill_args *>(args);
-    if (a->dy) {
+    size_t shared = sizeof(int16_t) * 2 * (size_t)((width + 31) / 32 * 32);
+    if (a->dy || shared > cuda->shared_most) {
         cuda->plain[STAGE_fill](cuda, args, width, height);
         return;
     }
-    fill_kernel<<<(unsigned)(height + FILL_ROWS - 1) / FILL_ROWS, dim3(32, FILL_ROWS), 0,
-                  cuda->stream>>>(*a);
+    if (shared > 48 * 1024)
+        cudaFuncSetAttribute(fill_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    fill_kernel<<<(unsigned)height, FILL_THREADS, shared, cuda->stream>>>(*a);
 }
 
 void cuda_tune_refine(backend_cuda *cuda) {
