@@ -77,9 +77,9 @@ static void launch_arms(backend_cuda *cuda, const void *args, int width, int hei
     const arms_args *a = static_cast<const arms_args *>(args);
     size_t words = (size_t)((TILE_WIDTH + 2 * a->longest_x) * TILE_HEIGHT +
                             (TILE_HEIGHT + 2 * a->longest_y) * TILE_WIDTH);
-    (a->channels == 3 ? arms_kernel<3> : arms_kernel<1>)<<<
-        tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), words * sizeof(uint32_t),
-        cuda->stream>>>(*a);
+    (a->channels == 3 ? arms_kernel<3>
+                      : arms_kernel<1>)<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT),
+                                          words * sizeof(uint32_t), cuda->stream>>>(*a);
 }
 
 /* ---- median */

@@ -85,9 +85,7 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
 }
 
 /* What a comparison needs of a pixel. */
-template <bool AD, bool CENSUS> struct sample {
-    uint32_t colour, low, high;
-};
+template <bool AD, bool CENSUS> struct sample { uint32_t colour, low, high; };
 
 template <bool AD, bool CENSUS>
 static __device__ __forceinline__ uint32_t compare(const match_tables &t, int last,
@@ -200,9 +198,9 @@ static void launch_window(backend_cuda *cuda, const cost_args *a) {
     dim3 block(32, (unsigned)together);
     dim3 blocks((unsigned)(a->grid.width + 31) / 32, (unsigned)((group + together - 1) / together),
                 (unsigned)a->grid.height);
-    (a->kind == DATA_COST_BT ? window_kernel<DATA_COST_BT>
-                             : window_kernel<DATA_COST_SSD>)<<<blocks, block, 0, cuda->stream>>>(
-        *a);
+    (a->kind == DATA_COST_BT
+         ? window_kernel<DATA_COST_BT>
+         : window_kernel<DATA_COST_SSD>)<<<blocks, block, 0, cuda->stream>>>(*a);
 }
 
 /* A block takes as many pixels as its threads hold, but not many more than the row has. */
@@ -221,7 +219,7 @@ static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
     dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels), (unsigned)a->grid.height);
     match_kernel_of kernel = a->sign > 0 ? choose<1>(a) : choose<-1>(a);
     kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(*a, pixels,
-                                                                                group);
+                                                                                  group);
 }
 
 void cuda_tune_match(backend_cuda *cuda) {

@@ -114,8 +114,8 @@ static inline int16_t *case_disparities(struct stage_case *c, size_t count, int 
     return there;
 }
 
-static inline struct arms *case_arms(struct stage_case *c, int width, int height, uint32_t longest_x,
-                                     uint32_t longest_y) {
+static inline struct arms *case_arms(struct stage_case *c, int width, int height,
+                                     uint32_t longest_x, uint32_t longest_y) {
     size_t count = (size_t)width * (size_t)height;
     struct arms *host = calloc(count + 1, sizeof(*host));
     assert(host);
@@ -265,8 +265,14 @@ static inline void run_image_stage(struct stage_case *c, enum stage stage,
                                 (uint64_t *)case_bytes(c, 8 * pixels, 255), w, h};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_arms) {
-        struct arms_args a = {case_bytes(c, samples, 60), case_arms(c, w, h, 63, 63), w, h, ch,
-                              1 + s->variant * 2,         s->variant,         20};
+        struct arms_args a = {case_bytes(c, samples, 60),
+                              case_arms(c, w, h, 63, 63),
+                              w,
+                              h,
+                              ch,
+                              1 + s->variant * 2,
+                              s->variant,
+                              20};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_edges) {
         struct edges_args a = {
@@ -309,7 +315,8 @@ static inline void run_cost_stage(struct stage_case *c, enum stage stage,
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_cross_x || stage == STAGE_cross_y) {
         int at_once = stage == STAGE_cross_y && s->variant & 1; /* both passes, where offered */
-        int longest_x = at_once ? 1 + 2 * s->variant : 63, longest_y = at_once ? s->variant % 6 : 63;
+        int longest_x = at_once ? 1 + 2 * s->variant : 63,
+            longest_y = at_once ? s->variant % 6 : 63;
         struct arms *arms = case_arms(c, w, h, (uint32_t)longest_x, (uint32_t)longest_y);
         struct cross_args a = {g,
                                arms,
