@@ -1,10 +1,12 @@
 /*
  * livestereo bench: the measurements are gpu/bench.c's, which reads no pictures; `bench resting`
- * gets Tsukuba from here. SPDX-License-Identifier: MIT
+ * gets Tsukuba and --preset its settings from here.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
 #include "capture/picture.h"
 #include "config/log.h"
+#include "config/params_file.h"
 #include "gpu/bench.h"
 
 #include <string.h>
@@ -38,8 +40,25 @@ static int resting(const char *folder) {
     return code;
 }
 
+/* Place of "--preset", which gpu/ cannot read, when a name follows it; else 0. */
+static int find_preset(int argc, char **argv) {
+    for (int i = 1; i + 1 < argc; i++)
+        if (!strcmp(argv[i], "--preset"))
+            return i;
+    return 0;
+}
+
 int cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "resting"))
         return resting(argc > 2 ? argv[2] : NULL);
-    return bench_main(argc, argv);
+    struct params params, *start = NULL;
+    int preset = find_preset(argc, argv);
+    if (preset) {
+        if (preset_load(&params, argv[preset + 1]) != 0)
+            return EXIT_USAGE;
+        memmove(argv + preset, argv + preset + 2, (size_t)(argc - preset - 1) * sizeof(*argv));
+        argc -= 2;
+        start = &params;
+    }
+    return bench_main(argc, argv, start);
 }

@@ -1,7 +1,7 @@
 /*
- * The threads of app/live.h. Each holds one frame at a time, so the pool is as large as the
- * places a frame can be and taking from it never waits. The lock guards settings and counts,
- * never work.
+ * The threads of app/live.h. Each holds one frame at a time, the compute thread two, so the pool is
+ * as large as the places a frame can be and taking from it never waits. The lock guards settings
+ * and counts, never work.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live_private.h"
@@ -130,22 +130,16 @@ static void *capture_thread(void *context) {
     return NULL;
 }
 
-/* Runs the pipeline and gives the frame on. False when the stream is over. */
-static bool compute(struct live *live, struct frame *frame) {
+/* The settings of the next frame. */
+static struct params settings_of(struct live *live) {
     pthread_mutex_lock(&live->lock);
     struct params params = live->params;
     pthread_mutex_unlock(&live->lock);
+    return params;
+}
 
-    int status = stereo_run(live->stereo, &params, frame);
-    if (status != 0 && live->options.player && live->computed > 0) {
-        /* settings that do not fit this picture or this machine: those before them go on */
-        pthread_mutex_lock(&live->lock);
-        live->params = live->last_good;
-        live->refused++;
-        pthread_mutex_unlock(&live->lock);
-        params = live->last_good;
-        status = stereo_run(live->stereo, &params, frame);
-    }
+/* Gives a computed frame on. False when the stream is over. */
+static bool give_on(struct live *live, struct frame *frame, int status) {
     if (status != 0) {
         end_with(live, status, 1);
         frame_drop(&frame);
@@ -159,23 +153,73 @@ static bool compute(struct live *live, struct frame *frame) {
     return given;
 }
 
-static void *compute_thread(void *context) {
-    struct live *live = context;
+/* Runs the pipeline for a player, which shows each frame before the next one is begun. */
+static bool compute(struct live *live, struct frame *frame) {
+    struct params params = settings_of(live);
+    int status = stereo_run(live->stereo, &params, frame);
+    if (status != 0 && live->computed > 0) {
+        /* settings that do not fit this picture or this machine: those before them go on */
+        pthread_mutex_lock(&live->lock);
+        live->params = live->last_good;
+        live->refused++;
+        pthread_mutex_unlock(&live->lock);
+        params = live->last_good;
+        status = stereo_run(live->stereo, &params, frame);
+    }
+    return give_on(live, frame, status);
+}
+
+static void compute_for_player(struct live *live) {
     struct frame *frame;
     bool going = true;
-    if (live->options.player)
-        live_give_way();
+    live_give_way();
     while (going) {
         int status = queue_take(live->pairs, -1, &frame);
         if (status == QUEUE_END)
             break;
         if (status == -EINTR && (frame = player_again(live)) == NULL)
             player_probe(live);
-        else if (live->options.player && player_stale(live, frame))
+        else if (player_stale(live, frame))
             frame_drop(&frame);
         else
             going = compute(live, frame);
     }
+}
+
+/* Without a player a frame that waits already is begun before the one under way is finished, where
+ * the backend can do that. */
+static void compute_ahead(struct live *live) {
+    struct frame *under_way = NULL, *frame;
+    bool going = true;
+    while (going) {
+        int taken = queue_take(live->pairs, under_way ? 0 : -1, &frame), status = 0;
+        if (taken != 0 && !under_way)
+            break;
+        if (taken == 0) {
+            struct params params = settings_of(live);
+            status = stereo_start(live->stereo, &params, frame);
+            if (status != 0)
+                going = give_on(live, frame, status);
+        }
+        if (under_way) {
+            bool given = give_on(live, under_way, stereo_finish(live->stereo, under_way));
+            going = going && given;
+        }
+        under_way = taken == 0 && status == 0 ? frame : NULL;
+        if (under_way && (!going || !stereo_overlaps(live->stereo))) {
+            bool given = give_on(live, under_way, stereo_finish(live->stereo, under_way));
+            going = going && given;
+            under_way = NULL;
+        }
+    }
+}
+
+static void *compute_thread(void *context) {
+    struct live *live = context;
+    if (live->options.player)
+        compute_for_player(live);
+    else
+        compute_ahead(live);
     live_stop(live); /* the capture thread may be waiting */
     queue_abort(live->pairs);
     queue_end(live->shown);
@@ -223,9 +267,9 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     pthread_cond_init(&live->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
-    /* One in each thread's hand, the caller's, what it keeps, and both queues; a player's held
-     * one, and the one before it while a thread still has it. */
-    int places = 3 + options->kept + 2 * QUEUE_DEPTH + (options->player ? 2 : 0);
+    /* One in each thread's hand, another under way, the caller's, what it keeps, and both queues; a
+     * player's held one, and the one before it while a thread still has it. */
+    int places = 4 + options->kept + 2 * QUEUE_DEPTH + (options->player ? 2 : 0);
     live->pairs = queue_open(QUEUE_DEPTH, options->policy);
     live->shown = queue_open(QUEUE_DEPTH, options->policy);
     live->pool = pool_open(places, source->width, source->height, source->channels,

@@ -14,7 +14,10 @@
 extern "C" {
 #endif
 
-enum { BACKEND_MARKS = 32 };
+enum { BACKEND_MARKS = 64, BACKEND_SIGNALS = 8 };
+
+/* What runs side by side: pictures going up, stages, results coming down. */
+enum backend_lane { LANE_COMPUTE, LANE_UP, LANE_DOWN, LANES };
 
 /* Belief propagation from the cost volumes to the labels: levels and half-steps, finest first,
  * and the pick. Nobody rests (flags are NULL). */
@@ -58,13 +61,21 @@ struct backend {
     /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */
     void (*mark)(struct backend *b, int i);
     double (*elapsed_ms)(struct backend *b, int from, int to);
-    /* Waits. 0, or -errno of the first failure since the last finish, logged once. */
+    /* What is issued from now on goes to lane; each keeps its order, and they wait for each other
+     * where told to: nothing after wait(i) on a lane starts before what came before the last
+     * signal(i) is done. NULL: there is one lane. */
+    void (*lane)(struct backend *b, enum backend_lane lane);
+    void (*signal)(struct backend *b, int i);
+    void (*wait)(struct backend *b, int i);
+    /* Waits for the last signal(i); else like finish. */
+    int (*finish_signal)(struct backend *b, int i);
+    /* Waits for all lanes. 0, or -errno of the first failure since the last finish, logged once. */
     int (*finish)(struct backend *b);
     void (*close)(struct backend **b);
 };
 
 /* Plain runs every stage as written; tuned replaces what this processor can do faster with the same
- * bytes; shuffled runs the pixels of each stage in an order drawn from seed, for tests. */
+ * bytes; shuffled runs the pixels of each stage in an order drawn from seed, and offers lanes, for tests. */
 enum cpu_form { CPU_PLAIN, CPU_TUNED, CPU_SHUFFLED };
 
 /* threads 0 takes all cores. NULL and *error = -errno on failure, logged. */

@@ -152,6 +152,22 @@ static int cpu_finish(struct backend *b) {
     return 0;
 }
 
+/* Lanes of which each is done before the next begins: for tests of what uses them. */
+static void no_lane(struct backend *b, enum backend_lane lane) {
+    (void)b;
+    (void)lane;
+}
+
+static void no_signal(struct backend *b, int i) {
+    (void)b;
+    (void)i;
+}
+
+static int no_wait(struct backend *b, int i) {
+    (void)i;
+    return cpu_finish(b);
+}
+
 static void cpu_close(struct backend **b) {
     if (!*b)
         return;
@@ -194,6 +210,11 @@ struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed,
         .finish = cpu_finish,
         .close = cpu_close,
     };
+    if (form == CPU_SHUFFLED) {
+        cpu->base.lane = no_lane;
+        cpu->base.signal = cpu->base.wait = no_signal;
+        cpu->base.finish_signal = no_wait;
+    }
     cpu->form = form;
     cpu->seed = seed;
     memcpy(cpu->stages, plain_stages, sizeof(cpu->stages));

@@ -1,5 +1,5 @@
 /*
- * The CUDA backend: every stage as a kernel with a thread a pixel, on one stream.
+ * The CUDA backend: every stage as a kernel with a thread a pixel; a stream for each lane.
  * The tuned kernels of other files replace entries of its launch table and give the same bytes.
  * SPDX-License-Identifier: MIT
  */
@@ -108,27 +108,29 @@ static void cuda_mark(backend *b, int i) {
     note(cuda, cudaEventRecordWithFlags(cuda->marks[i], cuda->stream, flags), "time mark");
 }
 
-static void drop_graph(backend_cuda *cuda) {
-    if (cuda->graph)
-        note(cuda, cudaGraphExecDestroy(cuda->graph), "dropping a graph");
-    cuda->graph = nullptr;
+static void drop_graph(backend_cuda *cuda, int i) {
+    if (cuda->graph[i])
+        note(cuda, cudaGraphExecDestroy(cuda->graph[i]), "dropping a graph");
+    cuda->graph[i] = nullptr;
 }
 
 /* Settings that change with every frame are not worth a graph: the second frame of a number is
  * recorded. */
 static int cuda_begin(backend *b, uint64_t number) {
     backend_cuda *cuda = cuda_of(b);
-    if (cuda->graph && cuda->number == number) {
-        note(cuda, cudaGraphLaunch(cuda->graph, cuda->stream), "a frame's graph");
+    int i = (int)(number & 1);
+    if (cuda->graph[i] && cuda->number[i] == number) {
+        note(cuda, cudaGraphLaunch(cuda->graph[i], cuda->stream), "a frame's graph");
         return 1;
     }
-    drop_graph(cuda);
-    if (cuda->number == number) {
+    drop_graph(cuda, i);
+    if (cuda->number[i] == number) {
         cudaError_t code = cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal);
         cuda->recording = code == cudaSuccess;
+        cuda->recorded = i;
         note(cuda, code, "recording a frame");
     }
-    cuda->number = number;
+    cuda->number[i] = number;
     return 0;
 }
 
@@ -136,15 +138,16 @@ static void cuda_end(backend *b) {
     backend_cuda *cuda = cuda_of(b);
     if (!cuda->recording)
         return;
+    cudaGraphExec_t *graph = &cuda->graph[cuda->recorded];
     cuda->recording = 0;
     cudaGraph_t recorded = nullptr;
     note(cuda, cudaStreamEndCapture(cuda->stream, &recorded), "recording a frame");
     if (!recorded)
         return;
-    note(cuda, cudaGraphInstantiate(&cuda->graph, recorded, 0), "making a graph");
+    note(cuda, cudaGraphInstantiate(graph, recorded, 0), "making a graph");
     note(cuda, cudaGraphDestroy(recorded), "dropping a recording");
-    if (cuda->graph)
-        note(cuda, cudaGraphLaunch(cuda->graph, cuda->stream), "a frame's graph");
+    if (*graph)
+        note(cuda, cudaGraphLaunch(*graph, cuda->stream), "a frame's graph");
 }
 
 static double cuda_elapsed_ms(backend *b, int from, int to) {
@@ -155,24 +158,54 @@ static double cuda_elapsed_ms(backend *b, int from, int to) {
     return ms;
 }
 
-static int cuda_finish(backend *b) {
+static void cuda_lane(backend *b, enum backend_lane lane) {
+    cuda_of(b)->stream = cuda_of(b)->lanes[lane];
+}
+
+static void cuda_signal(backend *b, int i) {
     backend_cuda *cuda = cuda_of(b);
-    note(cuda, cudaStreamSynchronize(cuda->stream), "a frame");
+    note(cuda, cudaEventRecord(cuda->signals[i], cuda->stream), "a signal");
+}
+
+static void cuda_wait(backend *b, int i) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaStreamWaitEvent(cuda->stream, cuda->signals[i], 0), "a signal");
+}
+
+static int first_failure(backend_cuda *cuda) {
     int error = cuda->error;
     cuda->error = 0;
     return error;
+}
+
+static int cuda_finish(backend *b) {
+    backend_cuda *cuda = cuda_of(b);
+    for (cudaStream_t lane : cuda->lanes)
+        note(cuda, cudaStreamSynchronize(lane), "a frame");
+    return first_failure(cuda);
+}
+
+static int cuda_finish_signal(backend *b, int i) {
+    backend_cuda *cuda = cuda_of(b);
+    note(cuda, cudaEventSynchronize(cuda->signals[i]), "a frame");
+    return first_failure(cuda);
 }
 
 static void cuda_close(backend **b) {
     if (!*b)
         return;
     backend_cuda *cuda = cuda_of(*b);
-    drop_graph(cuda);
+    drop_graph(cuda, 0);
+    drop_graph(cuda, 1);
     for (cudaEvent_t mark : cuda->marks)
         if (mark)
             cudaEventDestroy(mark);
-    if (cuda->stream)
-        cudaStreamDestroy(cuda->stream);
+    for (cudaEvent_t signal : cuda->signals)
+        if (signal)
+            cudaEventDestroy(signal);
+    for (cudaStream_t lane : cuda->lanes)
+        if (lane)
+            cudaStreamDestroy(lane);
     cudaGetLastError();
     free(cuda);
     *b = nullptr;
@@ -185,8 +218,11 @@ static int open_device(backend_cuda *cuda, int gpu, int quiet) {
         code = cudaErrorInvalidDevice;
     if (code == cudaSuccess)
         code = cudaSetDevice(gpu);
-    if (code == cudaSuccess)
-        code = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    for (int i = 0; i < LANES && code == cudaSuccess; i++)
+        code = cudaStreamCreateWithFlags(&cuda->lanes[i], cudaStreamNonBlocking);
+    for (int i = 0; i < BACKEND_SIGNALS && code == cudaSuccess; i++)
+        code = cudaEventCreateWithFlags(&cuda->signals[i], cudaEventDisableTiming);
+    cuda->stream = cuda->lanes[LANE_COMPUTE];
     for (int i = 0; i < BACKEND_MARKS && code == cudaSuccess; i++)
         code = cudaEventCreate(&cuda->marks[i]);
     if (code == cudaSuccess) { /* a device too old for this build's code shows itself here */
@@ -229,6 +265,10 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
     cuda->base.end = cuda_end;
     cuda->base.mark = cuda_mark;
     cuda->base.elapsed_ms = cuda_elapsed_ms;
+    cuda->base.lane = plain ? nullptr : cuda_lane;
+    cuda->base.signal = cuda_signal;
+    cuda->base.wait = cuda_wait;
+    cuda->base.finish_signal = cuda_finish_signal;
     cuda->base.finish = cuda_finish;
     cuda->base.close = cuda_close;
     memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));

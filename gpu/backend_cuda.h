@@ -15,15 +15,17 @@ typedef void (*cuda_launch)(struct backend_cuda *cuda, const void *args, int wid
 
 struct backend_cuda {
     struct backend base; /* first: the two pointers are one */
-    cudaStream_t stream;
+    cudaStream_t stream; /* of the lane in use */
+    cudaStream_t lanes[LANES];
+    cudaEvent_t signals[BACKEND_SIGNALS];
     cudaEvent_t marks[BACKEND_MARKS];
-    int error;             /* first failure since the last finish */
-    int capability;        /* 90 for compute capability 9.0 */
-    int processors;        /* multiprocessors */
-    size_t shared_most;    /* bytes of shared memory a block may ask for */
-    cudaGraphExec_t graph; /* what was issued under number, once it came twice */
-    uint64_t number;
-    int recording;
+    int error;                /* first failure since the last finish */
+    int capability;           /* 90 for compute capability 9.0 */
+    int processors;           /* multiprocessors */
+    size_t shared_most;       /* bytes of shared memory a block may ask for */
+    cudaGraphExec_t graph[2]; /* what was issued under a number, even or odd, once it came twice */
+    uint64_t number[2];
+    int recording, recorded; /* recorded: which of the two graphs is being made */
     cuda_launch launches[STAGE_COUNT];
     const cuda_launch *plain; /* the generated kernels, for shapes the tuned ones leave out */
 };

@@ -83,11 +83,39 @@ struct backend *bench_backend(const struct bench_options *o, int *error) {
     return b ? b : backend_cpu_open(o->threads, o->plain ? CPU_PLAIN : CPU_TUNED, 0, error);
 }
 
+/* bp: a view's; stages: from the pictures on the device to the map there; whole: host to host. */
 struct row {
-    double bp[FRAMES_MOST], whole[FRAMES_MOST];
+    double bp[FRAMES_MOST], stages[FRAMES_MOST], whole[FRAMES_MOST];
     double stage[TIME_COUNT]; /* of the last frame */
+    double overlapped;        /* ms a frame when neighbouring frames overlap; 0: they do not */
     int count;
 };
+
+static double stages_ms(const struct frame *f) {
+    double sum = 0;
+    for (int i = TIME_RECTIFY; i < TIME_DOWNLOAD; i++)
+        sum += f->stage_ms[i];
+    return sum;
+}
+
+/* One frame on its way behind the other. */
+static int measure_overlap(struct stereo *s, const struct bench_options *o, struct frame *f[2],
+                           struct row *row) {
+    double started = 0;
+    int warm = 4, error = 0;
+    if (!stereo_overlaps(s))
+        return 0;
+    for (int i = 0; i < row->count + warm && !error; i++) {
+        if (i == warm)
+            started = bench_now_ms();
+        error = stereo_start(s, &o->params, f[i & 1]);
+        if (i && !error)
+            error = stereo_finish(s, f[!(i & 1)]);
+    }
+    error = error ? error : stereo_finish(s, f[(row->count + warm - 1) & 1]);
+    row->overlapped = (bench_now_ms() - started) / row->count;
+    return error;
+}
 
 /* One warm-up frame, then as many as asked for, or as three seconds hold, but three. */
 static int measure(struct stereo *s, const struct bench_options *o, struct frame *f,
@@ -103,6 +131,7 @@ static int measure(struct stereo *s, const struct bench_options *o, struct frame
             continue;
         }
         row->bp[row->count] = f->stage_ms[TIME_BP] / runs;
+        row->stages[row->count] = stages_ms(f);
         row->whole[row->count++] = f->compute_ms;
         if (i >= 2 && bench_now_ms() - started > 3000)
             break;
@@ -115,7 +144,8 @@ static void print_row(const struct bench_options *o, const struct backend *backe
                       double copy) {
     const struct params *p = &o->params;
     double bp = bench_quantile(r->bp, r->count, 0.5),
-           whole = bench_quantile(r->whole, r->count, 0.5);
+           whole = bench_quantile(r->whole, r->count, 0.5),
+           stages = bench_quantile(r->stages, r->count, 0.5);
     double bytes = (backend->propagate && !p->bp_resting && p->bp_iterations > 1
                         ? bp_bytes_fused
                         : bp_bytes)(o->width, o->height, o->labels, p->bp_levels, p->bp_iterations);
@@ -124,19 +154,22 @@ static void print_row(const struct bench_options *o, const struct backend *backe
            whole90 = bench_quantile(r->whole, r->count, 0.9);
     double share = copy > 0 ? bytes / (bp * 1e6) / copy : 0;
     if (o->json)
-        printf(
-            "{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"labels\": %d, \"levels\": %d, "
-            "\"iterations\": %d, \"bp_ms\": %.4f, \"bp_ms_p10\": %.4f, \"bp_ms_p90\": %.4f, "
-            "\"frame_ms\": %.4f, "
-            "\"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, \"bp_bytes\": %.0f, \"copy_gbs\": "
-            "%.2f, "
-            "\"copy_share\": %.4f, \"frames\": %d}\n",
-            backend->name, o->width, o->height, o->labels, p->bp_levels, p->bp_iterations, bp, bp10,
-            bp90, whole, whole10, whole90, bytes, copy, share, r->count);
+        printf("{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"channels\": %d, "
+               "\"rectified\": %d, "
+               "\"labels\": %d, \"levels\": %d, "
+               "\"iterations\": %d, \"bp_ms\": %.4f, \"bp_ms_p10\": %.4f, \"bp_ms_p90\": %.4f, "
+               "\"stages_ms\": %.4f, \"overlapped_ms\": %.4f, \"frame_ms\": %.4f, "
+               "\"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, \"bp_bytes\": %.0f, \"copy_gbs\": "
+               "%.2f, "
+               "\"copy_share\": %.4f, \"frames\": %d}\n",
+               backend->name, o->width, o->height, o->channels, !o->rectify, o->labels,
+               p->bp_levels, p->bp_iterations, bp, bp10, bp90, stages, r->overlapped, whole,
+               whole10, whole90, bytes, copy, share, r->count);
     else
-        printf("%4dx%-4d %4d  %9.3f %9.3f..%-9.3f %7.3f %5.0f %%  %9.2f %9.2f..%-9.2f %4d\n",
+        printf("%4dx%-4d %4d  %9.3f %9.3f..%-9.3f %7.3f %5.0f %%  %9.2f %9.2f..%-9.2f %9.2f %9.2f "
+               "%4d\n",
                o->width, o->height, o->labels, bp, bp10, bp90, bytes * 1e-9, 100 * share, whole,
-               whole10, whole90, r->count);
+               whole10, whole90, stages, r->overlapped, r->count);
 }
 
 static void print_stages(const struct row *r) {
@@ -149,6 +182,25 @@ static void print_stages(const struct row *r) {
     printf("\n");
 }
 
+/* A rig that is turned by a third of a degree: nothing lies on whole pixels. */
+static int make_maps(const struct bench_options *o, struct rectify_map maps[2]) {
+    for (int v = 0; v < 2; v++) {
+        size_t pixels = (size_t)o->width * (size_t)o->height;
+        maps[v] = (struct rectify_map){o->width, o->height, NULL};
+        if (!o->rectify)
+            continue;
+        maps[v].point = malloc(pixels * sizeof(*maps[v].point));
+        if (!maps[v].point)
+            return -ENOMEM;
+        for (int y = 0; y < o->height; y++)
+            for (int x = 0; x < o->width; x++)
+                maps[v].point[(size_t)y * (size_t)o->width + (size_t)x] =
+                    (struct rectify_point){32 * x + 7 + (y - o->height / 2) * 32 / 172,
+                                           32 * y + 9 - (x - o->width / 2) * 32 / 172};
+    }
+    return 0;
+}
+
 static int bench_size(struct bench_options *o) {
     int error = 0;
     o->params.disparity_range = o->labels;
@@ -156,25 +208,33 @@ static int bench_size(struct bench_options *o) {
     if (!b)
         return error;
     double copy = bench_copy_gbs(b);
-    struct stereo *s = stereo_open_on(b, o->width, o->height, 3, NULL, &error);
+    struct rectify_map maps[2];
+    error = make_maps(o, maps);
+    struct stereo *s = stereo_open_on(b, o->width, o->height, o->channels, maps, &error);
+    free(maps[0].point);
+    free(maps[1].point);
     if (!s)
         return error;
-    struct frame_pool *pool = pool_open(1, o->width, o->height, 3, 0, stereo_frame_alloc(s));
-    struct frame *f = pool ? pool_take(pool) : NULL;
+    struct frame_pool *pool =
+        pool_open(2, o->width, o->height, o->channels, 0, stereo_frame_alloc(s));
+    struct frame *f = pool ? pool_take(pool) : NULL, *next = pool ? pool_take(pool) : NULL;
     struct row *row = calloc(1, sizeof(*row));
-    error = f && row ? 0 : -ENOMEM;
+    error = f && next && row ? 0 : -ENOMEM;
     if (!error) {
         draw_pair(f, o->labels);
+        draw_pair(next, o->labels);
         error = measure(s, o, f, row);
     }
+    if (!error)
+        error = measure_overlap(s, o, (struct frame *[2]){f, next}, row);
     if (!error) {
         print_row(o, b, row, copy);
         if (!o->json && o->frames > 0 && o->plain >= 0)
             print_stages(row);
         fflush(stdout);
     }
-    if (f)
-        frame_drop(&f);
+    frame_drop(&f);
+    frame_drop(&next);
     pool_close(&pool);
     free(row);
     stereo_close(&s);
@@ -189,7 +249,7 @@ static int bench_table(const struct bench_options *o) {
     if (!o->json)
         printf("%s, copies %.1f GB/s; %d levels x %d half-steps\n"
                "size      labels   BP ms  (a view)   p10..p90      GB  of copy   frame ms       "
-               "p10..p90   frames\n",
+               "p10..p90    stages overlapped frames\n",
                b->name, bench_copy_gbs(b), o->params.bp_levels, o->params.bp_iterations);
     int count =
         o->width ? 1 : (int)(sizeof(sizes) / sizeof(sizes[0])) - (b->own_memory ? 0 : GPU_SIZES);
@@ -246,6 +306,10 @@ static int set_option(struct bench_options *o, const char *name, const char *val
         return one_of(value, backends, 3, &o->backend);
     if (!strcmp(name, "--form"))
         return one_of(value, forms, 2, &o->plain);
+    if (!strcmp(name, "--channels"))
+        return value && (!strcmp(value, "1") || !strcmp(value, "3"))
+                   ? whole(value, 1, 3, &o->channels)
+                   : -EINVAL;
     if (!strcmp(name, "--threads"))
         return whole(value, 0, 256, &o->threads);
     if (!strcmp(name, "--frames"))
@@ -262,13 +326,16 @@ static void print_usage(FILE *to) {
                 "  resting    fast-converging updates on Tsukuba\n"
                 "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --form "
                 "tuned|plain\n"
-                "  --threads N --frames N --set NAME=VALUE --json\n");
+                "  --threads N --frames N --channels 1|3 --rectify --preset NAME --set NAME=VALUE "
+                "--json\n");
 }
 
-int bench_main(int argc, char **argv) {
-    struct bench_options o = {.frames = 51};
+int bench_main(int argc, char **argv, const struct params *params) {
+    struct bench_options o = {.frames = 51, .channels = 3};
     params_default(&o.params);
     o.params.bp_iterations = 7;
+    if (params)
+        o.params = *params;
     int message = argc > 1 && !strcmp(argv[1], "message");
     for (int i = 1 + message; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -276,8 +343,8 @@ int bench_main(int argc, char **argv) {
             print_usage(stdout);
             return 0;
         }
-        if (!strcmp(name, "--json")) {
-            o.json = 1;
+        if (!strcmp(name, "--json") || !strcmp(name, "--rectify")) {
+            *(name[2] == 'j' ? &o.json : &o.rectify) = 1;
             continue;
         }
         if (set_option(&o, name, value)) {

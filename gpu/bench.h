@@ -10,15 +10,17 @@
 
 #include "capture/frame.h"
 
-/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage(). Returns
+/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage(). params:
+ * the settings to start from, NULL for the default ones with 7 half-steps. Returns
  * the exit code: 0, 1 when a measurement failed, 2 on a wrong option. */
-int bench_main(int argc, char **argv);
+int bench_main(int argc, char **argv, const struct params *params);
 
 struct bench_options {
     int width, height, labels; /* 0: the table of sizes */
     int levels, iterations;
     int backend; /* BACKEND_* */
     int plain, threads, frames, json;
+    int channels, rectify; /* rectify: pictures come unrectified */
     struct params params;
 };
 

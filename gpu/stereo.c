@@ -1,6 +1,6 @@
 /*
- * The order of the stages, once for both backends. stereo_run() reads top to bottom as the
- * pipeline.
+ * The order of the stages, once for both backends. stereo_compute() reads top to bottom as the
+ * pipeline; stereo_frame.c brings pictures there and results back.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo.h"
@@ -10,16 +10,17 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+static void mark(struct stereo *s, int i) {
+    s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
+}
 
 static void run(struct stereo *s, enum stage stage, const void *args, int width, int height) {
     s->backend->run(s->backend, stage, args, width, height);
 }
 
-/* Tables are made and sent only when the settings have changed. */
-static int adopt_params(struct stereo *s, const struct params *p) {
+int stereo_adopt_params(struct stereo *s, const struct params *p) {
     if (p->disparity_range >= s->width) {
         log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
                   p->disparity_range, s->width);
@@ -44,12 +45,12 @@ static int row_shift(const struct stereo *s, int view) {
     return view ? (int)lround(32 * s->params.row_offset) : 0;
 }
 
-static int is_remapped(const struct stereo *s, int view) {
+int stereo_is_remapped(const struct stereo *s, int view) {
     return s->map[view] || row_shift(s, view);
 }
 
 static const uint8_t *picture(const struct stereo *s, int view) {
-    return is_remapped(s, view) ? s->rectified[view] : s->raw[view];
+    return stereo_is_remapped(s, view) ? s->rectified[view] : s->at[s->slot].raw[view];
 }
 
 /* The pictures that are compared: smoothed where that is on. */
@@ -60,7 +61,7 @@ static const uint8_t *match_picture(const struct stereo *s, int view) {
 static void rectify(struct stereo *s) {
     for (int v = 0; v < 2; v++) {
         struct remap_args a = {
-            .source = s->raw[v],
+            .source = s->at[s->slot].raw[v],
             .map = s->map[v],
             .out = s->rectified[v],
             .width = s->width,
@@ -71,7 +72,7 @@ static void rectify(struct stereo *s) {
             .samples = s->map_samples,
             .step = s->map_step,
         };
-        if (is_remapped(s, v))
+        if (stereo_is_remapped(s, v))
             run(s, STAGE_remap, &a, s->width, s->height);
     }
 }
@@ -138,7 +139,7 @@ static void smooth_cost_cross(struct stereo *s, int base) {
                              s->params.cross_height,
                              s->params.cross_step};
     run(s, STAGE_arms, &arms, s->width, s->height);
-    struct cross_args a = {s->level[0].grid, s->arms, unsmoothed_cost(s),
+    struct cross_args a = {s->level[0].grid,           s->arms, unsmoothed_cost(s),
                            (uint16_t *)s->messages[0], s->cost, s->params.cross_length,
                            s->params.cross_height};
     for (int i = 0; i < s->params.cross_rounds; i++) {
@@ -242,9 +243,6 @@ static void send_messages(struct stereo *s, int l, int iterations) {
     }
 }
 
-/* Marks of the right view's run follow those of the frame. */
-enum { RIGHT_MARKS = 16 };
-
 static struct pick_args pick_args_of(const struct stereo *s, int base) {
     struct pick_args a = {
         .grid = s->level[0].grid,
@@ -275,7 +273,7 @@ static void propagate_beliefs(struct stereo *s, int base) {
     s->unsent.iteration = -1;
     if (s->backend->propagate && !s->params.bp_resting) {
         propagate_at_once(s, base);
-        s->backend->mark(s->backend, base * RIGHT_MARKS + TIME_PICK);
+        mark(s, base * RIGHT_MARKS + TIME_PICK);
         return;
     }
     for (int l = s->levels - 1; l >= 0; l--) {
@@ -283,23 +281,22 @@ static void propagate_beliefs(struct stereo *s, int base) {
         start_messages(s, l, iterations);
         send_messages(s, l, iterations);
     }
-    s->backend->mark(s->backend, base * RIGHT_MARKS + TIME_PICK);
+    mark(s, base * RIGHT_MARKS + TIME_PICK);
     struct pick_args pick = pick_args_of(s, base);
     run(s, STAGE_pick, &pick, s->width, s->height);
 }
 
 static void estimate(struct stereo *s, int base) {
-    struct backend *b = s->backend;
     int marks = base * RIGHT_MARKS;
-    b->mark(b, marks + TIME_COST);
+    mark(s, marks + TIME_COST);
     match(s, base);
-    b->mark(b, marks + TIME_AGGREGATE);
+    mark(s, marks + TIME_AGGREGATE);
     smooth_cost(s, base);
     classify_edges(s, base);
-    b->mark(b, marks + TIME_BP);
+    mark(s, marks + TIME_BP);
     build_pyramid(s);
     propagate_beliefs(s, base);
-    b->mark(b, marks + TIME_CHECK);
+    mark(s, marks + TIME_CHECK);
 }
 
 /* Refinement goes back and forth between the map and a spare one. */
@@ -357,111 +354,16 @@ static void refine(struct stereo *s) {
     }
 }
 
-/* Half-steps of the finest level whose updates are counted. */
-static int tallied(const struct stereo *s) {
-    int iterations = scaling_iterations(&s->params, 0);
-    return !s->params.bp_resting ? 0 : iterations < FRAME_TALLY ? iterations : FRAME_TALLY;
-}
-
-static void download(struct stereo *s, struct frame *f) {
-    struct backend *b = s->backend;
-    size_t pixels = (size_t)s->width * (size_t)s->height;
-    struct image *out[2] = {&f->rect_left, &f->rect_right};
-    const struct image *in[2] = {&f->left, &f->right};
-    for (int v = 0; v < 2; v++) {
-        *out[v] = (struct image){out[v]->data, s->width, s->height, s->channels};
-        if (is_remapped(s, v))
-            b->download(b, out[v]->data, s->rectified[v], image_bytes(out[v]));
-        else
-            memcpy(out[v]->data, in[v]->data, image_bytes(out[v]));
-    }
-    b->download(b, f->disparity, s->disparity[0], pixels * sizeof(*f->disparity));
-    b->download(b, f->confidence, s->confidence, pixels);
-    if (s->params.bp_resting)
-        b->download(b, s->host_tally, s->tally,
-                    (size_t)tallied(s) * (size_t)s->height * sizeof(*s->host_tally));
-}
-
-static double now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-static void note_times(struct stereo *s, struct frame *f) {
-    struct backend *b = s->backend;
-    int right = s->params.lr_check == LR_CHECK_BP;
-    for (int i = 0; i < TIME_COUNT; i++)
-        f->stage_ms[i] = b->elapsed_ms(b, i, i + 1);
-    if (!right)
-        return;
-    f->stage_ms[TIME_SMOOTH] = b->elapsed_ms(b, TIME_SMOOTH, RIGHT_MARKS + TIME_COST);
-    for (int i = TIME_COST; i < TIME_CHECK; i++)
-        f->stage_ms[i] += b->elapsed_ms(b, RIGHT_MARKS + i, RIGHT_MARKS + i + 1);
-}
-
-static void note_tally(struct stereo *s, struct frame *f) {
-    f->updated_count = tallied(s);
-    for (int i = 0; i < f->updated_count; i++) {
-        double sum = 0;
-        for (int y = 0; y < s->height; y++)
-            sum += s->host_tally[(size_t)i * s->height + y];
-        f->updated[i] = (float)(sum / (2.0 * s->width * s->height));
-    }
-}
-
-static int same_size(const struct image *a, const struct image *b) {
-    return a->width == b->width && a->height == b->height && a->channels == b->channels;
-}
-
-static void compute(struct stereo *s) {
-    struct backend *b = s->backend;
+void stereo_compute(struct stereo *s) {
     if (s->swapped)
         swap_maps(s);
     rectify(s);
-    b->mark(b, TIME_SMOOTH);
+    mark(s, TIME_SMOOTH);
     smooth(s);
     if (s->params.lr_check == LR_CHECK_BP)
         estimate(s, 1);
     estimate(s, 0);
     check(s);
-    b->mark(b, TIME_REFINE);
+    mark(s, TIME_REFINE);
     refine(s);
-}
-
-int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
-    double started = now_ms();
-    const struct image *in[2] = {&f->left, &f->right};
-    size_t raw = image_bytes(&s->source);
-    if (!same_size(in[0], &s->source) || !same_size(in[1], &s->source)) {
-        log_error("stereo",
-                  "a pair of %dx%d pictures came where the pipeline was opened for others",
-                  f->left.width, f->left.height);
-        return -EINVAL;
-    }
-    int error = adopt_params(s, params);
-    if (error)
-        return error;
-    struct backend *b = s->backend;
-    b->mark(b, TIME_UPLOAD);
-    for (int v = 0; v < 2; v++)
-        b->upload(b, s->raw[v], in[v]->data, raw);
-    b->mark(b, TIME_RECTIFY);
-    if (!b->begin || !b->begin(b, s->number)) {
-        compute(s);
-        if (b->end)
-            b->end(b);
-    }
-    b->mark(b, TIME_DOWNLOAD);
-    download(s, f);
-    b->mark(b, TIME_COUNT);
-    error = b->finish(b);
-    f->params = *params;
-    if (s->width != s->source.width || s->height != s->source.height)
-        f->has_truth = 0; /* that of another picture */
-    note_times(s, f);
-    note_tally(s, f);
-    f->energy = NAN;
-    f->compute_ms = now_ms() - started;
-    return error;
 }

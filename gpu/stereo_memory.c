@@ -28,11 +28,27 @@ static int say_memory(const struct stereo *s, int error, const char *what) {
     return error;
 }
 
+static void take_slot(struct stereo *s, struct slot *slot, int *error) {
+    size_t pixels = (size_t)s->width * (size_t)s->height, tally = FRAME_TALLY * (size_t)s->height;
+    for (int v = 0; v < 2; v++) {
+        TAKE(s, slot->raw[v], image_bytes(&s->source), error);
+        if (s->slots > 1 && (s->map[v] || v))
+            TAKE(s, slot->rectified[v], pixels * (size_t)s->channels, error);
+    }
+    if (s->slots > 1) {
+        TAKE(s, slot->disparity, pixels, error);
+        TAKE(s, slot->confidence, pixels, error);
+        TAKE(s, slot->tally, tally, error);
+    }
+    slot->host_tally = malloc(tally * sizeof(*slot->host_tally));
+    if (!slot->host_tally)
+        *error = -ENOMEM;
+}
+
 int stereo_memory_pictures(struct stereo *s) {
     size_t pixels = (size_t)s->width * (size_t)s->height, samples = pixels * (size_t)s->channels;
     int error = 0;
     for (int v = 0; v < 2; v++) {
-        TAKE(s, s->raw[v], image_bytes(&s->source), &error);
         if (s->map[v] || v) /* the right one may have a row_offset at any time */
             TAKE(s, s->rectified[v], samples, &error);
         TAKE(s, s->smoothed[v], samples, &error);
@@ -52,9 +68,8 @@ int stereo_memory_pictures(struct stereo *s) {
     TAKE(s, s->lut, COST_LUT, &error);
     TAKE(s, s->census_lut, CENSUS_LUT, &error);
     TAKE(s, s->median_weight, 256, &error);
-    s->host_tally = malloc(FRAME_TALLY * (size_t)s->height * sizeof(*s->host_tally));
-    if (!s->host_tally)
-        error = -ENOMEM;
+    for (int i = 0; i < s->slots; i++)
+        take_slot(s, &s->at[i], &error);
     return say_memory(s, error, "pictures");
 }
 
@@ -133,7 +148,6 @@ int stereo_memory_shape(struct stereo *s, int labels, int levels) {
 void stereo_memory_free(struct stereo *s) {
     free_shape(s);
     for (int v = 0; v < 2; v++) {
-        release(s, s->raw[v]);
         release(s, s->rectified[v]);
         release(s, s->smoothed[v]);
         release(s, s->grey[v]);
@@ -153,5 +167,15 @@ void stereo_memory_free(struct stereo *s) {
     release(s, s->lut);
     release(s, s->census_lut);
     release(s, s->median_weight);
-    free(s->host_tally);
+    for (int i = 0; i < s->slots; i++) {
+        struct slot *slot = &s->at[i];
+        for (int v = 0; v < 2; v++) {
+            release(s, slot->raw[v]);
+            release(s, slot->rectified[v]);
+        }
+        release(s, slot->disparity);
+        release(s, slot->confidence);
+        release(s, slot->tally);
+        free(slot->host_tally);
+    }
 }

@@ -80,6 +80,7 @@ struct stereo *stereo_open_on(struct backend *b, int width, int height, int chan
         return NULL;
     }
     s->backend = b;
+    s->slots = b->lane ? SLOTS : 1;
     s->frame_alloc = (struct frame_alloc){frame_memory, frame_release, b};
     s->source = (struct image){NULL, width, height, channels};
     s->width = maps && maps[0].point ? maps[0].width : width;
@@ -108,6 +109,8 @@ void stereo_close(struct stereo **stereo) {
     *stereo = NULL;
     if (!s)
         return;
+    if (s->flying) /* its frames are their owners' again */
+        s->backend->finish(s->backend);
     stereo_memory_free(s);
     s->backend->close(&s->backend);
     free(s);

@@ -16,6 +16,20 @@ struct level {
     uint8_t *classes;
 };
 
+/* Two frames at most are on their way. Marks of the right view's run follow those of the stages. */
+enum { SLOTS = 2, SLOT_MARKS = BACKEND_MARKS / SLOTS, RIGHT_MARKS = 16 };
+
+/* What crosses between host and backend for one frame. The copies of results are there where two
+ * frames may be on their way. */
+struct slot {
+    uint8_t *raw[2];
+    uint8_t *rectified[2], *confidence;
+    int16_t *disparity;
+    uint32_t *tally, *host_tally;
+    int tallied; /* half-steps counted */
+    double started_ms;
+};
+
 struct stereo {
     struct backend *backend;
     struct frame_alloc frame_alloc;
@@ -24,11 +38,16 @@ struct stereo {
     uint64_t number; /* of the settings, counted from 1: stages under one number are the same */
     int swapped;     /* disparity[0] and spare[0] have changed places */
     struct scaling scaling; /* made from them */
+    struct slot at[SLOTS];
+    int slots;            /* in use: 1 where the backend has one lane */
+    int slot;             /* of the frame being issued */
+    int finished, flying; /* slot of the oldest frame on its way; how many are */
+    int failed;           /* an error seen before its frame was finished */
     int width, height, channels;
     struct image source; /* size of the pictures that come in; no data */
 
     /* Buffers whose size is the pictures', taken at open. Index 0 is left, 1 right. */
-    uint8_t *raw[2], *rectified[2], *smoothed[2], *grey[2];
+    uint8_t *rectified[2], *smoothed[2], *grey[2];
     struct rectify_point *map[2]; /* NULL: rectified already */
     int map_samples, map_step;
     uint16_t *smooth_between;
@@ -41,7 +60,6 @@ struct stereo {
     uint8_t *confidence;
     uint8_t *lut, *census_lut;
     uint16_t *median_weight;
-    uint32_t *host_tally;
 
     /* Buffers that also depend on the number of labels and levels, taken again when those
      * change. */
@@ -60,6 +78,15 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height, in
                               const struct rectify_map maps[2], int *error);
 
 struct backend *stereo_backend_of(struct stereo *s);
+
+/* Tables and buffers for new settings; cheap when they are the same. 0 or -errno, logged. */
+int stereo_adopt_params(struct stereo *s, const struct params *p);
+
+/* Whether a view's picture is resampled: the stages then have it in s->rectified. */
+int stereo_is_remapped(const struct stereo *s, int view);
+
+/* Issues all stages of a frame whose pictures are in s->at[s->slot]. */
+void stereo_compute(struct stereo *s);
 
 /* Takes what depends on the pictures alone. 0 or -ENOMEM, logged; stereo_memory_free frees what
  * was taken. */

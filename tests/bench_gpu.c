@@ -6,5 +6,5 @@
 #include "gpu/bench.h"
 
 int main(int argc, char **argv) {
-    return bench_main(argc, argv);
+    return bench_main(argc, argv, NULL);
 }

@@ -62,6 +62,45 @@ static int differs(int form, const int *shape, int sets) {
     return differ;
 }
 
+/* Frames that overlap, with other settings from the fourth on, against frames one by one. */
+enum { OVERLAPPING = 7 };
+
+static int overlap_differs(int form, const int *shape) {
+    int w = shape[0], h = shape[1], channels = shape[2], labels = shape[3], error, differ = 0;
+    size_t pixels = (size_t)w * (size_t)h;
+    struct stereo *plain =
+        stereo_open_on(backend_cpu_open(2, CPU_PLAIN, 0, &error), w, h, channels, NULL, &error);
+    struct stereo *other = stereo_open_on(open_form(form), w, h, channels, NULL, &error);
+    struct params p[2] = {scene_params(0, labels), scene_params(1, labels)};
+    struct frame_pool *pools[2][OVERLAPPING];
+    struct frame *a[OVERLAPPING], *b[OVERLAPPING];
+    assert(plain && other);
+    for (int i = 0; i < OVERLAPPING; i++) {
+        a[i] = scene_frame(&pools[0][i], w, h, channels, labels, 5 + (uint32_t)i);
+        b[i] = scene_frame(&pools[1][i], w, h, channels, labels, 5 + (uint32_t)i);
+        differ |= stereo_run(plain, &p[i > 3], a[i]);
+    }
+    for (int i = 0; i < OVERLAPPING; i++) {
+        differ |= stereo_start(other, &p[i > 3], b[i]);
+        if (i && stereo_overlaps(other))
+            differ |= stereo_finish(other, b[i - 1]);
+        if (!stereo_overlaps(other) || i + 1 == OVERLAPPING)
+            differ |= stereo_finish(other, b[i]);
+    }
+    for (int i = 0; i < OVERLAPPING; i++) {
+        differ |= memcmp(a[i]->disparity, b[i]->disparity, pixels * sizeof(*a[i]->disparity)) ||
+                  memcmp(a[i]->confidence, b[i]->confidence, pixels) ||
+                  memcmp(a[i]->rect_left.data, b[i]->rect_left.data, pixels * (size_t)channels);
+        frame_drop(&a[i]);
+        frame_drop(&b[i]);
+        pool_close(&pools[0][i]);
+        pool_close(&pools[1][i]);
+    }
+    stereo_close(&plain);
+    stereo_close(&other);
+    return differ;
+}
+
 int main(int argc, char **argv) {
     const char *only = NULL;
     int small = 0, test = 0, failed = 0;
@@ -87,6 +126,9 @@ int main(int argc, char **argv) {
                    shapes[shape][0], shapes[shape][1], shapes[shape][3]);
             failed += bad;
         }
+        int bad = overlap_differs(form, shapes[small]);
+        printf("%sok %d - %s, overlapping frames\n", bad ? "not " : "", ++test, form_names[form]);
+        failed += bad;
     }
     printf("1..%d\n", test);
     return failed ? 1 : 0;
