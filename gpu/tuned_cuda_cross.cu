@@ -63,7 +63,7 @@ struct cross_reader {
 
 static __device__ __forceinline__ cross_reader reader_of(const cross_args &a, const cross_plan &p) {
     cross_reader r;
-    int left = (int)blockIdx.x * p.columns - p.halo, label = 32 * (int)blockIdx.z + 8 * quarter();
+    int left = (int)blockIdx.y * p.columns - p.halo, label = 32 * (int)blockIdx.x + 8 * quarter();
     r.row = (ptrdiff_t)a.grid.half * a.grid.padded;
     r.plane = r.row * a.grid.height;
 #pragma unroll
@@ -199,25 +199,29 @@ static __global__ void __launch_bounds__(THREADS, 2)
     cross_kernel(const __grid_constant__ cross_args a, const __grid_constant__ cross_plan p) {
     extern __shared__ uint4 memory[];
     cross_memory m = memory_of(p, memory);
-    int column = (int)threadIdx.x / 4, x = (int)blockIdx.x * p.columns + column;
-    int label = 32 * (int)blockIdx.z + 8 * quarter();
-    int top = (int)blockIdx.y * p.band, bottom = min(top + p.band, a.grid.height);
+    int column = (int)threadIdx.x / 4, x = (int)blockIdx.y * p.columns + column;
+    int label = 32 * (int)blockIdx.x + 8 * quarter();
+    int top = (int)blockIdx.z * p.band, bottom = min(top + p.band, a.grid.height);
     int y = max(0, top - p.reach), slot = 0, slot_out = (2 * p.slots - p.reach) % p.slots;
     bool exists = column < p.columns && x < a.grid.width && label < a.grid.padded;
     cross_reader reader = reader_of(a, p);
     uint8_t *out = a.out + (ptrdiff_t)(x >> 1) * a.grid.padded + label;
     const uchar4 *arms = reinterpret_cast<const uchar4 *>(a.arms) + min(x, a.grid.width - 1);
     cross_column c = {};
-    uint2 words[LOADS];
+    uint2 words[LOADS], later[LOADS]; /* rows on their way from memory */
     start_block(p, m);
     read_row(reader, y, words);
+    read_row(reader, min(y + 1, a.grid.height - 1), later);
     uchar4 next = arms_at(a, arms, y), next_out = arms_at(a, arms, y - p.reach);
     for (; y < bottom + p.reach; y++) {
         uchar4 here = next, here_out = next_out;
         int y_out = y - p.reach;
         keep_row(p, words, m.row);
         __syncthreads();
-        read_row(reader, min(y + 1, a.grid.height - 1), words);
+#pragma unroll
+        for (int k = 0; k < LOADS; k++)
+            words[k] = later[k];
+        read_row(reader, min(y + 2, a.grid.height - 1), later);
         next = arms_at(a, arms, y + 1);
         next_out = arms_at(a, arms, y_out + 1);
         run_sums<EACH>(p, m);
@@ -249,14 +253,15 @@ static struct cross_plan plan_of(const struct cross_args *a, int *each) {
     return p;
 }
 
-/* As many bands as fill the multiprocessors once. */
+/* As many bands as fill the multiprocessors once. Blocks that share lines of memory follow each
+ * other. */
 static dim3 cross_blocks(const backend_cuda *cuda, const cross_args *a, cross_plan *p) {
     unsigned strips = (unsigned)(a->grid.width + p->columns - 1) / (unsigned)p->columns,
              slices = (unsigned)(a->grid.padded + 31) / 32;
     int fit = stage_clamp((int)(cuda->shared_most / (cross_shared(p) + 1024)), 1, 2);
     int bands = stage_max(1, fit * cuda->processors / (int)(strips * slices));
     p->band = stage_max((a->grid.height + bands - 1) / bands, 4 * p->reach + 8);
-    return dim3(strips, (unsigned)((a->grid.height + p->band - 1) / p->band), slices);
+    return dim3(slices, strips, (unsigned)((a->grid.height + p->band - 1) / p->band));
 }
 
 /* Long arms, whose sums or ring do not fit, go through the two stages. */
