@@ -92,7 +92,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found run check deps deps-check bench install uninstall clean help
-.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test lint gpu-test FORCE
+.PHONY: bench-sgbm unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test lint gpu-test FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -268,6 +268,16 @@ gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(BENCH_GPU)
 	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN)
 	$(Q)tests/run.sh --step gpu-sanitizers tests/gpu_sanitize.sh $(BUILD)
 	$(BENCH_GPU)
+# The CPU backend beside OpenCV's StereoSGBM on pictures with truth; both cores should be free.
+SGBM_PAIRS = $(patsubst %,$(or $(LIVESTEREO_DATA),../shared/data)/%,$(addprefix middlebury/, \
+             tsukuba venus teddy cones motorcycle aloe) driving/kitti2015_pair)
+bench-sgbm: $(BUILD)/compare_sgbm
+	$(BUILD)/compare_sgbm $(or $(THREADS),2) config/presets/default.ini config/presets/live.ini \
+	    $(SGBM_PAIRS)
+$(BUILD)/compare_sgbm: $(call obj,tests/sgbm/compare_sgbm.c) $(BUILD)/tests/sgbm/sgbm.cc.o \
+                     $(BUILD)/all.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 need-cuda:
 	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/*.cu" >&2; exit 1
 

@@ -199,7 +199,7 @@ static void test_cross(void) {
                                .longest_x = longest,
                                .longest_y = tallest,
                                .step = step};
-        struct cross_args ca = {g, arms, cost, between, out};
+        struct cross_args ca = {g, arms, cost, between, out, longest, tallest};
         for (int i = 0; i < W * H; i++)
             stage_arms(&aa, i % W, i / W);
         for (int i = 0; i < W * H; i++)

@@ -1,0 +1,134 @@
+/*
+ * usage: compare_sgbm THREADS PRESET.. DIR..     (presets are the words that end in .ini)
+ * The CPU backend beside OpenCV's StereoSGBM: the same pictures, labels and threads in one run,
+ * times and errors of both. Each is run several times in turn, medians are printed. SGBM on RGB and
+ * on grey; the pipeline on RGB.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/dataset.h"
+#include "app/metrics.h"
+#include "capture/frame.h"
+#include "config/params_file.h"
+#include "gpu/stereo.h"
+#include "tests/sgbm/sgbm.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEATS = 5, BEFORE = 1 };
+
+static void print_row(const char *name, const char *what, const struct test_pair *pair, int labels,
+                      double bp_ms, double ms, const int16_t *disparity) {
+    long count = (long)pair->left.width * pair->left.height;
+    struct error_rates rates[2];
+    for (int i = 0; i < 2; i++) {
+        struct error_sums sums = {0};
+        error_add(&sums, disparity, pair->truth, pair->mask[i ? MASK_ALL : MASK_NONOCC], count);
+        rates[i] = error_rates(&sums);
+    }
+    printf("%-16.16s %4dx%-4d %3d  %-14s %8.1f %8.1f  %7.2f %7.2f %7.2f\n", name, pair->left.width,
+           pair->left.height, labels, what, bp_ms, ms, rates[0].bad[0], rates[1].bad[0],
+           rates[1].d1);
+    fflush(stdout);
+}
+
+static int run_ours(const struct test_pair *pair, const char *preset, int threads) {
+    struct params p;
+    int error = preset_load(&p, preset);
+    if (error)
+        return error;
+    p.backend = BACKEND_CPU;
+    p.threads = threads;
+    p.disparity_range = pair->disparities ? pair->disparities : p.disparity_range;
+    struct stereo *s =
+        stereo_open(&p, pair->left.width, pair->left.height, pair->left.channels, NULL, &error);
+    struct frame_pool *pool = s ? pool_open(1, pair->left.width, pair->left.height,
+                                            pair->left.channels, 0, stereo_frame_alloc(s))
+                                : NULL;
+    struct frame *f = pool ? pool_take(pool) : NULL;
+    double ms[REPEATS], bp[REPEATS];
+    for (int i = -BEFORE; i < REPEATS && f && !error; i++) {
+        memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
+        memcpy(f->right.data, pair->right.data, image_bytes(&pair->right));
+        error = stereo_run(s, &p, f);
+        ms[i < 0 ? 0 : i] = f->compute_ms;
+        bp[i < 0 ? 0 : i] = f->stage_ms[TIME_BP] / (p.lr_check == LR_CHECK_BP ? 2 : 1);
+    }
+    if (f && !error) {
+        g_autofree char *base = g_path_get_basename(preset);
+        print_row(pair->name, base, pair, p.disparity_range, quantile(bp, REPEATS, 0.5),
+                  quantile(ms, REPEATS, 0.5), f->disparity);
+    }
+    frame_drop(&f);
+    pool_close(&pool);
+    stereo_close(&s);
+    return error;
+}
+
+/* Luma, as the grey stage weights it. */
+static struct image grey_of(const struct image *colour) {
+    struct image grey = {NULL, colour->width, colour->height, 1};
+    grey.data = g_malloc(image_bytes(&grey));
+    for (size_t i = 0; i < image_bytes(&grey); i++) {
+        const uint8_t *p = colour->data + i * (size_t)colour->channels;
+        grey.data[i] = colour->channels == 1
+                           ? p[0]
+                           : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
+    }
+    return grey;
+}
+
+static void run_sgbm(const struct test_pair *pair, int grey) {
+    struct image left = grey ? grey_of(&pair->left) : pair->left,
+                 right = grey ? grey_of(&pair->right) : pair->right;
+    int labels = pair->disparities ? pair->disparities : 64;
+    double ms[REPEATS];
+    g_autofree int16_t *disparity = g_new(int16_t, (size_t)left.width * (size_t)left.height);
+    for (int i = -BEFORE; i < REPEATS; i++)
+        ms[i < 0 ? 0 : i] = sgbm_run(&left, &right, labels, disparity);
+    print_row(pair->name, grey ? "SGBM HH grey" : "SGBM HH colour", pair, labels, NAN,
+              quantile(ms, REPEATS, 0.5), disparity);
+    if (grey) {
+        g_free(left.data);
+        g_free(right.data);
+    }
+}
+
+static int run_folder(const char *folder, const char *const *presets, int count, int threads) {
+    g_auto(GStrv) stems = test_pairs_list(folder);
+    int error = stems ? 0 : -1;
+    for (char **stem = stems; stem && *stem && !error; stem++) {
+        struct test_pair pair;
+        error = test_pair_read(folder, *stem, &pair);
+        if (error)
+            return error;
+        for (int i = 0; i < count && !error; i++)
+            error = run_ours(&pair, presets[i], threads);
+        for (int grey = 0; grey < 2 && !error; grey++)
+            run_sgbm(&pair, grey);
+        test_pair_free(&pair);
+    }
+    return error;
+}
+
+int main(int argc, char **argv) {
+    const char *presets[16];
+    int threads = argc > 1 ? atoi(argv[1]) : 0, count = 0, error = 0;
+    if (threads < 1) {
+        fprintf(stderr, "usage: compare_sgbm THREADS PRESET.ini.. DIR..\n");
+        return 2;
+    }
+    sgbm_threads(threads);
+    printf("OpenCV %s, %d threads\n%-16s %-9s %3s  %-14s %8s %8s  %7s %7s %7s\n", sgbm_version(),
+           threads, "pair", "size", "lab", "program", "BP ms", "ms", "nonocc", "all", "D1 all");
+    for (int i = 2; i < argc && !error; i++) {
+        if (g_str_has_suffix(argv[i], ".ini") && count < 16)
+            presets[count++] = argv[i];
+        else
+            error = run_folder(argv[i], presets, count, threads);
+    }
+    return error ? 1 : 0;
+}
