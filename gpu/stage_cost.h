@@ -155,10 +155,10 @@ STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
  * horizontal arms, then sums of those along its vertical arms, divided by the number of pixels. */
 struct cross_args {
     struct grid grid;
-    const struct arms *arms; /* width*height */
-    const uint8_t *source;   /* x pass */
-    uint16_t *between;       /* at most (2*63 + 1) * COST_MOST */
-    uint8_t *out;            /* y pass */
+    const struct arms *arms;  /* width*height */
+    const uint8_t *source;    /* x pass */
+    uint16_t *between;        /* at most (2*63 + 1) * COST_MOST */
+    uint8_t *out;             /* y pass */
     int longest_x, longest_y; /* no arm is longer */
 };
 

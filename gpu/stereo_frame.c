@@ -189,15 +189,39 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
     return 0;
 }
 
+/* The same frame again on the CPU backend. */
+static int compute_again(struct stereo *s, struct frame *f) {
+    struct params params = f->params;
+    int flying = s->flying;
+    s->flying = 0;
+    int error = stereo_run(s, &params, f);
+    s->flying = flying;
+    return error;
+}
+
+/* The device is lost, and with it whatever is on its way. */
+static int recover(struct stereo *s, struct frame *f) {
+    int error = stereo_fall_back(s);
+    s->redo = error ? 0 : s->flying;
+    return error ? error : compute_again(s, f);
+}
+
 int stereo_finish(struct stereo *s, struct frame *f) {
     struct backend *b = s->backend;
     int slot = s->finished % s->slots;
     assert(s->flying > 0);
+    if (s->redo > 0) {
+        s->redo--;
+        s->flying--;
+        return compute_again(s, f);
+    }
     int error = s->slots > 1 ? b->finish_signal(b, slot * SLOT_SIGNALS + DOWNLOADED) : b->finish(b);
     error = error ? error : s->failed;
     s->failed = 0;
     s->flying--;
     s->finished = (s->finished + 1) % s->slots;
+    if (error == -EIO && s->may_fall_back && !s->lost)
+        return recover(s, f);
     note_times(s, slot, f);
     note_tally(s, &s->at[slot], f);
     f->energy = NAN;

@@ -145,6 +145,26 @@ int stereo_memory_shape(struct stereo *s, int labels, int levels) {
     return say_memory(s, error, "cost and messages");
 }
 
+void stereo_memory_forget(struct stereo *s) {
+    for (int i = 0; i < s->slots; i++)
+        free(s->at[i].host_tally);
+    memset(s->at, 0, sizeof(s->at));
+    memset(s->level, 0, sizeof(s->level));
+    memset(s->messages, 0, sizeof(s->messages));
+    s->levels = 0;
+    s->cost = NULL;
+    for (int v = 0; v < 2; v++) {
+        s->rectified[v] = s->smoothed[v] = s->grey[v] = NULL;
+        s->census[v] = NULL;
+        s->disparity[v] = s->spare[v] = NULL;
+        s->map[v] = NULL;
+    }
+    s->smooth_between = s->label = s->median_weight = NULL;
+    s->tally = s->patch = s->patch_size = NULL;
+    s->arms = NULL;
+    s->flags = s->confidence = s->lut = s->census_lut = NULL;
+}
+
 void stereo_memory_free(struct stereo *s) {
     free_shape(s);
     for (int v = 0; v < 2; v++) {

@@ -45,6 +45,38 @@ static int adopt_maps(struct stereo *s, const struct rectify_map maps[2]) {
     return 0;
 }
 
+/* A lost device takes the tables with it. */
+static int keep_maps(struct stereo *s, const struct rectify_map maps[2]) {
+    for (int v = 0; maps && v < 2; v++) {
+        size_t bytes = (size_t)s->width * (size_t)s->height * sizeof(*maps[v].point);
+        s->source_map[v] = maps[v];
+        if (!maps[v].point)
+            continue;
+        s->source_map[v].point = malloc(bytes);
+        if (!s->source_map[v].point)
+            return -ENOMEM;
+        memcpy(s->source_map[v].point, maps[v].point, bytes);
+    }
+    return 0;
+}
+
+int stereo_fall_back(struct stereo *s) {
+    int error = 0;
+    struct backend *cpu = backend_cpu_open(s->params.threads, CPU_TUNED, 0, &error);
+    if (!cpu)
+        return error;
+    log_warning(s->backend->name,
+                "the GPU was lost; going on with the CPU backend, which is slower");
+    stereo_memory_forget(s);
+    s->lost = s->backend;
+    s->backend = cpu;
+    s->slots = 1;
+    s->slot = s->finished = 0;
+    s->params_known = 0;
+    error = adopt_maps(s, s->source_map);
+    return error ? error : stereo_memory_pictures(s);
+}
+
 /* With the memory that params' labels and levels take; labels that do not fit are the first
  * frame's error. */
 static struct stereo *open_for(struct backend *b, const struct params *params, int width,
@@ -55,6 +87,8 @@ static struct stereo *open_for(struct backend *b, const struct params *params, i
         *error = stereo_memory_shape(s, params->disparity_range, params->bp_levels);
     if (s && *error)
         stereo_close(&s);
+    if (s)
+        s->may_fall_back = params->backend == BACKEND_AUTO && b->own_memory;
     return s;
 }
 
@@ -97,6 +131,8 @@ struct stereo *stereo_open_on(struct backend *b, int width, int height, int chan
     }
     if (!*error)
         *error = adopt_maps(s, maps);
+    if (!*error && s->slots > 1)
+        *error = keep_maps(s, maps);
     if (!*error)
         *error = stereo_memory_pictures(s);
     if (*error)
@@ -113,6 +149,10 @@ void stereo_close(struct stereo **stereo) {
         s->backend->finish(s->backend);
     stereo_memory_free(s);
     s->backend->close(&s->backend);
+    if (s->lost)
+        s->lost->close(&s->lost);
+    for (int v = 0; v < 2; v++)
+        free(s->source_map[v].point);
     free(s);
 }
 

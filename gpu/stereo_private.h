@@ -39,10 +39,14 @@ struct stereo {
     int swapped;     /* disparity[0] and spare[0] have changed places */
     struct scaling scaling; /* made from them */
     struct slot at[SLOTS];
-    int slots;            /* in use: 1 where the backend has one lane */
-    int slot;             /* of the frame being issued */
-    int finished, flying; /* slot of the oldest frame on its way; how many are */
-    int failed;           /* an error seen before its frame was finished */
+    int slots;                        /* in use: 1 where the backend has one lane */
+    int slot;                         /* of the frame being issued */
+    int finished, flying;             /* slot of the oldest frame on its way; how many are */
+    int failed;                       /* an error seen before its frame was finished */
+    int may_fall_back;                /* when the device is lost, go on with the CPU backend */
+    int redo;                         /* frames on their way that went down with a lost device */
+    struct backend *lost;             /* the frames' memory is its own still */
+    struct rectify_map source_map[2]; /* on the host, where the backend's may be lost */
     int width, height, channels;
     struct image source; /* size of the pictures that come in; no data */
 
@@ -79,6 +83,10 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height, in
 
 struct backend *stereo_backend_of(struct stereo *s);
 
+/* After a lost device: the CPU backend in its place, with nothing computed yet. 0 or -errno, logged.
+ */
+int stereo_fall_back(struct stereo *s);
+
 /* Tables and buffers for new settings; cheap when they are the same. 0 or -errno, logged. */
 int stereo_adopt_params(struct stereo *s, const struct params *p);
 
@@ -96,5 +104,8 @@ int stereo_memory_pictures(struct stereo *s);
 int stereo_memory_shape(struct stereo *s, int labels, int levels);
 
 void stereo_memory_free(struct stereo *s);
+
+/* For memory that went with its device: nothing is released but what is the host's. */
+void stereo_memory_forget(struct stereo *s);
 
 #endif

@@ -29,9 +29,11 @@ static void print_row(const char *name, const char *what, const struct test_pair
         error_add(&sums, disparity, pair->truth, pair->mask[i ? MASK_ALL : MASK_NONOCC], count);
         rates[i] = error_rates(&sums);
     }
-    printf("%-16.16s %4dx%-4d %3d  %-14s %8.1f %8.1f  %7.2f %7.2f %7.2f\n", name, pair->left.width,
-           pair->left.height, labels, what, bp_ms, ms, rates[0].bad[0], rates[1].bad[0],
-           rates[1].d1);
+    char bp[16] = "-";
+    if (!isnan(bp_ms))
+        snprintf(bp, sizeof(bp), "%.1f", bp_ms);
+    printf("%-16.16s %4dx%-4d %3d  %-14s %8s %8.1f  %7.2f %7.2f %7.2f\n", name, pair->left.width,
+           pair->left.height, labels, what, bp, ms, rates[0].bad[0], rates[1].bad[0], rates[1].d1);
     fflush(stdout);
 }
 

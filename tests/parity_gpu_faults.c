@@ -1,0 +1,95 @@
+/*
+ * A GPU that has no room and one that is lost, on a real one: an error and a line, or the CPU backend
+ * with backend=auto; never a picture. The last case ends the GPU's use for this process.
+ * usage: parity_gpu_faults [--tap]
+ * Prints TAP. SPDX-License-Identifier: MIT
+ */
+#include "gpu/stereo_private.h"
+#include "tests/scene.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { W = 640, H = 480, LABELS = 64, HOGS = 4096 };
+
+static int test, failed;
+
+static void check(int good, const char *what) {
+    printf("%sok %d - %s\n", good ? "" : "not ", ++test, what);
+    failed += !good;
+}
+
+static struct stereo *open_with(int backend, int *error) {
+    struct params p = scene_params(0, LABELS);
+    p.backend = backend;
+    return stereo_open(&p, W, H, 3, NULL, error);
+}
+
+static void check_no_room(void) {
+    int error, count = 0;
+    void *hogs[HOGS];
+    struct backend *b = backend_cuda_open(0, 0, 0, &error);
+    for (size_t bytes = (size_t)1 << 30; bytes >= (size_t)1 << 22; bytes /= 4)
+        while (count < HOGS && (hogs[count] = b->alloc(b, bytes)))
+            count++;
+    struct stereo *s = open_with(BACKEND_CUDA, &error);
+    check(!s && error == -ENOMEM, "no room: backend=cuda says so");
+    stereo_close(&s);
+    s = open_with(BACKEND_AUTO, &error);
+    check(s && !strncmp(stereo_backend(s), "cpu", 3), "no room: backend=auto takes the CPU");
+    stereo_close(&s);
+    while (count > 0)
+        b->release(b, hogs[--count]);
+    b->close(&b);
+}
+
+/* A kernel that reads where nothing is ends every context of the process. */
+static void lose(void) {
+    int error;
+    struct backend *b = backend_cuda_open(0, 1, 0, &error);
+    struct grey_args a = {(const uint8_t *)16, (uint8_t *)16, W, 3};
+    b->run(b, STAGE_grey, &a, W, H);
+    check(b->finish(b) == -EIO, "lost: the fault is seen");
+    b->close(&b);
+}
+
+static void check_lost(void) {
+    int error;
+    struct params p = scene_params(0, LABELS);
+    struct stereo *going = open_with(BACKEND_AUTO, &error),
+                  *ending = open_with(BACKEND_CUDA, &error);
+    struct stereo *plain =
+        stereo_open_on(backend_cpu_open(0, CPU_PLAIN, 0, &error), W, H, 3, NULL, &error);
+    struct frame_pool *pools[2];
+    struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
+                 *b = scene_frame(&pools[1], W, H, 3, LABELS, 1);
+    check(going && ending && !stereo_run(going, &p, a) && !stereo_run(ending, &p, a),
+          "before: frames are computed");
+    lose();
+    check(stereo_run(ending, &p, a) == -EIO, "lost: backend=cuda ends with an error");
+    memset(a->disparity, 0, sizeof(*a->disparity) * W * H);
+    int error_after = stereo_run(going, &p, a) | stereo_run(plain, &p, b);
+    check(!error_after && !memcmp(a->disparity, b->disparity, sizeof(*a->disparity) * W * H),
+          "lost: backend=auto goes on with the CPU, same bytes");
+    frame_drop(&a);
+    frame_drop(&b);
+    pool_close(&pools[0]);
+    pool_close(&pools[1]);
+    stereo_close(&going);
+    stereo_close(&ending);
+    stereo_close(&plain);
+}
+
+int main(void) {
+    int error;
+    struct backend *probe = backend_cuda_open(0, 0, 1, &error);
+    if (!probe) {
+        printf("ok 1 - a GPU's faults # SKIP needs a CUDA GPU\n1..1\n");
+        return getenv("LIVESTEREO_NEED_CUDA") ? 1 : 0;
+    }
+    probe->close(&probe);
+    check_no_room();
+    check_lost();
+    printf("1..%d\n", test);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,114 @@
+/*
+ * A device that is lost, by a backend that says so: a CPU backend with lanes stands for the GPU. With
+ * backend=auto the CPU backend takes over and no frame is wrong; else the frame ends with an error.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "gpu/stereo_private.h"
+#include "tests/scene.h"
+
+#include <errno.h>
+#include <glib.h>
+
+enum { W = 60, H = 40, LABELS = 16, FRAMES = 6 };
+
+static int frames_left; /* before the device is lost */
+
+static int finish_or_be_lost(struct backend *b, int i) {
+    (void)b;
+    (void)i;
+    return frames_left-- > 0 ? 0 : -EIO;
+}
+
+/* A map that moves nothing but rows, so that pictures are rectified on the way. */
+static void make_maps(struct rectify_map maps[2]) {
+    for (int v = 0; v < 2; v++) {
+        maps[v] = (struct rectify_map){W, H, g_new(struct rectify_point, W * H)};
+        for (int i = 0; i < W * H; i++)
+            maps[v].point[i] = (struct rectify_point){32 * (i % W), 32 * (i / W) + 8};
+    }
+}
+
+static struct stereo *open_doomed(int maps_wanted, int after) {
+    int error;
+    struct rectify_map maps[2] = {{0}};
+    if (maps_wanted)
+        make_maps(maps);
+    struct backend *b = backend_cpu_open(1, CPU_SHUFFLED, 3, &error);
+    g_assert_nonnull(b);
+    b->finish_signal = finish_or_be_lost;
+    frames_left = after;
+    struct stereo *s = stereo_open_on(b, W, H, 3, maps_wanted ? maps : NULL, &error);
+    g_assert_nonnull(s);
+    rectify_free(maps);
+    return s;
+}
+
+/* Two frames on their way at a time; the device goes while both are. */
+static void check_falls_back(int maps_wanted, int after) {
+    struct rectify_map maps[2] = {{0}};
+    if (maps_wanted)
+        make_maps(maps);
+    int error;
+    struct stereo *plain = stereo_open_on(backend_cpu_open(1, CPU_PLAIN, 0, &error), W, H, 3,
+                                          maps_wanted ? maps : NULL, &error);
+    struct stereo *s = open_doomed(maps_wanted, after);
+    struct params p = scene_params(0, LABELS);
+    struct frame_pool *pool[FRAMES], *pool_plain;
+    struct frame *f[FRAMES];
+    s->may_fall_back = 1;
+    log_set_level(LOG_ERROR);
+    int finished = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        f[i] = scene_frame(&pool[i], W, H, 3, LABELS, (uint32_t)i);
+        g_assert_cmpint(stereo_start(s, &p, f[i]), ==, 0);
+        while (finished < i || (finished == i && !stereo_overlaps(s))) {
+            g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
+            finished++;
+        }
+    }
+    for (; finished < FRAMES; finished++)
+        g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
+    g_assert_false(stereo_overlaps(s));
+    for (int i = 0; i < FRAMES; i++) {
+        struct frame *want = scene_frame(&pool_plain, W, H, 3, LABELS, (uint32_t)i);
+        g_assert_cmpint(stereo_run(plain, &p, want), ==, 0);
+        g_assert_cmpmem(want->disparity, W * H * sizeof(*want->disparity), f[i]->disparity,
+                        W * H * sizeof(*want->disparity));
+        g_assert_cmpmem(want->rect_right.data, 3 * W * H, f[i]->rect_right.data, 3 * W * H);
+        frame_drop(&want);
+        pool_close(&pool_plain);
+        frame_drop(&f[i]);
+        pool_close(&pool[i]);
+    }
+    log_set_level(LOG_INFO);
+    rectify_free(maps);
+    stereo_close(&s);
+    stereo_close(&plain);
+}
+
+static void test_auto_goes_on(void) {
+    for (int after = 0; after < 4; after++)
+        check_falls_back(0, after);
+    check_falls_back(1, 2);
+}
+
+static void test_cuda_ends(void) {
+    struct stereo *s = open_doomed(0, 1);
+    struct params p = scene_params(0, LABELS);
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 3, LABELS, 1);
+    g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+    g_assert_cmpint(stereo_run(s, &p, f), ==, -EIO);
+    g_assert_cmpint(stereo_run(s, &p, f), ==, -EIO);
+    frame_drop(&f);
+    pool_close(&pool);
+    stereo_close(&s);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/lost-gpu/auto-goes-on", test_auto_goes_on);
+    g_test_add_func("/lost-gpu/cuda-ends", test_cuda_ends);
+    return g_test_run();
+}
