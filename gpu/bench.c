@@ -186,7 +186,7 @@ static void print_stages(const struct row *r) {
 static int make_maps(const struct bench_options *o, struct rectify_map maps[2]) {
     for (int v = 0; v < 2; v++) {
         size_t pixels = (size_t)o->width * (size_t)o->height;
-        maps[v] = (struct rectify_map){o->width, o->height, NULL};
+        maps[v] = (struct rectify_map){.width = o->width, .height = o->height};
         if (!o->rectify)
             continue;
         maps[v].point = malloc(pixels * sizeof(*maps[v].point));

@@ -23,7 +23,8 @@ static int finish_or_be_lost(struct backend *b, int i) {
 /* A map that moves nothing but rows, so that pictures are rectified on the way. */
 static void make_maps(struct rectify_map maps[2]) {
     for (int v = 0; v < 2; v++) {
-        maps[v] = (struct rectify_map){W, H, g_new(struct rectify_point, W * H)};
+        maps[v] = (struct rectify_map){.width = W, .height = H};
+        maps[v].point = g_new(struct rectify_point, W * H);
         for (int i = 0; i < W * H; i++)
             maps[v].point[i] = (struct rectify_point){32 * (i % W), 32 * (i / W) + 8};
     }
