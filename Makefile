@@ -92,7 +92,8 @@ say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found run check deps deps-check bench install uninstall clean help
-.PHONY: bench-sgbm unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test lint gpu-test FORCE
+.PHONY: bench-sgbm
+.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test lint gpu-test FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -75,7 +75,8 @@ struct backend {
 };
 
 /* Plain runs every stage as written; tuned replaces what this processor can do faster with the same
- * bytes; shuffled runs the pixels of each stage in an order drawn from seed, and offers lanes, for tests. */
+ * bytes; shuffled runs the pixels of each stage in an order drawn from seed, and offers lanes, for
+ * tests. */
 enum cpu_form { CPU_PLAIN, CPU_TUNED, CPU_SHUFFLED };
 
 /* threads 0 takes all cores. NULL and *error = -errno on failure, logged. */

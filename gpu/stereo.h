@@ -26,10 +26,10 @@ struct stereo *stereo_open(const struct params *params, int width, int height, i
  * another size. */
 int stereo_run(struct stereo *stereo, const struct params *params, struct frame *frame);
 
-/* The same in two parts, so that neighbouring frames overlap: start issues a frame, finish waits for
- * the oldest one started, which must be the frame given. As many as stereo_overlaps() says may be
- * started before the first is finished: 1 + 1 or just 1. A frame belongs to the pipeline in
- * between. start returns -errno when the frame was not taken. */
+/* The same in two parts, so that neighbouring frames overlap: start issues a frame, finish waits
+ * for the oldest one started, which must be the frame given. Where stereo_overlaps(), a second one
+ * may be started before the first is finished. A frame belongs to the pipeline in between. start
+ * returns -errno when the frame was not taken. */
 int stereo_start(struct stereo *stereo, const struct params *params, struct frame *frame);
 int stereo_finish(struct stereo *stereo, struct frame *frame);
 int stereo_overlaps(const struct stereo *stereo);

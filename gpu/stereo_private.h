@@ -83,8 +83,7 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height, in
 
 struct backend *stereo_backend_of(struct stereo *s);
 
-/* After a lost device: the CPU backend in its place, with nothing computed yet. 0 or -errno, logged.
- */
+/* After a lost device: the CPU backend in its place, nothing computed yet. 0 or -errno, logged. */
 int stereo_fall_back(struct stereo *s);
 
 /* Tables and buffers for new settings; cheap when they are the same. 0 or -errno, logged. */

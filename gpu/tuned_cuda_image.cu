@@ -1,6 +1,6 @@
 /*
- * Census and speckles tuned for CUDA: census from a tile in shared memory; speckles joined run by run
- * and counted warp by warp.
+ * Census and speckles tuned for CUDA: census from a tile in shared memory; speckles joined run by
+ * run and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
