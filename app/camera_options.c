@@ -56,6 +56,17 @@ int camera_options_apply(const struct camera_options *options, const struct para
     return GO_ON;
 }
 
+struct source_options camera_options_to_note(const struct source_options *options,
+                                             const struct source *source, bool swap) {
+    struct source_options noted = *options;
+    for (int i = 0; i < 2; i++) {
+        int from = swap ? !i : i;
+        noted.flip[i] = source->set_tap ? options->flip[from] : 0;
+        noted.rotate180[i] = source->set_tap ? options->rotate180[from] : 0;
+    }
+    return noted;
+}
+
 void camera_options_free(struct camera_options *options) {
     g_free(options->flip);
     g_free(options->rotate180);

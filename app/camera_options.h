@@ -22,6 +22,12 @@ void camera_entries(struct camera_options *options, GOptionEntry entries[CAMERA_
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source);
 
+/* The options as a recording is to note them: what a replay has still to do to the pictures that
+ * the recorder gets. Those of a tap come before flips, and before the exchange that a viewer makes
+ * (swap), after which flips have other sides; pictures that were read are as they are shown. */
+struct source_options camera_options_to_note(const struct source_options *options,
+                                             const struct source *source, bool swap);
+
 void camera_options_free(struct camera_options *options);
 
 #endif

@@ -104,7 +104,7 @@ static enum batch_end how_it_ended(int code) {
 static int run_input(struct batch *batch, struct source *source, const char *folder) {
     struct rig_use rig;
     struct stereo *stereo = NULL;
-    int code = rig_use_open(&batch->rig, source->width, source->height, source->channels, &rig);
+    int code = rig_use_open_for(&batch->rig, source, &rig);
     if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_PLY)))
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)

@@ -17,7 +17,7 @@ struct record {
     struct params params;
     struct source_options source;
     struct camera_options camera;
-    char *path, *calibration;
+    char *path, **calibration;
     int frames;
     double seconds;
 };
@@ -70,7 +70,12 @@ static int finish(struct source *source, struct recorder **recorder, const char 
 
 static int record_source(struct record *record, struct source *source) {
     char *path = record->path ? g_strdup(record->path) : recorder_default_path();
-    struct recorder_about about = {source, &record->source, &record->params, record->calibration};
+    bool whole = g_str_has_prefix(source->name, "sbs:"); /* exchanged when it is split, later */
+    struct source_options noted = camera_options_to_note(&record->source, source, false);
+    noted.rectified |= source->rectified;
+    struct recorder_about about = {source, &noted, &record->params,
+                                   (const char *const *)record->calibration,
+                                   whole && record->source.swap};
     int error = 0, code = EXIT_RUN_FAILED;
     struct recorder *recorder = recorder_open(path, &about, &error);
     struct frame_pool *pool =
@@ -117,8 +122,8 @@ int cmd_record(int argc, char **argv) {
          "The recording; else livestereo-DATE-TIME.mkv in the folder of videos", "FILE.mkv"},
         {"frames", 0, 0, G_OPTION_ARG_INT, &record.frames, "Stop after this many pairs", "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &record.seconds, "Stop after so long", "S"},
-        {"calib", 0, 0, G_OPTION_ARG_FILENAME, &record.calibration,
-         "Calibration file to copy beside the recording", "FILE"},
+        {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &record.calibration,
+         "Calibration file to copy beside the recording (twice where it is two)", "FILE"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &record.source.rectified,
          "Note that the pictures are rectified already", NULL},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &record.source.swap, "Exchange left and right", NULL},
@@ -129,7 +134,8 @@ int cmd_record(int argc, char **argv) {
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Records the pairs of a source as the cameras gave them: Matroska with two tracks, JPEG\n"
-        "unchanged, with capture times, settings and calibration beside it. Ctrl-C ends it.",
+        "unchanged, other formats as lossless FFV1, with capture times, settings and\n"
+        "calibration beside it. Ctrl-C ends it.",
         "Examples:\n"
         "  livestereo record v4l2:LEFT,RIGHT -o drive.mkv\n"
         "  livestereo batch drive.mkv -o out/\n",
@@ -140,7 +146,7 @@ int cmd_record(int argc, char **argv) {
         code = record_words(&record, argc, argv);
     camera_options_free(&record.camera);
     g_free(record.path);
-    g_free(record.calibration);
+    g_strfreev(record.calibration);
     options_free(&record.common);
     return code;
 }

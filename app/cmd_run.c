@@ -241,7 +241,7 @@ static int open_and_run(const struct run *run, int argc, char **argv) {
     if (!source)
         return EXIT_SOURCE;
     struct rig_use rig;
-    int code = rig_use_open(&run->rig, source->width, source->height, source->channels, &rig);
+    int code = rig_use_open_for(&run->rig, source, &rig);
     struct stereo *stereo =
         code == EXIT_DONE ? pipeline_open(&run->params, source->name, source->width, source->height,
                                           source->channels, rig_use_maps(&rig), &code)

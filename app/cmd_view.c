@@ -46,8 +46,7 @@ static gpointer open_pipeline(gpointer context) {
 
 /* The calibration, where there is one, for the maps and for metres. */
 static int open_rig(struct viewer *v, const struct view_options *o) {
-    const struct source *source = v->source;
-    int code = rig_use_open(&o->rig, source->width, source->height, source->channels, &v->rig);
+    int code = rig_use_open_for(&o->rig, v->source, &v->rig);
     if (code != EXIT_DONE)
         return code;
     if (v->params.disparity_range >= v->rig.width && v->rig.width < source->width)

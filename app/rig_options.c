@@ -108,6 +108,13 @@ int rig_use_open(const struct rig_options *options, int width, int height, int c
     return make_maps(options, use);
 }
 
+int rig_use_open_for(const struct rig_options *options, const struct source *source,
+                     struct rig_use *use) {
+    struct rig_options of_source = *options;
+    of_source.rectified |= source->rectified != 0;
+    return rig_use_open(&of_source, source->width, source->height, source->channels, use);
+}
+
 const struct rectify_map *rig_use_maps(const struct rig_use *use) {
     return use->maps[0].point ? use->maps : NULL;
 }

@@ -55,6 +55,10 @@ struct rig_use {
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use);
 
+/* The same for a source's pairs, which may be rectified already without --rectified. */
+int rig_use_open_for(const struct rig_options *options, const struct source *source,
+                     struct rig_use *use);
+
 /* The maps, or NULL where there are none. */
 const struct rectify_map *rig_use_maps(const struct rig_use *use);
 

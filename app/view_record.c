@@ -22,9 +22,11 @@ static char *record_path(const struct viewer *v) {
 }
 
 static void begin(struct viewer *v) {
-    char **files = v->options->rig.files;
-    struct recorder_about about = {v->source, &v->options->source, &v->params,
-                                   files ? files[0] : NULL};
+    bool swap = v->swap && v->source->set_tap;
+    struct source_options options = camera_options_to_note(&v->options->source, v->source, swap);
+    options.rectified = v->options->rig.rectified || v->source->rectified;
+    struct recorder_about about = {v->source, &options, &v->params,
+                                   (const char *const *)v->options->rig.files, swap};
     int error;
     g_autofree char *path = record_path(v);
     v->recorder = recorder_open(path, &about, &error);

@@ -1,11 +1,13 @@
 /*
- * capture/recorder.h on GStreamer: appsrc ! taginject ! matroskamux ! filesink, twice into one mux.
- * The row of a pair in the CSV file is written by the thread that writes the left picture.
+ * capture/recorder.h on GStreamer: appsrc ! taginject ! matroskamux ! filesink, twice into one mux;
+ * an encoder comes in front of taginject when the first pair shows the format. The row of a pair in
+ * the CSV file is written by the thread that writes the left picture.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/recorder.h"
 
 #include "capture/pixel_format.h"
+#include "capture/recorder_format.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
@@ -30,6 +32,8 @@ struct recorder {
     FILE *csv;
     char *about_path;
     GKeyFile *about;
+    int ffv1;                  /* GStreamer can make it */
+    uint32_t fourcc;           /* of the pictures, from the first pair on */
     struct image converted[2]; /* for formats that the file cannot hold */
     int64_t first_ns;
     double rate;
@@ -37,22 +41,6 @@ struct recorder {
     GMutex lock;               /* guards status */
     struct recorder_status status;
 };
-
-/* Matroska's raw formats among ours. */
-static const struct {
-    uint32_t fourcc;
-    GstVideoFormat format;
-} raw_formats[] = {{PIXEL_YUYV, GST_VIDEO_FORMAT_YUY2},
-                   {PIXEL_UYVY, GST_VIDEO_FORMAT_UYVY},
-                   {PIXEL_GREY, GST_VIDEO_FORMAT_GRAY8},
-                   {PIXEL_RGB24, GST_VIDEO_FORMAT_RGB}};
-
-static GstVideoFormat raw_format(uint32_t fourcc) {
-    for (size_t i = 0; i < G_N_ELEMENTS(raw_formats); i++)
-        if (raw_formats[i].fourcc == fourcc)
-            return raw_formats[i].format;
-    return GST_VIDEO_FORMAT_UNKNOWN;
-}
 
 char *recording_beside(const char *path, const char *ending) {
     size_t length = strlen(path);
@@ -100,6 +88,7 @@ static void describe(struct recorder *recorder, const struct recorder_about *abo
     g_key_file_set_integer(file, "recording", "tracks", recorder->tracks);
     g_key_file_set_integer(file, "recording", "channels", about->source->channels);
     g_key_file_set_boolean(file, "recording", "rectified", o->rectified);
+    g_key_file_set_boolean(file, "recording", "swap", about->swap);
     const char *const sides[2] = {"left", "right"};
     for (int i = 0; i < 2; i++) {
         char key[32];
@@ -115,8 +104,10 @@ static void describe(struct recorder *recorder, const struct recorder_about *abo
     g_date_time_unref(now);
 }
 
-static int copy_calibration(const char *from, const char *path) {
-    char *text = NULL, *to = recording_beside(path, ".calibration.yml");
+/* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
+static int copy_calibration(const char *from, int number, const char *path) {
+    char *text = NULL;
+    char *to = recording_beside(path, number ? ".calibration-2.yml" : ".calibration.yml");
     gsize length;
     GError *error = NULL;
     int ok = g_file_get_contents(from, &text, &length, &error) &&
@@ -154,8 +145,8 @@ static int open_beside(struct recorder *recorder, const struct recorder_about *a
         describe(recorder, about);
         error = write_about(recorder);
     }
-    if (!error && about->calibration)
-        error = copy_calibration(about->calibration, recorder->path);
+    for (int i = 0; i < 2 && !error && about->calibration && about->calibration[i]; i++)
+        error = copy_calibration(about->calibration[i], i, recorder->path);
     g_free(csv);
     g_free(settings);
     return error;
@@ -169,6 +160,13 @@ static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer 
     struct recorder *recorder = context;
     (void)pad;
     atomic_load(&recorder->given);
+    if (atomic_load(&recorder->written) ==
+        0) { /* for replay: grey of 10 or 12 bits looks like 16 */
+        char name[5];
+        g_key_file_set_string(recorder->about, "recording", "format",
+                              pixel_fourcc_name(recorder->fourcc, name));
+        write_about(recorder);
+    }
     const char *row = gst_mini_object_get_qdata(
         GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
     if (row) {
@@ -188,10 +186,10 @@ static int open_pipeline(struct recorder *recorder) {
     }
     /* The default time scale rounds to a millisecond, which is coarser than pairs are apart. */
     const char *two = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
-                      "appsrc name=left ! taginject tags=title=left ! mux.video_0 "
-                      "appsrc name=right ! taginject tags=title=right ! mux.video_1";
+                      "appsrc name=left ! taginject name=tag0 tags=title=left ! mux.video_0 "
+                      "appsrc name=right ! taginject name=tag1 tags=title=right ! mux.video_1";
     const char *one = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
-                      "appsrc name=left ! taginject tags=title=sbs ! mux.video_0";
+                      "appsrc name=left ! taginject name=tag0 tags=title=sbs ! mux.video_0";
     recorder->pipeline = gst_parse_launch(recorder->tracks == 2 ? two : one, &error);
     if (!recorder->pipeline || error) {
         log_error(recorder->path,
@@ -205,6 +203,7 @@ static int open_pipeline(struct recorder *recorder) {
     g_object_set(file, "location", recorder->path, NULL);
     gst_object_unref(file);
     recorder->bus = gst_element_get_bus(recorder->pipeline);
+    recorder->ffv1 = format_have_ffv1();
     const char *const names[2] = {"left", "right"};
     for (int i = 0; i < 2 && i < recorder->tracks; i++) {
         recorder->track[i] =
@@ -289,22 +288,10 @@ static int look(struct recorder *recorder) {
     return recorder->status.error;
 }
 
-static GstCaps *caps_of(const struct recorder *recorder, const struct raw_picture *raw) {
-    int rate_n = recorder->rate > 0 ? (int)(recorder->rate * 1000 + 0.5) : 0;
-    int jpeg = raw->fourcc == PIXEL_MJPG || raw->fourcc == PIXEL_JPEG;
-    GstCaps *caps = gst_caps_new_simple(jpeg ? "image/jpeg" : "video/x-raw", "width", G_TYPE_INT,
-                                        raw->width, "height", G_TYPE_INT, raw->height, "framerate",
-                                        GST_TYPE_FRACTION, rate_n, rate_n ? 1000 : 1, NULL);
-    if (!jpeg)
-        gst_caps_set_simple(caps, "format", G_TYPE_STRING,
-                            gst_video_format_to_string(raw_format(raw->fourcc)), NULL);
-    return caps;
-}
-
 /* What the file holds: as it is, or as the pipeline sees it. */
 static int make_storable(struct recorder *recorder, int side, struct raw_picture *raw) {
-    int jpeg = raw->fourcc == PIXEL_MJPG || raw->fourcc == PIXEL_JPEG;
-    if (jpeg || raw_format(raw->fourcc) != GST_VIDEO_FORMAT_UNKNOWN)
+    if (format_is_jpeg(raw->fourcc) ||
+        format_stored(raw->fourcc, recorder->ffv1) != GST_VIDEO_FORMAT_UNKNOWN)
         return 0;
     const struct pixel_format *format = pixel_format_find(raw->fourcc);
     struct image *image = &recorder->converted[side];
@@ -324,29 +311,9 @@ static int make_storable(struct recorder *recorder, int side, struct raw_picture
     return error;
 }
 
-/* In GStreamer's layout: rows begin at multiples of four bytes. */
-static GstBuffer *make_buffer(const struct raw_picture *raw) {
-    GstVideoFormat format = raw_format(raw->fourcc);
-    GstVideoInfo info;
-    if (format == GST_VIDEO_FORMAT_UNKNOWN)
-        return gst_buffer_new_memdup(raw->data, raw->bytes);
-    gst_video_info_set_format(&info, format, (guint)raw->width, (guint)raw->height);
-    struct raw_picture row = *raw;
-    row.height = 1;
-    row.stride = 0;
-    size_t bytes = pixels_bytes(&row), to_stride = (size_t)info.stride[0];
-    size_t from_stride = raw->stride > 0 ? (size_t)raw->stride : bytes;
-    if (raw->bytes < pixels_bytes(raw))
-        return NULL;
-    guint8 *data = g_malloc0(info.size);
-    for (int y = 0; y < raw->height; y++)
-        memcpy(data + (size_t)y * to_stride, raw->data + (size_t)y * from_stride, bytes);
-    return gst_buffer_new_wrapped(data, info.size);
-}
-
 static void push(struct recorder *recorder, const struct raw_pair *pair, int side,
                  struct raw_picture *raw) {
-    GstBuffer *buffer = make_buffer(raw);
+    GstBuffer *buffer = format_buffer(raw);
     if (!buffer)
         return;
     int64_t time_ns = pair->time_ns[side] - recorder->first_ns;
@@ -363,6 +330,37 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
     gst_app_src_push_buffer(recorder->track[side], buffer); /* does not wait: block is off */
 }
 
+/* Puts the encoder between a track's source and its tags. */
+static void add_encoder(struct recorder *recorder, int side, const char *encoder) {
+    GstElement *bin = gst_parse_bin_from_description(encoder, TRUE, NULL);
+    GstElement *source = GST_ELEMENT(recorder->track[side]);
+    GstElement *tag = gst_bin_get_by_name(GST_BIN(recorder->pipeline), side ? "tag1" : "tag0");
+    gst_element_unlink(source, tag);
+    gst_bin_add(GST_BIN(recorder->pipeline), bin);
+    gst_element_link_many(source, bin, tag, NULL);
+    gst_element_sync_state_with_parent(bin);
+    gst_object_unref(tag);
+}
+
+/* The first pair shows what the tracks hold. */
+static void begin_tracks(struct recorder *recorder, const struct raw_pair *pair,
+                         const struct raw_picture raw[2]) {
+    recorder->fourcc = pair->picture[0].fourcc;
+    for (int i = 0; i < recorder->tracks; i++) {
+        const char *encoder = format_encoder(raw[i].fourcc, recorder->ffv1);
+        if (encoder)
+            add_encoder(recorder, i, encoder);
+        else if (i == 0 && !format_is_jpeg(raw[i].fourcc))
+            log_warning(recorder->path,
+                        "is kept uncompressed (%.0f MB a second): no FFV1 encoder here; as root: "
+                        "apt install gstreamer1.0-libav",
+                        (double)raw[i].bytes * recorder->tracks * recorder->rate / 1e6);
+        GstCaps *caps = format_caps(&raw[i], recorder->rate);
+        gst_app_src_set_caps(recorder->track[i], caps);
+        gst_caps_unref(caps);
+    }
+}
+
 void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
     if (look(recorder) != 0)
         return;
@@ -376,11 +374,8 @@ void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
         full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > WAITING_MOST;
     }
     if (!error && !full) {
-        for (int i = 0; i < sides && recorder->status.pairs == 0; i++) {
-            GstCaps *caps = caps_of(recorder, &raw[i]);
-            gst_app_src_set_caps(recorder->track[i], caps);
-            gst_caps_unref(caps);
-        }
+        if (recorder->status.pairs == 0)
+            begin_tracks(recorder, pair, raw);
         for (int i = 0; i < sides; i++)
             push(recorder, pair, i, &raw[i]);
     }

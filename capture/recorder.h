@@ -1,6 +1,6 @@
 /*
  * Records raw pairs to Matroska: two tracks titled left and right, camera JPEG as it came, other
- * formats uncompressed. Beside NAME.mkv stand NAME.csv (capture times of every pair), NAME.ini
+ * formats as FFV1, which loses nothing (uncompressed, and said so, where GStreamer lacks it). Beside NAME.mkv stand NAME.csv (capture times of every pair), NAME.ini
  * (settings), NAME.recording.ini (cameras and how to read the tracks) and a copy of the
  * calibration. recorder_give never waits: GStreamer writes in threads of its own, and what the
  * disk cannot take is dropped in whole pairs and counted. A crash or a full disk leaves a file
@@ -17,7 +17,8 @@ struct recorder_about {
     const struct source *source;
     const struct source_options *options; /* may be NULL */
     const struct params *params;
-    const char *calibration; /* path of the file in use, or NULL */
+    const char *const *calibration; /* paths of the files in use, NULL-terminated, or NULL */
+    int swap; /* a replay is to exchange the pictures that are given (options' flips come after) */
 };
 
 struct recorder_status {

@@ -55,6 +55,7 @@ struct source {
     int width, height, channels; /* of every pair */
     int live;                    /* a camera: late frames are dropped, not waited for */
     int has_truth;
+    int rectified; /* the pictures need no rectification: a recording says so */
     long count;  /* pairs in all, -1 when not known */
     double rate; /* pairs a second, 0 when not known */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.

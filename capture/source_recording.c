@@ -7,6 +7,7 @@
  */
 #include "capture/pixel_format.h"
 #include "capture/recorder.h"
+#include "capture/recorder_format.h"
 #include "capture/source_private.h"
 #include "config/log.h"
 
@@ -37,6 +38,7 @@ struct recording {
     GstBus *bus;
     GstAppSink *sink[2];
     int tracks, damaged_end;
+    uint32_t deep;        /* what 16-bit grey is: Y10, Y12 or Y16 */
     GstSample *sample[2]; /* the next of each track, NULL not pulled yet */
     long row[2];          /* which row they belong to */
     long next;
@@ -123,14 +125,6 @@ static int pull_pair(struct recording *r) {
     }
 }
 
-static uint32_t fourcc_of(GstVideoFormat format) {
-    return format == GST_VIDEO_FORMAT_YUY2    ? PIXEL_YUYV
-           : format == GST_VIDEO_FORMAT_UYVY  ? PIXEL_UYVY
-           : format == GST_VIDEO_FORMAT_GRAY8 ? PIXEL_GREY
-           : format == GST_VIDEO_FORMAT_RGB   ? PIXEL_RGB24
-                                              : 0;
-}
-
 static int read_caps(GstCaps *caps, struct raw_picture *raw) {
     *raw = (struct raw_picture){0};
     const GstStructure *structure = caps ? gst_caps_get_structure(caps, 0) : NULL;
@@ -142,7 +136,7 @@ static int read_caps(GstCaps *caps, struct raw_picture *raw) {
         gst_structure_get_int(structure, "width", &raw->width);
         gst_structure_get_int(structure, "height", &raw->height);
     } else if (gst_video_info_from_caps(&info, caps)) {
-        raw->fourcc = fourcc_of(GST_VIDEO_INFO_FORMAT(&info));
+        raw->fourcc = format_fourcc(GST_VIDEO_INFO_FORMAT(&info));
         raw->width = GST_VIDEO_INFO_WIDTH(&info);
         raw->height = GST_VIDEO_INFO_HEIGHT(&info);
         raw->stride = GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
@@ -156,6 +150,7 @@ static int decode(struct recording *r, int track, struct image *image) {
     if (read_caps(gst_sample_get_caps(r->sample[track]), &raw) ||
         !gst_buffer_map(gst_sample_get_buffer(r->sample[track]), &map, GST_MAP_READ))
         return -EBADMSG;
+    raw.fourcc = raw.fourcc == PIXEL_Y16 ? r->deep : raw.fourcc;
     raw.data = map.data;
     raw.bytes = map.size;
     int error = pixels_decode(&raw, r->mjpeg, image);
@@ -308,11 +303,30 @@ static void read_about(struct recording *r, const char *path) {
     }
     r->source.channels = g_key_file_get_integer(file, "recording", "channels", NULL) == 1 ? 1 : 3;
     r->tracks = g_key_file_get_integer(file, "recording", "tracks", NULL) == 1 ? 1 : 2;
+    r->options.swap ^= g_key_file_get_boolean(file, "recording", "swap", NULL);
+    r->source.rectified = g_key_file_get_boolean(file, "recording", "rectified", NULL);
+    char *format = g_key_file_get_string(file, "recording", "format", NULL);
+    const struct pixel_format *known = format ? pixel_format_named(format) : NULL;
+    r->deep = known && known->bits == 16 && known->channels == 1 ? known->fourcc : PIXEL_Y16;
+    g_free(format);
     char *rate = g_key_file_get_string(file, "recording", "rate", NULL);
     r->source.rate = rate ? g_ascii_strtod(rate, NULL) : 0;
     g_free(rate);
     g_key_file_free(file);
     g_free(name);
+}
+
+/* FFV1 comes back in the format it was made of. NULL for what needs no decoder, or where there is
+ * none (then the pipeline says so). */
+static GstElement *decoder_for(GstPad *pad) {
+    GstCaps *caps = gst_pad_get_current_caps(pad);
+    int ffv1 = caps && gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-ffv");
+    gst_clear_caps(&caps);
+    return ffv1 ? gst_parse_bin_from_description(
+                      "avdec_ffv1 ! videoconvert matrix-mode=none chroma-mode=none dither=none ! "
+                      "capsfilter caps=video/x-raw,format=(string){YUY2,NV12,GRAY8,GRAY16_LE,RGB}",
+                      TRUE, NULL)
+                : NULL;
 }
 
 static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
@@ -324,11 +338,19 @@ static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
         return;
     GstObject *pipeline = gst_object_get_parent(GST_OBJECT(demux));
     GstElement *queue = gst_bin_get_by_name(GST_BIN(pipeline), track ? "queue1" : "queue0");
-    GstPad *input = queue ? gst_element_get_static_pad(queue, "sink") : NULL;
-    if (input)
-        gst_pad_link(pad, input);
-    gst_clear_object(&input);
-    gst_clear_object(&queue);
+    GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), track ? "sink1" : "sink0");
+    GstElement *decoder = decoder_for(pad);
+    if (decoder) {
+        gst_element_unlink(queue, sink);
+        gst_bin_add(GST_BIN(pipeline), decoder);
+        gst_element_link_many(queue, decoder, sink, NULL);
+        gst_element_sync_state_with_parent(decoder);
+    }
+    GstPad *input = gst_element_get_static_pad(queue, "sink");
+    gst_pad_link(pad, input);
+    gst_object_unref(input);
+    gst_object_unref(sink);
+    gst_object_unref(queue);
     gst_object_unref(pipeline);
 }
 

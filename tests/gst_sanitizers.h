@@ -33,6 +33,9 @@ const char *__tsan_default_suppressions(void) {
            "called_from_lib:libgstmatroska.so\n"
            "called_from_lib:libgstcoreelements.so\n"
            "called_from_lib:libgstdebug.so\n"
+           "called_from_lib:libgstvideofilter.so\n"
+           "called_from_lib:libgstvideoconvertscale.so\n"
+           "called_from_lib:libgstlibav.so\n"
            "called_from_lib:liborc-0.4.so\n";
 }
 

@@ -5,6 +5,7 @@
  */
 #include "capture/pixel_format.h"
 #include "capture/recorder.h"
+#include "capture/recorder_format.h"
 #include "capture/source_private.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"
@@ -48,7 +49,7 @@ static struct recorder *start(const char *path, struct source *source, int chann
     params_default(&params);
     *source =
         (struct source){.name = "test", .width = W, .height = H, .channels = channels, .rate = 30};
-    struct recorder_about about = {source, NULL, &params, NULL};
+    struct recorder_about about = {source, NULL, &params, NULL, 0};
     int error = 0;
     struct recorder *recorder = recorder_open(path, &about, &error);
     g_assert_nonnull(recorder);
@@ -146,33 +147,86 @@ static int holds(const char *file, gsize length, const struct raw_picture *raw) 
     return memmem(file, length, raw->data, raw->bytes) != NULL;
 }
 
+static int is_grey(uint32_t fourcc) {
+    return fourcc == PIXEL_GREY || fourcc == PIXEL_Y16 || fourcc == PIXEL_Y12 ||
+           fourcc == PIXEL_Y10;
+}
+
 static void test_formats(void) {
-    const uint32_t formats[] = {PIXEL_MJPG,  PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY,
-                                PIXEL_RGB24, PIXEL_NV12, PIXEL_Y16};
+    static const char ffv1[] = "V_FFV1";
+    const uint32_t formats[] = {PIXEL_MJPG, PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY, PIXEL_RGB24,
+                                PIXEL_NV12, PIXEL_Y16,  PIXEL_Y12,  PIXEL_Y10};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
         struct source source;
-        int grey = formats[i] == PIXEL_GREY || formats[i] == PIXEL_Y16;
-        struct recorder *recorder = start(path, &source, grey ? 1 : 3);
+        struct recorder *recorder = start(path, &source, is_grey(formats[i]) ? 1 : 3);
         give(recorder, formats[i], 40);
         g_assert_cmpint(recorder_close(&recorder), ==, 0);
         g_assert_null(recorder);
         g_assert_cmpint(replay(path, formats[i], 1000), ==, 40);
-        if (formats[i] == PIXEL_MJPG) {
-            char *file;
-            gsize length;
-            g_assert_true(g_file_get_contents(path, &file, &length, NULL));
+        char *file;
+        gsize length;
+        g_assert_true(g_file_get_contents(path, &file, &length, NULL));
+        int as_it_came = formats[i] == PIXEL_MJPG, have = format_have_ffv1();
+        g_assert_cmpint(memmem(file, length, ffv1, 6) != NULL, ==, have && !as_it_came);
+        if (as_it_came) {
             for (int n = 0; n < 40; n++) {
                 struct raw_pair pair = make_pair(PIXEL_MJPG, n);
                 g_assert_true(holds(file, length, &pair.picture[0]));
                 g_assert_true(holds(file, length, &pair.picture[1]));
                 free_pair(&pair);
             }
-            g_free(file);
         }
+        g_free(file);
         remove_folder(folder);
         g_free(path);
     }
+}
+
+/* The last test: from here on this process has no encoder. */
+static void test_without_ffv1(void) {
+    GstRegistry *registry = gst_registry_get();
+    GstPluginFeature *encoder = gst_registry_lookup_feature(registry, "avenc_ffv1");
+    if (encoder) {
+        gst_registry_remove_feature(registry, encoder);
+        gst_object_unref(encoder);
+    }
+    g_assert_cmpint(format_have_ffv1(), ==, 0);
+    struct stderr_of caught = stderr_begin();
+    test_formats();
+    char *text = stderr_end(caught);
+    int lines = 0;
+    for (const char *at = text; (at = strstr(at, "apt install gstreamer1.0-libav")); at++)
+        lines++;
+    g_assert_cmpint(lines, ==, 8); /* one for each format but JPEG */
+    g_free(text);
+}
+
+/* What the side file says of the pictures: rectified, exchanged, mirrored. */
+static void test_about(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct params params;
+    params_default(&params);
+    struct source source = {.name = "test", .width = W, .height = H, .channels = 1, .rate = 30};
+    struct source_options options = {.rectified = 1, .flip = {0, 1}};
+    struct recorder_about about = {&source, &options, &params, NULL, 1};
+    int error = 0;
+    struct recorder *recorder = recorder_open(path, &about, &error);
+    give(recorder, PIXEL_GREY, 3);
+    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    struct opened o = open_one(path);
+    g_assert_cmpint(o.source->rectified, ==, 1);
+    struct frame *frame = read_one(&o);
+    struct raw_pair pair = make_pair(PIXEL_GREY, 0);
+    g_assert_cmpint(frame->left_ns, ==, pair.taken_ns[1]);
+    g_assert_cmpmem(frame->left.data, W * H, pair.picture[1].data, pair.picture[1].bytes);
+    image_flip(&frame->right);
+    g_assert_cmpmem(frame->right.data, W * H, pair.picture[0].data, pair.picture[0].bytes);
+    free_pair(&pair);
+    frame_drop(&frame);
+    opened_close(&o);
+    remove_folder(folder);
+    g_free(path);
 }
 
 static void test_seek(void) {
@@ -203,7 +257,7 @@ static void test_frames(void) {
     struct params params;
     params_default(&params);
     struct source_options options = {.flip = {1, 0}};
-    struct recorder_about about = {from.source, &options, &params, NULL};
+    struct recorder_about about = {from.source, &options, &params, NULL, 0};
     int error = 0;
     struct recorder *recorder = recorder_open(path, &about, &error);
     struct frame *frames[12];
@@ -242,7 +296,7 @@ static void test_exists(void) {
     struct params params;
     params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
-    struct recorder_about about = {&source, NULL, &params, NULL};
+    struct recorder_about about = {&source, NULL, &params, NULL, 0};
     int error = 0;
     struct stderr_of caught = stderr_begin();
     g_assert_null(recorder_open(path, &about, &error));
@@ -380,5 +434,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/record/killed", test_killed);
     g_test_add_func("/record/full", test_full);
     g_test_add_func("/record/stands-still", test_stands_still);
+    g_test_add_func("/record/about", test_about);
+    g_test_add_func("/record/without-ffv1", test_without_ffv1);
     return g_test_run();
 }

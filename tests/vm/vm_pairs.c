@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
         return 3;
     struct params params;
     params_default(&params);
-    struct recorder_about about = {source, &options, &params, NULL};
+    struct recorder_about about = {source, &options, &params, NULL, 0};
     struct recorder *recorder = path ? recorder_open(path, &about, &error) : NULL;
     if (recorder)
         source->set_tap(source, &(struct source_tap){recorder_tap, recorder});
