@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/batch_output.h"
+#include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live.h"
 #include "app/rig_options.h"
@@ -18,16 +19,15 @@ struct batch {
     struct params params;
     struct source_options source;
     struct rig_options rig;
+    struct camera_options camera;
     char *folder, *save;
     int kinds;
     long written, damaged;
 };
 
-/* An input is one word (a folder, or synth:) or two that make a pair (files, patterns). */
+/* An input is one word (a folder, a recording) or two that make a pair (files, patterns). */
 static int words_of_input(const char *word) {
-    bool alone = strcmp(word, "synth") == 0 || g_str_has_prefix(word, "synth:") ||
-                 g_file_test(word, G_FILE_TEST_IS_DIR);
-    return alone ? 1 : 2;
+    return source_is_whole(word) ? 1 : 2;
 }
 
 static int count_inputs(int count, char **words) {
@@ -191,21 +191,25 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
+enum { BATCH_ENTRIES = 3 + RIG_ENTRIES };
+
 int cmd_batch(int argc, char **argv) {
     struct batch batch = {0};
-    const GOptionEntry entries[] = {
+    GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
          "What to write: disp16 (the default), pfm, depth16, ply, color", "KIND,..."},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
         RIG_OPTION_ENTRIES(&batch.rig),
-        {0},
+        [BATCH_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
+    camera_entries(&batch.camera, &entries[BATCH_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "INPUT... -o DIR",
         "Computes every pair of every input, in order, and writes the disparities. An INPUT is a\n"
         "folder (left/ and right/, image_0/ and image_1/, image_2/ and image_3/, or left.png and\n"
-        "right.png), or two words that make one pair: two pictures, or two patterns like\n"
+        "right.png), a recording made by livestereo, or two words that make one pair: two "
+        "pictures, or two patterns like\n"
         "l_%06d.png r_%06d.png. Several inputs get a folder each below DIR.",
         "Files, named after the left picture:\n"
         "  NAME_disp16.png  16-bit PNG, disparity * 256, 0 unknown (KITTI's form)\n"
@@ -217,15 +221,19 @@ int cmd_batch(int argc, char **argv) {
         "damaged)\n\n"
         "Examples:\n"
         "  livestereo batch recording/ -o out/\n"
+        "  livestereo batch drive.mkv -o out/ --rotate180 R\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
         "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n\n"
         "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
         "4 the calibration cannot be used, 5 no usable GPU, 6 some pairs failed, 130 interrupted.",
         entries, &batch.common, &batch.params);
     if (code == GO_ON)
+        code = camera_options_apply(&batch.camera, &batch.params, &batch.source);
+    if (code == GO_ON)
         code = check_and_run(&batch, argc - 1, argv + 1);
     g_free(batch.folder);
     g_free(batch.save);
+    camera_options_free(&batch.camera);
     rig_options_free(&batch.rig);
     options_free(&batch.common);
     return code;

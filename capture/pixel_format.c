@@ -190,6 +190,16 @@ void image_rotate180(struct image *image) {
     reverse(image->data, (size_t)image->width * (size_t)image->height, image->channels);
 }
 
+void frame_turn(const struct source_options *options, struct frame *frame) {
+    struct image *sides[2] = {&frame->left, &frame->right};
+    for (int i = 0; i < 2; i++) {
+        if (options->rotate180[i])
+            image_rotate180(sides[i]);
+        if (options->flip[i])
+            image_flip(sides[i]);
+    }
+}
+
 void image_half(const struct image *wide, int right, struct image *half) {
     size_t row = (size_t)half->width * (size_t)half->channels;
     for (int y = 0; y < half->height; y++)

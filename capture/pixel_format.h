@@ -58,6 +58,9 @@ size_t pixels_bytes(const struct raw_picture *raw);
 void image_flip(struct image *image);
 void image_rotate180(struct image *image);
 
+/* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
+void frame_turn(const struct source_options *options, struct frame *frame);
+
 /* The left or right half of a picture of twice half's width. */
 void image_half(const struct image *wide, int right, struct image *half);
 

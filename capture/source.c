@@ -71,6 +71,15 @@ static int is_own_recording(const char *word) {
     return own;
 }
 
+int source_is_whole(const char *word) {
+    static const char *const schemes[] = {"synth:", "v4l2:", "sbs:", "gst:"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (strncmp(word, schemes[i], strlen(schemes[i])) == 0)
+            return 1;
+    return strcmp(word, "synth") == 0 || g_file_test(word, G_FILE_TEST_IS_DIR) ||
+           is_own_recording(word);
+}
+
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     if (count < 1) {

@@ -87,6 +87,10 @@ struct source {
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error);
 
+/* Whether a word names a source by itself: cameras, a pipeline, synth:, a folder, a recording of
+ * recorder.h. Others may be one half of a pair. */
+int source_is_whole(const char *word);
+
 void source_close(struct source **source);
 
 /* The kinds behind it. synth keys: width, height, min_disparity, range, noise (grey levels,

@@ -5,6 +5,7 @@
  * decodes in threads of its own.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/pixel_format.h"
 #include "capture/source_gst_private.h"
 #include "config/log.h"
 
@@ -164,23 +165,24 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     if (status == SOURCE_END) {
         drop_pair(sample);
         status = at_end(gst);
-        if (status == SOURCE_END && gst->loop && gst->next > 0 && rewind_to(gst, 0) == 0)
+        if (status == SOURCE_END && gst->options.loop && gst->next > 0 && rewind_to(gst, 0) == 0)
             return gst_source_read(source, frame);
         return status;
     }
     assert(frame->left.width >= source->width && frame->left.height >= source->height);
     if (status == 0)
-        status = put_picture(gst, sample[0], 0, gst->swap ? &frame->right : &frame->left);
+        status = put_picture(gst, sample[0], 0, gst->options.swap ? &frame->right : &frame->left);
     if (status == 0)
         status = put_picture(gst, sample[gst->tracks - 1], gst->tracks == 1 ? source->width : 0,
-                             gst->swap ? &frame->left : &frame->right);
+                             gst->options.swap ? &frame->left : &frame->right);
     drop_pair(sample);
     if (status)
         return status;
+    frame_turn(&gst->options, frame);
     gst->next = index + 1;
     frame->index = index;
-    frame->left_ns = (int64_t)time[gst->swap];
-    frame->right_ns = (int64_t)time[!gst->swap];
+    frame->left_ns = (int64_t)time[gst->options.swap];
+    frame->right_ns = (int64_t)time[!gst->options.swap];
     frame->has_truth = 0;
     pace_wait(&gst->pace);
     frame->taken_ns = clock_ns();
@@ -257,8 +259,9 @@ struct source *source_gst_open(const char *const *words, int count,
                                const struct source_options *options, int *error) {
     struct gst *gst = g_new0(struct gst, 1);
     gst->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
-    gst->swap = options && options->swap;
-    gst->loop = options && options->loop;
+    if (options)
+        gst->options = *options;
+    gst->options.swap = gst->options.swap != 0;
     gst->pace.rate = options ? options->rate : 0;
     gst->source = (struct source){
         .name = gst->name,

@@ -18,7 +18,7 @@ struct gst {
     GstBus *bus;
     GstAppSink *sink[2]; /* left and right, or one that holds both */
     int tracks;
-    int swap, loop;
+    struct source_options options;
     int failed; /* an error has ended the playing; seeking starts afresh */
     long next;
     struct pace pace;

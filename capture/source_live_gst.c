@@ -269,11 +269,8 @@ static int live_gst_read(struct source *source, struct frame *frame) {
         int error = gst->streams == 2 ? put_picture(gst, samples[from], 0, sides[i])
                                       : put_picture(gst, samples[0], from, sides[i]);
         status = status ? status : error;
-        if (gst->options.rotate180[i])
-            image_rotate180(sides[i]);
-        if (gst->options.flip[i])
-            image_flip(sides[i]);
     }
+    frame_turn(&gst->options, frame);
     for (int i = 0; i < 2 && samples[i]; i++)
         gst_sample_unref(samples[i]);
     if (status)

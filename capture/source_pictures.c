@@ -18,7 +18,7 @@ struct pictures {
     char *name;
     struct pair_list pairs;
     struct pace pace;
-    int loop;
+    struct source_options options;
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
 };
@@ -56,7 +56,7 @@ static void put_image(const struct image *from, int channels, struct image *to) 
 static int pictures_read(struct source *source, struct frame *frame) {
     struct pictures *pictures = (struct pictures *)source;
     if (pictures->next >= source->count) {
-        if (!pictures->loop)
+        if (!pictures->options.loop)
             return SOURCE_END;
         pictures->next = 0;
     }
@@ -79,6 +79,7 @@ static int pictures_read(struct source *source, struct frame *frame) {
     put_image(&pair[0], source->channels, &frame->left);
     put_image(&pair[1], source->channels, &frame->right);
     free_pair(pair);
+    frame_turn(&pictures->options, frame);
     frame->has_truth = 0;
     frame->left_ns = frame->right_ns = pair_time_ns(index, source->rate);
     pace_wait(&pictures->pace);
@@ -154,7 +155,8 @@ struct source *source_pictures_open(const char *const *words, int count,
         pictures->pairs.left = pairs.right;
         pictures->pairs.right = pairs.left;
     }
-    pictures->loop = options && options->loop;
+    if (options)
+        pictures->options = *options;
     pictures->pace.rate = options ? options->rate : 0;
     pictures->source = (struct source){
         .name = pictures->name,

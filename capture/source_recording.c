@@ -174,11 +174,9 @@ static int decode_pair(struct recording *r, struct frame *frame) {
             error = decode(r, from, sides[i]);
         else
             image_half(&r->wide, from, sides[i]);
-        if (!error && r->options.rotate180[i])
-            image_rotate180(sides[i]);
-        if (!error && r->options.flip[i])
-            image_flip(sides[i]);
     }
+    if (!error)
+        frame_turn(&r->options, frame);
     return error;
 }
 

@@ -3,6 +3,7 @@
  * a function of the keys and its number. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/synth_private.h"
 #include "config/log.h"
@@ -56,7 +57,7 @@ struct synth {
     struct scene_row left, right;
     struct pace pace;
     uint8_t gain_table[256];
-    int swap, loop;
+    struct source_options options;
     long next;
 };
 
@@ -151,8 +152,8 @@ static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t
 }
 
 static void render(struct synth *synth, struct frame *frame, long index) {
-    struct image *left = synth->swap ? &frame->right : &frame->left;
-    struct image *right = synth->swap ? &frame->left : &frame->right;
+    struct image *left = synth->options.swap ? &frame->right : &frame->left;
+    struct image *right = synth->options.swap ? &frame->left : &frame->right;
     double offset = synth->value[ROW_OFFSET];
     int width = synth->source.width;
     scene_move(synth->scene, index);
@@ -178,7 +179,7 @@ static void shape_image(struct image *image, const struct source *source) {
 static int synth_read(struct source *source, struct frame *frame) {
     struct synth *synth = (struct synth *)source;
     if (source->count >= 0 && synth->next >= source->count) {
-        if (!synth->loop)
+        if (!synth->options.loop)
             return SOURCE_END;
         synth->next = 0;
     }
@@ -189,6 +190,7 @@ static int synth_read(struct source *source, struct frame *frame) {
     frame->index = synth->next++;
     frame->left_ns = frame->right_ns = pair_time_ns(frame->index, source->rate);
     render(synth, frame, frame->index);
+    frame_turn(&synth->options, frame);
     pace_wait(&synth->pace);
     frame->taken_ns = clock_ns();
     return 0;
@@ -236,8 +238,10 @@ static struct source *synth_make(const char *spec, const double *value,
         return NULL;
     memcpy(synth->value, value, sizeof synth->value);
     synth->name = strdup(spec);
-    synth->swap = options && options->swap;
-    synth->loop = options && options->loop;
+    if (options)
+        synth->options = *options;
+    const struct source_options *o = &synth->options;
+    int as_rendered = !(o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] || o->rotate180[1]);
     synth->pace.rate = options ? options->rate : 0;
     for (int i = 0; i < 256; i++)
         synth->gain_table[i] = (uint8_t)fmin(255, i * value[GAIN] + 0.5);
@@ -246,7 +250,7 @@ static struct source *synth_make(const char *spec, const double *value,
         .width = (int)value[WIDTH],
         .height = (int)value[HEIGHT],
         .channels = value[COLOR] != 0 ? 3 : 1,
-        .has_truth = !synth->swap, /* the truth is that of the left view */
+        .has_truth = as_rendered, /* the truth is that of the left view */
         .count = value[FRAMES] > 0 ? (long)value[FRAMES] : -1,
         .rate = value[RATE],
         .read = synth_read,

@@ -150,13 +150,6 @@ static void wait_and_take(struct v4l2 *v4l2) {
 
 /* ---- decoding */
 
-static void turn(const struct source_options *options, int side, struct image *image) {
-    if (options->rotate180[side])
-        image_rotate180(image);
-    if (options->flip[side])
-        image_flip(image);
-}
-
 static int decode(struct v4l2 *v4l2, int number, struct image *image) {
     struct eye *eye = &v4l2->eye[number];
     struct raw_picture raw = raw_of(eye, eye->newest, eye->newest_bytes);
@@ -186,8 +179,8 @@ static int decode_pair(struct v4l2 *v4l2, struct frame *frame) {
         for (int i = 0; i < 2 && !error; i++)
             image_half(&v4l2->wide, i ^ v4l2->options.swap, sides[i]);
     }
-    for (int i = 0; i < 2 && !error; i++)
-        turn(&v4l2->options, i, sides[i]);
+    if (!error)
+        frame_turn(&v4l2->options, frame);
     return error;
 }
 

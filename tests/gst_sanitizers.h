@@ -11,10 +11,15 @@
 
 const char *__asan_default_options(void);
 const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
 const char *__tsan_default_suppressions(void);
 
 const char *__asan_default_options(void) {
     return "fast_unwind_on_malloc=0";
+}
+
+const char *__lsan_default_options(void) {
+    return "print_suppressions=0";
 }
 
 const char *__lsan_default_suppressions(void) {
