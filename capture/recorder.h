@@ -1,10 +1,11 @@
 /*
  * Records raw pairs to Matroska: two tracks titled left and right, camera JPEG as it came, other
- * formats as FFV1, which loses nothing (uncompressed, and said so, where GStreamer lacks it). Beside NAME.mkv stand NAME.csv (capture times of every pair), NAME.ini
- * (settings), NAME.recording.ini (cameras and how to read the tracks) and a copy of the
- * calibration. recorder_give never waits: GStreamer writes in threads of its own, and what the
- * disk cannot take is dropped in whole pairs and counted. A crash or a full disk leaves a file
- * that plays up to there.
+ * formats as FFV1, which loses nothing (uncompressed, and said so, where GStreamer lacks it).
+ * Beside NAME.mkv stand NAME.csv (capture times of every pair), NAME.ini (settings),
+ * NAME.recording.ini (cameras and how to read the tracks) and copies of the calibration.
+ * recorder_give never waits: GStreamer writes in threads of its own, and what the disk cannot take
+ * is dropped in whole pairs and counted. A crash or a full disk leaves a file that plays up to
+ * there.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RECORDER_H
