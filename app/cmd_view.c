@@ -49,7 +49,7 @@ static int open_rig(struct viewer *v, const struct view_options *o) {
     int code = rig_use_open_for(&o->rig, v->source, &v->rig);
     if (code != EXIT_DONE)
         return code;
-    if (v->params.disparity_range >= v->rig.width && v->rig.width < source->width)
+    if (v->params.disparity_range >= v->rig.width && v->rig.width < v->source->width)
         v->params.disparity_range = v->rig.width - 1; /* a remembered one, or the default */
     const struct depth_geometry *g = &v->rig.geometry;
     if (view_has_rig(v))

@@ -5,11 +5,11 @@
  * (camera bytes, a sample) in an array.
  *
  * Heads of both queues within the tolerance are a pair unless the frame after the earlier one
- * is nearer; else the earlier one can have no partner any more. Greedy matching of points on a
- * line is a largest one, and passing one frame over costs at most one pair, so  pairs >=
- * largest matching - passed_over - expired. passed_over is 0 when the tolerance is at most half
- * the shortest interval of either camera; expired is 0 when deliveries are fewer than
- * PAIRING_KEPT frames apart.
+ * is nearer by a sixteenth of an interval; else the earlier one can have no partner any more.
+ * Greedy matching of points on a line is a largest one, and passing one frame over costs at most
+ * one pair, so  pairs >= largest matching - passed_over - expired. passed_over is 0 when the
+ * tolerance is at most half the shortest interval of either camera; expired is 0 when deliveries
+ * are fewer than PAIRING_KEPT frames apart.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PAIRING_H
@@ -51,7 +51,7 @@ struct pairing_side {
 struct pairing {
     struct pairing_side side[2]; /* left, right */
     int64_t tolerance_ns;
-    int tolerance_follows; /* it is half the shorter interval, whatever that becomes */
+    int tolerance_follows; /* it is 9/16 of the shorter interval, whatever that becomes */
     enum pairing_mode mode;
     const char *reason; /* why it pairs by arrival, "" as long as it does not */
     int culprit;        /* the side whose times were no good */
@@ -68,7 +68,7 @@ struct pairing_gaps {
     double median_ms, p95_ms; /* of right minus left: the signed median; of its size: 95 % */
 };
 
-/* tolerance_ns 0 takes half the shorter interval; interval_ns are the cameras' nominal ones, 0
+/* tolerance_ns 0 takes half the shorter interval and a sixteenth for jitter; interval_ns are the cameras' nominal ones, 0
  * unknown. */
 void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]);
 
