@@ -68,8 +68,8 @@ struct pairing_gaps {
     double median_ms, p95_ms; /* of right minus left: the signed median; of its size: 95 % */
 };
 
-/* tolerance_ns 0 takes half the shorter interval and a sixteenth for jitter; interval_ns are the cameras' nominal ones, 0
- * unknown. */
+/* tolerance_ns 0 takes half the shorter interval and a sixteenth for jitter; interval_ns are the
+ * cameras' nominal ones, 0 unknown. */
 void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]);
 
 /* What is queued is forgotten (and counted unpaired) and times are judged afresh; counts go on.

@@ -22,8 +22,7 @@ struct source_options {
     int flip[2], rotate180[2];
     int width, height; /* of one camera's picture, 0 the source's choice; rate is asked of it too */
     char format[8];    /* "MJPG", "YUYV"...; "" the source's choice */
-    double
-        sync_tolerance_ms; /* largest time between the pictures of a pair; 0 half a frame and a sixteenth */
+    double sync_tolerance_ms; /* largest time between the pictures of a pair; 0: by itself */
 };
 
 struct controls;
