@@ -16,7 +16,7 @@ enum {
     HALF = 5,      /* of the patch that is correlated */
     FINE_HALF = 7, /* of the patch of the least squares */
     ROWS = 6,      /* searched up and down */
-    EDGE = FINE_HALF + 3,
+    EDGE = FINE_HALF + 4,
     CORNERS_MOST = 4000
 };
 #define CORRELATION_LEAST 0.85
@@ -196,6 +196,15 @@ static int refine(const struct grey *f, struct corner c, const struct grey *g, d
     return -EDOM;
 }
 
+/* Whether the way back from the right picture ends where the way there began: it does not where
+ * the two patches show different things, as where a near edge crosses a far one. */
+static int comes_back(const struct grey *left, struct corner c, const struct grey *right, double x,
+                      double y) {
+    struct corner there = {(int)lrint(x), (int)lrint(y)};
+    double u = c.x + there.x - x, v = c.y + there.y - y, back_x = u, back_y = v;
+    return refine(right, there, left, &back_x, &back_y) == 0 && hypot(back_x - u, back_y - v) < 0.2;
+}
+
 static int match(const struct grey *left, const struct grey *right, struct corner c, int least,
                  int most, float *scores, struct row_match *out) {
     struct patch p;
@@ -212,6 +221,8 @@ static int match(const struct grey *left, const struct grey *right, struct corne
         return -ENODATA;
     double x = there.x, y = there.y;
     if (refine(left, c, right, &x, &y))
+        return -ENODATA;
+    if (!comes_back(left, c, right, x, y))
         return -ENODATA;
     *out = (struct row_match){(float)c.x, (float)c.y, (float)(c.x - x), (float)(y - c.y)};
     return 0;
@@ -244,12 +255,88 @@ static void summarise(const struct row_match *m, int count, float *v, struct row
     result->p95_abs = quantile(v, count, 0.95);
 }
 
+/* ---- mismatches */
+
+#define NEIGHBOURS 8
+#define FAR_OFF 5 /* times the spread that is usual, and OFF_LEAST */
+#define OFF_LEAST 0.75
+
+/* What drift of a rig does to rows, to first order: turns and shifts of a camera move them by a +
+ * b x + c y + e disparity. L1 fit by reweighting, so that mismatches do not matter. Gives what is
+ * left. */
+static void take_out_drift(const struct row_match *m, int count, double median, float *left) {
+    double fit[4] = {median, 0, 0, 0};
+    for (int round = 0; round < 12; round++) {
+        double system[4][5] = {{0}};
+        for (int i = 0; i < count; i++) {
+            const double row[4] = {1, (double)m[i].x / 500, (double)m[i].y / 500,
+                                   (double)m[i].dx / 100};
+            double is = 0;
+            for (int k = 0; k < 4; k++)
+                is += fit[k] * row[k];
+            left[i] = (float)((double)m[i].dy - is);
+            double weight = 1 / fmax(fabs((double)left[i]), 0.05);
+            for (int k = 0; k < 4; k++) {
+                for (int l = 0; l < 4; l++)
+                    system[k][l] += weight * row[k] * row[l];
+                system[k][4] += weight * row[k] * (double)m[i].dy;
+            }
+        }
+        for (int k = 1; k < 4; k++) /* where all lie in one line, or at one depth */
+            system[k][k] += 1e-3 * count;
+        if (!solve4(system))
+            return;
+        for (int k = 0; k < 4; k++)
+            fit[k] = system[k][4];
+    }
+}
+
+/* Median of what is left at the nearest other matches: what a lens, a moving thing or a rolling
+ * shutter does, several neighbours have in common. */
+static double around(const struct row_match *m, const float *left, int count, int at) {
+    float distance[NEIGHBOURS], value[NEIGHBOURS];
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        float d = hypotf(m[i].x - m[at].x, m[i].y - m[at].y);
+        if (i == at || (n == NEIGHBOURS && d >= distance[n - 1]))
+            continue;
+        int k = n < NEIGHBOURS ? n++ : n - 1;
+        for (; k > 0 && distance[k - 1] > d; k--) {
+            distance[k] = distance[k - 1];
+            value[k] = value[k - 1];
+        }
+        distance[k] = d;
+        value[k] = left[i];
+    }
+    qsort(value, (size_t)n, sizeof *value, compare);
+    return n ? (double)(value[n / 2] + value[(n - 1) / 2]) / 2 : 0;
+}
+
+/* Leaves out matches that stand alone against all their neighbours. What is left of count. values
+ * has room for 3 * count. */
+static int leave_out(struct row_match *m, int count, float *values) {
+    float *left = values, *off = values + count, *sorted = values + 2 * (size_t)count;
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        sorted[i] = m[i].dy;
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    take_out_drift(m, count, quantile(sorted, count, 0.5), left);
+    for (int i = 0; i < count; i++)
+        off[i] = sorted[i] = fabsf(left[i] - (float)around(m, left, count, i));
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    double most = fmax(OFF_LEAST, FAR_OFF * 1.48 * quantile(sorted, count, 0.5));
+    for (int i = 0; i < count; i++)
+        if ((double)off[i] <= most)
+            m[kept++] = m[i];
+    return kept;
+}
+
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
                       int most, struct row_error *result, struct row_match *matches, int room) {
     struct grey l = {left, width, height}, r = {right, width, height};
     struct corner *corners = malloc(CORNERS_MOST * sizeof *corners);
     struct row_match *found = malloc(CORNERS_MOST * sizeof *found);
-    float *values = malloc(CORNERS_MOST * sizeof *values);
+    float *values = malloc(3 * CORNERS_MOST * sizeof *values);
     float *scores = malloc((size_t)(most - least + 1) * (2 * ROWS + 1) * sizeof *scores);
     int error = 0, count = 0;
     *result = (struct row_error){0};
@@ -259,7 +346,9 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
         int candidates = find_corners(&l, corners);
         for (int i = 0; i < candidates; i++)
             count += match(&l, &r, corners[i], least, most, scores, &found[count]) == 0;
-        result->matches = count;
+        int kept = count < ROW_ERROR_MATCHES_LEAST ? count : leave_out(found, count, values);
+        result->left_out = count - kept;
+        result->matches = count = kept;
         if (count < ROW_ERROR_MATCHES_LEAST)
             error = -ENODATA;
         else
@@ -275,7 +364,7 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
 }
 
 double row_error_offset(const struct row_error *error) {
-    return fabs(error->median) < 0.05 ? 0 : error->median;
+    return fabs(error->median) < ROW_OFFSET_LEAST ? 0 : error->median;
 }
 
 const char *row_error_advice(const struct row_error *error) {

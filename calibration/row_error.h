@@ -16,6 +16,7 @@ struct row_match {
 
 struct row_error {
     int matches;       /* features found in both pictures */
+    int left_out;      /* besides them, taken for mismatches: alone against their neighbours */
     double median;     /* of dy with its sign: how far the right picture sits too low, px */
     double median_abs; /* of |dy| */
     double mean_abs;
@@ -24,6 +25,7 @@ struct row_error {
 };
 
 #define ROW_ERROR_MATCHES_LEAST 30
+#define ROW_OFFSET_LEAST 0.1 /* px; below it is what a picture of something else may say, too */
 
 /* Two grey pictures of one size. Disparities least..most px and up to 6 rows up and down are
  * searched. matches (may be NULL) gets up to `room` of them. 0, or -ENODATA (fewer than
@@ -32,8 +34,7 @@ struct row_error {
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
                       int most, struct row_error *result, struct row_match *matches, int room);
 
-/* The row_offset that brings the median to 0, 0 where it is below what a
- * picture can tell (0.05 px). */
+/* The row_offset that brings the median to 0, 0 where it is below ROW_OFFSET_LEAST. */
 double row_error_offset(const struct row_error *error);
 
 /* Why a rig needs care, in words for a person, or NULL when all is well: rows off by more than
