@@ -62,7 +62,7 @@ static int open_live(struct viewer *v, const struct view_options *o) {
     struct live_options options = {
         .policy = v->source->live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
         .frames = o->frames,
-        .kept = 1 + OUTPUT_FRAMES,
+        .kept = 2 + OUTPUT_FRAMES, /* on screen, in the hand that measures rows */
         .player = true,
         .rate = shooting || v->source->live ? 0 : v->rate,
         .notify = shooting ? NULL : window_wake,
@@ -158,6 +158,7 @@ static int view_source(struct viewer *v, const struct view_options *o,
 }
 
 static void free_viewer(struct viewer *v) {
+    row_watch_close(&v->watch);
     frame_drop(&v->shown);
     output_close(&v->output);
     live_close(&v->live);

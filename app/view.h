@@ -3,7 +3,7 @@
  * live_take, and settings go to the threads by live_set_params. cmd_view.c opens it, view_loop.c
  * is the loop, view_keys.c what keys do, view_mouse.c the mouse, view_panel.c the sliders,
  * view_overlay.c what lies on the picture, view_stats.c the statistics, view_export.c the files,
- * view_controls.c and view_live.c the cameras,
+ * view_controls.c and view_live.c the cameras, view_rig.c the rig,
  * view_state.c what is remembered.
  * SPDX-License-Identifier: MIT
  */
@@ -15,6 +15,7 @@
 #include "app/live.h"
 #include "app/output_gst.h"
 #include "app/rig_options.h"
+#include "app/row_watch.h"
 #include "capture/controls.h"
 #include "capture/source_status.h"
 #include "render/draw.h"
@@ -80,6 +81,8 @@ struct viewer {
     struct rig_use rig;
     struct recorder *recorder; /* NULL: not recording */
     struct output *output;     /* NULL: without --out */
+    struct row_watch *watch;   /* NULL: rows are not measured */
+    struct row_watch_state rows;
     const struct view_options *options;
     double ui_scale;
 
@@ -183,6 +186,11 @@ void view_record_toggle(struct viewer *v);
 void view_record_end(struct viewer *v);
 void view_record_frame(struct viewer *v);
 void view_record_draw(struct viewer *v);
+
+/* view_rig.c: the rig's group; depths beside the number of labels; another turn of the loop. */
+void view_rig_draw(struct viewer *v);
+void view_nearest_draw(struct viewer *v);
+void view_rig_watch(struct viewer *v);
 
 /* view_live.c: looks what the source says (often enough; redraws when that matters); parts of
  * the window, the statistics' among its panel. */

@@ -244,6 +244,7 @@ int view_interact(struct viewer *v) {
         bool more = take_frames(v);
         handle_events(v);
         view_live_look(v);
+        view_rig_watch(v);
         if (v->redraw_at_ns && view_now_ns() >= v->redraw_at_ns) {
             v->redraw_at_ns = 0;
             view_redraw(v);

@@ -49,6 +49,8 @@ static void draw_params(struct viewer *v) {
             open = ui_group(v->ui, info->group, info->when == PARAM_LIVE);
         if (open)
             changed |= draw_param(v, info);
+        if (open && strcmp(info->name, "disparity_range") == 0)
+            view_nearest_draw(v);
     }
     if (changed)
         view_apply(v);
@@ -151,6 +153,7 @@ void view_panel_draw(struct viewer *v, int width, int height) {
         ui_text_color(v->ui, 0xb0b0b0, "no calibration: disparities in pixels");
     view_controls_draw(v);
     draw_picture_group(v);
+    view_rig_draw(v);
     draw_preset_group(v);
     draw_params(v);
     ui_panel_end(v->ui);

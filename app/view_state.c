@@ -183,6 +183,12 @@ static void add_values(const struct viewer *v, GString *text) {
     g_string_append_printf(
         text, "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n", v->panel,
         v->bar, v->stats, v->help, v->draw_settings.rows, window_is_fullscreen(v->window));
+    if (view_has_rig(v))
+        g_string_append_printf(
+            text, "state nearest %.4f\n",
+            view_depth(v, v->params.min_disparity + v->params.disparity_range - 1));
+    g_string_append_printf(text, "state rows %ld %.3f %.3f %d\n", v->rows.count,
+                           v->rows.rows.median, v->rows.rows.p95_abs, v->rows.advice != NULL);
     g_string_append_printf(text, "state message %s\n", v->message);
     g_string_append_printf(text, "state banner %s\n", v->cameras.status.banner);
     g_string_append_printf(text, "state locked %d\n",

@@ -1,0 +1,84 @@
+/*
+ * The rig's page of the panel: rows that do not agree are measured, warned of and moved back, on
+ * the pictures at hand. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct rows {
+    long count;
+    double median, p95;
+    int advice;
+};
+
+static struct rows rows_of(const struct gui_program *p) {
+    struct rows r = {-1, 0, 0, 0};
+    g_autofree char *text = gui_look(p, "state", "rows");
+    g_assert_nonnull(text);
+    g_assert_cmpint(sscanf(text, "%ld %lf %lf %d", &r.count, &r.median, &r.p95, &r.advice), ==, 4);
+    return r;
+}
+
+static void test_rows(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
+    gui_click(&p, "group.rig");
+    gui_wait_for(&p, gui_in_sight(&p, "measure_rows"));
+    g_assert_cmpint(rows_of(&p).count, ==, 0); /* off until it is asked for */
+    gui_click(&p, "measure_rows");
+    gui_wait_for(&p, rows_of(&p).count > 0 && rows_of(&p).advice);
+    struct rows before = rows_of(&p);
+    g_test_message("median %.3f, 95 %% %.3f px", before.median, before.p95);
+    g_assert_cmpfloat(fabs(before.median - 2), <, 0.1);
+    gui_click(&p, "row_offset_take");
+    gui_wait_for(&p, !gui_is(&p, "value", "row_offset", "0"));
+    g_autofree char *value = gui_look(&p, "value", "row_offset");
+    g_assert_cmpfloat(fabs(g_ascii_strtod(value, NULL) - 2), <, 0.1);
+    gui_wait_for(&p, rows_of(&p).p95 < 0.5);
+    struct rows after = rows_of(&p);
+    g_test_message("with %s: median %.3f, 95 %% %.3f px", value, after.median, after.p95);
+    g_assert_cmpint(after.advice, ==, 0);
+    g_assert_cmpfloat(fabs(after.median), <, 0.1);
+    gui_click(&p, "rig_row_lines");
+    gui_wait_for(&p,
+                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
+    gui_click(&p, "measure_rows");
+    gui_wait_for(&p, rows_of(&p).count == 0);
+    gui_quit(&p);
+}
+
+/* Beside the number of labels stands how near they reach, and the plot of the depth error is there
+ * where a calibration is; a part of the pictures keeps its depths. */
+static void test_depths(void) {
+    struct gui_program p = {0};
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *pair =
+        g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
+    g_autofree char *calib = g_build_filename(pair, "calib.txt", NULL);
+    if (!g_file_test(calib, G_FILE_TEST_EXISTS)) {
+        g_test_skip("needs ../shared/data/middlebury/motorcycle");
+        return;
+    }
+    g_autofree char *options =
+        g_strdup_printf("--calib %s --roi 200,100,320,200 --scale 0.5", calib);
+    gui_start(&p, options, pair);
+    gui_click(&p, "group.rig");
+    gui_wait_for(&p, gui_in_sight(&p, "depth_error"));
+    /* 193.001 mm * 994.978 px / (31.086 px + 2 * 15 px of the whole) */
+    g_autofree char *nearest = gui_look(&p, "state", "nearest");
+    g_assert_nonnull(nearest);
+    g_test_message("nearest %s m", nearest);
+    g_assert_cmpfloat(fabs(g_ascii_strtod(nearest, NULL) - 3.1437), <, 0.001);
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/rig/rows", test_rows);
+    g_test_add_func("/gui/rig/depths", test_depths);
+    return g_test_run();
+}
