@@ -1,7 +1,7 @@
 /*
  * One frame's way through the pipeline: up to the backend, through the stages, back down. Where the
  * backend has lanes, two frames may be on their way: the next one's pictures go up and the last
- * one's results come down while the stages of one work. Each of the two has a slot for what crosses.
+ * one's results come down while the stages of one work. Each has a slot for what crosses.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"

@@ -1,6 +1,7 @@
 /*
- * A device that is lost, by a backend that says so: a CPU backend with lanes stands for the GPU. With
- * backend=auto the CPU backend takes over and no frame is wrong; else the frame ends with an error.
+ * A device that is lost, by a backend that says so: a CPU backend with lanes stands for the GPU.
+ * With backend=auto the CPU backend takes over and no frame is wrong; else the frame ends with an
+ * error.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
