@@ -10,4 +10,6 @@ void cpu_tune_avx2(struct backend_cpu *cpu) {
     tune_levels_avx2(cpu);
     tune_cost_avx2(cpu);
     tune_pick_avx2(cpu);
+    tune_census_avx2(cpu);
+    tune_refine_avx2(cpu);
 }

@@ -14,6 +14,8 @@ void tune_resting_avx2(struct backend_cpu *cpu);
 void tune_cost_avx2(struct backend_cpu *cpu);
 void tune_pick_avx2(struct backend_cpu *cpu);
 void tune_levels_avx2(struct backend_cpu *cpu);
+void tune_census_avx2(struct backend_cpu *cpu);
+void tune_refine_avx2(struct backend_cpu *cpu);
 
 void widen_row_avx2(const struct widen_args *a, int y);
 
