@@ -52,8 +52,15 @@ void cuda_check(backend_cuda *cuda, const char *what) {
     note(cuda, cudaGetLastError(), what);
 }
 
+/* A thread that comes for the first time is on GPU 0. */
+static void enter(const backend_cuda *cuda) {
+    if (cudaSetDevice(cuda->device) != cudaSuccess)
+        cudaGetLastError();
+}
+
 static void *cuda_alloc(backend *b, size_t bytes) {
     void *memory = nullptr;
+    enter(cuda_of(b));
     if (cudaMalloc(&memory, bytes ? bytes : 1) == cudaSuccess)
         return memory;
     cudaGetLastError();
@@ -68,8 +75,9 @@ static void cuda_release(backend *b, void *memory) {
     note(cuda_of(b), cudaFree(memory), "freeing GPU memory");
 }
 
-static void *cuda_alloc_host(backend *, size_t bytes) {
+static void *cuda_alloc_host(backend *b, size_t bytes) {
     void *memory = nullptr;
+    enter(cuda_of(b));
     if (cudaMallocHost(&memory, bytes ? bytes : 1) == cudaSuccess)
         return memory;
     cudaGetLastError();
@@ -83,6 +91,7 @@ static void cuda_release_host(backend *b, void *memory) {
 
 static void cuda_upload(backend *b, void *to, const void *from, size_t bytes) {
     backend_cuda *cuda = cuda_of(b);
+    enter(cuda); /* every frame begins with an upload */
     note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
 }
 
@@ -245,6 +254,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
         cuda_close(&b);
         return nullptr;
     }
+    cuda->device = gpu;
     cudaDeviceProp properties;
     cudaGetDeviceProperties(&properties, gpu);
     cuda->capability = 10 * properties.major + properties.minor;

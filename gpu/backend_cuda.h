@@ -20,6 +20,7 @@ struct backend_cuda {
     cudaEvent_t signals[BACKEND_SIGNALS];
     cudaEvent_t marks[BACKEND_MARKS];
     int error;                /* first failure since the last finish */
+    int device;               /* number of the GPU */
     int capability;           /* 90 for compute capability 9.0 */
     int processors;           /* multiprocessors */
     size_t shared_most;       /* bytes of shared memory a block may ask for */
