@@ -14,14 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum texture {
-    LEFT = DRAW_PART_LEFT,
-    RIGHT = DRAW_PART_RIGHT,
-    DISPARITY = DRAW_PART_DISPARITY,
-    CONFIDENCE = DRAW_PART_CONFIDENCE,
-    COLORS,
-    TEXTURES
-};
+enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, COLORS, TEXTURES };
 
 #define POINTS_MS 16.0 /* time for points, where not all are drawn */
 #define POINTS_STEP 8  /* at most every so many'th column and row */
@@ -29,7 +22,7 @@ enum texture {
 
 struct draw {
     GLuint view_program[DRAW_POINTS][2]; /* without and with row lines */
-    GLuint points_program, vertex_array, texture[TEXTURES];
+    GLuint points_program, vertex_array, texture[TEXTURES], buffer;
     int colormaps;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long number[COLORS];         /* of the frame in each texture */
@@ -38,8 +31,6 @@ struct draw {
     GLuint layer, layer_color, layer_depth;
     struct draw_settings layer_settings;
     long layer_number;
-    draw_fill fill; /* NULL: by the host */
-    void *fill_context;
 };
 
 static const char *const sampler_names[TEXTURES] = {"left", "right", "disparity", "confidence",
@@ -110,6 +101,7 @@ struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
     glGenRenderbuffers(1, &draw->layer_depth);
     glGenVertexArrays(1, &draw->vertex_array);
     glGenTextures(TEXTURES, draw->texture);
+    glGenBuffers(1, &draw->buffer);
     for (int i = 0; i < TEXTURES; i++)
         make_texture(draw->texture[i]);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
@@ -131,6 +123,7 @@ void draw_close(struct draw **draw_pointer) {
     glDeleteRenderbuffers(1, &draw->layer_depth);
     glDeleteVertexArrays(1, &draw->vertex_array);
     glDeleteTextures(TEXTURES, draw->texture);
+    glDeleteBuffers(1, &draw->buffer);
     free(draw);
 }
 
@@ -159,13 +152,20 @@ static void make_room(struct draw *draw, int width, int height, int channels) {
     }
 }
 
+/* Through a pixel buffer: OpenGL on a GPU would copy the host's memory more slowly by itself
+ * (docs/PERFORMANCE.md). */
 static void upload(struct draw *draw, enum texture which, const struct frame *frame) {
     const void *data[COLORS] = {frame->rect_left.data, frame->rect_right.data, frame->disparity,
                                 frame->confidence};
     bool color = draw->channels > 1;
+    size_t pixels = (size_t)draw->width * (size_t)draw->height;
+    size_t bytes = pixels * (which == DISPARITY ? 2 : which < DISPARITY && color ? 3 : 1);
     glBindTexture(GL_TEXTURE_2D, draw->texture[which]);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->buffer);
+    glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, data[which], GL_STREAM_DRAW);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, forms[which][color].format,
-                    forms[which][color].type, data[which]);
+                    forms[which][color].type, NULL);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
 /* What the view shows of the frame comes into the textures, unless it is there. */
@@ -179,11 +179,6 @@ static void bring(struct draw *draw, enum draw_view view, const struct frame *fr
         if (!(view_textures[view] & BIT(i)) || draw->number[i] == number)
             continue;
         draw->number[i] = number;
-        if (draw->fill && (i == DISPARITY || i == CONFIDENCE)) {
-            if (draw->fill(draw->fill_context, (enum draw_part)i, frame) == 0)
-                continue;
-            draw->fill = NULL;
-        }
         upload(draw, (enum texture)i, frame);
     }
 }
@@ -329,10 +324,10 @@ static bool draw_points(struct draw *draw, const struct draw_settings *s) {
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
     return a->view == b->view && a->colormap == b->colormap && a->least == b->least &&
            a->most == b->most && a->blend == b->blend && a->rows == b->rows &&
-           a->no_rows == b->no_rows && a->zoom == b->zoom && a->center_x == b->center_x &&
-           a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
-           a->distance == b->distance && a->shift_x == b->shift_x && a->shift_y == b->shift_y &&
-           a->width == b->width && a->height == b->height;
+           a->no_rows == b->no_rows && a->all_points == b->all_points && a->zoom == b->zoom &&
+           a->center_x == b->center_x && a->center_y == b->center_y && a->yaw == b->yaw &&
+           a->pitch == b->pitch && a->distance == b->distance && a->shift_x == b->shift_x &&
+           a->shift_y == b->shift_y && a->width == b->width && a->height == b->height;
 }
 
 /* Makes the layer as large as the area; it is what is drawn to afterwards. */
@@ -393,20 +388,4 @@ bool draw_frame(struct draw *draw, const struct draw_settings *s, const struct f
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glViewport(0, 0, s->x + s->width, s->window_height);
     return more;
-}
-
-void draw_maps(struct draw *draw, int width, int height, int channels, unsigned *disparity,
-               unsigned *confidence) {
-    make_room(draw, width, height, channels);
-    *disparity = draw->texture[DISPARITY];
-    *confidence = draw->texture[CONFIDENCE];
-}
-
-void draw_share(struct draw *draw, draw_fill fill, void *context) {
-    draw->fill = fill;
-    draw->fill_context = context;
-}
-
-bool draw_is_sharing(const struct draw *draw) {
-    return draw->fill != NULL;
 }

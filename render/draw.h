@@ -57,20 +57,6 @@ struct draw;
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count);
 void draw_close(struct draw **draw);
 
-/* What is in the textures of a draw: its parts may come there by another way than the host's. */
-enum draw_part { DRAW_PART_LEFT, DRAW_PART_RIGHT, DRAW_PART_DISPARITY, DRAW_PART_CONFIDENCE };
-
-/* That way: fills the part's texture with the frame's. 0, or -errno when it cannot, and is then
- * not asked again. */
-typedef int (*draw_fill)(void *context, enum draw_part part, const struct frame *frame);
-
-/* Names of the textures of disparity (GL_R16I) and confidence (GL_R8), made for pictures of that
- * size, for a draw_fill that draw_share then sets; fill NULL ends it. */
-void draw_maps(struct draw *draw, int width, int height, int channels, unsigned *disparity,
-               unsigned *confidence);
-void draw_share(struct draw *draw, draw_fill fill, void *context);
-bool draw_is_sharing(const struct draw *draw);
-
 /* Draws a frame (NULL: there is none yet). number tells frames apart: what was copied to textures
  * under the number of before is not copied again. True when drawing again would show more. */
 bool draw_frame(struct draw *draw, const struct draw_settings *settings, const struct frame *frame,

@@ -1,6 +1,7 @@
 /*
  * What it costs to bring a frame of 1920x1080 from the GPU's memory into OpenGL's textures: by
- * way of the host (download, then upload), and by textures shared between CUDA and OpenGL. Needs
+ * way of the host (download, then upload, each part alone as well, and through a pixel buffer),
+ * and by textures shared between CUDA and OpenGL, from the GPU's memory or from the frame's. Needs
  * a display whose OpenGL is the NVIDIA GPU's.
  * SPDX-License-Identifier: MIT
  */
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #define WIDTH 1920
@@ -58,69 +60,110 @@ static GLuint make_texture(int shared, int part) {
     return texture;
 }
 
-static void by_host() {
-    GLuint texture[PARTS];
-    void *on_gpu[PARTS], *on_host[PARTS];
-    double down[ROUNDS], up[ROUNDS];
+static const char *const part_names[PARTS] = {"left", "right", "disparity", "confidence"};
+static GLuint texture[2][PARTS];
+static void *on_gpu[PARTS], *on_host[PARTS];
+
+static void take_memory() {
     for (int i = 0; i < PARTS; i++) {
-        size_t bytes = (size_t)WIDTH * HEIGHT * host_bytes[i];
-        texture[i] = make_texture(0, i);
+        size_t bytes = (size_t)WIDTH * HEIGHT * shared_bytes[i];
+        texture[0][i] = make_texture(0, i);
+        texture[1][i] = make_texture(1, i);
         check(cudaMalloc(&on_gpu[i], bytes), "memory");
         check(cudaMallocHost(&on_host[i], bytes), "pinned memory");
     }
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glFinish();
-    for (int round = 0; round < ROUNDS; round++) {
+}
+
+static double download_ms() {
+    double times[ROUNDS];
+    for (double &time : times) {
         double begin = now_ms();
         for (int i = 0; i < PARTS; i++)
             check(cudaMemcpyAsync(on_host[i], on_gpu[i], (size_t)WIDTH * HEIGHT * host_bytes[i],
                                   cudaMemcpyDeviceToHost, 0),
                   "download");
         check(cudaDeviceSynchronize(), "download");
-        double middle = now_ms();
-        for (int i = 0; i < PARTS; i++) {
-            glBindTexture(GL_TEXTURE_2D, texture[i]);
-            glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, WIDTH, HEIGHT, format[0][i], type[i],
-                            on_host[i]);
-        }
-        glFinish();
-        down[round] = middle - begin;
-        up[round] = now_ms() - middle;
+        time = now_ms() - begin;
     }
-    double d = median(down), u = median(up);
-    printf("by the host   download %.3f ms, upload %.3f ms, together %.3f ms\n", d, u, d + u);
+    return median(times);
 }
 
-static void by_sharing() {
-    GLuint texture[PARTS];
-    void *on_gpu[PARTS];
-    cudaGraphicsResource_t resource[PARTS];
-    double times[ROUNDS];
-    for (int i = 0; i < PARTS; i++) {
-        texture[i] = make_texture(1, i);
-        check(cudaMalloc(&on_gpu[i], (size_t)WIDTH * HEIGHT * shared_bytes[i]), "memory");
-        check(cudaGraphicsGLRegisterImage(&resource[i], texture[i], GL_TEXTURE_2D,
-                                          cudaGraphicsRegisterFlagsWriteDiscard),
-              "sharing a texture");
+static void upload_part(int i, GLuint buffer) {
+    size_t bytes = (size_t)WIDTH * HEIGHT * host_bytes[i];
+    const void *from = on_host[i];
+    if (buffer) {
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer);
+        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
+        memcpy(glMapBuffer(GL_PIXEL_UNPACK_BUFFER, GL_WRITE_ONLY), on_host[i], bytes);
+        glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
+        from = NULL;
     }
-    glFinish();
-    for (int round = 0; round < ROUNDS; round++) {
+    glBindTexture(GL_TEXTURE_2D, texture[0][i]);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, WIDTH, HEIGHT, format[0][i], type[i], from);
+    if (buffer)
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+}
+
+static double upload_ms(int first, int last, GLuint buffer) {
+    double times[ROUNDS];
+    for (double &time : times) {
         double begin = now_ms();
-        check(cudaGraphicsMapResources(PARTS, resource, 0), "mapping");
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = first; i <= last; i++)
+            upload_part(i, buffer);
+        glFinish();
+        time = now_ms() - begin;
+    }
+    return median(times);
+}
+
+static void by_host() {
+    GLuint buffer;
+    glGenBuffers(1, &buffer);
+    printf("download      %.3f ms\n", download_ms());
+    printf("upload        %.3f ms, through a buffer %.3f ms\n", upload_ms(0, PARTS - 1, 0),
+           upload_ms(0, PARTS - 1, buffer));
+    for (int i = 0; i < PARTS; i++)
+        printf("  %-11s %.3f ms, through a buffer %.3f ms\n", part_names[i], upload_ms(i, i, 0),
+               upload_ms(i, i, buffer));
+}
+
+static double share_ms(int first, int last, void *const *from, enum cudaMemcpyKind kind,
+                       cudaGraphicsResource_t *resource) {
+    double times[ROUNDS];
+    int count = last - first + 1;
+    for (double &time : times) {
+        double begin = now_ms();
+        check(cudaGraphicsMapResources(count, resource + first, 0), "mapping");
+        for (int i = first; i <= last; i++) {
             cudaArray_t array;
             size_t row = (size_t)WIDTH * shared_bytes[i];
             check(cudaGraphicsSubResourceGetMappedArray(&array, resource[i], 0, 0), "mapping");
-            check(cudaMemcpy2DToArrayAsync(array, 0, 0, on_gpu[i], row, row, HEIGHT,
-                                           cudaMemcpyDeviceToDevice, 0),
+            check(cudaMemcpy2DToArrayAsync(array, 0, 0, from[i], row, row, HEIGHT, kind, 0),
                   "copying");
         }
-        check(cudaGraphicsUnmapResources(PARTS, resource, 0), "unmapping");
+        check(cudaGraphicsUnmapResources(count, resource + first, 0), "unmapping");
         check(cudaDeviceSynchronize(), "copying");
         glFinish();
-        times[round] = now_ms() - begin;
+        time = now_ms() - begin;
     }
-    printf("by sharing    copy %.3f ms\n", median(times));
+    return median(times);
+}
+
+static void by_sharing() {
+    cudaGraphicsResource_t resource[PARTS];
+    for (int i = 0; i < PARTS; i++)
+        check(cudaGraphicsGLRegisterImage(&resource[i], texture[1][i], GL_TEXTURE_2D,
+                                          cudaGraphicsRegisterFlagsWriteDiscard),
+              "sharing a texture");
+    printf("sharing       %.3f ms from the GPU's memory, %.3f ms from the frame's\n",
+           share_ms(0, PARTS - 1, on_gpu, cudaMemcpyDeviceToDevice, resource),
+           share_ms(0, PARTS - 1, on_host, cudaMemcpyHostToDevice, resource));
+    for (int i = 0; i < PARTS; i++)
+        printf("  %-11s %.3f ms from the GPU's memory, %.3f ms from the frame's\n", part_names[i],
+               share_ms(i, i, on_gpu, cudaMemcpyDeviceToDevice, resource),
+               share_ms(i, i, on_host, cudaMemcpyHostToDevice, resource));
 }
 
 int main() {
@@ -141,6 +184,7 @@ int main() {
     printf("OpenGL        %s, %s\n", (const char *)glGetString(GL_VERSION),
            (const char *)glGetString(GL_RENDERER));
     printf("frame         %dx%d, median of %d\n", WIDTH, HEIGHT, ROUNDS);
+    take_memory();
     by_host();
     by_sharing();
     glfwTerminate();

@@ -92,13 +92,20 @@ measure() {
     echo "== a recording of 1280x720 at 30 a second, 10 s, CUDA"
     "$dir/livestereo" view "$dir/hd.mkv" --set backend=cuda --set disparity_range=96 --loop --drop \
         --frames 300 --stats --report -v
+    for view in 3 5 6; do
+        echo "== 1920x1080, view $view, CUDA"
+        "$dir/livestereo" view synth:width=1920,height=1080,range=128,frames=8 --loop \
+            --set backend=cuda --set disparity_range=128 --rate 1000 --frames 60 \
+            --view "$view" --report
+    done
     echo "== the same with every core at work on the CPU backend: answers to a key"
     "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cpu \
         --set disparity_range=96 --frames 3 --report
     echo "== GUI tests, CUDA backend"
     for test in "$dir"/test_gui*; do
-        GUI_OPTIONS="--set backend=cuda" "$test"
+        GUI_OPTIONS="--set backend=cuda" "$test" || status=1
     done
+    return ${status:-0}
 }
 
 case ${1:-} in

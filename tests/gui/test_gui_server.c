@@ -83,7 +83,7 @@ static void test_answers(void) {
     struct gui_program p = {0};
     double ms[ANSWERS];
     gui_start(&p,
-              "--set disparity_range=96 --set bp_iterations=10 --set lr_check=bp"
+              "--set backend=cpu --set disparity_range=96 --set bp_iterations=10 --set lr_check=bp"
               " --set threads=0 --stats --window 1600x900",
               "synth:width=1280,height=720,range=96");
     Display *display = XOpenDisplay(NULL);
