@@ -121,7 +121,10 @@ static int view_source(struct viewer *v, const struct view_options *o,
                        const struct common_options *common) {
     bool shooting = o->screenshot != NULL;
     if (!shooting)
-        view_state_load(v, common);
+        view_state_load(v);
+    if (o->remembered && !options_set(common, "disparity_range") &&
+        v->params.disparity_range >= v->source->width) /* of a larger picture */
+        v->params.disparity_range = MAX(2, v->source->width / 2);
     if (o->scale > 0)
         v->ui_scale = fmin(4, fmax(0.5, o->scale));
     int code = set_picture(v, o);
@@ -135,6 +138,7 @@ static int view_source(struct viewer *v, const struct view_options *o,
     code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline, v)));
     if (!v->stereo)
         return code;
+    v->running = v->params;
     v->slot[0] = v->slot[1] = v->params;
     view_list_presets(v);
     code = open_live(v, o);
@@ -214,7 +218,6 @@ static int open_and_view(int argc, char **argv, const struct common_options *com
     v->target = v->mark[0] = v->mark[1] = -1;
     v->draw_settings = (struct draw_settings){.view = DRAW_DISPARITY,
                                               .blend = 0.5,
-                                              .all_points = o->screenshot != NULL,
                                               .zoom = 1,
                                               .distance = 1,
                                               .center_x = 0.5,
@@ -282,6 +285,8 @@ int cmd_view(int argc, char **argv) {
         "  livestereo view synth: --screenshot window.png --frames 5\n"
         "Keys are listed by F1.\n",
         entries, &options, &params);
+    if (code == GO_ON && !o.screenshot)
+        o.remembered = view_state_params(&params, &options);
     if (code == GO_ON)
         code = camera_options_apply(&o.camera, &params, &o.source);
     if (code == GO_ON)

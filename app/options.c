@@ -16,7 +16,7 @@ static volatile sig_atomic_t quit;
 
 static int make_params(const struct common_options *options, struct params *params) {
     params_default(params);
-    if (options->preset && preset_load(params, options->preset) != 0)
+    if ((options->preset ? preset_load(params, options->preset) : params_load_user(params)) != 0)
         return EXIT_USAGE;
     if (options->config && params_load(params, options->config) != 0)
         return EXIT_USAGE;

@@ -36,6 +36,7 @@ struct view_options {
     int frames;
     double rate, start, scale;
     gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
+    bool remembered; /* the parameters are those of the last time */
 };
 
 struct recorder;
@@ -86,7 +87,8 @@ struct viewer {
     const struct view_options *options;
     double ui_scale;
 
-    struct params params, slot[2]; /* in use; A and B */
+    struct params params, slot[2]; /* in use, those of START at the next one; A and B */
+    struct params running;         /* as the pipeline was opened */
     int slot_now;
     long refused;
 
@@ -205,7 +207,14 @@ void view_controls_draw(struct viewer *v);
 const char *view_control_name(const struct control *control, int side, char *buf, size_t size);
 
 /* view_state.c */
-void view_state_load(struct viewer *v, const struct common_options *options);
+void view_state_load(struct viewer *v);
+/* Over the defaults and the user's own, unless newer or asked otherwise: the settings of the last
+ * time. True where there are some. */
+bool view_state_params(struct params *params, const struct common_options *options);
+/* Whether a parameter will have another value at the next start. */
+bool view_is_next(const struct viewer *v, const struct param_info *info);
+/* Copies the parameters of one kind. */
+void view_take(struct params *to, const struct params *from, enum param_when when);
 void view_state_save(const struct viewer *v);
 void view_preset_save(struct viewer *v);
 void view_preset_load(struct viewer *v, const char *name);

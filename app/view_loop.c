@@ -85,7 +85,9 @@ void view_set_loop(struct viewer *v) {
 void view_apply(struct viewer *v) {
     if (v->params.disparity_range >= v->rig.width)
         v->params.disparity_range = v->rig.width - 1;
-    live_set_params(v->live, &v->params);
+    struct params now = v->params;
+    view_take(&now, &v->running, PARAM_START);
+    live_set_params(v->live, &now);
     view_fix_range(v);
     v->redraws = REDRAWS_INPUT;
 }
@@ -148,7 +150,7 @@ static bool take_frames(struct viewer *v) {
         v->redraws = REDRAWS_INPUT;
     if (v->refused != v->state.refused) {
         v->refused = v->state.refused;
-        v->params = v->state.params;
+        view_take(&v->params, &v->state.params, PARAM_LIVE);
         view_say(v, "these settings do not fit; back to the ones before");
     }
     return status != LIVE_END;
@@ -193,6 +195,7 @@ static int redraw(struct viewer *v) {
     draw_widgets(v, width, height);
     bool fresh = v->shown && v->fresh;
     v->fresh = false;
+    v->draw_settings.all_points = v->shoot || v->options->screenshot != NULL;
     if (draw_frame(v->draw, &v->draw_settings, v->shown, v->stats_data.frames))
         view_redraw(v);
     ui_end(v->ui);

@@ -11,20 +11,33 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What stands beside a row, and what pointing at it says. One that acts at the next start also
+ * tells what acts now. */
+static void describe_param(const struct viewer *v, const struct param_info *info, char text[96],
+                           char help[512]) {
+    char now[64] = "";
+    snprintf(help, 512, "%s%s%s\n--set %s", info->help, *info->unit ? "\nUnit: " : "", info->unit,
+             info->name);
+    if (info->when == PARAM_LIVE) {
+        snprintf(text, 96, "%s", info->name);
+        return;
+    }
+    param_print(&v->running, info, now, sizeof now);
+    bool other = view_is_next(v, info);
+    snprintf(text, 96, "%s (at next start%s%s)", info->name, other ? "; now " : "",
+             other ? now : "");
+    snprintf(help + strlen(help), 512 - strlen(help),
+             "\nActs when livestereo is started the next time; now it is %s.", now);
+}
+
 /* One parameter's row; true when it changed. */
 static bool draw_param(struct viewer *v, const struct param_info *info) {
-    bool fixed = info->when == PARAM_START;
     char text[96], help[512];
-    snprintf(text, sizeof text, "%s%s", info->name, fixed ? " (at start)" : "");
-    snprintf(help, sizeof help, "%s%s%s%s%s", info->help, *info->unit ? "\nUnit: " : "", info->unit,
-             "\n--set ", info->name);
-    if (fixed)
-        snprintf(help + strlen(help), sizeof help - strlen(help),
-                 "=VALUE when livestereo is started");
+    describe_param(v, info, text, help);
     double value = param_get(&v->params, info), before = value;
     if (info->type == PARAM_TYPE_ENUM) {
         int choice = (int)value;
-        ui_choice(v->ui, info->name, text, help, info->choices, (int)info->def, fixed, &choice);
+        ui_choice(v->ui, info->name, text, help, info->choices, (int)info->def, false, &choice);
         value = choice;
     } else if (info->type == PARAM_TYPE_BOOL) {
         bool on = value != 0;
@@ -33,12 +46,12 @@ static bool draw_param(struct viewer *v, const struct param_info *info) {
     } else {
         struct ui_knob knob = {info->name,  text,       help,       info->def,
                                info->least, info->most, info->step, info->type == PARAM_TYPE_INT,
-                               fixed};
+                               false};
         if (strcmp(info->name, "disparity_range") == 0)
             knob.most = fmin(knob.most, v->rig.width - 1);
         ui_number(v->ui, &knob, &value);
     }
-    return value != before && !fixed && param_put(&v->params, info, value) == 0;
+    return value != before && param_put(&v->params, info, value) == 0;
 }
 
 static void draw_params(struct viewer *v) {

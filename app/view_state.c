@@ -12,35 +12,45 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *state_path(const char *name) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", name, NULL);
 }
 
-static void take_live(struct params *to, const struct params *from) {
+void view_take(struct params *to, const struct params *from, enum param_when when) {
     for (int i = 0; i < param_count; i++)
-        if (param_table[i].when == PARAM_LIVE)
+        if (param_table[i].when == when)
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 
-static void load_params(struct viewer *v, const struct common_options *options) {
-    g_autofree char *path = state_path("last.ini");
-    struct params last = v->params;
-    char why[256];
-    if (options->preset || options->config || access(path, R_OK) != 0 ||
-        params_load(&last, path) != 0)
-        return;
-    take_live(&v->params, &last);
-    if (v->params.disparity_range >= v->source->width)
-        v->params.disparity_range = v->source->width > 3 ? v->source->width / 2 : 2;
-    for (char **set = options->set; set && *set; set++)
-        params_assign(&v->params, *set, why, sizeof why);
-    log_info(path, "settings of the last time; --preset default starts afresh");
+/* Whether the user wrote the settings of his own after the window saved those of the last time. */
+static bool own_are_newer(const char *last) {
+    g_autofree char *own = params_user_path();
+    struct stat a, b;
+    return stat(own, &a) == 0 && stat(last, &b) == 0 && a.st_mtime > b.st_mtime;
 }
 
-void view_state_load(struct viewer *v, const struct common_options *options) {
-    load_params(v, options);
+bool view_is_next(const struct viewer *v, const struct param_info *info) {
+    return info->when == PARAM_START && param_get(&v->params, info) != param_get(&v->running, info);
+}
+
+bool view_state_params(struct params *params, const struct common_options *options) {
+    g_autofree char *path = state_path("last.ini");
+    struct params last = *params;
+    char why[256];
+    if (options->preset || options->config || access(path, R_OK) != 0 || own_are_newer(path) ||
+        params_load(&last, path) != 0)
+        return false;
+    *params = last;
+    for (char **set = options->set; set && *set; set++)
+        params_assign(params, *set, why, sizeof why);
+    log_info(path, "settings of the last time; --preset default starts afresh");
+    return true;
+}
+
+void view_state_load(struct viewer *v) {
     g_autofree char *path = state_path("view.ini");
     g_autoptr(GKeyFile) file = g_key_file_new();
     if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL))
@@ -133,11 +143,13 @@ void view_preset_save(struct viewer *v) {
 
 void view_preset_load(struct viewer *v, const char *name) {
     struct params loaded;
-    if (!*name || preset_load(&loaded, name) != 0) {
+    params_default(&loaded);
+    view_take(&loaded, &v->params, PARAM_START); /* most presets do not name the machine's */
+    if (!*name || preset_load_over(&loaded, name) != 0) {
         view_say(v, "there is no preset \"%s\"", name);
         return;
     }
-    take_live(&v->params, &loaded);
+    v->params = loaded;
     g_strlcpy(v->preset_name, name, sizeof v->preset_name);
     view_apply(v);
     view_say(v, "preset %s", name);
@@ -145,9 +157,11 @@ void view_preset_load(struct viewer *v, const char *name) {
 
 /* ---- the map */
 
+/* What acts while the window is open. */
 static bool same(const struct params *a, const struct params *b) {
     for (int i = 0; i < param_count; i++)
-        if (param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
+        if (param_table[i].when == PARAM_LIVE &&
+            param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
             return false;
     return true;
 }
@@ -173,7 +187,11 @@ static void add_values(const struct viewer *v, GString *text) {
     g_string_append_printf(text, "state settings %c\n", "AB"[v->slot_now]);
     g_string_append_printf(text, "state loop %ld %ld %d\n", v->mark[0], v->mark[1], v->loop_file);
     g_string_append_printf(text, "state recording %d\n", v->recorder != NULL);
-    g_string_append_printf(text, "state swap %d\n", v->swap);
+    g_string_append(text, "state next ");
+    for (int i = 0, n = 0; i < param_count; i++)
+        if (view_is_next(v, &param_table[i]))
+            g_string_append_printf(text, "%s%s", n++ ? " " : "", param_table[i].name);
+    g_string_append_printf(text, "\nstate swap %d\n", v->swap);
     g_string_append_printf(text, "state zoom %.3f %.4f %.4f\n", v->draw_settings.zoom,
                            v->draw_settings.center_x, v->draw_settings.center_y);
     g_string_append_printf(text, "state orbit %.3f %.3f\n", v->draw_settings.yaw,

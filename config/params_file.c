@@ -273,15 +273,31 @@ static char *preset_path(const char *name) {
     return path;
 }
 
-int preset_load(struct params *p, const char *name_or_path) {
+int preset_load_over(struct params *p, const char *name_or_path) {
     char *path = preset_path(name_or_path);
     if (!path)
         return -ENOENT;
+    int rc = params_load(p, path);
+    g_free(path);
+    return rc;
+}
+
+int preset_load(struct params *p, const char *name_or_path) {
     struct params read;
     params_default(&read);
-    int rc = params_load(&read, path);
+    int rc = preset_load_over(&read, name_or_path);
     if (rc == 0)
         *p = read;
+    return rc;
+}
+
+char *params_user_path(void) {
+    return g_build_filename(g_get_user_config_dir(), "livestereo", "livestereo.ini", NULL);
+}
+
+int params_load_user(struct params *p) {
+    char *path = params_user_path();
+    int rc = access(path, F_OK) == 0 ? params_load(p, path) : 0;
     g_free(path);
     return rc;
 }

@@ -30,6 +30,16 @@ int params_dump(const struct params *p, FILE *out);
  * name lists the known ones. */
 int preset_load(struct params *p, const char *name_or_path);
 
+/* The same over *p, which keeps what the preset does not name. */
+int preset_load_over(struct params *p, const char *name_or_path);
+
+/* Path of the user's own settings, $XDG_CONFIG_HOME/livestereo/livestereo.ini; the caller frees it
+ * with g_free. */
+char *params_user_path(void);
+
+/* Reads them over *p. 0 also where there are none. */
+int params_load_user(struct params *p);
+
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,
  * help. */
 void params_help(FILE *out);

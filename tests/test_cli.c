@@ -218,6 +218,17 @@ static void test_precedence(void *fixture, const void *data) {
     g_assert_nonnull(strstr(text, "\nbp_levels=2\n"));
     g_assert_nonnull(strstr(text, "\nbp_iterations=3\n"));
     g_assert_nonnull(strstr(text, "\nmedian_radius=4\n"));
+
+    /* The user's own settings stand in for the defaults, not below a preset. */
+    g_setenv("XDG_CONFIG_HOME", folder, TRUE);
+    write_text("livestereo/livestereo.ini", "[livestereo]\nsmooth_sigma=0.3\n");
+    g_autofree char *own = expect_success("run --dump-config --set median_radius=4");
+    g_assert_nonnull(strstr(own, "\nsmooth_sigma=0.3\n"));
+    g_autofree char *preset = expect_success("run --dump-config --preset %s/preset.ini", folder);
+    g_assert_null(strstr(preset, "\nsmooth_sigma=0.3\n"));
+    write_text("livestereo/livestereo.ini", "[livestereo]\nsmoth_sigma=0.3\n");
+    expect_error(2, "smoth_sigma", "run --dump-config");
+    g_unsetenv("XDG_CONFIG_HOME");
 }
 
 static void test_bad_sources(void *fixture, const void *data) {

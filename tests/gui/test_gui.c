@@ -3,7 +3,10 @@
  */
 #include "tests/gui/gui.h"
 
+#include <glib/gstdio.h>
 #include <signal.h>
+#include <time.h>
+#include <utime.h>
 
 /* A slider dragged by the mouse changes the value and, on the frame that stands still, the
  * picture. */
@@ -151,6 +154,55 @@ static void test_remembered(void) {
     gui_quit(&p);
 }
 
+/* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
+static void test_next_start(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_click(&p, "group.cameras");
+    gui_click(&p, "sync_tolerance_ms.more");
+    gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
+    g_assert_true(gui_is(&p, "state", "next", "sync_tolerance_ms"));
+    gui_settle(&p); /* nothing waits for it now */
+    gui_click(&p, "preset_name");
+    gui_tool("xdotool type --delay 50 mine");
+    g_usleep(5 * GUI_LOOK_US);
+    gui_click(&p, "preset_save");
+    gui_wait_for(&p, gui_look(&p, "place", "preset.mine") != NULL);
+    gui_click(&p, "sync_tolerance_ms.reset");
+    gui_wait_for(&p, gui_is(&p, "state", "next", ""));
+    gui_click(&p, "preset.mine");
+    gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
+    gui_act(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    gui_start(&p, "--paused", GUI_SOURCE);
+    g_assert_true(gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
+    g_assert_true(gui_is(&p, "state", "next", ""));
+    gui_quit(&p);
+}
+
+/* What the user writes down himself comes before what was remembered, if it is newer. */
+static void test_own_settings(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "value", "smooth_sigma", "0"));
+    gui_act(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    char *own = g_build_filename(p.folder, "state", "livestereo", "livestereo.ini", NULL);
+    struct utimbuf later = {time(NULL) + 2, time(NULL) + 2};
+    g_assert_true(g_file_set_contents(own, "[livestereo]\nsmooth_sigma=0.3\n", -1, NULL));
+    g_assert_cmpint(g_utime(own, &later), ==, 0);
+    gui_start(&p, "--paused", GUI_SOURCE);
+    g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.3"));
+    g_free(own);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -158,6 +210,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/mouse", test_mouse);
     g_test_add_func("/gui/resize", test_resize);
     g_test_add_func("/gui/remembered", test_remembered);
+    g_test_add_func("/gui/next-start", test_next_start);
+    g_test_add_func("/gui/own-settings", test_own_settings);
     g_test_add_func("/gui/close", test_close);
     return g_test_run();
 }
