@@ -16,8 +16,9 @@ extern "C" {
 
 enum { BACKEND_MARKS = 64, BACKEND_SIGNALS = 8 };
 
-/* What runs side by side: pictures going up, stages, results coming down. */
-enum backend_lane { LANE_COMPUTE, LANE_UP, LANE_DOWN, LANES };
+/* What runs side by side: stages, stages that need not wait for others, pictures going up, results
+ * coming down. */
+enum backend_lane { LANE_COMPUTE, LANE_SIDE, LANE_UP, LANE_DOWN, LANES };
 
 /* Belief propagation from the cost volumes to the labels: levels and half-steps, finest first,
  * and the pick. Nobody rests (flags are NULL). */

@@ -129,7 +129,7 @@ static void smooth_cost_gaussian(struct stereo *s) {
     run(s, STAGE_cost_smooth_y, &a, s->width, s->height);
 }
 
-static void smooth_cost_cross(struct stereo *s, int base) {
+static void find_arms(struct stereo *s, int base) {
     struct arms_args arms = {picture(s, base),
                              s->arms,
                              s->width,
@@ -138,7 +138,11 @@ static void smooth_cost_cross(struct stereo *s, int base) {
                              s->params.cross_length,
                              s->params.cross_height,
                              s->params.cross_step};
-    run(s, STAGE_arms, &arms, s->width, s->height);
+    if (s->params.cost_smoothing == COST_SMOOTHING_CROSS)
+        run(s, STAGE_arms, &arms, s->width, s->height);
+}
+
+static void smooth_cost_cross(struct stereo *s) {
     struct cross_args a = {s->level[0].grid,           s->arms, unsmoothed_cost(s),
                            (uint16_t *)s->messages[0], s->cost, s->params.cross_length,
                            s->params.cross_height};
@@ -153,11 +157,11 @@ static void smooth_cost_cross(struct stereo *s, int base) {
     }
 }
 
-static void smooth_cost(struct stereo *s, int base) {
+static void smooth_cost(struct stereo *s) {
     if (s->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
         smooth_cost_gaussian(s);
     else if (s->params.cost_smoothing == COST_SMOOTHING_CROSS)
-        smooth_cost_cross(s, base);
+        smooth_cost_cross(s);
 }
 
 static void build_pyramid(struct stereo *s) {
@@ -286,13 +290,31 @@ static void propagate_beliefs(struct stereo *s, int base) {
     run(s, STAGE_pick, &pick, s->width, s->height);
 }
 
+/* What the picture alone says is found beside the matching, where there are lanes. */
+static void leave_to_side(struct stereo *s, int base) {
+    struct backend *b = s->backend;
+    if (s->slots > 1) {
+        b->signal(b, SIGNAL_SIDE);
+        b->lane(b, LANE_SIDE);
+        b->wait(b, SIGNAL_SIDE);
+    }
+    find_arms(s, base);
+    classify_edges(s, base);
+    if (s->slots > 1) {
+        b->signal(b, SIGNAL_SIDE_DONE);
+        b->lane(b, LANE_COMPUTE);
+    }
+}
+
 static void estimate(struct stereo *s, int base) {
     int marks = base * RIGHT_MARKS;
     mark(s, marks + TIME_COST);
+    leave_to_side(s, base);
     match(s, base);
     mark(s, marks + TIME_AGGREGATE);
-    smooth_cost(s, base);
-    classify_edges(s, base);
+    if (s->slots > 1)
+        s->backend->wait(s->backend, SIGNAL_SIDE_DONE);
+    smooth_cost(s);
     mark(s, marks + TIME_BP);
     build_pyramid(s);
     propagate_beliefs(s, base);

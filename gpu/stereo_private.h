@@ -19,6 +19,9 @@ struct level {
 /* Two frames at most are on their way. Marks of the right view's run follow those of the stages. */
 enum { SLOTS = 2, SLOT_MARKS = BACKEND_MARKS / SLOTS, RIGHT_MARKS = 16 };
 
+/* Signals that are no slot's: the side lane may begin, it is done. */
+enum { SIGNAL_SIDE = BACKEND_SIGNALS - 2, SIGNAL_SIDE_DONE = BACKEND_SIGNALS - 1 };
+
 /* What crosses between host and backend for one frame. The copies of results are there where two
  * frames may be on their way. */
 struct slot {
