@@ -173,6 +173,8 @@ $(BUILD)/test_alloc: private override LDFLAGS += \
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lX11
+$(BUILD)/lost_context.so: tests/gui/lost_context.c $(BUILD)/c.stamp
+	$(Q)$(CC) -std=c11 $(CWARN) -shared -fPIC -o $@ $<
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(CUDA_LIBS) -lm
@@ -222,7 +224,7 @@ help:
 unit: $(BUILD)/livestereo $(UNIT)
 	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh $(BUILD):unit $(UNIT)
 # A real window on a display of its own; programs that need one skip themselves where there is none.
-gui-test: $(BUILD)/livestereo $(GUI)
+gui-test: $(BUILD)/livestereo $(GUI) $(BUILD)/lost_context.so
 	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo RUNNER=tests/gui/display.sh \
 	    tests/run.sh $(BUILD):gui $(GUI)
 parity: $(PARITY)

@@ -20,8 +20,8 @@ struct window {
     GLFWwindow *glfw;
     struct window_event events[EVENTS];
     int first, count;
-    bool robust;                             /* the driver tells when the context is lost */
-    int old_x, old_y, old_width, old_height; /* before full screen */
+    enum { UNTOLD, ROBUST, ROBUST_ARB } told; /* how the driver tells that the context is lost */
+    int old_x, old_y, old_width, old_height;  /* before full screen */
 };
 
 static const struct {
@@ -181,7 +181,10 @@ struct window *window_open(const struct window_options *options, int *error) {
     }
     glfwMakeContextCurrent(window->glfw);
     glfwSwapInterval(1);
-    window->robust = epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_robustness");
+    if (epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness"))
+        window->told = ROBUST;
+    else if (epoxy_has_gl_extension("GL_ARB_robustness"))
+        window->told = ROBUST_ARB;
     log_debug("window", "OpenGL %s, %s", (const char *)glGetString(GL_VERSION),
               (const char *)glGetString(GL_RENDERER));
     set_callbacks(window);
@@ -265,9 +268,15 @@ void window_set_fullscreen(struct window *window, bool on) {
     append(window->glfw, WINDOW_OTHER);
 }
 
+static bool is_lost(const struct window *window) {
+    if (window->told == ROBUST)
+        return glGetGraphicsResetStatus() != GL_NO_ERROR;
+    return window->told == ROBUST_ARB && glGetGraphicsResetStatusARB() != GL_NO_ERROR;
+}
+
 int window_show(struct window *window) {
     glfwSwapBuffers(window->glfw);
-    if (window->robust && glGetGraphicsResetStatus() != GL_NO_ERROR) {
+    if (is_lost(window)) {
         log_error("window",
                   "the graphics driver lost the OpenGL context (reset or unplugged); start"
                   " livestereo again");

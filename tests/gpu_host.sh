@@ -20,10 +20,11 @@ prepare() {
     local tests
     tests=$(basename -s .c tests/gui/test_*.c | sed 's,^,build/gpu/,')
     # shellcheck disable=SC2086
-    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo $tests
+    make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo \
+        build/gpu/lost_context.so $tests
     "$nvcc" -O2 -arch="$sm" -o "$all/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
     # shellcheck disable=SC2086
-    cp build/gpu/livestereo $tests "$all"
+    cp build/gpu/livestereo build/gpu/lost_context.so $tests "$all"
     install -m 755 "$gpu_host/with-display.sh" "$all"
     # shellcheck disable=SC2046
     gcc -D_GNU_SOURCE -I. -o build/gpu/make_recording tests/make_recording.c \

@@ -1,0 +1,152 @@
+/*
+ * Ends that nobody asked for: no display, an OpenGL that is too old, a lost context, a missing
+ * codec, a damaged file. Each is one clear line and an exit code, or a message in a window that
+ * stays. SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+#include "tests/recording.h"
+
+#include <glib/gstdio.h>
+#include <sys/wait.h>
+
+#define LIMIT "timeout 60 "
+
+/* Runs a window that ends by itself, with changes to the environment (NAME=VALUE, or NAME to
+ * unset). Exit code, and what it said. */
+static int run(const char *changes[], const char *words, char **said) {
+    char **environment = g_get_environ(), **argv, *out = NULL;
+    char *line = g_strdup_printf(LIMIT "%s %s", g_getenv("LIVESTEREO_BIN"), words);
+    int status = 0;
+    GError *error = NULL;
+    for (int i = 0; changes[i]; i++) {
+        char **parts = g_strsplit(changes[i], "=", 2);
+        environment = parts[1] ? g_environ_setenv(environment, parts[0], parts[1], TRUE)
+                               : g_environ_unsetenv(environment, parts[0]);
+        g_strfreev(parts);
+    }
+    g_assert_true(g_shell_parse_argv(line, NULL, &argv, NULL));
+    g_spawn_sync(NULL, argv, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, said, &status,
+                 &error);
+    g_assert_no_error(error);
+    g_strfreev(environment);
+    g_strfreev(argv);
+    g_free(line);
+    g_free(out);
+    g_assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* The exit code, and one line that holds the text. */
+static void expect(const char *changes[], const char *words, int code, const char *text) {
+    char *said;
+    int got = run(changes, words, &said);
+    g_test_message("%s", said);
+    g_assert_cmpint(got, ==, code);
+    g_assert_nonnull(strstr(said, text));
+    g_assert_cmpint(strchr(said, '\n') - said, ==, (long)strlen(said) - 1);
+    g_free(said);
+}
+
+static void test_no_display(void) {
+    const char *changes[] = {"DISPLAY", "WAYLAND_DISPLAY", NULL};
+    expect(changes, "view -q " GUI_SOURCE, 1, "no display to open a window on; set DISPLAY");
+}
+
+static void test_old_opengl(void) {
+    const char *none[] = {NULL}, *changes[] = {"MESA_GL_VERSION_OVERRIDE=2.1", NULL};
+    char *path = g_build_filename(g_get_tmp_dir(), "livestereo-gui-old.png", NULL), *said;
+    char *words = g_strdup_printf("view -v --frames 1 --screenshot %s " GUI_SOURCE, path);
+    g_assert_cmpint(run(none, words, &said), ==, 0);
+    g_unlink(path);
+    if (strstr(said, "Mesa"))
+        expect(changes, "view -q " GUI_SOURCE, 5, "OpenGL cannot do version 3.3");
+    else
+        g_test_skip("only Mesa's OpenGL can be told to be old");
+    g_free(said);
+    g_free(words);
+    g_free(path);
+}
+
+/* By a library that answers in the driver's place (lost_context.c). */
+static void test_lost_context(void) {
+    char *program = g_file_read_link("/proc/self/exe", NULL);
+    char *folder = g_path_get_dirname(program);
+    char *change = g_strdup_printf("LD_PRELOAD=%s/lost_context.so", folder);
+    const char *changes[] = {change, NULL};
+    expect(changes, "view -q " GUI_SOURCE ",rate=30", 1,
+           "the graphics driver lost the OpenGL context (reset or unplugged); start livestereo "
+           "again");
+    g_free(change);
+    g_free(folder);
+    g_free(program);
+}
+
+static void test_missing_codec(void) {
+    const char *changes[] = {"GST_PLUGIN_FEATURE_RANK=jpegdec:NONE,avdec_mjpeg:NONE,nvjpegdec:NONE",
+                             NULL};
+    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    char *launch = g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=320,height=120 "
+                                   "! jpegenc ! matroskamux ! filesink location=%s",
+                                   path);
+    char *words = g_strdup_printf("view -q %s", path);
+    if (recording_write(launch, 0, 20))
+        expect(changes, words, 3, "apt install gstreamer1.0-");
+    else
+        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
+    g_free(words);
+    g_free(launch);
+    g_free(path);
+    gui_remove_all(folder);
+    g_free(folder);
+}
+
+/* Half of a recording plays to where it ends, the window says so and stays. */
+static void play_half(const char *path) {
+    char *bytes;
+    gsize length;
+    g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+    g_assert_true(g_file_set_contents(path, bytes, (gssize)length / 2, NULL));
+    g_free(bytes);
+    struct gui_program p = {0};
+    gui_start(&p, "--rate 100", path);
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    long last = -1; /* what is under way still comes */
+    for (long now; (now = gui_number(&p, "state", "frame")) != last; g_usleep(G_USEC_PER_SEC))
+        last = now;
+    g_test_message("stands at frame %ld of 40", last);
+    g_assert_cmpint(last, >, 10);
+    g_assert_cmpint(last, <, 30);
+    g_assert_true(gui_is(&p, "state", "message", "the source is damaged here; see the terminal"));
+    gui_act(&p, "step-back");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") == last - 1);
+    gui_quit(&p);
+}
+
+static void test_damaged(void) {
+    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
+                                   "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
+                                   "matroskamux ! filesink location=%s",
+                                   path);
+    if (recording_write(launch, 0, 20))
+        play_half(path);
+    else
+        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
+    g_free(launch);
+    g_free(path);
+    gui_remove_all(folder);
+    g_free(folder);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui-ends/no-display", test_no_display);
+    g_test_add_func("/gui-ends/old-opengl", test_old_opengl);
+    g_test_add_func("/gui-ends/lost-context", test_lost_context);
+    g_test_add_func("/gui-ends/missing-codec", test_missing_codec);
+    g_test_add_func("/gui-ends/damaged", test_damaged);
+    return g_test_run();
+}
