@@ -40,7 +40,10 @@ const char *__tsan_default_suppressions(void) {
            "called_from_lib:libgstdebug.so\n"
            "called_from_lib:libgstvideofilter.so\n"
            "called_from_lib:libgstvideoconvertscale.so\n"
+           "called_from_lib:libgstaudio-1.0.so\n"
            "called_from_lib:libgstlibav.so\n"
+           "called_from_lib:libavutil.so\n"
+           "called_from_lib:libavcodec.so\n"
            "called_from_lib:liborc-0.4.so\n";
 }
 

@@ -34,15 +34,25 @@ check "live pairs are there, same times and pixels, in order" \
 more=$(($(wc -l <"$work/replayed") - $(wc -l <"$work/live")))
 check "at most the last pairs more" [ $more -ge 0 -a $more -le 2 ]
 
-# The disparities of the first pair, from the recording and from its two JPEG files
-hashes=$(head -n 1 "$work/replayed" | cut -d' ' -f3-)
-index=$("$build/vm_pairs" -n 1000 "$build/vm/kitti" 2>/dev/null | grep "$hashes" | cut -d' ' -f2)
-file=$(printf %03d "${index:-0}")
-settings="--set disparity_range=32 --set bp_iterations=3"
-check "disparities of the recording" "$build/livestereo" run "$recorded/kitti.mkv" $settings \
-    --frames 1 --save-disparity "$work/recording.png"
-check "disparities of the files" "$build/livestereo" run "$build/vm/kitti/left/$file.jpg" \
-    "$build/vm/kitti/right/$file.jpg" $settings --save-disparity "$work/files.png"
-check "are the same" cmp "$work/recording.png" "$work/files.png"
+# The disparities of every pair, from the recording and from the JPEG files it shows
+settings="--set disparity_range=32 --set bp_iterations=3 --set cost_smoothing=off"
+check "disparities of the recording" "$build/livestereo" batch "$recorded/kitti.mkv" $settings \
+    -o "$work/recording"
+check "disparities of the files" "$build/livestereo" batch "$build/vm/kitti" $settings \
+    -o "$work/files"
+"$build/vm_pairs" -n 1000 "$build/vm/kitti" 2>/dev/null | grep '^pair ' >"$work/of_files"
+compare() {
+    local number=0 index hashes
+    while read -r _ _ hashes; do
+        index=$(grep -F "$hashes" "$work/of_files" | head -n 1 | cut -d' ' -f2)
+        [ -n "$index" ] || { echo "pair $number is none of the files"; return 1; }
+        cmp "$work/recording/$(printf %06d $number)_disp16.png" \
+            "$work/files/$(printf %03d "$index")_disp16.png" || return 1
+        number=$((number + 1))
+    done <"$work/replayed"
+    echo "# $number pairs compared" >&3
+    [ $number -ge 60 ]
+}
+check "are the same for every pair" compare 3>&1
 echo "1..$number"
 exit $failed

@@ -16,6 +16,38 @@ check "  one clear line" said "platform:vivid-007: no such camera; livestereo li
 pairs -n 1 -S 641x481 $rig
 check "a size it has not: the sizes there are" said "has no mode 641x481; it has YUYV 320x180"
 
+right() { v4l2-ctl -d /dev/video1 -c "$1" >/dev/null; }
+has() { [ "$(v4l2-ctl -d "/dev/video$1" -C "$2")" = "$2: $3" ]; }
+left brightness=100
+left gain_automatic=0
+left gain=33
+right brightness=150
+right gain_automatic=1
+pairs -n 10 -L -S 640x480 -r 25 $rig
+result $? "controls locked"
+check "  both as the left camera is" grep -q "control Brightness: 100 100" /tmp/report
+check "  automatics are off" grep -q "control Gain, Automatic: 0 0" /tmp/report
+check "  and what they held is alike" grep -q "control Gain: 33 33" /tmp/report
+check "  put back at the end" [ "$(has 0 brightness 100 && has 1 brightness 150 &&
+    has 1 gain_automatic 1 && has 0 gain_automatic 0 && echo yes)" = yes ]
+
+vm_pairs -n 1000 -s 8 $rig >/dev/null 2>&1 &
+other=$!
+sleep 2
+pairs -n 1 $rig
+check "a busy camera: exit code 3" [ $? = 3 ]
+check "  which process" said "left camera.*is in use by vm_pairs ($other); close that first"
+kill $other
+wait $other 2>/dev/null
+chmod 600 /dev/video0
+echo "user:x:1000:1000::/:/bin/sh" >/etc/passwd
+echo "video:x:44:" >/etc/group
+chgrp 44 /dev/video0
+start-stop-daemon -S -c 1000:1000 -x /bin/vm_pairs -- -n 1 $rig >/tmp/all 2>/tmp/messages
+check "a camera one may not open: exit code 3" [ $? = 3 ]
+check "  which group" said "only the group video may; join it with sudo usermod -aG video"
+chmod 660 /dev/video0
+
 pairs -n 60 -S 640x480 -r 25 $rig
 result $? "640x480: 60 pairs"
 check "  in order, within half a frame" pairs_in_order 21

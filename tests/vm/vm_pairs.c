@@ -1,12 +1,15 @@
 /*
  * usage: vm_pairs [-o FILE.mkv] [-n PAIRS] [-s SECONDS] [-d DELAY_MS] [-S WxH] [-f FORMAT]
- *                 [-r RATE] [-x] SOURCE
+ *                 [-r RATE] [-x] [-m] [-L] SOURCE
  * Reads (and with -o records) pairs without computing anything and prints "pair INDEX LEFT_NS
- * RIGHT_NS LEFT_HASH RIGHT_HASH" for each, then the source's own report. Ends after so many pairs,
+ * RIGHT_NS LEFT_HASH RIGHT_HASH" for each, then the source's own report. With -m prints the mean
+ * colour of the last left picture; with -L locks the cameras' controls after the first pair and
+ * prints what they are then. Ends after so many pairs,
  * or seconds. Exit code 3 when the source does not open or ends, 4 when too few pairs came. For
  * the tests in the virtual machine.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/controls.h"
 #include "capture/recorder.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
@@ -40,6 +43,27 @@ static void print_pair(const struct frame *frame) {
            (long long)frame->right_ns, hash(&frame->left), hash(&frame->right));
 }
 
+static void print_mean(const struct image *image) {
+    double sum[3] = {0};
+    for (size_t i = 0; i < image_bytes(image); i++)
+        sum[i % (size_t)image->channels] += image->data[i];
+    double pixels = (double)image->width * image->height;
+    printf("mean %.1f %.1f %.1f\n", sum[0] / pixels, sum[1] / pixels, sum[2] / pixels);
+}
+
+static void lock_controls(struct controls *controls) {
+    struct control list[CONTROLS_MOST];
+    if (!controls)
+        return;
+    int error = controls_lock(controls, 1), count = controls_get(controls, list);
+    printf("locked %d error %d\n", controls_locked(controls), error);
+    for (int i = 0; i < count; i++)
+        printf("control %s: %d %d\n", list[i].name, list[i].camera[0].value,
+               list[i].camera[1].value);
+}
+
+static int want_mean, want_lock;
+
 static int read_pairs(struct source *source, long wanted, double seconds, int delay_ms) {
     struct frame_pool *pool =
         pool_open(1, source->width, source->height, source->channels, 0, NULL);
@@ -52,6 +76,10 @@ static int read_pairs(struct source *source, long wanted, double seconds, int de
         if (status == 0) {
             print_pair(frame);
             count++;
+            if (want_lock && count == 1)
+                lock_controls(source->controls);
+            if (want_mean && count == wanted)
+                print_mean(&frame->left);
         }
         frame_drop(&frame);
         usleep((useconds_t)delay_ms * 1000);
@@ -66,7 +94,7 @@ int main(int argc, char **argv) {
     double seconds = 60;
     const char *path = NULL;
     int option, delay_ms = 0;
-    while ((option = getopt(argc, argv, "n:s:d:S:f:r:xo:")) != -1) {
+    while ((option = getopt(argc, argv, "n:s:d:S:f:r:xmLo:")) != -1) {
         if (option == 'n')
             wanted = atol(optarg);
         else if (option == 's')
@@ -83,6 +111,10 @@ int main(int argc, char **argv) {
             path = optarg;
         else if (option == 'x')
             options.swap = 1;
+        else if (option == 'm')
+            want_mean = 1;
+        else if (option == 'L')
+            want_lock = 1;
         else
             return 2;
     }

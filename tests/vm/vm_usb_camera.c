@@ -1,5 +1,5 @@
 /*
- * usage: vm_usb_camera PORT NAME WxH FILE.mjpg OFFSET_US PPM
+ * usage: vm_usb_camera PORT NAME WxH FILE.mjpg|i420 OFFSET_US PPM
  * A USB webcam for the kernel's own uvcvideo driver, made in user space: answers USB requests that
  * the virtual host controller vhci_hcd hands over a socket (the USB/IP protocol). UVC 1.0, one bulk
  * stream of JPEG frames out of a file, at 30, 15 or 10 frames a second on the monotonic clock plus
@@ -28,6 +28,9 @@
 
 enum { USBIP_SUBMIT = 1, USBIP_UNLINK, USBIP_SUBMITTED, USBIP_UNLINKED };
 
+static const char i420[] = "i420"; /* in place of a file: frames of one colour, uncompressed */
+static const uint8_t i420_yuv[3] = {120, 100, 180};
+
 static const uint32_t intervals[] = {333333, 666666, 1000000}; /* 100 ns */
 enum { INTERVALS = sizeof intervals / sizeof intervals[0] };
 
@@ -38,7 +41,7 @@ struct camera {
     const char *name;
     uint8_t *clip;
     size_t start[FRAMES_MOST + 1];
-    int frames;
+    int frames, raw;
     long offset_us, ppm;
     uint8_t config[512];
     int config_length;
@@ -95,6 +98,11 @@ static uint8_t *add(struct camera *c, const uint8_t *bytes, int length) {
 #define ADD(c, ...) \
     add(c, (const uint8_t[]){__VA_ARGS__}, (int)sizeof((const uint8_t[]){__VA_ARGS__}))
 
+/* The largest a frame can be. */
+static uint32_t frame_bytes(const struct camera *c) {
+    return (uint32_t)(c->width * c->height * (c->raw ? 3 : 4) / 2);
+}
+
 static void make_config(struct camera *c) {
     ADD(c, 9, 2, 0, 0, 2, 1, 0, 0x80, 250); /* configuration of two interfaces */
     ADD(c, 8, 11, 0, 2, 0x0e, 3, 0, 2);     /* which belong together */
@@ -108,9 +116,13 @@ static void make_config(struct camera *c) {
     ADD(c, 9, 4, 1, 0, 1, 0x0e, 2, 0, 0); /* video streaming */
     int stream = c->config_length;
     ADD(c, 14, 0x24, 1, 1, 0, 0, 0x81, 0, 3, 0, 0, 0, 1, 0);
-    ADD(c, 11, 0x24, 6, 1, 1, 1, 1, 0, 0, 0, 0); /* the format: MJPEG, one frame size */
-    uint32_t bytes = (uint32_t)(c->width * c->height * 2);
-    uint8_t size[26] = {26 + 4 * INTERVALS, 0x24, 7, 1};
+    if (c->raw) /* the format: I420 by its GUID, one frame size */
+        ADD(c, 27, 0x24, 4, 1, 1, 'I', '4', '2', '0', 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38,
+            0x9b, 0x71, 12, 1, 0, 0, 0, 0);
+    else /* MJPEG, one frame size */
+        ADD(c, 11, 0x24, 6, 1, 1, 1, 1, 0, 0, 0, 0);
+    uint32_t bytes = frame_bytes(c);
+    uint8_t size[26] = {26 + 4 * INTERVALS, 0x24, c->raw ? 5 : 7, 1};
     size[25] = INTERVALS;
     uint8_t *frame = add(c, size, sizeof size);
     put16(frame + 5, (unsigned)c->width);
@@ -174,7 +186,7 @@ static void settle(struct camera *c, uint8_t *probe) { /* what the camera makes 
             best = intervals[i];
     probe[2] = probe[3] = 1;
     put32(probe + 4, wish ? best : intervals[0]);
-    put32(probe + 18, (uint32_t)(c->width * c->height * 2));
+    put32(probe + 18, frame_bytes(c));
     put32(probe + 22, PAYLOAD);
 }
 
@@ -392,7 +404,25 @@ static void serve(struct camera *c) {
     }
 }
 
+/* Two frames of one colour. */
+static int load_i420(struct camera *c) {
+    size_t frame = frame_bytes(c), luma = (size_t)c->width * (size_t)c->height, colour = luma / 4;
+    c->clip = malloc(2 * frame);
+    for (size_t i = 0; i < 2 && c->clip; i++) {
+        uint8_t *at = c->clip + i * frame;
+        memset(at, i420_yuv[0], luma);
+        memset(at + luma, i420_yuv[1], colour);
+        memset(at + luma + colour, i420_yuv[2], colour);
+        c->start[i + 1] = (i + 1) * frame;
+    }
+    c->frames = 2;
+    return c->clip ? 0 : -1;
+}
+
 static int load(struct camera *c, const char *path) {
+    c->raw = strcmp(path, i420) == 0;
+    if (c->raw)
+        return load_i420(c);
     FILE *file = fopen(path, "rb");
     if (!file)
         return -1;
