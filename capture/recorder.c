@@ -410,6 +410,23 @@ void recorder_get_status(struct recorder *recorder, struct recorder_status *stat
     g_mutex_unlock(&recorder->lock);
 }
 
+/* The end, or an error; NULL when nothing has moved for END_S. What waits is encoded first, which may
+ * take longer than that. */
+static GstMessage *wait_for_end(struct recorder *recorder) {
+    int written = atomic_load(&recorder->written);
+    for (int idle_s = 0; idle_s < END_S; idle_s++) {
+        GstMessage *message = gst_bus_timed_pop_filtered(recorder->bus, GST_SECOND,
+                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        if (message)
+            return message;
+        int now = atomic_load(&recorder->written);
+        if (now != written)
+            idle_s = 0;
+        written = now;
+    }
+    return NULL;
+}
+
 int recorder_close(struct recorder **pointer) {
     struct recorder *recorder = *pointer;
     *pointer = NULL;
@@ -418,8 +435,7 @@ int recorder_close(struct recorder **pointer) {
     if (look(recorder) == 0) {
         for (int i = 0; i < recorder->tracks; i++)
             gst_app_src_end_of_stream(recorder->track[i]);
-        GstMessage *message = gst_bus_timed_pop_filtered(recorder->bus, END_S * GST_SECOND,
-                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        GstMessage *message = wait_for_end(recorder);
         if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
             gst_bus_post(recorder->bus, message); /* for look */
             look(recorder);

@@ -108,7 +108,7 @@ echo "# $(wc -l </tmp/live.md5) live disparities compared with $(wc -l </tmp/bat
 check "  all the same" awk '
     NR == FNR { if ($1 in at) twice = 1; at[$1] = $2 + 0; n = FNR; next }
     !($1 in at) { bad = 1; next }
-    { shift = ($2 - at[$1]) % n; if (FNR > 1 && shift != first) bad = 1; first = shift }
+    { shift = (($2 - at[$1]) % n + n) % n; if (FNR > 1 && shift != first) bad = 1; first = shift }
     END { exit bad || twice || FNR < 40 }' /tmp/batch.md5 /tmp/live.md5
 later 2 tell USR1 left
 pairs -n 60 -r 15 $rig
