@@ -410,8 +410,8 @@ void recorder_get_status(struct recorder *recorder, struct recorder_status *stat
     g_mutex_unlock(&recorder->lock);
 }
 
-/* The end, or an error; NULL when nothing has moved for END_S. What waits is encoded first, which may
- * take longer than that. */
+/* The end, or an error; NULL when nothing has moved for END_S. What waits is encoded first, which
+ * may take longer than that. */
 static GstMessage *wait_for_end(struct recorder *recorder) {
     int written = atomic_load(&recorder->written);
     for (int idle_s = 0; idle_s < END_S; idle_s++) {
