@@ -128,7 +128,8 @@ static uint8_t *rectified_grey(const struct image *im, const struct rectify_map 
 static void print_rows(const char *left, const struct row_error *e, int error, double offset,
                        double row_px) {
     if (error) {
-        printf("%s: only %d features match; take a picture with more texture\n", left, e->matches);
+        printf("%s: only %d of %d features match: %s\n", left, e->matches, e->features,
+               row_error_too_few(e));
         return;
     }
     const char *advice = row_error_advice(e);

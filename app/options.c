@@ -106,19 +106,20 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
         *code = EXIT_SOURCE;
         return NULL;
     }
-    if (params->disparity_range >= width) {
+    int wide = maps ? maps[0].width : width, high = maps ? maps[0].height : height;
+    if (params->disparity_range >= wide) {
         log_error(name,
                   "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
-                  params->disparity_range, width, MAX(2, width / 4));
+                  params->disparity_range, wide, MAX(2, wide / 4));
         *code = EXIT_USAGE;
         return NULL;
     }
     int least = params->min_disparity, most = least + params->disparity_range - 1;
-    if (least >= width || most <= -width) {
+    if (least >= wide || most <= -wide) {
         log_error(name,
                   "disparities from %d to %d all lie outside a picture %d wide; try --set "
                   "min_disparity=0",
-                  least, most, width);
+                  least, most, wide);
         *code = EXIT_USAGE;
         return NULL;
     }
@@ -127,7 +128,7 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
     if (!stereo)
         *code = error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
     else
-        log_info(name, "%dx%d, %d disparities, %s", width, height, params->disparity_range,
+        log_info(name, "%dx%d, %d disparities, %s", wide, high, params->disparity_range,
                  stereo_backend(stereo));
     return stereo;
 }

@@ -66,13 +66,14 @@ static double wanted_offset(const struct viewer *v, const struct row_watch_state
 
 static void draw_rows(struct viewer *v) {
     const struct row_watch_state s = v->rows;
-    char text[128];
+    char text[192];
     if (s.count == 0) {
         ui_text(v->ui, "measuring");
         return;
     }
     if (s.error) {
-        snprintf(text, sizeof text, "only %d features match; show more texture", s.rows.matches);
+        snprintf(text, sizeof text, "only %d of %d features match: %s", s.rows.matches,
+                 s.rows.features, row_error_too_few(&s.rows));
         ui_text_color(v->ui, PALE, text);
         return;
     }

@@ -344,6 +344,7 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
         error = -ENOMEM;
     } else {
         int candidates = find_corners(&l, corners);
+        result->features = candidates;
         for (int i = 0; i < candidates; i++)
             count += match(&l, &r, corners[i], least, most, scores, &found[count]) == 0;
         int kept = count < ROW_ERROR_MATCHES_LEAST ? count : leave_out(found, count, values);
@@ -365,6 +366,14 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
 
 double row_error_offset(const struct row_error *error) {
     return fabs(error->median) < ROW_OFFSET_LEAST ? 0 : error->median;
+}
+
+const char *row_error_too_few(const struct row_error *error) {
+    if (error->features > 4 * ROW_ERROR_MATCHES_LEAST)
+        return "the pictures are not rectified, or rows are off by more than 6 px, or the search "
+               "is "
+               "too short";
+    return "show the cameras more texture";
 }
 
 const char *row_error_advice(const struct row_error *error) {

@@ -15,7 +15,8 @@ struct row_match {
 };
 
 struct row_error {
-    int matches;       /* features found in both pictures */
+    int features;      /* of the left picture that were looked for */
+    int matches;       /* those of them found in both */
     int left_out;      /* besides them, taken for mismatches: alone against their neighbours */
     double median;     /* of dy with its sign: how far the right picture sits too low, px */
     double median_abs; /* of |dy| */
@@ -37,8 +38,10 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
 /* The row_offset that brings the median to 0, 0 where it is below ROW_OFFSET_LEAST. */
 double row_error_offset(const struct row_error *error);
 
-/* Why a rig needs care, in words for a person, or NULL when all is well: rows off by more than
- * rows_off px. */
+/* Why so few features match, after -ENODATA. */
+const char *row_error_too_few(const struct row_error *error);
+
+/* Why a rig needs care, in words for a person, or NULL when all is well. */
 const char *row_error_advice(const struct row_error *error);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * Depth: the rule itself, pictures scaled and cut, clouds, and row errors; then the program over
+ * Depth: the rule itself, pictures scaled and cut, clouds; then the program over
  * a pair with known depth and over one that needs rectification.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "calibration/row_error.h"
 #include "capture/picture.h"
 #include "capture/ply.h"
+#include "gpu/stage_image.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 
@@ -192,11 +192,46 @@ static void write_truth(const char *folder, const struct rectification *to, doub
     g_free(seen);
 }
 
-/* The same scene, noise and truth, seen by a rectified pair and by a distorted one with its
- * calibration: the second's mean error lies within 10 % of the first's. Bad pixels are too few
- * here (0.2 %) to compare in per cent of themselves; their share may grow by 0.1 %. The
- * rectified pictures pass row_error too. */
+/* A rectified pair rendered on a grid a quarter of a pixel off and read back to its place: what one
+ * bilinear resampling costs, without a lens or a turn. */
+static uint8_t *render_and_read(const struct eye *straight, const struct plane *room,
+                                uint32_t seed) {
+    struct camera moved = *straight->camera;
+    struct eye eye = *straight;
+    uint8_t *out = malloc(640 * 480);
+    struct rectify_point *map = malloc(640 * 480 * sizeof *map);
+    moved.cx += 0.25;
+    moved.cy += 0.25;
+    eye.camera = &moved;
+    eye.corner = NULL;
+    uint8_t *seen = render(&eye, room, 3, 2, seed, NULL);
+    const struct remap_args a = {.source = seen,
+                                 .map = map,
+                                 .out = out,
+                                 .width = 640,
+                                 .channels = 1,
+                                 .source_width = 640,
+                                 .source_height = 480};
+    for (int i = 0; i < 640 * 480; i++) {
+        map[i] = (struct rectify_point){32 * (i % 640) + 8, 32 * (i / 640) + 8};
+        stage_remap(&a, i % 640, i / 640);
+    }
+    free(eye.corner);
+    free(seen);
+    free(map);
+    return out;
+}
+
+/* The same scene and truth, seen by a rectified pair, by a distorted one with its calibration, and
+ * by a rectified one that is resampled once: the second's mean error lies within 10 % of the
+ * first's. More of its pixels are bad (0.23 % against 0.16 %), all at the edges of things, where a
+ * resampled pixel mixes near and far; so are as many of the third's, within 10 %, so that neither
+ * tables nor geometry have a part in it. */
 static void test_unrectified(void) {
+    enum { PLAIN, RIG, READ, KINDS };
+    static const char *const kinds[KINDS] = {"rendered rectified", "through our maps",
+                                             "rendered rectified, resampled once"};
+    static const char *const names[2] = {"left.png", "right.png"};
     struct rig rig;
     struct rectification to;
     struct plane room[3];
@@ -211,42 +246,31 @@ static void test_unrectified(void) {
     g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &to), ==, 0);
     eyes_of(&rig, eye);
     eyes_rectified(&rig, &to, pinhole, straight);
-    char *folder[2] = {g_dir_make_tmp("plain-XXXXXX", NULL), g_dir_make_tmp("rig-XXXXXX", NULL)};
-    static const char *const names[2] = {"left.png", "right.png"};
-    double *z[2], bad1[2], mean[2];
-    uint8_t *ours[2];
+    char *folder[KINDS];
+    double *z[2], bad1[KINDS], mean[KINDS];
+    for (int k = 0; k < KINDS; k++)
+        folder[k] = g_dir_make_tmp("unrectified-XXXXXX", NULL);
     for (int v = 0; v < 2; v++) {
         z[v] = g_new(double, 640 * 480);
-        uint8_t *a = render(&straight[v], room, 3, 2, 5 + (uint32_t)v, z[v]);
-        uint8_t *b = render(&eye[v], room, 3, 2, 7 + (uint32_t)v, NULL);
-        write_grey(folder[0], names[v], a, 640, 480);
-        write_grey(folder[1], names[v], b, 640, 480);
-        ours[v] = a;
-        free(b);
+        uint8_t *picture[KINDS] = {render(&straight[v], room, 3, 2, 5 + (uint32_t)v, z[v]),
+                                   render(&eye[v], room, 3, 2, 7 + (uint32_t)v, NULL),
+                                   render_and_read(&straight[v], room, 5 + (uint32_t)v)};
+        for (int k = 0; k < KINDS; k++) {
+            write_grey(folder[k], names[v], picture[k], 640, 480);
+            free(picture[k]);
+        }
     }
-    struct row_error rows;
-    g_assert_cmpint(row_error_measure(ours[0], ours[1], 640, 480, 0, 64, &rows, NULL, 0), ==, 0);
-    g_test_message("rows of the rectified rendering: %d matches, median %.3f, 95 %% %.3f px",
-                   rows.matches, rows.median, rows.p95_abs);
-    g_assert_cmpfloat(fabs(rows.median), <, 0.05);
-    memmove(ours[1] + 640, ours[1], 640 * 479); /* one row down */
-    g_assert_cmpint(row_error_measure(ours[0], ours[1], 640, 480, 0, 64, &rows, NULL, 0), ==, 0);
-    near(row_error_offset(&rows), 1, 0.05);
-    g_assert_nonnull(row_error_advice(&rows));
-    char *path = g_build_filename(folder[1], "rig.yml", NULL);
+    char *path = g_build_filename(folder[RIG], "rig.yml", NULL);
     g_assert_cmpint(rig_write_opencv(path, &rig), ==, 0);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < KINDS; k++) {
         write_truth(folder[k], &to, z);
-        eval(folder[k], k ? path : NULL, &bad1[k], &mean[k]);
+        eval(folder[k], k == RIG ? path : NULL, &bad1[k], &mean[k]);
+        g_test_message("%s: bad-1.0 %.3f %%, mean %.4f px", kinds[k], bad1[k], mean[k]);
         remove_folder(folder[k]);
-        free(ours[k]);
         g_free(folder[k]);
     }
-    g_test_message(
-        "rendered rectified: bad-1.0 %.3f %%, mean %.4f px; through our maps: %.3f %%, %.4f px",
-        bad1[0], mean[0], bad1[1], mean[1]);
-    g_assert_cmpfloat(bad1[1] - bad1[0], <=, 0.1); /* percentage points: 300 of 300,000 pixels */
-    g_assert_cmpfloat(mean[1], <=, 1.1 * mean[0]);
+    g_assert_cmpfloat(mean[RIG], <=, 1.1 * mean[PLAIN]);
+    g_assert_cmpfloat(bad1[RIG], <=, 1.1 * bad1[READ]);
     g_free(path);
     g_free(z[0]);
     g_free(z[1]);

@@ -194,10 +194,111 @@ static void test_recording(void) {
     end();
 }
 
+/* ---- calib */
+
+static void test_check(void) {
+    if (!begin())
+        return;
+    g_autofree char *known = expect(0, "baseline 3.32", "calib check %D/reference.yml");
+    g_assert_true(strstr(known, "640x480") && strstr(known, "nearest with 64 labels"));
+    g_autofree char *metres =
+        expect(0, "baseline 0.0332",
+               "calib check %D/reference.yml --unit cm --labels 128 --set row_offset=0");
+    g_assert_true(strstr(metres, "error when the disparity is 0.25 px off"));
+    g_autofree char *rows =
+        expect(0, "features",
+               "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg --labels "
+               "200");
+    double p95 = g_ascii_strtod(strstr(rows, "95 % ") + 5, NULL);
+    g_assert_cmpfloat(p95, <, 0.8);
+    g_assert_null(strstr(rows, "row_offset="));
+    g_assert_null(strstr(rows, "calibrate again"));
+    /* the same pair with its rows moved: told, and what is told mends it */
+    g_autofree char *moved =
+        expect(0, "mends it",
+               "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg --labels "
+               "200 --set row_offset=-2");
+    char *at = strstr(moved, "--set row_offset=");
+    g_assert_nonnull(at);
+    g_assert_cmpfloat(fabs(g_ascii_strtod(at + strlen("--set row_offset="), NULL)), <, 0.3);
+    /* pictures that are not rectified: their rows do not match */
+    check(0, "not rectified", "calib check --rectified %D/left08.jpg %D/right08.jpg --labels 200");
+    end();
+}
+
+static void expect_same_rig(const struct rig *a, const struct rig *b, double unit) {
+    for (int v = 0; v < 2; v++) {
+        const struct camera *c = &a->camera[v], *d = &b->camera[v];
+        g_assert_cmpint(c->distortion, ==, d->distortion);
+        g_assert_cmpfloat(fabs(c->fx - d->fx) + fabs(c->cy - d->cy), <, 1e-6);
+        for (int i = 0; i < 8; i++)
+            g_assert_cmpfloat(fabs(c->k[i] - d->k[i]), <, 1e-9);
+    }
+    for (int i = 0; i < 3; i++)
+        g_assert_cmpfloat(fabs(unit * a->T[i] - b->T[i]), <, 1e-8);
+    for (int i = 0; i < 9; i++)
+        g_assert_cmpfloat(fabs(a->R[i] - b->R[i]), <, 1e-8);
+}
+
+/* To metres, to ROS's two files and back: the same rig. */
+static void test_convert(void) {
+    if (!begin())
+        return;
+    g_autofree char *path = g_build_filename(boards, "reference.yml", NULL);
+    const char *const paths[] = {path};
+    struct rig first;
+    g_assert_cmpint(rig_load(paths, 1, NULL, &first), ==, 0);
+    check(0, "", "calib convert %D/reference.yml --unit cm -o %F/metres.yml");
+    struct rig metres = read_rig("metres.yml");
+    g_assert_true(metres.metric);
+    expect_same_rig(&first, &metres, 0.01);
+    check(0, "", "calib convert %F/metres.yml -o %F/left.yaml,%F/right.yaml");
+    check(0, "", "calib convert %F/left.yaml %F/right.yaml -o %F/back.yml");
+    struct rig back = read_rig("back.yml");
+    expect_same_rig(&metres, &back, 1);
+    check(0, "", "calib convert %F/metres.yml --size 320x240 -o %F/half.yml");
+    struct rig half = read_rig("half.yml");
+    g_assert_cmpfloat(fabs(half.camera[0].fx - metres.camera[0].fx / 2), <, 1e-6);
+    check(1, "unit", "calib convert %D/reference.yml -o %F/l.yaml,%F/r.yaml");
+    check(4, "", "calib convert %F/metres.yml --size 640x400 -o %F/no.yml");
+    check(4, "none.yml", "calib check none.yml");
+    check(2, "-o OUT.yml", "calib convert %D/reference.yml");
+    check(2, "one name (OpenCV) or two", "calib convert %D/reference.yml -o a,b,c");
+    check(2, "check or convert", "calib");
+    check(2, "left before right", "calib check %D/reference.yml %D/left01.jpg");
+    end();
+}
+
+/* A rectified pair is not rectified again: the figures of eval stay what they are without its
+ * calibration, and a part of a pair is refused where the truth is the whole's. */
+static void test_eval(void) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *pair =
+        g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
+    g_autofree char *calib = g_build_filename(pair, "calib.txt", NULL);
+    if (!g_file_test(calib, G_FILE_TEST_EXISTS)) {
+        g_test_skip("needs ../shared/data/middlebury/motorcycle");
+        return;
+    }
+    static const char settings[] = "--json --set backend=cpu --set bp_iterations=2";
+    g_autofree char *without = g_strdup_printf("eval %s %s", settings, pair);
+    g_autofree char *with = g_strdup_printf("eval %s --calib %s %s", settings, calib, pair);
+    g_autofree char *part = g_strdup_printf("eval --calib %s --scale 0.5 %s", calib, pair);
+    folder = boards = pair;
+    g_autofree char *a = expect(0, "\"ms\"", without), *b = expect(0, "\"ms\"", with);
+    g_assert_nonnull(strstr(a, "\"ms\""));
+    *strstr(a, "\"ms\"") = *strstr(b, "\"ms\"") = '\0';
+    g_assert_cmpstr(a, ==, b);
+    check(2, "leave --roi and --scale out", part);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cli/calibrate/pictures", test_pictures);
     g_test_add_func("/cli/calibrate/errors", test_errors);
     g_test_add_func("/cli/calibrate/recording", test_recording);
+    g_test_add_func("/cli/calib/check", test_check);
+    g_test_add_func("/cli/calib/convert", test_convert);
+    g_test_add_func("/cli/calib/eval", test_eval);
     return g_test_run();
 }
