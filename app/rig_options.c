@@ -33,6 +33,10 @@ static int read_part(const struct rig_options *options, struct rig_use *use) {
         log_error("--scale", "%g is not in 0.125..1", options->scale);
         return EXIT_USAGE;
     }
+    if (!(options->alpha >= 0 && options->alpha <= 1)) {
+        log_error("--alpha", "%g is not in 0..1", options->alpha);
+        return EXIT_USAGE;
+    }
     if (!options->roi)
         return EXIT_DONE;
     if (sscanf(options->roi, "%d,%d,%d,%d%c", &use->left, &use->top, &use->width, &use->height,
@@ -68,7 +72,9 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
     struct rectification to = {.width = use->width, .height = use->height, .fx = 1, .fy = 1};
     int straight = options->rectified || use->rig.rectified || !use->known;
     if (use->known) {
-        int error = rectify_of_rig(&use->rig, 0, &to);
+        int error = !straight && options->alpha > 0
+                        ? rectify_bouguet(&use->rig, options->alpha, 1, &to)
+                        : rectify_of_rig(&use->rig, 0, &to);
         if (error)
             return error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
     }

@@ -16,10 +16,10 @@ struct rig_options {
     char *unit;
     gboolean rectified;
     char *roi; /* X,Y,W,H of the rectified pictures */
-    double scale;
+    double scale, alpha;
 };
 
-enum { RIG_ENTRIES = 5 };
+enum { RIG_ENTRIES = 6 };
 
 /* clang-format off */
 /* RIG_ENTRIES entries of a command's option table, before its end. */
@@ -33,7 +33,9 @@ enum { RIG_ENTRIES = 5 };
     {"roi", 0, 0, G_OPTION_ARG_STRING, &(o)->roi, \
      "Compute this part of the rectified pictures", "X,Y,W,H"}, \
     {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->scale, \
-     "Compute on pictures F times as large, 0.125 to 1", "F"}
+     "Compute on pictures F times as large, 0.125 to 1", "F"}, \
+    {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->alpha, \
+     "Rectified pictures: 0 without an empty rim (the default), 1 all that was seen", "A"}
 /* clang-format on */
 
 /* A rig in use: maps for stereo_open, point NULL where the pictures are to be taken as they

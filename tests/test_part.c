@@ -11,6 +11,7 @@
 #include "tests/stderr_of.h"
 
 #include <glib/gstdio.h>
+#include <limits.h>
 
 #define near(a, b, most) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, most)
 
@@ -65,6 +66,37 @@ static void test_geometry(void) {
                 }
         rig_use_close(&whole);
         rig_use_close(&part);
+    }
+    remove_file(path);
+}
+
+/* alpha 0 reads nothing outside the source pictures, alpha 1 leaves no corner of them out. */
+static void test_alpha(void) {
+    struct rig rig;
+    rig_made_up(DISTORTION_RADTAN, &rig);
+    g_autofree char *path = write_rig(&rig);
+    char *files[] = {path, NULL};
+    for (int alpha = 0; alpha <= 1; alpha++) {
+        const struct rig_options options = {.files = files, .alpha = alpha};
+        struct rig_use use;
+        g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
+        for (int v = 0; v < 2; v++) {
+            int least[2] = {INT_MAX, INT_MAX}, most[2] = {0, 0};
+            for (int i = 0; i < 640 * 480; i++) {
+                const int at[2] = {use.maps[v].point[i].x, use.maps[v].point[i].y};
+                for (int k = 0; k < 2; k++) {
+                    least[k] = MIN(least[k], at[k]);
+                    most[k] = MAX(most[k], at[k]);
+                }
+            }
+            g_test_message("alpha %d: x %d..%d, y %d..%d of 1/32 px", alpha, least[0], most[0],
+                           least[1], most[1]);
+            const int rim = alpha ? 0 : 8; /* the inner rectangle is known at a few points */
+            g_assert_true((least[0] < -rim) == alpha && (least[1] < -rim) == alpha);
+            g_assert_true((most[0] > 32 * 639 + rim) == alpha);
+            g_assert_true((most[1] > 32 * 479 + rim) == alpha);
+        }
+        rig_use_close(&use);
     }
     remove_file(path);
 }
@@ -256,6 +288,7 @@ static void test_points(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/part/geometry", test_geometry);
+    g_test_add_func("/part/alpha", test_alpha);
     g_test_add_func("/part/pictures", test_pictures);
     g_test_add_func("/part/options", test_options);
     g_test_add_func("/part/points", test_points);
