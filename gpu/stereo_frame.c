@@ -183,6 +183,8 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
     s->at[s->slot].started_ms = now_ms();
     s->at[s->slot].tallied = tallied(s);
     f->params = *params;
+    if (s->width != s->source.width || s->height != s->source.height)
+        f->has_truth = 0; /* that of another picture */
     upload(s, f);
     compute(s);
     download(s, f);

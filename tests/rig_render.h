@@ -179,4 +179,20 @@ static inline double noise_texture(const struct plane *p, double s, double t) {
     return sum / weight;
 }
 
+/* A wall and a board before it, both slanted: disparities of all fractions. */
+static inline void wall_and_box(struct plane scene[2]) {
+    scene[0] = (struct plane){.origin = {-3, -2, 1.2},
+                              .u = {0.9553, 0, 0.2955},
+                              .v = {0, 1, 0},
+                              .texture = noise_texture,
+                              .square = 0.085};
+    scene[1] = (struct plane){.origin = {-0.35, -0.3, 1.4},
+                              .u = {0.9553, 0, -0.2955},
+                              .v = {0, 1, 0},
+                              .texture = noise_texture,
+                              .square = 0.05,
+                              .cols = 0.6,
+                              .rows = 0.6};
+}
+
 #endif

@@ -257,18 +257,8 @@ static double points_off(const struct plane *scene, const struct rig *rig, const
 
 static void test_points(void) {
     struct rig rig;
-    const struct plane scene[2] = {{.origin = {-3, -2, 2},
-                                    .u = {1, 0, 0},
-                                    .v = {0, 1, 0},
-                                    .texture = noise_texture,
-                                    .square = 0.08},
-                                   {.origin = {-0.3, -0.3, 1.3},
-                                    .u = {0.9553, 0, 0.2955},
-                                    .v = {0, 1, 0},
-                                    .texture = noise_texture,
-                                    .square = 0.05,
-                                    .cols = 0.6,
-                                    .rows = 0.6}};
+    struct plane scene[2];
+    wall_and_box(scene);
     rig_made_up(DISTORTION_RADTAN, &rig);
     g_autofree char *path = write_rig(&rig);
     double all = points_off(scene, &rig, NULL, 1, "disparity_range=64", path);
