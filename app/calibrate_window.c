@@ -65,7 +65,8 @@ static void finish_solver(struct guide *g) {
     calibration_print(g->result);
     g->written = rig_write_opencv(g->calibrate->path, &g->result->result.rig) == 0;
     if (g->written)
-        printf("written to %s\n", g->calibrate->path);
+        printf("written to %s; livestereo --calib %s SOURCE uses it\n", g->calibrate->path,
+               g->calibrate->path);
     fflush(stdout);
     say(g, g->written ? "written to %s" : "%s could not be written; see the terminal",
         g->calibrate->path);

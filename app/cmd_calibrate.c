@@ -100,7 +100,7 @@ int calibrate_headless(struct calibrate *c) {
         if (rig_write_opencv(c->path, &result->result.rig))
             code = EXIT_RUN_FAILED;
         else
-            printf("written to %s\n", c->path);
+            printf("written to %s; livestereo --calib %s SOURCE uses it\n", c->path, c->path);
     }
     calibration_free(&result);
     return code;
