@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { BACKEND_MARKS = 64, BACKEND_SIGNALS = 8 };
+enum { BACKEND_MARKS = 64, BACKEND_SIGNALS = 9, BACKEND_RECORDINGS = 10 };
 
 /* What runs side by side: stages, stages that need not wait for others, pictures going up, results
  * coming down. */
@@ -27,6 +27,11 @@ struct propagate_args {
     struct message_args level[LEVELS_MOST];
     int iterations[LEVELS_MOST];
     struct pick_args pick;
+    int keep; /* messages of colour 1 are read by the next frame, and stored even if sent last */
+    /* Warm: the finest level alone, an odd number of half-steps from the messages of colour 1 as
+     * they are, in all tiles. A pair of half-steps may move those to the other colour's place and
+     * the next one back; displaced: that is where they are to begin with. */
+    int warm, displaced;
 };
 
 struct backend {
@@ -40,8 +45,7 @@ struct backend {
     void (*release_host)(struct backend *b, void *memory);
     void (*upload)(struct backend *b, void *to, const void *from, size_t bytes);
     void (*download)(struct backend *b, void *to, const void *from, size_t bytes);
-    /* Within the backend's memory, as fast as it goes; a yardstick for measurements. NULL: not
-     * offered. */
+    /* Within the backend's memory, as fast as it goes; a yardstick for measurements, too. */
     void (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
     /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
     void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);
@@ -54,7 +58,8 @@ struct backend {
     /* All half-steps of all levels from silence on, and the pick, in one go; what the last
      * half-step of the finest level sends need not be stored. NULL: run the stages singly. */
     void (*propagate)(struct backend *b, const struct propagate_args *args);
-    /* Stages issued under the same number are the same every time: begin returns 1 when it has
+    /* Stages issued under the same number are the same every time, and BACKEND_RECORDINGS numbers
+     * that differ by that modulo are remembered: begin returns 1 when it has
      * issued them again by itself; else the caller issues them and calls end. NULL: there is no
      * such thing. */
     int (*begin)(struct backend *b, uint64_t number);

@@ -117,46 +117,45 @@ static void cuda_mark(backend *b, int i) {
     note(cuda, cudaEventRecordWithFlags(cuda->marks[i], cuda->stream, flags), "time mark");
 }
 
-static void drop_graph(backend_cuda *cuda, int i) {
-    if (cuda->graph[i])
-        note(cuda, cudaGraphExecDestroy(cuda->graph[i]), "dropping a graph");
-    cuda->graph[i] = nullptr;
+static void drop_graph(backend_cuda *cuda, cuda_recording *r) {
+    if (r->graph)
+        note(cuda, cudaGraphExecDestroy(r->graph), "dropping a graph");
+    r->graph = nullptr;
 }
 
 /* Settings that change with every frame are not worth a graph: the second frame of a number is
  * recorded. */
 static int cuda_begin(backend *b, uint64_t number) {
     backend_cuda *cuda = cuda_of(b);
-    int i = (int)(number & 1);
-    if (cuda->graph[i] && cuda->number[i] == number) {
-        note(cuda, cudaGraphLaunch(cuda->graph[i], cuda->stream), "a frame's graph");
+    cuda_recording *r = &cuda->recordings[number % BACKEND_RECORDINGS];
+    if (r->graph && r->number == number) {
+        note(cuda, cudaGraphLaunch(r->graph, cuda->stream), "a frame's graph");
         return 1;
     }
-    drop_graph(cuda, i);
-    if (cuda->number[i] == number) {
+    drop_graph(cuda, r);
+    if (r->number == number) {
         cudaError_t code = cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal);
-        cuda->recording = code == cudaSuccess;
-        cuda->recorded = i;
+        cuda->recording = code == cudaSuccess ? r : nullptr;
         note(cuda, code, "recording a frame");
     }
-    cuda->number[i] = number;
+    r->number = number;
     return 0;
 }
 
 static void cuda_end(backend *b) {
     backend_cuda *cuda = cuda_of(b);
-    if (!cuda->recording)
+    cuda_recording *r = cuda->recording;
+    if (!r)
         return;
-    cudaGraphExec_t *graph = &cuda->graph[cuda->recorded];
-    cuda->recording = 0;
+    cuda->recording = nullptr;
     cudaGraph_t recorded = nullptr;
     note(cuda, cudaStreamEndCapture(cuda->stream, &recorded), "recording a frame");
     if (!recorded)
         return;
-    note(cuda, cudaGraphInstantiate(graph, recorded, 0), "making a graph");
+    note(cuda, cudaGraphInstantiate(&r->graph, recorded, 0), "making a graph");
     note(cuda, cudaGraphDestroy(recorded), "dropping a recording");
-    if (*graph)
-        note(cuda, cudaGraphLaunch(*graph, cuda->stream), "a frame's graph");
+    if (r->graph)
+        note(cuda, cudaGraphLaunch(r->graph, cuda->stream), "a frame's graph");
 }
 
 static double cuda_elapsed_ms(backend *b, int from, int to) {
@@ -204,8 +203,8 @@ static void cuda_close(backend **b) {
     if (!*b)
         return;
     backend_cuda *cuda = cuda_of(*b);
-    drop_graph(cuda, 0);
-    drop_graph(cuda, 1);
+    for (cuda_recording &r : cuda->recordings)
+        drop_graph(cuda, &r);
     for (cudaEvent_t mark : cuda->marks)
         if (mark)
             cudaEventDestroy(mark);
@@ -289,6 +288,7 @@ struct backend *backend_cuda_open(int gpu, int plain, int quiet, int *error) {
         cuda_tune_cross(cuda);
         cuda_tune_bp(cuda);
         cuda_tune_rest(cuda);
+        cuda_tune_warm(cuda);
         cuda_tune_image(cuda);
         cuda_tune_colour(cuda);
         cuda_tune_refine(cuda);

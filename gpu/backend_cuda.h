@@ -13,20 +13,25 @@ struct backend_cuda;
 
 typedef void (*cuda_launch)(struct backend_cuda *cuda, const void *args, int width, int height);
 
+/* What was issued under a number, once it came twice. */
+struct cuda_recording {
+    cudaGraphExec_t graph;
+    uint64_t number;
+};
+
 struct backend_cuda {
     struct backend base; /* first: the two pointers are one */
     cudaStream_t stream; /* of the lane in use */
     cudaStream_t lanes[LANES];
     cudaEvent_t signals[BACKEND_SIGNALS];
     cudaEvent_t marks[BACKEND_MARKS];
-    int error;                /* first failure since the last finish */
-    int device;               /* number of the GPU */
-    int capability;           /* 90 for compute capability 9.0 */
-    int processors;           /* multiprocessors */
-    size_t shared_most;       /* bytes of shared memory a block may ask for */
-    cudaGraphExec_t graph[2]; /* what was issued under a number, even or odd, once it came twice */
-    uint64_t number[2];
-    int recording, recorded; /* recorded: which of the two graphs is being made */
+    int error;          /* first failure since the last finish */
+    int device;         /* number of the GPU */
+    int capability;     /* 90 for compute capability 9.0 */
+    int processors;     /* multiprocessors */
+    size_t shared_most; /* bytes of shared memory a block may ask for */
+    struct cuda_recording recordings[BACKEND_RECORDINGS];
+    struct cuda_recording *recording; /* being made */
     cuda_launch launches[STAGE_COUNT];
     const cuda_launch *plain; /* the generated kernels, for shapes the tuned ones leave out */
 };
@@ -44,6 +49,9 @@ void cuda_tune_rest(struct backend_cuda *cuda);
 void cuda_tune_match(struct backend_cuda *cuda);
 void cuda_tune_cost(struct backend_cuda *cuda);
 void cuda_tune_cross(struct backend_cuda *cuda);
+
+/* And those of the warm start. */
+void cuda_tune_warm(struct backend_cuda *cuda);
 
 /* And those on pictures and maps. */
 void cuda_tune_image(struct backend_cuda *cuda);

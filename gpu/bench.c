@@ -320,9 +320,10 @@ static int set_option(struct bench_options *o, const char *name, const char *val
 }
 
 static void print_usage(FILE *to) {
-    fprintf(to, "usage: livestereo bench [message|resting] [OPTION..]\n"
+    fprintf(to, "usage: livestereo bench [message|resting|warm] [OPTION..]\n"
                 "  (nothing)  frames and their belief propagation, on random textures\n"
                 "  message    the message stage, plain against tuned, on one core\n"
+                "  warm       frames that start from the last one's messages, times and energies\n"
                 "  resting    fast-converging updates on Tsukuba\n"
                 "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --form "
                 "tuned|plain\n"
@@ -336,8 +337,9 @@ int bench_main(int argc, char **argv, const struct params *params) {
     o.params.bp_iterations = 7;
     if (params)
         o.params = *params;
-    int message = argc > 1 && !strcmp(argv[1], "message");
-    for (int i = 1 + message; i < argc; i++) {
+    int message = argc > 1 && !strcmp(argv[1], "message"),
+        warm = argc > 1 && !strcmp(argv[1], "warm");
+    for (int i = 1 + message + warm; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(name, "--help")) {
             print_usage(stdout);
@@ -355,5 +357,5 @@ int bench_main(int argc, char **argv, const struct params *params) {
         }
         i++;
     }
-    return (message ? bench_message(&o) : bench_table(&o)) ? 1 : 0;
+    return (message ? bench_message(&o) : warm ? bench_warm(&o) : bench_table(&o)) ? 1 : 0;
 }

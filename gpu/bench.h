@@ -10,9 +10,9 @@
 
 #include "capture/frame.h"
 
-/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage(). params:
- * the settings to start from, NULL for the default ones with 7 half-steps. Returns
- * the exit code: 0, 1 when a measurement failed, 2 on a wrong option. */
+/* argv[0] is the name; argv[1] may be "message" or "warm", else come the options of bench_usage().
+ * params: the settings to start from, NULL for the default ones with 7 half-steps. Returns the exit
+ * code: 0, 1 when a measurement failed, 2 on a wrong option. */
 int bench_main(int argc, char **argv, const struct params *params);
 
 struct bench_options {
@@ -31,6 +31,9 @@ int bench_resting(const struct image *left, const struct image *right, int label
 
 /* The message stage, plain against tuned, on one core. */
 int bench_message(const struct bench_options *o);
+
+/* Frames that start from the last one's messages against frames that start anew. */
+int bench_warm(const struct bench_options *o);
 
 struct backend *bench_backend(const struct bench_options *o, int *error);
 

@@ -68,6 +68,19 @@ STAGE size_t grid_volume(const struct grid *g) {
     return grid_pixels(g) * (size_t)g->padded;
 }
 
+/* A warm start skips tiles of pixels in which nothing changes; tiles are numbered row by row. */
+enum { HEAT_WIDTH = 32, HEAT_HEIGHT = 16 };
+
+STAGE int tile_columns(int width) {
+    return (width + HEAT_WIDTH - 1) / HEAT_WIDTH;
+}
+STAGE int tile_rows(int height) {
+    return (height + HEAT_HEIGHT - 1) / HEAT_HEIGHT;
+}
+STAGE int tile_of(int width, int x, int y) {
+    return y / HEAT_HEIGHT * tile_columns(width) + x / HEAT_WIDTH;
+}
+
 /* Largest difference over the channels of two pixels. */
 STAGE int colour_step(const uint8_t *a, const uint8_t *b, int channels) {
     int step = 0;

@@ -56,6 +56,7 @@ struct message_args {
     uint8_t *message[DIRECTIONS];
     const uint8_t *classes; /* width*height edge classes, or NULL: all 0 */
     uint8_t *flags;         /* a byte a pixel in checkerboard order, or NULL: nobody rests */
+    const uint8_t *heat;    /* a byte a tile, or NULL: where it is 0 nobody sends */
     int iteration;
     int threshold; /* resting: a message that changes by no more than this is not sent */
     uint8_t rho[4], truncation[4];
@@ -117,7 +118,7 @@ STAGE void message_compute(const struct message_args *a, const struct neighbours
 
 STAGE void stage_message(const struct message_args *a, int i, int y) {
     int x = grid_column(a->iteration & 1, i, y);
-    if (x >= a->grid.width)
+    if (x >= a->grid.width || (a->heat && !a->heat[tile_of(a->grid.width, x, y)]))
         return;
     struct neighbours n = grid_neighbours(&a->grid, x, y);
     for (int r = 0; r < DIRECTIONS; r++)

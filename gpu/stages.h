@@ -9,6 +9,7 @@
 #include "gpu/stage_cost.h"
 #include "gpu/stage_image.h"
 #include "gpu/stage_refine.h"
+#include "gpu/stage_warm.h"
 
 enum stage {
 #define STAGE_ROW(name, arguments) STAGE_##name,

@@ -26,9 +26,10 @@ int stereo_adopt_params(struct stereo *s, const struct params *p) {
                   p->disparity_range, s->width);
         return -EINVAL;
     }
-    int error = stereo_memory_shape(s, p->disparity_range, p->bp_levels);
+    int error = stereo_memory_shape(s, p);
     if (error || (s->params_known && params_equal(p, &s->params)))
         return error;
+    s->warm.known = 0;
     s->params = *p;
     s->params_known = 1;
     s->number++;
@@ -96,10 +97,17 @@ static void smooth(struct stereo *s) {
     }
 }
 
-/* Where the matching cost goes before it is smoothed: the end of the block of messages, whose first
- * half holds the 16-bit sums between the two passes. */
+/* The 16-bit sums between the passes of cost smoothing lie where the messages will, unless those
+ * are kept. */
+static uint16_t *cost_sums(const struct stereo *s) {
+    return (uint16_t *)(s->cost_apart ? s->apart : s->messages[0]);
+}
+
+/* Where the matching cost goes before it is smoothed: behind the sums. */
 static uint8_t *unsmoothed_cost(const struct stereo *s) {
-    return s->params.cost_smoothing == COST_SMOOTHING_OFF ? s->cost : s->level[0].message[2];
+    return s->params.cost_smoothing == COST_SMOOTHING_OFF
+               ? s->cost
+               : (uint8_t *)(cost_sums(s) + grid_volume(&s->level[0].grid));
 }
 
 static void match(struct stereo *s, int base) {
@@ -123,8 +131,8 @@ static void match(struct stereo *s, int base) {
 }
 
 static void smooth_cost_gaussian(struct stereo *s) {
-    struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), (uint16_t *)s->messages[0],
-                                 s->cost, scaling_taps(s->params.cost_sigma)};
+    struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), cost_sums(s), s->cost,
+                                 scaling_taps(s->params.cost_sigma)};
     run(s, STAGE_cost_smooth_x, &a, s->width, s->height);
     run(s, STAGE_cost_smooth_y, &a, s->width, s->height);
 }
@@ -144,7 +152,7 @@ static void find_arms(struct stereo *s, int base) {
 
 static void smooth_cost_cross(struct stereo *s) {
     struct cross_args a = {s->level[0].grid,           s->arms, unsmoothed_cost(s),
-                           (uint16_t *)s->messages[0], s->cost, s->params.cross_length,
+                           cost_sums(s), s->cost, s->params.cross_length,
                            s->params.cross_height};
     for (int i = 0; i < s->params.cross_rounds; i++) {
         if (s->backend->cross && a.source != a.out) {
@@ -164,21 +172,8 @@ static void smooth_cost(struct stereo *s) {
         smooth_cost_cross(s);
 }
 
-static void build_pyramid(struct stereo *s) {
-    for (int l = 1; l < s->levels; l++) {
-        const struct level *fine = &s->level[l - 1];
-        struct halve_args a = {s->level[l].grid, fine->grid, l == 1 ? s->cost : NULL,
-                               l == 1 ? NULL : fine->cost16, s->level[l].cost16};
-        run(s, STAGE_halve, &a, a.grid.width, a.grid.height);
-    }
-}
-
-static int edges_on(const struct stereo *s) {
-    return s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
-}
-
 static void classify_edges(struct stereo *s, int base) {
-    if (!edges_on(s))
+    if (!stereo_has_edges(s))
         return;
     struct edges_args a = {picture(s, base), s->level[0].classes,
                            s->width,         s->height,
@@ -190,104 +185,6 @@ static void classify_edges(struct stereo *s, int base) {
                                      fine->grid.height, level->grid.width};
         run(s, STAGE_edges_halve, &h, level->grid.width, level->grid.height);
     }
-}
-
-/* The first half-step of a level overwrites colour 0 unread, so only colour 1 needs a start. */
-static void start_messages(struct stereo *s, int l, int iterations) {
-    const struct level *level = &s->level[l];
-    for (int colour = iterations > 0; colour < 2; colour++) {
-        struct silence_args silence = {.grid = level->grid, .colour = colour};
-        struct widen_args widen = {.grid = level->grid, .colour = colour};
-        memcpy(silence.message, level->message, sizeof(silence.message));
-        memcpy(widen.message, level->message, sizeof(widen.message));
-        if (l + 1 == s->levels) {
-            run(s, STAGE_silence, &silence, level->grid.half, level->grid.height);
-            continue;
-        }
-        widen.coarse = s->level[l + 1].grid;
-        for (int r = 0; r < DIRECTIONS; r++)
-            widen.parent[r] = s->level[l + 1].message[r];
-        run(s, STAGE_widen, &widen, level->grid.half, level->grid.height);
-    }
-}
-
-static struct message_args message_args_of(const struct stereo *s, int l) {
-    const struct level *level = &s->level[l];
-    struct message_args a = {
-        .grid = level->grid,
-        .cost8 = l ? NULL : s->cost,
-        .cost16 = level->cost16,
-        .classes = edges_on(s) && l < s->params.edge_levels ? level->classes : NULL,
-        .flags = s->params.bp_resting ? s->flags : NULL,
-        .threshold = s->scaling.rest_threshold,
-    };
-    memcpy(a.message, level->message, sizeof(a.message));
-    memcpy(a.rho, s->scaling.rho, sizeof(a.rho));
-    memcpy(a.truncation, s->scaling.truncation, sizeof(a.truncation));
-    return a;
-}
-
-static void tally(struct stereo *s, int l, int iteration) {
-    struct tally_args t = {s->level[l].grid, s->flags, s->tally + (size_t)iteration * s->height,
-                           iteration & 1};
-    if (l == 0 && iteration < FRAME_TALLY)
-        run(s, STAGE_tally, &t, 1, t.grid.height);
-}
-
-static void send_messages(struct stereo *s, int l, int iterations) {
-    struct message_args a = message_args_of(s, l);
-    if (!a.flags && s->backend->half_steps) {
-        s->backend->half_steps(s->backend, &a, iterations);
-        return;
-    }
-    for (; a.iteration < iterations; a.iteration++) {
-        run(s, a.flags ? STAGE_message_resting : STAGE_message, &a, a.grid.half, a.grid.height);
-        if (a.flags)
-            tally(s, l, a.iteration);
-    }
-}
-
-static struct pick_args pick_args_of(const struct stereo *s, int base) {
-    struct pick_args a = {
-        .grid = s->level[0].grid,
-        .cost = s->cost,
-        .label = s->label,
-        .disparity = s->disparity[base],
-        .confidence = s->confidence,
-        .min_disparity = s->params.min_disparity,
-        .subpixel = s->params.subpixel,
-    };
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.message[r] = s->level[0].message[r];
-    return a;
-}
-
-static void propagate_at_once(struct stereo *s, int base) {
-    struct propagate_args a = {.levels = s->levels, .pick = pick_args_of(s, base)};
-    for (int l = 0; l < s->levels; l++) {
-        a.level[l] = message_args_of(s, l);
-        a.iterations[l] = scaling_iterations(&s->params, l);
-    }
-    s->backend->propagate(s->backend, &a);
-    s->unsent = a.level[0];
-    s->unsent.iteration = a.iterations[0] - 1;
-}
-
-static void propagate_beliefs(struct stereo *s, int base) {
-    s->unsent.iteration = -1;
-    if (s->backend->propagate && !s->params.bp_resting) {
-        propagate_at_once(s, base);
-        mark(s, base * RIGHT_MARKS + TIME_PICK);
-        return;
-    }
-    for (int l = s->levels - 1; l >= 0; l--) {
-        int iterations = scaling_iterations(&s->params, l);
-        start_messages(s, l, iterations);
-        send_messages(s, l, iterations);
-    }
-    mark(s, base * RIGHT_MARKS + TIME_PICK);
-    struct pick_args pick = pick_args_of(s, base);
-    run(s, STAGE_pick, &pick, s->width, s->height);
 }
 
 /* What the picture alone says is found beside the matching, where there are lanes. */
@@ -316,8 +213,7 @@ static void estimate(struct stereo *s, int base) {
         s->backend->wait(s->backend, SIGNAL_SIDE_DONE);
     smooth_cost(s);
     mark(s, marks + TIME_BP);
-    build_pyramid(s);
-    propagate_beliefs(s, base);
+    stereo_propagate(s, base);
     mark(s, marks + TIME_CHECK);
 }
 
@@ -376,10 +272,22 @@ static void refine(struct stereo *s) {
     }
 }
 
+void stereo_choose_way(struct stereo *s) {
+    s->way = WAY_COLD;
+    if (!s->params.warm_start)
+        return;
+    rectify(s);
+    const uint8_t *const pictures[2] = {picture(s, 0), picture(s, 1)};
+    int error = stereo_warm_choose(s, pictures);
+    if (error) /* goes with the frame, which is of no use */
+        s->failed = error;
+}
+
 void stereo_compute(struct stereo *s) {
     if (s->swapped)
         swap_maps(s);
-    rectify(s);
+    if (!s->params.warm_start) /* else it is done */
+        rectify(s);
     mark(s, TIME_SMOOTH);
     smooth(s);
     if (s->params.lr_check == LR_CHECK_BP)

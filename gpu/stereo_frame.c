@@ -44,14 +44,8 @@ static void wait(struct stereo *s, int i) {
         s->backend->wait(s->backend, s->slot * SLOT_SIGNALS + i);
 }
 
-/* Half-steps of the finest level whose updates are counted. */
-static int tallied(const struct stereo *s) {
-    int iterations = scaling_iterations(&s->params, 0);
-    return !s->params.bp_resting ? 0 : iterations < FRAME_TALLY ? iterations : FRAME_TALLY;
-}
-
 static size_t tally_bytes(const struct stereo *s) {
-    return (size_t)tallied(s) * (size_t)s->height * sizeof(*s->tally);
+    return (size_t)stereo_tallied(s) * (size_t)s->height * sizeof(*s->tally);
 }
 
 /* The slot's pictures were read by the frame before the last, whose results are down already. */
@@ -75,21 +69,35 @@ static void put_aside(struct stereo *s) {
             b->copy(b, slot->rectified[v], s->rectified[v], pixels * (size_t)s->channels);
     b->copy(b, slot->disparity, s->disparity[0], pixels * sizeof(*slot->disparity));
     b->copy(b, slot->confidence, s->confidence, pixels);
-    if (tallied(s))
+    if (stereo_tallied(s))
         b->copy(b, slot->tally, s->tally, tally_bytes(s));
+}
+
+/* The same stages with the same arguments have the same number. */
+static uint64_t number_of_stages(const struct stereo *s) {
+    enum { COLD, LIGHT, IN_PLACE, DISPLACED, BY_TILES, FORMS };
+    int form = s->way == WAY_LIGHT ? LIGHT : COLD;
+    if (s->way == WAY_WARM)
+        form = !stereo_warm_at_once(s) ? BY_TILES : s->warm.displaced ? DISPLACED : IN_PLACE;
+    return (s->number * FORMS + (uint64_t)form) * SLOTS + (uint64_t)s->slot;
 }
 
 static void compute(struct stereo *s) {
     struct backend *b = s->backend;
-    uint64_t number = s->number * SLOTS + (uint64_t)s->slot;
+    struct slot *slot = &s->at[s->slot];
     lane(s, LANE_COMPUTE);
     wait(s, UPLOADED);
     mark(s, TIME_RECTIFY);
-    if (!b->begin || !b->begin(b, number)) {
+    stereo_choose_way(s);
+    slot->way = s->way;
+    slot->share = s->warm.share;
+    slot->tallied = stereo_tallied(s);
+    if (s->way != WAY_STILL && (!b->begin || !b->begin(b, number_of_stages(s)))) {
         stereo_compute(s);
         if (b->end)
             b->end(b);
     }
+    stereo_warm_done(s);
     mark(s, TIME_DOWNLOAD);
     if (s->slots > 1)
         put_aside(s);
@@ -115,7 +123,7 @@ static void download(struct stereo *s, struct frame *f) {
     b->download(b, f->disparity, aside ? slot->disparity : s->disparity[0],
                 pixels * sizeof(*f->disparity));
     b->download(b, f->confidence, aside ? slot->confidence : s->confidence, pixels);
-    if (tallied(s))
+    if (stereo_tallied(s))
         b->download(b, slot->host_tally, aside ? slot->tally : s->tally, tally_bytes(s));
     mark(s, TIME_COUNT);
     signal(s, DOWNLOADED);
@@ -132,6 +140,12 @@ static void note_times(struct stereo *s, int slot, struct frame *f) {
         f->stage_ms[i] = b->elapsed_ms(b, first + i, first + i + 1);
     f->stage_ms[TIME_UPLOAD] = b->elapsed_ms(b, first + TIME_UPLOAD, first + MARK_UPLOADED);
     f->stage_ms[TIME_DOWNLOAD] = b->elapsed_ms(b, first + MARK_DOWNLOAD, first + TIME_COUNT);
+    if (s->at[slot].way == WAY_STILL) { /* nothing in between was marked */
+        for (int i = TIME_SMOOTH; i < TIME_DOWNLOAD; i++)
+            f->stage_ms[i] = 0;
+        f->stage_ms[TIME_RECTIFY] = b->elapsed_ms(b, first + TIME_RECTIFY, first + TIME_DOWNLOAD);
+        return;
+    }
     if (f->params.lr_check != LR_CHECK_BP)
         return;
     f->stage_ms[TIME_SMOOTH] = b->elapsed_ms(b, first + TIME_SMOOTH, right + TIME_COST);
@@ -140,6 +154,12 @@ static void note_times(struct stereo *s, int slot, struct frame *f) {
 }
 
 static void note_tally(struct stereo *s, const struct slot *slot, struct frame *f) {
+    if (slot->way != WAY_COLD) {
+        f->updated_count = stage_min(f->params.warm_iterations | 1, FRAME_TALLY);
+        for (int i = 0; i < f->updated_count; i++)
+            f->updated[i] = slot->share;
+        return;
+    }
     f->updated_count = slot->tallied;
     for (int i = 0; i < f->updated_count; i++) {
         double sum = 0;
@@ -181,7 +201,6 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
     s->slot = (s->finished + s->flying) % s->slots;
     s->flying++;
     s->at[s->slot].started_ms = now_ms();
-    s->at[s->slot].tallied = tallied(s);
     f->params = *params;
     if (s->width != s->source.width || s->height != s->source.height)
         f->has_truth = 0; /* that of another picture */
@@ -222,6 +241,8 @@ int stereo_finish(struct stereo *s, struct frame *f) {
     s->failed = 0;
     s->flying--;
     s->finished = (s->finished + 1) % s->slots;
+    if (error)
+        s->warm.known = 0;
     if (error == -EIO && s->may_fall_back && !s->lost)
         return recover(s, f);
     note_times(s, slot, f);

@@ -68,6 +68,14 @@ int stereo_memory_pictures(struct stereo *s) {
     TAKE(s, s->lut, COST_LUT, &error);
     TAKE(s, s->census_lut, CENSUS_LUT, &error);
     TAKE(s, s->median_weight, 256, &error);
+    size_t tiles = (size_t)tile_columns(s->width) * (size_t)tile_rows(s->height);
+    for (int v = 0; v < 2; v++) {
+        TAKE(s, s->warm.picture[v], samples, &error);
+        TAKE(s, s->warm.heat[v], tiles, &error);
+    }
+    TAKE(s, s->warm.change, 4 * tiles, &error);
+    if (stereo_warm_open(s))
+        error = -ENOMEM;
     for (int i = 0; i < s->slots; i++)
         take_slot(s, &s->at[i], &error);
     return say_memory(s, error, "pictures");
@@ -76,6 +84,9 @@ int stereo_memory_pictures(struct stereo *s) {
 static void release(struct stereo *s, void *memory) {
     s->backend->release(s->backend, memory);
 }
+
+/* Intermediates of the cost stages, a label: 16-bit sums and the cost before smoothing. */
+enum { APART_BYTES = 3 };
 
 static void free_shape(struct stereo *s) {
     release(s, s->cost);
@@ -86,6 +97,9 @@ static void free_shape(struct stereo *s) {
         release(s, s->messages[l]);
         s->messages[l] = NULL;
     }
+    release(s, s->right_messages);
+    release(s, s->apart);
+    s->right_messages = s->apart = NULL;
     memset(s->level, 0, sizeof(s->level));
     s->levels = 0;
 }
@@ -102,7 +116,8 @@ static struct grid make_grid(int width, int height, int labels) {
 
 /* Said before it is taken, where it is not the host's. */
 static void say_need(const struct stereo *s, struct grid grid, int labels, int levels) {
-    size_t bytes = 0;
+    size_t bytes = grid_volume(&grid) *
+                   (size_t)((s->right_kept ? DIRECTIONS : 0) + (s->cost_apart ? APART_BYTES : 0));
     for (int l = 0; l < levels; l++) {
         bytes += grid_volume(&grid) * (size_t)(DIRECTIONS + (l ? 2 : 1));
         grid = make_grid((grid.width + 1) / 2, (grid.height + 1) / 2, labels);
@@ -111,17 +126,32 @@ static void say_need(const struct stereo *s, struct grid grid, int labels, int l
              s->height, labels, bytes >> 20);
 }
 
-int stereo_memory_shape(struct stereo *s, int labels, int levels) {
+/* What a warm start needs besides. */
+static void take_kept(struct stereo *s, int *error) {
+    size_t volume = grid_volume(&s->level[0].grid);
+    if (s->right_kept)
+        TAKE(s, s->right_messages, DIRECTIONS * volume, error);
+    if (s->cost_apart)
+        TAKE(s, s->apart, APART_BYTES * volume, error);
+}
+
+int stereo_memory_shape(struct stereo *s, const struct params *p) {
+    int labels = p->disparity_range, levels = p->bp_levels;
+    int right_kept = p->warm_start && p->lr_check == LR_CHECK_BP,
+        cost_apart = p->warm_start && p->cost_smoothing != COST_SMOOTHING_OFF;
     struct grid grid = make_grid(s->width, s->height, labels);
     while (levels > 1 && ((s->width - 1) >> (levels - 1)) == 0 &&
            ((s->height - 1) >> (levels - 1)) == 0)
         levels--; /* a level above a single node would repeat it */
-    int same = s->levels == levels && s->level[0].grid.padded == grid.padded;
+    int same = s->levels == levels && s->level[0].grid.padded == grid.padded &&
+               s->right_kept == right_kept && s->cost_apart == cost_apart;
     int error = 0;
     if (!same) {
+        free_shape(s);
+        s->right_kept = right_kept;
+        s->cost_apart = cost_apart;
         if (s->backend->own_memory)
             say_need(s, grid, labels, levels);
-        free_shape(s);
         s->levels = levels;
         TAKE(s, s->cost, grid_volume(&grid), &error);
     }
@@ -140,12 +170,17 @@ int stereo_memory_shape(struct stereo *s, int labels, int levels) {
         for (int r = 0; r < DIRECTIONS; r++)
             level->message[r] = s->messages[l] ? s->messages[l] + (size_t)r * volume : NULL;
     }
+    if (!same)
+        take_kept(s, &error);
     if (error)
         free_shape(s);
     return say_memory(s, error, "cost and messages");
 }
 
 void stereo_memory_forget(struct stereo *s) {
+    stereo_warm_close(s);
+    memset(&s->warm, 0, sizeof(s->warm));
+    s->right_messages = s->apart = NULL;
     for (int i = 0; i < s->slots; i++)
         free(s->at[i].host_tally);
     memset(s->at, 0, sizeof(s->at));
@@ -167,7 +202,11 @@ void stereo_memory_forget(struct stereo *s) {
 
 void stereo_memory_free(struct stereo *s) {
     free_shape(s);
+    stereo_warm_close(s);
+    release(s, s->warm.change);
     for (int v = 0; v < 2; v++) {
+        release(s, s->warm.picture[v]);
+        release(s, s->warm.heat[v]);
         release(s, s->rectified[v]);
         release(s, s->smoothed[v]);
         release(s, s->grey[v]);

@@ -84,7 +84,7 @@ static struct stereo *open_for(struct backend *b, const struct params *params, i
                                int *error) {
     struct stereo *s = stereo_open_on(b, width, height, channels, maps, error);
     if (s && params->disparity_range < s->width)
-        *error = stereo_memory_shape(s, params->disparity_range, params->bp_levels);
+        *error = stereo_memory_shape(s, params);
     if (s && *error)
         stereo_close(&s);
     if (s)
@@ -187,7 +187,7 @@ int stereo_energy(struct stereo *s, double *energy) {
     uint8_t *cost = fetch(s, s->cost, grid_volume(g)),
             *classes = fetch(s, s->level[0].classes, pixels);
     uint16_t *label = fetch(s, s->label, pixels * sizeof(*label));
-    int edges = s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
+    int edges = stereo_has_edges(s);
     int error = cost && classes && label ? s->backend->finish(s->backend) : -ENOMEM;
     int64_t sum = 0;
     for (int y = 0; y < s->height && !error; y++)
@@ -213,6 +213,7 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief_ou
     if (x < 0 || y < 0 || x >= s->width || y >= s->height || !s->params_known)
         return -EINVAL;
     struct backend *b = s->backend;
+    stereo_warm_place(s);
     if (s->unsent.iteration >= 0)
         b->run(b, STAGE_message, &s->unsent, g->half, g->height);
     struct neighbours n = grid_neighbours(g, x, y);

@@ -16,11 +16,29 @@ struct level {
     uint8_t *classes;
 };
 
+/* How a frame is computed: from nothing, not at all, from the messages of the last one; or, where
+ * those were handed on often enough, from nothing again with as few half-steps a level. */
+enum warm_way { WAY_COLD, WAY_STILL, WAY_WARM, WAY_LIGHT };
+
+/* The warm start's memory of the last frame, by tiles (HEAT_WIDTH x HEAT_HEIGHT). */
+struct warm {
+    int columns, rows;
+    uint8_t *picture[2]; /* rectified */
+    uint8_t *heat[2];    /* a byte a tile and view: frames for which its messages are sent */
+    uint32_t *change;    /* stage_change of both views, pairs */
+    int known;           /* picture and messages are those of a frame with the same settings */
+    float share;         /* of hot tiles */
+    int age;             /* frames of a moving picture since messages started from nothing */
+    int displaced;       /* colour 1's messages lie in colour 0's place (struct propagate_args) */
+    uint32_t *host_change, *sums;
+    uint8_t *host_heat; /* both views, and room for one more */
+};
+
 /* Two frames at most are on their way. Marks of the right view's run follow those of the stages. */
 enum { SLOTS = 2, SLOT_MARKS = BACKEND_MARKS / SLOTS, RIGHT_MARKS = 16 };
 
 /* Signals that are no slot's: the side lane may begin, it is done. */
-enum { SIGNAL_SIDE = BACKEND_SIGNALS - 2, SIGNAL_SIDE_DONE = BACKEND_SIGNALS - 1 };
+enum { SIGNAL_SIDE = BACKEND_SIGNALS - 3, SIGNAL_SIDE_DONE, SIGNAL_CHANGE };
 
 /* What crosses between host and backend for one frame. The copies of results are there where two
  * frames may be on their way. */
@@ -30,6 +48,8 @@ struct slot {
     int16_t *disparity;
     uint32_t *tally, *host_tally;
     int tallied; /* half-steps counted */
+    enum warm_way way;
+    float share; /* of tiles updated, unless cold */
     double started_ms;
 };
 
@@ -76,6 +96,12 @@ struct stereo {
     /* The finest level's messages lie in one block; before they are needed, the cost stages
      * keep their intermediates there. */
     uint8_t *messages[LEVELS_MOST];
+    /* A warm start keeps them: then the right view has a block of its own if it has a run of its
+     * own, and the intermediates, where there are any, lie elsewhere. */
+    uint8_t *right_messages, *apart;
+    int right_kept, cost_apart;
+    enum warm_way way; /* of the frame being issued */
+    struct warm warm;
     struct message_args
         unsent; /* the last half-step, when its messages were not stored; else iteration -1 */
 };
@@ -95,6 +121,19 @@ int stereo_adopt_params(struct stereo *s, const struct params *p);
 /* Whether a view's picture is resampled: the stages then have it in s->rectified. */
 int stereo_is_remapped(const struct stereo *s, int view);
 
+/* Issues the stages before the choice of a way, which it makes where a warm start is wanted. */
+void stereo_choose_way(struct stereo *s);
+
+static inline int stereo_has_edges(const struct stereo *s) {
+    return s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
+}
+
+/* Belief propagation from s->cost and the edge classes to the labels, left 0 or right 1. */
+void stereo_propagate(struct stereo *s, int base);
+
+/* Half-steps of the frame being issued whose updates are counted on the backend. */
+int stereo_tallied(const struct stereo *s);
+
 /* Issues all stages of a frame whose pictures are in s->at[s->slot]. */
 void stereo_compute(struct stereo *s);
 
@@ -102,8 +141,28 @@ void stereo_compute(struct stereo *s);
  * was taken. */
 int stereo_memory_pictures(struct stereo *s);
 
-/* Sees to it that the buffers fit labels and levels. 0 or -ENOMEM, logged. */
-int stereo_memory_shape(struct stereo *s, int labels, int levels);
+/* Sees to it that the buffers fit labels, levels and what is kept. 0 or -ENOMEM, logged. */
+int stereo_memory_shape(struct stereo *s, const struct params *p);
+
+/* Host memory of the warm start. 0 or -ENOMEM; stereo_warm_close frees what was taken. */
+int stereo_warm_open(struct stereo *s);
+void stereo_warm_close(struct stereo *s);
+
+/* Chooses s->way by what has changed in the rectified pictures, and keeps them. Waits for the
+ * backend. 0 or -errno, logged. */
+int stereo_warm_choose(struct stereo *s, const uint8_t *const picture[2]);
+
+/* Half-steps of a level of a frame that starts from nothing; those of a warm frame, and whether the
+ * backend does them in one go (all tiles are hot). */
+int stereo_iterations(const struct stereo *s, int level);
+int stereo_warm_iterations(const struct stereo *s);
+int stereo_warm_at_once(const struct stereo *s);
+
+/* After a frame was issued: remembers where its messages lie. */
+void stereo_warm_done(struct stereo *s);
+
+/* Puts the messages where single stages look for them. */
+void stereo_warm_place(struct stereo *s);
 
 void stereo_memory_free(struct stereo *s);
 

@@ -36,6 +36,11 @@ __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
         place p = place_of<GROUP>(a, a.colour);
         if (p.y >= a.grid.height)
             return;
+        if (a.heat) {
+            p.exists = p.exists && a.heat[tile_of(a.grid.width, p.x, p.y)];
+            if (!__any_sync(WARP_MASK, p.exists))
+                return;
+        }
         if (all_inside(a, p, 1))
             single<true, PARENT, WIDE, GROUP, EDGES>(a, p);
         else
@@ -183,6 +188,7 @@ bp_level bp_level_of(const message_args *m) {
     a.cost8 = m->cost8;
     a.cost16 = m->cost16;
     a.classes = m->classes;
+    a.heat = m->heat;
     a.colour = m->iteration & 1;
     memcpy(&a.rho, m->rho, sizeof(a.rho));
     memcpy(&a.truncation, m->truncation, sizeof(a.truncation));
@@ -307,8 +313,26 @@ static void propagate_level(backend_cuda *cuda, const propagate_args *p, int l, 
     a->silent = 0;
 }
 
+/* Pairs of half-steps take the messages of colour 1 to the other plane and back; the last half-step
+ * finds them where they are. */
+static void propagate_warm(backend_cuda *cuda, const propagate_args *p) {
+    bp_level a = bp_level_of(&p->level[0]);
+    int from = !p->displaced;
+    for (int i = 0; i < p->iterations[0] / 2; i++, from = !from) {
+        bp_choose_planes(&a, p->level[0].message, from, !from);
+        launch_pair(cuda, &a, 0);
+    }
+    bp_choose_planes(&a, p->level[0].message, from, !from);
+    launch_pick(cuda, lasts[form_of(cuda, &a)], &a, &p->pick);
+    cuda_check(cuda, "belief propagation from the last frame's messages");
+}
+
 static void propagate(struct backend *b, const struct propagate_args *p) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
+    if (p->warm) {
+        propagate_warm(cuda, p);
+        return;
+    }
     for (int l = p->levels - 1; l >= 0; l--) {
         bp_level a = bp_level_of(&p->level[l]);
         int count = p->iterations[l];
@@ -318,11 +342,12 @@ static void propagate(struct backend *b, const struct propagate_args *p) {
             start_plain(cuda, p, l, count);
         a.colour = (count - 1) & 1;
         bp_choose_planes(&a, p->level[l].message, !a.colour, a.colour);
-        if (count > 0 && l > 0)
+        int stored = l > 0 || (p->keep && a.colour == 1);
+        if (count > 0 && stored)
             launch_single(cuda, &a, 0);
         else if (count > 0)
             launch_pick(cuda, lasts[form_of(cuda, &a)], &a, &p->pick);
-        else if (l == 0)
+        if (l == 0 && (count == 0 || stored))
             launch_pick_stage(cuda, &p->pick, 0, 0);
     }
     cuda_check(cuda, "belief propagation");

@@ -17,7 +17,7 @@ struct bp_level {
     struct grid grid, coarse;
     const uint8_t *cost8;
     const uint16_t *cost16;
-    const uint8_t *classes;
+    const uint8_t *classes, *heat;
     const uint8_t *in[DIRECTIONS];
     uint8_t *out[DIRECTIONS];
     uint32_t rho, truncation;           /* tables of four bytes */

@@ -75,7 +75,7 @@ struct message_row message_row_of(const struct message_args *a, int y) {
 INLINE void message_row(const struct envelope *e, const struct message_row *row, int n, int wide,
                         int steps) {
     struct pair p;
-    for (int i = 0; i < row->count; i += 2) {
+    for (int i = row->first; i < row->count; i += 2) {
         pair_point(&p, 0, row, i);
         pair_point(&p, 1, row, stage_min(i + 1, row->count - 1));
         messages_pair(e, &p, NULL, n, wide, steps);
@@ -94,19 +94,40 @@ INLINE void message_row_steps(const struct envelope *e, const struct message_row
         message_row(e, row, n, wide, e->steps);
 }
 
-void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
-    struct message_row row = message_row_of(a, y);
+static void message_part(const struct envelope *e, const struct message_args *a,
+                         const struct message_row *row) {
     int n = a->grid.padded / LABEL_BLOCK, wide = a->cost16 != NULL;
     if (n == 1)
-        message_row(e, &row, 1, wide, e->steps);
+        message_row(e, row, 1, wide, e->steps);
     else if (n == 2)
-        message_row(e, &row, 2, wide, e->steps);
+        message_row(e, row, 2, wide, e->steps);
     else if (n == 4 && wide)
-        message_row_steps(e, &row, 4, 1);
+        message_row_steps(e, row, 4, 1);
     else if (n == 4)
-        message_row_steps(e, &row, 4, 0);
+        message_row_steps(e, row, 4, 0);
     else
-        message_row(e, &row, n, wide, e->steps);
+        message_row(e, row, n, wide, e->steps);
+}
+
+void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
+    struct message_row row = message_row_of(a, y);
+    message_part(e, a, &row);
+}
+
+/* The pixels of a row that lie in hot tiles; a tile has as many of each colour. */
+static void message_hot_row(const struct envelope *e, const struct message_args *a, int y) {
+    struct message_row row = message_row_of(a, y);
+    int columns = tile_columns(a->grid.width), end = row.count;
+    const uint8_t *heat = a->heat + (size_t)(y / HEAT_HEIGHT) * (size_t)columns;
+    for (int tile = 0; tile < columns; tile++) {
+        if (!heat[tile])
+            continue;
+        row.first = tile * HEAT_WIDTH / 2;
+        while (tile + 1 < columns && heat[tile + 1])
+            tile++;
+        row.count = stage_min((tile + 1) * HEAT_WIDTH / 2, end);
+        message_part(e, a, &row);
+    }
 }
 
 static void rows_message_avx2(const void *args, int width, int first, int last) {
@@ -115,7 +136,10 @@ static void rows_message_avx2(const void *args, int width, int first, int last) 
     struct envelope e;
     envelope_make(&e, a);
     for (int y = first; y < last; y++)
-        message_row_avx2(&e, a, y);
+        if (a->heat)
+            message_hot_row(&e, a, y);
+        else
+            message_row_avx2(&e, a, y);
 }
 
 /* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1, and may come as soon

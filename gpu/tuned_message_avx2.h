@@ -39,8 +39,9 @@ struct message_row {
     const uint8_t *in[DIRECTIONS]; /* the neighbours' rows; NULL outside the picture */
     uint8_t *out[DIRECTIONS];
     const uint8_t *classes; /* of the first pixel, or NULL */
-    int padded, cost_size, count;
-    int odd; /* 1: the first pixel is in column 1 */
+    int padded, cost_size;
+    int first, count; /* pixels first..count-1 are looked at */
+    int odd;          /* 1: the first pixel is in column 1 */
     int width;
 };
 

@@ -33,7 +33,7 @@ static const int rhos[] = {0, 1, 7, 40, 120, 255}, truncations[] = {0, 1, 9, 100
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 static int uses_labels(enum stage stage) {
-    return stage >= STAGE_cost && stage <= STAGE_check;
+    return (stage >= STAGE_cost && stage <= STAGE_check) || stage == STAGE_settle;
 }
 
 static struct stage_shape shape_of(enum stage stage, int n, uint64_t seed, int small) {
@@ -99,6 +99,7 @@ static int check_half_steps(struct backend *plain, struct backend *other, uint64
         struct stage_case b = {.backend = other, .random = s.seed, .fill = s.fill};
         struct message_args one = case_message(&a, &s), all = case_message(&b, &s);
         one.flags = all.flags = NULL;
+        one.heat = all.heat = NULL;
         other->half_steps(other, &all, count);
         for (int i = 0; i < count; i++, one.iteration++)
             plain->run(plain, STAGE_message, &one, one.grid.half, one.grid.height);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FORMS = 3, PER_SIZE = 4 };
+enum { FORMS = 3, PER_SIZE = 8, PER_SETTINGS = 4 };
 static const char *const form_names[FORMS] = {"cpu-tuned", "cuda-plain", "cuda"};
 static const int sizes[][2] = {{4, 1}, {5, 2}, {17, 5}, {40, 30}, {71, 33}, {130, 47}};
 
@@ -53,6 +53,7 @@ static void draw_params(struct params *p, uint64_t *random, int width, int small
     p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
     p->bp_iterations_2 = p->bp_iterations_3 = -1;
     p->cross_rounds = 1;
+    p->warm_iterations = 1 + (int)(draw(random) % 7);
 }
 
 static struct frame make_frame(int width, int height, int channels) {
@@ -90,6 +91,22 @@ static void draw_pictures(struct frame *f, uint64_t *random) {
                 f->right.data[(y * w + (x + w - shift % w) % w) * c + k] =
                     (uint8_t)(v + draw(random) % 5);
             }
+}
+
+/* What a camera's next frame may be: the same, noisy, changed in places, or something else. */
+static void change_pictures(struct frame *f, uint64_t *random) {
+    int w = f->left.width, h = f->left.height, bytes = w * h * f->left.channels;
+    int kind = (int)(draw(random) % 5);
+    if (kind == 0)
+        draw_pictures(f, random);
+    for (int i = 0; i < bytes && kind == 1; i++) {
+        f->left.data[i] = (uint8_t)(f->left.data[i] ^ draw(random) % 4);
+        f->right.data[i] = (uint8_t)(f->right.data[i] ^ draw(random) % 4);
+    }
+    for (int i = 0; i < 3 && kind == 2; i++) {
+        int at = (int)(draw(random) % (uint32_t)bytes);
+        (i % 2 ? &f->left : &f->right)->data[at] ^= 64;
+    }
 }
 
 static int bytes_differ(struct stereo *a, struct stereo *b, const void *from_a, const void *from_b,
@@ -165,11 +182,14 @@ static int check_size(int form, int number, uint64_t seed, int small) {
                  two = make_frame(width, height, channels);
     const char *what = NULL;
     for (int i = 0; i < PER_SIZE && !what; i++) {
-        if (i % 2 == 0) /* every second frame runs with the settings of the one before */
+        if (i % PER_SETTINGS == 0)
             draw_params(&p, &random, width, small);
         if (p.disparity_range < 2)
             break;
-        draw_pictures(&one, &random);
+        if (i)
+            change_pictures(&one, &random);
+        else
+            draw_pictures(&one, &random);
         memcpy(two.left.data, one.left.data, image_bytes(&one.left));
         memcpy(two.right.data, one.right.data, image_bytes(&one.right));
         what = stereo_run(a, &p, &one) || stereo_run(b, &p, &two)

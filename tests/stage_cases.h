@@ -222,6 +222,8 @@ static inline struct message_args case_message(struct stage_case *c, const struc
         c->fill = fill;
     }
     a.flags = case_bytes(c, grid_pixels(&a.grid), 255);
+    if (s->variant & 8)
+        a.heat = case_bytes(c, (size_t)(tile_columns(s->width) * tile_rows(s->height)), 1);
     a.threshold = s->variant >> 2 & 7;
     for (int i = 0; i < 4; i++) {
         a.rho[i] = (uint8_t)(s->rho >> i);
@@ -424,14 +426,42 @@ static inline void run_refine_stage(struct stage_case *c, enum stage stage,
     }
 }
 
+static inline void run_warm_stage(struct stage_case *c, enum stage stage,
+                                  const struct stage_shape *s) {
+    int w = s->width, h = s->height;
+    size_t pixels = (size_t)w * (size_t)h, samples = pixels * (size_t)s->channels;
+    struct backend *b = c->backend;
+    if (stage == STAGE_change) {
+        struct change_args a = {.width = w, .height = h, .channels = s->channels};
+        a.now = case_bytes(c, samples, 255);
+        a.before = case_bytes(c, samples, 255);
+        a.change = case_words(c, (size_t)(2 * tile_columns(w) * tile_rows(h)));
+        b->run(b, stage, &a, tile_columns(w), tile_rows(h));
+    } else if (stage == STAGE_settle) {
+        struct message_args m = case_message(c, s);
+        struct settle_args a = {.grid = m.grid,
+                                .classes = m.classes,
+                                .min_disparity = s->variant - 4,
+                                .colour = s->iteration & 1};
+        a.cost = case_bytes(c, grid_volume(&a.grid), COST_MOST);
+        a.label = case_shorts(c, pixels, (uint32_t)stage_min(s->labels - 1, 3));
+        a.disparity = (int16_t *)case_shorts(c, pixels, 65535);
+        a.confidence = case_bytes(c, pixels, 255);
+        memcpy(a.rho, m.rho, sizeof(a.rho));
+        memcpy(a.truncation, m.truncation, sizeof(a.truncation));
+        b->run(b, stage, &a, a.grid.half, h);
+    }
+}
+
 static inline void case_run(struct stage_case *c, enum stage stage, const struct stage_shape *s) {
     c->random = s->seed * 0x9e3779b97f4a7c15u + 1;
     c->fill = s->fill;
     run_image_stage(c, stage, s);
     run_cost_stage(c, stage, s);
     run_bp_stage(c, stage, s);
-    if (stage >= STAGE_check)
+    if (stage >= STAGE_check && stage <= STAGE_speckle_drop)
         run_refine_stage(c, stage, s);
+    run_warm_stage(c, stage, s);
 }
 
 #endif

@@ -86,10 +86,14 @@ static int attempt_stereo(void) {
     p.backend = BACKEND_CPU;
     p.threads = 2;
     struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
+    p.disparity_range = 16;
+    p.bp_levels = 4;
     if (s && !error)
-        error = stereo_memory_shape(s, 16, 4);
+        error = stereo_memory_shape(s, &p);
+    p.disparity_range = 32; /* other labels: all taken anew, and more is kept */
+    p.warm_start = 1;
     if (s && !error)
-        error = stereo_memory_shape(s, 32, 3); /* other labels: all taken anew */
+        error = stereo_memory_shape(s, &p);
     stereo_close(&s);
     return error;
 }
@@ -121,7 +125,7 @@ static int attempt_live(void) {
     struct source *source = source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1,
                                         &source_options, &error);
     struct stereo *stereo = stereo_open(&p, 40, 30, 3, NULL, &error);
-    g_assert_true(source && stereo && !stereo_memory_shape(stereo, 16, p.bp_levels));
+    g_assert_true(source && stereo && !stereo_memory_shape(stereo, &p));
     __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&fails_at, at, __ATOMIC_RELAXED);
     struct live *live = live_open(source, stereo, &p, &options, &error);
