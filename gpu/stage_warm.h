@@ -9,7 +9,7 @@
 
 #include "gpu/stage_bp.h"
 
-/* Two numbers a tile: the sum of the differences of its samples, and of those of 4x4 samples each of
+/* Two numbers a tile: the sum of the differences of its samples, and those of 4x4 samples each of
  * a channel, in which noise cancels and movement does not. Run over tiles. */
 struct change_args {
     const uint8_t *now, *before; /* width*height*channels */

@@ -110,7 +110,9 @@ static void download(struct stereo *s, struct frame *f) {
     size_t pixels = (size_t)s->width * (size_t)s->height;
     struct image *out[2] = {&f->rect_left, &f->rect_right};
     const struct image *in[2] = {&f->left, &f->right};
-    int aside = s->slots > 1;
+    /* Unchanged pictures are copied while the stages are at work; where those have nothing to do, a
+     * device is faster. */
+    int aside = s->slots > 1, copied = s->way != WAY_STILL || !b->own_memory;
     lane(s, LANE_DOWN);
     wait(s, COMPUTED);
     mark(s, MARK_DOWNLOAD);
@@ -119,6 +121,8 @@ static void download(struct stereo *s, struct frame *f) {
         if (stereo_is_remapped(s, v))
             b->download(b, out[v]->data, aside ? slot->rectified[v] : s->rectified[v],
                         image_bytes(out[v]));
+        else if (!copied)
+            b->download(b, out[v]->data, slot->raw[v], image_bytes(out[v]));
     }
     b->download(b, f->disparity, aside ? slot->disparity : s->disparity[0],
                 pixels * sizeof(*f->disparity));
@@ -128,7 +132,7 @@ static void download(struct stereo *s, struct frame *f) {
     mark(s, TIME_COUNT);
     signal(s, DOWNLOADED);
     lane(s, LANE_COMPUTE);
-    for (int v = 0; v < 2; v++) /* the stages are at work meanwhile */
+    for (int v = 0; v < 2 && copied; v++)
         if (!stereo_is_remapped(s, v))
             memcpy(out[v]->data, in[v]->data, image_bytes(out[v]));
 }

@@ -116,10 +116,31 @@ static int heat_view(struct stereo *s, int base) {
         for (int column = 0; column < w->columns; column++) {
             int changed =
                 any_changed(w, base, column, row, own) || any_changed(w, !base, column, row, other);
-            int cooler = stage_max(hottest_around(w, before, column, row) - 1, 0);
-            heat[row * w->columns + column] = (uint8_t)(changed ? HOT_FRAMES : cooler);
-            hot += changed || cooler;
+            int heated =
+                changed ? HOT_FRAMES : stage_max(hottest_around(w, before, column, row) - 1, 0);
+            heat[row * w->columns + column] = (uint8_t)heated;
+            hot += heated > 0;
         }
+    return hot;
+}
+
+/* The two cases that need no look at single tiles come first: nothing has changed for long, and
+ * everything has. */
+static int heat_views(struct stereo *s, int views) {
+    struct warm *w = &s->warm;
+    int tiles = w->columns * w->rows, changed = 0, hot = 0;
+    for (int i = 0; i < 2 * tiles; i++)
+        changed += w->host_change[2 * i] > 0;
+    if (changed == 0 && w->share == 0)
+        return 0;
+    if (changed == 2 * tiles) {
+        memset(w->host_heat, HOT_FRAMES, 2 * (size_t)tiles);
+        return views * tiles;
+    }
+    sum_changed(w, 0);
+    sum_changed(w, 1);
+    for (int v = 0; v < views; v++)
+        hot += heat_view(s, v);
     return hot;
 }
 
@@ -207,18 +228,15 @@ int stereo_warm_choose(struct stereo *s, const uint8_t *const picture[2]) {
     if (error)
         return error;
     s->way = known && !scene_is_new(s) ? WAY_WARM : WAY_COLD;
-    w->share = 1;
     w->age += s->way == WAY_WARM && is_moving(s);
     if (s->way == WAY_WARM && w->age > WARM_RUN)
         s->way = WAY_LIGHT;
     if (s->way != WAY_WARM) {
         w->age = w->displaced = 0;
+        w->share = 1;
         memset(w->host_heat, HOT_FRAMES, 2 * tiles);
     } else {
-        sum_changed(w, 0);
-        sum_changed(w, 1);
-        for (int v = 0; v < views; v++)
-            hot += heat_view(s, v);
+        hot = heat_views(s, views);
         w->share = (float)hot / (float)((size_t)views * tiles);
     }
     if (s->way == WAY_WARM && !hot)
