@@ -151,8 +151,8 @@ static void find_arms(struct stereo *s, int base) {
 }
 
 static void smooth_cost_cross(struct stereo *s) {
-    struct cross_args a = {s->level[0].grid,           s->arms, unsmoothed_cost(s),
-                           cost_sums(s), s->cost, s->params.cross_length,
+    struct cross_args a = {s->level[0].grid,      s->arms, unsmoothed_cost(s),
+                           cost_sums(s),          s->cost, s->params.cross_length,
                            s->params.cross_height};
     for (int i = 0; i < s->params.cross_rounds; i++) {
         if (s->backend->cross && a.source != a.out) {

@@ -191,9 +191,8 @@ static int measure_change(struct stereo *s, const uint8_t *const picture[2]) {
     b->download(b, w->host_change, w->change, 4 * tiles * sizeof(*w->change));
     if (s->slots == 1)
         return b->finish(b);
-    b->signal(b,
-              BACKEND_SIGNALS - 1); /* results of the last frame may still be on their way down */
-    return b->finish_signal(b, BACKEND_SIGNALS - 1);
+    b->signal(b, SIGNAL_CHANGE); /* results of the last frame may still be on their way down */
+    return b->finish_signal(b, SIGNAL_CHANGE);
 }
 
 /* A warm frame's half-steps: the messages of colour 1 are what it starts from, and colour 0 sends
