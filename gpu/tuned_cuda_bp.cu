@@ -33,6 +33,7 @@ __device__ __forceinline__ void single(const bp_level &a, const place &p) {
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
+        cuda_follow();
         place p = place_of<GROUP>(a, a.colour);
         if (p.y >= a.grid.height)
             return;
@@ -60,6 +61,7 @@ __device__ __forceinline__ void pair(const bp_level &a, const place &p) {
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
+        cuda_follow();
         place p = place_of<GROUP>(a, !a.colour);
         if (p.y >= a.grid.height)
             return;
@@ -76,6 +78,7 @@ __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ pick_args pick) {
     if constexpr (!LEFT_OUT(GROUP)) {
         __shared__ belief_store store;
+        cuda_follow();
         place p = place_of<GROUP>(a, !a.colour);
         if (p.y >= a.grid.height)
             return;
@@ -98,6 +101,7 @@ __global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ pick_args pick) {
     if constexpr (!LEFT_OUT(GROUP)) {
         __shared__ belief_store store;
+        cuda_follow();
         place p = place_of<GROUP>(a, a.colour);
         if (p.y >= a.grid.height)
             return;
@@ -164,12 +168,12 @@ dim3 bp_grid(const bp_level *a) {
 }
 
 static void launch(backend_cuda *cuda, bp_kernel kernel, const bp_level *a) {
-    kernel<<<bp_grid(a), bp_block(), 0, cuda->stream>>>(*a);
+    cuda_launch_early(cuda, kernel, bp_grid(a), bp_block(), *a);
 }
 
 static void launch_pick(backend_cuda *cuda, bp_pick_kernel kernel, const bp_level *a,
                         const pick_args *pick) {
-    kernel<<<bp_grid(a), bp_block(), 0, cuda->stream>>>(*a, *pick);
+    cuda_launch_early(cuda, kernel, bp_grid(a), bp_block(), *a, *pick);
 }
 
 static bp_level level_of(const struct grid *grid) {

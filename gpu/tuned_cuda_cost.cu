@@ -130,6 +130,7 @@ static __device__ __forceinline__ uint32_t add_saturated(uint32_t a, uint32_t b)
 /* Children of a node: 0 and 3 are of colour 0, 1 and 2 of colour 1, all number x of their rows. */
 static __global__ void __launch_bounds__(THREADS)
     halve_kernel(const __grid_constant__ halve_args a) {
+    cuda_follow();
     label_block b = block_of(a.grid);
     if (!b.exists)
         return;
@@ -165,7 +166,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 static void launch_halve(backend_cuda *cuda, const void *args, int, int) {
     const halve_args *a = static_cast<const halve_args *>(args);
-    halve_kernel<<<label_blocks(&a->grid), THREADS, 0, cuda->stream>>>(*a);
+    cuda_launch_early(cuda, halve_kernel, label_blocks(&a->grid), dim3(THREADS), *a);
 }
 
 void cuda_tune_cost(backend_cuda *cuda) {
