@@ -53,8 +53,8 @@ static void cuda_launch_early(struct backend_cuda *cuda, void (*kernel)(Paramete
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {grid, block, 0, cuda->stream, &early,
-                                 cuda->capability >= 90 ? 1u : 0u};
+    cudaLaunchConfig_t config = {grid,         block,  0,
+                                 cuda->stream, &early, cuda->capability >= 90 ? 1u : 0u};
     cudaLaunchKernelEx(&config, kernel, parameters...);
 }
 
