@@ -37,8 +37,8 @@ struct backend_cuda {
 };
 
 /* The start of a kernel launched with cuda_launch_early: it goes on when its predecessor is done;
- * then its successor may get ready. Not before: what the predecessor read could still lie in a first
- * cache, out of date by the time the successor asks for it. */
+ * then its successor may get ready. Not before: what the predecessor read could still lie in a
+ * first cache, out of date by the time the successor asks for it. */
 static __device__ __forceinline__ void cuda_follow(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();

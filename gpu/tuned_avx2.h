@@ -19,4 +19,10 @@ void tune_refine_avx2(struct backend_cpu *cpu);
 
 void widen_row_avx2(const struct widen_args *a, int y);
 
+/* Rows of stage cost. 0, nothing done, where kind or table is left to others. */
+int match_rows_avx2(const struct cost_args *a, int first, int last);
+
+/* Labels [from, to) of column x whose match lies inside the other picture. */
+void labels_inside_avx2(const struct cost_args *a, int x, int *from, int *to);
+
 #endif

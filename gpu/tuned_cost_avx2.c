@@ -8,8 +8,7 @@
 
 enum { WIDTH_MOST = 16384 };
 
-/* Labels [from, to) of column x whose match lies inside the other picture. */
-static void labels_inside(const struct cost_args *a, int x, int *from, int *to) {
+void labels_inside_avx2(const struct cost_args *a, int x, int *from, int *to) {
     int least = a->sign > 0 ? x - a->min_disparity - (a->grid.width - 1) : -x - a->min_disparity;
     int most = a->sign > 0 ? x - a->min_disparity : a->grid.width - 1 - x - a->min_disparity;
     *from = stage_clamp(least, 0, a->grid.labels);
@@ -30,7 +29,7 @@ __attribute__((always_inline)) static inline void cost_row(const struct cost_arg
     size_t row = (size_t)y * (size_t)a->grid.width;
     for (int x = 0; x < a->grid.width; x++) {
         int from, to;
-        labels_inside(a, x, &from, &to);
+        labels_inside_avx2(a, x, &from, &to);
         uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
         const uint8_t *p = a->base + (row + (size_t)x) * (size_t)channels;
         uint64_t bits = census ? a->census_base[row + (size_t)x] : 0;
@@ -53,6 +52,8 @@ __attribute__((always_inline)) static inline void cost_row(const struct cost_arg
 static void rows_cost(const void *args, int width, int first, int last) {
     const struct cost_args *a = args;
     int ad = a->kind != DATA_COST_CENSUS, census = a->kind != DATA_COST_AD;
+    if (match_rows_avx2(a, first, last))
+        return;
     for (int y = first; y < last; y++) {
         if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD)
             for (int x = 0; x < width; x++)
