@@ -59,8 +59,11 @@ struct view_stats {
     double age_ms; /* of the frame shown, capture to screen */
     struct history history[HISTORY];
     long history_count;
-    double bad_seen, bad_all; /* running error, percent of the pixels off by more than 1 px */
-    long errors_index;
+    double bad_seen, bad_all; /* percent of the frame's pixels that are off by more than 1 px */
+    double sum_seen, sum_all; /* of the frames since the settings changed */
+    long error_frames;
+    struct params error_params;
+    int64_t errors_taken_ns; /* frame they were counted last for */
 };
 
 struct view_cameras {

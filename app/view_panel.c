@@ -23,9 +23,7 @@ static void describe_param(const struct viewer *v, const struct param_info *info
         return;
     }
     param_print(&v->running, info, now, sizeof now);
-    bool other = view_is_next(v, info);
-    snprintf(text, 96, "%s (at next start%s%s)", info->name, other ? "; now " : "",
-             other ? now : "");
+    snprintf(text, 96, "%s (at next start)", info->name);
     snprintf(help + strlen(help), 512 - strlen(help),
              "\nActs when livestereo is started the next time; now it is %s.", now);
 }
@@ -50,6 +48,12 @@ static bool draw_param(struct viewer *v, const struct param_info *info) {
         if (strcmp(info->name, "disparity_range") == 0)
             knob.most = fmin(knob.most, v->rig.width - 1);
         ui_number(v->ui, &knob, &value);
+    }
+    if (view_is_next(v, info)) {
+        char now[64];
+        snprintf(text, sizeof text, "   now %s; start livestereo again for the other",
+                 param_print(&v->running, info, now, sizeof now));
+        ui_text_color(v->ui, 0xffd080, text);
     }
     return value != before && param_put(&v->params, info, value) == 0;
 }
@@ -189,6 +193,21 @@ static void bar_text(const struct viewer *v, char *text, size_t size) {
         snprintf(text + used, size - (size_t)used, v->state.error ? "   damaged here" : "   end");
 }
 
+/* A and B of the loop, on the seek bar. */
+static void draw_marks(struct viewer *v) {
+    int count;
+    const struct ui_place *place = ui_places(v->ui, &count);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(place[i].name, "seek") != 0)
+            continue;
+        for (int m = 0; m < 2 && v->mark[m] >= 0; m++) {
+            double x =
+                place[i].x + place[i].width * ((double)v->mark[m] + 0.5) / (double)v->source->count;
+            ui_line(v->ui, x, place[i].y, x, place[i].y + place[i].height, 0xffd080);
+        }
+    }
+}
+
 void view_bar_draw(struct viewer *v, int width, int height) {
     (void)width;
     const struct draw_settings *s = &v->draw_settings;
@@ -212,6 +231,7 @@ void view_bar_draw(struct viewer *v, int width, int height) {
         double at = (double)view_index(v);
         if (ui_seek(v->ui, "seek", 0, (double)(v->source->count - 1), text, &at))
             view_seek(v, lround(at));
+        draw_marks(v);
     } else {
         ui_text(v->ui, text);
     }

@@ -40,9 +40,9 @@ static void count_errors(struct viewer *v) {
     struct view_stats *t = &v->stats_data;
     const struct frame *f = v->shown;
     long count = (long)f->rect_left.width * f->rect_left.height;
-    if (!v->stats || !f->has_truth || t->errors_index == f->taken_ns)
+    if (!v->stats || !f->has_truth || t->errors_taken_ns == f->taken_ns)
         return;
-    t->errors_index = f->taken_ns;
+    t->errors_taken_ns = f->taken_ns;
     long bad[2] = {0, 0}, scored[2] = {0, 0};
     for (long i = 0; i < count; i++) {
         if (f->truth[i] == DISPARITY_UNKNOWN)
@@ -55,6 +55,14 @@ static void count_errors(struct viewer *v) {
     }
     t->bad_all = scored[0] ? 100.0 * (double)bad[0] / (double)scored[0] : NAN;
     t->bad_seen = scored[1] ? 100.0 * (double)bad[1] / (double)scored[1] : NAN;
+    if (t->error_frames == 0 || !params_equal(&t->error_params, &f->params)) {
+        t->error_params = f->params;
+        t->error_frames = 0;
+        t->sum_seen = t->sum_all = 0;
+    }
+    t->error_frames++;
+    t->sum_seen += t->bad_seen;
+    t->sum_all += t->bad_all;
 }
 
 void view_stats_frame(struct viewer *v, bool skipped) {
@@ -134,16 +142,19 @@ static void draw_stage_bar(struct viewer *v, double wide) {
 static void draw_history(struct viewer *v, double wide) {
     const struct view_stats *t = &v->stats_data;
     int count = t->history_count < HISTORY ? (int)t->history_count : HISTORY;
-    double line = ui_text_height(v->ui), high = 4 * line, most = 1, x, y;
+    double line = ui_text_height(v->ui), high = 4 * line, x, y, all_ms[HISTORY];
     for (int i = 0; i < count; i++)
-        most = fmax(most, t->history[i].compute_ms);
+        all_ms[i] = t->history[i].compute_ms;
+    double most = fmax(1, 1.2 * quantile(all_ms, count, 0.95)); /* a single long one is cut */
     ui_room(v->ui, "history", wide, high, &x, &y);
     ui_box(v->ui, x, y, wide, high, 0, 0.5);
     for (int n = 0; n < count; n++) {
         const struct history *h = &t->history[(t->history_count - count + n) % HISTORY];
         double top = y + high;
         for (int i = 0; i < TIME_COUNT; i++) {
-            double part = high * h->stage_ms[i] / most;
+            double part = fmin(high * h->stage_ms[i] / most, top - y);
+            if (part < 0.5) /* of a pixel */
+                continue;
             ui_box(v->ui, x + wide * n / HISTORY, top - part, wide / HISTORY, part, stage_colors[i],
                    1);
             top -= part;
@@ -196,6 +207,9 @@ void view_stats_draw(struct viewer *v) {
     if (v->shown->has_truth) {
         snprintf(text, sizeof text, "off by more than 1 px: %.2f %% of seen, %.2f %% of all",
                  t->bad_seen, t->bad_all);
+        ui_text(v->ui, text);
+        snprintf(text, sizeof text, "mean since the settings changed: %.2f %%, %.2f %%",
+                 t->sum_seen / (double)t->error_frames, t->sum_all / (double)t->error_frames);
         ui_text(v->ui, text);
     }
     view_live_stats_draw(v);
