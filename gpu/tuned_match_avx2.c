@@ -54,8 +54,8 @@ static int make_tables(const struct cost_args *a, int ad, struct match_tables *t
     return 1;
 }
 
-/* Bytes of a table of 16 * count entries. Places beyond a part's 16 become negative, which a shuffle
- * answers with 0. */
+/* Bytes of a table of 16 * count entries. Places beyond a part's 16 become negative, which a
+ * shuffle answers with 0. */
 __attribute__((always_inline)) static inline __m256i look_up(const __m256i *table, int count,
                                                              __m256i place) {
     __m256i out = _mm256_setzero_si256();
