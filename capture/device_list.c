@@ -5,6 +5,7 @@
  */
 #include "capture/device_list.h"
 
+#include "capture/v4l2_errors.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -146,6 +147,25 @@ static int is_named(const struct device *device, const char *word) {
     return same;
 }
 
+/* A camera that cannot be opened is known by its node alone, so it may be the one that is meant. */
+static void explain_none(const struct device_list *list, char *why, size_t size) {
+    if (list->count == 0) {
+        snprintf(why, size, "no camera is connected");
+        return;
+    }
+    for (int i = 0; i < list->count; i++) {
+        const struct device *device = &list->device[i];
+        char cause[320];
+        if (!device->error)
+            continue;
+        v4l2_explain(device->error, "be opened", device->node, NULL, NULL, cause, sizeof cause);
+        snprintf(why, size, "no such camera among those that can be opened; %s %s", device->node,
+                 cause);
+        return;
+    }
+    snprintf(why, size, "no such camera; livestereo list shows those there are");
+}
+
 const struct device *device_list_find(const struct device_list *list, const char *word, char *why,
                                       size_t size) {
     const struct device *found = NULL;
@@ -161,10 +181,8 @@ const struct device *device_list_find(const struct device_list *list, const char
         if (!found)
             found = device; /* of several nodes of one camera the first */
     }
-    if (!found && list->count == 0)
-        snprintf(why, size, "no camera is connected");
-    else if (!found)
-        snprintf(why, size, "no such camera; livestereo list shows those there are");
+    if (!found)
+        explain_none(list, why, size);
     return found;
 }
 

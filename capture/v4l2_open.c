@@ -21,7 +21,7 @@ static int identify(struct v4l2 *v4l2, const char *const words[2]) {
     struct device_list list;
     int error = device_list_read(&list);
     for (int i = 0; i < 2 && i < v4l2->eyes && !error; i++) {
-        char why[256];
+        char why[512];
         const struct device *device = device_list_find(&list, words[i], why, sizeof why);
         if (!device) {
             log_error(words[i], "%s", why);

@@ -171,6 +171,23 @@ static void test_twins(void) {
     g_assert_true(device_list_again(&list, &right, &left) == &devices[1]);
 }
 
+/* One that may not be opened is known by its node alone. */
+static void test_closed(void) {
+    struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", ""),
+                               {.node = "/dev/null", .error = -EACCES}};
+    struct device_list list = {devices, 2};
+    char why[512];
+    g_assert_true(device_list_find(&list, "/dev/null", why, sizeof why) == &devices[1]);
+    g_assert_null(device_list_find(&list, "usb-2", why, sizeof why));
+    g_assert_nonnull(strstr(why, "/dev/null may not be opened: only the group"));
+    list.count = 1;
+    g_assert_null(device_list_find(&list, "usb-2", why, sizeof why));
+    g_assert_cmpstr(why, ==, "no such camera; livestereo list shows those there are");
+    list.count = 0;
+    g_assert_null(device_list_find(&list, "usb-2", why, sizeof why));
+    g_assert_cmpstr(why, ==, "no camera is connected");
+}
+
 /* What is proposed where no source is named. */
 static void test_rig(void) {
     char rig[512];
@@ -201,6 +218,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/v4l2-modes/access", test_access);
     g_test_add_func("/v4l2-modes/names", test_names);
     g_test_add_func("/v4l2-modes/twins", test_twins);
+    g_test_add_func("/v4l2-modes/closed", test_closed);
     g_test_add_func("/v4l2-modes/rig", test_rig);
     return g_test_run();
 }
