@@ -160,14 +160,6 @@ static int save_last(const struct run *run, const struct reader *reader) {
     return code;
 }
 
-static void print_output(struct output *output) {
-    struct output_status status;
-    if (!output)
-        return;
-    output_get_status(output, &status);
-    printf("out       %ld frames, %ld overtaken\n", status.sent, status.given - status.sent);
-}
-
 static int read_live(const struct run *run, struct source *source, struct live *live,
                      struct reader *reader) {
     int code = read_all(live, reader, run->frames, progress_wanted(&run->common));
@@ -177,7 +169,7 @@ static int read_live(const struct run *run, struct source *source, struct live *
         source->get_status(source, &status);
         source_status_print(&status);
     }
-    print_output(reader->output);
+    output_print(reader->output);
     if (code == EXIT_DONE && !reader->last && !quit_asked()) {
         log_error(source->name, "not one pair could be read");
         code = EXIT_SOURCE;

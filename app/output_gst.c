@@ -15,6 +15,7 @@
 #include <gst/video/video.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -306,6 +307,14 @@ void output_give(struct output *output, struct frame *frame) {
 void output_get_status(struct output *output, struct output_status *status) {
     *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent),
                                      atomic_load(&output->state) != OUT_RUNNING};
+}
+
+void output_print(struct output *output) {
+    struct output_status status;
+    if (!output)
+        return;
+    output_get_status(output, &status);
+    printf("out       %ld frames, %ld overtaken\n", status.sent, status.given - status.sent);
 }
 
 void output_close(struct output **pointer) {

@@ -61,6 +61,9 @@ void output_give(struct output *output, struct frame *frame);
 
 void output_get_status(struct output *output, struct output_status *status);
 
+/* A line for the report of a run, to stdout; NULL prints nothing. */
+void output_print(struct output *output);
+
 /* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine. */
 void output_close(struct output **output);
 

@@ -110,6 +110,11 @@ void view_stats_report(struct viewer *v) {
         "drawing   %ld times; %.2f ms median, %.2f ms 95 %%, %.2f ms longest; an input is answered"
         " within two\n",
         t->turns, median, most, t->longest_turn_ms);
+    if (v->source->get_status) {
+        v->source->get_status(v->source, &v->cameras.status);
+        source_status_print(&v->cameras.status);
+    }
+    output_print(v->output);
 }
 
 static void draw_stage_bar(struct viewer *v, double wide) {
