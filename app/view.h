@@ -207,6 +207,9 @@ void view_proposal_draw(struct viewer *v);
 /* view_controls.c: a group of the panel. The name of a control's widget, for CONTROLS_BOTH or a
  * side; into buf. */
 void view_controls_draw(struct viewer *v);
+
+/* view_panel.c: the rows of a group of parameters. */
+void view_params_draw(struct viewer *v, const char *group);
 const char *view_control_name(const struct control *control, int side, char *buf, size_t size);
 
 /* view_state.c */

@@ -155,4 +155,5 @@ void view_controls_draw(struct viewer *v) {
     if (ui_button(v->ui, "camera_swap", "exchange left and right", "key x"))
         view_key_press(v, "x");
     draw_controls(v);
+    view_params_draw(v, "cameras");
 }

@@ -58,10 +58,22 @@ static bool draw_param(struct viewer *v, const struct param_info *info) {
     return value != before && param_put(&v->params, info, value) == 0;
 }
 
+void view_params_draw(struct viewer *v, const char *group) {
+    bool changed = false;
+    for (int i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].group, group) == 0)
+            changed |= draw_param(v, &param_table[i]);
+    if (changed)
+        view_apply(v);
+}
+
+/* All groups but the cameras', which is view_controls_draw's. */
 static void draw_params(struct viewer *v) {
     bool changed = false, open = false;
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
+        if (strcmp(info->group, "cameras") == 0)
+            continue;
         if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
             open = ui_group(v->ui, info->group, info->when == PARAM_LIVE);
         if (open)

@@ -31,7 +31,7 @@ prepare() {
         $(pkg-config --cflags --libs gstreamer-app-1.0)
     build/gpu/make_recording "$all/hd.mkv" 60 1280 720
     for plugin in app coreelements debug jpeg matroska playback typefindfunctions \
-        videoconvertscale videotestsrc; do
+        videoconvertscale videofilter videotestsrc; do
         cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$all/gst"
     done
     strip "$all"/livestereo "$all"/test_gui* "$all"/bench_interop
