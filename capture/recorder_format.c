@@ -32,12 +32,15 @@ int format_is_jpeg(uint32_t fourcc) {
     return fourcc == PIXEL_MJPG || fourcc == PIXEL_JPEG;
 }
 
+/* By making them, so that the first pair need not wait until the libraries are loaded. */
 int format_have_ffv1(void) {
-    GstElementFactory *encoder = gst_element_factory_find("avenc_ffv1");
-    GstElementFactory *convert = gst_element_factory_find("videoconvert");
+    GstElement *encoder = gst_element_factory_make("avenc_ffv1", NULL);
+    GstElement *convert = gst_element_factory_make("videoconvert", NULL);
     int have = encoder && convert;
-    gst_clear_object(&encoder);
-    gst_clear_object(&convert);
+    if (encoder)
+        gst_object_unref(gst_object_ref_sink(encoder));
+    if (convert)
+        gst_object_unref(gst_object_ref_sink(convert));
     return have;
 }
 

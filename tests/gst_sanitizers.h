@@ -36,8 +36,6 @@ const char *__tsan_default_suppressions(void) {
            "called_from_lib:libgsttag-1.0.so\n"
            "called_from_lib:libgstvideotestsrc.so\n"
            "called_from_lib:libgstmatroska.so\n"
-           "called_from_lib:libgstmultifile.so\n"
-           "called_from_lib:libgstpng.so\n"
            "called_from_lib:libgstcoreelements.so\n"
            "called_from_lib:libgstdebug.so\n"
            "called_from_lib:libgstvideofilter.so\n"
