@@ -46,7 +46,9 @@ static void draw_taken(struct guide *g, const struct place *p) {
 static void draw_board(struct guide *g, const struct place *p, int side, unsigned color) {
     const struct board *b = &g->calibrate->board;
     const float *xy = g->shown.xy[side];
-    float line[2 * BOARD_SIDE_MOST];
+    float line[2 * BOARD_SIDE_MOST], first[2];
+    to_window(p, side, xy, first);
+    ui_frame(g->ui, (double)first[0] - 7, (double)first[1] - 7, 14, 14, color);
     for (int j = 0; j < b->rows; j++) {
         for (int i = 0; i < b->cols; i++) {
             float *at = line + 2 * i;
@@ -54,8 +56,6 @@ static void draw_board(struct guide *g, const struct place *p, int side, unsigne
             ui_frame(g->ui, (double)at[0] - 3, (double)at[1] - 3, 6, 6, color);
         }
         ui_lines(g->ui, line, b->cols, color);
-        if (j == 0)
-            ui_frame(g->ui, (double)line[0] - 7, (double)line[1] - 7, 14, 14, color);
     }
 }
 

@@ -103,7 +103,7 @@ static void print_depths(const struct depth_geometry *g, int labels) {
 static uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map, int width,
                                int height, double row_offset) {
     size_t count = (size_t)width * (size_t)height;
-    g_autofree uint8_t *straight = g_new(uint8_t, count * (size_t)im->channels);
+    g_autofree uint8_t *straight = g_new0(uint8_t, count * (size_t)im->channels);
     uint8_t *grey = g_new(uint8_t, count);
     const struct remap_args remap = {.source = im->data,
                                      .map = map->point,

@@ -48,7 +48,7 @@ STAGE void stage_remap(const struct remap_args *a, int x, int y) {
             remap_add(a, p.x + (2 * i + 1 - n) * a->step / (2 * n),
                       p.y + (2 * j + 1 - n) * a->step / (2 * n), sum);
     uint8_t *out = a->out + ((size_t)y * a->width + x) * a->channels;
-    for (int c = 0; c < a->channels; c++)
+    for (int c = 0; c < 3 && c < a->channels; c++)
         out[c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
 }
 
