@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #define QUEUE_DEPTH 1
 /* In the hands of both threads, queued, in the sight that waits, and two of the taker's. */
@@ -28,8 +29,8 @@ struct gather {
     atomic_bool stop;
     uint8_t *grey[2]; /* the finder's */
 
-    GMutex lock; /* guards the rest */
-    GCond changed;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
     struct sight sight;
     int waiting; /* sight holds one */
     int ended;   /* no more sights after that one */
@@ -49,9 +50,9 @@ static gpointer capture_thread(gpointer context) {
         else
             frame_drop(&frame);
     }
-    g_mutex_lock(&g->lock);
+    pthread_mutex_lock(&g->lock);
     g->status = status ? status : SOURCE_END;
-    g_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&g->lock);
     queue_end(g->pairs);
     return NULL;
 }
@@ -86,15 +87,15 @@ static int look(struct gather *g, struct sight *s) {
 
 /* Takes the sight over. */
 static void hand_over(struct gather *g, struct sight *s) {
-    g_mutex_lock(&g->lock);
+    pthread_mutex_lock(&g->lock);
     while (g->waiting && !g->source->live && !atomic_load(&g->stop))
-        g_cond_wait(&g->changed, &g->lock);
+        pthread_cond_wait(&g->changed, &g->lock);
     if (g->waiting)
         sight_free(&g->sight);
     g->sight = *s;
     g->waiting = 1;
-    g_cond_broadcast(&g->changed);
-    g_mutex_unlock(&g->lock);
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
     g->notify(g->context);
 }
 
@@ -114,12 +115,12 @@ static gpointer finder_thread(gpointer context) {
     }
     atomic_store(&g->stop, true);
     queue_abort(g->pairs); /* the capture thread may be waiting */
-    g_mutex_lock(&g->lock);
+    pthread_mutex_lock(&g->lock);
     g->ended = 1;
     if (error)
         g->status = error;
-    g_cond_broadcast(&g->changed);
-    g_mutex_unlock(&g->lock);
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
     g->notify(g->context);
     return NULL;
 }
@@ -134,8 +135,12 @@ struct gather *gather_open(struct source *source, const struct board *board, int
     g->notify = notify;
     g->context = context;
     atomic_init(&g->stop, false);
-    g_mutex_init(&g->lock);
-    g_cond_init(&g->changed);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&g->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     for (int v = 0; v < 2; v++)
         g->grey[v] = g_new(uint8_t, pixels);
     g->pairs = queue_open(QUEUE_DEPTH, source->live ? QUEUE_DROP_OLDEST : QUEUE_WAIT);
@@ -151,20 +156,28 @@ struct gather *gather_open(struct source *source, const struct board *board, int
 }
 
 int gather_take(struct gather *g, int timeout_ms, struct sight *sight) {
-    gint64 end = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
+    struct timespec end;
     int status = 0;
-    g_mutex_lock(&g->lock);
-    while (!g->waiting && !g->ended && g_cond_wait_until(&g->changed, &g->lock, end))
-        continue;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += timeout_ms / 1000;
+    end.tv_nsec += timeout_ms % 1000 * 1000000L;
+    if (end.tv_nsec >= 1000000000L) {
+        end.tv_sec++;
+        end.tv_nsec -= 1000000000L;
+    }
+    pthread_mutex_lock(&g->lock);
+    while (!g->waiting && !g->ended && status == 0)
+        status = pthread_cond_timedwait(&g->changed, &g->lock, &end);
+    status = 0;
     if (g->waiting) {
         *sight = g->sight;
         g->sight = (struct sight){0};
         g->waiting = 0;
-        g_cond_broadcast(&g->changed);
+        pthread_cond_broadcast(&g->changed);
     } else {
         status = g->ended ? g->status : -ETIMEDOUT;
     }
-    g_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&g->lock);
     return status;
 }
 
@@ -181,10 +194,10 @@ void gather_close(struct gather **gather) {
     *gather = NULL;
     if (!g)
         return;
-    g_mutex_lock(&g->lock);
+    pthread_mutex_lock(&g->lock);
     atomic_store(&g->stop, true);
-    g_cond_broadcast(&g->changed);
-    g_mutex_unlock(&g->lock);
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
     if (g->pairs)
         queue_abort(g->pairs);
     if (g->capture)
@@ -196,7 +209,7 @@ void gather_close(struct gather **gather) {
     pool_close(&g->pool);
     for (int v = 0; v < 2; v++)
         g_free(g->grey[v]);
-    g_cond_clear(&g->changed);
-    g_mutex_clear(&g->lock);
+    pthread_cond_destroy(&g->changed);
+    pthread_mutex_destroy(&g->lock);
     g_free(g);
 }

@@ -7,7 +7,7 @@
 #include "capture/pixel_format.h"
 
 #include <glib.h>
-#include <string.h>
+#include <pthread.h>
 
 #define REST_US G_TIME_SPAN_SECOND
 #define BELOW 8    /* px, searched below the smallest disparity: drift also goes along rows */
@@ -17,8 +17,8 @@ struct row_watch {
     void (*notify)(void *context);
     void *context;
     GThread *thread;
-    GMutex lock; /* guards the rest */
-    GCond changed;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
     gboolean stop, busy;
     struct frame *frame; /* to be measured next */
     gint64 due_us;
@@ -57,18 +57,18 @@ static void keep(struct row_watch *w, const struct frame *f, int error,
 static gpointer run(gpointer context) {
     struct row_watch *w = context;
     live_give_way();
-    g_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     for (;;) {
         while (!w->frame && !w->stop)
-            g_cond_wait(&w->changed, &w->lock);
+            pthread_cond_wait(&w->changed, &w->lock);
         if (w->stop)
             break;
         struct frame *frame = w->frame;
         struct row_error rows;
         w->frame = NULL;
-        g_mutex_unlock(&w->lock);
+        pthread_mutex_unlock(&w->lock);
         int error = measure(frame, &rows);
-        g_mutex_lock(&w->lock);
+        pthread_mutex_lock(&w->lock);
         keep(w, frame, error, &rows);
         w->busy = FALSE;
         w->due_us = g_get_monotonic_time() + REST_US;
@@ -76,7 +76,7 @@ static gpointer run(gpointer context) {
         if (!w->stop)
             w->notify(w->context);
     }
-    g_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
@@ -84,27 +84,27 @@ struct row_watch *row_watch_open(void (*notify)(void *context), void *context) {
     struct row_watch *w = g_new0(struct row_watch, 1);
     w->notify = notify;
     w->context = context;
-    g_mutex_init(&w->lock);
-    g_cond_init(&w->changed);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
     w->thread = g_thread_new("rows", run, w);
     return w;
 }
 
 void row_watch_offer(struct row_watch *w, struct frame *frame) {
-    g_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     if (!w->busy && frame->taken_ns != w->last_ns && g_get_monotonic_time() >= w->due_us) {
         w->busy = TRUE;
         w->frame = frame_ref(frame);
         w->last_ns = frame->taken_ns;
-        g_cond_signal(&w->changed);
+        pthread_cond_signal(&w->changed);
     }
-    g_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void row_watch_get(struct row_watch *w, struct row_watch_state *state) {
-    g_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     *state = w->state;
-    g_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void row_watch_close(struct row_watch **watch) {
@@ -112,13 +112,13 @@ void row_watch_close(struct row_watch **watch) {
     *watch = NULL;
     if (!w)
         return;
-    g_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     w->stop = TRUE;
-    g_cond_signal(&w->changed);
-    g_mutex_unlock(&w->lock);
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
     g_thread_join(w->thread);
     frame_drop(&w->frame);
-    g_cond_clear(&w->changed);
-    g_mutex_clear(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
     g_free(w);
 }

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static char *folder; /* of the test at hand */
-static char *boards; /* ../shared/data/calibration/opencv */
+static char *folder;     /* of the test at hand */
+static char *tsan_given; /* TSAN_OPTIONS as they came */
+static char *boards;     /* ../shared/data/calibration/opencv */
 
 struct outcome {
     char *out, *err;
@@ -54,16 +55,33 @@ static char *expect(int code, const char *text, const char *words) {
 
 #define check(...) g_free(expect(__VA_ARGS__))
 
-static gboolean begin(void) {
+/* Where the program is watched by ThreadSanitizer: OpenCV shares its work among TBB's threads, whose
+ * hand-over it does not see; our own accesses are watched. */
+static void suppress(void) {
+    static const char opencv[] = "race:libopencv_\n"
+                                 "race:libtbb\n"
+                                 "mutex:nptl_deallocate_tsd\n"
+                                 "called_from_lib:libopencv_calib3d\n"
+                                 "called_from_lib:libopencv_imgproc\n"
+                                 "called_from_lib:libopencv_core\n"
+                                 "called_from_lib:libtbb.so\n";
+    g_autofree char *path = g_build_filename(folder, "tsan", NULL);
+    g_autofree char *options = g_strdup_printf("%s:suppressions=%s", tsan_given, path);
+    g_assert_true(g_file_set_contents(path, opencv, -1, NULL));
+    g_setenv("TSAN_OPTIONS", options, TRUE);
+}
+
+static gboolean begin(gboolean solving) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     boards = g_build_filename(data ? data : "../shared/data", "calibration", "opencv", NULL);
     g_autofree char *first = g_build_filename(boards, "left01.jpg", NULL);
-    if (!chessboard_available() || !g_file_test(first, G_FILE_TEST_EXISTS)) {
+    if ((solving && !chessboard_available()) || !g_file_test(first, G_FILE_TEST_EXISTS)) {
         g_test_skip("needs libopencv-calib3d-dev and ../shared/data/calibration/opencv");
         g_free(boards);
         return FALSE;
     }
     folder = g_dir_make_tmp("livestereo-calibrate-XXXXXX", NULL);
+    suppress();
     return TRUE;
 }
 
@@ -75,6 +93,7 @@ static void end(void) {
     }
     g_dir_close(dir);
     g_rmdir(folder);
+    g_setenv("TSAN_OPTIONS", tsan_given, TRUE);
     g_free(folder);
     g_free(boards);
 }
@@ -97,7 +116,7 @@ static char *all_pictures(void) {
 }
 
 static void test_pictures(void) {
-    if (!begin())
+    if (!begin(TRUE))
         return;
     g_autofree char *pictures = all_pictures();
     g_autofree char *words =
@@ -118,7 +137,7 @@ static void test_pictures(void) {
 }
 
 static void test_errors(void) {
-    if (!begin())
+    if (!begin(TRUE))
         return;
     check(2, "--board", "calibrate --headless %D/left01.jpg %D/right01.jpg");
     check(2, "no source", "calibrate --headless --board 9x6");
@@ -139,10 +158,11 @@ static void test_errors(void) {
 
 /* Every pair of the set side by side, held for a second each; FALSE where GStreamer cannot. */
 static gboolean write_recording(void) {
-    int number = 0;
+    g_autofree char *raw = g_build_filename(folder, "all.raw", NULL);
+    FILE *out = fopen(raw, "wb");
+    g_assert_nonnull(out);
     for (int i = 1; i <= 14; i++) {
-        struct image half[2], both;
-        g_autofree char *to = g_strdup_printf("%s/%d.png", folder, number);
+        struct image half[2];
         if (i == 10)
             continue;
         for (int v = 0; v < 2; v++) {
@@ -150,28 +170,28 @@ static gboolean write_recording(void) {
                 g_strdup_printf("%s/%s%02d.jpg", boards, v ? "right" : "left", i);
             g_assert_cmpint(picture_read(from, &half[v]), ==, 0);
         }
-        both = (struct image){g_malloc(2 * 640 * 480), 1280, 480, 1};
         for (int y = 0; y < 480; y++)
             for (int v = 0; v < 2; v++)
-                memcpy(both.data + 1280 * y + 640 * v, half[v].data + 640 * y, 640);
-        g_assert_cmpint(picture_write(to, &both), ==, 0);
-        g_free(both.data);
+                g_assert_cmpuint(fwrite(half[v].data + 640 * y, 1, 640, out), ==, 640);
         picture_free(&half[0]);
         picture_free(&half[1]);
-        number++;
     }
+    g_assert_cmpint(fclose(out), ==, 0);
     g_autofree char *launch = g_strdup_printf(
-        "multifilesrc location=%s/%%d.png index=0 caps=image/png,framerate=1/1 ! pngdec ! "
-        "videoconvert ! videorate ! video/x-raw,framerate=6/1 ! jpegenc quality=95 ! matroskamux "
-        "! filesink location=%s/sbs.mkv",
-        folder, folder);
-    return recording_write(launch, 0, 6);
+        "filesrc location=%s ! rawvideoparse format=gray8 width=1280 height=480 framerate=1/1 ! "
+        "videorate ! video/x-raw,framerate=4/1 ! matroskamux ! filesink location=%s/sbs.mkv",
+        raw, folder);
+    return recording_write(launch, 0, 4);
 }
 
-/* In a film only boards that are still, and unlike those before, are taken: here each is shown six
+/* In a film only boards that are still, and unlike those before, are taken: here each is shown four
  * times and taken once. */
 static void test_recording(void) {
-    if (!begin())
+#ifdef __SANITIZE_THREAD__
+    g_test_skip("ThreadSanitizer does not see GLib's locks, by which recordings are read");
+    return;
+#endif
+    if (!begin(TRUE))
         return;
     if (write_recording()) {
         int used, views;
@@ -189,7 +209,7 @@ static void test_recording(void) {
         g_assert_cmpfloat(rig.rms, <, 0.3);
         g_assert_cmpfloat(fabs(rig_baseline(&rig) / 3.3273 - 1), <, 0.01);
     } else {
-        g_test_skip("needs gstreamer1.0-plugins-good");
+        g_test_skip("needs gstreamer1.0-plugins-base and -good");
     }
     end();
 }
@@ -197,7 +217,7 @@ static void test_recording(void) {
 /* ---- calib */
 
 static void test_check(void) {
-    if (!begin())
+    if (!begin(FALSE))
         return;
     g_autofree char *known = expect(0, "baseline 3.32", "calib check %D/reference.yml");
     g_assert_true(strstr(known, "640x480") && strstr(known, "nearest with 64 labels"));
@@ -242,7 +262,7 @@ static void expect_same_rig(const struct rig *a, const struct rig *b, double uni
 
 /* To metres, to ROS's two files and back: the same rig. */
 static void test_convert(void) {
-    if (!begin())
+    if (!begin(FALSE))
         return;
     g_autofree char *path = g_build_filename(boards, "reference.yml", NULL);
     const char *const paths[] = {path};
@@ -294,11 +314,14 @@ static void test_eval(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    tsan_given = g_strdup(g_getenv("TSAN_OPTIONS") ? g_getenv("TSAN_OPTIONS") : "");
     g_test_add_func("/cli/calibrate/pictures", test_pictures);
     g_test_add_func("/cli/calibrate/errors", test_errors);
     g_test_add_func("/cli/calibrate/recording", test_recording);
     g_test_add_func("/cli/calib/check", test_check);
     g_test_add_func("/cli/calib/convert", test_convert);
     g_test_add_func("/cli/calib/eval", test_eval);
-    return g_test_run();
+    int failed = g_test_run();
+    g_free(tsan_given);
+    return failed;
 }
