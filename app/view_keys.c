@@ -99,6 +99,10 @@ static void act_rows(struct viewer *v, int value) {
 
 static void act_swap(struct viewer *v, int value) {
     (void)value;
+    if (v->recorder) { /* which notes once what is left */
+        view_say(v, "left and right stay as they are while recording (r ends it)");
+        return;
+    }
     v->swap = !v->swap;
     live_set_swap(v->live, v->swap);
     view_say(v, v->swap ? "left and right exchanged" : "left and right as the source has them");

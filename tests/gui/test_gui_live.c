@@ -151,6 +151,10 @@ static void test_record(void) {
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 10); /* none on its way */
     gui_act(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_act(&p, "swap"); /* not now */
+    gui_wait_for(&p, gui_is(&p, "state", "message",
+                            "left and right stay as they are while recording (r ends it)"));
+    g_assert_true(gui_is(&p, "state", "swap", "1"));
     first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);
     gui_act(&p, "record");
