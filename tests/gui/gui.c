@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 gboolean gui_init(int *argc, char ***argv) {
@@ -87,13 +88,19 @@ void gui_prepare(struct gui_program *p) {
     g_free(state);
 }
 
+/* A test that fails takes its window along, so that the next one finds only its own. */
+static void die_with_test(gpointer unused) {
+    (void)unused;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 void gui_spawn(struct gui_program *p, const char *line) {
     GError *error = NULL;
     int argc;
     char **argv;
     g_assert_true(g_shell_parse_argv(line, &argc, &argv, NULL));
-    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL,
-                  NULL, &p->pid, &error);
+    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
+                  die_with_test, NULL, &p->pid, &error);
     g_assert_no_error(error);
     g_strfreev(argv);
     gui_wait_for(p, gui_number(p, "state", "frame") >= 0);
