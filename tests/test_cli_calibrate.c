@@ -55,8 +55,8 @@ static char *expect(int code, const char *text, const char *words) {
 
 #define check(...) g_free(expect(__VA_ARGS__))
 
-/* Where the program is watched by ThreadSanitizer: OpenCV shares its work among TBB's threads, whose
- * hand-over it does not see; our own accesses are watched. */
+/* Where the program is watched by ThreadSanitizer: OpenCV shares its work among TBB's threads,
+ * whose hand-over it does not see; our own accesses are watched. */
 static void suppress(void) {
     static const char opencv[] = "race:libopencv_\n"
                                  "race:libtbb\n"
