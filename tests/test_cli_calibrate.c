@@ -5,6 +5,7 @@
 #include "calibration/chessboard.h"
 #include "calibration/rig_read.h"
 #include "capture/picture.h"
+#include "tests/gst_sanitizers.h"
 #include "tests/recording.h"
 
 #include <glib/gstdio.h>
@@ -13,9 +14,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static char *folder;     /* of the test at hand */
-static char *tsan_given; /* TSAN_OPTIONS as they came */
-static char *boards;     /* ../shared/data/calibration/opencv */
+static char *folder; /* of the test at hand */
+static char *boards; /* ../shared/data/calibration/opencv */
 
 struct outcome {
     char *out, *err;
@@ -55,20 +55,43 @@ static char *expect(int code, const char *text, const char *words) {
 
 #define check(...) g_free(expect(__VA_ARGS__))
 
-/* Where the program is watched by ThreadSanitizer: OpenCV shares its work among TBB's threads,
- * whose hand-over it does not see; our own accesses are watched. */
-static void suppress(void) {
-    static const char opencv[] = "race:libopencv_\n"
-                                 "race:libtbb\n"
-                                 "mutex:nptl_deallocate_tsd\n"
-                                 "called_from_lib:libopencv_calib3d\n"
-                                 "called_from_lib:libopencv_imgproc\n"
-                                 "called_from_lib:libopencv_core\n"
-                                 "called_from_lib:libtbb.so\n";
-    g_autofree char *path = g_build_filename(folder, "tsan", NULL);
-    g_autofree char *options = g_strdup_printf("%s:suppressions=%s", tsan_given, path);
-    g_assert_true(g_file_set_contents(path, opencv, -1, NULL));
-    g_setenv("TSAN_OPTIONS", options, TRUE);
+/* What the program's libraries do is left out where it is watched. ThreadSanitizer: OpenCV shares
+ * its work among TBB's threads, whose hand-over it does not see. LeakSanitizer: what
+ * tests/gst_sanitizers.h says. Returns the folder of the two lists. */
+static char *suppress(void) {
+    static const char *const lists[2][3] = {{"TSAN_OPTIONS", "tsan",
+                                             "race:libopencv_\n"
+                                             "race:libtbb\n"
+                                             "mutex:nptl_deallocate_tsd\n"
+                                             "called_from_lib:libopencv_calib3d\n"
+                                             "called_from_lib:libopencv_imgproc\n"
+                                             "called_from_lib:libopencv_core\n"
+                                             "called_from_lib:libtbb.so\n"},
+                                            {"LSAN_OPTIONS", "lsan", "leak:_dl_init\n"}};
+    char *lists_folder = g_dir_make_tmp("livestereo-suppress-XXXXXX", NULL);
+    const char *asan = g_getenv("ASAN_OPTIONS");
+    for (int i = 0; i < 2; i++) {
+        const char *given = g_getenv(lists[i][0]);
+        g_autofree char *path = g_build_filename(lists_folder, lists[i][1], NULL);
+        g_autofree char *options =
+            g_strdup_printf("%s:print_suppressions=0:suppressions=%s", given ? given : "", path);
+        g_assert_true(g_file_set_contents(path, lists[i][2], -1, NULL));
+        g_setenv(lists[i][0], options, TRUE);
+    }
+    g_autofree char *slow = g_strdup_printf("%s:fast_unwind_on_malloc=0", asan ? asan : "");
+    g_setenv("ASAN_OPTIONS", slow, TRUE);
+    return lists_folder;
+}
+
+static void remove_folder(char *path) {
+    GDir *dir = g_dir_open(path, 0, NULL);
+    for (const char *name; (name = g_dir_read_name(dir));) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        g_remove(below);
+    }
+    g_dir_close(dir);
+    g_rmdir(path);
+    g_free(path);
 }
 
 static gboolean begin(gboolean solving) {
@@ -81,20 +104,11 @@ static gboolean begin(gboolean solving) {
         return FALSE;
     }
     folder = g_dir_make_tmp("livestereo-calibrate-XXXXXX", NULL);
-    suppress();
     return TRUE;
 }
 
 static void end(void) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *name; (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_remove(path);
-    }
-    g_dir_close(dir);
-    g_rmdir(folder);
-    g_setenv("TSAN_OPTIONS", tsan_given, TRUE);
-    g_free(folder);
+    remove_folder(folder);
     g_free(boards);
 }
 
@@ -314,7 +328,7 @@ static void test_eval(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    tsan_given = g_strdup(g_getenv("TSAN_OPTIONS") ? g_getenv("TSAN_OPTIONS") : "");
+    char *lists = suppress();
     g_test_add_func("/cli/calibrate/pictures", test_pictures);
     g_test_add_func("/cli/calibrate/errors", test_errors);
     g_test_add_func("/cli/calibrate/recording", test_recording);
@@ -322,6 +336,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/cli/calib/convert", test_convert);
     g_test_add_func("/cli/calib/eval", test_eval);
     int failed = g_test_run();
-    g_free(tsan_given);
+    remove_folder(lists);
     return failed;
 }
