@@ -204,6 +204,7 @@ static int make_maps(const struct bench_options *o, struct rectify_map maps[2]) 
 static int bench_size(struct bench_options *o) {
     int error = 0;
     o->params.disparity_range = o->labels;
+    o->params.warm_start = 0; /* the same pair again and again would not be computed */
     struct backend *b = bench_backend(o, &error);
     if (!b)
         return error;
