@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
+#include "gpu/tuned_cuda_launch.cuh"
 #include "gpu/tuned_cuda_pick.cuh"
 
 #include <cstring>

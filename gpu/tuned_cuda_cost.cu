@@ -3,8 +3,8 @@
  * volumes are read and written 16 bytes at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/backend_cuda.h"
 #include "gpu/lanes.h"
+#include "gpu/tuned_cuda_launch.cuh"
 
 enum { THREADS = 256 };
 
