@@ -103,6 +103,50 @@ static int overlap_differs(int form, const int *shape) {
     return differ;
 }
 
+/* Frames that start warm: alike until they stand still, changed in one place, moving, cut. */
+static int warm_differs(int form) {
+    enum { W = 200, H = 90, L = 16, FRAMES = 22 };
+    int error, differ = 0, ways[WAY_LIGHT + 1] = {0}, in_part = 0;
+    struct stereo *s[2] = {
+        stereo_open_on(backend_cpu_open(2, CPU_PLAIN, 0, &error), W, H, 3, NULL, &error),
+        stereo_open_on(open_form(form), W, H, 3, NULL, &error)};
+    assert(s[0] && s[1]);
+    struct params p = scene_params(0, L);
+    struct frame_pool *pools[2];
+    struct frame *f[2];
+    p.warm_start = 1;
+    for (int i = 0; i < 2; i++)
+        f[i] = scene_frame(&pools[i], W, H, 3, L, 9);
+    for (int n = 0; n < FRAMES && !differ; n++) {
+        for (int i = 0; i < 2; i++) {
+            struct image *left = &f[i]->left, *right = &f[i]->right;
+            if (n == 11 || n == 13)
+                left->data[3 * (n * W + 20)] ^= 64;
+            for (int k = 0; k < W * H * 3 && n > 14 && n < 20; k++) /* light and dark: no noise */
+                left->data[k] = (uint8_t)(n % 2 ? left->data[k] | 3 : left->data[k] & ~3);
+            if (n == 20)
+                scene_fill(left, right, L, 10);
+            differ |= stereo_run(s[i], &p, f[i]);
+        }
+        ways[s[1]->way]++;
+        in_part += s[1]->way == WAY_WARM && s[1]->warm.share < 1;
+        differ |= s[0]->way != s[1]->way || f[0]->updated_count != f[1]->updated_count ||
+                  memcmp(f[0]->disparity, f[1]->disparity, W * H * sizeof(int16_t)) ||
+                  memcmp(f[0]->confidence, f[1]->confidence, W * H);
+        if (differ)
+            printf("# frame %d, way %d\n", n, s[1]->way);
+    }
+    for (int way = 0; way <= WAY_LIGHT && !differ; way++)
+        if (!ways[way] || !in_part)
+            differ = printf("# no frame came way %d, or none in part\n", way);
+    for (int i = 0; i < 2; i++) {
+        frame_drop(&f[i]);
+        pool_close(&pools[i]);
+        stereo_close(&s[i]);
+    }
+    return differ;
+}
+
 int main(int argc, char **argv) {
     const char *only = NULL;
     int small = 0, test = 0, failed = 0;
@@ -130,6 +174,9 @@ int main(int argc, char **argv) {
         }
         int bad = overlap_differs(form, shapes[small]);
         printf("%sok %d - %s, overlapping frames\n", bad ? "not " : "", ++test, form_names[form]);
+        failed += bad;
+        bad = warm_differs(form);
+        printf("%sok %d - %s, warm start\n", bad ? "not " : "", ++test, form_names[form]);
         failed += bad;
     }
     printf("1..%d\n", test);
