@@ -77,9 +77,9 @@ static double bp_bytes_fused(int width, int height, int labels, int levels, int 
 
 struct backend *bench_backend(const struct bench_options *o, int *error) {
     if (o->backend == BACKEND_CUDA)
-        return backend_cuda_open(0, o->plain, 0, error);
+        return backend_cuda_open(o->params.gpu, o->plain, 0, error);
     struct backend *b =
-        o->backend == BACKEND_AUTO ? backend_cuda_open(0, o->plain, 1, error) : NULL;
+        o->backend == BACKEND_AUTO ? backend_cuda_open(o->params.gpu, o->plain, 1, error) : NULL;
     return b ? b : backend_cpu_open(o->threads, o->plain ? CPU_PLAIN : CPU_TUNED, 0, error);
 }
 
@@ -102,17 +102,21 @@ static double stages_ms(const struct frame *f) {
 static int measure_overlap(struct stereo *s, const struct bench_options *o, struct frame *f[2],
                            struct row *row) {
     double started = 0;
-    int warm = 4, error = 0;
+    int warm = 4, error = 0, issued = 0, finished = 0;
     if (!stereo_overlaps(s))
         return 0;
-    for (int i = 0; i < row->count + warm && !error; i++) {
-        if (i == warm)
+    while (issued < row->count + warm && !error) {
+        if (issued == warm)
             started = bench_now_ms();
-        error = stereo_start(s, &o->params, f[i & 1]);
-        if (i && !error)
-            error = stereo_finish(s, f[!(i & 1)]);
+        error = stereo_start(s, &o->params, f[issued & 1]);
+        issued += !error;
+        if (issued > 1 && !error)
+            error = stereo_finish(s, f[finished++ & 1]);
     }
-    error = error ? error : stereo_finish(s, f[(row->count + warm - 1) & 1]);
+    for (; finished < issued; finished++) { /* one, or what an error left on its way */
+        int last = stereo_finish(s, f[finished & 1]);
+        error = error ? error : last;
+    }
     row->overlapped = (bench_now_ms() - started) / row->count;
     return error;
 }
@@ -230,7 +234,7 @@ static int bench_size(struct bench_options *o) {
         error = measure_overlap(s, o, (struct frame *[2]){f, next}, row);
     if (!error) {
         print_row(o, b, row, copy);
-        if (!o->json && o->frames > 0 && o->plain >= 0)
+        if (!o->json)
             print_stages(row);
         fflush(stdout);
     }
@@ -351,12 +355,17 @@ int bench_main(int argc, char **argv, const struct params *params) {
             continue;
         }
         if (set_option(&o, name, value)) {
-            fprintf(stderr, "livestereo: error: bench: '%s%s%s' is not one of its options\n", name,
-                    value ? " " : "", value ? value : "");
-            print_usage(stderr);
+            fprintf(stderr,
+                    "livestereo: error: bench: '%s%s%s' is not one of its options; see livestereo "
+                    "bench --help\n",
+                    name, value ? " " : "", value ? value : "");
             return 2;
         }
         i++;
     }
+    if (o.backend == BACKEND_AUTO)
+        o.backend = o.params.backend;
+    if (!o.threads)
+        o.threads = o.params.threads;
     return (message ? bench_message(&o) : warm ? bench_warm(&o) : bench_table(&o)) ? 1 : 0;
 }

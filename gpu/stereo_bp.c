@@ -98,10 +98,6 @@ static void propagate_at_once(struct stereo *s, int base) {
         a.iterations[l] = stereo_iterations(s, l);
     }
     s->backend->propagate(s->backend, &a);
-    if (a.keep && a.iterations[0] % 2 == 0)
-        return;
-    s->unsent = a.level[0];
-    s->unsent.iteration = a.iterations[0] - 1;
 }
 
 /* From the last frame's messages: a few half-steps of the finest level, in hot tiles; what colour 0
@@ -116,8 +112,6 @@ static void propagate_warm(struct stereo *s, int base) {
                                      .warm = 1,
                                      .displaced = s->warm.displaced};
         s->backend->propagate(s->backend, &all);
-        s->unsent = a;
-        s->unsent.iteration = all.iterations[0] - 1;
         return;
     }
     for (; a.iteration < stereo_warm_iterations(s); a.iteration++) {
@@ -166,9 +160,17 @@ static void choose_messages(struct stereo *s, int base) {
         s->level[0].message[r] = messages + (size_t)r * grid_volume(&s->level[0].grid);
 }
 
+void stereo_note_unsent(struct stereo *s) {
+    int warm = s->way == WAY_WARM, at_once = s->backend->propagate && !s->params.bp_resting;
+    int count = warm ? stereo_warm_iterations(s) : stereo_iterations(s, 0);
+    int stored =
+        warm ? !stereo_warm_at_once(s) : !at_once || (s->params.warm_start && count % 2 == 0);
+    s->unsent = message_args_of(s, 0);
+    s->unsent.iteration = stored ? -1 : count - 1;
+}
+
 void stereo_propagate(struct stereo *s, int base) {
     int cold = s->way != WAY_WARM, at_once = s->backend->propagate && !s->params.bp_resting;
-    s->unsent.iteration = -1;
     choose_messages(s, base);
     if (cold)
         build_pyramid(s);

@@ -97,6 +97,8 @@ static void compute(struct stereo *s) {
         if (b->end)
             b->end(b);
     }
+    if (s->way != WAY_STILL)
+        stereo_note_unsent(s);
     stereo_warm_done(s);
     mark(s, TIME_DOWNLOAD);
     if (s->slots > 1)
@@ -217,18 +219,21 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
 /* The same frame again on the CPU backend. */
 static int compute_again(struct stereo *s, struct frame *f) {
     struct params params = f->params;
-    int flying = s->flying;
-    s->flying = 0;
+    int flying = s->flying, redo = s->redo;
+    s->flying = s->redo = 0;
     int error = stereo_run(s, &params, f);
     s->flying = flying;
+    s->redo = redo;
     return error;
 }
 
 /* The device is lost, and with it whatever is on its way. */
 static int recover(struct stereo *s, struct frame *f) {
     int error = stereo_fall_back(s);
+    if (!error)
+        error = compute_again(s, f);
     s->redo = error ? 0 : s->flying;
-    return error ? error : compute_again(s, f);
+    return error;
 }
 
 int stereo_finish(struct stereo *s, struct frame *f) {
@@ -249,6 +254,8 @@ int stereo_finish(struct stereo *s, struct frame *f) {
         s->warm.known = 0;
     if (error == -EIO && s->may_fall_back && !s->lost)
         return recover(s, f);
+    if (s->flying > 0) /* it may be the younger frame's failure, which was issued meanwhile */
+        s->failed = error;
     note_times(s, slot, f);
     note_tally(s, &s->at[slot], f);
     f->energy = NAN;

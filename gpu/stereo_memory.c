@@ -146,8 +146,9 @@ int stereo_memory_shape(struct stereo *s, const struct params *p) {
     int same = s->levels == levels && s->level[0].grid.padded == grid.padded &&
                s->right_kept == right_kept && s->cost_apart == cost_apart;
     int error = 0;
-    if (!same) {
+    if (!same) { /* nothing that was computed or recorded with the old buffers holds */
         free_shape(s);
+        s->params_known = s->warm.known = s->warm.displaced = 0;
         s->right_kept = right_kept;
         s->cost_apart = cost_apart;
         if (s->backend->own_memory)

@@ -1,5 +1,7 @@
 /*
- * What stereo.c (the order of the stages) and stereo_memory.c (the buffers) share.
+ * What the files of the pipeline share: stereo.c and stereo_bp.c (the order of the stages),
+ * stereo_frame.c (a frame's way through), warm.c (what of it can be left out), stereo_memory.c (the
+ * buffers) and stereo_open.c. Used by the thread that has the pipeline.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STEREO_PRIVATE_H
@@ -130,6 +132,9 @@ static inline int stereo_has_edges(const struct stereo *s) {
 
 /* Belief propagation from s->cost and the edge classes to the labels, left 0 or right 1. */
 void stereo_propagate(struct stereo *s, int base);
+
+/* After the stages of a frame, issued or repeated: which half-step's messages nobody stored. */
+void stereo_note_unsent(struct stereo *s);
 
 /* Half-steps of the frame being issued whose updates are counted on the backend. */
 int stereo_tallied(const struct stereo *s);

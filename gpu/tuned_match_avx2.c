@@ -128,7 +128,7 @@ __attribute__((always_inline)) static inline void match_row(const struct cost_ar
         const uint8_t *p = a->base + (start + (size_t)x) * (size_t)channels;
         uint64_t bits = census ? a->census_base[start + (size_t)x] : 0;
         labels_inside_avx2(a, x, &from, &to);
-        for (int d = from / STEP * STEP; d < to; d += STEP) {
+        for (int d = from / STEP * STEP; from < to && d < to; d += STEP) {
             __m256i cost = match_32(t, row, STEP + first + d, p, bits, ad, census, channels);
             if (d + STEP <= a->grid.padded)
                 _mm256_storeu_si256((__m256i *)(void *)(out + d), cost);

@@ -15,10 +15,17 @@ enum { W = 60, H = 40, LABELS = 16, FRAMES = 6 };
 
 static int frames_left; /* before the device is lost */
 
+static struct frame *under_way; /* issued after the frame that is waited for, or NULL */
+
+/* What was on its way is lost too: nothing of it arrives. */
 static int finish_or_be_lost(struct backend *b, int i) {
     (void)b;
     (void)i;
-    return frames_left-- > 0 ? 0 : -EIO;
+    if (frames_left-- > 0)
+        return 0;
+    if (under_way)
+        memset(under_way->disparity, 0x55, W * H * sizeof(*under_way->disparity));
+    return -EIO;
 }
 
 /* A map that moves nothing but rows, so that pictures are rectified on the way. */
@@ -64,11 +71,13 @@ static void check_falls_back(int maps_wanted, int after) {
     for (int i = 0; i < FRAMES; i++) {
         f[i] = scene_frame(&pool[i], W, H, 3, LABELS, (uint32_t)i);
         g_assert_cmpint(stereo_start(s, &p, f[i]), ==, 0);
+        under_way = f[i];
         while (finished < i || (finished == i && !stereo_overlaps(s))) {
             g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
             finished++;
         }
     }
+    under_way = NULL;
     for (; finished < FRAMES; finished++)
         g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
     g_assert_false(stereo_overlaps(s));
@@ -108,9 +117,49 @@ static void test_cuda_ends(void) {
     stereo_close(&s);
 }
 
+/* A backend that has no room for large requests. */
+static void *(*real_alloc)(struct backend *b, size_t bytes);
+
+static void *alloc_some(struct backend *b, size_t bytes) {
+    return bytes > (size_t)W * H * DIRECTIONS * LABELS ? NULL : real_alloc(b, bytes);
+}
+
+/* Settings that do not fit are refused; then those before them hold again, and what lay in the old
+ * buffers does not. */
+static void test_refused_settings(void) {
+    int error;
+    struct backend *b = backend_cpu_open(1, CPU_TUNED, 0, &error);
+    real_alloc = b->alloc;
+    b->alloc = alloc_some;
+    struct params p = scene_params(1, LABELS), large = scene_params(1, W - 1);
+    p.warm_start = large.warm_start = 1;
+    struct stereo *s = stereo_open_on(b, W, H, 3, NULL, &error),
+                  *plain = stereo_open_on(backend_cpu_open(1, CPU_PLAIN, 0, &error), W, H, 3, NULL,
+                                          &error);
+    g_assert_nonnull(s);
+    struct frame_pool *pools[2];
+    struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
+                 *want = scene_frame(&pools[1], W, H, 3, LABELS, 1);
+    g_assert_cmpint(stereo_run(s, &p, a), ==, 0);
+    g_assert_cmpint(stereo_run(s, &large, a), ==, -ENOMEM);
+    a->left.data[0] ^= 255; /* else the frame would stand still */
+    want->left.data[0] ^= 255;
+    g_assert_cmpint(stereo_run(s, &p, a), ==, 0);
+    g_assert_cmpint(stereo_run(plain, &p, want), ==, 0);
+    g_assert_cmpmem(a->disparity, W * H * sizeof(*a->disparity), want->disparity,
+                    W * H * sizeof(*a->disparity));
+    frame_drop(&a);
+    frame_drop(&want);
+    pool_close(&pools[0]);
+    pool_close(&pools[1]);
+    stereo_close(&s);
+    stereo_close(&plain);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/lost-gpu/auto-goes-on", test_auto_goes_on);
     g_test_add_func("/lost-gpu/cuda-ends", test_cuda_ends);
+    g_test_add_func("/lost-gpu/refused-settings", test_refused_settings);
     return g_test_run();
 }
