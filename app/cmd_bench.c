@@ -49,8 +49,15 @@ static int find_preset(int argc, char **argv) {
 }
 
 int cmd_bench(int argc, char **argv) {
-    if (argc > 1 && !strcmp(argv[1], "resting"))
-        return resting(argc > 2 ? argv[2] : NULL);
+    if (argc > 1 && !strcmp(argv[1], "resting")) {
+        if (argc <= 2 || argv[2][0] != '-')
+            return resting(argc > 2 ? argv[2] : NULL);
+        if (strcmp(argv[2], "--help") && strcmp(argv[2], "-h")) {
+            log_error("bench", "resting takes a folder and no options");
+            return EXIT_USAGE;
+        }
+        return bench_main(2, argv + 1, NULL);
+    }
     struct params params, *start = NULL;
     int preset = find_preset(argc, argv);
     if (preset) {

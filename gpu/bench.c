@@ -6,6 +6,7 @@
 #include "gpu/bench.h"
 
 #include "capture/frame.h"
+#include "config/log.h"
 #include "gpu/stereo_private.h"
 
 #include <errno.h>
@@ -291,11 +292,13 @@ static int one_of(const char *text, const char *const *words, int count, int *va
     return -EINVAL;
 }
 
-/* 0, or -EINVAL. The word after a name is its value, NULL at the end. */
-static int set_option(struct bench_options *o, const char *name, const char *value) {
+/* 0, -EINVAL for a value that is none, -ENOENT for an unknown name. The word after a name is its
+ * value, NULL at the end. why gets what a parameter's value lacks. */
+static int set_option(struct bench_options *o, const char *name, const char *value, char *why,
+                      size_t why_size) {
     static const char *const backends[] = {"auto", "cpu", "cuda"}, *const forms[] = {"tuned",
                                                                                      "plain"};
-    char why[200];
+    why[0] = 0;
     if (!strcmp(name, "--size"))
         return value && sscanf(value, "%dx%d", &o->width, &o->height) == 2 && o->width >= 2 &&
                        o->height >= 1 && o->width <= 16384 && o->height <= 16384
@@ -320,23 +323,39 @@ static int set_option(struct bench_options *o, const char *name, const char *val
     if (!strcmp(name, "--frames"))
         return whole(value, 1, FRAMES_MOST, &o->frames);
     if (!strcmp(name, "--set"))
-        return value ? params_assign(&o->params, value, why, sizeof(why)) : -EINVAL;
-    return -EINVAL;
+        return value && !params_assign(&o->params, value, why, why_size) ? 0 : -EINVAL;
+    return -ENOENT;
 }
 
 static void print_usage(FILE *to) {
     fprintf(to, "usage: livestereo bench [message|resting|warm] [OPTION..]\n"
-                "  (nothing)  frames and their belief propagation, on random textures\n"
+                "  (nothing)  frames and their belief propagation, on random textures; the default "
+                "settings\n"
+                "             but 7 half-steps a level, unless --preset or --iterations says "
+                "otherwise\n"
                 "  message    the message stage, plain against tuned, on one core\n"
                 "  warm       frames that start from the last one's messages, times and energies\n"
-                "  resting    fast-converging updates on Tsukuba\n"
+                "  resting [FOLDER]  fast-converging updates on Tsukuba: left.png and right.png "
+                "of FOLDER,\n"
+                "             else of $LIVESTEREO_DATA/middlebury/tsukuba\n"
                 "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --form "
                 "tuned|plain\n"
                 "  --threads N --frames N --channels 1|3 --rectify --preset NAME --set NAME=VALUE "
                 "--json\n");
 }
 
+static void say_wrong(const char *name, const char *value, int error, const char *why) {
+    if (error == -ENOENT)
+        log_error("bench", "'%s' is not one of its options; see livestereo bench --help", name);
+    else if (*why)
+        log_error("bench", "%s %s: %s", name, value, why);
+    else
+        log_error("bench", "%s does not take '%s'; see livestereo bench --help", name,
+                  value ? value : "");
+}
+
 int bench_main(int argc, char **argv, const struct params *params) {
+    char why[200];
     struct bench_options o = {.frames = 51, .channels = 3};
     params_default(&o.params);
     o.params.bp_iterations = 7;
@@ -346,7 +365,7 @@ int bench_main(int argc, char **argv, const struct params *params) {
         warm = argc > 1 && !strcmp(argv[1], "warm");
     for (int i = 1 + message + warm; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(name, "--help")) {
+        if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
             print_usage(stdout);
             return 0;
         }
@@ -354,11 +373,9 @@ int bench_main(int argc, char **argv, const struct params *params) {
             *(name[2] == 'j' ? &o.json : &o.rectify) = 1;
             continue;
         }
-        if (set_option(&o, name, value)) {
-            fprintf(stderr,
-                    "livestereo: error: bench: '%s%s%s' is not one of its options; see livestereo "
-                    "bench --help\n",
-                    name, value ? " " : "", value ? value : "");
+        int error = set_option(&o, name, value, why, sizeof(why));
+        if (error) {
+            say_wrong(name, value, error, why);
             return 2;
         }
         i++;

@@ -318,7 +318,8 @@ bool ui_entry(struct ui *ui, const char *name, const char *hint, char *text, int
     ImGui::PushID(name);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x * 0.5f);
     bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,
-                                            ImGuiInputTextFlags_EnterReturnsTrue);
+                                            ImGuiInputTextFlags_EnterReturnsTrue |
+                                                ImGuiInputTextFlags_AutoSelectAll);
     keep_place(ui, name);
     ImGui::PopID();
     return entered;
