@@ -77,6 +77,7 @@ static int open_live(struct viewer *v, const struct view_options *o) {
     v->live = live_open(v->source, v->stereo, &v->params, &options, &error);
     if (!v->live)
         return EXIT_RUN_FAILED;
+    live_get_state(v->live, &v->state);
     live_set_swap(v->live, v->swap);
     view_set_loop(v);
     if (o->paused)

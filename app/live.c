@@ -47,6 +47,7 @@ static void count_captured(struct live *live) {
 static void count_computed(struct live *live, const struct frame *frame) {
     pthread_mutex_lock(&live->lock);
     live->computed++;
+    live->backend = stereo_backend(live->stereo); /* which the run may have replaced */
     live->compute_ms += frame->compute_ms;
     for (int i = 0; i < TIME_COUNT; i++)
         live->stage_ms[i] += frame->stage_ms[i];
@@ -256,6 +257,7 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     live->stereo = stereo;
     live->options = *options;
     live->params = live->last_good = *params;
+    live->backend = stereo_backend(stereo);
     live->rate = options->rate;
     live->seek_to = live->loop_first = live->last_run = -1;
     live->opened_ns = live_now_ns();

@@ -102,6 +102,7 @@ struct live_state {
     long answered;        /* times the probes were answered */
     long refused;         /* times the pipeline refused settings and kept the ones before */
     struct params params; /* in effect */
+    const char *backend;  /* that runs, which a lost GPU changes; stereo_close frees it */
 };
 
 void live_get_state(struct live *live, struct live_state *state);

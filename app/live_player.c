@@ -92,7 +92,8 @@ void live_get_state(struct live *live, struct live_state *state) {
                                  .error = live->error,
                                  .answered = live->answered,
                                  .refused = live->refused,
-                                 .params = live->params};
+                                 .params = live->params,
+                                 .backend = live->backend};
     pthread_mutex_unlock(&live->lock);
 }
 

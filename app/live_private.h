@@ -25,6 +25,7 @@ struct live {
     pthread_mutex_t lock;   /* guards the rest */
     pthread_cond_t changed; /* what the capture thread waits for: stop, paused, seek_to, rate */
     struct params params, last_good;
+    const char *backend;
     int error, in_compute;
     long captured, computed, shown_count, damaged;
     int64_t opened_ns, first_captured_ns, last_captured_ns, first_shown_ns, last_shown_ns;

@@ -172,8 +172,8 @@ void view_panel_draw(struct viewer *v, int width, int height) {
                    width - v->draw_settings.x - v->draw_settings.width, height,
                    UI_SCROLL | UI_BARE);
     char text[128];
-    int used = snprintf(text, sizeof text, "%s  %dx%d", stereo_backend(v->stereo), v->rig.width,
-                        v->rig.height);
+    int used =
+        snprintf(text, sizeof text, "%s  %dx%d", v->state.backend, v->rig.width, v->rig.height);
     if (v->rig.width != v->source->width || v->rig.height != v->source->height)
         snprintf(text + used, sizeof text - (size_t)used, " of %dx%d", v->source->width,
                  v->source->height);

@@ -116,6 +116,7 @@ static void test_play_on(struct fixture *f, gconstpointer policy) {
     struct live_state state;
     live_get_state(f->live, &state);
     g_assert_true(state.ended && !state.paused && state.error == 0);
+    g_assert_true(g_str_has_prefix(state.backend, "cpu"));
     live_seek(f->live, 38); /* from the end back, and to the end again */
     expect(f, 38);
     expect(f, 39);
