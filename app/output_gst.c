@@ -21,7 +21,8 @@
 
 #define NS_PER_S 1000000000LL
 #define LOOK_MS 100
-#define RETRY_NS (2 * NS_PER_S)
+#define RETRY_S 2
+#define AGAIN "it is tried again every " G_STRINGIFY(RETRY_S) " s, the picture goes on without it"
 #define END_S 3   /* for the receiver's last words */
 #define CLOSE_S 5 /* for all of the end */
 #define GRAY16 \
@@ -45,7 +46,7 @@ struct output {
     atomic_int state;
 
     /* the worker's */
-    char said[256];
+    char *said; /* the last cause, NULL when all is well */
     int64_t retry_ns;
     long sent_before; /* when it was started last */
 
@@ -117,17 +118,22 @@ static void start(struct output *output) {
     gst_element_set_state(output->pipeline, GST_STATE_PLAYING); /* a refusal comes by the bus */
 }
 
-static void fail(struct output *output, GstMessage *message) {
+/* The cause, once. */
+static void say(struct output *output, GstMessage *message, const char *next) {
     GError *cause = NULL;
     gst_message_parse_error(message, &cause, NULL);
-    if (strcmp(output->said, cause->message) != 0)
-        log_warning("--out", "%s; it is tried again every %d s, the picture goes on without it",
-                    cause->message, (int)(RETRY_NS / NS_PER_S));
-    g_strlcpy(output->said, cause->message, sizeof output->said);
+    if (g_strcmp0(output->said, cause->message) != 0)
+        log_warning("--out", "%s; %s", cause->message, next);
+    g_free(output->said);
+    output->said = g_strdup(cause->message);
     g_error_free(cause);
+}
+
+static void fail(struct output *output, GstMessage *message) {
+    say(output, message, AGAIN);
     atomic_store(&output->state, OUT_FAILED);
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
-    output->retry_ns = now_ns() + RETRY_NS;
+    output->retry_ns = now_ns() + RETRY_S * NS_PER_S;
 }
 
 static void watch(struct output *output) {
@@ -138,9 +144,9 @@ static void watch(struct output *output) {
         return;
     GstMessage *message = gst_bus_pop_filtered(output->bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     if (!message) {
-        if (output->said[0] && atomic_load(&output->sent) > output->sent_before + 1) {
+        if (output->said && atomic_load(&output->sent) > output->sent_before + 1) {
             log_info("--out", "takes frames again");
-            output->said[0] = '\0';
+            g_clear_pointer(&output->said, g_free);
         }
         return;
     }
@@ -159,6 +165,8 @@ static void finish(struct output *output) {
         gst_app_src_end_of_stream(output->head);
         GstMessage *message = gst_bus_timed_pop_filtered(output->bus, END_S * GST_SECOND,
                                                          GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+            say(output, message, "the end of what was sent may be missing");
         if (message)
             gst_message_unref(message);
     }
@@ -171,6 +179,7 @@ static void release(struct output *output) {
     gst_clear_object(&output->bus);
     gst_clear_object(&output->pipeline);
     queue_close(&output->queue);
+    g_free(output->said);
     pthread_cond_destroy(&output->changed);
     pthread_mutex_destroy(&output->lock);
     g_free(output);
@@ -182,8 +191,8 @@ static void *work(void *context) {
     start(output);
     do {
         struct frame *frame = NULL;
+        watch(output); /* which may hang, so no frame is in hand yet */
         status = queue_take(output->queue, LOOK_MS, &frame);
-        watch(output);
         if (status != 0)
             continue;
         GstBuffer *buffer = NULL;
@@ -332,6 +341,8 @@ void output_close(struct output **pointer) {
         status = pthread_cond_timedwait(&output->changed, &output->lock, &until);
     int done = output->done;
     output->left_behind = !done;
+    if (!done)
+        queue_abort(output->queue);    /* a frame must not outlive the backend of its memory */
     pthread_t thread = output->thread; /* the worker may free the rest once the lock is open */
     pthread_mutex_unlock(&output->lock);
     if (done) {

@@ -241,6 +241,64 @@ static void test_absent(void) {
     pool_close(&pool);
 }
 
+/* The cause is said once, however long it is. */
+static void test_long_cause(void) {
+    g_autofree char *name = g_strnfill(200, 'x');
+    g_autofree char *pipeline =
+        g_strdup_printf("gst:filesink location=/dev/null/%s/%s", name, name);
+    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct stderr_of caught = stderr_begin();
+    struct output *output = must_open(pipeline, "left");
+    g_usleep(2600000); /* two rounds */
+    output_close(&output);
+    stderr_one_line(caught, "--out", "tried again");
+    pool_close(&pool);
+}
+
+/* A receiver that fails and, started again, hangs: no frame stays with what is left behind. */
+static void test_hangs(void) {
+    g_autofree char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
+    g_autofree char *below = g_build_filename(folder, "later", NULL);
+    g_autofree char *path = g_build_filename(below, "fifo", NULL);
+    g_autofree char *pipeline = g_strdup_printf("gst:filesink location=%s", path);
+    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct stderr_of caught = stderr_begin();
+    struct output *output = must_open(pipeline, "left");
+    struct output_status status = {0};
+    while (!status.failed) {
+        g_usleep(1000);
+        output_get_status(output, &status);
+    }
+    g_assert_cmpint(g_mkdir(below, 0700), ==, 0);
+    g_assert_cmpint(mkfifo(path, 0600), ==, 0); /* without a reader, opening it waits */
+    while (status.failed) {
+        struct frame *frame = make_frame(pool, 0);
+        output_give(output, frame);
+        frame_drop(&frame);
+        g_usleep(1000);
+        output_get_status(output, &status);
+    }
+    struct frame *frame[1 + OUTPUT_FRAMES];
+    frame[0] = make_frame(pool, 1);
+    output_give(output, frame[0]);
+    frame_drop(&frame[0]);
+    output_close(&output);
+    char *text = stderr_end(caught);
+    g_assert_nonnull(strstr(text, "left behind"));
+    g_free(text);
+    for (int i = 0; i < 1 + OUTPUT_FRAMES; i++) /* all are here again: running out would assert */
+        frame[i] = pool_take(pool);
+    for (int i = 0; i < 1 + OUTPUT_FRAMES; i++)
+        frame_drop(&frame[i]);
+    pool_close(&pool);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    g_usleep(500000); /* for the leak checker, as above */
+    close(reader);
+    g_unlink(path);
+    g_rmdir(below);
+    g_rmdir(folder);
+}
+
 static void refuse(const char *pipeline, const char *what, int expected, const char *text) {
     int code = -1;
     struct stderr_of caught = stderr_begin();
@@ -278,6 +336,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/output/fails", test_fails);
     g_test_add_func("/output/ends", test_ends);
     g_test_add_func("/output/absent", test_absent);
+    g_test_add_func("/output/long-cause", test_long_cause);
+    g_test_add_func("/output/hangs", test_hangs);
     g_test_add_func("/output/refused", test_refused);
     return g_test_run();
 }
