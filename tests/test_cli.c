@@ -205,6 +205,52 @@ static void test_help(void *fixture, const void *data) {
     g_assert_nonnull(strstr(params, "disparity_range"));
 }
 
+static int by_word(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The options of a help page: those before the two blanks that end a line's first column. In order,
+ * joined. */
+static char *options_of(const char *help) {
+    g_auto(GStrv) lines = g_strsplit(help, "\n", -1);
+    g_autoptr(GPtrArray) options = g_ptr_array_new_with_free_func(g_free);
+    for (char **line = lines; *line; line++) {
+        if (!g_str_has_prefix(*line, "  -"))
+            continue;
+        char *text = *line + 2, *end = strstr(text, "  ");
+        if (end)
+            *end = '\0';
+        for (char *at = text; (at = strstr(at, "--")); at += 2)
+            g_ptr_array_add(options, g_strndup(at, strcspn(at, " =[,")));
+    }
+    g_ptr_array_sort(options, by_word);
+    g_ptr_array_add(options, NULL);
+    return g_strjoinv("\n", (char **)options->pdata);
+}
+
+/* In bash, "--" completes to just what the command's help lists, each option as it is written. */
+static void test_completion(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const commands[] = {"view", "run",   "list",      "record", "batch",
+                                           "eval", "bench", "calibrate", "calib"};
+    const char *script = "source share/bash-completion/completions/livestereo\n"
+                         "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
+                         "_livestereo\n"
+                         "printf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort\n";
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+        g_autofree char *help = expect_success("%s --help", commands[i]);
+        g_autofree char *expected = options_of(help), *out = NULL;
+        const char *argv[] = {"bash", "-c", script, binary(), commands[i], NULL};
+        GError *error = NULL;
+        g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out,
+                     NULL, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_nonnull(strstr(expected, "--preset"));
+        g_assert_cmpstr(g_strchomp(out), ==, expected);
+    }
+}
+
 /* default < preset < config file < --set */
 static void test_precedence(void *fixture, const void *data) {
     (void)fixture;
@@ -447,6 +493,7 @@ int main(int argc, char **argv) {
     } tests[] = {
         {"/cli/usage", test_usage},
         {"/cli/help", test_help},
+        {"/cli/completion", test_completion},
         {"/cli/precedence", test_precedence},
         {"/cli/bad-sources", test_bad_sources},
         {"/cli/run-picture", test_run_picture},

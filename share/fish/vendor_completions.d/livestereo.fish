@@ -8,7 +8,8 @@ end
 function __livestereo_options
     set -l command (commandline -opc)[2]
     contains -- "$command" (__livestereo_commands); or set command view
-    livestereo $command --help 2>/dev/null | sed -n 's/^  .*\(--[a-z-]*\).*/\1/p'
+    livestereo $command --help 2>/dev/null | sed -n '/^  -/{s/^  //;s/  .*//;p}' |
+        grep -o -e '--[a-z0-9-]*'
 end
 
 function __livestereo_parameters
