@@ -90,7 +90,8 @@ static void draw_rows(struct viewer *v) {
         return;
     snprintf(text, sizeof text, "move rows by %+.2f px", offset - s.row_offset);
     if (ui_button(v->ui, "row_offset_take", text,
-                  "sets row_offset so that the median becomes 0, from the next frame on")) {
+                  "sets row_offset so that the median becomes 0, from the next frame on; it is the "
+                  "rig's, so presets keep it, and --set row_offset=PX gives it the next time")) {
         param_put(&v->params, param_find("row_offset"), offset);
         view_apply(v);
     }

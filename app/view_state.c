@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define RIG_GROUP "rectification"
+
 static char *state_path(const char *name) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", name, NULL);
 }
@@ -22,6 +24,14 @@ static char *state_path(const char *name) {
 void view_take(struct params *to, const struct params *from, enum param_when when) {
     for (int i = 0; i < param_count; i++)
         if (param_table[i].when == when)
+            param_put(to, &param_table[i], param_get(from, &param_table[i]));
+}
+
+/* What was measured on a rig stays with it: neither the next recording nor a preset's paper has its
+ * rows. */
+static void keep_rig(struct params *to, const struct params *from) {
+    for (int i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].group, RIG_GROUP) == 0)
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 
@@ -43,6 +53,7 @@ bool view_state_params(struct params *params, const struct common_options *optio
     if (options->preset || options->config || access(path, R_OK) != 0 || own_are_newer(path) ||
         params_load(&last, path) != 0)
         return false;
+    keep_rig(&last, params);
     *params = last;
     for (char **set = options->set; set && *set; set++)
         params_assign(params, *set, why, sizeof why);
@@ -77,7 +88,7 @@ void view_state_save(const struct viewer *v) {
         return;
     }
     g_autofree char *last = state_path("last.ini"), *path = state_path("view.ini");
-    params_save(&v->params, last);
+    params_save(&v->params, last, RIG_GROUP);
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_key_file_set_integer(file, "view", "colormap", v->draw_settings.colormap);
     g_key_file_set_double(file, "view", "ui_scale", v->ui_scale);
@@ -133,7 +144,7 @@ void view_preset_save(struct viewer *v) {
     g_autofree char *folder = preset_folder();
     g_autofree char *file = g_strconcat(v->preset_name, ".ini", NULL);
     g_autofree char *path = g_build_filename(folder, file, NULL);
-    if (g_mkdir_with_parents(folder, 0700) != 0 || params_save(&v->params, path) != 0) {
+    if (g_mkdir_with_parents(folder, 0700) != 0 || params_save(&v->params, path, RIG_GROUP) != 0) {
         view_say(v, "the preset could not be saved in %s", folder);
         return;
     }
@@ -149,6 +160,7 @@ void view_preset_load(struct viewer *v, const char *name) {
         view_say(v, "there is no preset \"%s\"", name);
         return;
     }
+    keep_rig(&loaded, &v->params);
     v->params = loaded;
     g_strlcpy(v->preset_name, name, sizeof v->preset_name);
     view_apply(v);

@@ -136,7 +136,7 @@ static int open_beside(struct recorder *recorder, const struct recorder_about *a
     }
     if (!error) {
         recorder->csv = g_fopen(csv, "we");
-        error = recorder->csv ? params_save(about->params, settings)
+        error = recorder->csv ? params_save(about->params, settings, NULL)
                               : fail_at(csv, errno, "cannot be written");
     }
     if (!error) {

@@ -128,11 +128,13 @@ static char *range_text(const struct param_info *info) {
 }
 
 /* The whole file as text; the caller frees it with g_free. */
-static char *file_text(const struct params *p, size_t *length) {
+static char *file_text(const struct params *p, const char *without, size_t *length) {
     GKeyFile *file = g_key_file_new();
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         char value[VALUE_BYTES];
+        if (without && strcmp(info->group, without) == 0)
+            continue;
         char *range = range_text(info);
         char *comment = g_strdup_printf(" %s (%s)", info->help, range);
         g_key_file_set_value(file, GROUP, info->name, param_print(p, info, value, sizeof value));
@@ -148,7 +150,7 @@ static char *file_text(const struct params *p, size_t *length) {
 
 int params_dump(const struct params *p, FILE *out) {
     size_t length;
-    char *text = file_text(p, &length);
+    char *text = file_text(p, NULL, &length);
     errno = 0;
     int rc = 0;
     if (fwrite(text, 1, length, out) != length || fflush(out) != 0) {
@@ -178,9 +180,9 @@ static int write_through(int fd, const char *text, size_t length) {
     return rc;
 }
 
-int params_save(const struct params *p, const char *path) {
+int params_save(const struct params *p, const char *path, const char *without) {
     size_t length;
-    char *text = file_text(p, &length);
+    char *text = file_text(p, without, &length);
     char *beside = g_strconcat(path, ".XXXXXX", NULL);
     int rc = 0;
     int fd = g_mkstemp_full(beside, O_WRONLY | O_CLOEXEC, 0666);

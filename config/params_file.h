@@ -18,9 +18,9 @@ int params_load(struct params *p, const char *path);
  * fuzzing. */
 int params_parse(struct params *p, const char *text, size_t length, const char *name);
 
-/* Writes every parameter, with its help as a comment, to path (whole file or nothing). 0 or
- * -errno. */
-int params_save(const struct params *p, const char *path);
+/* Writes every parameter, with its help as a comment, to path (whole file or nothing); without: a
+ * group that is left out, or NULL. 0 or -errno. */
+int params_save(const struct params *p, const char *path, const char *without);
 
 /* The same text to a stream (--dump-config). */
 int params_dump(const struct params *p, FILE *out);

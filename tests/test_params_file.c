@@ -67,10 +67,17 @@ static void test_save_and_load(gconstpointer folder) {
         struct params p, again;
         random_params(&p);
         params_default(&again);
-        g_assert_cmpint(params_save(&p, path), ==, 0);
+        g_assert_cmpint(params_save(&p, path, NULL), ==, 0);
         g_assert_cmpint(params_load(&again, path), ==, 0);
         assert_same(&p, &again);
         g_assert_cmpuint(entries(folder), ==, before + 1);
+
+        again.row_offset = 1.5; /* what is left out keeps its value */
+        g_assert_cmpint(params_save(&p, path, "rectification"), ==, 0);
+        g_assert_cmpint(params_load(&again, path), ==, 0);
+        g_assert_cmpfloat(again.row_offset, ==, 1.5);
+        again.row_offset = p.row_offset;
+        assert_same(&p, &again);
     }
     g_unlink(path);
     g_free(path);
@@ -81,7 +88,7 @@ static void test_save_refused(gconstpointer folder) {
     params_default(&p);
     char *missing = in_folder(folder, "no/such/file.ini");
     struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(params_save(&p, missing), ==, -ENOENT);
+    g_assert_cmpint(params_save(&p, missing, NULL), ==, -ENOENT);
     stderr_one_line(caught, missing, "make the folder first");
     g_free(missing);
 
@@ -90,7 +97,7 @@ static void test_save_refused(gconstpointer folder) {
     g_assert_cmpint(g_mkdir(taken, 0755), ==, 0);
     guint before = entries(folder);
     caught = stderr_begin();
-    g_assert_cmpint(params_save(&p, taken), ==, -EISDIR);
+    g_assert_cmpint(params_save(&p, taken, NULL), ==, -EISDIR);
     stderr_one_line(caught, taken, "directory");
     g_assert_cmpuint(entries(folder), ==, before);
     g_rmdir(taken);

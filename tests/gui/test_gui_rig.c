@@ -47,6 +47,18 @@ static void test_rows(void) {
                  gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
     gui_click(&p, "measure_rows");
     gui_wait_for(&p, rows_of(&p).count == 0);
+
+    /* The rig's: a preset keeps it, the next start has it not. */
+    gui_click(&p, "group.rig");
+    gui_reveal(&p, "preset.liang2011");
+    gui_click(&p, "preset.liang2011");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "preset liang2011"));
+    g_assert_true(gui_is(&p, "value", "row_offset", value));
+    gui_act(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+    gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20");
+    g_assert_true(gui_is(&p, "value", "row_offset", "0"));
     gui_quit(&p);
 }
 
