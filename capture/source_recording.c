@@ -337,18 +337,20 @@ static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
     GstObject *pipeline = gst_object_get_parent(GST_OBJECT(demux));
     GstElement *queue = gst_bin_get_by_name(GST_BIN(pipeline), track ? "queue1" : "queue0");
     GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), track ? "sink1" : "sink0");
-    GstElement *decoder = decoder_for(pad);
+    GstElement *decoder = queue && sink ? decoder_for(pad) : NULL;
     if (decoder) {
         gst_element_unlink(queue, sink);
         gst_bin_add(GST_BIN(pipeline), decoder);
         gst_element_link_many(queue, decoder, sink, NULL);
         gst_element_sync_state_with_parent(decoder);
     }
-    GstPad *input = gst_element_get_static_pad(queue, "sink");
-    gst_pad_link(pad, input);
-    gst_object_unref(input);
-    gst_object_unref(sink);
-    gst_object_unref(queue);
+    if (queue && sink) { /* not of a track more than NAME.recording.ini says */
+        GstPad *input = gst_element_get_static_pad(queue, "sink");
+        gst_pad_link(pad, input);
+        gst_object_unref(input);
+    }
+    g_clear_object(&sink);
+    g_clear_object(&queue);
     gst_object_unref(pipeline);
 }
 

@@ -229,6 +229,30 @@ static void test_about(void) {
     g_free(path);
 }
 
+/* A side file that knows of one track where there are two: no complaint but our own. */
+static void test_wrong_tracks(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL), *text;
+    char *beside = g_build_filename(folder, "a.recording.ini", NULL);
+    struct source source;
+    struct recorder *recorder = start(path, &source, 1);
+    give(recorder, PIXEL_GREY, 3);
+    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    g_assert_true(g_file_get_contents(beside, &text, NULL, NULL));
+    char *number = strstr(text, "tracks=2");
+    g_assert_nonnull(number);
+    number[strlen("tracks=")] = '1';
+    g_assert_true(g_file_set_contents(beside, text, -1, NULL));
+    struct opened o = open_one(path); /* GLib's criticals end the test */
+    g_assert_cmpint(o.source->width, ==, W / 2);
+    struct frame *frame = read_one(&o);
+    frame_drop(&frame);
+    opened_close(&o);
+    remove_folder(folder);
+    g_free(text);
+    g_free(beside);
+    g_free(path);
+}
+
 static void test_seek(void) {
     char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
@@ -430,6 +454,7 @@ int main(int argc, char **argv) {
         return fill_disk(argv[2]);
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/record/formats", test_formats);
+    g_test_add_func("/record/wrong-tracks", test_wrong_tracks);
     g_test_add_func("/record/seek", test_seek);
     g_test_add_func("/record/frames", test_frames);
     g_test_add_func("/record/exists", test_exists);
