@@ -32,20 +32,6 @@ static void read_controls(struct viewer *v, bool now) {
     cameras->controls = controls_get(v->source->controls, cameras->control);
 }
 
-/* "a|b|c" of a menu whose values may have holes; at: which of them value is. */
-static void list_choices(const struct control *control, int value, char *buf, size_t size,
-                         int *at) {
-    size_t used = 0;
-    *at = 0;
-    buf[0] = '\0';
-    for (int i = 0; i < control->choices && used < size; i++) {
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? "|" : "",
-                                 control->choice[i].name);
-        if (control->choice[i].value == value)
-            *at = i;
-    }
-}
-
 /* One row; true and the new value when it was changed. */
 static bool draw_row(struct viewer *v, const struct control *control, const char *name,
                      const char *text, bool fixed, int *value) {
@@ -57,13 +43,12 @@ static bool draw_row(struct viewer *v, const struct control *control, const char
         return on != before && !fixed;
     }
     if (control->kind == CONTROL_CHOICE) {
-        char choices[CONTROL_CHOICES * 40];
-        int at, before, def;
-        list_choices(control, control->def, choices, sizeof choices, &def);
-        list_choices(control, *value, choices, sizeof choices, &at);
-        before = at;
-        ui_choice(v->ui, name, text, help, choices, def, fixed, &at);
-        *value = control->choice[at].value;
+        char choices[(CONTROL_CHOICES + 1) * sizeof control->choice[0].name];
+        int at = control_choices(control, *value, choices, sizeof choices);
+        int before = at, def = control_choice_of(control, control->def);
+        ui_choice(v->ui, name, text, help, choices, def < control->choices ? def : at, fixed, &at);
+        if (at < control->choices)
+            *value = control->choice[at].value;
         return at != before && !fixed;
     }
     struct ui_knob knob = {name,          text,          help, control->def, control->least,

@@ -246,6 +246,25 @@ int controls_locked(struct controls *controls) {
     return locked;
 }
 
+int control_choice_of(const struct control *control, int value) {
+    int i = 0;
+    while (i < control->choices && control->choice[i].value != value)
+        i++;
+    return i;
+}
+
+int control_choices(const struct control *control, int value, char *buf, size_t size) {
+    size_t used = 0;
+    int at = control_choice_of(control, value);
+    buf[0] = '\0';
+    for (int i = 0; i < control->choices && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? "|" : "",
+                                 control->choice[i].name);
+    if (at == control->choices && used < size)
+        snprintf(buf + used, size - used, "%s%d", at ? "|" : "", value);
+    return at;
+}
+
 void controls_print(const struct control_driver *driver, void *camera) {
     for (int i = 0; i < WANTED; i++) {
         struct control control;

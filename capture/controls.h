@@ -8,10 +8,11 @@
 #ifndef LIVESTEREO_CONTROLS_H
 #define LIVESTEREO_CONTROLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define CONTROLS_MOST 24
-#define CONTROL_CHOICES 8
+#define CONTROL_CHOICES 32
 #define CONTROLS_BOTH (-1)
 
 enum control_kind { CONTROL_NUMBER, CONTROL_SWITCH, CONTROL_CHOICE };
@@ -50,7 +51,8 @@ struct controls;
 /* NULL when memory runs out. */
 struct controls *controls_open(void);
 
-/* Puts back what was changed, and frees. Clears the pointer; NULL inside is fine. */
+/* Frees; controls_restore puts back what was changed, before. Clears the pointer; NULL inside is
+ * fine. */
 void controls_close(struct controls **controls);
 
 /* The source's: a camera came (it stays its own) or is about to be closed. */
@@ -71,6 +73,11 @@ int controls_set(struct controls *controls, int side, uint32_t id, int value);
  * the automatics back that were on. 0 or the first -errno. */
 int controls_lock(struct controls *controls, int on);
 int controls_locked(struct controls *controls);
+
+/* Which of a menu's choices value is; control->choices where it is none of them. */
+int control_choice_of(const struct control *control, int value);
+/* The same, and "a|b|c" of the menu, with the bare value behind them where it is none of them. */
+int control_choices(const struct control *control, int value, char *buf, size_t size);
 
 /* Prints the controls of one camera for `livestereo list -l`, indented. */
 void controls_print(const struct control_driver *driver, void *camera);

@@ -7,10 +7,12 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #define PLACES 1024
 #define TEXT_PX 14.0f
@@ -270,24 +272,16 @@ bool ui_number(struct ui *ui, const struct ui_knob *n, double *value) {
 
 bool ui_choice(struct ui *ui, const char *name, const char *text, const char *help,
                const char *choices, int def, bool fixed, int *value) {
-    char list[256]; /* each choice ends with a zero, the list with another */
-    size_t length = strlen(choices);
-    if (length > sizeof list - 2)
-        length = sizeof list - 2;
-    memcpy(list, choices, length);
-    list[length] = list[length + 1] = '\0';
-    int count = 1;
-    for (size_t i = 0; i < length; i++)
-        if (list[i] == '|') {
-            list[i] = '\0';
-            count++;
-        }
+    std::string list = choices; /* each choice ends with a zero, the list with another */
+    int count = 1 + (int)std::count(list.begin(), list.end(), '|');
+    std::replace(list.begin(), list.end(), '|', '\0');
+    list.push_back('\0');
     int before = *value;
     ImGui::PushID(name);
     if (fixed)
         ImGui::BeginDisabled();
     ImGui::SetNextItemWidth(slider_width());
-    ImGui::Combo("##choice", value, list);
+    ImGui::Combo("##choice", value, list.c_str());
     keep_place(ui, name);
     tooltip(ui, help);
     if (row_button(ui, name, ".less", "-", "the choice before"))

@@ -178,6 +178,24 @@ static void test_returns(void) {
     close_all(&controls, camera);
 }
 
+/* A menu with holes: a value that the driver does not list stands behind the others. */
+static void test_choices(void) {
+    struct control control = {.kind = CONTROL_CHOICE, .choices = 3};
+    static const int values[] = {1, 3, 7};
+    char text[CONTROL_CHOICES * 40];
+    for (int i = 0; i < 3; i++) {
+        control.choice[i].value = values[i];
+        g_snprintf(control.choice[i].name, sizeof control.choice[i].name, "is %d", values[i]);
+    }
+    g_assert_cmpint(control_choices(&control, 7, text, sizeof text), ==, 2);
+    g_assert_cmpstr(text, ==, "is 1|is 3|is 7");
+    g_assert_cmpint(control_choices(&control, 4, text, sizeof text), ==, 3);
+    g_assert_cmpstr(text, ==, "is 1|is 3|is 7|4");
+    control.choices = 0;
+    g_assert_cmpint(control_choices(&control, 4, text, sizeof text), ==, 0);
+    g_assert_cmpstr(text, ==, "4");
+}
+
 #define BALANCED(name)                                                                     \
     "videotestsrc is-live=true pattern=white ! video/x-raw,format=GRAY8,width=32,"         \
     "height=16,framerate=100/1 ! videoconvert ! video/x-raw,format=I420 ! videobalance ! " \
@@ -231,6 +249,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/controls/set", test_set);
     g_test_add_func("/controls/lock", test_lock);
     g_test_add_func("/controls/returns", test_returns);
+    g_test_add_func("/controls/choices", test_choices);
     g_test_add_func("/controls/gst", test_gst);
     return g_test_run();
 }
