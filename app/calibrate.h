@@ -52,16 +52,24 @@ struct calibrate {
     int stills;
     GArray *views;    /* struct board_view, owned */
     GPtrArray *names; /* of the views, owned */
+    GArray *pairs;    /* of the views, the source's index of each; long */
     struct coverage coverage;
     struct stillness still;
 };
 
-enum verdict { NO_BOARD, NOT_STILL, NOT_NEW, TOO_MANY, TAKEN };
+enum verdict { NO_BOARD, NOT_STILL, NOT_NEW, TOO_MANY, TAKEN_BEFORE, TAKEN };
 
-/* Takes the view over if its board is still and new, or a still picture's; by_hand takes any. */
+void calibrate_init(struct calibrate *c);
+void calibrate_close(struct calibrate *c); /* the views and the source */
+
+/* Takes the view over if its board is still and new, or a still picture's; by_hand takes any but
+ * one whose board has not moved since it was taken. */
 enum verdict calibrate_consider(struct calibrate *c, struct sight *sight, bool by_hand);
 
 void calibrate_forget(struct calibrate *c, int number);
+
+/* Which of the views is that of this pair of the source, -1 where none is. */
+int calibrate_find(const struct calibrate *c, long pair);
 
 /* A solution under way or done, of a copy of the views. */
 struct calibration {
@@ -71,6 +79,7 @@ struct calibration {
     int width, height, count;
     struct board_view *view;
     char **name;
+    long *pair;
     int error; /* of the solver */
     struct board_result result;
 };

@@ -37,6 +37,12 @@ struct gather {
     int status;  /* SOURCE_END or -errno */
 };
 
+/* An error stays, for the end that follows it is its effect. Holds the lock. */
+static void note_end(struct gather *g, int status) {
+    if (g->status >= 0)
+        g->status = status;
+}
+
 static gpointer capture_thread(gpointer context) {
     struct gather *g = context;
     int status = 0;
@@ -51,7 +57,7 @@ static gpointer capture_thread(gpointer context) {
             frame_drop(&frame);
     }
     pthread_mutex_lock(&g->lock);
-    g->status = status ? status : SOURCE_END;
+    note_end(g, status ? status : SOURCE_END);
     pthread_mutex_unlock(&g->lock);
     queue_end(g->pairs);
     return NULL;
@@ -118,7 +124,7 @@ static gpointer finder_thread(gpointer context) {
     pthread_mutex_lock(&g->lock);
     g->ended = 1;
     if (error)
-        g->status = error;
+        note_end(g, error);
     pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->lock);
     g->notify(g->context);

@@ -154,7 +154,6 @@ static void draw_camera(struct guide *g, int side) {
  * taken. */
 static void draw_views(struct guide *g) {
     const struct calibration *s = g->result;
-    const struct calibrate *c = g->calibrate;
     double x, y, line = ui_text_height(g->ui), wide = 19 * line, left = 10 * line, most = 0.2;
     int forget = -1;
     for (int i = 0; i < s->count; i++)
@@ -169,12 +168,13 @@ static void draw_views(struct guide *g) {
         ui_box(g->ui, x + left, y + 1, long_, line, view->used ? 0x3070b0 : 0x803028, 1);
         snprintf(text, sizeof text, "%.3f px%s", view->rms_stereo, view->used ? "" : "  left out");
         ui_label(g->ui, x + left + 4, y, view->used ? TEXT : BAD, text);
-        if (i >= (int)c->views->len || g_strcmp0(c->names->pdata[i], s->name[i]) != 0)
+        int number = calibrate_find(g->calibrate, s->pair[i]);
+        if (number < 0)
             continue;
         ui_same_line(g->ui);
         snprintf(name, sizeof name, "view.%d.drop", i);
         if (ui_button(g->ui, name, "x", "forget this view; ENTER solves without it"))
-            forget = i;
+            forget = number;
     }
     if (forget >= 0)
         guide_forget(g, forget);

@@ -81,9 +81,20 @@ void guide_forget(struct guide *g, int number) {
     }
 }
 
+static void say_too_many(struct guide *g) {
+    say(g, "%d views are the most; ENTER solves them, BACKSPACE forgets the last one",
+        COVERAGE_VIEWS_MOST);
+}
+
 static void take_by_hand(struct guide *g) {
-    if (!g->shown.frame || calibrate_consider(g->calibrate, &g->shown, true) == NO_BOARD)
+    enum verdict verdict =
+        g->shown.frame ? calibrate_consider(g->calibrate, &g->shown, true) : NO_BOARD;
+    if (verdict == NO_BOARD)
         say(g, "there is no whole board in both pictures");
+    else if (verdict == TOO_MANY)
+        say_too_many(g);
+    else if (verdict == TAKEN_BEFORE)
+        say(g, "this view is taken already; move or tilt the board");
     else
         say(g, "taken: view %u", g->calibrate->views->len);
 }
@@ -101,6 +112,8 @@ static void show(struct guide *g, struct sight *sight) {
         g->verdict = g->shown.found[0] && g->shown.found[1] ? NOT_NEW : NO_BOARD;
     if (g->calibrate->views->len > before)
         say(g, "taken: view %u", g->calibrate->views->len);
+    else if (g->verdict == TOO_MANY && g->calibrate->stills)
+        say_too_many(g);
     /* of still pictures all that there are, else as soon as nothing is missing */
     if (!g->calibrate->stills && !g->asked &&
         coverage_missing(&g->calibrate->coverage, unused, sizeof unused)) {
@@ -202,7 +215,8 @@ static void handle_events(struct guide *g) {
 }
 
 static int interact(struct guide *g) {
-    while (!g->quit && !window_closing(g->window) && !quit_asked()) {
+    int error = 0;
+    while (!error && !g->quit && !window_closing(g->window) && !quit_asked()) {
         window_wait(g->window, g->redraws > 0 ? 0 : LOOK_S);
         take_sights(g);
         handle_events(g);
@@ -210,13 +224,12 @@ static int interact(struct guide *g) {
             finish_solver(g);
         if (g->redraws > 0) {
             g->redraws--;
-            if (redraw(g) != 0)
-                return EXIT_RUN_FAILED;
+            error = redraw(g);
         }
     }
     if (g->solver) /* what was asked for is not thrown away */
         finish_solver(g);
-    if (g->result && !g->written)
+    if (error || (g->result && !g->written))
         return EXIT_RUN_FAILED;
     return g->result ? EXIT_DONE : g->status < 0 ? EXIT_SOURCE : EXIT_CALIBRATION;
 }

@@ -75,14 +75,16 @@ int calibrate_headless(struct calibrate *c) {
     struct gather *gather = gather_open(c->source, &c->board, c->stills, nobody, NULL);
     struct sight s;
     char unused[8];
-    int status = gather ? 0 : -ENOMEM;
+    int left_out = 0, status = gather ? 0 : -ENOMEM;
     while (gather && !quit_asked() && (status = gather_take(gather, 200, &s)) <= 0) {
         if (status == -ETIMEDOUT)
             continue;
         if (status < 0)
             break;
-        if (calibrate_consider(c, &s, false) == NO_BOARD)
+        enum verdict verdict = calibrate_consider(c, &s, false);
+        if (verdict == NO_BOARD)
             tell_missing(c, &s);
+        left_out += verdict == TOO_MANY;
         sight_free(&s);
         if (c->source->live && coverage_missing(&c->coverage, unused, sizeof unused))
             break;
@@ -92,6 +94,11 @@ int calibrate_headless(struct calibrate *c) {
         return EXIT_SOURCE;
     if (quit_asked() && !c->source->live)
         return EXIT_INTERRUPTED;
+    if (left_out > 0)
+        log_warning("calibrate",
+                    "%d pairs with the board are left out, for %d views are the most; name fewer "
+                    "pictures to choose which ones count",
+                    left_out, COVERAGE_VIEWS_MOST);
     struct calibration *result = calibration_begin(c);
     calibration_run(result);
     int code = result->error ? EXIT_CALIBRATION : EXIT_DONE;
@@ -147,11 +154,7 @@ static int calibrate(struct calibrate *c, int count, char **words) {
 }
 
 static void free_calibrate(struct calibrate *c) {
-    while (c->views->len > 0)
-        calibrate_forget(c, (int)c->views->len - 1);
-    g_array_free(c->views, TRUE);
-    g_ptr_array_free(c->names, TRUE);
-    source_close(&c->source);
+    calibrate_close(c);
     camera_options_free(&c->camera);
     g_free(c->board_text);
     g_free(c->square_text);
@@ -184,8 +187,9 @@ static const char examples[] =
     "Views whose error is three times that of the others are left out and listed. Of picture files "
     "every\n"
     "pair is a view; of cameras and recordings those where the board is held still for half a "
-    "second.\n\n"
-    "Keys in the window: SPACE takes the view at hand, BACKSPACE drops the last one, ENTER solves, "
+    "second.\n"
+    "256 views are the most; pairs after them are left out.\n\n"
+    "Keys in the window: SPACE takes the view at hand unless it is taken already, BACKSPACE drops the last one, ENTER solves, "
     "a\n"
     "turns automatic taking off and on, q quits.\n\n"
     "Examples:\n"
@@ -193,7 +197,10 @@ static const char examples[] =
     "  livestereo calibrate --board 9x6 --square 24mm --headless left_%02d.png right_%02d.png\n"
     "  livestereo calibrate --board 9x6 --square 24mm --model fisheye l*.png r*.png\n\n"
     "Exit codes: 0 done, 1 could not write or not built in, 2 usage, 3 the source cannot be read,\n"
-    "4 no rig was written: the views do not determine the cameras, or there were none.";
+    "4 no rig was written: the views do not determine the cameras, or there were none,\n"
+    "5 the window's OpenGL is missing or too old, 130 interrupted without a window, before all "
+    "files\n"
+    "were read.";
 
 int cmd_calibrate(int argc, char **argv) {
     struct calibrate *c = g_new0(struct calibrate, 1);
@@ -220,8 +227,7 @@ int cmd_calibrate(int argc, char **argv) {
     struct params params;
     int code = options_parse(&argc, &argv, "--board 9x6 --square 24mm SOURCE | LEFT.. RIGHT..",
                              summary, examples, entries, &options, &params);
-    c->names = g_ptr_array_new_with_free_func(g_free);
-    c->views = g_array_new(FALSE, FALSE, sizeof(struct board_view));
+    calibrate_init(c);
     if (code == GO_ON)
         code = camera_options_apply(&c->camera, &params, &c->source_options);
     if (code == GO_ON)

@@ -199,20 +199,25 @@ int coverage_missing(const struct coverage *c, char *text, size_t size) {
 
 /* ---- stillness */
 
-int64_t stillness_look(struct stillness *s, const struct board *board, const float *left,
-                       const float *right, int64_t time_ns, double most_px) {
-    const float *xy[2] = {left, right};
-    int corners = board->cols * board->rows, moved = !s->known;
+int board_moved(const struct board *board, const float *const from[2], const float *const to[2],
+                double most_px) {
+    int corners = board->cols * board->rows, moved = 0;
     for (int v = 0; v < 2 && !moved; v++) {
         double sum = 0;
         for (int i = 0; i < corners; i++)
-            sum += hypot((double)(xy[v][2 * i] - s->xy[v][2 * i]),
-                         (double)(xy[v][2 * i + 1] - s->xy[v][2 * i + 1]));
+            sum += hypot((double)(to[v][2 * i] - from[v][2 * i]),
+                         (double)(to[v][2 * i + 1] - from[v][2 * i + 1]));
         moved = !(sum <= most_px * corners);
     }
-    if (moved || time_ns < s->since_ns) {
+    return moved;
+}
+
+int64_t stillness_look(struct stillness *s, const struct board *board, const float *left,
+                       const float *right, int64_t time_ns, double most_px) {
+    const float *const xy[2] = {left, right}, *const before[2] = {s->xy[0], s->xy[1]};
+    if (!s->known || time_ns < s->since_ns || board_moved(board, before, xy, most_px)) {
         for (int v = 0; v < 2; v++)
-            memcpy(s->xy[v], xy[v], 2 * (size_t)corners * sizeof *xy[v]);
+            memcpy(s->xy[v], xy[v], 2 * (size_t)(board->cols * board->rows) * sizeof *xy[v]);
         s->since_ns = time_ns;
         s->known = 1;
     }

@@ -53,6 +53,10 @@ void coverage_measure(const struct coverage *c, struct coverage_shares *shares);
 /* In words for a person, what to do next; returns 1 (and says so) when nothing is missing. */
 int coverage_missing(const struct coverage *c, char *text, size_t size);
 
+/* 1 where the corners of left or right are further apart than most_px on average. */
+int board_moved(const struct board *board, const float *const from[2], const float *const to[2],
+                double most_px);
+
 /* Corners of the moment since which the board has not moved; zero to begin with. */
 struct stillness {
     int known;
