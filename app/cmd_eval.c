@@ -96,7 +96,9 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
         rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
     if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height)) {
         log_error(pair->name,
-                  "its truth is that of the whole picture; leave --roi and --scale out");
+                  "is %dx%d, but %dx%d where --calib rectifies it; give the calibration of the "
+                  "pictures that the truth belongs to",
+                  pair->left.width, pair->left.height, rig.width, rig.height);
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)
@@ -196,7 +198,7 @@ int cmd_eval(int argc, char **argv) {
     struct eval eval = {.repeat = 1};
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
-        RIG_OPTION_ENTRIES(&eval.rig),
+        RIG_WHOLE_ENTRIES(&eval.rig),
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
          "Compute each pair N times and give the median of the times", "N"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,

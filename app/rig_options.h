@@ -22,20 +22,23 @@ struct rig_options {
 enum { RIG_ENTRIES = 6 };
 
 /* clang-format off */
-/* RIG_ENTRIES entries of a command's option table, before its end. */
-#define RIG_OPTION_ENTRIES(o) \
+/* Entries of a command's option table, before its end: for whole pictures alone, and RIG_ENTRIES
+ * of them, which offer parts of the pictures and other scales too. */
+#define RIG_WHOLE_ENTRIES(o) \
     {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &(o)->files, \
      "Calibration of the cameras (twice where it is two files)", "FILE"}, \
     {"unit", 0, 0, G_OPTION_ARG_STRING, &(o)->unit, \
      "Unit of a calibration that does not say it: m, cm or mm", "UNIT"}, \
     {"rectified", 0, 0, G_OPTION_ARG_NONE, &(o)->rectified, \
      "The pictures are rectified already; --calib serves for depth alone", NULL}, \
+    {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->alpha, \
+     "Rectified pictures: 0 without an empty rim (the default), 1 all that was seen", "A"}
+#define RIG_OPTION_ENTRIES(o) \
+    RIG_WHOLE_ENTRIES(o), \
     {"roi", 0, 0, G_OPTION_ARG_STRING, &(o)->roi, \
      "Compute this part of the rectified pictures", "X,Y,W,H"}, \
     {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->scale, \
-     "Compute on pictures F times as large, 0.125 to 1", "F"}, \
-    {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->alpha, \
-     "Rectified pictures: 0 without an empty rim (the default), 1 all that was seen", "A"}
+     "Compute on pictures F times as large, 0.125 to 1", "F"}
 /* clang-format on */
 
 /* A rig in use: maps for stereo_open, point NULL where the pictures are to be taken as they

@@ -304,7 +304,7 @@ static void test_convert(void) {
 }
 
 /* A rectified pair is not rectified again: the figures of eval stay what they are without its
- * calibration, and a part of a pair is refused where the truth is the whole's. */
+ * calibration, and parts of pictures, whose truth is the whole's, are not offered. */
 static void test_eval(void) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *pair =
@@ -323,7 +323,10 @@ static void test_eval(void) {
     g_assert_nonnull(strstr(a, "\"ms\""));
     *strstr(a, "\"ms\"") = *strstr(b, "\"ms\"") = '\0';
     g_assert_cmpstr(a, ==, b);
-    check(2, "leave --roi and --scale out", part);
+    check(2, "Unknown option --scale", part);
+    g_autofree char *help = expect(0, "--alpha", "eval --help");
+    g_assert_null(strstr(help, "--roi"));
+    g_assert_null(strstr(help, "--scale"));
 }
 
 int main(int argc, char **argv) {
