@@ -42,11 +42,11 @@ static char *link_set(void) {
     return NULL;
 }
 
-static void start(struct gui_program *p) {
-    gui_prepare(p);
+/* before: what runs the program, "" for nothing. */
+static void start(struct gui_program *p, const char *before) {
     rig_path = g_build_filename(p->folder, "rig.yml", NULL);
     g_autofree char *line = g_strdup_printf(
-        "%s calibrate --board 9x6 --square 25mm --ui-map %s --window 1000x700 -o %s %s",
+        "%s%s calibrate --board 9x6 --square 25mm --ui-map %s --window 1000x700 -o %s %s", before,
         g_getenv("LIVESTEREO_BIN"), p->map, rig_path, set);
     gui_spawn(p, line);
 }
@@ -70,15 +70,27 @@ static void check_rig(const struct gui_program *p) {
     g_assert_cmpfloat(fabs(rig_baseline(&rig) - 0.0832), <, 0.0005);
 }
 
+/* The set, or FALSE after a skip. */
+static gboolean begin(void) {
+    if (chessboard_available())
+        return (set = link_set()) != NULL;
+    g_test_skip("needs libopencv-calib3d-dev");
+    return FALSE;
+}
+
+static void end(struct gui_program *p) {
+    gui_forget(p);
+    gui_remove_all(set);
+    g_free(set);
+    g_free(rig_path);
+}
+
 static void test_guided(void) {
     struct gui_program p = {0};
-    if (!chessboard_available() || !(set = link_set())) {
-        if (!set)
-            return;
-        g_test_skip("needs libopencv-calib3d-dev");
+    if (!begin())
         return;
-    }
-    start(&p);
+    gui_prepare(&p);
+    start(&p, "");
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     g_assert_true(gui_is(&p, "state", "found", "1 1"));
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 13);
@@ -92,9 +104,16 @@ static void test_guided(void) {
     g_assert_true(gui_is(&p, "state", "message", "08.jpg forgotten"));
     gui_click(&p, "take"); /* the pair on screen is the last one, which was just forgotten */
     gui_wait_for(&p, gui_number(&p, "state", "views") == 12);
+    gui_click(&p, "take");
+    gui_wait_for(&p, gui_is(&p, "state", "message",
+                            "this view is taken already; move or tilt the board"));
+    g_assert_cmpint(gui_number(&p, "state", "views"), ==, 12);
+    gui_click(&p, "view.10.drop"); /* those after the first that was forgotten have theirs still */
+    gui_wait_for(&p, gui_is(&p, "state", "message", "12.jpg forgotten"));
+    g_assert_cmpint(gui_number(&p, "state", "views"), ==, 11);
     g_remove(rig_path);
     gui_tool("xdotool key Return");
-    gui_wait_for(&p, gui_number(&p, "state", "used") == 12);
+    gui_wait_for(&p, gui_number(&p, "state", "used") == 11);
     gui_wait_for(&p, gui_is(&p, "state", "solving", "0"));
     check_rig(&p);
     gui_click(&p, "automatic");
@@ -103,15 +122,31 @@ static void test_guided(void) {
     gui_tool("xdotool key q");
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);
-    gui_forget(&p);
-    gui_remove_all(set);
-    g_free(set);
-    g_free(rig_path);
+    end(&p);
+}
+
+/* The context is lost (lost_context.c) while the solver works: it is waited for, and its rig is
+ * written. */
+static void test_lost_context(void) {
+    struct gui_program p = {0};
+    if (!begin())
+        return;
+    gui_prepare(&p);
+    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *folder = g_path_get_dirname(program);
+    g_autofree char *before = g_strdup_printf(
+        "/usr/bin/env LD_PRELOAD=%s/lost_context.so LOST_CONTEXT_MAP=%s ", folder, p.map);
+    start(&p, before);
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 1);
+    g_assert_true(g_file_test(rig_path, G_FILE_TEST_EXISTS));
+    end(&p);
 }
 
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/calibrate", test_guided);
+    g_test_add_func("/gui/calibrate/lost-context", test_lost_context);
     return g_test_run();
 }
