@@ -10,9 +10,9 @@
 
 void camera_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
     const GOptionEntry all[CAMERA_ENTRIES] = {
-        {"flip", 0, 0, G_OPTION_ARG_STRING, &o->flip, "Mirror a camera's picture", "L|R|both"},
+        {"flip", 0, 0, G_OPTION_ARG_STRING, &o->flip, "Mirror a picture", "L|R|both"},
         {"rotate180", 0, 0, G_OPTION_ARG_STRING, &o->rotate180,
-         "Turn the picture of a camera that hangs upside down", "L|R|both"},
+         "Turn a picture, as of a camera that hangs upside down", "L|R|both"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &o->size, "Picture size asked of each camera", "WxH"},
         {"format", 0, 0, G_OPTION_ARG_STRING, &o->format, "Format asked of the cameras",
          "MJPG|YUYV|GREY|..."},
