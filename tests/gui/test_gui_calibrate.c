@@ -105,8 +105,8 @@ static void test_guided(void) {
     gui_click(&p, "take"); /* the pair on screen is the last one, which was just forgotten */
     gui_wait_for(&p, gui_number(&p, "state", "views") == 12);
     gui_click(&p, "take");
-    gui_wait_for(&p, gui_is(&p, "state", "message",
-                            "this view is taken already; move or tilt the board"));
+    gui_wait_for(
+        &p, gui_is(&p, "state", "message", "this view is taken already; move or tilt the board"));
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 12);
     gui_click(&p, "view.10.drop"); /* those after the first that was forgotten have theirs still */
     gui_wait_for(&p, gui_is(&p, "state", "message", "12.jpg forgotten"));
