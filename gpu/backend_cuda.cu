@@ -45,6 +45,7 @@ static void note(backend_cuda *cuda, cudaError_t code, const char *what) {
     if (cuda->error)
         return;
     cuda->error = code == cudaErrorMemoryAllocation ? -ENOMEM : -EIO;
+    cuda->failed = cuda->failed || cuda->error == -EIO;
     log_error(cuda->base.name, "%s failed: %s", what, cudaGetErrorString(code));
 }
 
@@ -72,7 +73,11 @@ static void *cuda_alloc(backend *b, size_t bytes) {
 }
 
 static void cuda_release(backend *b, void *memory) {
-    note(cuda_of(b), cudaFree(memory), "freeing GPU memory");
+    cudaError_t code = cudaFree(memory);
+    if (cuda_of(b)->failed) /* then memory may have gone with the device */
+        cudaGetLastError();
+    else
+        note(cuda_of(b), code, "freeing GPU memory");
 }
 
 static void *cuda_alloc_host(backend *b, size_t bytes) {

@@ -25,6 +25,7 @@ struct backend_cuda {
     cudaStream_t lanes[LANES];
     cudaEvent_t signals[BACKEND_SIGNALS];
     cudaEvent_t marks[BACKEND_MARKS];
+    int failed;         /* anything but a lack of memory, ever */
     int error;          /* first failure since the last finish */
     int device;         /* number of the GPU */
     int capability;     /* 90 for compute capability 9.0 */

@@ -178,12 +178,9 @@ int stereo_memory_shape(struct stereo *s, const struct params *p) {
     return say_memory(s, error, "cost and messages");
 }
 
-void stereo_memory_forget(struct stereo *s) {
-    stereo_warm_close(s);
+static void forget(struct stereo *s) {
     memset(&s->warm, 0, sizeof(s->warm));
     s->right_messages = s->apart = NULL;
-    for (int i = 0; i < s->slots; i++)
-        free(s->at[i].host_tally);
     memset(s->at, 0, sizeof(s->at));
     memset(s->level, 0, sizeof(s->level));
     memset(s->messages, 0, sizeof(s->messages));
@@ -238,4 +235,5 @@ void stereo_memory_free(struct stereo *s) {
         release(s, slot->tally);
         free(slot->host_tally);
     }
+    forget(s);
 }

@@ -67,7 +67,7 @@ int stereo_fall_back(struct stereo *s) {
         return error;
     log_warning(s->backend->name,
                 "the GPU was lost; going on with the CPU backend, which is slower");
-    stereo_memory_forget(s);
+    stereo_memory_free(s);
     s->lost = s->backend;
     s->backend = cpu;
     s->slots = 1;

@@ -169,9 +169,7 @@ void stereo_warm_done(struct stereo *s);
 /* Puts the messages where single stages look for them. */
 void stereo_warm_place(struct stereo *s);
 
+/* Gives everything back; the backend may then be another one. */
 void stereo_memory_free(struct stereo *s);
-
-/* For memory that went with its device: nothing is released but what is the host's. */
-void stereo_memory_forget(struct stereo *s);
 
 #endif
