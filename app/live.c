@@ -7,6 +7,7 @@
 #include "app/live_private.h"
 
 #include "app/metrics.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <signal.h>
@@ -15,12 +16,6 @@
 #include <time.h>
 
 #define QUEUE_DEPTH 2
-
-int64_t live_now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 void live_notify(struct live *live) {
     if (live->options.notify)
@@ -38,7 +33,7 @@ static void end_with(struct live *live, int error, int in_compute) {
 
 static void count_captured(struct live *live) {
     pthread_mutex_lock(&live->lock);
-    live->last_captured_ns = live_now_ns();
+    live->last_captured_ns = clock_ns();
     if (live->captured++ == 0)
         live->first_captured_ns = live->last_captured_ns;
     pthread_mutex_unlock(&live->lock);
@@ -56,7 +51,7 @@ static void count_computed(struct live *live, const struct frame *frame) {
 
 static void count_shown(struct live *live, const struct frame *frame) {
     pthread_mutex_lock(&live->lock);
-    live->last_shown_ns = live_now_ns();
+    live->last_shown_ns = clock_ns();
     if (live->shown_count == 0)
         live->first_shown_ns = live->last_shown_ns;
     live->age_ms[live->shown_count++ % AGES] =
@@ -260,7 +255,7 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     live->backend = stereo_backend(stereo);
     live->rate = options->rate;
     live->seek_to = live->loop_first = live->last_run = -1;
-    live->opened_ns = live_now_ns();
+    live->opened_ns = clock_ns();
     atomic_init(&live->stop, false);
     pthread_mutex_init(&live->lock, NULL);
     pthread_condattr_t monotonic;

@@ -5,6 +5,8 @@
  */
 #include "app/live_private.h"
 
+#include "config/clock.h"
+
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -26,7 +28,7 @@ void live_pause(struct live *live, struct frame *frame) {
     pthread_mutex_lock(&live->lock);
     live->paused = true;
     live->seek_to = -1;
-    live->discard_before_ns = live_now_ns();
+    live->discard_before_ns = clock_ns();
     if (frame) {
         before = live->held;
         live->held = frame_ref(frame);
@@ -129,7 +131,7 @@ static bool stopped(struct live *live) {
 static bool pace(struct live *live) {
     if (live->rate <= 0)
         return true;
-    int64_t now = live_now_ns();
+    int64_t now = clock_ns();
     if (live->next_due_ns == 0 || now - live->next_due_ns > LATE_NS)
         live->next_due_ns = now;
     if (now < live->next_due_ns) {
@@ -173,7 +175,7 @@ int player_wait(struct live *live, long *next, bool *single) {
     if (*single && discarding) {
         pthread_mutex_lock(&live->lock);
         if (live->seek_to < 0)
-            live->discard_before_ns = live_now_ns();
+            live->discard_before_ns = clock_ns();
         pthread_mutex_unlock(&live->lock);
     }
     return status;
@@ -203,7 +205,7 @@ void player_stands(struct live *live, int status, bool fruitless) {
     if (status < 0 && !live->error)
         live->error = status;
     if (live->discard_before_ns == INT64_MAX && live->seek_to < 0)
-        live->discard_before_ns = live_now_ns();
+        live->discard_before_ns = clock_ns();
     pthread_mutex_unlock(&live->lock);
     live_notify(live);
 }
@@ -222,7 +224,7 @@ static void copy_pair(const struct frame *from, struct frame *to) {
     to->index = from->index;
     to->left_ns = from->left_ns;
     to->right_ns = from->right_ns;
-    to->taken_ns = live_now_ns(); /* its age is that of the question */
+    to->taken_ns = clock_ns(); /* its age is that of the question */
     to->has_truth = from->has_truth;
     memcpy(to->left.data, from->left.data, image_bytes(&from->left));
     memcpy(to->right.data, from->right.data, image_bytes(&from->right));

@@ -47,7 +47,6 @@ struct live {
     struct live_probe probes[PROBES];
 };
 
-int64_t live_now_ns(void);
 void live_notify(struct live *live);
 
 /* Capture thread: waits until a pair is to be read; seeks when asked to. 0: read one, -errno of a

@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/queue.h"
 #include "capture/picture.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <gst/app/gstappsrc.h>
@@ -54,12 +55,6 @@ struct output {
     pthread_cond_t changed;
     int done, left_behind;
 };
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 /* ---- pictures */
 
@@ -133,12 +128,12 @@ static void fail(struct output *output, GstMessage *message) {
     say(output, message, AGAIN);
     atomic_store(&output->state, OUT_FAILED);
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
-    output->retry_ns = now_ns() + RETRY_S * NS_PER_S;
+    output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
 }
 
 static void watch(struct output *output) {
     int state = atomic_load(&output->state);
-    if (state == OUT_FAILED && now_ns() >= output->retry_ns)
+    if (state == OUT_FAILED && clock_ns() >= output->retry_ns)
         start(output);
     if (state != OUT_RUNNING)
         return;

@@ -132,7 +132,6 @@ int view_shoot(struct viewer *v);
 /* Widgets for the present size of text; again after that changed. 0 or -ENOMEM. */
 int view_make_ui(struct viewer *v);
 
-int64_t view_now_ns(void);
 void view_redraw(struct viewer *v);
 void view_say(struct viewer *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

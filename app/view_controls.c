@@ -4,6 +4,8 @@
  */
 #include "app/view.h"
 
+#include "config/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ const char *view_control_name(const struct control *control, int side, char *buf
 
 static void read_controls(struct viewer *v, bool now) {
     struct view_cameras *cameras = &v->cameras;
-    int64_t now_ns = view_now_ns();
+    int64_t now_ns = clock_ns();
     if (!now && cameras->read_ns && now_ns - cameras->read_ns < READ_NS)
         return;
     cameras->read_ns = now_ns;

@@ -5,6 +5,8 @@
  */
 #include "app/view.h"
 
+#include "config/clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 
 void view_live_look(struct viewer *v) {
     struct view_cameras *cameras = &v->cameras;
-    int64_t now_ns = view_now_ns();
+    int64_t now_ns = clock_ns();
     if (!v->source->get_status || now_ns - cameras->looked_ns < LOOK_NS)
         return;
     cameras->looked_ns = now_ns;

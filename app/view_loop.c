@@ -7,21 +7,15 @@
 #include "app/view.h"
 
 #include "capture/picture.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define LOOK_S 0.5 /* how often a window at rest looks whether a signal came */
-
-int64_t view_now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 void view_redraw(struct viewer *v) {
     if (v->redraws < 1)
@@ -33,7 +27,7 @@ void view_say(struct viewer *v, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(v->message, sizeof v->message, format, arguments);
     va_end(arguments);
-    v->message_until_ns = view_now_ns() + MESSAGE_S * INT64_C(1000000000);
+    v->message_until_ns = clock_ns() + MESSAGE_S * INT64_C(1000000000);
     v->redraw_at_ns = v->message_until_ns;
     view_redraw(v);
 }
@@ -204,7 +198,7 @@ static int redraw(struct viewer *v) {
     v->shoot = false;
     int error = window_show(v->window);
     if (fresh)
-        v->stats_data.age_ms = (double)(view_now_ns() - v->shown->taken_ns) / 1e6;
+        v->stats_data.age_ms = (double)(clock_ns() - v->shown->taken_ns) / 1e6;
     view_stats_drawn(v);
     view_write_map(v);
     return error;
@@ -230,7 +224,7 @@ static double wait_s(const struct viewer *v) {
         return 0;
     if (v->redraw_at_ns == 0)
         return LOOK_S;
-    return fmin(LOOK_S, fmax(0, (double)(v->redraw_at_ns - view_now_ns()) / 1e9 + 0.001));
+    return fmin(LOOK_S, fmax(0, (double)(v->redraw_at_ns - clock_ns()) / 1e9 + 0.001));
 }
 
 int view_make_ui(struct viewer *v) {
@@ -243,12 +237,12 @@ int view_interact(struct viewer *v) {
     double scale = v->ui_scale;
     while (!v->quit && !window_closing(v->window) && !quit_asked()) {
         window_wait(v->window, wait_s(v));
-        int64_t woke_ns = view_now_ns();
+        int64_t woke_ns = clock_ns();
         bool more = take_frames(v);
         handle_events(v);
         view_live_look(v);
         view_rig_watch(v);
-        if (v->redraw_at_ns && view_now_ns() >= v->redraw_at_ns) {
+        if (v->redraw_at_ns && clock_ns() >= v->redraw_at_ns) {
             v->redraw_at_ns = 0;
             view_redraw(v);
         }

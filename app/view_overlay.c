@@ -5,6 +5,7 @@
 #include "app/view.h"
 
 #include "capture/picture.h"
+#include "config/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ void view_probes_draw(struct viewer *v) {
 }
 
 static void draw_message(struct viewer *v) {
-    if (view_now_ns() >= v->message_until_ns)
+    if (clock_ns() >= v->message_until_ns)
         return;
     const struct draw_settings *s = &v->draw_settings;
     double line = ui_text_height(v->ui), wide = ui_text_width(v->ui, v->message);

@@ -6,6 +6,7 @@
 #include "app/view.h"
 
 #include "app/metrics.h"
+#include "config/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static const unsigned stage_colors[TIME_COUNT] = {0x808080, 0x4e79a7, 0xa0cbe8, 
 
 static void count_rates(struct viewer *v) {
     struct view_stats *t = &v->stats_data;
-    int64_t now = view_now_ns();
+    int64_t now = clock_ns();
     if (now - t->window_ns < RATE_NS)
         return;
     struct live_stats s;
@@ -88,7 +89,7 @@ void view_stats_drawn(struct viewer *v) {
 
 void view_stats_turn(struct viewer *v, int64_t began_ns) {
     struct view_stats *t = &v->stats_data;
-    double ms = (double)(view_now_ns() - began_ns) / 1e6;
+    double ms = (double)(clock_ns() - began_ns) / 1e6;
     t->turn_ms[t->turns++ % TURNS] = ms;
     t->longest_turn_ms = fmax(t->longest_turn_ms, ms);
 }

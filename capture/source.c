@@ -7,6 +7,7 @@
 
 #include "capture/recorder.h"
 #include "capture/source_private.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <glib.h>
@@ -19,12 +20,6 @@
 
 #define NS_PER_S 1000000000
 #define LATE_NS (NS_PER_S / 2) /* later than this is a pause, not jitter to catch up with */
-
-int64_t clock_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 void pace_wait(struct pace *pace) {
     if (pace->rate <= 0)

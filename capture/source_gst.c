@@ -7,6 +7,7 @@
  */
 #include "capture/pixel_format.h"
 #include "capture/source_gst_private.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <assert.h>

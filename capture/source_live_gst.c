@@ -10,6 +10,7 @@
 #include "capture/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <errno.h>

@@ -18,9 +18,6 @@ struct pace {
     int64_t next_ns; /* when the next pair is due, 0 before the first */
 };
 
-/* CLOCK_MONOTONIC. */
-int64_t clock_ns(void);
-
 /* Sleeps until the next pair is due. A reader that came very late (paused) starts a new count. */
 void pace_wait(struct pace *pace);
 

@@ -9,6 +9,7 @@
 #include "capture/recorder.h"
 #include "capture/recorder_format.h"
 #include "capture/source_private.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <errno.h>

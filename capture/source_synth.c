@@ -6,6 +6,7 @@
 #include "capture/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/synth_private.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <assert.h>

@@ -8,6 +8,7 @@
 #include "capture/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/v4l2_errors.h"
+#include "config/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

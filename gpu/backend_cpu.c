@@ -4,6 +4,7 @@
  */
 #include "gpu/backend_cpu.h"
 
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <assert.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define STAGE_ROW(name, arguments)                                              \
     static void pixel_##name(const void *args, int x, int y) {                  \
@@ -138,9 +138,7 @@ static void cpu_run(struct backend *b, enum stage stage, const void *args, int w
 }
 
 static void cpu_mark(struct backend *b, int i) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    cpu_of(b)->mark_ms[i] = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    cpu_of(b)->mark_ms[i] = clock_ms();
 }
 
 static double cpu_elapsed_ms(struct backend *b, int from, int to) {

@@ -4,6 +4,7 @@
  */
 #include "render/draw.h"
 
+#include "config/clock.h"
 #include "config/log.h"
 #include "render/program.h"
 #include "render/shaders.h"
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, COLORS, TEXTURES };
 
@@ -279,12 +279,6 @@ static float place_points(const struct draw *draw, const struct draw_settings *s
     return (float)(s->height / (2 * tan(field / 2)) / rig->focal_px * 1.3);
 }
 
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 /* The next step by what this one took: down only where that leaves time to spare. */
 static int next_step(int step, double ms) {
     double all_ms = ms * step * step;
@@ -300,7 +294,7 @@ static bool draw_points(struct draw *draw, const struct draw_settings *s) {
     float farthest, size = place_points(draw, s, &rig, transform, &farthest);
     int step = s->all_points ? 1 : draw->points_step;
     int columns = (draw->width + step - 1) / step, rows = (draw->height + step - 1) / step;
-    double begin = now_ms();
+    double begin = clock_ms();
     GLuint p = draw->points_program;
     glUseProgram(p);
     glUniformMatrix4fv(glGetUniformLocation(p, "transform"), 1, GL_FALSE, transform[0]);
@@ -317,7 +311,7 @@ static bool draw_points(struct draw *draw, const struct draw_settings *s) {
     if (s->all_points)
         return false;
     glFinish();
-    draw->points_step = next_step(step, now_ms() - begin);
+    draw->points_step = next_step(step, clock_ms() - begin);
     return draw->points_step < step;
 }
 
