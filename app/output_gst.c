@@ -22,8 +22,8 @@
 
 #define NS_PER_S 1000000000LL
 #define LOOK_MS 100
-#define RETRY_S 2
-#define AGAIN "it is tried again every " G_STRINGIFY(RETRY_S) " s, the picture goes on without it"
+#define RETRY_S 2 /* and AGAIN says so */
+#define AGAIN "it is tried again every 2 s, the picture goes on without it"
 #define END_S 3   /* for the receiver's last words */
 #define CLOSE_S 5 /* for all of the end */
 #define GRAY16 \
