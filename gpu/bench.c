@@ -6,6 +6,7 @@
 #include "gpu/bench.h"
 
 #include "capture/frame.h"
+#include "config/clock.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
 
@@ -108,7 +109,7 @@ static int measure_overlap(struct stereo *s, const struct bench_options *o, stru
         return 0;
     while (issued < row->count + warm && !error) {
         if (issued == warm)
-            started = bench_now_ms();
+            started = clock_ms();
         error = stereo_start(s, &o->params, f[issued & 1]);
         issued += !error;
         if (issued > 1 && !error)
@@ -118,7 +119,7 @@ static int measure_overlap(struct stereo *s, const struct bench_options *o, stru
         int last = stereo_finish(s, f[finished & 1]);
         error = error ? error : last;
     }
-    row->overlapped = (bench_now_ms() - started) / row->count;
+    row->overlapped = (clock_ms() - started) / row->count;
     return error;
 }
 
@@ -132,13 +133,13 @@ static int measure(struct stereo *s, const struct bench_options *o, struct frame
         if (error)
             return error;
         if (i < 0) {
-            started = bench_now_ms();
+            started = clock_ms();
             continue;
         }
         row->bp[row->count] = f->stage_ms[TIME_BP] / runs;
         row->stages[row->count] = stages_ms(f);
         row->whole[row->count++] = f->compute_ms;
-        if (i >= 2 && bench_now_ms() - started > 3000)
+        if (i >= 2 && clock_ms() - started > 3000)
             break;
     }
     memcpy(row->stage, f->stage_ms, sizeof(row->stage));

@@ -44,8 +44,6 @@ double bench_copy_gbs(struct backend *b);
 /* A frame's worth of time samples: value at share (0..1) of the sorted ones. Sorts in place. */
 double bench_quantile(double *values, int count, double share);
 
-double bench_now_ms(void);
-
 /* splitmix64. */
 uint64_t bench_draw(uint64_t *state);
 

@@ -4,19 +4,13 @@
  */
 #include "gpu/bench.h"
 
+#include "config/clock.h"
 #include "gpu/stereo_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double bench_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 uint64_t bench_draw(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -108,10 +102,10 @@ static double message_ms(int form, int width, int height, int labels, int repeat
     double times[101];
     for (int i = -1; i < repeats; i++) {
         m.args.iteration = i & 1;
-        double started = bench_now_ms();
+        double started = clock_ms();
         b->run(b, STAGE_message, &m.args, m.args.grid.half, height);
         *error = *error ? *error : b->finish(b);
-        times[i < 0 ? 0 : i] = bench_now_ms() - started;
+        times[i < 0 ? 0 : i] = clock_ms() - started;
     }
     b->release(b, m.memory);
     b->close(&b);

@@ -4,6 +4,7 @@
  * one's results come down while the stages of one work. Each has a slot for what crosses.
  * SPDX-License-Identifier: MIT
  */
+#include "config/clock.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
 
@@ -11,19 +12,12 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* Signals of a slot: its pictures are up, its results are complete, they are down. */
 enum { UPLOADED, COMPUTED, DOWNLOADED, SLOT_SIGNALS };
 
 /* Marks of a slot beside those of the stages. */
 enum { MARK_UPLOADED = SLOT_MARKS - 2, MARK_DOWNLOAD = SLOT_MARKS - 1 };
-
-static double now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 static void mark(struct stereo *s, int i) {
     s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
@@ -206,7 +200,7 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
         return error;
     s->slot = (s->finished + s->flying) % s->slots;
     s->flying++;
-    s->at[s->slot].started_ms = now_ms();
+    s->at[s->slot].started_ms = clock_ms();
     f->params = *params;
     if (s->width != s->source.width || s->height != s->source.height)
         f->has_truth = 0; /* that of another picture */
@@ -259,7 +253,7 @@ int stereo_finish(struct stereo *s, struct frame *f) {
     note_times(s, slot, f);
     note_tally(s, &s->at[slot], f);
     f->energy = NAN;
-    f->compute_ms = now_ms() - s->at[slot].started_ms;
+    f->compute_ms = clock_ms() - s->at[slot].started_ms;
     return error;
 }
 
