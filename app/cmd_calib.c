@@ -135,7 +135,7 @@ static void print_rows(const char *left, const struct row_error *e, int error, d
     const char *advice = row_error_advice(e);
     printf("%s: %d features, row error median %+.3f px, |median| %.3f, mean %.3f, 95 %% %.3f\n",
            left, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
-    if (row_error_offset(e) != 0)
+    if (row_error_offset(e) != 0 && row_error_mendable(e))
         printf("  --set row_offset=%.2f brings the median to 0\n",
                offset + row_error_offset(e) * row_px);
     if (advice)
@@ -161,8 +161,9 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
         double offset = c->params.row_offset;
         uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
                 *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
-        int error = row_error_measure(left, right, use.width, use.height, -8,
-                                      MIN(c->labels, use.width / 2), &rows, NULL, 0);
+        int most = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
+        int error =
+            row_error_measure(left, right, use.width, use.height, -8, most, &rows, NULL, 0);
         print_rows(pair[0], &rows, error, offset, use.row_px);
         g_free(left);
         g_free(right);
@@ -239,7 +240,7 @@ int cmd_calib(int argc, char **argv) {
          "Unit of a calibration that does not say it: m, cm or mm", "UNIT"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &c.size, "Picture size the calibration is wanted for",
          "WxH"},
-        {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels, "check: disparities to search (64)", "N"},
+        {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels, "check: disparities to tell the depths of (64)", "N"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &c.rectified,
          "check: the pictures are rectified already", NULL},
         {0},

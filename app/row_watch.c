@@ -37,8 +37,9 @@ static int measure(const struct frame *f, struct row_error *rows) {
         out[v] = (struct image){grey + (gsize)v * (gsize)width * (gsize)height, width, height, 1};
         image_convert(in[v], &out[v]);
     }
+    int most = MAX(least + f->params.disparity_range - 1, row_error_reach(width));
     return row_error_measure(out[0].data, out[1].data, width, height, least - BELOW,
-                             least + f->params.disparity_range - 1, rows, NULL, 0);
+                             most, rows, NULL, 0);
 }
 
 static void keep(struct row_watch *w, const struct frame *f, int error,

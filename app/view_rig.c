@@ -86,7 +86,8 @@ static void draw_rows(struct viewer *v) {
     if (s.advice)
         ui_text_color(v->ui, WARNING, s.advice);
     double offset = wanted_offset(v, &s);
-    if (s.row_offset != v->params.row_offset || fabs(offset - s.row_offset) < 0.05)
+    if (s.row_offset != v->params.row_offset || fabs(offset - s.row_offset) < 0.05 ||
+        !row_error_mendable(&s.rows))
         return;
     snprintf(text, sizeof text, "move rows by %+.2f px", offset - s.row_offset);
     if (ui_button(v->ui, "row_offset_take", text,

@@ -364,6 +364,14 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
     return error;
 }
 
+int row_error_reach(int width) {
+    return width / 3;
+}
+
+int row_error_mendable(const struct row_error *error) {
+    return error->scatter <= 1.5;
+}
+
 double row_error_offset(const struct row_error *error) {
     return fabs(error->median) < ROW_OFFSET_LEAST ? 0 : error->median;
 }
@@ -377,7 +385,7 @@ const char *row_error_too_few(const struct row_error *error) {
 }
 
 const char *row_error_advice(const struct row_error *error) {
-    if (error->scatter > 1.5)
+    if (!row_error_mendable(error))
         return "rows do not match and no offset mends it: the cameras have moved since the "
                "calibration, or these pictures are not rectified; calibrate again";
     if (error->p95_abs > 1 && fabs(error->median) > 0.25)

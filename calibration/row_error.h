@@ -35,6 +35,13 @@ struct row_error {
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
                       int most, struct row_error *result, struct row_match *matches, int room);
 
+/* Largest disparity to search in a picture so wide, whatever range the matching has: what is nearer
+ * than that range is in the pictures too, and would be found at a wrong place. */
+int row_error_reach(int width);
+
+/* Whether a row offset brings the rows together. */
+int row_error_mendable(const struct row_error *error);
+
 /* The row_offset that brings the median to 0, 0 where it is below ROW_OFFSET_LEAST. */
 double row_error_offset(const struct row_error *error);
 

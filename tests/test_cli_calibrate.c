@@ -240,9 +240,7 @@ static void test_check(void) {
                "calib check %D/reference.yml --unit cm --labels 128 --set row_offset=0");
     g_assert_true(strstr(metres, "error when the disparity is 0.25 px off"));
     g_autofree char *rows =
-        expect(0, "features",
-               "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg --labels "
-               "200");
+        expect(0, "features", "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg");
     double p95 = g_ascii_strtod(strstr(rows, "95 % ") + 5, NULL);
     g_assert_cmpfloat(p95, <, 0.8);
     g_assert_null(strstr(rows, "row_offset="));
@@ -250,13 +248,18 @@ static void test_check(void) {
     /* the same pair with its rows moved: told, and what is told mends it */
     g_autofree char *moved =
         expect(0, "mends it",
-               "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg --labels "
-               "200 --set row_offset=-2");
+               "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg --set row_offset=-2");
     char *at = strstr(moved, "--set row_offset=");
     g_assert_nonnull(at);
     g_assert_cmpfloat(fabs(g_ascii_strtod(at + strlen("--set row_offset="), NULL)), <, 0.3);
     /* pictures that are not rectified: their rows do not match */
-    check(0, "not rectified", "calib check --rectified %D/left08.jpg %D/right08.jpg --labels 200");
+    g_autofree char *raw =
+        expect(0, "not rectified", "calib check --rectified %D/left08.jpg %D/right08.jpg");
+    g_assert_null(strstr(raw, "row_offset=")); /* no offset mends them */
+    g_autofree char *narrow =
+        expect(0, "nearest with 16 labels",
+               "calib check %D/reference.yml --labels 16 %D/left03.jpg %D/right03.jpg");
+    g_assert_null(strstr(narrow, "calibrate again")); /* the board is nearer than 16 labels see */
     end();
 }
 
