@@ -274,6 +274,23 @@ void number_pattern_free(struct number_pattern *pattern) {
     *pattern = (struct number_pattern){0};
 }
 
+#define GAP_MOST 1000
+
+/* Says so where the sequence goes on behind a number that has no files. */
+static void warn_of_gap(const struct number_pattern *pattern, long missing, long pairs) {
+    g_autofree char *gap = number_pattern_name(pattern, missing);
+    for (long number = missing + 1; number <= missing + GAP_MOST; number++) {
+        g_autofree char *later = number_pattern_name(pattern, number);
+        if (!is_there(later))
+            continue;
+        log_warning(gap,
+                    "is missing, so the sequence ends before it, after %ld pairs, although %s is "
+                    "there; number the files without gaps, or name left and right folders",
+                    pairs, later);
+        return;
+    }
+}
+
 /* Adds the pairs from first on until a number has neither file. */
 static int count_up(const struct number_pattern pattern[2], long first, struct pair_list *pairs) {
     GPtrArray *side[2] = {g_ptr_array_new(), g_ptr_array_new()};
@@ -291,6 +308,8 @@ static int count_up(const struct number_pattern pattern[2], long first, struct p
             log_error(there == 1 ? right : left, "is missing, the partner of %s",
                       there == 1 ? left : right);
             error = -ENOENT;
+        } else if (side[0]->len > 0) {
+            warn_of_gap(&pattern[0], number, (long)side[0]->len);
         }
         g_free(left);
         g_free(right);

@@ -180,7 +180,9 @@ static void test_patterns(void) {
         g_snprintf(name, sizeof name, "%03d%%.png", i + 1);
         put(folder, name, 5, 3, 1, 50 + i);
     }
+    struct stderr_of caught = stderr_begin();
     struct opened o = open_patterns(folder, "l_%06d.png", "r%d.png");
+    stderr_one_line(caught, "l_000011.png", "after 11 pairs");
     g_assert_cmpint(o.source->count, ==, 11);
     for (int i = 0; i < 11; i++)
         expect_pair(&o, i, i, 100 + i);
