@@ -162,8 +162,7 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
         uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
                 *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
         int most = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
-        int error =
-            row_error_measure(left, right, use.width, use.height, -8, most, &rows, NULL, 0);
+        int error = row_error_measure(left, right, use.width, use.height, -8, most, &rows, NULL, 0);
         print_rows(pair[0], &rows, error, offset, use.row_px);
         g_free(left);
         g_free(right);
@@ -240,7 +239,8 @@ int cmd_calib(int argc, char **argv) {
          "Unit of a calibration that does not say it: m, cm or mm", "UNIT"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &c.size, "Picture size the calibration is wanted for",
          "WxH"},
-        {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels, "check: disparities to tell the depths of (64)", "N"},
+        {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels,
+         "check: disparities to tell the depths of (64)", "N"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &c.rectified,
          "check: the pictures are rectified already", NULL},
         {0},

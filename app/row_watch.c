@@ -38,8 +38,8 @@ static int measure(const struct frame *f, struct row_error *rows) {
         image_convert(in[v], &out[v]);
     }
     int most = MAX(least + f->params.disparity_range - 1, row_error_reach(width));
-    return row_error_measure(out[0].data, out[1].data, width, height, least - BELOW,
-                             most, rows, NULL, 0);
+    return row_error_measure(out[0].data, out[1].data, width, height, least - BELOW, most, rows,
+                             NULL, 0);
 }
 
 static void keep(struct row_watch *w, const struct frame *f, int error,

@@ -230,6 +230,23 @@ static void test_recording(void) {
 
 /* ---- calib */
 
+/* The reference with the right camera rolled by half a degree. */
+static void write_rolled(void) {
+    const double roll[3] = {0, 0, 0.5 * M_PI / 180};
+    g_autofree char *from = g_build_filename(boards, "reference.yml", NULL);
+    g_autofree char *to = g_build_filename(folder, "rolled.yml", NULL);
+    const char *const paths[] = {from};
+    struct rig rig;
+    double turn[9];
+    g_assert_cmpint(rig_load(paths, 1, NULL, &rig), ==, 0);
+    struct rig rolled = rig;
+    rotation_from_vector(roll, turn);
+    matrix_multiply(turn, rig.R, rolled.R);
+    matrix_apply(turn, rig.T, rolled.T);
+    rolled.has_rectification = 0;
+    g_assert_cmpint(rig_write_opencv(to, &rolled), ==, 0);
+}
+
 static void test_check(void) {
     if (!begin(FALSE))
         return;
@@ -253,9 +270,13 @@ static void test_check(void) {
     g_assert_nonnull(at);
     g_assert_cmpfloat(fabs(g_ascii_strtod(at + strlen("--set row_offset="), NULL)), <, 0.3);
     /* pictures that are not rectified: their rows do not match */
-    g_autofree char *raw =
-        expect(0, "not rectified", "calib check --rectified %D/left08.jpg %D/right08.jpg");
-    g_assert_null(strstr(raw, "row_offset=")); /* no offset mends them */
+    check(0, "not rectified", "calib check --rectified %D/left08.jpg %D/right08.jpg");
+    /* a camera that has rolled: no offset mends it, so none is offered */
+    write_rolled();
+    g_autofree char *roll =
+        expect(0, "no offset mends it",
+               "calib check %F/rolled.yml %D/left08.jpg %D/right08.jpg --set row_offset=-2");
+    g_assert_null(strstr(roll, "row_offset="));
     g_autofree char *narrow =
         expect(0, "nearest with 16 labels",
                "calib check %D/reference.yml --labels 16 %D/left03.jpg %D/right03.jpg");
