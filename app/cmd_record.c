@@ -28,17 +28,25 @@ static void print_progress(struct recorder *recorder) {
     fprintf(stderr, "\r%ld pairs, %ld dropped\033[K", status.pairs, status.dropped);
 }
 
+/* Files and synth: can wait for the disk, cameras cannot. */
+static void wait_for_disk(struct recorder *recorder, time_t end) {
+    while (recorder_full(recorder) && !quit_asked() && (end == 0 || time(NULL) < end))
+        g_usleep(2000);
+}
+
 /* One frame of the pool is enough: nobody keeps it. */
 static int read_all(struct record *record, struct source *source, struct recorder *recorder,
                     struct frame_pool *pool) {
     bool progress = progress_wanted(&record->common);
-    time_t end = time(NULL) + (time_t)record->seconds;
+    time_t end = record->seconds > 0 ? time(NULL) + (time_t)record->seconds : 0;
     int status = 0;
     struct recorder_status done = {0};
     while ((status == 0 || status == -EAGAIN || status == -EBADMSG) && !done.error &&
-           !quit_asked() && (record->seconds <= 0 || time(NULL) < end) &&
+           !quit_asked() && (end == 0 || time(NULL) < end) &&
            (record->frames == 0 || done.pairs + done.dropped < record->frames)) {
         struct frame *frame = pool_take(pool);
+        if (!source->live)
+            wait_for_disk(recorder, end);
         status = source->read(source, frame);
         if (status == 0 && !source->set_tap)
             recorder_give_frame(recorder, frame);
@@ -59,7 +67,8 @@ static int finish(struct source *source, struct recorder **recorder, const char 
     recorder_get_status(*recorder, &status);
     if (recorder_close(recorder) != 0 && code == EXIT_DONE)
         code = EXIT_RUN_FAILED;
-    printf("recorded  %ld pairs, %ld dropped, %s\n", status.pairs, status.dropped, path);
+    printf("recorded  %ld pairs, %ld dropped, %s\n", status.pairs, status.dropped,
+           status.pairs ? path : "no file kept");
     if (source->get_status) {
         struct source_status cameras;
         source->get_status(source, &cameras);

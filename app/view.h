@@ -84,6 +84,7 @@ struct viewer {
     struct live *live;
     struct rig_use rig;
     struct recorder *recorder; /* NULL: not recording */
+    long recorded;             /* index of the last pair of a source without a tap */
     struct output *output;     /* NULL: without --out */
     struct row_watch *watch;   /* NULL: rows are not measured */
     struct row_watch_state rows;

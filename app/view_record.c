@@ -21,6 +21,11 @@ static char *record_path(const struct viewer *v) {
     return g_build_filename(v->options->output, name, NULL);
 }
 
+static void give_shown(struct viewer *v) {
+    recorder_give_frame(v->recorder, v->shown);
+    v->recorded = v->shown->index;
+}
+
 static void begin(struct viewer *v) {
     bool swap = v->swap && v->source->set_tap;
     struct source_options options = camera_options_to_note(&v->options->source, v->source, swap);
@@ -30,6 +35,7 @@ static void begin(struct viewer *v) {
     int error;
     g_autofree char *path = record_path(v);
     v->recorder = recorder_open(path, &about, &error);
+    v->recorded = -1;
     if (!v->recorder) {
         view_say(v, "recording does not start; see the terminal");
         return;
@@ -37,6 +43,8 @@ static void begin(struct viewer *v) {
     struct source_tap tap = {recorder_tap, v->recorder};
     if (v->source->set_tap)
         v->source->set_tap(v->source, &tap);
+    else if (v->shown && (v->state.paused || v->state.ended))
+        give_shown(v); /* none may come after it */
     view_say(v, "recording %s", path);
 }
 
@@ -48,8 +56,12 @@ void view_record_end(struct viewer *v) {
         v->source->set_tap(v->source, NULL);
     recorder_get_status(v->recorder, &status);
     int error = recorder_close(&v->recorder);
-    view_say(v, error ? "recording ended early, %ld pairs; see the terminal" : "recorded %ld pairs",
-             status.pairs);
+    if (!error && status.pairs == 0)
+        view_say(v, "no pair came, so nothing is kept");
+    else
+        view_say(
+            v, error ? "recording ended early, %ld pairs; see the terminal" : "recorded %ld pairs",
+            status.pairs);
 }
 
 void view_record_toggle(struct viewer *v) {
@@ -60,8 +72,9 @@ void view_record_toggle(struct viewer *v) {
 }
 
 void view_record_frame(struct viewer *v) {
-    if (v->recorder && !v->source->set_tap && !v->state.paused)
-        recorder_give_frame(v->recorder, v->shown);
+    bool again = v->state.ended && v->shown->index == v->recorded; /* for new settings */
+    if (v->recorder && !v->source->set_tap && !v->state.paused && !again)
+        give_shown(v);
 }
 
 void view_record_draw(struct viewer *v) {

@@ -61,8 +61,9 @@ char *recorder_default_path(void) {
 
 /* ---- opening */
 
-static int fail_at(const char *path, int error, const char *what) {
-    log_error(path, "%s: %s", what, strerror(error));
+static int fail_to_write(const char *path, int error) {
+    log_error(path, "cannot be written: %s; is there such a folder, and may you write there?",
+              strerror(error));
     return -error;
 }
 
@@ -137,7 +138,7 @@ static int open_beside(struct recorder *recorder, const struct recorder_about *a
     if (!error) {
         recorder->csv = g_fopen(csv, "we");
         error = recorder->csv ? params_save(about->params, settings, NULL)
-                              : fail_at(csv, errno, "cannot be written");
+                              : fail_to_write(recorder->path, errno);
     }
     if (!error) {
         fprintf(recorder->csv, "index,left_ns,right_ns,left_sequence,right_sequence,start_ns,"
@@ -219,6 +220,19 @@ static int open_pipeline(struct recorder *recorder) {
         return -EACCES;
     }
     return 0;
+}
+
+/* What open made; without a pair it is no recording. */
+static void remove_files(const struct recorder *recorder) {
+    static const char *const endings[] = {".csv", ".ini", ".recording.ini", ".calibration.yml",
+                                          ".calibration-2.yml"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *path = recording_beside(recorder->path, endings[i]);
+        g_unlink(path);
+    }
+    if (g_file_test(recorder->path, G_FILE_TEST_IS_REGULAR)) /* and no device or pipe */
+        g_unlink(recorder->path);
+    log_warning(recorder->path, "no pair came from the source, so no file is kept");
 }
 
 static void release(struct recorder *recorder) {
@@ -361,18 +375,25 @@ static void begin_tracks(struct recorder *recorder, const struct raw_pair *pair,
     }
 }
 
-void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
+int recorder_full(struct recorder *recorder) {
+    int full = 0;
     if (look(recorder) != 0)
+        return 0;
+    for (int i = 0; i < recorder->tracks; i++)
+        full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > WAITING_MOST;
+    return full;
+}
+
+void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
+    int full = recorder_full(recorder), error = recorder->status.error;
+    if (error)
         return;
     struct raw_picture raw[2] = {pair->picture[0], pair->picture[1]};
     if (recorder->status.pairs == 0)
         recorder->first_ns = MIN(pair->time_ns[0], pair->time_ns[1]);
     int sides = recorder->tracks;
-    int error = 0, full = 0;
-    for (int i = 0; i < sides && !error; i++) {
+    for (int i = 0; i < sides && !error && !full; i++)
         error = make_storable(recorder, i, &raw[i]);
-        full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > WAITING_MOST;
-    }
     if (!error && !full) {
         if (recorder->status.pairs == 0)
             begin_tracks(recorder, pair, raw);
@@ -432,7 +453,7 @@ int recorder_close(struct recorder **pointer) {
     *pointer = NULL;
     if (!recorder)
         return 0;
-    if (look(recorder) == 0) {
+    if (look(recorder) == 0 && recorder->status.pairs > 0) {
         for (int i = 0; i < recorder->tracks; i++)
             gst_app_src_end_of_stream(recorder->track[i]);
         GstMessage *message = wait_for_end(recorder);
@@ -447,6 +468,8 @@ int recorder_close(struct recorder **pointer) {
         }
     }
     int error = recorder->status.error;
+    if (recorder->status.pairs == 0 && !error)
+        remove_files(recorder);
     release(recorder);
     return error;
 }

@@ -34,6 +34,10 @@ struct recorder;
  * -errno. */
 struct recorder *recorder_open(const char *path, const struct recorder_about *about, int *error);
 
+/* Whether the next pair would be dropped because the disk is behind; who can wait, waits. The
+ * thread that gives. */
+int recorder_full(struct recorder *recorder);
+
 /* One thread. The pair's data are copied. */
 void recorder_give(struct recorder *recorder, const struct raw_pair *pair);
 
@@ -43,7 +47,7 @@ void recorder_give_frame(struct recorder *recorder, const struct frame *frame);
 /* Any thread. */
 void recorder_get_status(struct recorder *recorder, struct recorder_status *status);
 
-/* Finishes the files. No recorder_give may be under way. 0 or the -errno it ended with. Clears
+/* Finishes the files; removes them if no pair was given (and warns). No recorder_give may be under way. 0 or the -errno it ended with. Clears
  * the pointer. */
 int recorder_close(struct recorder **recorder);
 

@@ -328,7 +328,7 @@ static void test_exists(void) {
     g_assert_cmpint(error, ==, -EEXIST);
     caught = stderr_begin();
     g_assert_null(recorder_open("/dev/null/a.mkv", &about, &error));
-    stderr_one_line(caught, "/dev/null/a", "Not a directory");
+    stderr_one_line(caught, "/dev/null/a.mkv", "Not a directory");
     caught = stderr_begin();
     g_assert_null(recorder_open("a.avi", &about, &error));
     stderr_one_line(caught, "a.avi", "Matroska");
@@ -336,6 +336,22 @@ static void test_exists(void) {
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "mine");
     g_free(text);
+    remove_folder(folder);
+    g_free(path);
+}
+
+/* Without a pair there is no recording: nothing is left behind, and that is said. */
+static void test_no_pair(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct source source;
+    struct recorder *recorder = start(path, &source, 3);
+    g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    stderr_one_line(caught, path, "no pair came");
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_assert_null(g_dir_read_name(dir));
+    g_dir_close(dir);
     remove_folder(folder);
     g_free(path);
 }
@@ -437,9 +453,18 @@ static void test_stands_still(void) {
     g_assert_cmpint(status.pairs, <=, 24);
     g_assert_cmpint(status.pairs, >=, 15);
     g_assert_cmpint(status.dropped, ==, 60 - status.pairs);
+    g_assert_cmpint(recorder_full(recorder), ==, 1);
     pthread_t thread;
     pthread_create(&thread, NULL, drain, GINT_TO_POINTER(dup(fd)));
     pthread_detach(thread);
+    while (recorder_full(recorder)) /* who waits so loses nothing */
+        g_usleep(2000);
+    struct recorder_status after;
+    struct raw_pair pair = {.index = 60, .picture = {raw, raw}, .time_ns = {60000000, 60000000}};
+    recorder_give(recorder, &pair);
+    recorder_get_status(recorder, &after);
+    g_assert_cmpint(after.pairs, ==, status.pairs + 1);
+    g_assert_cmpint(after.dropped, ==, status.dropped);
     g_assert_cmpint(recorder_close(&recorder), ==, 0);
     close(fd);
     g_free(data);
@@ -458,6 +483,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/record/seek", test_seek);
     g_test_add_func("/record/frames", test_frames);
     g_test_add_func("/record/exists", test_exists);
+    g_test_add_func("/record/no-pair", test_no_pair);
     g_test_add_func("/record/killed", test_killed);
     g_test_add_func("/record/full", test_full);
     g_test_add_func("/record/stands-still", test_stands_still);
