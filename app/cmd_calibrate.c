@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int parse_board(struct calibrate *c) {
     char rest, *unit;
@@ -128,6 +129,20 @@ static int open_source(struct calibrate *c, int count, char **words) {
     return GO_ON;
 }
 
+static bool can_write(const char *path) {
+    g_autofree char *folder = g_path_get_dirname(path);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+        log_error(path, "is a folder; name a file, as in -o rig.yml");
+    else if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
+        log_error(path, "cannot be written: there is no folder %s; make it or name another file",
+                  folder);
+    else if (access(folder, W_OK))
+        log_error(path, "cannot be written: you may not write in %s; name another file", folder);
+    else
+        return true;
+    return false;
+}
+
 static int calibrate(struct calibrate *c, int count, char **words) {
     if (count == 0) {
         log_error("calibrate", "no source; name a camera, a recording, a folder or LEFT.. RIGHT.., "
@@ -146,6 +161,8 @@ static int calibrate(struct calibrate *c, int count, char **words) {
         log_error(c->path, "exists; say where the result goes with -o FILE");
         return EXIT_USAGE;
     }
+    if (!can_write(c->path)) /* before there are views to lose */
+        return EXIT_RUN_FAILED;
     code = open_source(c, count, words);
     if (code != GO_ON)
         return code;

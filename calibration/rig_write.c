@@ -75,10 +75,19 @@ static int with_rectification(const struct rig *rig, struct rig *full) {
     return 0;
 }
 
+/* Without the temporary name that GLib's text speaks of, where the cause is a plain one. */
+static const char *save_error(const GError *cause) {
+    return cause->code == G_FILE_ERROR_NOENT   ? "there is no such folder"
+           : cause->code == G_FILE_ERROR_ACCES ? "you may not write there"
+           : cause->code == G_FILE_ERROR_NOSPC ? "the disk is full"
+           : cause->code == G_FILE_ERROR_ROFS  ? "it can only be read there"
+                                               : cause->message;
+}
+
 static int save(const char *path, GString *text, int error) {
     GError *cause = NULL;
     if (!error && !g_file_set_contents(path, text->str, (gssize)text->len, &cause)) {
-        log_error(path, "cannot be written: %s", cause->message);
+        log_error(path, "cannot be written: %s; name another file", save_error(cause));
         error = cause->code == G_FILE_ERROR_NOENT   ? -ENOENT
                 : cause->code == G_FILE_ERROR_ACCES ? -EACCES
                                                     : -EIO;

@@ -165,8 +165,12 @@ static void test_errors(void) {
           "calibrate --headless --board 9x6 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
     check(4, "no whole board in the pair",
           "calibrate --headless --board 8x5 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
-    check(1, "rig.yml",
-          "calibrate --headless --board 9x6 -o %F/none/rig.yml %D/left%02d.jpg %D/right%02d.jpg");
+    g_autofree char *none = /* before anything is solved or even read */
+        expect(1, "none/rig.yml: cannot be written: there is no folder",
+               "calibrate --headless --board 9x6 -o %F/none/rig.yml none.png none2.png");
+    g_assert_cmpstr(none, ==, "");
+    check(1, "none/rig.yml: cannot be written: there is no such folder",
+          "calib convert %D/reference.yml -o %F/none/rig.yml");
     end();
 }
 
