@@ -47,8 +47,8 @@ void recorder_give_frame(struct recorder *recorder, const struct frame *frame);
 /* Any thread. */
 void recorder_get_status(struct recorder *recorder, struct recorder_status *status);
 
-/* Finishes the files; removes them if no pair was given (and warns). No recorder_give may be under way. 0 or the -errno it ended with. Clears
- * the pointer. */
+/* Finishes the files; removes them if no pair was given (and warns). No recorder_give may be under
+ * way. 0 or the -errno it ended with. Clears the pointer. */
 int recorder_close(struct recorder **recorder);
 
 /* "livestereo-20260131-142530.mkv" in the user's folder of videos, else here. g_free. */

@@ -180,6 +180,27 @@ static void test_record(void) {
     gui_remove_all(folder);
 }
 
+/* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. */
+static void test_record_still(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "", "synth:width=160,height=120,range=16,frames=1");
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_settle(&p);
+    gui_act(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_drag(&p, "discontinuity_weight", 0.3, 0.6, 1);
+    gui_settle(&p);
+    gui_act(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "recorded 1 pairs"));
+    g_autofree char *path = only_file(p.output, ".mkv");
+    g_autofree char *report =
+        gui_run_tool("%s run -q --set disparity_range=16 %s", g_getenv("LIVESTEREO_BIN"), path);
+    long pairs = 0;
+    g_assert_cmpint(sscanf(report, "frames %ld captured", &pairs), ==, 1);
+    g_assert_cmpint(pairs, ==, 1);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -188,5 +209,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui-live/none", test_none);
     g_test_add_func("/gui-live/banner", test_banner);
     g_test_add_func("/gui-live/record", test_record);
+    g_test_add_func("/gui-live/record-still", test_record_still);
     return g_test_run();
 }
