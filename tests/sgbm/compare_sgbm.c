@@ -43,6 +43,7 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     if (error)
         return error;
     p.backend = BACKEND_CPU;
+    p.warm_start = 0; /* the same pair again would not be computed */
     p.threads = threads;
     p.disparity_range = pair->disparities ? pair->disparities : p.disparity_range;
     struct stereo *s =
