@@ -13,6 +13,7 @@
 #include "capture/recorder.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
+#include "config/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
