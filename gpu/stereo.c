@@ -12,14 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static void mark(struct stereo *s, int i) {
-    s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
-}
-
-static void run(struct stereo *s, enum stage stage, const void *args, int width, int height) {
-    s->backend->run(s->backend, stage, args, width, height);
-}
-
 int stereo_adopt_params(struct stereo *s, const struct params *p) {
     if (p->disparity_range >= s->width) {
         log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
@@ -74,7 +66,7 @@ static void rectify(struct stereo *s) {
             .step = s->map_step,
         };
         if (stereo_is_remapped(s, v))
-            run(s, STAGE_remap, &a, s->width, s->height);
+            stereo_stage(s, STAGE_remap, &a, s->width, s->height);
     }
 }
 
@@ -86,14 +78,14 @@ static void smooth(struct stereo *s) {
                                       taps};
             struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width,
                                       s->height,         s->channels,    taps};
-            run(s, STAGE_smooth_x, &x, s->width, s->height);
-            run(s, STAGE_smooth_y, &y, s->width, s->height);
+            stereo_stage(s, STAGE_smooth_x, &x, s->width, s->height);
+            stereo_stage(s, STAGE_smooth_y, &y, s->width, s->height);
         }
         struct grey_args grey = {match_picture(s, v), s->grey[v], s->width, s->channels};
-        run(s, STAGE_grey, &grey, s->width, s->height);
+        stereo_stage(s, STAGE_grey, &grey, s->width, s->height);
         struct census_args census = {s->grey[v], s->census[v], s->width, s->height};
         if (s->params.data_cost == DATA_COST_CENSUS || s->params.data_cost == DATA_COST_AD_CENSUS)
-            run(s, STAGE_census, &census, s->width, s->height);
+            stereo_stage(s, STAGE_census, &census, s->width, s->height);
     }
 }
 
@@ -127,14 +119,14 @@ static void match(struct stereo *s, int base) {
         .sign = base ? -1 : 1,
         .outside = s->scaling.outside,
     };
-    run(s, STAGE_cost, &a, s->width, s->height);
+    stereo_stage(s, STAGE_cost, &a, s->width, s->height);
 }
 
 static void smooth_cost_gaussian(struct stereo *s) {
     struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), cost_sums(s), s->cost,
                                  scaling_taps(s->params.cost_sigma)};
-    run(s, STAGE_cost_smooth_x, &a, s->width, s->height);
-    run(s, STAGE_cost_smooth_y, &a, s->width, s->height);
+    stereo_stage(s, STAGE_cost_smooth_x, &a, s->width, s->height);
+    stereo_stage(s, STAGE_cost_smooth_y, &a, s->width, s->height);
 }
 
 static void find_arms(struct stereo *s, int base) {
@@ -147,7 +139,7 @@ static void find_arms(struct stereo *s, int base) {
                              s->params.cross_height,
                              s->params.cross_step};
     if (s->params.cost_smoothing == COST_SMOOTHING_CROSS)
-        run(s, STAGE_arms, &arms, s->width, s->height);
+        stereo_stage(s, STAGE_arms, &arms, s->width, s->height);
 }
 
 static void smooth_cost_cross(struct stereo *s) {
@@ -158,8 +150,8 @@ static void smooth_cost_cross(struct stereo *s) {
         if (s->backend->cross && a.source != a.out) {
             s->backend->cross(s->backend, &a);
         } else {
-            run(s, STAGE_cross_x, &a, s->width, s->height);
-            run(s, STAGE_cross_y, &a, s->width, s->height);
+            stereo_stage(s, STAGE_cross_x, &a, s->width, s->height);
+            stereo_stage(s, STAGE_cross_y, &a, s->width, s->height);
         }
         a.source = s->cost;
     }
@@ -178,12 +170,12 @@ static void classify_edges(struct stereo *s, int base) {
     struct edges_args a = {picture(s, base), s->level[0].classes,
                            s->width,         s->height,
                            s->channels,      {s->params.edge_step_1, s->params.edge_step_2}};
-    run(s, STAGE_edges, &a, s->width, s->height);
+    stereo_stage(s, STAGE_edges, &a, s->width, s->height);
     for (int l = 1; l < s->levels && l < s->params.edge_levels; l++) {
         const struct level *fine = &s->level[l - 1], *level = &s->level[l];
         struct edges_halve_args h = {fine->classes, level->classes, fine->grid.width,
                                      fine->grid.height, level->grid.width};
-        run(s, STAGE_edges_halve, &h, level->grid.width, level->grid.height);
+        stereo_stage(s, STAGE_edges_halve, &h, level->grid.width, level->grid.height);
     }
 }
 
@@ -205,16 +197,16 @@ static void leave_to_side(struct stereo *s, int base) {
 
 static void estimate(struct stereo *s, int base) {
     int marks = base * RIGHT_MARKS;
-    mark(s, marks + TIME_COST);
+    stereo_mark(s, marks + TIME_COST);
     leave_to_side(s, base);
     match(s, base);
-    mark(s, marks + TIME_AGGREGATE);
+    stereo_mark(s, marks + TIME_AGGREGATE);
     if (s->slots > 1)
         s->backend->wait(s->backend, SIGNAL_SIDE_DONE);
     smooth_cost(s);
-    mark(s, marks + TIME_BP);
+    stereo_mark(s, marks + TIME_BP);
     stereo_propagate(s, base);
-    mark(s, marks + TIME_CHECK);
+    stereo_mark(s, marks + TIME_CHECK);
 }
 
 /* Refinement goes back and forth between the map and a spare one. */
@@ -238,7 +230,7 @@ static void check(struct stereo *s) {
             .tolerance = p->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * p->disp12_max_diff),
             .min_confidence = p->min_confidence,
         };
-        run(s, STAGE_check, &a, s->width, s->height);
+        stereo_stage(s, STAGE_check, &a, s->width, s->height);
         swap_maps(s);
     }
     if (p->speckle_size > 0) {
@@ -251,7 +243,7 @@ static void check(struct stereo *s) {
                                  (int)lround(16 * p->speckle_range),
                                  (uint32_t)p->speckle_size};
         for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
-            run(s, (enum stage)stage, &a, s->width, s->height);
+            stereo_stage(s, (enum stage)stage, &a, s->width, s->height);
         swap_maps(s);
     }
 }
@@ -260,14 +252,14 @@ static void refine(struct stereo *s) {
     for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
         struct fill_args a = {s->disparity[0], s->spare[0],    s->width,
                               s->height,       !along_columns, along_columns};
-        run(s, STAGE_fill, &a, s->width, s->height);
+        stereo_stage(s, STAGE_fill, &a, s->width, s->height);
         swap_maps(s);
     }
     if (s->params.median_radius > 0) {
         struct median_args a = {
             s->disparity[0], picture(s, 0), s->median_weight, s->spare[0],
             s->width,        s->height,     s->channels,      s->params.median_radius};
-        run(s, STAGE_median, &a, s->width, s->height);
+        stereo_stage(s, STAGE_median, &a, s->width, s->height);
         swap_maps(s);
     }
 }
@@ -288,12 +280,12 @@ void stereo_compute(struct stereo *s) {
         swap_maps(s);
     if (!s->params.warm_start) /* else it is done */
         rectify(s);
-    mark(s, TIME_SMOOTH);
+    stereo_mark(s, TIME_SMOOTH);
     smooth(s);
     if (s->params.lr_check == LR_CHECK_BP)
         estimate(s, 1);
     estimate(s, 0);
     check(s);
-    mark(s, TIME_REFINE);
+    stereo_mark(s, TIME_REFINE);
     refine(s);
 }

@@ -7,16 +7,12 @@
 
 #include <string.h>
 
-static void run(struct stereo *s, enum stage stage, const void *args, int width, int height) {
-    s->backend->run(s->backend, stage, args, width, height);
-}
-
 static void build_pyramid(struct stereo *s) {
     for (int l = 1; l < s->levels; l++) {
         const struct level *fine = &s->level[l - 1];
         struct halve_args a = {s->level[l].grid, fine->grid, l == 1 ? s->cost : NULL,
                                l == 1 ? NULL : fine->cost16, s->level[l].cost16};
-        run(s, STAGE_halve, &a, a.grid.width, a.grid.height);
+        stereo_stage(s, STAGE_halve, &a, a.grid.width, a.grid.height);
     }
 }
 
@@ -29,13 +25,13 @@ static void start_messages(struct stereo *s, int l, int iterations) {
         memcpy(silence.message, level->message, sizeof(silence.message));
         memcpy(widen.message, level->message, sizeof(widen.message));
         if (l + 1 == s->levels) {
-            run(s, STAGE_silence, &silence, level->grid.half, level->grid.height);
+            stereo_stage(s, STAGE_silence, &silence, level->grid.half, level->grid.height);
             continue;
         }
         widen.coarse = s->level[l + 1].grid;
         for (int r = 0; r < DIRECTIONS; r++)
             widen.parent[r] = s->level[l + 1].message[r];
-        run(s, STAGE_widen, &widen, level->grid.half, level->grid.height);
+        stereo_stage(s, STAGE_widen, &widen, level->grid.half, level->grid.height);
     }
 }
 
@@ -59,7 +55,7 @@ static void tally(struct stereo *s, int l, int iteration) {
     struct tally_args t = {s->level[l].grid, s->flags, s->tally + (size_t)iteration * s->height,
                            iteration & 1};
     if (l == 0 && iteration < FRAME_TALLY)
-        run(s, STAGE_tally, &t, 1, t.grid.height);
+        stereo_stage(s, STAGE_tally, &t, 1, t.grid.height);
 }
 
 static void send_messages(struct stereo *s, int l, int iterations) {
@@ -69,7 +65,8 @@ static void send_messages(struct stereo *s, int l, int iterations) {
         return;
     }
     for (; a.iteration < iterations; a.iteration++) {
-        run(s, a.flags ? STAGE_message_resting : STAGE_message, &a, a.grid.half, a.grid.height);
+        stereo_stage(s, a.flags ? STAGE_message_resting : STAGE_message, &a, a.grid.half,
+                     a.grid.height);
         if (a.flags)
             tally(s, l, a.iteration);
     }
@@ -116,7 +113,7 @@ static void propagate_warm(struct stereo *s, int base) {
     }
     for (; a.iteration < stereo_warm_iterations(s); a.iteration++) {
         a.heat = a.iteration > 0 && s->warm.share < 1 ? s->warm.heat[base] : NULL;
-        run(s, STAGE_message, &a, a.grid.half, a.grid.height);
+        stereo_stage(s, STAGE_message, &a, a.grid.half, a.grid.height);
     }
 }
 
@@ -140,7 +137,7 @@ static void settle_labels(struct stereo *s, int base) {
     int least = s->way == WAY_COLD ? 0 : WARM_SWEEPS;
     for (int i = 0; i < 2 * stage_max(s->params.settle, least); i++) {
         a.colour = i & 1;
-        run(s, STAGE_settle, &a, a.grid.half, a.grid.height);
+        stereo_stage(s, STAGE_settle, &a, a.grid.half, a.grid.height);
     }
 }
 
@@ -180,10 +177,10 @@ void stereo_propagate(struct stereo *s, int base) {
         propagate_at_once(s, base);
     else
         propagate_cold(s);
-    s->backend->mark(s->backend, s->slot * SLOT_MARKS + base * RIGHT_MARKS + TIME_PICK);
+    stereo_mark(s, base * RIGHT_MARKS + TIME_PICK);
     struct pick_args pick = pick_args_of(s, base);
     if (cold ? !at_once : !stereo_warm_at_once(s))
-        run(s, STAGE_pick, &pick, s->width, s->height);
+        stereo_stage(s, STAGE_pick, &pick, s->width, s->height);
     settle_labels(s, base);
 }
 

@@ -19,10 +19,6 @@ enum { UPLOADED, COMPUTED, DOWNLOADED, SLOT_SIGNALS };
 /* Marks of a slot beside those of the stages. */
 enum { MARK_UPLOADED = SLOT_MARKS - 2, MARK_DOWNLOAD = SLOT_MARKS - 1 };
 
-static void mark(struct stereo *s, int i) {
-    s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
-}
-
 static void lane(struct stereo *s, enum backend_lane lane) {
     if (s->slots > 1)
         s->backend->lane(s->backend, lane);
@@ -46,10 +42,10 @@ static size_t tally_bytes(const struct stereo *s) {
 static void upload(struct stereo *s, const struct frame *f) {
     const struct image *in[2] = {&f->left, &f->right};
     lane(s, LANE_UP);
-    mark(s, TIME_UPLOAD);
+    stereo_mark(s, TIME_UPLOAD);
     for (int v = 0; v < 2; v++)
         s->backend->upload(s->backend, s->at[s->slot].raw[v], in[v]->data, image_bytes(in[v]));
-    mark(s, MARK_UPLOADED);
+    stereo_mark(s, MARK_UPLOADED);
     signal(s, UPLOADED);
 }
 
@@ -81,7 +77,7 @@ static void compute(struct stereo *s) {
     struct slot *slot = &s->at[s->slot];
     lane(s, LANE_COMPUTE);
     wait(s, UPLOADED);
-    mark(s, TIME_RECTIFY);
+    stereo_mark(s, TIME_RECTIFY);
     stereo_choose_way(s);
     slot->way = s->way;
     slot->share = s->warm.share;
@@ -94,7 +90,7 @@ static void compute(struct stereo *s) {
     if (s->way != WAY_STILL)
         stereo_note_unsent(s);
     stereo_warm_done(s);
-    mark(s, TIME_DOWNLOAD);
+    stereo_mark(s, TIME_DOWNLOAD);
     if (s->slots > 1)
         put_aside(s);
     signal(s, COMPUTED);
@@ -111,7 +107,7 @@ static void download(struct stereo *s, struct frame *f) {
     int aside = s->slots > 1, copied = s->way != WAY_STILL || !b->own_memory;
     lane(s, LANE_DOWN);
     wait(s, COMPUTED);
-    mark(s, MARK_DOWNLOAD);
+    stereo_mark(s, MARK_DOWNLOAD);
     for (int v = 0; v < 2; v++) {
         *out[v] = (struct image){out[v]->data, s->width, s->height, s->channels};
         if (stereo_is_remapped(s, v))
@@ -125,7 +121,7 @@ static void download(struct stereo *s, struct frame *f) {
     b->download(b, f->confidence, aside ? slot->confidence : s->confidence, pixels);
     if (stereo_tallied(s))
         b->download(b, slot->host_tally, aside ? slot->tally : s->tally, tally_bytes(s));
-    mark(s, TIME_COUNT);
+    stereo_mark(s, TIME_COUNT);
     signal(s, DOWNLOADED);
     lane(s, LANE_COMPUTE);
     for (int v = 0; v < 2 && copied; v++)

@@ -28,11 +28,16 @@ static int say_memory(const struct stereo *s, int error, const char *what) {
     return error;
 }
 
+/* The right one may have a row_offset at any time. */
+static int may_be_remapped(const struct stereo *s, int view) {
+    return view || s->map[view];
+}
+
 static void take_slot(struct stereo *s, struct slot *slot, int *error) {
     size_t pixels = (size_t)s->width * (size_t)s->height, tally = FRAME_TALLY * (size_t)s->height;
     for (int v = 0; v < 2; v++) {
         TAKE(s, slot->raw[v], image_bytes(&s->source), error);
-        if (s->slots > 1 && (s->map[v] || v))
+        if (s->slots > 1 && may_be_remapped(s, v))
             TAKE(s, slot->rectified[v], pixels * (size_t)s->channels, error);
     }
     if (s->slots > 1) {
@@ -49,7 +54,7 @@ int stereo_memory_pictures(struct stereo *s) {
     size_t pixels = (size_t)s->width * (size_t)s->height, samples = pixels * (size_t)s->channels;
     int error = 0;
     for (int v = 0; v < 2; v++) {
-        if (s->map[v] || v) /* the right one may have a row_offset at any time */
+        if (may_be_remapped(s, v))
             TAKE(s, s->rectified[v], samples, &error);
         TAKE(s, s->smoothed[v], samples, &error);
         TAKE(s, s->grey[v], pixels, &error);

@@ -108,6 +108,17 @@ struct stereo {
         unsent; /* the last half-step, when its messages were not stored; else iteration -1 */
 };
 
+/* Notes the time under a mark of the frame being issued. */
+static inline void stereo_mark(struct stereo *s, int i) {
+    s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
+}
+
+/* Every pixel of width x height through a stage. */
+static inline void stereo_stage(struct stereo *s, enum stage stage, const void *args, int width,
+                                int height) {
+    s->backend->run(s->backend, stage, args, width, height);
+}
+
 /* The pipeline on a backend of the caller's choice, which it then owns (closed on failure too). */
 struct stereo *stereo_open_on(struct backend *backend, int width, int height, int channels,
                               const struct rectify_map maps[2], int *error);
