@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
+#include "gpu/tuned_cuda_colour.cuh"
 
 enum { TILE_WIDTH = 32, TILE_HEIGHT = 8, THREADS = TILE_WIDTH * TILE_HEIGHT };
 
@@ -19,8 +20,7 @@ static __device__ __forceinline__ uint32_t packed(const uint8_t *image, int widt
                                                   int x, int y) {
     size_t i = (size_t)stage_clamp(y, 0, height - 1) * (size_t)width +
                (size_t)stage_clamp(x, 0, width - 1);
-    const uint8_t *p = image + i * CHANNELS;
-    return CHANNELS == 1 ? __ldg(p) : __ldg(p) | __ldg(p + 1) << 8 | (uint32_t)__ldg(p + 2) << 16;
+    return packed_pixel<CHANNELS>(image, i);
 }
 
 /* Fills columns x rows words from (left, top) on. */

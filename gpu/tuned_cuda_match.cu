@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
+#include "gpu/tuned_cuda_colour.cuh"
 
 enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
 
@@ -50,11 +51,6 @@ static __host__ __device__ __forceinline__ int place_of(int i) {
 /* Pixels of the other picture that a block of so many pixels may need. */
 static __host__ __device__ __forceinline__ int partners(int pixels, int group) {
     return pixels + group * LABEL_BLOCK + PIXELS;
-}
-
-static __device__ __forceinline__ uint32_t packed(const uint8_t *picture, size_t i, int channels) {
-    const uint8_t *p = picture + i * (size_t)channels;
-    return channels == 1 ? __ldg(p) : __ldg(p) | __ldg(p + 1) << 8 | (uint32_t)__ldg(p + 2) << 16;
 }
 
 /* Looking up differences beyond the last that matters as that one keeps a warp's addresses within
@@ -129,7 +125,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
         size_t from = row + (size_t)stage_clamp(start + i, 0, width - 1);
         if (AD)
-            colour[place_of(i)] = packed(a.other, from, CHANNELS);
+            colour[place_of(i)] = packed_pixel<CHANNELS>(a.other, from);
         if (CENSUS) {
             uint64_t bits = __ldg(a.census_other + from);
             low[place_of(i)] = (uint32_t)bits;
@@ -147,7 +143,8 @@ static __global__ void __launch_bounds__(THREADS)
     for (int j = 0; j < PIXELS; j++) {
         size_t from = row + (size_t)min(x + j, width - 1);
         uint64_t bits = CENSUS ? __ldg(a.census_base + from) : 0;
-        base[j] = {AD ? packed(a.base, from, CHANNELS) : 0, (uint32_t)bits, (uint32_t)(bits >> 32)};
+        base[j] = {AD ? packed_pixel<CHANNELS>(a.base, from) : 0, (uint32_t)bits,
+                   (uint32_t)(bits >> 32)};
     }
     int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
 #pragma unroll
