@@ -2,6 +2,7 @@
  * What tests/gui/gui.h says. SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
+#include "tests/recording.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -320,4 +321,21 @@ void gui_quit(struct gui_program *p) {
     gui_wait_end(p);
     g_assert_cmpint(p->exit_code, ==, 0);
     gui_forget(p);
+}
+
+void gui_on_recording(void (*test)(const char *path)) {
+    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
+                                   "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
+                                   "matroskamux ! filesink location=%s",
+                                   path); /* no two frames have one disparity */
+    if (recording_write(launch, 0, 20))
+        test(path);
+    else
+        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
+    g_free(launch);
+    g_free(path);
+    gui_remove_all(folder);
+    g_free(folder);
 }

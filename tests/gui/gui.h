@@ -102,6 +102,10 @@ void gui_click(const struct gui_program *p, const char *name);
 /* Drags across a widget from one share of its width to another. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which);
 
+/* Calls test with a recording of 40 side-by-side pairs of noise, 160x120 each, 20 a second, that is
+ * gone afterwards; skips where it cannot be made. */
+void gui_on_recording(void (*test)(const char *path));
+
 /* ---- pictures */
 
 /* Presses the key and waits for a file with that ending, which is then out of the program's

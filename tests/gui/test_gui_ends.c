@@ -124,20 +124,7 @@ static void play_half(const char *path) {
 }
 
 static void test_damaged(void) {
-    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
-    char *path = g_build_filename(folder, "sbs.mkv", NULL);
-    char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
-                                   "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
-                                   "matroskamux ! filesink location=%s",
-                                   path);
-    if (recording_write(launch, 0, 20))
-        play_half(path);
-    else
-        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    g_free(launch);
-    g_free(path);
-    gui_remove_all(folder);
-    g_free(folder);
+    gui_on_recording(play_half);
 }
 
 int main(int argc, char **argv) {

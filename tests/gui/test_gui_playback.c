@@ -2,7 +2,6 @@
  * Frames found in the window are those that batch writes. SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
-#include "tests/recording.h"
 
 static char *batch_file(const char *source, const char *folder, long index) {
     const char *more = g_getenv("GUI_OPTIONS");
@@ -51,21 +50,12 @@ static void test_seek(void) {
     seek_and_compare(GUI_SOURCE, 20);
 }
 
+static void seek_recording(const char *path) {
+    seek_and_compare(path, 10);
+}
+
 static void test_seek_recording(void) {
-    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
-    char *path = g_build_filename(folder, "sbs.mkv", NULL);
-    char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
-                                   "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
-                                   "matroskamux ! filesink location=%s",
-                                   path); /* no two frames have one disparity */
-    if (recording_write(launch, 0, 20))
-        seek_and_compare(path, 10);
-    else
-        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    g_free(launch);
-    g_free(path);
-    gui_remove_all(folder);
-    g_free(folder);
+    gui_on_recording(seek_recording);
 }
 
 int main(int argc, char **argv) {
