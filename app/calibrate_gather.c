@@ -63,18 +63,6 @@ static gpointer capture_thread(gpointer context) {
     return NULL;
 }
 
-/* The pictures as drawing wants them. */
-static void copy_raw(struct frame *f) {
-    const struct image *in[2] = {&f->left, &f->right};
-    struct image *out[2] = {&f->rect_left, &f->rect_right};
-    for (int v = 0; v < 2; v++) {
-        uint8_t *data = out[v]->data;
-        memcpy(data, in[v]->data, image_bytes(in[v]));
-        *out[v] = *in[v];
-        out[v]->data = data;
-    }
-}
-
 /* 0 or -errno (logged). */
 static int look(struct gather *g, struct sight *s) {
     const struct image *in[2] = {&s->frame->left, &s->frame->right};
@@ -112,7 +100,8 @@ static gpointer finder_thread(gpointer context) {
     int error = 0;
     while (!error && queue_take(g->pairs, -1, &frame) == 0) {
         struct sight s = {frame, {0, 0}, {g_new0(float, numbers), g_new0(float, numbers)}};
-        copy_raw(frame);
+        frame->rect_left = frame->left; /* the pictures as drawing wants them */
+        frame->rect_right = frame->right;
         error = look(g, &s);
         if (error)
             sight_free(&s);

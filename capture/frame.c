@@ -55,8 +55,8 @@ static size_t lay_out(struct frame *frame, uint8_t *base, const struct frame_poo
     size_t used = 0;
     frame->left.data = part(base, &used, bytes);
     frame->right.data = part(base, &used, bytes);
-    frame->rect_left.data = part(base, &used, bytes);
-    frame->rect_right.data = part(base, &used, bytes);
+    for (int v = 0; v < 2; v++)
+        frame->rectified[v] = part(base, &used, bytes);
     frame->disparity = part(base, &used, pixels * sizeof *frame->disparity);
     frame->confidence = part(base, &used, pixels);
     if (with_truth) {
@@ -134,8 +134,9 @@ static void frame_reset(struct frame *frame) {
     struct frame clean = {
         .left.data = frame->left.data,
         .right.data = frame->right.data,
-        .rect_left.data = frame->rect_left.data,
-        .rect_right.data = frame->rect_right.data,
+        .rect_left.data = frame->rectified[0],
+        .rect_right.data = frame->rectified[1],
+        .rectified = {frame->rectified[0], frame->rectified[1]},
         .disparity = frame->disparity,
         .confidence = frame->confidence,
         .truth = frame->truth,

@@ -58,6 +58,7 @@ struct frame {
 
     /* from the compute stage; width*height of rect_left, which may be smaller than left */
     struct params params; /* settings it was computed with */
+    /* Rectified; left and right themselves (the same data) where they are so already. */
     struct image rect_left, rect_right;
     int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN */
     uint8_t *confidence;
@@ -68,6 +69,7 @@ struct frame {
     double energy; /* in the papers' units; NaN when not asked for */
 
     /* the pool's */
+    uint8_t *rectified[2]; /* room for what rect_left and rect_right show when it is resampled */
     struct frame_pool *pool;
     int references; /* atomic */
 };

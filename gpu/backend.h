@@ -14,7 +14,14 @@
 extern "C" {
 #endif
 
-enum { BACKEND_MARKS = 64, BACKEND_SIGNALS = 9, BACKEND_RECORDINGS = 10 };
+/* The first BACKEND_INNER_SIGNALS are given and waited for between begin and end alone; the others
+ * may also be given there and waited for elsewhere, or the other way round. */
+enum {
+    BACKEND_MARKS = 64,
+    BACKEND_SIGNALS = 17,
+    BACKEND_INNER_SIGNALS = 2,
+    BACKEND_RECORDINGS = 10
+};
 
 /* What runs side by side: stages, stages that need not wait for others, pictures going up, results
  * coming down. */

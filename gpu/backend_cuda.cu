@@ -177,12 +177,20 @@ static void cuda_lane(backend *b, enum backend_lane lane) {
 
 static void cuda_signal(backend *b, int i) {
     backend_cuda *cuda = cuda_of(b);
-    note(cuda, cudaEventRecord(cuda->signals[i], cuda->stream), "a signal");
+    bool outer = cuda->recording && i >= BACKEND_INNER_SIGNALS;
+    note(cuda,
+         cudaEventRecordWithFlags(cuda->signals[i], cuda->stream,
+                                  outer ? cudaEventRecordExternal : cudaEventRecordDefault),
+         "a signal");
 }
 
 static void cuda_wait(backend *b, int i) {
     backend_cuda *cuda = cuda_of(b);
-    note(cuda, cudaStreamWaitEvent(cuda->stream, cuda->signals[i], 0), "a signal");
+    bool outer = cuda->recording && i >= BACKEND_INNER_SIGNALS;
+    note(cuda,
+         cudaStreamWaitEvent(cuda->stream, cuda->signals[i],
+                             outer ? cudaEventWaitExternal : cudaEventWaitDefault),
+         "a signal");
 }
 
 static int first_failure(backend_cuda *cuda) {

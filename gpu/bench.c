@@ -85,7 +85,7 @@ struct backend *bench_backend(const struct bench_options *o, int *error) {
     return b ? b : backend_cpu_open(o->threads, o->plain ? CPU_PLAIN : CPU_TUNED, 0, error);
 }
 
-/* bp: a view's; stages: from the pictures on the device to the map there; whole: host to host. */
+/* bp: the left view's; stages: from the pictures on the device to the map there; whole: host to host. */
 struct row {
     double bp[FRAMES_MOST], stages[FRAMES_MOST], whole[FRAMES_MOST];
     double stage[TIME_COUNT]; /* of the last frame */
@@ -126,7 +126,6 @@ static int measure_overlap(struct stereo *s, const struct bench_options *o, stru
 /* One warm-up frame, then as many as asked for, or as three seconds hold, but three. */
 static int measure(struct stereo *s, const struct bench_options *o, struct frame *f,
                    struct row *row) {
-    int runs = o->params.lr_check == LR_CHECK_BP ? 2 : 1;
     double started = 0;
     for (int i = -1; i < o->frames; i++) {
         int error = stereo_run(s, &o->params, f);
@@ -136,7 +135,7 @@ static int measure(struct stereo *s, const struct bench_options *o, struct frame
             started = clock_ms();
             continue;
         }
-        row->bp[row->count] = f->stage_ms[TIME_BP] / runs;
+        row->bp[row->count] = s->bp_ms;
         row->stages[row->count] = stages_ms(f);
         row->whole[row->count++] = f->compute_ms;
         if (i >= 2 && clock_ms() - started > 3000)

@@ -42,51 +42,54 @@ int stereo_is_remapped(const struct stereo *s, int view) {
     return s->map[view] || row_shift(s, view);
 }
 
-static const uint8_t *picture(const struct stereo *s, int view) {
-    return stereo_is_remapped(s, view) ? s->rectified[view] : s->at[s->slot].raw[view];
+const uint8_t *stereo_picture(const struct stereo *s, int view) {
+    const struct slot *slot = &s->at[s->slot];
+    return stereo_is_remapped(s, view) ? slot->rectified[view] : slot->raw[view];
 }
 
 /* The pictures that are compared: smoothed where that is on. */
 static const uint8_t *match_picture(const struct stereo *s, int view) {
-    return s->params.smooth_sigma > 0 ? s->smoothed[view] : picture(s, view);
+    return s->params.smooth_sigma > 0 ? s->smoothed[view] : stereo_picture(s, view);
 }
 
-static void rectify(struct stereo *s) {
-    for (int v = 0; v < 2; v++) {
-        struct remap_args a = {
-            .source = s->at[s->slot].raw[v],
-            .map = s->map[v],
-            .out = s->rectified[v],
-            .width = s->width,
-            .channels = s->channels,
-            .source_width = s->source.width,
-            .source_height = s->source.height,
-            .row_shift = row_shift(s, v),
-            .samples = s->map_samples,
-            .step = s->map_step,
-        };
-        if (stereo_is_remapped(s, v))
-            stereo_stage(s, STAGE_remap, &a, s->width, s->height);
+/* As soon as the picture is there. */
+static void rectify(struct stereo *s, int v) {
+    stereo_wait(s, UPLOADED + v);
+    stereo_mark(s, v * RIGHT_MARKS + TIME_RECTIFY);
+    struct remap_args a = {
+        .source = s->at[s->slot].raw[v],
+        .map = s->map[v],
+        .out = s->at[s->slot].rectified[v],
+        .width = s->width,
+        .channels = s->channels,
+        .source_width = s->source.width,
+        .source_height = s->source.height,
+        .row_shift = row_shift(s, v),
+        .samples = s->map_samples,
+        .step = s->map_step,
+    };
+    if (stereo_is_remapped(s, v)) {
+        stereo_stage(s, STAGE_remap, &a, s->width, s->height);
+        stereo_signal(s, RECTIFIED + v);
     }
 }
 
-static void smooth(struct stereo *s) {
-    for (int v = 0; v < 2; v++) {
-        if (s->params.smooth_sigma > 0) {
-            struct taps taps = scaling_taps(s->params.smooth_sigma);
-            struct smooth_x_args x = {picture(s, v), s->smooth_between, s->width, s->channels,
-                                      taps};
-            struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width,
-                                      s->height,         s->channels,    taps};
-            stereo_stage(s, STAGE_smooth_x, &x, s->width, s->height);
-            stereo_stage(s, STAGE_smooth_y, &y, s->width, s->height);
-        }
-        struct grey_args grey = {match_picture(s, v), s->grey[v], s->width, s->channels};
-        stereo_stage(s, STAGE_grey, &grey, s->width, s->height);
-        struct census_args census = {s->grey[v], s->census[v], s->width, s->height};
-        if (s->params.data_cost == DATA_COST_CENSUS || s->params.data_cost == DATA_COST_AD_CENSUS)
-            stereo_stage(s, STAGE_census, &census, s->width, s->height);
+static void smooth(struct stereo *s, int v) {
+    stereo_mark(s, v * RIGHT_MARKS + TIME_SMOOTH);
+    if (s->params.smooth_sigma > 0) {
+        struct taps taps = scaling_taps(s->params.smooth_sigma);
+        struct smooth_x_args x = {stereo_picture(s, v), s->smooth_between, s->width, s->channels,
+                                  taps};
+        struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width,
+                                  s->height,         s->channels,    taps};
+        stereo_stage(s, STAGE_smooth_x, &x, s->width, s->height);
+        stereo_stage(s, STAGE_smooth_y, &y, s->width, s->height);
     }
+    struct grey_args grey = {match_picture(s, v), s->grey[v], s->width, s->channels};
+    stereo_stage(s, STAGE_grey, &grey, s->width, s->height);
+    struct census_args census = {s->grey[v], s->census[v], s->width, s->height};
+    if (s->params.data_cost == DATA_COST_CENSUS || s->params.data_cost == DATA_COST_AD_CENSUS)
+        stereo_stage(s, STAGE_census, &census, s->width, s->height);
 }
 
 /* The 16-bit sums between the passes of cost smoothing lie where the messages will, unless those
@@ -130,7 +133,7 @@ static void smooth_cost_gaussian(struct stereo *s) {
 }
 
 static void find_arms(struct stereo *s, int base) {
-    struct arms_args arms = {picture(s, base),
+    struct arms_args arms = {stereo_picture(s, base),
                              s->arms,
                              s->width,
                              s->height,
@@ -167,7 +170,7 @@ static void smooth_cost(struct stereo *s) {
 static void classify_edges(struct stereo *s, int base) {
     if (!stereo_has_edges(s))
         return;
-    struct edges_args a = {picture(s, base), s->level[0].classes,
+    struct edges_args a = {stereo_picture(s, base), s->level[0].classes,
                            s->width,         s->height,
                            s->channels,      {s->params.edge_step_1, s->params.edge_step_2}};
     stereo_stage(s, STAGE_edges, &a, s->width, s->height);
@@ -179,7 +182,7 @@ static void classify_edges(struct stereo *s, int base) {
     }
 }
 
-/* What the picture alone says is found beside the matching, where there are lanes. */
+/* What the picture alone says is found beside what needs both, where there are lanes. */
 static void leave_to_side(struct stereo *s, int base) {
     struct backend *b = s->backend;
     if (s->slots > 1) {
@@ -195,10 +198,26 @@ static void leave_to_side(struct stereo *s, int base) {
     }
 }
 
+/* What is done with a picture on its own, the first one's while the second is still on its way. */
+static void prepare(struct stereo *s) {
+    int first = stereo_first_view(s);
+    for (int i = 0; i < 2; i++) {
+        int v = i ? !first : first;
+        if (!s->params.warm_start) /* else it is done */
+            rectify(s, v);
+        smooth(s, v);
+        if (i)
+            break;
+        leave_to_side(s, first);
+        stereo_mark(s, MARK_VIEW_DONE);
+    }
+}
+
 static void estimate(struct stereo *s, int base) {
     int marks = base * RIGHT_MARKS;
     stereo_mark(s, marks + TIME_COST);
-    leave_to_side(s, base);
+    if (base != stereo_first_view(s))
+        leave_to_side(s, base);
     match(s, base);
     stereo_mark(s, marks + TIME_AGGREGATE);
     if (s->slots > 1)
@@ -223,7 +242,7 @@ static void check(struct stereo *s) {
         struct check_args a = {
             .left = s->disparity[0],
             .right = p->lr_check == LR_CHECK_BP ? s->disparity[1] : NULL,
-            .confidence = s->confidence,
+            .confidence = s->at[s->slot].confidence,
             .out = s->spare[0],
             .width = s->width,
             .range = p->disparity_range,
@@ -257,7 +276,7 @@ static void refine(struct stereo *s) {
     }
     if (s->params.median_radius > 0) {
         struct median_args a = {
-            s->disparity[0], picture(s, 0), s->median_weight, s->spare[0],
+            s->disparity[0], stereo_picture(s, 0), s->median_weight, s->spare[0],
             s->width,        s->height,     s->channels,      s->params.median_radius};
         stereo_stage(s, STAGE_median, &a, s->width, s->height);
         swap_maps(s);
@@ -268,9 +287,12 @@ void stereo_choose_way(struct stereo *s) {
     s->way = WAY_COLD;
     if (!s->params.warm_start)
         return;
-    rectify(s);
-    const uint8_t *const pictures[2] = {picture(s, 0), picture(s, 1)};
-    int error = stereo_warm_choose(s, pictures);
+    for (int i = 0; i < 2; i++) {
+        int v = i ? !stereo_first_view(s) : stereo_first_view(s);
+        rectify(s, v);
+        stereo_warm_compare(s, v);
+    }
+    int error = stereo_warm_choose(s);
     if (error) /* goes with the frame, which is of no use */
         s->failed = error;
 }
@@ -278,13 +300,11 @@ void stereo_choose_way(struct stereo *s) {
 void stereo_compute(struct stereo *s) {
     if (s->swapped)
         swap_maps(s);
-    if (!s->params.warm_start) /* else it is done */
-        rectify(s);
-    stereo_mark(s, TIME_SMOOTH);
-    smooth(s);
+    prepare(s);
     if (s->params.lr_check == LR_CHECK_BP)
         estimate(s, 1);
     estimate(s, 0);
+    stereo_signal(s, CONFIDENT);
     check(s);
     stereo_mark(s, TIME_REFINE);
     refine(s);

@@ -78,7 +78,7 @@ static struct pick_args pick_args_of(const struct stereo *s, int base) {
         .cost = s->cost,
         .label = s->label,
         .disparity = s->disparity[base],
-        .confidence = s->confidence,
+        .confidence = s->at[s->slot].confidence,
         .min_disparity = s->params.min_disparity,
         .subpixel = s->params.subpixel,
     };
@@ -92,7 +92,7 @@ static void propagate_at_once(struct stereo *s, int base) {
         .levels = s->levels, .pick = pick_args_of(s, base), .keep = s->params.warm_start};
     for (int l = 0; l < s->levels; l++) {
         a.level[l] = message_args_of(s, l);
-        a.iterations[l] = stereo_iterations(s, l);
+        a.iterations[l] = stereo_iterations(s, base, l);
     }
     s->backend->propagate(s->backend, &a);
 }
@@ -127,7 +127,7 @@ static void settle_labels(struct stereo *s, int base) {
                             m.classes,
                             s->label,
                             s->disparity[base],
-                            s->confidence,
+                            s->at[s->slot].confidence,
                             s->params.min_disparity,
                             0,
                             {0},
@@ -142,9 +142,9 @@ static void settle_labels(struct stereo *s, int base) {
 }
 
 /* From coarse to fine, from silence. */
-static void propagate_cold(struct stereo *s) {
+static void propagate_cold(struct stereo *s, int base) {
     for (int l = s->levels - 1; l >= 0; l--) {
-        int iterations = stereo_iterations(s, l);
+        int iterations = stereo_iterations(s, base, l);
         start_messages(s, l, iterations);
         send_messages(s, l, iterations);
     }
@@ -159,7 +159,7 @@ static void choose_messages(struct stereo *s, int base) {
 
 void stereo_note_unsent(struct stereo *s) {
     int warm = s->way == WAY_WARM, at_once = s->backend->propagate && !s->params.bp_resting;
-    int count = warm ? stereo_warm_iterations(s) : stereo_iterations(s, 0);
+    int count = warm ? stereo_warm_iterations(s) : stereo_iterations(s, 0, 0);
     int stored =
         warm ? !stereo_warm_at_once(s) : !at_once || (s->params.warm_start && count % 2 == 0);
     s->unsent = message_args_of(s, 0);
@@ -176,7 +176,7 @@ void stereo_propagate(struct stereo *s, int base) {
     else if (at_once)
         propagate_at_once(s, base);
     else
-        propagate_cold(s);
+        propagate_cold(s, base);
     stereo_mark(s, base * RIGHT_MARKS + TIME_PICK);
     struct pick_args pick = pick_args_of(s, base);
     if (cold ? !at_once : !stereo_warm_at_once(s))
@@ -186,7 +186,7 @@ void stereo_propagate(struct stereo *s, int base) {
 
 /* Half-steps of the finest level whose updates are counted. */
 int stereo_tallied(const struct stereo *s) {
-    int iterations = stereo_iterations(s, 0);
+    int iterations = stereo_iterations(s, 0, 0);
     return !s->params.bp_resting || s->way != WAY_COLD ? 0
            : iterations < FRAME_TALLY                  ? iterations
                                                        : FRAME_TALLY;

@@ -13,29 +13,36 @@
 #include <math.h>
 #include <string.h>
 
-/* Signals of a slot: its pictures are up, its results are complete, they are down. */
-enum { UPLOADED, COMPUTED, DOWNLOADED, SLOT_SIGNALS };
-
-/* Marks of a slot beside those of the stages. */
-enum { MARK_UPLOADED = SLOT_MARKS - 2, MARK_DOWNLOAD = SLOT_MARKS - 1 };
-
 static void lane(struct stereo *s, enum backend_lane lane) {
     if (s->slots > 1)
         s->backend->lane(s->backend, lane);
 }
 
-static void signal(struct stereo *s, int i) {
-    if (s->slots > 1)
-        s->backend->signal(s->backend, s->slot * SLOT_SIGNALS + i);
-}
-
-static void wait(struct stereo *s, int i) {
-    if (s->slots > 1)
-        s->backend->wait(s->backend, s->slot * SLOT_SIGNALS + i);
-}
-
 static size_t tally_bytes(const struct stereo *s) {
     return (size_t)stereo_tallied(s) * (size_t)s->height * sizeof(*s->tally);
+}
+
+/* Where the results of the last frame that was computed lie. */
+static const int16_t *results(const struct stereo *s) {
+    return s->slots > 1 ? s->at[s->latest].disparity : s->disparity[0];
+}
+
+static void download_results(struct stereo *s, struct frame *f) {
+    struct backend *b = s->backend;
+    size_t pixels = (size_t)s->width * (size_t)s->height;
+    b->download(b, f->disparity, results(s), pixels * sizeof(*f->disparity));
+    b->download(b, f->confidence, s->at[s->latest].confidence, pixels);
+}
+
+/* Where nothing moved before nothing may move again: the last results come down while the pictures
+ * go up, and are replaced if they are not the frame's. Returns whether that was done. */
+static int guess_still(struct stereo *s, struct frame *f) {
+    int guess = s->slots > 1 && s->warm.known && s->way == WAY_STILL;
+    if (guess) {
+        lane(s, LANE_DOWN);
+        download_results(s, f);
+    }
+    return guess;
 }
 
 /* The slot's pictures were read by the frame before the last, whose results are down already. */
@@ -43,10 +50,12 @@ static void upload(struct stereo *s, const struct frame *f) {
     const struct image *in[2] = {&f->left, &f->right};
     lane(s, LANE_UP);
     stereo_mark(s, TIME_UPLOAD);
-    for (int v = 0; v < 2; v++)
+    for (int i = 0; i < 2; i++) {
+        int v = i ? !stereo_first_view(s) : stereo_first_view(s);
         s->backend->upload(s->backend, s->at[s->slot].raw[v], in[v]->data, image_bytes(in[v]));
+        stereo_signal(s, UPLOADED + v);
+    }
     stereo_mark(s, MARK_UPLOADED);
-    signal(s, UPLOADED);
 }
 
 /* Results leave the buffers that the next frame's stages will write. */
@@ -54,11 +63,7 @@ static void put_aside(struct stereo *s) {
     struct backend *b = s->backend;
     const struct slot *slot = &s->at[s->slot];
     size_t pixels = (size_t)s->width * (size_t)s->height;
-    for (int v = 0; v < 2; v++)
-        if (stereo_is_remapped(s, v))
-            b->copy(b, slot->rectified[v], s->rectified[v], pixels * (size_t)s->channels);
     b->copy(b, slot->disparity, s->disparity[0], pixels * sizeof(*slot->disparity));
-    b->copy(b, slot->confidence, s->confidence, pixels);
     if (stereo_tallied(s))
         b->copy(b, slot->tally, s->tally, tally_bytes(s));
 }
@@ -76,77 +81,103 @@ static void compute(struct stereo *s) {
     struct backend *b = s->backend;
     struct slot *slot = &s->at[s->slot];
     lane(s, LANE_COMPUTE);
-    wait(s, UPLOADED);
-    stereo_mark(s, TIME_RECTIFY);
+    if (s->slots > 1 && s->at[!s->slot].way == WAY_STILL) /* it reads this slot's results */
+        b->wait(b, SIGNAL_SLOT + !s->slot * SLOT_SIGNALS + DOWNLOADED);
     stereo_choose_way(s);
     slot->way = s->way;
     slot->share = s->warm.share;
     slot->tallied = stereo_tallied(s);
-    if (s->way != WAY_STILL && (!b->begin || !b->begin(b, number_of_stages(s)))) {
-        stereo_compute(s);
-        if (b->end)
-            b->end(b);
-    }
-    if (s->way != WAY_STILL)
+    if (s->way != WAY_STILL) {
+        s->latest = s->slot;
+        if (!b->begin || !b->begin(b, number_of_stages(s))) {
+            stereo_compute(s);
+            if (b->end)
+                b->end(b);
+        }
         stereo_note_unsent(s);
+    }
     stereo_warm_done(s);
     stereo_mark(s, TIME_DOWNLOAD);
-    if (s->slots > 1)
+    if (s->slots > 1 && s->way != WAY_STILL)
         put_aside(s);
-    signal(s, COMPUTED);
+    stereo_signal(s, COMPUTED);
 }
 
-static void download(struct stereo *s, struct frame *f) {
+static void download_rectified(struct stereo *s, struct frame *f) {
+    struct image *out[2] = {&f->rect_left, &f->rect_right};
+    const struct image *in[2] = {&f->left, &f->right};
+    for (int v = 0; v < 2; v++) {
+        *out[v] = *in[v];
+        if (!stereo_is_remapped(s, v))
+            continue;
+        *out[v] = (struct image){f->rectified[v], s->width, s->height, s->channels};
+        stereo_wait(s, RECTIFIED + v);
+        s->backend->download(s->backend, out[v]->data, s->at[s->slot].rectified[v],
+                             image_bytes(out[v]));
+    }
+}
+
+/* Everything as soon as it is what it will be. */
+static void download(struct stereo *s, struct frame *f, int guessed) {
     struct backend *b = s->backend;
     const struct slot *slot = &s->at[s->slot];
     size_t pixels = (size_t)s->width * (size_t)s->height;
-    struct image *out[2] = {&f->rect_left, &f->rect_right};
-    const struct image *in[2] = {&f->left, &f->right};
-    /* Unchanged pictures are copied while the stages are at work; where those have nothing to do, a
-     * device is faster. */
-    int aside = s->slots > 1, copied = s->way != WAY_STILL || !b->own_memory;
     lane(s, LANE_DOWN);
-    wait(s, COMPUTED);
-    stereo_mark(s, MARK_DOWNLOAD);
-    for (int v = 0; v < 2; v++) {
-        *out[v] = (struct image){out[v]->data, s->width, s->height, s->channels};
-        if (stereo_is_remapped(s, v))
-            b->download(b, out[v]->data, aside ? slot->rectified[v] : s->rectified[v],
-                        image_bytes(out[v]));
-        else if (!copied)
-            b->download(b, out[v]->data, slot->raw[v], image_bytes(out[v]));
+    download_rectified(s, f);
+    if (s->way != WAY_STILL) {
+        stereo_wait(s, CONFIDENT);
+        b->download(b, f->confidence, slot->confidence, pixels);
     }
-    b->download(b, f->disparity, aside ? slot->disparity : s->disparity[0],
-                pixels * sizeof(*f->disparity));
-    b->download(b, f->confidence, aside ? slot->confidence : s->confidence, pixels);
+    stereo_wait(s, COMPUTED);
+    stereo_mark(s, MARK_DOWNLOAD);
+    if (s->way != WAY_STILL)
+        b->download(b, f->disparity, results(s), pixels * sizeof(*f->disparity));
+    else if (!guessed)
+        download_results(s, f);
     if (stereo_tallied(s))
-        b->download(b, slot->host_tally, aside ? slot->tally : s->tally, tally_bytes(s));
+        b->download(b, slot->host_tally, s->slots > 1 ? slot->tally : s->tally, tally_bytes(s));
     stereo_mark(s, TIME_COUNT);
-    signal(s, DOWNLOADED);
+    stereo_signal(s, DOWNLOADED);
     lane(s, LANE_COMPUTE);
-    for (int v = 0; v < 2 && copied; v++)
-        if (!stereo_is_remapped(s, v))
-            memcpy(out[v]->data, in[v]->data, image_bytes(out[v]));
+}
+
+/* From the first of a view's marks to the next. */
+static double view_ms(struct stereo *s, int slot, int view, enum stage_time i) {
+    int mark = slot * SLOT_MARKS + view * RIGHT_MARKS + (int)i;
+    return s->backend->elapsed_ms(s->backend, mark, mark + 1);
+}
+
+/* What is done with pictures: each view's on its own, but where a warm start looked at both
+ * first. */
+static void note_picture_times(struct stereo *s, int slot, struct frame *f) {
+    struct backend *b = s->backend;
+    int marks = slot * SLOT_MARKS, first = f->params.lr_check == LR_CHECK_BP, second = !first;
+    f->stage_ms[TIME_RECTIFY] =
+        view_ms(s, slot, first, TIME_RECTIFY) +
+        (f->params.warm_start ? 0 : view_ms(s, slot, second, TIME_RECTIFY));
+    f->stage_ms[TIME_SMOOTH] =
+        b->elapsed_ms(b, marks + first * RIGHT_MARKS + TIME_SMOOTH, marks + MARK_VIEW_DONE) +
+        b->elapsed_ms(b, marks + second * RIGHT_MARKS + TIME_SMOOTH,
+                      marks + first * RIGHT_MARKS + TIME_COST);
 }
 
 static void note_times(struct stereo *s, int slot, struct frame *f) {
     struct backend *b = s->backend;
-    int first = slot * SLOT_MARKS, right = first + RIGHT_MARKS;
-    for (int i = 0; i < TIME_COUNT; i++)
-        f->stage_ms[i] = b->elapsed_ms(b, first + i, first + i + 1);
-    f->stage_ms[TIME_UPLOAD] = b->elapsed_ms(b, first + TIME_UPLOAD, first + MARK_UPLOADED);
-    f->stage_ms[TIME_DOWNLOAD] = b->elapsed_ms(b, first + MARK_DOWNLOAD, first + TIME_COUNT);
+    int marks = slot * SLOT_MARKS, first = f->params.lr_check == LR_CHECK_BP;
+    memset(f->stage_ms, 0, sizeof(f->stage_ms));
+    f->stage_ms[TIME_UPLOAD] = b->elapsed_ms(b, marks + TIME_UPLOAD, marks + MARK_UPLOADED);
+    f->stage_ms[TIME_DOWNLOAD] = b->elapsed_ms(b, marks + MARK_DOWNLOAD, marks + TIME_COUNT);
     if (s->at[slot].way == WAY_STILL) { /* nothing in between was marked */
-        for (int i = TIME_SMOOTH; i < TIME_DOWNLOAD; i++)
-            f->stage_ms[i] = 0;
-        f->stage_ms[TIME_RECTIFY] = b->elapsed_ms(b, first + TIME_RECTIFY, first + TIME_DOWNLOAD);
+        f->stage_ms[TIME_RECTIFY] = b->elapsed_ms(b, marks + first * RIGHT_MARKS + TIME_RECTIFY,
+                                                  marks + TIME_DOWNLOAD);
         return;
     }
-    if (f->params.lr_check != LR_CHECK_BP)
-        return;
-    f->stage_ms[TIME_SMOOTH] = b->elapsed_ms(b, first + TIME_SMOOTH, right + TIME_COST);
-    for (int i = TIME_COST; i < TIME_CHECK; i++)
-        f->stage_ms[i] += b->elapsed_ms(b, right + i, right + i + 1);
+    note_picture_times(s, slot, f);
+    for (int i = TIME_COST; i < TIME_DOWNLOAD; i++)
+        f->stage_ms[i] = view_ms(s, slot, 0, (enum stage_time)i);
+    s->bp_ms = f->stage_ms[TIME_BP];
+    for (int i = TIME_COST; i < TIME_CHECK && first; i++)
+        f->stage_ms[i] += view_ms(s, slot, 1, (enum stage_time)i);
 }
 
 static void note_tally(struct stereo *s, const struct slot *slot, struct frame *f) {
@@ -200,9 +231,10 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
     f->params = *params;
     if (s->width != s->source.width || s->height != s->source.height)
         f->has_truth = 0; /* that of another picture */
+    int guessed = guess_still(s, f);
     upload(s, f);
     compute(s);
-    download(s, f);
+    download(s, f, guessed);
     return 0;
 }
 
@@ -235,7 +267,7 @@ int stereo_finish(struct stereo *s, struct frame *f) {
         s->flying--;
         return compute_again(s, f);
     }
-    int error = s->slots > 1 ? b->finish_signal(b, slot * SLOT_SIGNALS + DOWNLOADED) : b->finish(b);
+    int error = s->slots > 1 ? b->finish_signal(b, SIGNAL_SLOT + slot * SLOT_SIGNALS + DOWNLOADED) : b->finish(b);
     error = error ? error : s->failed;
     s->failed = 0;
     s->flying--;

@@ -37,12 +37,12 @@ static void take_slot(struct stereo *s, struct slot *slot, int *error) {
     size_t pixels = (size_t)s->width * (size_t)s->height, tally = FRAME_TALLY * (size_t)s->height;
     for (int v = 0; v < 2; v++) {
         TAKE(s, slot->raw[v], image_bytes(&s->source), error);
-        if (s->slots > 1 && may_be_remapped(s, v))
+        if (may_be_remapped(s, v))
             TAKE(s, slot->rectified[v], pixels * (size_t)s->channels, error);
     }
+    TAKE(s, slot->confidence, pixels, error);
     if (s->slots > 1) {
         TAKE(s, slot->disparity, pixels, error);
-        TAKE(s, slot->confidence, pixels, error);
         TAKE(s, slot->tally, tally, error);
     }
     slot->host_tally = malloc(tally * sizeof(*slot->host_tally));
@@ -54,8 +54,6 @@ int stereo_memory_pictures(struct stereo *s) {
     size_t pixels = (size_t)s->width * (size_t)s->height, samples = pixels * (size_t)s->channels;
     int error = 0;
     for (int v = 0; v < 2; v++) {
-        if (may_be_remapped(s, v))
-            TAKE(s, s->rectified[v], samples, &error);
         TAKE(s, s->smoothed[v], samples, &error);
         TAKE(s, s->grey[v], pixels, &error);
         TAKE(s, s->census[v], pixels, &error);
@@ -69,7 +67,6 @@ int stereo_memory_pictures(struct stereo *s) {
     TAKE(s, s->patch, pixels, &error);
     TAKE(s, s->patch_size, pixels, &error);
     TAKE(s, s->label, pixels, &error);
-    TAKE(s, s->confidence, pixels, &error);
     TAKE(s, s->lut, COST_LUT, &error);
     TAKE(s, s->census_lut, CENSUS_LUT, &error);
     TAKE(s, s->median_weight, 256, &error);
@@ -192,7 +189,7 @@ static void forget(struct stereo *s) {
     s->levels = 0;
     s->cost = NULL;
     for (int v = 0; v < 2; v++) {
-        s->rectified[v] = s->smoothed[v] = s->grey[v] = NULL;
+        s->smoothed[v] = s->grey[v] = NULL;
         s->census[v] = NULL;
         s->disparity[v] = s->spare[v] = NULL;
         s->map[v] = NULL;
@@ -200,7 +197,7 @@ static void forget(struct stereo *s) {
     s->smooth_between = s->label = s->median_weight = NULL;
     s->tally = s->patch = s->patch_size = NULL;
     s->arms = NULL;
-    s->flags = s->confidence = s->lut = s->census_lut = NULL;
+    s->flags = s->lut = s->census_lut = NULL;
 }
 
 void stereo_memory_free(struct stereo *s) {
@@ -210,7 +207,6 @@ void stereo_memory_free(struct stereo *s) {
     for (int v = 0; v < 2; v++) {
         release(s, s->warm.picture[v]);
         release(s, s->warm.heat[v]);
-        release(s, s->rectified[v]);
         release(s, s->smoothed[v]);
         release(s, s->grey[v]);
         release(s, s->census[v]);
@@ -225,7 +221,6 @@ void stereo_memory_free(struct stereo *s) {
     release(s, s->patch);
     release(s, s->patch_size);
     release(s, s->label);
-    release(s, s->confidence);
     release(s, s->lut);
     release(s, s->census_lut);
     release(s, s->median_weight);

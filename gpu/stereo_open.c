@@ -71,7 +71,7 @@ int stereo_fall_back(struct stereo *s) {
     s->lost = s->backend;
     s->backend = cpu;
     s->slots = 1;
-    s->slot = s->finished = 0;
+    s->slot = s->latest = s->finished = 0;
     s->params_known = 0;
     error = adopt_maps(s, s->source_map);
     return error ? error : stereo_memory_pictures(s);

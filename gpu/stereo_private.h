@@ -36,18 +36,30 @@ struct warm {
     uint8_t *host_heat; /* both views, and room for one more */
 };
 
-/* Two frames at most are on their way. Marks of the right view's run follow those of the stages. */
+/* Two frames at most are on their way. Marks of the right view's pictures and run follow those of
+ * the stages; then stand those between the views and those of the other lanes. */
 enum { SLOTS = 2, SLOT_MARKS = BACKEND_MARKS / SLOTS, RIGHT_MARKS = 16 };
+enum { MARK_VIEW_DONE = SLOT_MARKS - 3, MARK_UPLOADED, MARK_DOWNLOAD };
 
-/* Signals that are no slot's: the side lane may begin, it is done. */
-enum { SIGNAL_SIDE = BACKEND_SIGNALS - 3, SIGNAL_SIDE_DONE, SIGNAL_CHANGE };
+/* Signals: the side lane may begin, it is done; what has changed is down; those of a slot. */
+enum { SIGNAL_SIDE, SIGNAL_SIDE_DONE, SIGNAL_CHANGE = BACKEND_INNER_SIGNALS, SIGNAL_SLOT };
 
-/* What crosses between host and backend for one frame. The copies of results are there where two
- * frames may be on their way. */
+/* Of a slot: a picture is up, it is rectified (left, right), confidence is final, results are
+ * complete, they are down. */
+enum {
+    UPLOADED,
+    RECTIFIED = UPLOADED + 2,
+    CONFIDENT = RECTIFIED + 2,
+    COMPUTED,
+    DOWNLOADED,
+    SLOT_SIGNALS
+};
+
+/* What crosses between host and backend for one frame. */
 struct slot {
     uint8_t *raw[2];
     uint8_t *rectified[2], *confidence;
-    int16_t *disparity;
+    int16_t *disparity; /* a copy, where two frames may be on their way */
     uint32_t *tally, *host_tally;
     int tallied; /* half-steps counted */
     enum warm_way way;
@@ -66,7 +78,9 @@ struct stereo {
     struct slot at[SLOTS];
     int slots;                        /* in use: 1 where the backend has one lane */
     int slot;                         /* of the frame being issued */
+    int latest;                       /* with the results of the last frame that was computed */
     int finished, flying;             /* slot of the oldest frame on its way; how many are */
+    double bp_ms;                     /* of the left view of the last frame that was finished */
     int failed;                       /* an error seen before its frame was finished */
     int may_fall_back;                /* when the device is lost, go on with the CPU backend */
     int redo;                         /* frames on their way that went down with a lost device */
@@ -76,7 +90,7 @@ struct stereo {
     struct image source; /* size of the pictures that come in; no data */
 
     /* Buffers whose size is the pictures', taken at open. Index 0 is left, 1 right. */
-    uint8_t *rectified[2], *smoothed[2], *grey[2];
+    uint8_t *smoothed[2], *grey[2];
     struct rectify_point *map[2]; /* NULL: rectified already */
     int map_samples, map_step;
     uint16_t *smooth_between;
@@ -86,7 +100,6 @@ struct stereo {
     uint32_t *tally, *patch, *patch_size;
     uint16_t *label;
     int16_t *disparity[2], *spare[2];
-    uint8_t *confidence;
     uint8_t *lut, *census_lut;
     uint16_t *median_weight;
 
@@ -113,6 +126,22 @@ static inline void stereo_mark(struct stereo *s, int i) {
     s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
 }
 
+/* Of the slot of the frame being issued; where there is one lane there is nothing to say. */
+static inline void stereo_signal(struct stereo *s, int i) {
+    if (s->slots > 1)
+        s->backend->signal(s->backend, SIGNAL_SLOT + s->slot * SLOT_SIGNALS + i);
+}
+
+static inline void stereo_wait(struct stereo *s, int i) {
+    if (s->slots > 1)
+        s->backend->wait(s->backend, SIGNAL_SLOT + s->slot * SLOT_SIGNALS + i);
+}
+
+/* The view that is computed first, and whose picture is wanted first. */
+static inline int stereo_first_view(const struct stereo *s) {
+    return s->params.lr_check == LR_CHECK_BP;
+}
+
 /* Every pixel of width x height through a stage. */
 static inline void stereo_stage(struct stereo *s, enum stage stage, const void *args, int width,
                                 int height) {
@@ -131,11 +160,14 @@ int stereo_fall_back(struct stereo *s);
 /* Tables and buffers for new settings; cheap when they are the same. 0 or -errno, logged. */
 int stereo_adopt_params(struct stereo *s, const struct params *p);
 
-/* Whether a view's picture is resampled: the stages then have it in s->rectified. */
+/* Whether a view's picture is resampled: the stages then have it in the slot's rectified. */
 int stereo_is_remapped(const struct stereo *s, int view);
 
 /* Issues the stages before the choice of a way, which it makes where a warm start is wanted. */
 void stereo_choose_way(struct stereo *s);
+
+/* The slot's picture of a view as the stages see it: rectified. */
+const uint8_t *stereo_picture(const struct stereo *s, int view);
 
 static inline int stereo_has_edges(const struct stereo *s) {
     return s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
@@ -164,13 +196,16 @@ int stereo_memory_shape(struct stereo *s, const struct params *p);
 int stereo_warm_open(struct stereo *s);
 void stereo_warm_close(struct stereo *s);
 
+/* Compares a view's rectified picture with the last frame's, as soon as it is there. */
+void stereo_warm_compare(struct stereo *s, int view);
+
 /* Chooses s->way by what has changed in the rectified pictures, and keeps them. Waits for the
  * backend. 0 or -errno, logged. */
-int stereo_warm_choose(struct stereo *s, const uint8_t *const picture[2]);
+int stereo_warm_choose(struct stereo *s);
 
-/* Half-steps of a level of a frame that starts from nothing; those of a warm frame, and whether the
+/* Half-steps of a level, left 0 or right 1, of a frame that starts from nothing; those of a warm frame, and whether the
  * backend does them in one go (all tiles are hot). */
-int stereo_iterations(const struct stereo *s, int level);
+int stereo_iterations(const struct stereo *s, int base, int level);
 int stereo_warm_iterations(const struct stereo *s);
 int stereo_warm_at_once(const struct stereo *s);
 

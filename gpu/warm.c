@@ -179,15 +179,23 @@ static int is_moving(const struct stereo *s) {
     return sum > MOVING_LEVELS * samples * (uint64_t)s->channels;
 }
 
-static int measure_change(struct stereo *s, const uint8_t *const picture[2]) {
+void stereo_warm_compare(struct stereo *s, int view) {
+    struct warm *w = &s->warm;
+    size_t tiles = (size_t)w->columns * (size_t)w->rows;
+    struct change_args a = {stereo_picture(s, view),
+                            w->picture[view],
+                            w->change + 2 * (size_t)view * tiles,
+                            s->width,
+                            s->height,
+                            s->channels};
+    if (w->known)
+        stereo_stage(s, STAGE_change, &a, w->columns, w->rows);
+}
+
+static int fetch_change(struct stereo *s) {
     struct warm *w = &s->warm;
     struct backend *b = s->backend;
     size_t tiles = (size_t)w->columns * (size_t)w->rows;
-    for (int v = 0; v < 2; v++) {
-        struct change_args a = {picture[v], w->picture[v], w->change + 2 * (size_t)v * tiles,
-                                s->width,   s->height,     s->channels};
-        b->run(b, STAGE_change, &a, w->columns, w->rows);
-    }
     b->download(b, w->host_change, w->change, 4 * tiles * sizeof(*w->change));
     if (s->slots == 1)
         return b->finish(b);
@@ -201,9 +209,11 @@ int stereo_warm_iterations(const struct stereo *s) {
     return s->params.warm_iterations | 1;
 }
 
-int stereo_iterations(const struct stereo *s, int level) {
-    int iterations = scaling_iterations(&s->params, level), few = stereo_warm_iterations(s);
-    return s->way == WAY_LIGHT && iterations > few ? few : iterations;
+int stereo_iterations(const struct stereo *s, int base, int level) {
+    int iterations = scaling_iterations(&s->params, level);
+    if (base && level == 0 && s->params.right_iterations >= 0)
+        iterations = stage_min(iterations, s->params.right_iterations);
+    return s->way == WAY_LIGHT ? stage_min(iterations, stereo_warm_iterations(s)) : iterations;
 }
 
 int stereo_warm_at_once(const struct stereo *s) {
@@ -216,14 +226,14 @@ void stereo_warm_done(struct stereo *s) {
         s->warm.displaced ^= stereo_warm_iterations(s) / 2 & 1;
 }
 
-int stereo_warm_choose(struct stereo *s, const uint8_t *const picture[2]) {
+int stereo_warm_choose(struct stereo *s) {
     struct warm *w = &s->warm;
     struct backend *b = s->backend;
     size_t tiles = (size_t)w->columns * (size_t)w->rows,
            samples = (size_t)s->width * (size_t)s->height * (size_t)s->channels;
     int views = s->params.lr_check == LR_CHECK_BP ? 2 : 1, hot = 0, known = w->known;
     w->known = 0; /* until this frame is done */
-    int error = known ? measure_change(s, picture) : 0;
+    int error = known ? fetch_change(s) : 0;
     if (error)
         return error;
     s->way = known && !scene_is_new(s) ? WAY_WARM : WAY_COLD;
@@ -245,6 +255,6 @@ int stereo_warm_choose(struct stereo *s, const uint8_t *const picture[2]) {
     if (s->way == WAY_WARM && !stereo_warm_at_once(s))
         stereo_warm_place(s);
     for (int v = 0; v < 2 && s->way != WAY_STILL; v++)
-        b->copy(b, w->picture[v], picture[v], samples);
+        b->copy(b, w->picture[v], stereo_picture(s, v), samples);
     return 0;
 }

@@ -60,11 +60,11 @@ static struct frame make_frame(int width, int height, int channels) {
     size_t pixels = (size_t)width * (size_t)height;
     struct frame f = {.left = {malloc(3 * pixels), width, height, channels},
                       .right = {malloc(3 * pixels), width, height, channels}};
-    f.rect_left = (struct image){malloc(3 * pixels), width, height, channels};
-    f.rect_right = (struct image){malloc(3 * pixels), width, height, channels};
+    f.rectified[0] = malloc(3 * pixels);
+    f.rectified[1] = malloc(3 * pixels);
     f.disparity = malloc(pixels * sizeof(*f.disparity));
     f.confidence = malloc(pixels);
-    assert(f.left.data && f.right.data && f.rect_left.data && f.rect_right.data && f.disparity &&
+    assert(f.left.data && f.right.data && f.rectified[0] && f.rectified[1] && f.disparity &&
            f.confidence);
     return f;
 }
@@ -72,8 +72,8 @@ static struct frame make_frame(int width, int height, int channels) {
 static void free_frame(struct frame *f) {
     free(f->left.data);
     free(f->right.data);
-    free(f->rect_left.data);
-    free(f->rect_right.data);
+    free(f->rectified[0]);
+    free(f->rectified[1]);
     free(f->disparity);
     free(f->confidence);
 }

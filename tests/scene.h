@@ -74,7 +74,8 @@ static const char *const scene_settings[] = {
     "bp_levels=3",
     "data_cost=ssd cost_color=0 cross_rounds=2 min_confidence=20 fill=0 bp_iterations=3 "
     "subpixel=equiangular",
-    "data_cost=census bp_resting=1 bp_iterations=12 edge_levels=1 min_disparity=1",
+    "data_cost=census bp_resting=1 bp_iterations=12 edge_levels=1 min_disparity=1 "
+    "right_iterations=-1",
     "bp_resting=1 bp_rest_threshold=0.02 bp_iterations=20 bp_levels=10",
     "bp_iterations=0 bp_levels=2",
     "bp_iterations=1 bp_levels=1 outside_cost=0.5 discontinuity_weight=0.05",
