@@ -56,6 +56,10 @@ struct backend {
     void (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
     /* Every pixel of width x height through a stage; args is that stage's struct and is copied. */
     void (*run)(struct backend *b, enum stage stage, const void *args, int width, int height);
+    /* Stages cost and halve, from the finest level to the next, in one go. 0: not done, run them
+     * singly; so does NULL. */
+    int (*cost_and_halve)(struct backend *b, const struct cost_args *cost,
+                          const struct halve_args *halve);
     /* Stages cross_x and cross_y in one go, where source is not out; nothing needs to be left in
      * between. NULL: run the stages singly. */
     void (*cross)(struct backend *b, const struct cross_args *args);

@@ -135,13 +135,30 @@ static int measure(struct stereo *s, const struct bench_options *o, struct frame
             started = clock_ms();
             continue;
         }
-        row->bp[row->count] = s->bp_ms;
         row->stages[row->count] = stages_ms(f);
+        row->bp[row->count] = s->bp_ms;
         row->whole[row->count++] = f->compute_ms;
         if (i >= 2 && clock_ms() - started > 3000)
             break;
     }
     memcpy(row->stage, f->stage_ms, sizeof(row->stage));
+    return 0;
+}
+
+/* Belief propagation from the cost volume on: what the matching has made of the pyramid in passing
+ * is left to it. */
+static int measure_bp(struct stereo *s, const struct bench_options *o, struct frame *f,
+                      struct row *row) {
+    s->unfused = 1;
+    s->params_known = 0; /* other stages than those that were recorded */
+    for (int i = -1; i < row->count; i++) {
+        int error = stereo_run(s, &o->params, f);
+        if (error)
+            return error;
+        if (i >= 0)
+            row->bp[i] = s->bp_ms;
+    }
+    s->unfused = s->params_known = 0;
     return 0;
 }
 
@@ -231,6 +248,8 @@ static int bench_size(struct bench_options *o) {
         draw_pair(next, o->labels);
         error = measure(s, o, f, row);
     }
+    if (!error && s->halved)
+        error = measure_bp(s, o, f, row);
     if (!error)
         error = measure_overlap(s, o, (struct frame *[2]){f, next}, row);
     if (!error) {

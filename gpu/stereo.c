@@ -122,7 +122,14 @@ static void match(struct stereo *s, int base) {
         .sign = base ? -1 : 1,
         .outside = s->scaling.outside,
     };
-    stereo_stage(s, STAGE_cost, &a, s->width, s->height);
+    s->halved = 0;
+    if (s->backend->cost_and_halve && s->levels > 1 && s->way != WAY_WARM && a.cost == s->cost &&
+        !s->unfused) {
+        struct halve_args half = stereo_halve_args(s, 1);
+        s->halved = s->backend->cost_and_halve(s->backend, &a, &half);
+    }
+    if (!s->halved)
+        stereo_stage(s, STAGE_cost, &a, s->width, s->height);
 }
 
 static void smooth_cost_gaussian(struct stereo *s) {

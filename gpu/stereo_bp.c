@@ -7,11 +7,15 @@
 
 #include <string.h>
 
-static void build_pyramid(struct stereo *s) {
-    for (int l = 1; l < s->levels; l++) {
-        const struct level *fine = &s->level[l - 1];
-        struct halve_args a = {s->level[l].grid, fine->grid, l == 1 ? s->cost : NULL,
+struct halve_args stereo_halve_args(const struct stereo *s, int l) {
+    const struct level *fine = &s->level[l - 1];
+    return (struct halve_args){s->level[l].grid, fine->grid, l == 1 ? s->cost : NULL,
                                l == 1 ? NULL : fine->cost16, s->level[l].cost16};
+}
+
+static void build_pyramid(struct stereo *s) {
+    for (int l = s->halved ? 2 : 1; l < s->levels; l++) {
+        struct halve_args a = stereo_halve_args(s, l);
         stereo_stage(s, STAGE_halve, &a, a.grid.width, a.grid.height);
     }
 }

@@ -108,6 +108,8 @@ struct stereo {
     int levels;
     struct level level[LEVELS_MOST];
     uint8_t *cost; /* finest level */
+    int halved;    /* the matching has made the second finest level's too */
+    int unfused;   /* for measurements: it shall not, so that belief propagation is timed whole */
     /* The finest level's messages lie in one block; before they are needed, the cost stages
      * keep their intermediates there. */
     uint8_t *messages[LEVELS_MOST];
@@ -172,6 +174,9 @@ const uint8_t *stereo_picture(const struct stereo *s, int view);
 static inline int stereo_has_edges(const struct stereo *s) {
     return s->params.edge_factor_1 < 1 || s->params.edge_factor_2 < 1;
 }
+
+/* From level l - 1 to l. */
+struct halve_args stereo_halve_args(const struct stereo *s, int l);
 
 /* Belief propagation from s->cost and the edge classes to the labels, left 0 or right 1. */
 void stereo_propagate(struct stereo *s, int base);

@@ -109,51 +109,55 @@ static __device__ void mend(const cost_args &a, int x, int first, uint32_t w[4])
     }
 }
 
-/* SIGN 1: partners lie to the left. pixels: a block's; group: threads to a pixel. */
-template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
-static __global__ void __launch_bounds__(THREADS)
-    match_kernel(const __grid_constant__ cost_args a, int pixels, int group) {
-    extern __shared__ uint4 memory[];
-    __shared__ match_tables tables;
-    int width = a.grid.width, block_x = (int)blockIdx.x * pixels, y = (int)blockIdx.y;
-    int count = partners(pixels, group), room = place_of(count + REACH) / 4 * 4;
-    uint32_t *colour = reinterpret_cast<uint32_t *>(memory), *low = colour + (AD ? room : 0),
-             *high = low + (CENSUS ? room : 0);
-    size_t row = (size_t)y * (size_t)width;
-    load_tables<AD, CENSUS, CHANNELS>(a, &tables);
-    int start = block_x - SIGN * a.min_disparity - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+/* A row of the other picture in shared memory, an array for what is compared each. */
+template <bool AD, bool CENSUS> struct partner_row {
+    uint32_t *colour, *low, *high;
+};
+
+template <bool AD, bool CENSUS>
+static __device__ __forceinline__ partner_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {
+    uint32_t *from = reinterpret_cast<uint32_t *>(memory) + r * room * (AD + 2 * CENSUS);
+    return {from, from + (AD ? room : 0), from + (AD + CENSUS) * room};
+}
+
+template <bool AD, bool CENSUS, int CHANNELS>
+static __device__ __forceinline__ void load_row(const cost_args &a, int start, int y, int count,
+                                                const partner_row<AD, CENSUS> &to) {
+    size_t row = (size_t)y * (size_t)a.grid.width;
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
-        size_t from = row + (size_t)stage_clamp(start + i, 0, width - 1);
+        size_t from = row + (size_t)stage_clamp(start + i, 0, a.grid.width - 1);
         if (AD)
-            colour[place_of(i)] = packed_pixel<CHANNELS>(a.other, from);
+            to.colour[place_of(i)] = packed_pixel<CHANNELS>(a.other, from);
         if (CENSUS) {
             uint64_t bits = __ldg(a.census_other + from);
-            low[place_of(i)] = (uint32_t)bits;
-            high[place_of(i)] = (uint32_t)(bits >> 32);
+            to.low[place_of(i)] = (uint32_t)bits;
+            to.high[place_of(i)] = (uint32_t)(bits >> 32);
         }
     }
-    __syncthreads();
-    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
-    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK, last = tables.ad_last;
-    if (PIXELS * quad >= pixels || x >= width)
-        return;
+}
+
+/* w gets 16 labels of 4 pixels from x on, whose partners begin at place reach. */
+template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
+static __device__ __forceinline__ void match_quad(const cost_args &a, const match_tables &tables,
+                                                  const partner_row<AD, CENSUS> &row, int reach,
+                                                  int x, int y, uint32_t w[PIXELS][4]) {
     sample<AD, CENSUS> base[PIXELS];
-    uint32_t w[PIXELS][4] = {};
+    int last = tables.ad_last;
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
-        size_t from = row + (size_t)min(x + j, width - 1);
+        size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(x + j, a.grid.width - 1);
         uint64_t bits = CENSUS ? __ldg(a.census_base + from) : 0;
         base[j] = {AD ? packed_pixel<CHANNELS>(a.base, from) : 0, (uint32_t)bits,
                    (uint32_t)(bits >> 32)};
+        w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
     }
-    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
 #pragma unroll
     for (int c = 0; c < REACH / 4; c++) {
         uint4 zero = make_uint4(0, 0, 0, 0);
         int at = place_of(reach + 4 * c);
-        uint4 q = AD ? *reinterpret_cast<const uint4 *>(colour + at) : zero;
-        uint4 l = CENSUS ? *reinterpret_cast<const uint4 *>(low + at) : zero;
-        uint4 h = CENSUS ? *reinterpret_cast<const uint4 *>(high + at) : zero;
+        uint4 q = AD ? *reinterpret_cast<const uint4 *>(row.colour + at) : zero;
+        uint4 l = CENSUS ? *reinterpret_cast<const uint4 *>(row.low + at) : zero;
+        uint4 h = CENSUS ? *reinterpret_cast<const uint4 *>(row.high + at) : zero;
         sample<AD, CENSUS> partner[4] = {
             {q.x, l.x, h.x}, {q.y, l.y, h.y}, {q.z, l.z, h.z}, {q.w, l.w, h.w}};
 #pragma unroll
@@ -165,29 +169,96 @@ static __global__ void __launch_bounds__(THREADS)
                     w[j][k / 4] += compare(tables, last, base[j], partner[e]) << 8 * (k % 4);
             }
     }
-    int one = x - SIGN * (a.min_disparity + first);
+}
+
+/* Pixels beyond the picture's side get zeros. */
+template <int SIGN>
+static __device__ __forceinline__ void store_quad(const cost_args &a, int x, int y, int first,
+                                                  uint32_t w[PIXELS][4]) {
+    int width = a.grid.width, one = x - SIGN * (a.min_disparity + first);
     int other = x + PIXELS - 1 - SIGN * (a.min_disparity + first + LABEL_BLOCK - 1);
     bool inside = min(one, other) - PIXELS >= 0 && max(one, other) + PIXELS <= width &&
                   first + LABEL_BLOCK <= a.grid.labels;
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
-        if (x + j >= width)
-            break;
+        if (x + j >= width) {
+            w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
+            continue;
+        }
         if (!inside)
             mend(a, x + j, first, w[j]);
         store_words(a.cost + grid_labels(&a.grid, x + j, y) + first, w[j]);
     }
 }
 
-typedef void (*match_kernel_of)(cost_args, int, int);
+/* Sums of the two pixels of a node in two rows, below 256 each, as 16-bit labels in their order. */
+static __device__ __forceinline__ void store_node(const halve_args &a, int x, int y, int first,
+                                                  const uint32_t upper[4],
+                                                  const uint32_t lower[4]) {
+    uint32_t w[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        w[2 * i] = __byte_perm(upper[i], 0, 0x4140) + __byte_perm(lower[i], 0, 0x4140);
+        w[2 * i + 1] = __byte_perm(upper[i], 0, 0x4342) + __byte_perm(lower[i], 0, 0x4342);
+    }
+    uint16_t *to = a.cost + grid_labels(&a.grid, x, y) + first;
+    store_words(to, w);
+    store_words(to + 8, w + 4);
+}
 
-template <int SIGN> static match_kernel_of choose(const cost_args *a) {
+/* SIGN 1: partners lie to the left. HALVE: two rows, and the coarse nodes they are the children of;
+ * else one row. pixels: a block's; group: threads to a pixel. */
+template <bool AD, bool CENSUS, int CHANNELS, int SIGN, bool HALVE>
+static __global__ void __launch_bounds__(THREADS)
+    match_kernel(const __grid_constant__ cost_args a, const __grid_constant__ halve_args h,
+                 int pixels, int group) {
+    constexpr int ROWS = HALVE ? 2 : 1;
+    extern __shared__ uint4 memory[];
+    __shared__ match_tables tables;
+    int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
+    int count = partners(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    int start = block_x - SIGN * a.min_disparity - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    load_tables<AD, CENSUS, CHANNELS>(a, &tables);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        load_row<AD, CENSUS, CHANNELS>(a, start, min(top + r, a.grid.height - 1), count,
+                                       row_in<AD, CENSUS>(memory, room, r));
+    __syncthreads();
+    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
+    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK;
+    if (PIXELS * quad >= pixels || x >= a.grid.width)
+        return;
+    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
+    uint32_t w[PIXELS][4], sum[ROWS][PIXELS / 2][4] = {};
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (top + r >= a.grid.height)
+            break;
+        match_quad<AD, CENSUS, CHANNELS, SIGN>(a, tables, row_in<AD, CENSUS>(memory, room, r),
+                                               reach, x, top + r, w);
+        store_quad<SIGN>(a, x, top + r, first, w);
+#pragma unroll
+        for (int i = 0; i < PIXELS / 2 * 4; i++)
+            sum[r][i / 4][i % 4] = w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
+    }
+    if constexpr (HALVE) {
+        store_node(h, x / 2, top / 2, first, sum[0][0], sum[1][0]);
+        if (x + 2 < a.grid.width)
+            store_node(h, x / 2 + 1, top / 2, first, sum[0][1], sum[1][1]);
+    }
+}
+
+typedef void (*match_kernel_of)(cost_args, halve_args, int, int);
+
+template <int SIGN, bool HALVE> static match_kernel_of choose(const cost_args *a) {
     int colour = a->channels == 3;
     if (a->kind == DATA_COST_AD)
-        return colour ? match_kernel<true, false, 3, SIGN> : match_kernel<true, false, 1, SIGN>;
+        return colour ? match_kernel<true, false, 3, SIGN, HALVE>
+                      : match_kernel<true, false, 1, SIGN, HALVE>;
     if (a->kind == DATA_COST_CENSUS)
-        return match_kernel<false, true, 1, SIGN>;
-    return colour ? match_kernel<true, true, 3, SIGN> : match_kernel<true, true, 1, SIGN>;
+        return match_kernel<false, true, 1, SIGN, HALVE>;
+    return colour ? match_kernel<true, true, 3, SIGN, HALVE>
+                  : match_kernel<true, true, 1, SIGN, HALVE>;
 }
 
 static void launch_window(backend_cuda *cuda, const cost_args *a) {
@@ -201,24 +272,45 @@ static void launch_window(backend_cuda *cuda, const cost_args *a) {
 }
 
 /* A block takes as many pixels as its threads hold, but not many more than the row has. */
-static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
-    const cost_args *a = static_cast<const cost_args *>(args);
-    if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD) {
-        launch_window(cuda, a);
-        return;
-    }
+static void launch_match(backend_cuda *cuda, const cost_args *a, const halve_args *h) {
     int group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
     while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
         quads /= 2;
     int pixels = PIXELS * quads, threads = (quads * group + 31) / 32 * 32;
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
-    size_t words = (size_t)(place_of(partners(pixels, group) + REACH) / 4 * 4 * arrays);
-    dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels), (unsigned)a->grid.height);
-    match_kernel_of kernel = a->sign > 0 ? choose<1>(a) : choose<-1>(a);
-    kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(*a, pixels,
-                                                                                  group);
+    int rows = h ? 2 : 1;
+    size_t words = (size_t)(place_of(partners(pixels, group) + REACH) / 4 * 4 * arrays * rows);
+    dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels),
+                (unsigned)((a->grid.height + rows - 1) / rows));
+    match_kernel_of kernel = h ? a->sign > 0 ? choose<1, true>(a) : choose<-1, true>(a)
+                               : (a->sign > 0 ? choose<1, false>(a) : choose<-1, false>(a));
+    kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(
+        *a, h ? *h : halve_args(), pixels, group);
+}
+
+static int compares_windows(const cost_args *a) {
+    return a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD;
+}
+
+static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
+    const cost_args *a = static_cast<const cost_args *>(args);
+    if (compares_windows(a))
+        launch_window(cuda, a);
+    else
+        launch_match(cuda, a, nullptr);
+}
+
+static int cost_and_halve(struct backend *b, const struct cost_args *a,
+                          const struct halve_args *h) {
+    backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
+    if (compares_windows(a))
+        return 0;
+    launch_match(cuda, a, h);
+    cuda_check(cuda, "cost and halve");
+    return 1;
 }
 
 void cuda_tune_match(backend_cuda *cuda) {
     cuda->launches[STAGE_cost] = launch_cost;
+    cuda->base.cost_and_halve = cost_and_halve;
 }
