@@ -221,6 +221,9 @@ bool view_state_params(struct params *params, const struct common_options *optio
 bool view_is_next(const struct viewer *v, const struct param_info *info);
 /* Copies the parameters of one kind. */
 void view_take(struct params *to, const struct params *from, enum param_when when);
+/* Copies what was measured on a rig, which stays with it: neither the next recording, nor a paper's
+ * preset, nor the other settings of a comparison have its rows. */
+void view_keep_rig(struct params *to, const struct params *from);
 void view_state_save(const struct viewer *v);
 void view_preset_save(struct viewer *v);
 void view_preset_load(struct viewer *v, const char *name);

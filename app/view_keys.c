@@ -169,6 +169,7 @@ static void act_compare(struct viewer *v, int value) {
     (void)value;
     v->slot[v->slot_now] = v->params;
     v->slot_now = !v->slot_now;
+    view_keep_rig(&v->slot[v->slot_now], &v->params);
     v->params = v->slot[v->slot_now];
     view_apply(v);
     view_say(v, "settings %c", "AB"[v->slot_now]);

@@ -157,12 +157,12 @@ static void draw_preset_group(struct viewer *v) {
     if (ui_button(v->ui, "compare", text, "go to the other settings (b)"))
         view_key_press(v, "b");
     ui_same_line(v->ui);
-    if (ui_button(v->ui, "defaults", "all defaults", "back to the built-in settings")) {
+    if (ui_button(v->ui, "defaults", "all defaults",
+                  "back to the built-in settings; row_offset, which is the rig's, stays")) {
         struct params fresh;
         params_default(&fresh);
-        for (int i = 0; i < param_count; i++)
-            if (param_table[i].when == PARAM_LIVE)
-                param_put(&v->params, &param_table[i], param_get(&fresh, &param_table[i]));
+        view_keep_rig(&fresh, &v->params);
+        view_take(&v->params, &fresh, PARAM_LIVE);
         view_apply(v);
     }
 }

@@ -27,9 +27,7 @@ void view_take(struct params *to, const struct params *from, enum param_when whe
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 
-/* What was measured on a rig stays with it: neither the next recording nor a preset's paper has its
- * rows. */
-static void keep_rig(struct params *to, const struct params *from) {
+void view_keep_rig(struct params *to, const struct params *from) {
     for (int i = 0; i < param_count; i++)
         if (strcmp(param_table[i].group, RIG_GROUP) == 0)
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
@@ -53,7 +51,7 @@ bool view_state_params(struct params *params, const struct common_options *optio
     if (options->preset || options->config || access(path, R_OK) != 0 || own_are_newer(path) ||
         params_load(&last, path) != 0)
         return false;
-    keep_rig(&last, params);
+    view_keep_rig(&last, params);
     *params = last;
     for (char **set = options->set; set && *set; set++)
         params_assign(params, *set, why, sizeof why);
@@ -160,7 +158,7 @@ void view_preset_load(struct viewer *v, const char *name) {
         view_say(v, "there is no preset \"%s\"", name);
         return;
     }
-    keep_rig(&loaded, &v->params);
+    view_keep_rig(&loaded, &v->params);
     v->params = loaded;
     g_strlcpy(v->preset_name, name, sizeof v->preset_name);
     view_apply(v);

@@ -48,11 +48,20 @@ static void test_rows(void) {
     gui_click(&p, "measure_rows");
     gui_wait_for(&p, rows_of(&p).count == 0);
 
-    /* The rig's: a preset keeps it, the next start has it not. */
+    /* The rig's: a preset, other settings and the defaults keep it, the next start has it not. */
     gui_click(&p, "group.rig");
+    gui_wait_for(&p, !gui_in_sight(&p, "measure_rows")); /* what is below has moved up */
     gui_reveal(&p, "preset.liang2011");
     gui_click(&p, "preset.liang2011");
     gui_wait_for(&p, gui_is(&p, "state", "message", "preset liang2011"));
+    g_assert_true(gui_is(&p, "value", "row_offset", value));
+    gui_act(&p, "compare"); /* B is of before the rows were moved */
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
+    g_assert_true(gui_is(&p, "value", "row_offset", value));
+    gui_reveal(&p, "defaults");
+    gui_click(&p, "defaults");
+    gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "64"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
     gui_act(&p, "quit");
     gui_wait_end(&p);
