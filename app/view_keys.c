@@ -82,6 +82,8 @@ static void act_view(struct viewer *v, int view) {
         view_say(v, "depth needs a calibration (--calib FILE); disparities are in pixels");
         return;
     }
+    if (view == DRAW_POINTS && v->draw_settings.view != DRAW_POINTS)
+        view_say(v, "points: drag orbits, right drag pans, wheel zooms, 0 goes back");
     v->draw_settings.view = (enum draw_view)view;
     view_fix_range(v);
 }
@@ -243,7 +245,7 @@ const struct view_key view_keys[] = {
     {"view-blend", "6", "left picture and disparity", act_view, DRAW_BLEND},
     {"view-anaglyph", "7", "anaglyph, for red and cyan glasses", act_view, DRAW_ANAGLYPH},
     {"view-rows", "8", "side by side with row lines", act_view, DRAW_ROWS},
-    {"view-points", "9", "points in space", act_view, DRAW_POINTS},
+    {"view-points", "9", "points in space; drag orbits", act_view, DRAW_POINTS},
     {"rows", "g", "row lines", act_rows, 0},
     {"next-colormap", "c", "next colour map", act_colormap, 1},
     {"previous-colormap", "C", "colour map before", act_colormap, -1},

@@ -193,7 +193,7 @@ static void bar_text(const struct viewer *v, char *text, size_t size) {
     long index = view_index(v) < 0 ? 0 : view_index(v);
     int used = snprintf(text, size, "frame %ld", index);
     if (v->source->count > 0)
-        used += snprintf(text + used, size - (size_t)used, " of %ld", v->source->count);
+        used += snprintf(text + used, size - (size_t)used, " of 0..%ld", v->source->count - 1);
     used += snprintf(text + used, size - (size_t)used, "   %.3f s", (double)index / rate);
     if (v->speed != 1)
         used += snprintf(text + used, size - (size_t)used, "   x%g", v->speed);
@@ -241,7 +241,8 @@ void view_bar_draw(struct viewer *v, int width, int height) {
     bar_text(v, text, sizeof text);
     if (v->source->seek && v->source->count > 0) {
         double at = (double)view_index(v);
-        if (ui_seek(v->ui, "seek", 0, (double)(v->source->count - 1), text, &at))
+        if (ui_seek(v->ui, "seek", "frames are counted from 0, as in the frames.csv of batch", 0,
+                    (double)(v->source->count - 1), text, &at))
             view_seek(v, lround(at));
         draw_marks(v);
     } else {

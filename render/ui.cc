@@ -297,13 +297,15 @@ bool ui_choice(struct ui *ui, const char *name, const char *text, const char *he
     return *value != before;
 }
 
-bool ui_seek(struct ui *ui, const char *name, double least, double most, const char *text,
-             double *value) {
+bool ui_seek(struct ui *ui, const char *name, const char *help, double least, double most,
+             const char *text, double *value) {
     ImGui::PushID(name);
     ImGui::SetNextItemWidth(-1);
     bool changed = ImGui::SliderScalar("##seek", ImGuiDataType_Double, value, &least, &most, text,
                                        ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput);
     keep_place(ui, name);
+    if (!ImGui::IsItemActive()) /* while it is dragged the help would lie on the picture */
+        tooltip(ui, help);
     ImGui::PopID();
     return changed;
 }

@@ -69,8 +69,8 @@ bool ui_choice(struct ui *ui, const char *name, const char *text, const char *he
                const char *choices, int def, bool fixed, int *value);
 
 /* A slider as wide as there is room. */
-bool ui_seek(struct ui *ui, const char *name, double least, double most, const char *text,
-             double *value);
+bool ui_seek(struct ui *ui, const char *name, const char *help, double least, double most,
+             const char *text, double *value);
 
 /* A line of text to type; true on Enter. */
 bool ui_entry(struct ui *ui, const char *name, const char *hint, char *text, int size);

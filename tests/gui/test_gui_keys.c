@@ -18,6 +18,7 @@ static const struct {
     {"view-anaglyph", "view", "anaglyph"},
     {"view-rows", "view", "rows"},
     {"view-points", "view", "points"},
+    {"view-points", "message", "points: drag orbits, right drag pans, wheel zooms, 0 goes back"},
     {"view-disparity", "view", "disparity"},
     {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
     {"next-colormap", "colormap", "viridis"},
