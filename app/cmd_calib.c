@@ -227,7 +227,15 @@ static int convert(struct calib *c, int count, char **words) {
         return EXIT_USAGE;
     }
     int error = outputs == 1 ? rig_write_opencv(out[0], &rig) : rig_write_ros(out[0], out[1], &rig);
-    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+    if (error)
+        return EXIT_RUN_FAILED;
+    if (outputs == 1)
+        log_info(out[0], "written in OpenCV's form; livestereo --calib %s SOURCE uses it", out[0]);
+    else
+        log_info(out[0],
+                 "written in ROS's form with %s; livestereo --calib %s --calib %s SOURCE uses them",
+                 out[1], out[0], out[1]);
+    return EXIT_DONE;
 }
 
 int cmd_calib(int argc, char **argv) {

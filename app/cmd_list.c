@@ -65,8 +65,7 @@ static void print_formats(const struct mode_list *list) {
 }
 
 /* Returns whether the largest picture looks like two. */
-static bool print_device(const struct device_list *devices, const struct device *device,
-                         bool details) {
+static bool print_device(const struct device *device, bool details) {
     const struct device_identity *id = &device->identity;
     printf("%s\n", id->card[0] ? id->card : device->node);
     printf("    node      %s (moves at reboot and replug)\n", device->node);
@@ -97,14 +96,13 @@ static bool print_device(const struct device_list *devices, const struct device 
     mode_list_free(&list);
     if (fd >= 0)
         close(fd);
-    (void)devices;
     return wide;
 }
 
 static void print_list(const struct device_list *list, bool details) {
     bool wide[64] = {false};
     for (int i = 0; i < list->count; i++) {
-        bool w = print_device(list, &list->device[i], details);
+        bool w = print_device(&list->device[i], details);
         if (i < 64)
             wide[i] = w;
     }
@@ -130,7 +128,7 @@ int cmd_list(int argc, char **argv) {
         {"long", 'l', 0, G_OPTION_ARG_NONE, &details, "Every mode and control", NULL},
         {0},
     };
-    struct common_options options = {0};
+    struct common_options options = {.no_settings = true};
     struct params params;
     int code = options_parse(
         &argc, &argv, "",

@@ -144,7 +144,7 @@ int cmd_record(int argc, char **argv) {
         &argc, &argv, "SOURCE [SOURCE]",
         "Records the pairs of a source as the cameras gave them: Matroska with two tracks, JPEG\n"
         "unchanged, other formats as lossless FFV1, with capture times, settings and\n"
-        "calibration beside it. Ctrl-C ends it.",
+        "calibration beside it. Ctrl-C ends it.\n\n" SOURCE_HELP,
         "Examples:\n"
         "  livestereo record v4l2:LEFT,RIGHT -o drive.mkv\n"
         "  livestereo batch drive.mkv -o out/\n",

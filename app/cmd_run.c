@@ -272,8 +272,7 @@ int cmd_run(int argc, char **argv) {
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Computes pairs as they come and prints rate, stage times and, where the source knows the\n"
-        "truth, errors. SOURCE is v4l2:LEFT,RIGHT, sbs:DEVICE, synth:[KEY=VALUE,...], two\n"
-        "pictures, two patterns, or a folder.",
+        "truth, errors.\n\n" SOURCE_HELP,
         "Examples:\n"
         "  livestereo run synth: --frames 100 --save-picture out.png\n"
         "  livestereo run synth:width=1280,height=720,range=96 --set disparity_range=96\n"

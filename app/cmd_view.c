@@ -273,19 +273,16 @@ int cmd_view(int argc, char **argv) {
     camera_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {0};
     struct params params;
-    int code = options_parse(
-        &argc, &argv, "[SOURCE [SOURCE]]",
-        "Opens the window. SOURCE is v4l2:LEFT,RIGHT or sbs:DEVICE (cameras), a recording (two "
-        "tracks, or one side by side), two "
-        "recordings, two\n"
-        "patterns, a folder, or synth:[KEY=VALUE,...], which is taken when nothing is named.",
-        "Examples:\n"
-        "  livestereo drive.mkv\n"
-        "  livestereo left.mp4 right.mp4 --preset yang2006\n"
-        "  livestereo left_%06d.png right_%06d.png --rate 10 --paused\n"
-        "  livestereo view synth: --screenshot window.png --frames 5\n"
-        "Keys are listed by F1.\n",
-        entries, &options, &params);
+    int code = options_parse(&argc, &argv, "[SOURCE [SOURCE]]",
+                             "Opens the window. Without a SOURCE two like cameras are taken as a "
+                             "rig, or synth:.\n\n" SOURCE_HELP,
+                             "Examples:\n"
+                             "  livestereo drive.mkv\n"
+                             "  livestereo left.mp4 right.mp4 --preset yang2006\n"
+                             "  livestereo left_%06d.png right_%06d.png --rate 10 --paused\n"
+                             "  livestereo view synth: --screenshot window.png --frames 5\n"
+                             "Keys are listed by F1.\n",
+                             entries, &options, &params);
     if (code == GO_ON && !o.screenshot)
         o.remembered = view_state_params(&params, &options);
     if (code == GO_ON)

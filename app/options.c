@@ -14,9 +14,19 @@
 
 static volatile sig_atomic_t quit;
 
-static int make_params(const struct common_options *options, struct params *params) {
+/* The preset, or else the user's own settings, over the defaults. */
+static int load_first(const struct common_options *options, struct params *params) {
     params_default(params);
-    if ((options->preset ? preset_load(params, options->preset) : params_load_user(params)) != 0)
+    if ((options->preset ? preset_load(params, options->preset) : params_load_user(params)) == 0)
+        return GO_ON;
+    if (options->preset || options->dump_config || !options->no_settings)
+        return EXIT_USAGE;
+    log_warning(NULL, "the defaults are taken for now; mend that file for the other commands");
+    return GO_ON;
+}
+
+static int make_params(const struct common_options *options, struct params *params) {
+    if (load_first(options, params) != GO_ON)
         return EXIT_USAGE;
     if (options->config && params_load(params, options->config) != 0)
         return EXIT_USAGE;

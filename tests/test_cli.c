@@ -199,6 +199,15 @@ static void test_help(void *fixture, const void *data) {
         g_assert_nonnull(strstr(own, "--set"));
         g_assert_nonnull(strstr(own, "Examples:"));
     }
+    static const char *const takers[] = {"view", "run", "record"};
+    static const char *const sources[] = {"v4l2:LEFT,RIGHT", "sbs:DEVICE",    "gst:PIPELINE",
+                                          "FILE [FILE]",     "left_%06d.png", "FOLDER",
+                                          "synth:[KEY=VALUE"};
+    for (size_t i = 0; i < G_N_ELEMENTS(takers); i++) {
+        g_autofree char *own = expect_success("%s --help", takers[i]);
+        for (size_t k = 0; k < G_N_ELEMENTS(sources); k++)
+            g_assert_nonnull(strstr(own, sources[k]));
+    }
     g_autofree char *version = expect_success("--version");
     g_assert_true(g_str_has_prefix(version, "livestereo "));
     g_autofree char *params = expect_success("--help-params");
@@ -274,6 +283,12 @@ static void test_precedence(void *fixture, const void *data) {
     g_assert_null(strstr(preset, "\nsmooth_sigma=0.3\n"));
     write_text("livestereo/livestereo.ini", "[livestereo]\nsmoth_sigma=0.3\n");
     expect_error(2, "smoth_sigma", "run --dump-config");
+    expect_error(2, "smoth_sigma", "list --dump-config");
+    struct outcome cameras = run_limited(0, "list"); /* which needs no settings */
+    g_assert_cmpint(cameras.code, ==, 0);
+    g_assert_nonnull(strstr(cameras.err, "smoth_sigma"));
+    g_assert_nonnull(strstr(cameras.err, "the defaults are taken for now"));
+    outcome_free(&cameras);
     g_unsetenv("XDG_CONFIG_HOME");
 }
 

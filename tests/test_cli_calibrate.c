@@ -310,11 +310,13 @@ static void test_convert(void) {
     const char *const paths[] = {path};
     struct rig first;
     g_assert_cmpint(rig_load(paths, 1, NULL, &first), ==, 0);
-    check(0, "", "calib convert %D/reference.yml --unit cm -o %F/metres.yml");
+    check(0, "metres.yml: written in OpenCV's form",
+          "calib convert %D/reference.yml --unit cm -o %F/metres.yml");
     struct rig metres = read_rig("metres.yml");
     g_assert_true(metres.metric);
     expect_same_rig(&first, &metres, 0.01);
-    check(0, "", "calib convert %F/metres.yml -o %F/left.yaml,%F/right.yaml");
+    check(0, "left.yaml: written in ROS's form with ",
+          "calib convert %F/metres.yml -o %F/left.yaml,%F/right.yaml");
     check(0, "", "calib convert %F/left.yaml %F/right.yaml -o %F/back.yml");
     struct rig back = read_rig("back.yml");
     expect_same_rig(&metres, &back, 1);
