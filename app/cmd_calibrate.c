@@ -72,6 +72,17 @@ static void nobody(void *context) {
     (void)context;
 }
 
+/* Nothing stops the solver half way; a camera's views are ended by the first signal. */
+static void solve(struct calibration *calibration) {
+    quit_announce(
+        "livestereo: info: calibrate: ends when the views are solved, with a rig if they allow"
+        " one; Ctrl-C again ends it now, without\n");
+    log_info("calibrate", "solving %d views%s", calibration->count,
+             quit_asked() ? "; Ctrl-C again ends it without a rig" : "");
+    calibration_run(calibration);
+    quit_announce(NULL);
+}
+
 int calibrate_headless(struct calibrate *c) {
     struct gather *gather = gather_open(c->source, &c->board, c->stills, nobody, NULL);
     struct sight s;
@@ -101,7 +112,7 @@ int calibrate_headless(struct calibrate *c) {
                     "pictures to choose which ones count",
                     left_out, COVERAGE_VIEWS_MOST);
     struct calibration *result = calibration_begin(c);
-    calibration_run(result);
+    solve(result);
     int code = result->error ? EXIT_CALIBRATION : EXIT_DONE;
     if (code == EXIT_DONE) {
         calibration_print(result);

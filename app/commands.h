@@ -86,6 +86,10 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
 void quit_catch(void);
 bool quit_asked(void);
 
+/* From now on the first of these signals writes this line (which lives on) to standard error at
+ * once: for work that cannot look at the flag. NULL: nothing. Silent with --quiet. */
+void quit_announce(const char *text);
+
 /* A progress line is drawn on standard error when that is a terminal and not with --quiet. */
 bool progress_wanted(const struct common_options *options);
 

@@ -7,12 +7,14 @@
 #include "config/log.h"
 #include "config/params_file.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t quit;
+static const char *_Atomic announcement; /* what the signal handler says, NULL nothing */
 
 /* The preset, or else the user's own settings, over the defaults. */
 static int load_first(const struct common_options *options, struct params *params) {
@@ -143,8 +145,13 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
     return stereo;
 }
 
+/* No log in a signal handler; write may be called there. */
 static void on_signal(int number) {
+    const char *text = announcement;
+    int before = errno;
     (void)number;
+    if (text && !quit && write(STDERR_FILENO, text, strlen(text)) < 0)
+        errno = before; /* no standard error: nobody reads it */
     quit = 1;
 }
 
@@ -153,6 +160,10 @@ void quit_catch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void quit_announce(const char *text) {
+    announcement = log_get_level() >= LOG_INFO ? text : NULL;
 }
 
 bool quit_asked(void) {

@@ -7,6 +7,7 @@
 #include "tests/stderr_of.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 enum { WIDTH = 640, HEIGHT = 480, CORNERS = 54 };
@@ -60,6 +61,23 @@ static void test_taken_once(void) {
     calibrate_forget(&c, 0);
     g_assert_cmpint(take(&c, 4, 100, 100), ==, TAKEN);
     calibrate_close(&c);
+}
+
+/* The first signal says at once what it does, the second ends the program. */
+static void test_quit(void) {
+    if (g_test_subprocess()) {
+        quit_catch();
+        quit_announce("ends later\n");
+        raise(SIGINT);
+        g_assert_true(quit_asked());
+        g_printerr("goes on\n");
+        raise(SIGINT);
+        g_printerr("not reached\n");
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_failed();
+    g_test_trap_assert_stderr("ends later\ngoes on\n");
 }
 
 /* Those of a solution are found after others were forgotten, and not once they are themselves. */
@@ -136,6 +154,7 @@ static void test_finder_error(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/calibrate/quit", test_quit);
     g_test_add_func("/calibrate/taken-once", test_taken_once);
     g_test_add_func("/calibrate/find", test_find);
     g_test_add_func("/calibrate/too-many", test_too_many);

@@ -10,6 +10,7 @@
 
 #include <glib/gstdio.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -147,6 +148,41 @@ static void test_pictures(void) {
     rig = read_rig("nine.yml");
     g_assert_false(rig.metric);
     g_assert_cmpfloat(rig.rms, <=, 0.25);
+    end();
+}
+
+/* Interrupted while it solves it says at once when it will end, and the rig is written. */
+static void test_interrupted(void) {
+    if (!begin(TRUE))
+        return;
+    const char *bin = g_getenv("LIVESTEREO_BIN");
+    g_autofree char *pictures = all_pictures();
+    g_autofree char *line =
+        g_strdup_printf("%s calibrate --headless --board 9x6 --square 25mm --model rational "
+                        "-o %s/rig.yml%s",
+                        bin ? bin : "build/livestereo", folder, pictures);
+    g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) seen = g_string_new(NULL);
+    GPid pid;
+    int err, status, byte;
+    g_spawn_async_with_pipes(NULL, argv, NULL,
+                             G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
+                             &pid, NULL, NULL, &err, &error);
+    g_assert_no_error(error);
+    FILE *in = fdopen(err, "r");
+    gboolean sent = FALSE;
+    while ((byte = fgetc(in)) != EOF) {
+        g_string_append_c(seen, (char)byte);
+        if (!sent && strstr(seen->str, "solving 13 views"))
+            sent = kill(pid, SIGINT) == 0;
+    }
+    fclose(in);
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    if (!sent || !strstr(seen->str, "Ctrl-C again ends it now"))
+        g_error("said nothing at once:\n%s", seen->str);
+    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    g_assert_true(read_rig("rig.yml").metric);
     end();
 }
 
@@ -363,6 +399,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     char *lists = suppress();
     g_test_add_func("/cli/calibrate/pictures", test_pictures);
+    g_test_add_func("/cli/calibrate/interrupted", test_interrupted);
     g_test_add_func("/cli/calibrate/errors", test_errors);
     g_test_add_func("/cli/calibrate/recording", test_recording);
     g_test_add_func("/cli/calib/check", test_check);
