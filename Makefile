@@ -3,8 +3,9 @@
 #
 # Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
 # gpu/X.cu is built where nvcc is found, gpu/X_stub.c stands in for it elsewhere, X_avx2.c and
-# X_avx512.c get their instruction sets. A test program is tests/test_X.c (GLib) or tests/parity*.c
-# and tests/golden*.c (no GLib, gpu/ and the core files only); all of them print TAP.
+# X_avx512.c get their instruction sets and are left out where the compiler is not for x86-64. A
+# test program is tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and
+# the core files only); all of them print TAP.
 # Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 OPENCV=0 PREFIX DESTDIR
 # V=1 FUZZ_SECONDS.
 
@@ -73,8 +74,10 @@ endif
 
 FOLDERS = app config capture gpu calibration render
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/*.cu))
-C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c), \
-    $(wildcard $(FOLDERS:%=%/*.c)))
+OTHER_SETS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,gpu/%_avx2.c \
+                gpu/%_avx512.c)
+C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c) \
+    $(OTHER_SETS), $(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
 CORE = $(filter gpu/%,$(C)) $(CU) $(wildcard config/params.c config/log.c capture/frame.c)
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
