@@ -5,9 +5,8 @@
  * usage: parity [--tap] [--backend cpu-shuffled|cpu-tuned|cuda-plain|cuda] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
+#include "tests/parity.h"
 #include "tests/stage_cases.h"
-
-#include <time.h>
 
 enum { FORMS = 4 };
 static const char *const form_names[FORMS] = {"cpu-shuffled", "cpu-tuned", "cuda-plain", "cuda"};
@@ -119,43 +118,27 @@ static int check_half_steps(struct backend *plain, struct backend *other, uint64
 }
 
 int main(int argc, char **argv) {
-    const char *only = NULL;
-    uint64_t seed = (uint64_t)time(NULL);
-    int small = 0, test = 0, failed = 0, error;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--backend") && i + 1 < argc)
-            only = argv[++i];
-        else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
-            seed = strtoull(argv[++i], NULL, 10);
-        else if (!strcmp(argv[i], "--small"))
-            small = 1;
-    }
-    printf("# seed %llu\n", (unsigned long long)seed);
+    struct parity t = parity_begin(argc, argv);
+    int error;
+    parity_say_seed(&t);
     struct backend *plain = backend_cpu_open(1, CPU_PLAIN, 0, &error);
     assert(plain);
     for (int form = 0; form < FORMS; form++) {
-        if (only && strcmp(only, form_names[form]))
+        const char *name = form_names[form];
+        if (!parity_wants(&t, name))
             continue;
-        struct backend *other = open_form(form, seed);
+        struct backend *other = open_form(form, t.seed);
         if (!other) {
-            printf("ok %d - %s # SKIP needs a CUDA GPU\n", ++test, form_names[form]);
-            failed += only || getenv("LIVESTEREO_NEED_CUDA");
+            parity_skip(&t, name);
             continue;
         }
-        for (int stage = 0; stage < STAGE_COUNT; stage++) {
-            int bad = check_stage(plain, other, (enum stage)stage, seed, small);
-            printf("%sok %d - %s %s\n", bad ? "not " : "", ++test, form_names[form],
-                   stage_names[stage]);
-            failed += bad;
-        }
-        if (other->half_steps) {
-            int bad = check_half_steps(plain, other, seed, small);
-            printf("%sok %d - %s half_steps\n", bad ? "not " : "", ++test, form_names[form]);
-            failed += bad;
-        }
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
+            parity_ok(&t, !check_stage(plain, other, (enum stage)stage, t.seed, t.small), "%s %s",
+                      name, stage_names[stage]);
+        if (other->half_steps)
+            parity_ok(&t, !check_half_steps(plain, other, t.seed, t.small), "%s half_steps", name);
         other->close(&other);
     }
     plain->close(&plain);
-    printf("1..%d\n", test);
-    return failed ? 1 : 0;
+    return parity_end(&t);
 }

@@ -6,12 +6,9 @@
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo_private.h"
+#include "tests/parity.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum { FORMS = 3, PER_SIZE = 8, PER_SETTINGS = 4 };
 static const char *const form_names[FORMS] = {"cpu-tuned", "cuda-plain", "cuda"};
@@ -209,37 +206,18 @@ static int check_size(int form, int number, uint64_t seed, int small) {
 }
 
 int main(int argc, char **argv) {
-    const char *only = NULL;
-    uint64_t seed = (uint64_t)time(NULL);
-    int small = 0, test = 0, failed = 0;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--backend") && i + 1 < argc)
-            only = argv[++i];
-        else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
-            seed = strtoull(argv[++i], NULL, 10);
-        else if (!strcmp(argv[i], "--small"))
-            small = 1;
-    }
-    printf("# seed %llu\n", (unsigned long long)seed);
+    struct parity t = parity_begin(argc, argv);
+    parity_say_seed(&t);
     for (int form = 0; form < FORMS; form++) {
-        if (only && strcmp(only, form_names[form]))
+        const char *name = form_names[form];
+        if (!parity_wants(&t, name) || !parity_has(&t, name, open_form(form)))
             continue;
-        struct backend *probe = open_form(form);
-        if (!probe) {
-            printf("ok %d - %s # SKIP needs a CUDA GPU\n", ++test, form_names[form]);
-            failed += only || getenv("LIVESTEREO_NEED_CUDA");
-            continue;
-        }
-        probe->close(&probe);
         for (int size = 0; size < SIZES; size++) {
             int bad = 0;
-            for (int n = size; n < SIZES * (small ? 1 : 6); n += SIZES)
-                bad |= check_size(form, n, seed, small);
-            printf("%sok %d - %s %dx%d\n", bad ? "not " : "", ++test, form_names[form],
-                   sizes[size][0], sizes[size][1]);
-            failed += bad;
+            for (int n = size; n < SIZES * (t.small ? 1 : 6); n += SIZES)
+                bad |= check_size(form, n, t.seed, t.small);
+            parity_ok(&t, !bad, "%s %dx%d", name, sizes[size][0], sizes[size][1]);
         }
     }
-    printf("1..%d\n", test);
-    return failed ? 1 : 0;
+    return parity_end(&t);
 }

@@ -5,19 +5,12 @@
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo_private.h"
+#include "tests/parity.h"
 #include "tests/scene.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 enum { W = 320, H = 240, LABELS = 32, LARGER = 8, HOGS = 4096 };
-
-static int test, failed;
-
-static void check(int good, const char *what) {
-    printf("%sok %d - %s\n", good ? "" : "not ", ++test, what);
-    failed += !good;
-}
 
 static struct stereo *open_with(int backend, int scale, int *error) {
     struct params p = scene_params(0, scale * LABELS);
@@ -26,7 +19,7 @@ static struct stereo *open_with(int backend, int scale, int *error) {
 }
 
 /* Leaves less than 256 MiB, where several GiB are asked for. */
-static void check_no_room(void) {
+static void check_no_room(struct parity *t) {
     int error, count = 0;
     void *hogs[HOGS];
     struct backend *b = backend_cuda_open(0, 0, 0, &error);
@@ -34,10 +27,10 @@ static void check_no_room(void) {
         while (count < HOGS && (hogs[count] = b->alloc(b, bytes)))
             count++;
     struct stereo *s = open_with(BACKEND_CUDA, LARGER, &error);
-    check(!s && error == -ENOMEM, "no room: backend=cuda says so");
+    parity_ok(t, !s && error == -ENOMEM, "no room: backend=cuda says so");
     stereo_close(&s);
     s = open_with(BACKEND_AUTO, LARGER, &error);
-    check(s && !strncmp(stereo_backend(s), "cpu", 3), "no room: backend=auto takes the CPU");
+    parity_ok(t, s && !strncmp(stereo_backend(s), "cpu", 3), "no room: backend=auto takes the CPU");
     stereo_close(&s);
     while (count > 0)
         b->release(b, hogs[--count]);
@@ -45,16 +38,16 @@ static void check_no_room(void) {
 }
 
 /* A kernel that reads where nothing is ends every context of the process. */
-static void lose(void) {
+static void lose(struct parity *t) {
     int error;
     struct backend *b = backend_cuda_open(0, 1, 0, &error);
     struct grey_args a = {(const uint8_t *)16, (uint8_t *)16, W, 3};
     b->run(b, STAGE_grey, &a, W, H);
-    check(b->finish(b) == -EIO, "lost: the fault is seen");
+    parity_ok(t, b->finish(b) == -EIO, "lost: the fault is seen");
     b->close(&b);
 }
 
-static void check_lost(void) {
+static void check_lost(struct parity *t) {
     int error;
     struct params p = scene_params(0, LABELS);
     struct stereo *going = open_with(BACKEND_AUTO, 1, &error),
@@ -64,14 +57,14 @@ static void check_lost(void) {
     struct frame_pool *pools[2];
     struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
                  *b = scene_frame(&pools[1], W, H, 3, LABELS, 1);
-    check(going && ending && !stereo_run(going, &p, a) && !stereo_run(ending, &p, a),
-          "before: frames are computed");
-    lose();
-    check(stereo_run(ending, &p, a) == -EIO, "lost: backend=cuda ends with an error");
+    parity_ok(t, going && ending && !stereo_run(going, &p, a) && !stereo_run(ending, &p, a),
+              "before: frames are computed");
+    lose(t);
+    parity_ok(t, stereo_run(ending, &p, a) == -EIO, "lost: backend=cuda ends with an error");
     memset(a->disparity, 0, sizeof(*a->disparity) * W * H);
     int error_after = stereo_run(going, &p, a) | stereo_run(plain, &p, b);
-    check(!error_after && !memcmp(a->disparity, b->disparity, sizeof(*a->disparity) * W * H),
-          "lost: backend=auto goes on with the CPU, same bytes");
+    parity_ok(t, !error_after && !memcmp(a->disparity, b->disparity, sizeof(*a->disparity) * W * H),
+              "lost: backend=auto goes on with the CPU, same bytes");
     frame_drop(&a);
     frame_drop(&b);
     pool_close(&pools[0]);
@@ -81,16 +74,12 @@ static void check_lost(void) {
     stereo_close(&plain);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    struct parity t = parity_begin(argc, argv);
     int error;
-    struct backend *probe = backend_cuda_open(0, 0, 1, &error);
-    if (!probe) {
-        printf("ok 1 - a GPU's faults # SKIP needs a CUDA GPU\n1..1\n");
-        return getenv("LIVESTEREO_NEED_CUDA") ? 1 : 0;
+    if (parity_has(&t, "a GPU's faults", backend_cuda_open(0, 0, 1, &error))) {
+        check_no_room(&t);
+        check_lost(&t);
     }
-    probe->close(&probe);
-    check_no_room();
-    check_lost();
-    printf("1..%d\n", test);
-    return failed ? 1 : 0;
+    return parity_end(&t);
 }

@@ -5,11 +5,7 @@
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "gpu/lanes.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "tests/parity.h"
 
 enum { THREADS_MOST = LABELS_MOST / LABEL_BLOCK, ROUNDS = 400 };
 
@@ -136,11 +132,8 @@ static void by_lanes(const struct input *in, uint8_t *out) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t seed = (uint64_t)time(NULL);
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], "--seed"))
-            seed = strtoull(argv[i + 1], NULL, 10);
-    uint64_t random = seed * 2 + 1;
+    struct parity t = parity_begin(argc, argv);
+    uint64_t random = t.seed * 2 + 1;
     int bad = 0;
     for (int n = 0; n < ROUNDS && !bad; n++) {
         static struct input in;
@@ -153,7 +146,7 @@ int main(int argc, char **argv) {
             printf("# round %d: %d labels, rho %d, T %d, wide %d\n", n, in.labels, in.rho, in.most,
                    in.wide);
     }
-    printf("# seed %llu\n%sok 1 - messages by lanes\n1..1\n", (unsigned long long)seed,
-           bad ? "not " : "");
-    return bad;
+    parity_say_seed(&t);
+    parity_ok(&t, !bad, "messages by lanes");
+    return parity_end(&t);
 }

@@ -4,9 +4,8 @@
  * usage: parity_pipeline [--tap] [--backend FORM] [--small]   (forms as in parity.c)
  * Prints TAP. SPDX-License-Identifier: MIT
  */
+#include "tests/parity.h"
 #include "tests/scene.h"
-
-#include <stdio.h>
 
 static const char *const form_names[] = {"cpu-shuffled", "cpu-tuned-1", "cpu-tuned-3", "cuda-plain",
                                          "cuda"};
@@ -169,42 +168,24 @@ static int warm_differs(int form) {
 }
 
 int main(int argc, char **argv) {
-    const char *only = NULL;
-    int small = 0, test = 0, failed = 0;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--backend") && i + 1 < argc)
-            only = argv[++i];
-        else if (!strcmp(argv[i], "--small"))
-            small = 1;
-    }
+    struct parity t = parity_begin(argc, argv);
     for (int form = 0; form < FORMS; form++) {
-        if (only && strcmp(only, form_names[form]))
+        const char *name = form_names[form];
+        if (!parity_wants(&t, name) || !parity_has(&t, name, open_form(form)))
             continue;
-        struct backend *probe = open_form(form);
-        if (!probe) {
-            printf("ok %d - %s # SKIP needs a CUDA GPU\n", ++test, form_names[form]);
-            failed += only || getenv("LIVESTEREO_NEED_CUDA");
-            continue;
-        }
-        probe->close(&probe);
-        for (int shape = small; shape < SHAPES; shape++) {
-            int bad = differs(form, shapes[shape], SCENE_SETTINGS);
-            printf("%sok %d - %s %dx%d, %d labels\n", bad ? "not " : "", ++test, form_names[form],
-                   shapes[shape][0], shapes[shape][1], shapes[shape][3]);
-            failed += bad;
+        for (int shape = t.small; shape < SHAPES; shape++) {
+            const int *of = shapes[shape];
+            parity_ok(&t, !differs(form, of, SCENE_SETTINGS), "%s %dx%d, %d labels", name, of[0],
+                      of[1], of[3]);
         }
         for (int rectified = 0; rectified < 2; rectified++) {
             /* on a GPU so large that what does not wait comes too early */
             static const int large[4] = {640, 360, 3, 32};
-            int bad = overlap_differs(form, form < 3 ? shapes[small] : large, rectified);
-            printf("%sok %d - %s, overlapping frames%s\n", bad ? "not " : "", ++test,
-                   form_names[form], rectified ? "" : ", rectified");
-            failed += bad;
+            const int *of = form < 3 ? shapes[t.small] : large;
+            parity_ok(&t, !overlap_differs(form, of, rectified), "%s, overlapping frames%s", name,
+                      rectified ? "" : ", rectified");
         }
-        int bad = warm_differs(form);
-        printf("%sok %d - %s, warm start\n", bad ? "not " : "", ++test, form_names[form]);
-        failed += bad;
+        parity_ok(&t, !warm_differs(form), "%s, warm start", name);
     }
-    printf("1..%d\n", test);
-    return failed ? 1 : 0;
+    return parity_end(&t);
 }
