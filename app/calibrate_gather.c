@@ -6,12 +6,12 @@
 #include "app/calibrate.h"
 #include "app/queue.h"
 #include "capture/pixel_format.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #define QUEUE_DEPTH 1
 /* In the hands of both threads, queued, in the sight that waits, and two of the taker's. */
@@ -131,11 +131,7 @@ struct gather *gather_open(struct source *source, const struct board *board, int
     g->context = context;
     atomic_init(&g->stop, false);
     pthread_mutex_init(&g->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&g->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&g->changed);
     for (int v = 0; v < 2; v++)
         g->grey[v] = g_new(uint8_t, pixels);
     g->pairs = queue_open(QUEUE_DEPTH, source->live ? QUEUE_DROP_OLDEST : QUEUE_WAIT);
@@ -151,15 +147,8 @@ struct gather *gather_open(struct source *source, const struct board *board, int
 }
 
 int gather_take(struct gather *g, int timeout_ms, struct sight *sight) {
-    struct timespec end;
+    struct timespec end = clock_after_ms(timeout_ms);
     int status = 0;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += timeout_ms / 1000;
-    end.tv_nsec += timeout_ms % 1000 * 1000000L;
-    if (end.tv_nsec >= 1000000000L) {
-        end.tv_sec++;
-        end.tv_nsec -= 1000000000L;
-    }
     pthread_mutex_lock(&g->lock);
     while (!g->waiting && !g->ended && status == 0)
         status = pthread_cond_timedwait(&g->changed, &g->lock, &end);

@@ -258,11 +258,7 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     live->opened_ns = clock_ns();
     atomic_init(&live->stop, false);
     pthread_mutex_init(&live->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&live->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&live->changed);
 
     /* One in each thread's hand, another under way, the caller's, what it keeps, and both queues; a
      * player's held one, and the one before it while a thread still has it. */

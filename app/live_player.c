@@ -135,7 +135,7 @@ static bool pace(struct live *live) {
     if (live->next_due_ns == 0 || now - live->next_due_ns > LATE_NS)
         live->next_due_ns = now;
     if (now < live->next_due_ns) {
-        struct timespec due = {live->next_due_ns / 1000000000, live->next_due_ns % 1000000000};
+        struct timespec due = clock_time(live->next_due_ns);
         pthread_cond_timedwait(&live->changed, &live->lock, &due);
         return false;
     }

@@ -277,11 +277,7 @@ struct output *output_open(const struct output_options *options, const struct ou
     if (!options->pipeline && !options->what)
         return NULL;
     struct output *output = g_new0(struct output, 1);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&output->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&output->changed);
     pthread_mutex_init(&output->lock, NULL);
     *code = choose(output, options, about);
     if (*code == GO_ON)
@@ -327,9 +323,7 @@ void output_close(struct output **pointer) {
     if (!output)
         return;
     queue_end(output->queue);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_S;
+    struct timespec until = clock_after_ms(1000 * CLOSE_S);
     pthread_mutex_lock(&output->lock);
     int status = 0;
     while (!output->done && status == 0)

@@ -4,12 +4,13 @@
  */
 #include "app/queue.h"
 
+#include "config/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct queue {
     pthread_mutex_t lock;
@@ -28,15 +29,9 @@ struct queue *queue_open(int capacity, enum queue_policy policy) {
         return NULL;
     queue->capacity = capacity;
     queue->policy = policy;
-
-    /* Time-outs are measured on the clock that nobody sets. */
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->not_empty, &monotonic);
-    pthread_cond_init(&queue->not_full, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&queue->not_empty);
+    clock_cond_init(&queue->not_full);
     return queue;
 }
 
@@ -73,20 +68,8 @@ int queue_give(struct queue *queue, struct frame **frame) {
     return ended ? -EPIPE : 0;
 }
 
-static struct timespec deadline_after(int timeout_ms) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += timeout_ms / 1000;
-    t.tv_nsec += (timeout_ms % 1000) * 1000000L;
-    if (t.tv_nsec >= 1000000000L) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000L;
-    }
-    return t;
-}
-
 int queue_take(struct queue *queue, int timeout_ms, struct frame **frame) {
-    struct timespec deadline = deadline_after(timeout_ms < 0 ? 0 : timeout_ms);
+    struct timespec deadline = clock_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     int error = 0;
     *frame = NULL;
     pthread_mutex_lock(&queue->lock);

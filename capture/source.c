@@ -27,7 +27,7 @@ void pace_wait(struct pace *pace) {
     int64_t now = clock_ns();
     if (pace->next_ns == 0 || now - pace->next_ns > LATE_NS)
         pace->next_ns = now;
-    struct timespec due = {pace->next_ns / NS_PER_S, pace->next_ns % NS_PER_S};
+    struct timespec due = clock_time(pace->next_ns);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
         continue;
     pace->next_ns += (int64_t)llround(NS_PER_S / pace->rate);

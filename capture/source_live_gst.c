@@ -231,8 +231,7 @@ static void watch(struct live_gst *gst) {
 
 /* Waits for a pair: 0, SOURCE_END or -EAGAIN. The samples are the caller's. */
 static int wait_for_pair(struct live_gst *gst, GstSample *samples[2], struct frame *frame) {
-    int64_t until = clock_ns() + READ_NS;
-    struct timespec due = {until / NS_PER_S, until % NS_PER_S};
+    struct timespec due = clock_time(clock_ns() + READ_NS);
     int status = 0;
     pthread_mutex_lock(&gst->lock);
     while (!gst->have_newest && !gst->ended && status == 0)
@@ -487,11 +486,7 @@ struct source *source_live_gst_open(const char *word, const struct source_option
                                   .read = live_gst_read,
                                   .get_status = live_gst_status,
                                   .close = live_gst_close};
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&gst->came, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&gst->came);
     pthread_mutex_init(&gst->lock, NULL);
     pairing_init(&gst->pairing, 0, (const int64_t[]){0, 0});
     gst->seen_ns = clock_ns();

@@ -5,17 +5,39 @@
 #ifndef LIVESTEREO_CLOCK_H
 #define LIVESTEREO_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
+
+#define CLOCK_NS_PER_S 1000000000
 
 static inline int64_t clock_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec;
 }
 
 static inline double clock_ms(void) {
     return (double)clock_ns() / 1e6;
+}
+
+/* A time of it as the system's waits take it. */
+static inline struct timespec clock_time(int64_t ns) {
+    struct timespec t = {ns / CLOCK_NS_PER_S, ns % CLOCK_NS_PER_S};
+    return t;
+}
+
+static inline struct timespec clock_after_ms(int64_t ms) {
+    return clock_time(clock_ns() + ms * (CLOCK_NS_PER_S / 1000));
+}
+
+/* A condition whose timed waits end by this clock. */
+static inline void clock_cond_init(pthread_cond_t *cond) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }
 
 #endif
