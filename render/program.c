@@ -5,43 +5,46 @@
 
 #include "config/log.h"
 
+enum { WHY_BYTES = 512 };
+
 static GLuint compile(GLenum type, const char *name, const char *defines, const char *text) {
     const char *parts[] = {"#version 330 core\n", defines, "#line 1\n", text};
     GLuint shader = glCreateShader(type);
+    char why[WHY_BYTES] = "";
     GLint good = 0;
     glShaderSource(shader, 4, parts, NULL);
     glCompileShader(shader);
     glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
-    if (!good) {
-        char why[512] = "";
-        glGetShaderInfoLog(shader, sizeof why, NULL, why);
-        log_error(name, "the OpenGL driver does not compile it: %s", why);
-        glDeleteShader(shader);
-        return 0;
-    }
-    return shader;
+    if (good)
+        return shader;
+    glGetShaderInfoLog(shader, sizeof why, NULL, why);
+    log_error(name, "the OpenGL driver does not compile it: %s", why);
+    glDeleteShader(shader);
+    return 0;
+}
+
+/* Shaders stay the caller's. 0 after a log line. */
+static GLuint link_shaders(const char *name, GLuint vertex, GLuint fragment) {
+    GLuint program = glCreateProgram();
+    char why[WHY_BYTES] = "";
+    GLint good = 0;
+    glAttachShader(program, vertex);
+    glAttachShader(program, fragment);
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &good);
+    if (good)
+        return program;
+    glGetProgramInfoLog(program, sizeof why, NULL, why);
+    log_error(name, "the OpenGL driver does not link it: %s", why);
+    glDeleteProgram(program);
+    return 0;
 }
 
 GLuint program_make(const char *name, const char *defines, const char *vertex_text,
                     const char *fragment_text) {
     GLuint vertex = compile(GL_VERTEX_SHADER, name, defines, vertex_text);
     GLuint fragment = compile(GL_FRAGMENT_SHADER, name, defines, fragment_text);
-    GLuint program = 0;
-    if (vertex && fragment) {
-        GLint good = 0;
-        program = glCreateProgram();
-        glAttachShader(program, vertex);
-        glAttachShader(program, fragment);
-        glLinkProgram(program);
-        glGetProgramiv(program, GL_LINK_STATUS, &good);
-        if (!good) {
-            char why[512] = "";
-            glGetProgramInfoLog(program, sizeof why, NULL, why);
-            log_error(name, "the OpenGL driver does not link it: %s", why);
-            glDeleteProgram(program);
-            program = 0;
-        }
-    }
+    GLuint program = vertex && fragment ? link_shaders(name, vertex, fragment) : 0;
     glDeleteShader(vertex);
     glDeleteShader(fragment);
     return program;
