@@ -68,6 +68,10 @@ enum verdict calibrate_consider(struct calibrate *c, struct sight *s, bool by_ha
         stillness_lost(&c->still);
         return NO_BOARD;
     }
+    if (s->goes_on[0] || s->goes_on[1]) {
+        stillness_lost(&c->still);
+        return LARGER_BOARD;
+    }
     coverage_look(&c->board, c->source->width, c->source->height, s->xy[0], s->xy[1], &view);
     enum verdict verdict = judge(c, s, &view);
     if (verdict != TAKEN && !by_hand)

@@ -20,7 +20,8 @@ struct gather;
 struct sight {
     struct frame *frame; /* one reference, the taker's; rect_left, rect_right hold its pictures */
     int found[2];
-    float *xy[2]; /* corners where found, of one order; g_free */
+    float *xy[2];   /* corners where found, of one order; g_free */
+    int goes_on[2]; /* the board is larger than it should be */
 };
 
 /* Starts to read the source, whose stills (picture files) all count, so that it is looked at them
@@ -57,13 +58,14 @@ struct calibrate {
     struct stillness still;
 };
 
-enum verdict { NO_BOARD, NOT_STILL, NOT_NEW, TOO_MANY, TAKEN_BEFORE, TAKEN };
+enum verdict { NO_BOARD, LARGER_BOARD, NOT_STILL, NOT_NEW, TOO_MANY, TAKEN_BEFORE, TAKEN };
 
 void calibrate_init(struct calibrate *c);
 void calibrate_close(struct calibrate *c); /* the views and the source */
 
 /* Takes the view over if its board is still and new, or a still picture's; by_hand takes any but
- * one whose board has not moved since it was taken. */
+ * one whose board has not moved since it was taken. Of a board larger than --board says, where any
+ * part may have been found, none is taken. */
 enum verdict calibrate_consider(struct calibrate *c, struct sight *sight, bool by_hand);
 
 void calibrate_forget(struct calibrate *c, int number);

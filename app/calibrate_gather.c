@@ -73,6 +73,8 @@ static int look(struct gather *g, struct sight *s) {
         s->found[v] = chessboard_find(g->grey[v], width, height, &g->board, g->stills, s->xy[v]);
         if (s->found[v] < 0)
             return s->found[v];
+        s->goes_on[v] =
+            s->found[v] && chessboard_goes_on(g->grey[v], width, height, &g->board, s->xy[v]);
     }
     if (s->found[0] && s->found[1])
         chessboard_order_pair(g->grey[0], g->grey[1], width, height, &g->board, s->xy[0], s->xy[1]);
@@ -99,7 +101,7 @@ static gpointer finder_thread(gpointer context) {
     struct frame *frame;
     int error = 0;
     while (!error && queue_take(g->pairs, -1, &frame) == 0) {
-        struct sight s = {frame, {0, 0}, {g_new0(float, numbers), g_new0(float, numbers)}};
+        struct sight s = {frame, {0, 0}, {g_new0(float, numbers), g_new0(float, numbers)}, {0, 0}};
         frame->rect_left = frame->left; /* the pictures as drawing wants them */
         frame->rect_right = frame->right;
         error = look(g, &s);

@@ -9,6 +9,11 @@
 
 enum { GOOD = 0x60e060, WAIT = 0xffd080, BAD = 0xff8070, PALE = 0x90a0b0, TEXT = 0xe0e0e0 };
 
+static unsigned verdict_color(const struct guide *g) {
+    bool bad = g->verdict == NO_BOARD || g->verdict == LARGER_BOARD;
+    return g->verdict == TAKEN ? GOOD : bad ? BAD : WAIT;
+}
+
 /* ---- over the pictures */
 
 struct place {
@@ -61,7 +66,7 @@ static void draw_board(struct guide *g, const struct place *p, int side, unsigne
 
 void guide_draw_corners(struct guide *g) {
     struct place p = place_of(g);
-    unsigned color = g->verdict == TAKEN ? GOOD : g->verdict == NO_BOARD ? BAD : WAIT;
+    unsigned color = verdict_color(g);
     draw_taken(g, &p);
     for (int v = 0; v < 2; v++)
         if (g->shown.found[v])
@@ -83,6 +88,9 @@ void guide_status(const struct guide *g, char *text, size_t size) {
         g_snprintf(text, size, "waiting for the first pair");
     else if (g->verdict == NO_BOARD)
         g_snprintf(text, size, "%s", missing[(found[0] > 0) + 2 * (found[1] > 0)]);
+    else if (g->verdict == LARGER_BOARD)
+        g_snprintf(text, size, "the board has more corners than %dx%d: see --board",
+                   g->calibrate->board.cols, g->calibrate->board.rows);
     else if (g->verdict == NOT_STILL)
         g_snprintf(text, size, "hold it still");
     else if (g->verdict == NOT_NEW)
@@ -209,7 +217,7 @@ void guide_draw_panel(struct guide *g, int width, int height) {
     if (!c->board.metric)
         ui_text_color(g->ui, PALE, "distances in squares: --square gives metres");
     guide_status(g, text, sizeof text);
-    ui_text_color(g->ui, g->verdict == TAKEN ? GOOD : g->verdict == NO_BOARD ? BAD : WAIT, text);
+    ui_text_color(g->ui, verdict_color(g), text);
     draw_coverage(g);
     draw_buttons(g);
     if (g->message[0])

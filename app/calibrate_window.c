@@ -91,6 +91,8 @@ static void take_by_hand(struct guide *g) {
         g->shown.frame ? calibrate_consider(g->calibrate, &g->shown, true) : NO_BOARD;
     if (verdict == NO_BOARD)
         say(g, "there is no whole board in both pictures");
+    else if (verdict == LARGER_BOARD)
+        say(g, "the board has more corners than --board says; start again with all of them");
     else if (verdict == TOO_MANY)
         say_too_many(g);
     else if (verdict == TAKEN_BEFORE)
@@ -109,7 +111,9 @@ static void show(struct guide *g, struct sight *sight) {
     if (g->automatic)
         g->verdict = calibrate_consider(g->calibrate, &g->shown, false);
     else
-        g->verdict = g->shown.found[0] && g->shown.found[1] ? NOT_NEW : NO_BOARD;
+        g->verdict = !g->shown.found[0] || !g->shown.found[1]     ? NO_BOARD
+                     : g->shown.goes_on[0] || g->shown.goes_on[1] ? LARGER_BOARD
+                                                                  : NOT_NEW;
     if (g->calibrate->views->len > before)
         say(g, "taken: view %u", g->calibrate->views->len);
     else if (g->verdict == TOO_MANY && g->calibrate->stills)

@@ -56,12 +56,16 @@ static int parse_model(struct calibrate *c) {
     return EXIT_USAGE;
 }
 
-/* A picture of a board without one, for whoever looks why. */
-static void tell_missing(const struct calibrate *c, const struct sight *s) {
+/* A picture of a board without one, or of a larger one, for whoever looks why. */
+static void tell_missing(const struct calibrate *c, const struct sight *s, enum verdict verdict) {
     char name[256];
     if (!c->stills)
         return;
     c->source->describe(c->source, s->frame->index, name, sizeof name);
+    if (verdict == LARGER_BOARD) {
+        printf("%s: the board goes on beyond %dx%d corners\n", name, c->board.cols, c->board.rows);
+        return;
+    }
     printf("%s: no whole board in the %s\n", name,
            s->found[0]   ? "right picture"
            : s->found[1] ? "left picture"
@@ -83,19 +87,35 @@ static void solve(struct calibration *calibration) {
     quit_announce(NULL);
 }
 
+/* Pairs with a larger board, and those after the most views. */
+static void say_left_out(const struct calibrate *c, int larger, int left_out) {
+    if (larger > 0)
+        log_warning(
+            "calibrate",
+            "%d pairs are left out, for their board has more than %dx%d inner corners; count "
+            "all of them for --board",
+            larger, c->board.cols, c->board.rows);
+    if (left_out > 0)
+        log_warning("calibrate",
+                    "%d pairs with the board are left out, for %d views are the most; name fewer "
+                    "pictures to choose which ones count",
+                    left_out, COVERAGE_VIEWS_MOST);
+}
+
 int calibrate_headless(struct calibrate *c) {
     struct gather *gather = gather_open(c->source, &c->board, c->stills, nobody, NULL);
     struct sight s;
     char unused[8];
-    int left_out = 0, status = gather ? 0 : -ENOMEM;
+    int left_out = 0, larger = 0, status = gather ? 0 : -ENOMEM;
     while (gather && !quit_asked() && (status = gather_take(gather, 200, &s)) <= 0) {
         if (status == -ETIMEDOUT)
             continue;
         if (status < 0)
             break;
         enum verdict verdict = calibrate_consider(c, &s, false);
-        if (verdict == NO_BOARD)
-            tell_missing(c, &s);
+        if (verdict == NO_BOARD || verdict == LARGER_BOARD)
+            tell_missing(c, &s, verdict);
+        larger += verdict == LARGER_BOARD;
         left_out += verdict == TOO_MANY;
         sight_free(&s);
         if (c->source->live && coverage_missing(&c->coverage, unused, sizeof unused))
@@ -106,11 +126,7 @@ int calibrate_headless(struct calibrate *c) {
         return EXIT_SOURCE;
     if (quit_asked() && !c->source->live)
         return EXIT_INTERRUPTED;
-    if (left_out > 0)
-        log_warning("calibrate",
-                    "%d pairs with the board are left out, for %d views are the most; name fewer "
-                    "pictures to choose which ones count",
-                    left_out, COVERAGE_VIEWS_MOST);
+    say_left_out(c, larger, left_out);
     struct calibration *result = calibration_begin(c);
     solve(result);
     int code = result->error ? EXIT_CALIBRATION : EXIT_DONE;
@@ -235,7 +251,7 @@ int cmd_calibrate(int argc, char **argv) {
     c->outlier = 0.5;
     GOptionEntry entries[CALIBRATE_ENTRIES + CAMERA_ENTRIES] = {
         {"board", 0, 0, G_OPTION_ARG_STRING, &c->board_text,
-         "Inner corners of the board, columns x rows", "9x6"},
+         "Inner corners of the board, columns x rows, all of them", "9x6"},
         {"square", 0, 0, G_OPTION_ARG_STRING, &c->square_text, "Side of a square, with its unit",
          "24mm"},
         {"model", 0, 0, G_OPTION_ARG_STRING, &c->model_text,

@@ -44,6 +44,11 @@ int chessboard_find(const uint8_t *grey, int width, int height, const struct boa
 void chessboard_order_pair(const uint8_t *left, const uint8_t *right, int width, int height,
                            const struct board *board, float *left_xy, float *right_xy);
 
+/* Whether squares go on beyond the corners found, a whole row or column of them: the board has more
+ * corners than board says, and which part of it was found differs from picture to picture. */
+int chessboard_goes_on(const uint8_t *grey, int width, int height, const struct board *board,
+                       const float *xy);
+
 /* One pair with the board in both pictures. */
 struct board_view {
     float *xy[2];              /* cols*rows corners of left and right */

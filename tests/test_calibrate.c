@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { WIDTH = 640, HEIGHT = 480, CORNERS = 54 };
+enum { WIDTH = 640, HEIGHT = 480, CORNERS = 54, LARGER = -1 };
 
 static const struct board board = {9, 6, 0.024, 1};
 
@@ -33,11 +33,12 @@ static void begin(struct calibrate *c, struct source *source) {
     calibrate_init(c);
 }
 
-/* A flat board, by hand; the left corners begin at x, y. */
+/* A flat board, by hand; the left corners begin at x, y. That of pair LARGER goes on in the right
+ * picture. */
 static enum verdict take(struct calibrate *c, long index, double x, double y) {
     float xy[2][2 * CORNERS];
     struct frame frame = {.index = index, .left_ns = index};
-    struct sight s = {&frame, {1, 1}, {xy[0], xy[1]}};
+    struct sight s = {&frame, {1, 1}, {xy[0], xy[1]}, {0, index == LARGER}};
     for (int v = 0; v < 2; v++)
         for (int i = 0; i < CORNERS; i++) {
             xy[v][2 * i] = (float)(x + 20 * (i % 9) - 30 * v);
@@ -57,6 +58,7 @@ static void test_taken_once(void) {
     g_assert_cmpint(take(&c, 1, 100.5, 100.5), ==, TAKEN_BEFORE);
     g_assert_cmpint(take(&c, 2, 104, 100), ==, TAKEN);
     g_assert_cmpint(take(&c, 3, 100, 100), ==, TAKEN_BEFORE); /* the one before the last */
+    g_assert_cmpint(take(&c, LARGER, 200, 200), ==, LARGER_BOARD);
     g_assert_cmpuint(c.views->len, ==, 2);
     calibrate_forget(&c, 0);
     g_assert_cmpint(take(&c, 4, 100, 100), ==, TAKEN);

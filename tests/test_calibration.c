@@ -154,6 +154,54 @@ static void test_real_set(void) {
     set_free(&set);
 }
 
+/* The corners of a part of a board, from column and row x, y on. */
+static void cut(const struct board *whole, const float *xy, const struct board *part, int x, int y,
+                float *out) {
+    for (int j = 0; j < part->rows; j++)
+        memcpy(out + 2 * j * part->cols, xy + 2 * ((y + j) * whole->cols + x),
+               2 * sizeof *out * (size_t)part->cols);
+}
+
+/* Of one picture: that the board goes on is told of every part of 5x4 corners or more, and not of
+ * the whole. Returns the number of parts. */
+static int look_at_parts(const struct image *im, const struct board *whole, const float *xy) {
+    int count = 0;
+    g_assert_false(chessboard_goes_on(im->data, im->width, im->height, whole, xy));
+    for (struct board part = {5, 4, 1, 0}; part.rows <= whole->rows; part.rows++)
+        for (part.cols = 5; part.cols <= whole->cols; part.cols++)
+            for (int y = 0; y + part.rows <= whole->rows; y++)
+                for (int x = 0; x + part.cols <= whole->cols; x++) {
+                    float of_part[2 * 54];
+                    if (part.cols == whole->cols && part.rows == whole->rows)
+                        continue;
+                    cut(whole, xy, &part, x, y, of_part);
+                    g_assert_true(
+                        chessboard_goes_on(im->data, im->width, im->height, &part, of_part));
+                    count++;
+                }
+    return count;
+}
+
+static void test_goes_on(void) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    struct set set;
+    int parts = 0;
+    if (!read_real_set(&set))
+        return;
+    for (int i = 0; i < set.count; i++)
+        for (int v = 0; v < 2; v++) {
+            struct image im; /* there is no number 10 */
+            g_assert_cmpint(read_grey(data ? data : "../shared/data", v ? "right" : "left",
+                                      i < 9 ? i + 1 : i + 2, &im),
+                            ==, 0);
+            parts += look_at_parts(&im, &set.board, set.view[i].xy[v]);
+            picture_free(&im);
+        }
+    g_test_message("%d parts", parts);
+    g_assert_cmpint(parts, >, 2000);
+    set_free(&set);
+}
+
 /* A view whose corners are moved is found, left out, and the rest solved as if it had not been
  * there. */
 static void test_outlier(void) {
@@ -434,6 +482,7 @@ int main(int argc, char **argv) {
                                              DISTORTION_FISHEYE};
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calibration/real_set", test_real_set);
+    g_test_add_func("/calibration/goes-on", test_goes_on);
     g_test_add_func("/calibration/outlier", test_outlier);
     g_test_add_func("/calibration/too_few", test_too_few);
     for (size_t i = 0; i < G_N_ELEMENTS(models); i++) {

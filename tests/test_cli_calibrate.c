@@ -201,6 +201,11 @@ static void test_errors(void) {
           "calibrate --headless --board 9x6 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
     check(4, "no whole board in the pair",
           "calibrate --headless --board 8x5 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
+    g_autofree char *part = /* of the board of 9x6 */
+        expect(4, "2 pairs are left out, for their board has more than 8x6 inner corners",
+               "calibrate --headless --board 8x6 -o %F/a.yml %D/left01.jpg %D/left02.jpg "
+               "%D/right01.jpg %D/right02.jpg");
+    g_assert_nonnull(strstr(part, "the board goes on beyond 8x6 corners"));
     g_autofree char *none = /* before anything is solved or even read */
         expect(1, "none/rig.yml: cannot be written: there is no folder",
                "calibrate --headless --board 9x6 -o %F/none/rig.yml none.png none2.png");
