@@ -61,8 +61,9 @@ struct backend {
     int (*cost_and_halve)(struct backend *b, const struct cost_args *cost,
                           const struct halve_args *halve);
     /* Stages cross_x and cross_y in one go, where source is not out; nothing needs to be left in
-     * between. NULL: run the stages singly. */
-    void (*cross)(struct backend *b, const struct cross_args *args);
+     * between. Where halve is not NULL that may be done besides: 1 if it is. NULL: run the stages
+     * singly. */
+    int (*cross)(struct backend *b, const struct cross_args *args, const struct halve_args *halve);
     /* count half-steps of stage message from args->iteration on, in one go; NULL: run them
      * singly. */
     void (*half_steps)(struct backend *b, const struct message_args *args, int count);

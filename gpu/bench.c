@@ -85,7 +85,8 @@ struct backend *bench_backend(const struct bench_options *o, int *error) {
     return b ? b : backend_cpu_open(o->threads, o->plain ? CPU_PLAIN : CPU_TUNED, 0, error);
 }
 
-/* bp: the left view's; stages: from the pictures on the device to the map there; whole: host to host. */
+/* bp: the left view's; stages: from the pictures on the device to the map there; whole: host to
+ * host. */
 struct row {
     double bp[FRAMES_MOST], stages[FRAMES_MOST], whole[FRAMES_MOST];
     double stage[TIME_COUNT]; /* of the last frame */

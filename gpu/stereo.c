@@ -105,6 +105,11 @@ static uint8_t *unsmoothed_cost(const struct stereo *s) {
                : (uint8_t *)(cost_sums(s) + grid_volume(&s->level[0].grid));
 }
 
+/* Whether what makes the costs may make the next level's too. */
+static int halves_in_passing(const struct stereo *s) {
+    return s->levels > 1 && s->way != WAY_WARM && !s->unfused;
+}
+
 static void match(struct stereo *s, int base) {
     int color = s->params.cost_color && s->channels > 1;
     struct cost_args a = {
@@ -122,12 +127,9 @@ static void match(struct stereo *s, int base) {
         .sign = base ? -1 : 1,
         .outside = s->scaling.outside,
     };
-    s->halved = 0;
-    if (s->backend->cost_and_halve && s->levels > 1 && s->way != WAY_WARM && a.cost == s->cost &&
-        !s->unfused) {
-        struct halve_args half = stereo_halve_args(s, 1);
-        s->halved = s->backend->cost_and_halve(s->backend, &a, &half);
-    }
+    struct halve_args half = stereo_halve_args(s, 1);
+    s->halved = s->backend->cost_and_halve && halves_in_passing(s) && a.cost == s->cost &&
+                s->backend->cost_and_halve(s->backend, &a, &half);
     if (!s->halved)
         stereo_stage(s, STAGE_cost, &a, s->width, s->height);
 }
@@ -156,9 +158,12 @@ static void smooth_cost_cross(struct stereo *s) {
     struct cross_args a = {s->level[0].grid,      s->arms, unsmoothed_cost(s),
                            cost_sums(s),          s->cost, s->params.cross_length,
                            s->params.cross_height};
+    struct halve_args half = stereo_halve_args(s, 1);
     for (int i = 0; i < s->params.cross_rounds; i++) {
+        int last = i + 1 == s->params.cross_rounds;
         if (s->backend->cross && a.source != a.out) {
-            s->backend->cross(s->backend, &a);
+            s->halved =
+                s->backend->cross(s->backend, &a, last && halves_in_passing(s) ? &half : NULL);
         } else {
             stereo_stage(s, STAGE_cross_x, &a, s->width, s->height);
             stereo_stage(s, STAGE_cross_y, &a, s->width, s->height);
@@ -177,9 +182,12 @@ static void smooth_cost(struct stereo *s) {
 static void classify_edges(struct stereo *s, int base) {
     if (!stereo_has_edges(s))
         return;
-    struct edges_args a = {stereo_picture(s, base), s->level[0].classes,
-                           s->width,         s->height,
-                           s->channels,      {s->params.edge_step_1, s->params.edge_step_2}};
+    struct edges_args a = {stereo_picture(s, base),
+                           s->level[0].classes,
+                           s->width,
+                           s->height,
+                           s->channels,
+                           {s->params.edge_step_1, s->params.edge_step_2}};
     stereo_stage(s, STAGE_edges, &a, s->width, s->height);
     for (int l = 1; l < s->levels && l < s->params.edge_levels; l++) {
         const struct level *fine = &s->level[l - 1], *level = &s->level[l];
@@ -283,8 +291,8 @@ static void refine(struct stereo *s) {
     }
     if (s->params.median_radius > 0) {
         struct median_args a = {
-            s->disparity[0], stereo_picture(s, 0), s->median_weight, s->spare[0],
-            s->width,        s->height,     s->channels,      s->params.median_radius};
+            s->disparity[0], stereo_picture(s, 0), s->median_weight,       s->spare[0], s->width,
+            s->height,       s->channels,          s->params.median_radius};
         stereo_stage(s, STAGE_median, &a, s->width, s->height);
         swap_maps(s);
     }

@@ -152,9 +152,8 @@ static double view_ms(struct stereo *s, int slot, int view, enum stage_time i) {
 static void note_picture_times(struct stereo *s, int slot, struct frame *f) {
     struct backend *b = s->backend;
     int marks = slot * SLOT_MARKS, first = f->params.lr_check == LR_CHECK_BP, second = !first;
-    f->stage_ms[TIME_RECTIFY] =
-        view_ms(s, slot, first, TIME_RECTIFY) +
-        (f->params.warm_start ? 0 : view_ms(s, slot, second, TIME_RECTIFY));
+    f->stage_ms[TIME_RECTIFY] = view_ms(s, slot, first, TIME_RECTIFY) +
+                                (f->params.warm_start ? 0 : view_ms(s, slot, second, TIME_RECTIFY));
     f->stage_ms[TIME_SMOOTH] =
         b->elapsed_ms(b, marks + first * RIGHT_MARKS + TIME_SMOOTH, marks + MARK_VIEW_DONE) +
         b->elapsed_ms(b, marks + second * RIGHT_MARKS + TIME_SMOOTH,
@@ -168,8 +167,8 @@ static void note_times(struct stereo *s, int slot, struct frame *f) {
     f->stage_ms[TIME_UPLOAD] = b->elapsed_ms(b, marks + TIME_UPLOAD, marks + MARK_UPLOADED);
     f->stage_ms[TIME_DOWNLOAD] = b->elapsed_ms(b, marks + MARK_DOWNLOAD, marks + TIME_COUNT);
     if (s->at[slot].way == WAY_STILL) { /* nothing in between was marked */
-        f->stage_ms[TIME_RECTIFY] = b->elapsed_ms(b, marks + first * RIGHT_MARKS + TIME_RECTIFY,
-                                                  marks + TIME_DOWNLOAD);
+        f->stage_ms[TIME_RECTIFY] =
+            b->elapsed_ms(b, marks + first * RIGHT_MARKS + TIME_RECTIFY, marks + TIME_DOWNLOAD);
         return;
     }
     note_picture_times(s, slot, f);
@@ -267,7 +266,8 @@ int stereo_finish(struct stereo *s, struct frame *f) {
         s->flying--;
         return compute_again(s, f);
     }
-    int error = s->slots > 1 ? b->finish_signal(b, SIGNAL_SLOT + slot * SLOT_SIGNALS + DOWNLOADED) : b->finish(b);
+    int error = s->slots > 1 ? b->finish_signal(b, SIGNAL_SLOT + slot * SLOT_SIGNALS + DOWNLOADED)
+                             : b->finish(b);
     error = error ? error : s->failed;
     s->failed = 0;
     s->flying--;

@@ -208,8 +208,8 @@ void stereo_warm_compare(struct stereo *s, int view);
  * backend. 0 or -errno, logged. */
 int stereo_warm_choose(struct stereo *s);
 
-/* Half-steps of a level, left 0 or right 1, of a frame that starts from nothing; those of a warm frame, and whether the
- * backend does them in one go (all tiles are hot). */
+/* Half-steps of a level, left 0 or right 1, of a frame that starts from nothing; those of a warm
+ * frame, and whether the backend does them in one go (all tiles are hot). */
 int stereo_iterations(const struct stereo *s, int base, int level);
 int stereo_warm_iterations(const struct stereo *s);
 int stereo_warm_at_once(const struct stereo *s);

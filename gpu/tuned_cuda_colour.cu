@@ -8,6 +8,8 @@
 #include "gpu/backend_cuda.h"
 #include "gpu/tuned_cuda_colour.cuh"
 
+#include <climits>
+
 enum { TILE_WIDTH = 32, TILE_HEIGHT = 8, THREADS = TILE_WIDTH * TILE_HEIGHT };
 
 static dim3 tiles(int width, int height) {
@@ -89,6 +91,18 @@ static __device__ __forceinline__ uint32_t step_between(uint32_t a, uint32_t b) 
     return max(max(d & 255, d >> 8 & 255), d >> 16);
 }
 
+/* In place of unknown values, above all that are known; values stand in the upper half. */
+enum { NO_VALUE = INT16_MAX << 16 };
+
+/* Where to look for the median between low and high. It is rarely far from the pixel's own value: a
+ * wide range is cut down to a pixel around that first. */
+static __device__ __forceinline__ int probe_of(int low, int high, int own) {
+    int above = own + 7, below = own - 8, middle = (low + high) >> 1;
+    if (high - low <= 64)
+        return middle;
+    return above < high && above >= low ? above : below >= low && below < high ? below : middle;
+}
+
 /* Value above weight in one number; the sum of all weights stays below 65536. */
 template <int RADIUS, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
@@ -96,7 +110,7 @@ static __global__ void __launch_bounds__(THREADS)
     constexpr int SIDE = 2 * RADIUS + 1, COLUMNS = TILE_WIDTH + 2 * RADIUS,
                   ROWS = TILE_HEIGHT + 2 * RADIUS;
     __shared__ uint32_t colours[ROWS * COLUMNS];
-    __shared__ int16_t values[ROWS * COLUMNS];
+    __shared__ int values[ROWS * COLUMNS];
     __shared__ uint16_t weights[256];
     int left = (int)blockIdx.x * TILE_WIDTH, top = (int)blockIdx.y * TILE_HEIGHT;
     int thread = (int)(threadIdx.y * TILE_WIDTH + threadIdx.x);
@@ -105,7 +119,9 @@ static __global__ void __launch_bounds__(THREADS)
     for (int i = thread; i < ROWS * COLUMNS; i += THREADS) {
         int x = left - RADIUS + i % COLUMNS, y = top - RADIUS + i / COLUMNS;
         bool exists = x >= 0 && y >= 0 && x < a.width && y < a.height;
-        values[i] = exists ? a.source[(size_t)y * (size_t)a.width + (size_t)x] : (int16_t)UNKNOWN;
+        int16_t value =
+            exists ? a.source[(size_t)y * (size_t)a.width + (size_t)x] : (int16_t)UNKNOWN;
+        values[i] = value == UNKNOWN ? NO_VALUE : (int)((uint32_t)value << 16);
     }
     weights[thread] = a.weight[thread];
     __syncthreads();
@@ -114,19 +130,23 @@ static __global__ void __launch_bounds__(THREADS)
         return;
     int corner = (int)threadIdx.y * COLUMNS + (int)threadIdx.x,
         centre = corner + RADIUS * (COLUMNS + 1);
-    int low = INT16_MAX, high = INT16_MIN, total = 0, window[SIDE * SIDE];
+    int low = INT_MAX, high = INT_MIN, total = 0, window[SIDE * SIDE];
     uint32_t own = colours[centre];
 #pragma unroll
     for (int k = 0; k < SIDE * SIDE; k++) {
         int at = corner + k / SIDE * COLUMNS + k % SIDE, value = values[at];
-        int weight = value == UNKNOWN ? 0 : weights[step_between(own, colours[at])];
-        window[k] = value == UNKNOWN ? INT16_MAX << 16 : (int)((uint32_t)value << 16) | weight;
-        low = value == UNKNOWN ? low : min(low, value);
-        high = max(high, value);
+        int weight = weights[step_between(own, colours[at])];
+        weight = value == NO_VALUE ? 0 : weight;
+        window[k] = value | weight;
+        low = min(low, value);
+        high = max(high, value == NO_VALUE ? INT_MIN : value);
         total += weight;
     }
+    int own_value = values[centre] >> 16;
+    low >>= 16;
+    high >>= 16;
     while (low < high) {
-        int middle = (low + high) >> 1, most = (int)((uint32_t)middle << 16 | 0xffff);
+        int middle = probe_of(low, high, own_value), most = (int)((uint32_t)middle << 16 | 0xffff);
         uint32_t sum = 0;
 #pragma unroll
         for (int k = 0; k < SIDE * SIDE; k++)
@@ -137,7 +157,7 @@ static __global__ void __launch_bounds__(THREADS)
             low = middle + 1;
     }
     a.out[(size_t)y * (size_t)a.width + (size_t)x] =
-        (int16_t)(values[centre] == UNKNOWN ? UNKNOWN : low);
+        (int16_t)(values[centre] == NO_VALUE ? UNKNOWN : low);
 }
 
 static void launch_median(backend_cuda *cuda, const void *args, int width, int height) {

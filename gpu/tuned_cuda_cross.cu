@@ -11,112 +11,159 @@
  */
 #include "gpu/backend_cuda.h"
 
-enum { COLUMNS_MOST = 128, THREADS = 4 * COLUMNS_MOST, WORDS = 8, LOADS = 2 };
-enum { RING_STRIDE = COLUMNS_MOST + 4, SUMS_MOST = 65535, COUNT_MOST = SUMS_MOST / COST_MOST };
+/* A block's labels, four to a word, are a pixel's lines of memory; fewer would fetch them twice.
+ * PARTS threads share a pixel. */
+enum { COLUMNS_MOST = 128, WORDS = 8, PARTS = WORDS / 2, THREADS = PARTS * COLUMNS_MOST };
+enum { SUMS_MOST = 65535, COUNT_MOST = SUMS_MOST / COST_MOST };
 
-/* Lanes take an odd number of columns each, so that no two read from one bank. */
+/* Lanes take an odd number of columns each, so that no two read from one bank; rows 2 apart lie a
+ * quarter of the banks apart. */
 enum { EACH_SHORT = 5, EACH_LONG = 9 };
 
+static __host__ __device__ constexpr int stride_of(int each) {
+    return 32 * each + 16 / PARTS;
+}
+
+/* Shared memory, in words: a row, WORDS rows of 4 labels a word; its running sums, even labels of
+ * all words, then odd ones; 2^32 / count, rounded up; and the ring, whose slots have the same sums
+ * down the columns and, of 16 bits each, the pixels that are in them. */
+enum {
+    INVERSES = (COUNT_MOST + 4) / 4 * 4,
+    RING_STRIDE = COLUMNS_MOST + 16 / PARTS,
+    RING_COUNTS = 2 * WORDS * RING_STRIDE,
+    RING_SLOT = RING_COUNTS + COLUMNS_MOST / 2
+};
+
+static __host__ __device__ constexpr int ring_from(int each) {
+    return 3 * WORDS * stride_of(each) + INVERSES;
+}
+
 struct cross_plan {
-    int columns; /* of a strip */
+    int columns; /* of a strip, even */
     int halo;    /* columns read on either side of it */
-    int stride;  /* words to a row of sums; rows 2 apart lie a quarter of the banks apart */
     int slots;   /* rows of the ring */
     int reach;   /* longest vertical arm */
-    int band;    /* rows of a block */
+    int band;    /* rows of a block, even */
 };
 
-/* Where things lie in shared memory. */
-struct cross_memory {
-    uint32_t *row;     /* WORDS words of 4 labels, a row each */
-    uint32_t *sums;    /* running sums: even labels of all words, then odd ones */
-    uint32_t *ring;    /* the same down the columns: slots times 2 * WORDS rows of RING_STRIDE */
-    uint32_t *inverse; /* 2^32 / count, rounded up */
-    uint16_t *counts;  /* pixels down the columns: slots times COLUMNS_MOST */
+/* A thread's place: of a pixel's threads the one with these eight labels, and, in bytes of
+ * shared memory, where its words lie. All that the loop over rows needs is a fixed distance away. A
+ * thread without a pixel works along, on its own words, but stores nothing. */
+struct cross_place {
+    int x, column, label;
+    bool exists, reads, reads_more; /* has a pixel of its own; reads one; and another */
+    int row, sums, ring, counts, scan_in, scan_out;
+    uint32_t scan_bytes;
 };
 
-static __host__ __device__ __forceinline__ size_t cross_words(const cross_plan &p) {
-    return (size_t)(3 * WORDS * p.stride + p.slots * 2 * WORDS * RING_STRIDE + COUNT_MOST + 1);
+/* What is hidden is kept in a register and not worked out again at every use. */
+static __device__ __forceinline__ int hidden(int value) {
+    asm volatile("" : "+r"(value));
+    return value;
 }
 
-static __device__ __forceinline__ cross_memory memory_of(const cross_plan &p, void *memory) {
-    cross_memory m;
-    m.row = static_cast<uint32_t *>(memory);
-    m.sums = m.row + WORDS * p.stride;
-    m.ring = m.sums + 2 * WORDS * p.stride;
-    m.inverse = m.ring + p.slots * 2 * WORDS * RING_STRIDE;
-    m.counts = reinterpret_cast<uint16_t *>(m.inverse + COUNT_MOST + 1);
-    return m;
+template <typename T> static __device__ __forceinline__ T &shared_at(int bytes) {
+    extern __shared__ uint32_t memory[];
+    return *reinterpret_cast<T *>(reinterpret_cast<char *>(memory) + bytes);
 }
 
-/* Four threads to a pixel, eight labels each. */
-static __device__ __forceinline__ int quarter(void) {
-    return (int)threadIdx.x & 3;
+template <int EACH>
+static __device__ __forceinline__ cross_place place_of(const cross_args &a, const cross_plan &p) {
+    constexpr int STRIDE = stride_of(EACH);
+    int part = (int)threadIdx.x % PARTS, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
+    cross_place t;
+    t.column = (int)threadIdx.x / PARTS;
+    t.x = (int)blockIdx.y * p.columns + t.column;
+    t.label = 4 * WORDS * (int)blockIdx.x + 8 * part;
+    bool labels = t.label < a.grid.padded;
+    t.exists = labels && t.column < p.columns && t.x < a.grid.width;
+    int x = t.x - p.halo, wide = p.columns + 2 * p.halo;
+    t.reads = labels && t.column < wide && x >= 0 && x < a.grid.width;
+    t.reads_more = labels && t.column + COLUMNS_MOST < wide && x + COLUMNS_MOST < a.grid.width;
+    t.row = hidden(4 * (2 * part * STRIDE + t.column));
+    t.sums = hidden(4 * ((WORDS + 2 * part) * STRIDE + p.halo + t.column));
+    t.ring = hidden(4 * (ring_from(EACH) + 2 * part * RING_STRIDE + t.column));
+    t.counts = hidden(4 * (ring_from(EACH) + RING_COUNTS) + 2 * t.column);
+    t.scan_in = hidden(4 * (warp % WORDS * STRIDE + EACH * lane));
+    t.scan_out = hidden(4 * ((WORDS + warp) * STRIDE + EACH * lane));
+    t.scan_bytes = (uint32_t)hidden(warp < WORDS ? 0x4240 : 0x4341);
+    return t;
 }
 
-/* What a thread reads of every row: one or two pixels' labels, or nothing. */
-struct cross_reader {
-    const uint8_t *from[LOADS]; /* in row 0 of colour 0 */
-    int colour[LOADS];          /* of the pixel in row 0 */
-    ptrdiff_t row, plane;
+/* A thread's labels in row after row: the next row's lie in the other colour's plane. */
+struct cross_walk {
+    ptrdiff_t at, hop;
 };
 
-static __device__ __forceinline__ cross_reader reader_of(const cross_args &a, const cross_plan &p) {
-    cross_reader r;
-    int left = (int)blockIdx.y * p.columns - p.halo, label = 32 * (int)blockIdx.x + 8 * quarter();
-    r.row = (ptrdiff_t)a.grid.half * a.grid.padded;
-    r.plane = r.row * a.grid.height;
-#pragma unroll
-    for (int k = 0; k < LOADS; k++) {
-        int i = (int)threadIdx.x / 4 + k * COLUMNS_MOST, x = left + i;
-        bool exists =
-            i < p.columns + 2 * p.halo && x >= 0 && x < a.grid.width && label < a.grid.padded;
-        r.from[k] = exists ? a.source + (ptrdiff_t)(x >> 1) * a.grid.padded + label : nullptr;
-        r.colour[k] = x & 1;
-    }
-    return r;
+static __device__ __forceinline__ cross_walk walk_from(const struct grid &g, int x, int y,
+                                                       int label) {
+    ptrdiff_t row = (ptrdiff_t)g.half * g.padded, plane = row * g.height;
+    int colour = (x ^ y) & 1;
+    cross_walk w = {(ptrdiff_t)(x >> 1) * g.padded + label + y * row + (colour ? plane : 0),
+                    colour ? row - plane : row + plane};
+    return w;
 }
 
-static __device__ __forceinline__ void read_row(const cross_reader &r, int y, uint2 words[LOADS]) {
-#pragma unroll
-    for (int k = 0; k < LOADS; k++) {
-        const uint8_t *from = r.from[k] + y * r.row + (r.colour[k] ^ (y & 1) ? r.plane : 0);
-        words[k] = r.from[k] ? __ldg(reinterpret_cast<const uint2 *>(from)) : make_uint2(0, 0);
+static __device__ __forceinline__ void walk_on(const struct grid &g, cross_walk *w) {
+    w->at += w->hop;
+    w->hop = 2 * (ptrdiff_t)(g.half * g.padded) - w->hop;
+}
+
+/* The labels of one or two pixels of a row; what lies outside stays zero. */
+static __device__ __forceinline__ void read_row(const cross_args &a, const cross_place &t,
+                                                cross_walk *walk, uint2 words[2]) {
+    const uint8_t *from = a.source + walk->at;
+    if (t.reads)
+        words[0] = __ldg(reinterpret_cast<const uint2 *>(from));
+    if (t.reads_more)
+        words[1] = __ldg(
+            reinterpret_cast<const uint2 *>(from + (ptrdiff_t)(COLUMNS_MOST / 2) * a.grid.padded));
+    walk_on(a.grid, walk);
+}
+
+template <int EACH>
+static __device__ __forceinline__ void keep_row(const cross_place &t, const uint2 words[2]) {
+    constexpr int STRIDE = stride_of(EACH);
+    shared_at<uint32_t>(t.row) = words[0].x;
+    shared_at<uint32_t>(t.row + 4 * STRIDE) = words[0].y;
+    if (t.column < min(STRIDE - COLUMNS_MOST, COLUMNS_MOST)) {
+        shared_at<uint32_t>(t.row + 4 * COLUMNS_MOST) = words[1].x;
+        shared_at<uint32_t>(t.row + 4 * (COLUMNS_MOST + STRIDE)) = words[1].y;
     }
 }
 
-static __device__ __forceinline__ void keep_row(const cross_plan &p, const uint2 words[LOADS],
-                                                uint32_t *row) {
-#pragma unroll
-    for (int k = 0; k < LOADS; k++) {
-        int i = (int)threadIdx.x / 4 + k * COLUMNS_MOST;
-        if (i >= p.stride)
-            continue;
-        row[2 * quarter() * p.stride + i] = words[k].x;
-        row[(2 * quarter() + 1) * p.stride + i] = words[k].y;
-    }
+/* total and, where there is a lane so many below, its total. */
+static __device__ __forceinline__ uint32_t add_from_below(uint32_t total, int lanes) {
+    asm("{ .reg .pred p; .reg .u32 r;\n"
+        "  shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff;\n"
+        "  @p add.u32 %0, %0, r; }"
+        : "+r"(total)
+        : "r"(lanes));
+    return total;
 }
 
 /* A warp has the even or the odd ones of four labels. Sums before column i are number i. */
-template <int EACH>
-static __device__ __forceinline__ void run_sums(const cross_plan &p, const cross_memory &m) {
-    int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32, shift = 8 * (warp / WORDS);
-    const uint32_t *in = m.row + warp % WORDS * p.stride + EACH * lane;
-    uint32_t sum[EACH], total, before, *out = m.sums + warp * p.stride + EACH * lane;
+template <int EACH> static __device__ __forceinline__ void run_sums(const cross_place &t) {
+    uint32_t sum[EACH], total;
 #pragma unroll
     for (int i = 0; i < EACH; i++)
-        sum[i] = (in[i] >> shift & 0xff00ffu) + (i ? sum[i - 1] : 0);
+        sum[i] = __byte_perm(shared_at<uint32_t>(t.scan_in + 4 * i), 0, t.scan_bytes) +
+                 (i ? sum[i - 1] : 0);
     total = sum[EACH - 1];
 #pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-        before = __shfl_up_sync(0xffffffffu, total, step);
-        total += lane >= step ? before : 0;
-    }
-    before = total - sum[EACH - 1];
-    out[0] = before;
+    for (int lanes = 1; lanes < 32; lanes *= 2)
+        total = add_from_below(total, lanes);
+    uint32_t before = total - sum[EACH - 1];
+    shared_at<uint32_t>(t.scan_out) = before;
 #pragma unroll
     for (int i = 0; i + 1 < EACH; i++)
-        out[i + 1] = before + sum[i];
+        shared_at<uint32_t>(t.scan_out + 4 * (i + 1)) = before + sum[i];
+}
+
+/* Arms as they lie in memory: up, down, left, right from the lowest byte on. */
+static __device__ __forceinline__ int arm_of(uint32_t arms, int direction) {
+    static_assert(UP == 0 && DOWN == 1 && LEFT == 2 && RIGHT == 3, "order of struct arms");
+    return (int)(arms >> 8 * direction & 255);
 }
 
 /* A thread's column: running sums down it, of even and odd labels of two words. */
@@ -124,34 +171,33 @@ struct cross_column {
     uint32_t even[2], odd[2], count;
 };
 
-static __device__ __forceinline__ void add_row(const cross_plan &p, uchar4 arm, int column,
-                                               const uint32_t *sums, cross_column *c) {
-    const uint32_t *at = sums + 2 * quarter() * p.stride + p.halo + column;
-    const uint32_t *from = at - arm.z, *to = at + arm.w + 1;
+template <int EACH>
+static __device__ __forceinline__ void add_row(const cross_place &t, uint32_t arms,
+                                               cross_column *c) {
+    constexpr int STRIDE = stride_of(EACH);
+    int left = arm_of(arms, LEFT), right = arm_of(arms, RIGHT);
+    int from = t.sums - 4 * left, to = t.sums + 4 * right + 4;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-        c->even[k] += to[k * p.stride] - from[k * p.stride];
-        c->odd[k] += to[(WORDS + k) * p.stride] - from[(WORDS + k) * p.stride];
+        int even = 4 * k * STRIDE, odd = 4 * (WORDS + k) * STRIDE;
+        c->even[k] += shared_at<uint32_t>(to + even) - shared_at<uint32_t>(from + even);
+        c->odd[k] += shared_at<uint32_t>(to + odd) - shared_at<uint32_t>(from + odd);
     }
-    c->count += arm.z + arm.w + 1u;
+    c->count += (uint32_t)(left + right + 1);
 }
 
-/* A thread's words in the ring; nobody else's. */
-static __device__ __forceinline__ uint32_t *ring_words(const cross_memory &m, int slot) {
-    return m.ring + (slot * 2 * WORDS + 2 * quarter()) * RING_STRIDE + (int)threadIdx.x / 4;
-}
+enum { SLOT_BYTES = 4 * RING_SLOT, RING_ODD = 4 * WORDS * RING_STRIDE };
 
-/* The four threads of a pixel share its count. */
-static __device__ __forceinline__ void ring_put(const cross_memory &m, int slot,
+/* at: a slot's distance from the first one. The threads of a pixel share its count. */
+static __device__ __forceinline__ void ring_put(const cross_place &t, int at,
                                                 const cross_column &c) {
-    uint32_t *to = ring_words(m, slot);
+    int to = t.ring + at;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-        to[k * RING_STRIDE] = c.even[k];
-        to[(WORDS + k) * RING_STRIDE] = c.odd[k];
+        shared_at<uint32_t>(to + 4 * k * RING_STRIDE) = c.even[k];
+        shared_at<uint32_t>(to + 4 * k * RING_STRIDE + RING_ODD) = c.odd[k];
     }
-    if (quarter() == 0)
-        m.counts[slot * COLUMNS_MOST + (int)threadIdx.x / 4] = (uint16_t)c.count;
+    shared_at<uint16_t>(t.counts + at) = (uint16_t)c.count;
 }
 
 /* Four sums / count by multiplying with inverse; up is half of count. Exact while sum * count
@@ -164,123 +210,158 @@ static __device__ __forceinline__ uint32_t means(uint32_t even, uint32_t odd, ui
     return a + (b << 8) + (c << 16) + (d << 24);
 }
 
-/* Row y lies in slot of the ring. */
-static __device__ __forceinline__ void put_mean(const cross_plan &p, const cross_memory &m,
-                                                uchar4 arm, int slot, uint8_t *out) {
-    int last = slot + arm.y, before = slot - arm.x - 1, column = (int)threadIdx.x / 4;
-    last -= last >= p.slots ? p.slots : 0;
-    before += before < 0 ? p.slots : 0;
-    const uint32_t *to = ring_words(m, last), *from = ring_words(m, before);
-    uint32_t count = (uint32_t)(uint16_t)(m.counts[last * COLUMNS_MOST + column] -
-                                          m.counts[before * COLUMNS_MOST + column]);
-    uint32_t inverse = m.inverse[count], up = max(count / 2, 1u), w[2];
+/* The eight means of the row whose sums lie in the slot at distance at; end: that behind the last
+ * slot. */
+template <int EACH>
+static __device__ __forceinline__ uint2 mean_of(const cross_place &t, uint32_t arms, int at,
+                                                int end) {
+    int last = at + arm_of(arms, DOWN) * SLOT_BYTES,
+        before = at - arm_of(arms, UP) * SLOT_BYTES - SLOT_BYTES;
+    last -= last >= end ? end : 0;
+    before += before < 0 ? end : 0;
+    uint32_t count =
+        (shared_at<uint16_t>(t.counts + last) - shared_at<uint16_t>(t.counts + before)) & 0xffffu;
+    uint32_t inverse = shared_at<uint32_t>(4 * (ring_from(EACH) - INVERSES) + 4 * (int)count),
+             up = max(count / 2, 1u), w[2];
 #pragma unroll
-    for (int k = 0; k < 2; k++)
-        w[k] = means(to[k * RING_STRIDE] - from[k * RING_STRIDE],
-                     to[(WORDS + k) * RING_STRIDE] - from[(WORDS + k) * RING_STRIDE], up, inverse);
-    *reinterpret_cast<uint2 *>(out) = make_uint2(w[0], w[1]);
+    for (int k = 0; k < 2; k++) {
+        int to = t.ring + last + 4 * k * RING_STRIDE, from = t.ring + before + 4 * k * RING_STRIDE;
+        w[k] = means(shared_at<uint32_t>(to) - shared_at<uint32_t>(from),
+                     shared_at<uint32_t>(to + RING_ODD) - shared_at<uint32_t>(from + RING_ODD), up,
+                     inverse);
+    }
+    return make_uint2(w[0], w[1]);
 }
 
-static __device__ void start_block(const cross_plan &p, const cross_memory &m) {
+template <int EACH> static __device__ void start_block(const cross_plan &p, const cross_place &t) {
     cross_column none = {};
     for (int slot = 0; slot < p.slots; slot++)
-        ring_put(m, slot, none);
+        ring_put(t, slot * SLOT_BYTES, none);
     for (int i = (int)threadIdx.x; i <= COUNT_MOST; i += THREADS)
-        m.inverse[i] = i < 2 ? 0xffffffffu : 0xffffffffu / (uint32_t)i + 1;
+        shared_at<uint32_t>(4 * (ring_from(EACH) - INVERSES + i)) =
+            i < 2 ? 0xffffffffu : 0xffffffffu / (uint32_t)i + 1;
 }
 
-/* The arms of a thread's pixel in row y, or of a pixel nearby where there is none. */
-static __device__ __forceinline__ uchar4 arms_at(const cross_args &a, const uchar4 *column, int y) {
-    return __ldg(column + (ptrdiff_t)stage_clamp(y, 0, a.grid.height - 1) * a.grid.width);
+/* Eight 16-bit labels from the bytes of two rows of which each is a sum of two costs. */
+static __device__ __forceinline__ uint4 sum_rows(uint2 upper, uint2 lower) {
+    return make_uint4(__byte_perm(upper.x, 0, 0x4140) + __byte_perm(lower.x, 0, 0x4140),
+                      __byte_perm(upper.x, 0, 0x4342) + __byte_perm(lower.x, 0, 0x4342),
+                      __byte_perm(upper.y, 0, 0x4140) + __byte_perm(lower.y, 0, 0x4140),
+                      __byte_perm(upper.y, 0, 0x4342) + __byte_perm(lower.y, 0, 0x4342));
 }
 
-template <int EACH>
-static __global__ void __launch_bounds__(THREADS, 2)
-    cross_kernel(const __grid_constant__ cross_args a, const __grid_constant__ cross_plan p) {
-    extern __shared__ uint4 memory[];
-    cross_memory m = memory_of(p, memory);
-    int column = (int)threadIdx.x / 4, x = (int)blockIdx.y * p.columns + column;
-    int label = 32 * (int)blockIdx.x + 8 * quarter();
+/* The node of the coarser level that a row ends: each second row does, and the last one. w: means;
+ * upper: the row above, two pixels added. */
+static __device__ __forceinline__ void halve_row(const halve_args &h, const cross_place &t, int y,
+                                                 uint2 w, uint2 *upper) {
+    w = t.exists ? w : make_uint2(0, 0);
+    w.x += __shfl_down_sync(0xffffffffu, w.x, PARTS);
+    w.y += __shfl_down_sync(0xffffffffu, w.y, PARTS);
+    if (!(y & 1) && y + 1 < h.fine.height) {
+        *upper = w;
+        return;
+    }
+    uint4 sums = y & 1 ? sum_rows(*upper, w) : sum_rows(w, make_uint2(0, 0));
+    if (t.exists && !(t.column & 1))
+        *reinterpret_cast<uint4 *>(h.cost + grid_labels(&h.grid, t.x >> 1, y >> 1) + t.label) =
+            sums;
+}
+
+/* HALVE: the next coarser level's costs are made in passing. */
+template <int EACH, bool HALVE>
+static __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
+    cross_kernel(const __grid_constant__ cross_args a, const __grid_constant__ cross_plan p,
+                 const __grid_constant__ halve_args h) {
     int top = (int)blockIdx.z * p.band, bottom = min(top + p.band, a.grid.height);
-    int y = max(0, top - p.reach), slot = 0, slot_out = (2 * p.slots - p.reach) % p.slots;
-    bool exists = column < p.columns && x < a.grid.width && label < a.grid.padded;
-    cross_reader reader = reader_of(a, p);
-    uint8_t *out = a.out + (ptrdiff_t)(x >> 1) * a.grid.padded + label;
-    const uchar4 *arms = reinterpret_cast<const uchar4 *>(a.arms) + min(x, a.grid.width - 1);
+    int y = max(0, top - p.reach), y_out = y - p.reach, end = p.slots * SLOT_BYTES;
+    int at = 0, at_out = (2 * p.slots - p.reach) % p.slots * SLOT_BYTES;
+    cross_place t = place_of<EACH>(a, p);
+    cross_walk in = walk_from(a.grid, t.x - p.halo, y, t.label),
+               out = walk_from(a.grid, t.x, top, t.label);
+    const uint32_t *column =
+                       reinterpret_cast<const uint32_t *>(a.arms) + min(t.x, a.grid.width - 1),
+                   *from = column + (ptrdiff_t)y * a.grid.width,
+                   *from_out = column + (ptrdiff_t)top * a.grid.width;
     cross_column c = {};
-    uint2 words[LOADS], later[LOADS]; /* rows on their way from memory */
-    start_block(p, m);
-    read_row(reader, y, words);
-    read_row(reader, min(y + 1, a.grid.height - 1), later);
-    uchar4 next = arms_at(a, arms, y), next_out = arms_at(a, arms, y - p.reach);
-    for (; y < bottom + p.reach; y++) {
-        uchar4 here = next, here_out = next_out;
-        int y_out = y - p.reach;
-        keep_row(p, words, m.row);
+    uint2 words[2] = {}, upper = {}; /* the next row, on its way from memory; see halve_row */
+    start_block<EACH>(p, t);
+    read_row(a, t, &in, words);
+    uint32_t next = __ldg(from), next_out = __ldg(from_out);
+    for (; y < bottom + p.reach; y++, y_out++) {
+        uint32_t here = next, here_out = next_out;
+        keep_row<EACH>(t, words);
         __syncthreads();
-#pragma unroll
-        for (int k = 0; k < LOADS; k++)
-            words[k] = later[k];
-        read_row(reader, min(y + 2, a.grid.height - 1), later);
-        next = arms_at(a, arms, y + 1);
-        next_out = arms_at(a, arms, y_out + 1);
-        run_sums<EACH>(p, m);
-        __syncthreads();
-        if (exists && y < a.grid.height) {
-            add_row(p, here, column, m.sums, &c);
-            ring_put(m, slot, c);
+        if (y + 1 < a.grid.height) {
+            read_row(a, t, &in, words);
+            next = __ldg(from += a.grid.width);
         }
+        if (y_out >= top && y_out + 1 < bottom)
+            next_out = __ldg(from_out += a.grid.width);
+        run_sums<EACH>(t);
+        __syncthreads();
+        add_row<EACH>(t, here, &c);
+        ring_put(t, at, c);
         __syncwarp();
-        if (exists && y_out >= top)
-            put_mean(p, m, here_out, slot_out,
-                     out + y_out * reader.row + ((x ^ y_out) & 1 ? reader.plane : 0));
-        slot = slot + 1 == p.slots ? 0 : slot + 1;
-        slot_out = slot_out + 1 == p.slots ? 0 : slot_out + 1;
+        if (y_out >= top) {
+            uint2 w = mean_of<EACH>(t, here_out, at_out, end);
+            if (t.exists)
+                *reinterpret_cast<uint2 *>(a.out + out.at) = w;
+            walk_on(a.grid, &out);
+            if constexpr (HALVE)
+                halve_row(h, t, y_out, w, &upper);
+        }
+        at = at + SLOT_BYTES == end ? 0 : at + SLOT_BYTES;
+        at_out = at_out + SLOT_BYTES == end ? 0 : at_out + SLOT_BYTES;
     }
 }
 
-static size_t cross_shared(const cross_plan *p) {
-    return sizeof(uint32_t) * cross_words(*p) +
-           sizeof(uint16_t) * (size_t)(p->slots * COLUMNS_MOST);
+static size_t cross_shared(const cross_plan *p, int each) {
+    return sizeof(uint32_t) * (size_t)(ring_from(each) + p->slots * RING_SLOT);
 }
 
 static struct cross_plan plan_of(const struct cross_args *a, int *each) {
-    struct cross_plan p = {0, a->longest_x, 0, 2 * a->longest_y + 2, a->longest_y, 0};
+    struct cross_plan p = {0, a->longest_x, 2 * a->longest_y + 2, a->longest_y, 0};
     *each = 32 * EACH_SHORT - 1 - 2 * p.halo >= COLUMNS_MOST / 2 ? EACH_SHORT : EACH_LONG;
-    p.columns = stage_min(COLUMNS_MOST, 32 * *each - 1 - 2 * p.halo);
-    for (p.stride = 32 * *each; p.stride % 16 != 4;)
-        p.stride++;
+    p.columns = stage_min(COLUMNS_MOST, 32 * *each - 1 - 2 * p.halo) & ~1;
     return p;
 }
 
 /* As many bands as fill the multiprocessors once. Blocks that share lines of memory follow each
  * other. */
-static dim3 cross_blocks(const backend_cuda *cuda, const cross_args *a, cross_plan *p) {
+static dim3 cross_blocks(const backend_cuda *cuda, const cross_args *a, cross_plan *p, int each) {
     unsigned strips = (unsigned)(a->grid.width + p->columns - 1) / (unsigned)p->columns,
-             slices = (unsigned)(a->grid.padded + 31) / 32;
-    int fit = stage_clamp((int)(cuda->shared_most / (cross_shared(p) + 1024)), 1, 2);
+             slices = (unsigned)(a->grid.padded + 4 * WORDS - 1) / (4 * WORDS);
+    int fit =
+        stage_clamp((int)(cuda->shared_most / (cross_shared(p, each) + 1024)), 1, 1024 / THREADS);
     int bands = stage_max(1, fit * cuda->processors / (int)(strips * slices));
     p->band = stage_max((a->grid.height + bands - 1) / bands, 4 * p->reach + 8);
+    p->band += p->band & 1;
     return dim3(slices, strips, (unsigned)((a->grid.height + p->band - 1) / p->band));
 }
 
+typedef void (*cross_kernel_of)(cross_args, cross_plan, halve_args);
+
 /* Long arms, whose sums or ring do not fit, go through the two stages. */
-static void cross(struct backend *b, const struct cross_args *a) {
+static int cross(struct backend *b, const struct cross_args *a, const struct halve_args *h) {
+    static const cross_kernel_of kernels[2][2] = {
+        {cross_kernel<EACH_SHORT, false>, cross_kernel<EACH_SHORT, true>},
+        {cross_kernel<EACH_LONG, false>, cross_kernel<EACH_LONG, true>}};
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
     int each;
     cross_plan p = plan_of(a, &each);
-    size_t shared = cross_shared(&p);
+    size_t shared = cross_shared(&p, each);
     int count = (2 * a->longest_x + 1) * (2 * a->longest_y + 1);
     if (count > COUNT_MOST || shared > cuda->shared_most) {
         b->run(b, STAGE_cross_x, a, a->grid.width, a->grid.height);
         b->run(b, STAGE_cross_y, a, a->grid.width, a->grid.height);
-        return;
+        return 0;
     }
-    dim3 blocks = cross_blocks(cuda, a, &p);
-    auto kernel = each == EACH_SHORT ? cross_kernel<EACH_SHORT> : cross_kernel<EACH_LONG>;
+    dim3 blocks = cross_blocks(cuda, a, &p, each);
+    cross_kernel_of kernel = kernels[each == EACH_LONG][h != nullptr];
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    kernel<<<blocks, THREADS, shared, cuda->stream>>>(*a, p);
+    kernel<<<blocks, THREADS, shared, cuda->stream>>>(*a, p, h ? *h : halve_args());
     cuda_check(cuda, "cross");
+    return h != nullptr;
 }
 
 void cuda_tune_cross(backend_cuda *cuda) {

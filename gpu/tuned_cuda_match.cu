@@ -110,9 +110,7 @@ static __device__ void mend(const cost_args &a, int x, int first, uint32_t w[4])
 }
 
 /* A row of the other picture in shared memory, an array for what is compared each. */
-template <bool AD, bool CENSUS> struct partner_row {
-    uint32_t *colour, *low, *high;
-};
+template <bool AD, bool CENSUS> struct partner_row { uint32_t *colour, *low, *high; };
 
 template <bool AD, bool CENSUS>
 static __device__ __forceinline__ partner_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {

@@ -299,6 +299,14 @@ static inline void run_image_stage(struct stage_case *c, enum stage stage,
     }
 }
 
+/* What makes a volume may make the next level's in passing. */
+static inline struct halve_args case_half(struct stage_case *c, struct grid fine,
+                                          const uint8_t *cost) {
+    struct grid coarse = case_grid((fine.width + 1) / 2, (fine.height + 1) / 2, fine.labels);
+    return (struct halve_args){coarse, fine, cost, NULL,
+                               case_shorts(c, grid_volume(&coarse), 65535)};
+}
+
 static inline void run_cost_stage(struct stage_case *c, enum stage stage,
                                   const struct stage_shape *s) {
     int w = s->width, h = s->height;
@@ -322,7 +330,13 @@ static inline void run_cost_stage(struct stage_case *c, enum stage stage,
         a.lut = case_lut(c, s->variant % 3 ? COST_LUT : 1 + s->variant * 4);
         a.census_lut = case_bytes(c, CENSUS_LUT, COST_MOST / 2);
         a.cost = case_bytes(c, volume, 255);
-        b->run(b, stage, &a, w, h);
+        struct halve_args half = case_half(c, g, a.cost);
+        if (!(s->variant & 4)) {
+            b->run(b, stage, &a, w, h);
+        } else if (!b->cost_and_halve || !b->cost_and_halve(b, &a, &half)) {
+            b->run(b, stage, &a, w, h);
+            b->run(b, STAGE_halve, &half, half.grid.width, half.grid.height);
+        }
     } else if (stage == STAGE_cost_smooth_x || stage == STAGE_cost_smooth_y) {
         struct cost_smooth_args a = {
             g, case_bytes(c, volume, COST_MOST), case_shorts(c, volume, 256 * COST_MOST),
@@ -340,13 +354,17 @@ static inline void run_cost_stage(struct stage_case *c, enum stage stage,
                                case_bytes(c, volume, 255),
                                longest_x,
                                longest_y};
+        struct halve_args half = case_half(c, g, a.out);
+        int with_half = at_once && s->variant & 2, done = 0;
         if (at_once && b->cross) {
-            b->cross(b, &a);
+            done = b->cross(b, &a, with_half ? &half : NULL);
         } else {
             b->run(b, STAGE_cross_x, &a, w, h); /* the y pass needs sums that belong to the arms */
             if (stage == STAGE_cross_y)
                 b->run(b, stage, &a, w, h);
         }
+        if (with_half && !done)
+            b->run(b, STAGE_halve, &half, half.grid.width, half.grid.height);
         if (at_once)
             case_forget(c, a.between);
     } else if (stage == STAGE_halve) {
