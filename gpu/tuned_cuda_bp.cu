@@ -73,26 +73,38 @@ __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
     }
 }
 
+/* The beliefs of p and q, neighbours in a row: p's after its neighbours' half-step, q's out of the
+ * messages in memory. INSIDE: all that they need exists. */
+template <bool INSIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void last_beliefs(const bp_level &a, const place &p, const place &q,
+                                             lanes *of_p, lanes *of_q) {
+    lanes in[DIRECTIONS];
+    receive_all<INSIDE, false, false, GROUP, EDGES>(a, p, in);
+    *of_p = cost_of<INSIDE, false>(a, p, !a.colour);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        lanes_add(of_p, &in[r]);
+    *of_q = belief_in_memory<INSIDE>(a, q, a.colour);
+}
+
 /* The last half-step of the finest level, and the labels of both colours. */
 template <int GROUP, bool EDGES>
 __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ pick_args pick) {
     if constexpr (!LEFT_OUT(GROUP)) {
-        __shared__ belief_store store;
+        __shared__ belief_store<2> store;
         cuda_follow();
-        place p = place_of<GROUP>(a, !a.colour);
+        place p = place_of<GROUP>(a, !a.colour), q = place_of<GROUP>(a, a.colour);
         if (p.y >= a.grid.height)
             return;
-        lanes in[DIRECTIONS], belief = cost_of<false, false>(a, p, !a.colour);
-        if (all_inside(a, p, 2))
-            receive_all<true, false, false, GROUP, EDGES>(a, p, in);
+        lanes of_p, of_q;
+        if (all_inside(a, p, 2)) /* then q's neighbours exist as well */
+            last_beliefs<true, GROUP, EDGES>(a, p, q, &of_p, &of_q);
         else
-            receive_all<false, false, false, GROUP, EDGES>(a, p, in);
-        pick_label<GROUP>(pick, p, belief, in, store);
-        p = place_of<GROUP>(a, a.colour);
-        belief = cost_of<false, false>(a, p, a.colour);
-        read_all<false, false>(a, p, in);
-        pick_label<GROUP>(pick, p, belief, in, store);
+            last_beliefs<false, GROUP, EDGES>(a, p, q, &of_p, &of_q);
+        uint32_t best_p = best_label<GROUP>(pick, p, of_p, store, 0);
+        uint32_t best_q = best_label<GROUP>(pick, q, of_q, store, 1);
+        pick_two<GROUP>(pick, p, q, best_p, best_q, store);
     }
 }
 
@@ -101,14 +113,13 @@ template <int GROUP>
 __global__ void BP_BOUNDS pick_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ pick_args pick) {
     if constexpr (!LEFT_OUT(GROUP)) {
-        __shared__ belief_store store;
+        __shared__ belief_store<1> store;
         cuda_follow();
         place p = place_of<GROUP>(a, a.colour);
         if (p.y >= a.grid.height)
             return;
-        lanes in[DIRECTIONS], belief = cost_of<false, false>(a, p, a.colour);
-        read_all<false, false>(a, p, in);
-        pick_label<GROUP>(pick, p, belief, in, store);
+        lanes belief = belief_in_memory<false>(a, p, a.colour);
+        pick_one<GROUP>(pick, p, best_label<GROUP>(pick, p, belief, store, 0), store, 0);
     }
 }
 

@@ -296,18 +296,39 @@ __device__ __forceinline__ void receive_all(const bp_level &a, const place &p,
 
 /* What p gets from its four neighbours as it lies in memory. */
 template <bool INSIDE, bool PARENT>
-__device__ __forceinline__ void read_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
+__device__ __forceinline__ void words_all(const bp_level &a, const place &p,
+                                          label_words in[DIRECTIONS]) {
     int odd = p.x & 1;
-    label_words up = message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
-    label_words down =
-        message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
-    label_words left = message_at<INSIDE, PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
-    label_words right =
+    in[UP] = message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
+    in[DOWN] = message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
+    in[LEFT] = message_at<INSIDE, PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
+    in[RIGHT] =
         message_at<INSIDE, PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
-    in[UP] = lanes_of(up);
-    in[DOWN] = lanes_of(down);
-    in[LEFT] = lanes_of(left);
-    in[RIGHT] = lanes_of(right);
+}
+
+template <bool INSIDE, bool PARENT>
+__device__ __forceinline__ void read_all(const bp_level &a, const place &p, lanes in[DIRECTIONS]) {
+    label_words words[DIRECTIONS];
+    words_all<INSIDE, PARENT>(a, p, words);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        in[r] = lanes_of(words[r]);
+}
+
+/* Cost and messages as they lie in memory, added; the finest level. */
+template <bool INSIDE>
+__device__ __forceinline__ lanes belief_in_memory(const bp_level &a, const place &p, int colour) {
+    label_words cost = words_at<INSIDE>(a.cost8 + cost_place(a, p, colour, 0, 0), p.exists),
+                in[DIRECTIONS];
+    words_all<INSIDE, false>(a, p, in);
+    label_sums sums;
+    lanes belief;
+    sums_start(&sums, &cost);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        sums_add(&sums, &in[r]);
+    sums_lanes(&sums, &belief);
+    return belief;
 }
 
 #endif

@@ -20,76 +20,122 @@ template <int GROUP> __device__ __forceinline__ uint32_t group_min(const place &
     return value;
 }
 
-/* A block's beliefs, register 0 to 3 and 4 to 7 of each thread, so that any thread of a group
- * gets at any label. */
-struct belief_store {
-    uint4 part[2][256];
-};
+/* The beliefs of one or two pixels of each group of a block, register 0 to 3 and 4 to 7 of each
+ * thread, so that any thread of a group gets at any label. */
+template <int PIXELS> struct belief_store { uint4 part[PIXELS][2][256]; };
 
-__device__ __forceinline__ uint16_t *belief_of(belief_store &store, int thread, int label) {
+/* start: the group's first thread. */
+template <int PIXELS>
+__device__ __forceinline__ uint16_t *belief_of(belief_store<PIXELS> &store, int pixel, int start,
+                                               int label) {
     int i = label % LABEL_BLOCK;
-    uint4 *words = &store.part[i >> 2 & 1][thread + label / LABEL_BLOCK];
+    uint4 *words = &store.part[pixel][i >> 2 & 1][start + label / LABEL_BLOCK];
     return reinterpret_cast<uint16_t *>(words) + 2 * (i & 3) + (i >> 3);
 }
 
-/* The least of a thread's 16 beliefs, above its number (0 to 15) in the lower half. Beliefs of
- * one pixel differ by less than 4096, so that a lane has room for the number. */
-__device__ __forceinline__ uint32_t least_key(const lanes &belief) {
-    uint32_t least = lanes_least(&belief);
-    least = lanes_min(least, __funnelshift_l(least, least, 16));
+__device__ __forceinline__ int thread_number(void) {
+    return (int)(threadIdx.x + 32 * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+/* A data cost and four messages; those that come straight from a neighbour's sums (receive) reach
+ * COST_MOST + 3 * 255. So a lane has room for a belief above the number of a thread's label. */
+enum { BELIEF_MOST = COST_MOST + 4 * (COST_MOST + 3 * 255), BELIEF_ROOM = 4095 };
+static_assert(BELIEF_MOST + 255 <= BELIEF_ROOM, "a belief fits into twelve bits");
+
+/* Keeps the beliefs of a pixel; returns the least one of its group above its label's number. A
+ * number added to all labels changes nothing. All threads of a warp call this together. */
+template <int GROUP, int PIXELS>
+__device__ __forceinline__ uint32_t best_label(const pick_args &a, const place &p, lanes belief,
+                                               belief_store<PIXELS> &store, int pixel) {
+    if (!GROUP && a.grid.labels != a.grid.padded) {
+        lanes_pad(&belief, p.first, a.grid.labels);
+        for (int i = 0; i < LANE_REGISTERS; i++)
+            belief.v[i] = lanes_min(belief.v[i], lanes_both(BELIEF_ROOM));
+    }
+    int thread = thread_number();
+    const uint32_t *v = belief.v;
+    store.part[pixel][0][thread] = make_uint4(v[0], v[1], v[2], v[3]);
+    store.part[pixel][1][thread] = make_uint4(v[4], v[5], v[6], v[7]);
     lanes keys;
 #pragma unroll
     for (uint32_t i = 0; i < LANE_REGISTERS; i++)
-        keys.v[i] = (lanes_min(belief.v[i] - least, 0x0fff0fffu) << 4) + (i | (i + 8) << 16);
+        keys.v[i] = 16 * v[i] + (i | (i + 8) << 16);
     uint32_t key = lanes_least(&keys);
-    return least << 16 | min(key & 0xffff, key >> 16);
+    key = min(key & 0xffff, key >> 16);
+    return group_min<GROUP>(p, key >> 4 << 16 | ((uint32_t)p.first + (key & 15)));
 }
 
-/* belief is the cost on entry; a number added to all labels of a message in changes nothing.
- * All threads of a warp call this together. */
-template <int GROUP>
-__device__ __forceinline__ void pick_label(const pick_args &a, const place &p, lanes belief,
-                                           const lanes in[DIRECTIONS], belief_store &store) {
-#pragma unroll
-    for (int r = 0; r < DIRECTIONS; r++)
-        lanes_add(&belief, &in[r]);
-    if (!GROUP && a.grid.labels != a.grid.padded)
-        lanes_pad(&belief, p.first, a.grid.labels);
-    uint32_t key = group_min<GROUP>(p, least_key(belief) + (uint32_t)p.first);
-    int best = (int)(key & 0xffff), least = (int)(key >> 16), before = 0, after = 0;
-    int thread = (int)(threadIdx.x + 32 * (threadIdx.y + blockDim.y * threadIdx.z));
-    store.part[0][thread] = make_uint4(belief.v[0], belief.v[1], belief.v[2], belief.v[3]);
-    store.part[1][thread] = make_uint4(belief.v[4], belief.v[5], belief.v[6], belief.v[7]);
-    __syncwarp();
-    bool writes = p.exists && p.in_group == 0;
-    if (writes) { /* the best label and those beside it must not be found again */
-        uint16_t *here = belief_of(store, thread, best);
-        *here = 0xffff;
-        if (best > 0) {
-            uint16_t *below = belief_of(store, thread, best - 1);
-            before = *below;
-            *below = 0xffff;
-        }
-        if (best + 1 < a.grid.labels) {
-            uint16_t *above = belief_of(store, thread, best + 1);
-            after = *above;
-            *above = 0xffff;
-        }
+/* The best label and those beside it must not be found again; before and after get the beliefs of
+ * these. */
+template <int PIXELS>
+__device__ __forceinline__ void mask_best(const pick_args &a, belief_store<PIXELS> &store,
+                                          int pixel, int start, int best, int *before, int *after) {
+    *belief_of(store, pixel, start, best) = 0xffff;
+    if (best > 0) {
+        uint16_t *below = belief_of(store, pixel, start, best - 1);
+        *before = *below;
+        *below = 0xffff;
     }
-    __syncwarp();
-    uint4 low = store.part[0][thread], high = store.part[1][thread];
+    if (best + 1 < a.grid.labels) {
+        uint16_t *above = belief_of(store, pixel, start, best + 1);
+        *after = *above;
+        *above = 0xffff;
+    }
+}
+
+template <int GROUP, int PIXELS>
+__device__ __forceinline__ int second_best(const place &p, belief_store<PIXELS> &store, int pixel) {
+    uint4 low = store.part[pixel][0][thread_number()], high = store.part[pixel][1][thread_number()];
     lanes rest = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-    int second = min((int)(group_least<GROUP>(p, lanes_least(&rest)) & 0xffff), least + 255);
-    __syncwarp();
-    if (!writes)
-        return;
-    int offset = 0;
+    return (int)(group_least<GROUP>(p, lanes_least(&rest)) & 0xffff);
+}
+
+__device__ __forceinline__ void write_label(const pick_args &a, int x, int y, uint32_t key,
+                                            int before, int after, int second) {
+    int best = (int)(key & 0xffff), least = (int)(key >> 16), offset = 0;
     if (best > 0 && best + 1 < a.grid.labels)
         offset = subpixel_offset(before, least, after, a.subpixel);
-    size_t i = (size_t)p.y * (size_t)a.grid.width + (size_t)p.x;
+    size_t i = (size_t)y * (size_t)a.grid.width + (size_t)x;
     a.label[i] = (uint16_t)best;
     a.disparity[i] = (int16_t)(16 * (a.min_disparity + best) + offset);
-    a.confidence[i] = (uint8_t)(second - least);
+    a.confidence[i] = (uint8_t)(min(second, least + 255) - least);
+}
+
+/* stage_pick of one pixel a group, whose beliefs are kept as number pixel. */
+template <int GROUP, int PIXELS>
+__device__ __forceinline__ void pick_one(const pick_args &a, const place &p, uint32_t key,
+                                         belief_store<PIXELS> &store, int pixel) {
+    bool writes = p.exists && p.in_group == 0;
+    int before = 0, after = 0;
+    __syncwarp();
+    if (writes)
+        mask_best(a, store, pixel, thread_number(), (int)(key & 0xffff), &before, &after);
+    __syncwarp();
+    int second = second_best<GROUP>(p, store, pixel);
+    if (writes)
+        write_label(a, p.x, p.y, key, before, after, second);
+}
+
+/* Of two pixels, p and q, that lie in one row: the first thread of a group takes one, the second
+ * thread the other. */
+template <int GROUP>
+__device__ __forceinline__ void pick_two(const pick_args &a, const place &p, const place &q,
+                                         uint32_t key_p, uint32_t key_q, belief_store<2> &store) {
+    if constexpr (GROUP < 2) {
+        pick_one<GROUP>(a, p, key_p, store, 0);
+        pick_one<GROUP>(a, q, key_q, store, 1);
+    } else {
+        int mine = p.in_group, before = 0, after = 0, x = mine ? q.x : p.x;
+        uint32_t key = mine ? key_q : key_p;
+        bool writes = mine < 2 && (mine ? q.exists : p.exists);
+        __syncwarp();
+        if (writes)
+            mask_best(a, store, mine, thread_number() - mine, (int)(key & 0xffff), &before, &after);
+        __syncwarp();
+        int second_p = second_best<GROUP>(p, store, 0), second_q = second_best<GROUP>(p, store, 1);
+        if (writes)
+            write_label(a, x, p.y, key, before, after, mine ? second_q : second_p);
+    }
 }
 
 #endif
