@@ -2,63 +2,22 @@
  * "gst:PIPELINE": live pairs out of anything that GStreamer reaches, written as for gst-launch with
  * appsinks named left and right, or one named both for pictures side by side. Samples are offered
  * to the pairing by GStreamer's threads under the lock; read takes the newest pair. A pipeline that
- * fails is started again.
+ * fails is started again. Opening: source_live_gst_open.c.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/controls_gst.h"
-#include "capture/pairing.h"
+#include "capture/source_live_gst_private.h"
+
+#include "capture/controls.h"
 #include "capture/pixel_format.h"
-#include "capture/source_private.h"
-#include "capture/source_status.h"
 #include "config/clock.h"
 #include "config/log.h"
 
 #include <errno.h>
-#include <glib.h>
-#include <gst/app/gstappsink.h>
-#include <gst/gst.h>
-#include <gst/video/video.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
-#define NS_PER_S 1000000000LL
 #define READ_NS (NS_PER_S / 10)
-#define FIRST_NS (20 * NS_PER_S) /* network cameras take their time */
 #define SILENT_NS (5 * NS_PER_S)
 #define RETRY_NS NS_PER_S
-#define RATE_TIMES 32
-
-struct stream {
-    _Atomic(struct live_gst *) owner; /* set last: hands the rest over to GStreamer's thread */
-    int side;
-    GstAppSink *sink;
-    GstSample *slot[PAIRING_SLOTS], *newest;
-    uint32_t sequence;
-    int64_t times[RATE_TIMES];
-    long came;
-    struct camera_status status;
-};
-
-struct live_gst {
-    struct source source; /* first */
-    char *name;
-    struct source_options options;
-    GstElement *pipeline;
-    GstBus *bus;
-    int streams, failed;
-    int64_t retry_ns;
-    char said[256];
-
-    pthread_mutex_t lock; /* guards the rest */
-    pthread_cond_t came;
-    struct stream stream[2];
-    struct pairing pairing;
-    struct pair_of_slots newest;
-    int have_newest, ended, told_arrival;
-    long passed;
-    int64_t seen_ns;
-};
 
 /* ---- GStreamer's threads */
 
@@ -136,6 +95,12 @@ static void on_end(GstAppSink *sink, gpointer context) {
     gst->ended = 1;
     pthread_cond_signal(&gst->came);
     pthread_mutex_unlock(&gst->lock);
+}
+
+void live_gst_listen(struct live_gst *gst, struct stream *stream) {
+    GstAppSinkCallbacks callbacks = {.new_sample = on_sample, .eos = on_end};
+    atomic_store(&stream->owner, gst);
+    gst_app_sink_set_callbacks(stream->sink, &callbacks, stream, NULL);
 }
 
 /* ---- the reader */
@@ -334,145 +299,6 @@ static void live_gst_close(struct source *source) {
     g_free(gst);
 }
 
-/* ---- opening */
-
-static GstAppSink *find_sink(struct live_gst *gst, const char *name) {
-    GstElement *element = gst_bin_get_by_name(GST_BIN(gst->pipeline), name);
-    if (element && GST_IS_APP_SINK(element))
-        return GST_APP_SINK(element);
-    gst_clear_object(&element);
-    return NULL;
-}
-
-static int find_sinks(struct live_gst *gst) {
-    gst->stream[0].sink = find_sink(gst, "both");
-    gst->streams = gst->stream[0].sink ? 1 : 2;
-    if (gst->streams == 2) {
-        gst->stream[0].sink = find_sink(gst, "left");
-        gst->stream[1].sink = find_sink(gst, "right");
-    }
-    if (!gst->stream[0].sink || (gst->streams == 2 && !gst->stream[1].sink)) {
-        log_error(gst->name,
-                  "has no sinks for us; end it in \"! videoconvert ! appsink name=left\" and "
-                  "name=right, or in one appsink name=both");
-        return -EINVAL;
-    }
-    GstCaps *caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
-    for (int i = 0; i < gst->streams; i++) {
-        struct stream *stream = &gst->stream[i];
-        GstAppSinkCallbacks callbacks = {.new_sample = on_sample, .eos = on_end};
-        stream->side = i;
-        g_snprintf(stream->status.name, sizeof stream->status.name, "%s: %.32s",
-                   gst->streams == 1 ? "camera"
-                   : i               ? "right camera"
-                                     : "left camera",
-                   gst->name);
-        g_object_set(stream->sink, "caps", caps, "max-buffers", 2, "drop", TRUE, NULL);
-        atomic_store(&stream->owner, gst);
-        gst_app_sink_set_callbacks(stream->sink, &callbacks, stream, NULL);
-    }
-    gst_caps_unref(caps);
-    return 0;
-}
-
-static int open_pipeline(struct live_gst *gst, const char *text) {
-    GError *error = NULL;
-    if (gst_init_check(NULL, NULL, &error))
-        gst->pipeline = gst_parse_launch(text, &error);
-    if (!gst->pipeline || error) {
-        log_error(gst->name, "%s", error ? error->message : "GStreamer does not start");
-        g_clear_error(&error);
-        gst_clear_object(&gst->pipeline);
-        return -EINVAL;
-    }
-    gst->bus = gst_element_get_bus(gst->pipeline);
-    if (!GST_IS_BIN(gst->pipeline)) {
-        log_error(gst->name, "is one element, not a pipeline");
-        return -EINVAL;
-    }
-    return find_sinks(gst);
-}
-
-/* Where the pipeline has elements that offer some. */
-static void find_controls(struct live_gst *gst) {
-    struct controls *controls = gst->source.controls = controls_open();
-    int found = 0;
-    for (int i = 0; controls && i < gst->streams; i++)
-        found += controls_gst_attach(controls, i, GST_ELEMENT(gst->stream[i].sink)) == 0;
-    if (!found)
-        controls_close(&gst->source.controls);
-}
-
-/* Size, colour and rate of one stream from its caps; 0, or -EAGAIN as long as it has none. */
-static int learn_stream(struct live_gst *gst, int i, GstVideoInfo *info) {
-    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(gst->stream[i].sink), "sink");
-    GstCaps *caps = gst_pad_get_current_caps(pad);
-    int known = caps && gst_video_info_from_caps(info, caps);
-    gst_clear_caps(&caps);
-    gst_object_unref(pad);
-    return known ? 0 : -EAGAIN;
-}
-
-static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
-    int64_t until = clock_ns() + FIRST_NS;
-    while (clock_ns() < until) {
-        int status = 0;
-        for (int i = 0; i < gst->streams; i++)
-            status |= learn_stream(gst, i, &info[i]);
-        if (!status)
-            return 0;
-        GstMessage *message =
-            gst_bus_timed_pop_filtered(gst->bus, 20 * GST_MSECOND, GST_MESSAGE_ERROR);
-        if (!message)
-            continue;
-        GError *error = NULL;
-        gst_message_parse_error(message, &error, NULL);
-        log_error(gst->name, "%s (RGB or GRAY8 is taken; put videoconvert before the appsink)",
-                  error->message);
-        g_error_free(error);
-        gst_message_unref(message);
-        return -EIO;
-    }
-    log_error(gst->name, "gave no picture in %d s", (int)(FIRST_NS / NS_PER_S));
-    return -ETIMEDOUT;
-}
-
-static int learn(struct live_gst *gst) {
-    GstVideoInfo info[2];
-    struct source *source = &gst->source;
-    gst_video_info_init(&info[0]);
-    gst_video_info_init(&info[1]);
-    gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
-    int error = wait_for_first(gst, info);
-    if (error)
-        return error;
-    if (gst->streams == 1)
-        info[1] = info[0];
-    if (info[0].width != info[1].width || info[0].height != info[1].height) {
-        log_error(gst->name, "left is %dx%d but right is %dx%d; both must be of one size",
-                  info[0].width, info[0].height, info[1].width, info[1].height);
-        return -EINVAL;
-    }
-    int64_t interval[2] = {0, 0};
-    source->channels = 3;
-    for (int i = 0; i < 2; i++) {
-        if (GST_VIDEO_INFO_FORMAT(&info[i]) == GST_VIDEO_FORMAT_GRAY8)
-            source->channels = 1;
-        if (info[i].fps_n > 0 && info[i].fps_d > 0)
-            interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
-    }
-    source->width = gst->streams == 2 ? info[0].width : info[0].width / 2;
-    source->height = info[0].height;
-    source->rate = interval[0] ? 1e9 / (double)interval[0] : 0;
-    pthread_mutex_lock(&gst->lock); /* samples have come since: from here on they are paired */
-    pairing_restart(&gst->pairing);
-    long pairs = gst->pairing.pairs;
-    pairing_init(&gst->pairing, (int64_t)(gst->options.sync_tolerance_ms * 1e6), interval);
-    gst->pairing.pairs = pairs;
-    pthread_mutex_unlock(&gst->lock);
-    return 0;
-}
-
 struct source *source_live_gst_open(const char *word, const struct source_options *options,
                                     int *error) {
     struct live_gst *gst = g_new0(struct live_gst, 1);
@@ -490,11 +316,7 @@ struct source *source_live_gst_open(const char *word, const struct source_option
     pthread_mutex_init(&gst->lock, NULL);
     pairing_init(&gst->pairing, 0, (const int64_t[]){0, 0});
     gst->seen_ns = clock_ns();
-    int code = open_pipeline(gst, strchr(word, ':') + 1);
-    if (!code)
-        code = learn(gst);
-    if (!code)
-        find_controls(gst);
+    int code = live_gst_begin(gst, strchr(word, ':') + 1);
     if (!code)
         return &gst->source;
     live_gst_close(&gst->source);
