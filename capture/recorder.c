@@ -1,24 +1,22 @@
 /*
  * capture/recorder.h on GStreamer: appsrc ! taginject ! matroskamux ! filesink, twice into one mux;
  * an encoder comes in front of taginject when the first pair shows the format. The row of a pair in
- * the CSV file is written by the thread that writes the left picture.
+ * the CSV file is written by the thread that writes the left picture. What lies beside the file:
+ * recording_files.c.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/recorder.h"
 
 #include "capture/pixel_format.h"
 #include "capture/recorder_format.h"
+#include "capture/recording_files.h"
 #include "config/log.h"
-#include "config/params_file.h"
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
 
 #define WAITING_MOST (64u << 20) /* bytes of one track that may wait for the disk */
 #define END_S 20
@@ -29,9 +27,7 @@ struct recorder {
     GstBus *bus;
     GstAppSrc *track[2];
     int tracks; /* 1: both pictures side by side */
-    FILE *csv;
-    char *about_path;
-    GKeyFile *about;
+    struct recording_files beside;
     int ffv1;                  /* GStreamer can make it */
     uint32_t fourcc;           /* of the pictures, from the first pair on */
     struct image converted[2]; /* for formats that the file cannot hold */
@@ -41,13 +37,6 @@ struct recorder {
     GMutex lock;               /* guards status */
     struct recorder_status status;
 };
-
-char *recording_beside(const char *path, const char *ending) {
-    size_t length = strlen(path);
-    if (g_str_has_suffix(path, ".mkv"))
-        length -= 4;
-    return g_strdup_printf("%.*s%s", (int)length, path, ending);
-}
 
 char *recorder_default_path(void) {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_VIDEOS);
@@ -61,98 +50,6 @@ char *recorder_default_path(void) {
 
 /* ---- opening */
 
-static int fail_to_write(const char *path, int error) {
-    log_error(path, "cannot be written: %s; is there such a folder, and may you write there?",
-              strerror(error));
-    return -error;
-}
-
-static int write_about(struct recorder *recorder) {
-    GError *error = NULL;
-    if (g_key_file_save_to_file(recorder->about, recorder->about_path, &error))
-        return 0;
-    log_error(recorder->about_path, "cannot be written: %s", error->message);
-    g_error_free(error);
-    return -EIO;
-}
-
-static void describe(struct recorder *recorder, const struct recorder_about *about) {
-    GKeyFile *file = recorder->about = g_key_file_new();
-    const struct source_options none = {0};
-    const struct source_options *o = about->options ? about->options : &none;
-    GDateTime *now = g_date_time_new_now_utc();
-    char *time = g_date_time_format_iso8601(now);
-    g_key_file_set_string(file, "recording", "source", about->source->name);
-    g_key_file_set_string(file, "recording", "time", time);
-    g_key_file_set_integer(file, "recording", "width", about->source->width);
-    g_key_file_set_integer(file, "recording", "height", about->source->height);
-    g_key_file_set_integer(file, "recording", "tracks", recorder->tracks);
-    g_key_file_set_integer(file, "recording", "channels", about->source->channels);
-    g_key_file_set_boolean(file, "recording", "rectified", o->rectified);
-    g_key_file_set_boolean(file, "recording", "swap", about->swap);
-    const char *const sides[2] = {"left", "right"};
-    for (int i = 0; i < 2; i++) {
-        char key[32];
-        g_snprintf(key, sizeof key, "%s_flip", sides[i]);
-        g_key_file_set_boolean(file, "recording", key, o->flip[i]);
-        g_snprintf(key, sizeof key, "%s_rotate180", sides[i]);
-        g_key_file_set_boolean(file, "recording", key, o->rotate180[i]);
-    }
-    char rate[G_ASCII_DTOSTR_BUF_SIZE];
-    g_key_file_set_string(file, "recording", "rate",
-                          g_ascii_formatd(rate, sizeof rate, "%.9g", about->source->rate));
-    g_free(time);
-    g_date_time_unref(now);
-}
-
-/* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
-static int copy_calibration(const char *from, int number, const char *path) {
-    char *text = NULL;
-    char *to = recording_beside(path, number ? ".calibration-2.yml" : ".calibration.yml");
-    gsize length;
-    GError *error = NULL;
-    int ok = g_file_get_contents(from, &text, &length, &error) &&
-             g_file_set_contents(to, text, (gssize)length, &error);
-    if (!ok) {
-        log_error(from, "cannot be copied beside the recording: %s", error->message);
-        g_error_free(error);
-    }
-    g_free(text);
-    g_free(to);
-    return ok ? 0 : -EIO;
-}
-
-/* The files beside it. */
-static int open_beside(struct recorder *recorder, const struct recorder_about *about) {
-    char *csv = recording_beside(recorder->path, ".csv");
-    char *settings = recording_beside(recorder->path, ".ini");
-    int error = 0;
-    recorder->about_path = recording_beside(recorder->path, ".recording.ini");
-    if (g_file_test(recorder->path, G_FILE_TEST_IS_REGULAR) || access(csv, F_OK) == 0 ||
-        access(settings, F_OK) == 0) {
-        log_error(recorder->path,
-                  "exists already, or a .csv or .ini of that name does; choose another"
-                  " name");
-        error = -EEXIST;
-    }
-    if (!error) {
-        recorder->csv = g_fopen(csv, "we");
-        error = recorder->csv ? params_save(about->params, settings, NULL)
-                              : fail_to_write(recorder->path, errno);
-    }
-    if (!error) {
-        fprintf(recorder->csv, "index,left_ns,right_ns,left_sequence,right_sequence,start_ns,"
-                               "left_time_ns,right_time_ns\n");
-        describe(recorder, about);
-        error = write_about(recorder);
-    }
-    for (int i = 0; i < 2 && !error && about->calibration && about->calibration[i]; i++)
-        error = copy_calibration(about->calibration[i], i, recorder->path);
-    g_free(csv);
-    g_free(settings);
-    return error;
-}
-
 static GQuark row_quark(void) {
     return g_quark_from_static_string("livestereo-row");
 }
@@ -161,19 +58,12 @@ static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer 
     struct recorder *recorder = context;
     (void)pad;
     atomic_load(&recorder->given);
-    if (atomic_load(&recorder->written) ==
-        0) { /* for replay: grey of 10 or 12 bits looks like 16 */
-        char name[5];
-        g_key_file_set_string(recorder->about, "recording", "format",
-                              pixel_fourcc_name(recorder->fourcc, name));
-        write_about(recorder);
-    }
+    if (atomic_load(&recorder->written) == 0)
+        recording_files_set_format(&recorder->beside, recorder->fourcc);
     const char *row = gst_mini_object_get_qdata(
         GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
-    if (row) {
-        fputs(row, recorder->csv);
-        fflush(recorder->csv); /* a crash must not take the times along */
-    }
+    if (row)
+        recording_files_add_row(&recorder->beside, row);
     atomic_fetch_add(&recorder->written, 1);
     return GST_PAD_PROBE_OK;
 }
@@ -222,19 +112,6 @@ static int open_pipeline(struct recorder *recorder) {
     return 0;
 }
 
-/* What open made; without a pair it is no recording. */
-static void remove_files(const struct recorder *recorder) {
-    static const char *const endings[] = {".csv", ".ini", ".recording.ini", ".calibration.yml",
-                                          ".calibration-2.yml"};
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        g_autofree char *path = recording_beside(recorder->path, endings[i]);
-        g_unlink(path);
-    }
-    if (g_file_test(recorder->path, G_FILE_TEST_IS_REGULAR)) /* and no device or pipe */
-        g_unlink(recorder->path);
-    log_warning(recorder->path, "no pair came from the source, so no file is kept");
-}
-
 static void release(struct recorder *recorder) {
     if (recorder->pipeline) {
         gst_element_set_state(recorder->pipeline, GST_STATE_NULL);
@@ -244,14 +121,10 @@ static void release(struct recorder *recorder) {
         gst_object_unref(recorder->pipeline);
     }
     atomic_load(&recorder->written);
-    if (recorder->csv)
-        fclose(recorder->csv);
-    if (recorder->about)
-        g_key_file_free(recorder->about);
+    recording_files_close(&recorder->beside);
     for (int i = 0; i < 2; i++)
         g_free(recorder->converted[i].data);
     g_mutex_clear(&recorder->lock);
-    g_free(recorder->about_path);
     g_free(recorder->path);
     g_free(recorder);
 }
@@ -266,7 +139,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     if (code)
         log_error(path, "recordings are Matroska files; end the name in .mkv");
     if (!code)
-        code = open_beside(recorder, about);
+        code = recording_files_make(&recorder->beside, path, about, recorder->tracks);
     if (!code)
         code = open_pipeline(recorder);
     if (!code)
@@ -333,11 +206,7 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
     int64_t time_ns = pair->time_ns[side] - recorder->first_ns;
     GST_BUFFER_PTS(buffer) = (GstClockTime)MAX(time_ns, 0);
     if (side == 0) {
-        char *row =
-            g_strdup_printf("%ld,%lld,%lld,%u,%u,%lld,%lld,%lld\n", pair->index,
-                            (long long)pair->taken_ns[0], (long long)pair->taken_ns[1],
-                            pair->sequence[0], pair->sequence[1], (long long)recorder->first_ns,
-                            (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
+        char *row = recording_row_print(pair, recorder->first_ns);
         gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), row_quark(), row, g_free);
     }
     atomic_fetch_add(&recorder->given, 1);
@@ -468,8 +337,10 @@ int recorder_close(struct recorder **pointer) {
         }
     }
     int error = recorder->status.error;
-    if (recorder->status.pairs == 0 && !error)
-        remove_files(recorder);
+    if (recorder->status.pairs == 0 && !error) {
+        recording_files_remove(&recorder->beside);
+        log_warning(recorder->path, "no pair came from the source, so no file is kept");
+    }
     release(recorder);
     return error;
 }

@@ -57,7 +57,4 @@ char *recorder_default_path(void);
 /* For set_tap: context is the recorder. */
 void recorder_tap(void *context, const struct raw_pair *pair);
 
-/* NAME.csv and the like beside NAME.mkv; ending with its dot. g_free. */
-char *recording_beside(const char *path, const char *ending);
-
 #endif

@@ -5,7 +5,7 @@
  */
 #include "capture/source.h"
 
-#include "capture/recorder.h"
+#include "capture/recording_files.h"
 #include "capture/source_private.h"
 #include "config/clock.h"
 #include "config/log.h"

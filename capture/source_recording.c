@@ -6,8 +6,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "capture/pixel_format.h"
-#include "capture/recorder.h"
 #include "capture/recorder_format.h"
+#include "capture/recording_files.h"
 #include "capture/source_private.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -24,11 +24,6 @@
 #define PULL_NS (100 * GST_MSECOND)
 #define STALL_S 20
 #define SCALE_NS 10000 /* times in the file are rounded to this */
-
-struct row {
-    int64_t taken_ns[2], pts_ns[2];
-    long index; /* it had when it was live */
-};
 
 struct recording {
     struct source source; /* first */
@@ -48,8 +43,8 @@ struct recording {
     struct pace pace;
 };
 
-static const struct row *row_at(const struct recording *r, long index) {
-    return &g_array_index(r->rows, struct row, index);
+static const struct recording_row *row_at(const struct recording *r, long index) {
+    return &g_array_index(r->rows, struct recording_row, index);
 }
 
 /* The row whose picture of this track has that time. Rows are in order of time. */
@@ -257,62 +252,28 @@ static void recording_close(struct source *source) {
 
 /* ---- opening */
 
-static int read_rows(struct recording *r, const char *path) {
-    char *csv = recording_beside(path, ".csv"), *text = NULL;
-    GError *error = NULL;
-    r->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
-    if (!g_file_get_contents(csv, &text, NULL, &error)) {
-        log_error(csv, "%s", error->message);
-        g_error_free(error);
-        g_free(csv);
+/* What the files beside it say. 0 or -errno. */
+static int read_beside(struct recording *r, const char *path) {
+    const struct recording_note note = recording_note_read(path);
+    const struct pixel_format *format = pixel_format_find(note.fourcc);
+    for (int i = 0; i < 2; i++) {
+        r->options.flip[i] ^= note.flip[i];
+        r->options.rotate180[i] ^= note.rotate180[i];
+    }
+    r->options.swap ^= note.swap;
+    r->tracks = note.tracks;
+    r->deep = format && format->bits == 16 && format->channels == 1 ? format->fourcc : PIXEL_Y16;
+    r->source.channels = note.channels;
+    r->source.rectified = note.rectified;
+    r->source.rate = note.rate;
+    r->rows = recording_rows_read(path);
+    if (!r->rows)
         return -EIO;
-    }
-    g_free(csv);
-    char **lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line; line++) { /* the first is the header, the last may be cut */
-        struct row row;
-        long long left, right, start, left_time, right_time;
-        if (sscanf(*line, "%ld,%lld,%lld,%*u,%*u,%lld,%lld,%lld", &row.index, &left, &right, &start,
-                   &left_time, &right_time) != 6)
-            continue;
-        row.taken_ns[0] = left;
-        row.taken_ns[1] = right;
-        row.pts_ns[0] = left_time - start;
-        row.pts_ns[1] = right_time - start;
-        g_array_append_val(r->rows, row);
-    }
-    g_strfreev(lines);
-    g_free(text);
     r->source.count = (long)r->rows->len;
     if (r->rows->len)
         return 0;
     log_error(r->name, "holds no pair");
     return -EBADMSG;
-}
-
-static void read_about(struct recording *r, const char *path) {
-    char *name = recording_beside(path, ".recording.ini");
-    GKeyFile *file = g_key_file_new();
-    const char *const keys[2][2] = {{"left_flip", "right_flip"},
-                                    {"left_rotate180", "right_rotate180"}};
-    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* each key has a default */
-    for (int i = 0; i < 2; i++) {
-        r->options.flip[i] ^= g_key_file_get_boolean(file, "recording", keys[0][i], NULL);
-        r->options.rotate180[i] ^= g_key_file_get_boolean(file, "recording", keys[1][i], NULL);
-    }
-    r->source.channels = g_key_file_get_integer(file, "recording", "channels", NULL) == 1 ? 1 : 3;
-    r->tracks = g_key_file_get_integer(file, "recording", "tracks", NULL) == 1 ? 1 : 2;
-    r->options.swap ^= g_key_file_get_boolean(file, "recording", "swap", NULL);
-    r->source.rectified = g_key_file_get_boolean(file, "recording", "rectified", NULL);
-    char *format = g_key_file_get_string(file, "recording", "format", NULL);
-    const struct pixel_format *known = format ? pixel_format_named(format) : NULL;
-    r->deep = known && known->bits == 16 && known->channels == 1 ? known->fourcc : PIXEL_Y16;
-    g_free(format);
-    char *rate = g_key_file_get_string(file, "recording", "rate", NULL);
-    r->source.rate = rate ? g_ascii_strtod(rate, NULL) : 0;
-    g_free(rate);
-    g_key_file_free(file);
-    g_free(name);
 }
 
 /* FFV1 comes back in the format it was made of. NULL for what needs no decoder, or where there is
@@ -422,9 +383,8 @@ struct source *source_recording_open(const char *path, const struct source_optio
                                 .seek = recording_seek,
                                 .describe = recording_describe,
                                 .close = recording_close};
-    read_about(r, path);
     r->mjpeg = mjpeg_open();
-    int code = r->mjpeg ? read_rows(r, path) : -ENOMEM;
+    int code = r->mjpeg ? read_beside(r, path) : -ENOMEM;
     if (!code)
         code = open_pipeline(r, path);
     if (!code)

@@ -1,0 +1,211 @@
+/*
+ * CSV and key files beside a recording, for recording_files.h. SPDX-License-Identifier: MIT
+ */
+#include "capture/recording_files.h"
+
+#include "capture/pixel_format.h"
+#include "config/log.h"
+#include "config/params_file.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GROUP "recording"
+
+static const char *const flip_keys[2] = {"left_flip", "right_flip"};
+static const char *const rotate_keys[2] = {"left_rotate180", "right_rotate180"};
+
+char *recording_beside(const char *path, const char *ending) {
+    size_t length = strlen(path);
+    if (g_str_has_suffix(path, ".mkv"))
+        length -= 4;
+    return g_strdup_printf("%.*s%s", (int)length, path, ending);
+}
+
+/* ---- writing */
+
+static int fail_to_write(const char *path, int error) {
+    log_error(path, "cannot be written: %s; is there such a folder, and may you write there?",
+              strerror(error));
+    return -error;
+}
+
+static int save_note(struct recording_files *files) {
+    GError *error = NULL;
+    if (g_key_file_save_to_file(files->note, files->note_path, &error))
+        return 0;
+    log_error(files->note_path, "cannot be written: %s", error->message);
+    g_error_free(error);
+    return -EIO;
+}
+
+static void describe(struct recording_files *files, const struct recorder_about *about,
+                     int tracks) {
+    GKeyFile *file = files->note = g_key_file_new();
+    const struct source_options none = {0};
+    const struct source_options *o = about->options ? about->options : &none;
+    GDateTime *now = g_date_time_new_now_utc();
+    char *time = g_date_time_format_iso8601(now);
+    g_key_file_set_string(file, GROUP, "source", about->source->name);
+    g_key_file_set_string(file, GROUP, "time", time);
+    g_key_file_set_integer(file, GROUP, "width", about->source->width);
+    g_key_file_set_integer(file, GROUP, "height", about->source->height);
+    g_key_file_set_integer(file, GROUP, "tracks", tracks);
+    g_key_file_set_integer(file, GROUP, "channels", about->source->channels);
+    g_key_file_set_boolean(file, GROUP, "rectified", o->rectified);
+    g_key_file_set_boolean(file, GROUP, "swap", about->swap);
+    for (int i = 0; i < 2; i++) {
+        g_key_file_set_boolean(file, GROUP, flip_keys[i], o->flip[i]);
+        g_key_file_set_boolean(file, GROUP, rotate_keys[i], o->rotate180[i]);
+    }
+    char rate[G_ASCII_DTOSTR_BUF_SIZE];
+    g_key_file_set_string(file, GROUP, "rate",
+                          g_ascii_formatd(rate, sizeof rate, "%.9g", about->source->rate));
+    g_free(time);
+    g_date_time_unref(now);
+}
+
+/* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
+static int copy_calibration(const char *from, int number, const char *path) {
+    char *text = NULL;
+    char *to = recording_beside(path, number ? ".calibration-2.yml" : ".calibration.yml");
+    gsize length;
+    GError *error = NULL;
+    int ok = g_file_get_contents(from, &text, &length, &error) &&
+             g_file_set_contents(to, text, (gssize)length, &error);
+    if (!ok) {
+        log_error(from, "cannot be copied beside the recording: %s", error->message);
+        g_error_free(error);
+    }
+    g_free(text);
+    g_free(to);
+    return ok ? 0 : -EIO;
+}
+
+int recording_files_make(struct recording_files *files, const char *path,
+                         const struct recorder_about *about, int tracks) {
+    char *csv = recording_beside(path, ".csv");
+    char *settings = recording_beside(path, ".ini");
+    int error = 0;
+    files->path = g_strdup(path);
+    files->note_path = recording_beside(path, ".recording.ini");
+    if (g_file_test(path, G_FILE_TEST_IS_REGULAR) || access(csv, F_OK) == 0 ||
+        access(settings, F_OK) == 0) {
+        log_error(path, "exists already, or a .csv or .ini of that name does; choose another"
+                        " name");
+        error = -EEXIST;
+    }
+    if (!error) {
+        files->csv = g_fopen(csv, "we");
+        error =
+            files->csv ? params_save(about->params, settings, NULL) : fail_to_write(path, errno);
+    }
+    if (!error) {
+        fprintf(files->csv, "index,left_ns,right_ns,left_sequence,right_sequence,start_ns,"
+                            "left_time_ns,right_time_ns\n");
+        describe(files, about, tracks);
+        error = save_note(files);
+    }
+    for (int i = 0; i < 2 && !error && about->calibration && about->calibration[i]; i++)
+        error = copy_calibration(about->calibration[i], i, path);
+    g_free(csv);
+    g_free(settings);
+    return error;
+}
+
+void recording_files_set_format(struct recording_files *files, uint32_t fourcc) {
+    char name[5];
+    g_key_file_set_string(files->note, GROUP, "format", pixel_fourcc_name(fourcc, name));
+    save_note(files);
+}
+
+char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
+    return g_strdup_printf("%ld,%lld,%lld,%u,%u,%lld,%lld,%lld\n", pair->index,
+                           (long long)pair->taken_ns[0], (long long)pair->taken_ns[1],
+                           pair->sequence[0], pair->sequence[1], (long long)first_ns,
+                           (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
+}
+
+void recording_files_add_row(struct recording_files *files, const char *row) {
+    fputs(row, files->csv);
+    fflush(files->csv); /* a crash must not take the times along */
+}
+
+void recording_files_remove(const struct recording_files *files) {
+    static const char *const endings[] = {".csv", ".ini", ".recording.ini", ".calibration.yml",
+                                          ".calibration-2.yml"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *path = recording_beside(files->path, endings[i]);
+        g_unlink(path);
+    }
+    if (g_file_test(files->path, G_FILE_TEST_IS_REGULAR)) /* and no device or pipe */
+        g_unlink(files->path);
+}
+
+void recording_files_close(struct recording_files *files) {
+    if (files->csv)
+        fclose(files->csv);
+    if (files->note)
+        g_key_file_free(files->note);
+    g_free(files->note_path);
+    g_free(files->path);
+    *files = (struct recording_files){0};
+}
+
+/* ---- reading */
+
+GArray *recording_rows_read(const char *path) {
+    char *csv = recording_beside(path, ".csv"), *text = NULL;
+    GError *error = NULL;
+    if (!g_file_get_contents(csv, &text, NULL, &error)) {
+        log_error(csv, "%s", error->message);
+        g_error_free(error);
+        g_free(csv);
+        return NULL;
+    }
+    g_free(csv);
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct recording_row));
+    char **lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) { /* the first is the header, the last may be cut */
+        struct recording_row row;
+        long long left, right, start, left_time, right_time;
+        if (sscanf(*line, "%ld,%lld,%lld,%*u,%*u,%lld,%lld,%lld", &row.index, &left, &right, &start,
+                   &left_time, &right_time) != 6)
+            continue;
+        row.taken_ns[0] = left;
+        row.taken_ns[1] = right;
+        row.pts_ns[0] = left_time - start;
+        row.pts_ns[1] = right_time - start;
+        g_array_append_val(rows, row);
+    }
+    g_strfreev(lines);
+    g_free(text);
+    return rows;
+}
+
+struct recording_note recording_note_read(const char *path) {
+    char *name = recording_beside(path, ".recording.ini");
+    GKeyFile *file = g_key_file_new();
+    struct recording_note note = {0};
+    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* each key has a default */
+    for (int i = 0; i < 2; i++) {
+        note.flip[i] = g_key_file_get_boolean(file, GROUP, flip_keys[i], NULL);
+        note.rotate180[i] = g_key_file_get_boolean(file, GROUP, rotate_keys[i], NULL);
+    }
+    note.channels = g_key_file_get_integer(file, GROUP, "channels", NULL) == 1 ? 1 : 3;
+    note.tracks = g_key_file_get_integer(file, GROUP, "tracks", NULL) == 1 ? 1 : 2;
+    note.swap = g_key_file_get_boolean(file, GROUP, "swap", NULL);
+    note.rectified = g_key_file_get_boolean(file, GROUP, "rectified", NULL);
+    char *format = g_key_file_get_string(file, GROUP, "format", NULL);
+    const struct pixel_format *known = format ? pixel_format_named(format) : NULL;
+    note.fourcc = known ? known->fourcc : 0;
+    char *rate = g_key_file_get_string(file, GROUP, "rate", NULL);
+    note.rate = rate ? g_ascii_strtod(rate, NULL) : 0;
+    g_free(rate);
+    g_free(format);
+    g_key_file_free(file);
+    g_free(name);
+    return note;
+}

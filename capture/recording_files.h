@@ -1,0 +1,63 @@
+/*
+ * The files beside a recording NAME.mkv: NAME.csv (a row of times for every pair), NAME.ini
+ * (settings), NAME.recording.ini (the note: where it is from, how to read the tracks) and copies of
+ * the calibration. recorder.c writes them, source_recording.c reads the rows and the note. Owned
+ * and used by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_RECORDING_FILES_H
+#define LIVESTEREO_RECORDING_FILES_H
+
+#include "capture/recorder.h"
+
+#include <glib.h>
+#include <stdio.h>
+
+/* NAME.csv and the like beside NAME.mkv; ending with its dot. g_free. */
+char *recording_beside(const char *path, const char *ending);
+
+/* ---- writing */
+
+struct recording_files {
+    char *path; /* of the recording */
+    FILE *csv;
+    char *note_path;
+    GKeyFile *note;
+};
+
+/* Makes all but the recording itself; files that exist are not written over. 0, or -errno after a
+ * log line; to close or to remove either way. */
+int recording_files_make(struct recording_files *files, const char *path,
+                         const struct recorder_about *about, int tracks);
+
+/* Notes the format of the pictures, which the first pair shows: for replay, since grey of 10 or 12
+ * bits looks like 16. */
+void recording_files_set_format(struct recording_files *files, uint32_t fourcc);
+
+/* The row of a pair, whose times in the file count from first_ns; g_free. */
+char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
+void recording_files_add_row(struct recording_files *files, const char *row);
+
+/* Deletes them all and the recording: without a pair it is none. */
+void recording_files_remove(const struct recording_files *files);
+void recording_files_close(struct recording_files *files);
+
+/* ---- reading */
+
+struct recording_row {
+    int64_t taken_ns[2], pts_ns[2];
+    long index; /* it had when it was live */
+};
+
+/* What lacks in the note has a default. */
+struct recording_note {
+    int tracks, channels, rectified, swap, flip[2], rotate180[2];
+    uint32_t fourcc; /* 0 not told */
+    double rate;     /* pairs a second, 0 not told */
+};
+
+/* A GArray of struct recording_row; NULL after a log line. The last row may be cut. */
+GArray *recording_rows_read(const char *path);
+struct recording_note recording_note_read(const char *path);
+
+#endif
