@@ -18,7 +18,7 @@ extern "C" {
  * may also be given there and waited for elsewhere, or the other way round. */
 enum {
     BACKEND_MARKS = 64,
-    BACKEND_SIGNALS = 17,
+    BACKEND_SIGNALS = 19,
     BACKEND_INNER_SIGNALS = 2,
     BACKEND_RECORDINGS = 10
 };

@@ -87,9 +87,11 @@ struct median_args {
     const uint16_t *weight; /* 256 */
     int16_t *out;
     int width, height, channels, radius;
+    int first_row; /* what runs as row 0: a map may be made in parts */
 };
 
 STAGE void stage_median(const struct median_args *a, int x, int y) {
+    y += a->first_row;
     size_t i = (size_t)y * a->width + x;
     const uint8_t *centre = a->image + i * a->channels;
     int16_t value[MEDIAN_MOST];

@@ -282,6 +282,29 @@ static void check(struct stereo *s) {
     }
 }
 
+/* Last, and in two parts where the first can be on its way down beside the second. */
+static void smooth_map(struct stereo *s) {
+    int upper = stereo_upper_rows(s);
+    struct median_args a = {.source = s->disparity[0],
+                            .image = stereo_picture(s, 0),
+                            .weight = s->median_weight,
+                            .out = s->slots > 1 ? s->at[s->slot].disparity : s->spare[0],
+                            .width = s->width,
+                            .height = s->height,
+                            .channels = s->channels,
+                            .radius = s->params.median_radius};
+    if (upper > 0) {
+        stereo_stage(s, STAGE_median, &a, s->width, upper);
+        stereo_signal(s, UPPER_PART);
+        a.first_row = upper;
+    }
+    stereo_stage(s, STAGE_median, &a, s->width, s->height - upper);
+    if (s->slots == 1)
+        swap_maps(s);
+}
+
+/* The map ends in the slot, where there are several: it must not be where the next frame's stages
+ * will write. */
 static void refine(struct stereo *s) {
     for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
         struct fill_args a = {s->disparity[0], s->spare[0],    s->width,
@@ -289,13 +312,11 @@ static void refine(struct stereo *s) {
         stereo_stage(s, STAGE_fill, &a, s->width, s->height);
         swap_maps(s);
     }
-    if (s->params.median_radius > 0) {
-        struct median_args a = {
-            s->disparity[0], stereo_picture(s, 0), s->median_weight,       s->spare[0], s->width,
-            s->height,       s->channels,          s->params.median_radius};
-        stereo_stage(s, STAGE_median, &a, s->width, s->height);
-        swap_maps(s);
-    }
+    if (s->params.median_radius > 0)
+        smooth_map(s);
+    else if (s->slots > 1)
+        s->backend->copy(s->backend, s->at[s->slot].disparity, s->disparity[0],
+                         (size_t)s->width * (size_t)s->height * sizeof(*s->disparity[0]));
 }
 
 void stereo_choose_way(struct stereo *s) {

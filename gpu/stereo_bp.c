@@ -124,13 +124,13 @@ static void propagate_warm(struct stereo *s, int base) {
 /* Few half-steps leave single pixels behind. */
 enum { WARM_SWEEPS = 2 };
 
-static void settle_labels(struct stereo *s, int base) {
+static void settle_labels(struct stereo *s) {
     struct message_args m = message_args_of(s, 0);
     struct settle_args a = {m.grid,
                             s->cost,
                             m.classes,
                             s->label,
-                            s->disparity[base],
+                            s->disparity[0],
                             s->at[s->slot].confidence,
                             s->params.min_disparity,
                             0,
@@ -185,7 +185,8 @@ void stereo_propagate(struct stereo *s, int base) {
     struct pick_args pick = pick_args_of(s, base);
     if (cold ? !at_once : !stereo_warm_at_once(s))
         stereo_stage(s, STAGE_pick, &pick, s->width, s->height);
-    settle_labels(s, base);
+    if (!base) /* the right view's labels are only compared with */
+        settle_labels(s);
 }
 
 /* Half-steps of the finest level whose updates are counted. */

@@ -58,16 +58,6 @@ static void upload(struct stereo *s, const struct frame *f) {
     stereo_mark(s, MARK_UPLOADED);
 }
 
-/* Results leave the buffers that the next frame's stages will write. */
-static void put_aside(struct stereo *s) {
-    struct backend *b = s->backend;
-    const struct slot *slot = &s->at[s->slot];
-    size_t pixels = (size_t)s->width * (size_t)s->height;
-    b->copy(b, slot->disparity, s->disparity[0], pixels * sizeof(*slot->disparity));
-    if (stereo_tallied(s))
-        b->copy(b, slot->tally, s->tally, tally_bytes(s));
-}
-
 /* The same stages with the same arguments have the same number. */
 static uint64_t number_of_stages(const struct stereo *s) {
     enum { COLD, LIGHT, IN_PLACE, DISPLACED, BY_TILES, FORMS };
@@ -98,8 +88,8 @@ static void compute(struct stereo *s) {
     }
     stereo_warm_done(s);
     stereo_mark(s, TIME_DOWNLOAD);
-    if (s->slots > 1 && s->way != WAY_STILL)
-        put_aside(s);
+    if (s->slots > 1 && stereo_tallied(s)) /* out of the way of the next frame's stages */
+        b->copy(b, slot->tally, s->tally, tally_bytes(s));
     stereo_signal(s, COMPUTED);
 }
 
@@ -121,17 +111,23 @@ static void download_rectified(struct stereo *s, struct frame *f) {
 static void download(struct stereo *s, struct frame *f, int guessed) {
     struct backend *b = s->backend;
     const struct slot *slot = &s->at[s->slot];
-    size_t pixels = (size_t)s->width * (size_t)s->height;
+    size_t pixels = (size_t)s->width * (size_t)s->height,
+           upper = (size_t)s->width * (size_t)stereo_upper_rows(s);
     lane(s, LANE_DOWN);
     download_rectified(s, f);
     if (s->way != WAY_STILL) {
         stereo_wait(s, CONFIDENT);
         b->download(b, f->confidence, slot->confidence, pixels);
     }
+    if (s->way != WAY_STILL && upper > 0) {
+        stereo_wait(s, UPPER_PART);
+        b->download(b, f->disparity, results(s), upper * sizeof(*f->disparity));
+    }
     stereo_wait(s, COMPUTED);
     stereo_mark(s, MARK_DOWNLOAD);
     if (s->way != WAY_STILL)
-        b->download(b, f->disparity, results(s), pixels * sizeof(*f->disparity));
+        b->download(b, f->disparity + upper, results(s) + upper,
+                    (pixels - upper) * sizeof(*f->disparity));
     else if (!guessed)
         download_results(s, f);
     if (stereo_tallied(s))

@@ -44,12 +44,13 @@ enum { MARK_VIEW_DONE = SLOT_MARKS - 3, MARK_UPLOADED, MARK_DOWNLOAD };
 /* Signals: the side lane may begin, it is done; what has changed is down; those of a slot. */
 enum { SIGNAL_SIDE, SIGNAL_SIDE_DONE, SIGNAL_CHANGE = BACKEND_INNER_SIGNALS, SIGNAL_SLOT };
 
-/* Of a slot: a picture is up, it is rectified (left, right), confidence is final, results are
- * complete, they are down. */
+/* Of a slot: a picture is up, it is rectified (left, right), confidence is final, so is the upper
+ * part of the map, results are complete, they are down. */
 enum {
     UPLOADED,
     RECTIFIED = UPLOADED + 2,
     CONFIDENT = RECTIFIED + 2,
+    UPPER_PART,
     COMPUTED,
     DOWNLOADED,
     SLOT_SIGNALS
@@ -142,6 +143,11 @@ static inline void stereo_wait(struct stereo *s, int i) {
 /* The view that is computed first, and whose picture is wanted first. */
 static inline int stereo_first_view(const struct stereo *s) {
     return s->params.lr_check == LR_CHECK_BP;
+}
+
+/* Rows of the map that are final first, and cross while the rest is made; 0: all are at once. */
+static inline int stereo_upper_rows(const struct stereo *s) {
+    return s->slots > 1 && s->params.median_radius > 0 ? s->height / 2 : 0;
 }
 
 /* Every pixel of width x height through a stage. */

@@ -103,16 +103,16 @@ static __device__ __forceinline__ int probe_of(int low, int high, int own) {
     return above < high && above >= low ? above : below >= low && below < high ? below : middle;
 }
 
-/* Value above weight in one number; the sum of all weights stays below 65536. */
+/* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights stays below 65536. */
 template <int RADIUS, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
-    median_kernel(const __grid_constant__ median_args a) {
+    median_kernel(const __grid_constant__ median_args a, int end) {
     constexpr int SIDE = 2 * RADIUS + 1, COLUMNS = TILE_WIDTH + 2 * RADIUS,
                   ROWS = TILE_HEIGHT + 2 * RADIUS;
     __shared__ uint32_t colours[ROWS * COLUMNS];
     __shared__ int values[ROWS * COLUMNS];
     __shared__ uint16_t weights[256];
-    int left = (int)blockIdx.x * TILE_WIDTH, top = (int)blockIdx.y * TILE_HEIGHT;
+    int left = (int)blockIdx.x * TILE_WIDTH, top = a.first_row + (int)blockIdx.y * TILE_HEIGHT;
     int thread = (int)(threadIdx.y * TILE_WIDTH + threadIdx.x);
     load_tile<CHANNELS>(a.image, a.width, a.height, left - RADIUS, top - RADIUS, COLUMNS, ROWS,
                         colours);
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(THREADS)
     weights[thread] = a.weight[thread];
     __syncthreads();
     int x = left + (int)threadIdx.x, y = top + (int)threadIdx.y;
-    if (x >= a.width || y >= a.height)
+    if (x >= a.width || y >= end)
         return;
     int corner = (int)threadIdx.y * COLUMNS + (int)threadIdx.x,
         centre = corner + RADIUS * (COLUMNS + 1);
@@ -161,13 +161,14 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static void launch_median(backend_cuda *cuda, const void *args, int width, int height) {
-    static void (*const kernels[2][4])(median_args) = {
+    static void (*const kernels[2][4])(median_args, int) = {
         {median_kernel<1, 1>, median_kernel<2, 1>, median_kernel<3, 1>, median_kernel<4, 1>},
         {median_kernel<1, 3>, median_kernel<2, 3>, median_kernel<3, 3>, median_kernel<4, 3>}};
     const median_args *a = static_cast<const median_args *>(args);
     kernels[a->channels == 3]
            [a->radius -
-            1]<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(*a);
+            1]<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(
+               *a, a->first_row + height);
 }
 
 void cuda_tune_colour(backend_cuda *cuda) {

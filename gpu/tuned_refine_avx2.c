@@ -142,7 +142,7 @@ static void rows_median(const void *args, int width, int first, int last) {
         rows.weight[i] = a->weight[i];
     for (int i = 0; i < RING; i++)
         rows.row[i].y = -1;
-    for (int y = first; y < last; y++) {
+    for (int y = first + a->first_row; y < last + a->first_row; y++) {
         int top = stage_max(y - a->radius, 0), bottom = stage_min(y + a->radius, a->height - 1);
         for (int i = top; i <= bottom; i++)
             if (rows.row[i % RING].y != i)

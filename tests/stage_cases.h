@@ -434,7 +434,9 @@ static inline void run_refine_stage(struct stage_case *c, enum stage stage,
         struct fill_args a = {map, out, w, h, s->variant & 1, !(s->variant & 1)};
         b->run(b, stage, &a, w, h);
     } else if (stage == STAGE_median) {
+        int above = s->variant / 4 % 2 * (h / 2);
         struct median_args a = {.source = map,
+                                .first_row = above,
                                 .out = out,
                                 .width = w,
                                 .height = h,
@@ -442,7 +444,7 @@ static inline void run_refine_stage(struct stage_case *c, enum stage stage,
                                 .radius = 1 + s->variant % 4};
         a.image = case_bytes(c, pixels * (size_t)s->channels, 255);
         a.weight = case_shorts(c, 256, 256);
-        b->run(b, stage, &a, w, h);
+        b->run(b, stage, &a, w, h - above);
     } else if (stage >= STAGE_speckle_start && stage <= STAGE_speckle_drop) {
         struct speckle_args a = {map, out, case_words(c, pixels), case_words(c, pixels),
                                  w,   h,   16 * (1 + s->variant), (uint32_t)(1 + s->variant * 3)};
