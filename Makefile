@@ -21,6 +21,9 @@ PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-
        gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 CHECKS = unit gui-test parity goldens asan tsan fuzz vm-test lint
+# All of them are one make's: as many jobs at a time as there are cores, compilers and test programs
+# alike. The longest programs begin first, many short ones fill up the end.
+CHECK_ORDER = vm-test gui-test tsan asan unit parity goldens fuzz lint
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -96,7 +99,8 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found run check deps deps-check bench install uninstall clean help
 .PHONY: bench-sgbm
-.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test lint gpu-test FORCE
+.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test vm-ready lint gpu-test
+.PHONY: FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -189,8 +193,14 @@ run: deps
 	@if [ -n "$$DISPLAY" ]; then $(BUILD)/livestereo; \
 	else $(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png; fi
 
+# What has to report; what does not has not been built.
+REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \
+          $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) \
+          $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) $(LINT:%=lint:%)
 check: deps-check
-	$(Q)MAKE="$(MAKE)" tests/check.sh $(BUILD) $(CHECKS)
+	$(Q)CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
+	    $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))" \
+	    tests/check.sh $(BUILD) '$(CHECK_ORDER)' $(REPORTS)
 
 deps:
 	@tests/packages.sh $(RUN_PACKAGES)
@@ -224,22 +234,30 @@ help:
 
 # ---- the parts of `make check`
 
-unit: $(BUILD)/livestereo $(UNIT)
-	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh $(BUILD):unit $(UNIT)
+# X.ran runs the test program X and keeps what became of it; a part's own line sums that up.
+RUN_TEST = $(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh --program $(@:.ran=)
+%.ran: % FORCE
+	$(RUN_TEST)
+$(UNIT:%=%.ran): $(BUILD)/livestereo
+unit: $(UNIT:%=%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):unit $(UNIT)
 # A real window on a display of its own; programs that need one skip themselves where there is none.
-gui-test: $(BUILD)/livestereo $(GUI) $(BUILD)/lost_context.so
-	$(Q)LIVESTEREO_BIN=$(BUILD)/livestereo RUNNER=tests/gui/display.sh \
-	    tests/run.sh $(BUILD):gui $(GUI)
-parity: $(PARITY)
-	$(Q)TEST_ARGS=$(PARITY_ARGS) tests/run.sh $(BUILD):parity $(PARITY)
-golden: $(GOLDEN)
-	$(Q)tests/run.sh $(BUILD):golden $(GOLDEN)
+$(GUI:%=%.ran): private export RUNNER = tests/gui/display.sh
+$(GUI:%=%.ran): $(BUILD)/livestereo $(BUILD)/lost_context.so
+gui-test: $(GUI:%=%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):gui $(GUI)
+$(PARITY:%=%.ran): private export TEST_ARGS = $(PARITY_ARGS)
+parity: $(PARITY:%=%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):parity $(PARITY)
+golden: $(GOLDEN:%=%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):golden $(GOLDEN)
 
-goldens:
-	$(SUB) BUILD=$(BUILD)/gcc-O0 CC=gcc CFLAGS=-O0 CUDA=0 golden
-	$(SUB) BUILD=$(BUILD)/gcc-O3 CC=gcc CFLAGS=-O3 CUDA=0 golden
-	$(SUB) BUILD=$(BUILD)/clang-O0 CC=clang CXX=clang++ CFLAGS=-O0 CUDA=0 golden
-	$(SUB) BUILD=$(BUILD)/clang-O3 CC=clang CXX=clang++ CFLAGS=-O3 CUDA=0 golden
+GOLDENS = gcc-O0 gcc-O3 clang-O0 clang-O3
+goldens: $(GOLDENS:%=golden-%)
+golden-gcc-%:
+	$(SUB) BUILD=$(BUILD)/gcc-$* CC=gcc CFLAGS=-$* CUDA=0 golden
+golden-clang-%:
+	$(SUB) BUILD=$(BUILD)/clang-$* CC=clang CXX=clang++ CFLAGS=-$* CUDA=0 golden
 
 ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:
@@ -253,8 +271,9 @@ export RUNNER
 fuzz:
 	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CXX=clang++ CFLAGS='-O1 -g' CUDA=0 \
 	    SANITIZE='-fsanitize=fuzzer-no-link,$(ASAN)' fuzz-run
-fuzz-run: $(FUZZ)
-	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $(FUZZ)
+fuzz-run: $(FUZZ:%=%.fuzzed)
+%.fuzzed: % FORCE
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $<
 
 # Live cameras, against the kernel's own drivers in a small virtual machine.
 VM_TESTS = vivid uvc
@@ -262,11 +281,18 @@ VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs $(BUILD)/vm_usb_camera $(BUI
 $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
-vm-test: $(VM_PROGRAMS)
-	$(Q)tests/vm/run.sh $(BUILD) $(VM_TESTS)
+VM = $(patsubst %,$(BUILD)/vm_test_%,$(VM_TESTS) replay)
+vm-ready: $(VM_PROGRAMS)
+	$(Q)tests/vm/prepare.sh $(BUILD) $(VM_TESTS)
+$(VM): vm-ready ;
+$(BUILD)/vm_test_replay.ran: $(BUILD)/vm_test_uvc.ran # of what was recorded there
+vm-test: $(VM:%=%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):vm-test $(VM)
 
-lint:
-	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/lint.sh
+LINT = tidy cppcheck format style headers layers man desktop
+lint: $(LINT:%=lint-%)
+$(LINT:%=lint-%): lint-%:
+	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
 
 # On a machine with a GPU; needs nvcc, gcc and make only.
 BENCH_GPU = $(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)

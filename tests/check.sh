@@ -1,14 +1,14 @@
 #!/bin/sh
-# usage: tests/check.sh BUILD TARGET...
-# Makes every target, whatever became of the ones before, and ends with the line
-# "N passed, N failed, N skipped" over all of them. A target that fails without having reported a
-# failed test (it did not build), or that succeeds without having reported anything, counts as one
-# failure.
+# usage: tests/check.sh BUILD 'TARGET...' REPORT...
+# Makes all targets with one $CHECK_MAKE that goes on after failures, and ends with the line
+# "N passed, N failed, N skipped" over all of them. A REPORT is the name of a line of counts that
+# they add; one that is missing (it did not build) counts as one failure.
 # SPDX-License-Identifier: MIT
 set -u
 
 build=$1
-shift
+targets=$2
+shift 2
 mkdir -p "$build" || exit 1
 COUNTS=$(pwd)/$build/counts
 export COUNTS
@@ -16,23 +16,18 @@ FUZZ_SECONDS=${FUZZ_SECONDS:-5}
 export FUZZ_SECONDS
 : >"$COUNTS" || exit 1
 
-lines() { wc -l <"$COUNTS"; }
-failures() { awk '{ n += $2 } END { print n + 0 }' "$COUNTS"; }
-
-for target; do
-    echo "== $target"
-    lines_before=$(lines)
-    failures_before=$(failures)
-    if ${MAKE:-make} --no-print-directory BUILD="$build" "$target"; then
-        [ "$(lines)" -gt "$lines_before" ] || {
-            echo "FAIL $target: reported no test"
-            echo "0 1 0 $target" >>"$COUNTS"
-        }
-    elif [ "$(failures)" -eq "$failures_before" ]; then
-        echo "FAIL $target: see above"
-        echo "0 1 0 $target" >>"$COUNTS"
-    fi
+${CHECK_MAKE:-make} --keep-going BUILD="$build" $targets
+made=$?
+for name; do
+    awk -v name="$name" '$4 == name { found = 1 } END { exit !found }' "$COUNTS" || {
+        echo "FAIL $name: reported no test, see above"
+        echo "0 1 0 $name" >>"$COUNTS"
+    }
 done
+if [ $made -ne 0 ] && awk '$2 { failed = 1 } END { exit failed }' "$COUNTS"; then
+    echo "FAIL make: see above"
+    echo "0 1 0 make" >>"$COUNTS"
+fi
 
 awk '{ passed += $1; failed += $2; skipped += $3; if ($2) names = names " " $4 }
      END { if (failed) print "failed in:" names

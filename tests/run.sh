@@ -1,9 +1,11 @@
 #!/bin/bash
-# usage: tests/run.sh NAME PROGRAM...          programs that print TAP
+# usage: tests/run.sh NAME PROGRAM...          programs that print TAP, one after the other
+#        tests/run.sh --program PROGRAM        one of them; --sum counts it
+#        tests/run.sh --sum NAME PROGRAM...    the counts of programs that have run
 #        tests/run.sh --step NAME COMMAND...   one command that is one test; exit code 77 is a skip
-# Says what failed and why something was skipped, ends with one line of counts, and adds
-# "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or fewer
-# results than planned is a failure. RUNNER is put before each program, TEST_ARGS behind.
+# Says what failed and why something was skipped; all but --program end with one line of counts and
+# add "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or
+# fewer results than planned is a failure. RUNNER is put before each program, TEST_ARGS behind.
 # SPDX-License-Identifier: MIT
 set -u
 
@@ -22,9 +24,12 @@ fail() {
     failed=$((failed + 1))
 }
 
-# One TAP program: its output is kept beside it and shown when something in it failed.
+# One TAP program: its output is kept beside it and shown when something in it failed. Its counts
+# are PROGRAM.counts.
 run_tap() {
-    local program=$1 tap=$1.tap log=$1.log planned=-1 seen=0 failed_before=$failed status line
+    local program=$1 tap=$1.tap log=$1.log planned=-1 seen=0 status line
+    passed=0 failed=0 skipped=0
+    rm -f "$program.counts"
     timeout --kill-after=10 "$limit_s" ${RUNNER:-} "$program" --tap ${TEST_ARGS:-} \
         >"$tap" 2>"$log" </dev/null
     status=$?
@@ -33,33 +38,50 @@ run_tap() {
         1..0*)
             planned=0
             skipped=$((skipped + 1))
-            echo "SKIP $(basename "$program"): ${line#*# }" ;;
+            echo "SKIP $program: ${line#*# }" ;;
         1..*)
             planned=${line#1..}
             planned=${planned%% *} ;;
         "ok "*"# SKIP"*)
             seen=$((seen + 1)) skipped=$((skipped + 1))
             line=${line#ok }
-            echo "SKIP $(basename "$program"): ${line#* }" ;;
+            echo "SKIP $program: ${line#* }" ;;
         "ok "*)
             seen=$((seen + 1)) passed=$((passed + 1)) ;;
         "not ok "*)
             seen=$((seen + 1))
-            fail "$(basename "$program"): ${line#not ok }" ;;
+            fail "$program: ${line#not ok }" ;;
         esac
     done <"$tap"
-    [ "$planned" -ge 0 ] || fail "$(basename "$program"): printed no plan"
+    [ "$planned" -ge 0 ] || fail "$program: printed no plan"
     [ "$planned" -lt 0 ] || [ "$planned" -eq "$seen" ] ||
-        fail "$(basename "$program"): $seen results of $planned"
+        fail "$program: $seen results of $planned"
     if [ $status -eq 124 ]; then
-        fail "$(basename "$program"): stopped after $limit_s s"
-    elif [ $status -ne 0 ] && [ "$failed" -eq "$failed_before" ]; then
-        fail "$(basename "$program"): exit code $status"
+        fail "$program: stopped after $limit_s s"
+    elif [ $status -ne 0 ] && [ "$failed" -eq 0 ]; then
+        fail "$program: exit code $status"
     fi
-    [ "$failed" -eq "$failed_before" ] || tail -n 60 "$tap" "$log"
+    [ "$failed" -eq 0 ] || tail -n 60 "$tap" "$log"
+    echo "$passed $failed $skipped" >"$program.counts" || exit 1
 }
 
-if [ "$1" = --step ]; then
+sum_up() {
+    local program p f s
+    passed=0 failed=0 skipped=0
+    for program; do
+        if read -r p f s <"$program.counts"; then
+            passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+        else
+            fail "$program: has not run"
+        fi
+    done
+}
+
+case $1 in
+--program)
+    run_tap "$2"
+    exit 0 ;; # what failed is told by the sum
+--step)
     name=$2
     shift 2
     "$@"
@@ -68,15 +90,16 @@ if [ "$1" = --step ]; then
     0) passed=1 ;;
     77) skipped=1 ;;
     *) fail "$name" ;;
-    esac
-else
+    esac ;;
+*)
+    [ "$1" = --sum ] && shift || run=1
     name=$1
     shift
-    [ $# -gt 0 ] || { skipped=1; echo "SKIP $name: no such tests yet"; }
-    for program; do
+    for program in ${run:+"$@"}; do
         run_tap "$program"
     done
-fi
+    sum_up "$@" ;;
+esac
 
 echo "$name: $passed passed, $failed failed, $skipped skipped"
 [ -z "${COUNTS:-}" ] || echo "$passed $failed $skipped $name" >>"$COUNTS" || exit 1

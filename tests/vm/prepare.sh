@@ -1,12 +1,12 @@
 #!/bin/bash
-# usage: tests/vm/run.sh BUILD NAME...
-# Runs tests in the virtual machine; each NAME is a guest script here, and prints TAP.
+# usage: tests/vm/prepare.sh BUILD NAME...
+# Makes the programs BUILD/vm_test_NAME that run the guest scripts of these names in the virtual
+# machine, and BUILD/vm_test_replay; all print TAP.
 # SPDX-License-Identifier: MIT
 set -eu
 
 build=$1
 shift
-programs=
 # What the emulated cameras play: KITTI's frames where the test data are, else a made scene.
 mkdir -p "$build/vm"
 if [ ! -e "$build/vm/clips" ]; then
@@ -28,9 +28,7 @@ for name; do
         echo "exec tests/vm/boot.sh '$build' 'tests/vm/$name.sh'"
     } | sed "s|BUILD|$build|g" >"$program"
     chmod 755 "$program"
-    programs="$programs $program"
 done
 program=$build/vm_test_replay
 printf '#!/bin/sh\nexec tests/vm/replay.sh %s\n' "'$build'" >"$program"
 chmod 755 "$program"
-exec tests/run.sh "$build:vm-test" $programs $program
