@@ -8,6 +8,7 @@
 
 #include "calibration/rig.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,18 +51,40 @@ static inline double dot3(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+enum { PLANES_MOST = 4 };
+
+/* Planes as one eye sees them. */
+struct view_of_planes {
+    const struct plane *plane;
+    int count;
+    double normal[PLANES_MOST][3], to[PLANES_MOST][3], distance[PLANES_MOST];
+};
+
+static inline struct view_of_planes view_planes(const struct plane *planes, int count,
+                                                const double at[3]) {
+    struct view_of_planes view = {.plane = planes, .count = count};
+    assert(count <= PLANES_MOST);
+    for (int i = 0; i < count; i++) {
+        const double *u = planes[i].u, *v = planes[i].v;
+        for (int k = 0; k < 3; k++) {
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            view.normal[i][k] = u[l] * v[m] - u[m] * v[l];
+            view.to[i][k] = planes[i].origin[k] - at[k];
+        }
+        view.distance[i] = dot3(view.normal[i], view.to[i]);
+    }
+    return view;
+}
+
 /* Nearest plane along a ray: its grey, *depth in units of the ray. Grey 90 and INFINITY where
  * there is none. */
-static inline double trace(const struct plane *planes, int count, const double at[3],
-                           const double ray[3], double *depth) {
+static inline double trace(const struct view_of_planes *view, const double ray[3], double *depth) {
     double grey = 90;
     *depth = INFINITY;
-    for (int i = 0; i < count; i++) {
-        const struct plane *p = &planes[i];
-        double n[3] = {p->u[1] * p->v[2] - p->u[2] * p->v[1], p->u[2] * p->v[0] - p->u[0] * p->v[2],
-                       p->u[0] * p->v[1] - p->u[1] * p->v[0]};
-        double to[3] = {p->origin[0] - at[0], p->origin[1] - at[1], p->origin[2] - at[2]};
-        double z = dot3(n, to) / dot3(n, ray);
+    for (int i = 0; i < view->count; i++) {
+        const struct plane *p = &view->plane[i];
+        const double *to = view->to[i];
+        double z = view->distance[i] / dot3(view->normal[i], ray);
         if (!(z > 0.01 && z < *depth))
             continue;
         double hit[3] = {z * ray[0] - to[0], z * ray[1] - to[1], z * ray[2] - to[2]};
@@ -92,14 +115,37 @@ static inline void make_corners(struct eye *eye) {
 
 /* Grey along the ray at (u, v) of 0..1 of a pixel: between its corners' rays (a above, b
  * below) on straight lines. */
-static inline double trace_in_pixel(const struct eye *eye, const double back[9], const double *a,
-                                    const double *b, double u, double v, const struct plane *planes,
-                                    int count, double *depth) {
+static inline double trace_in_pixel(const struct view_of_planes *view, const double back[9],
+                                    const double *a, const double *b, double u, double v,
+                                    double *depth) {
     double ray[3] = {0, 0, 1};
     for (int i = 0; i < 2; i++)
         ray[i] = (1 - v) * ((1 - u) * a[i] + u * a[2 + i]) + v * ((1 - u) * b[i] + u * b[2 + i]);
     matrix_apply(back, ray, ray);
-    return trace(planes, count, eye->at, ray, depth);
+    return trace(view, ray, depth);
+}
+
+/* The greys at a row of the w + 1 corners of pixels. */
+static inline void trace_corners(const struct view_of_planes *view, const double back[9],
+                                 const double *corner, int w, double *grey) {
+    double depth;
+    for (int x = 0; x <= w; x++) {
+        double ray[3] = {corner[2 * x], corner[2 * x + 1], 1};
+        matrix_apply(back, ray, ray);
+        grey[x] = trace(view, ray, &depth);
+    }
+}
+
+/* The mean grey of 4 x 4 rays through a pixel. */
+static inline double trace_finely(const struct view_of_planes *view, const double back[9],
+                                  const double *a, const double *b) {
+    enum { RAYS = 4 };
+    double grey = 0, depth;
+    for (int k = 0; k < RAYS * RAYS; k++)
+        grey += trace_in_pixel(view, back, a, b, (k % RAYS + 0.5) / RAYS,
+                               (k / RAYS % RAYS + 0.5) / RAYS, &depth) /
+                (RAYS * RAYS);
+    return grey;
 }
 
 /* Renders width*height of the camera with 4 x 4 rays a pixel (one where the pixel's corners
@@ -107,29 +153,25 @@ static inline double trace_in_pixel(const struct eye *eye, const double back[9],
  * (may be NULL) gets the depth along the camera's axis at pixel centres. The caller frees. */
 static inline uint8_t *render(struct eye *eye, const struct plane *planes, int count, double noise,
                               uint32_t seed, double *z) {
-    enum { RAYS = 4 };
     int w = eye->camera->width, h = eye->camera->height;
+    size_t corners = (size_t)w + 1; /* of a row */
     uint8_t *out = malloc((size_t)w * (size_t)h);
-    double back[9];
+    double *greys = malloc(2 * corners * sizeof *greys), back[9];
+    struct view_of_planes view = view_planes(planes, count, eye->at);
     if (!eye->corner)
         make_corners(eye);
     matrix_transpose(eye->R, back);
-    for (int y = 0; y < h; y++)
+    for (int y = 0; y < h; y++) {
+        const double *above = eye->corner + 2 * corners * (size_t)y, *below = above + 2 * corners;
+        double *top = greys + (y % 2 ? corners : 0), *bottom = greys + (y % 2 ? 0 : corners);
+        if (y == 0)
+            trace_corners(&view, back, above, w, top);
+        trace_corners(&view, back, below, w, bottom);
         for (int x = 0; x < w; x++) {
-            const double *a = eye->corner + 2 * ((size_t)y * (size_t)(w + 1) + (size_t)x);
-            const double *b = a + 2 * (size_t)(w + 1);
-            double depth, unused;
-            double grey = trace_in_pixel(eye, back, a, b, 0.5, 0.5, planes, count, &depth);
-            int flat = 1;
-            for (int k = 0; k < 4 && flat; k++)
-                flat = grey ==
-                       trace_in_pixel(eye, back, a, b, k % 2, k / 2 % 2, planes, count, &unused);
-            if (!flat)
-                grey = 0;
-            for (int k = 0; k < RAYS * RAYS && !flat; k++)
-                grey += trace_in_pixel(eye, back, a, b, (k % RAYS + 0.5) / RAYS,
-                                       (k / RAYS % RAYS + 0.5) / RAYS, planes, count, &unused) /
-                        (RAYS * RAYS);
+            const double *a = above + 2 * x, *b = below + 2 * x;
+            double depth, grey = trace_in_pixel(&view, back, a, b, 0.5, 0.5, &depth);
+            if (grey != top[x] || grey != top[x + 1] || grey != bottom[x] || grey != bottom[x + 1])
+                grey = trace_finely(&view, back, a, b);
             if (z)
                 z[(size_t)y * (size_t)w + (size_t)x] = depth;
             for (int i = 0; i < 4; i++) { /* the sum of four uniform numbers: sqrt(1/3) wide */
@@ -138,6 +180,8 @@ static inline uint8_t *render(struct eye *eye, const struct plane *planes, int c
             }
             out[(size_t)y * (size_t)w + (size_t)x] = (uint8_t)fmin(fmax(grey + 0.5, 0), 255);
         }
+    }
+    free(greys);
     return out;
 }
 
