@@ -20,10 +20,9 @@ CHECK_PACKAGES = $(RUN_PACKAGES) libopencv-calib3d-dev xvfb xauth xdotool clang 
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
-CHECKS = unit gui-test parity goldens asan tsan fuzz vm-test lint
 # All of them are one make's: as many jobs at a time as there are cores, compilers and test programs
-# alike. The longest programs begin first, many short ones fill up the end.
-CHECK_ORDER = vm-test gui-test tsan asan unit parity goldens fuzz lint
+# alike.
+CHECKS = vm-test gui-test tsan asan unit parity goldens fuzz lint
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -200,7 +199,7 @@ REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \
 check: deps-check
 	$(Q)CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
 	    $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))" \
-	    tests/check.sh $(BUILD) '$(CHECK_ORDER)' $(REPORTS)
+	    tests/check.sh $(BUILD) '$(CHECKS)' $(REPORTS)
 
 deps:
 	@tests/packages.sh $(RUN_PACKAGES)
