@@ -5,20 +5,24 @@
 
 #include "config/log.h"
 
-enum { WHY_BYTES = 512 };
+/* What the driver says of a shader or a program that is not good. */
+static void complain(const char *name, const char *verb, GLuint object,
+                     PFNGLGETSHADERINFOLOGPROC get_log) {
+    char why[512] = "";
+    get_log(object, sizeof why, NULL, why);
+    log_error(name, "the OpenGL driver does not %s it: %s", verb, why);
+}
 
 static GLuint compile(GLenum type, const char *name, const char *defines, const char *text) {
     const char *parts[] = {"#version 330 core\n", defines, "#line 1\n", text};
     GLuint shader = glCreateShader(type);
-    char why[WHY_BYTES] = "";
     GLint good = 0;
     glShaderSource(shader, 4, parts, NULL);
     glCompileShader(shader);
     glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
     if (good)
         return shader;
-    glGetShaderInfoLog(shader, sizeof why, NULL, why);
-    log_error(name, "the OpenGL driver does not compile it: %s", why);
+    complain(name, "compile", shader, glGetShaderInfoLog);
     glDeleteShader(shader);
     return 0;
 }
@@ -26,7 +30,6 @@ static GLuint compile(GLenum type, const char *name, const char *defines, const 
 /* Shaders stay the caller's. 0 after a log line. */
 static GLuint link_shaders(const char *name, GLuint vertex, GLuint fragment) {
     GLuint program = glCreateProgram();
-    char why[WHY_BYTES] = "";
     GLint good = 0;
     glAttachShader(program, vertex);
     glAttachShader(program, fragment);
@@ -34,8 +37,7 @@ static GLuint link_shaders(const char *name, GLuint vertex, GLuint fragment) {
     glGetProgramiv(program, GL_LINK_STATUS, &good);
     if (good)
         return program;
-    glGetProgramInfoLog(program, sizeof why, NULL, why);
-    log_error(name, "the OpenGL driver does not link it: %s", why);
+    complain(name, "link", program, glGetProgramInfoLog);
     glDeleteProgram(program);
     return 0;
 }
