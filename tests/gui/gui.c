@@ -247,20 +247,29 @@ void gui_reveal(const struct gui_program *p, const char *name) {
     g_usleep(10 * GUI_LOOK_US); /* the panel comes to rest */
 }
 
-void gui_click(const struct gui_program *p, const char *name) {
+/* Puts the mouse on a share of the widget's width. The drawing in which something changed may still
+ * have had it elsewhere; the mouse makes the window draw again, so it is looked at once more. */
+static struct gui_place point_at(const struct gui_program *p, const char *name, double share) {
     gui_reveal(p, name);
-    struct gui_place at = gui_find(p, name);
-    gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+    struct gui_place before, at = gui_find(p, name);
+    do {
+        before = at;
+        gui_move(p, at.x + share * at.width, at.y + at.height / 2.0);
+        at = gui_find(p, name);
+    } while (memcmp(&at, &before, sizeof at) != 0);
+    return at;
+}
+
+void gui_click(const struct gui_program *p, const char *name) {
+    point_at(p, name, 0.5);
     gui_button("mousedown", 1);
     gui_button("mouseup", 1);
 }
 
 /* Drags across a widget from one share of its width to another. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which) {
-    gui_reveal(p, name);
-    struct gui_place at = gui_find(p, name);
+    struct gui_place at = point_at(p, name, from);
     double y = at.y + at.height / 2.0;
-    gui_move(p, at.x + from * at.width, y);
     gui_button("mousedown", which);
     for (int i = 1; i <= 4; i++)
         gui_move(p, at.x + (from + (to - from) * i / 4) * at.width, y);
