@@ -175,13 +175,18 @@ static void cpu_close(struct backend **b) {
     *b = NULL;
 }
 
-/* Asked here and not in the files of the twins, which are compiled for AVX2 throughout. */
-static int has_avx2(void) {
+/* Whether there are twins for this processor, which is asked here and not in their files: those are
+ * compiled for AVX2 throughout, and on x86-64 alone. */
+static int tune(struct backend_cpu *cpu) {
 #ifdef __x86_64__
-    return __builtin_cpu_supports("avx2");
+    if (__builtin_cpu_supports("avx2")) {
+        cpu_tune_avx2(cpu);
+        return 1;
+    }
 #else
-    return 0;
+    (void)cpu;
 #endif
+    return 0;
 }
 
 struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed, int *error) {
@@ -217,9 +222,7 @@ struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed,
     cpu->seed = seed;
     memcpy(cpu->stages, plain_stages, sizeof(cpu->stages));
     int count = workers_count(cpu->workers);
-    int tuned = form == CPU_TUNED && has_avx2();
-    if (tuned)
-        cpu_tune_avx2(cpu);
+    int tuned = form == CPU_TUNED && tune(cpu);
     snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (%s, %d thread%s)",
              tuned ? "avx2" : "plain", count, count > 1 ? "s" : "");
     return &cpu->base;

@@ -147,7 +147,7 @@ static inline int stereo_first_view(const struct stereo *s) {
 
 /* Rows of the map that are final first, and cross while the rest is made; 0: all are at once. */
 static inline int stereo_upper_rows(const struct stereo *s) {
-    return s->slots > 1 && s->params.median_radius > 0 ? s->height / 2 : 0;
+    return s->slots > 1 && s->params.median_radius > 0 ? s->height * 9 / 16 : 0;
 }
 
 /* Every pixel of width x height through a stage. */

@@ -103,7 +103,8 @@ static __device__ __forceinline__ int probe_of(int low, int high, int own) {
     return above < high && above >= low ? above : below >= low && below < high ? below : middle;
 }
 
-/* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights stays below 65536. */
+/* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights
+ * stays below 65536. */
 template <int RADIUS, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     median_kernel(const __grid_constant__ median_args a, int end) {

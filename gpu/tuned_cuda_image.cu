@@ -1,38 +1,87 @@
 /*
- * Census and speckles tuned for CUDA: census from a tile in shared memory; speckles joined run by
- * run and counted warp by warp.
+ * Remap, census and speckles tuned for CUDA: census from a tile in shared memory; speckles joined
+ * run by run and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
 
 enum { TILE_WIDTH = 32, TILE_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
 
-static __global__ void census_kernel(const __grid_constant__ census_args a) {
-    __shared__ uint8_t tile[TILE_HEIGHT + 2 * REACH_Y][TILE_WIDTH + 2 * REACH_X];
-    int left = (int)blockIdx.x * TILE_WIDTH - REACH_X,
-        top = (int)blockIdx.y * TILE_HEIGHT - REACH_Y;
-    int column = (int)threadIdx.x, row = (int)threadIdx.y;
-    for (int y = row; y < TILE_HEIGHT + 2 * REACH_Y; y += TILE_HEIGHT)
-        for (int x = column; x < TILE_WIDTH + 2 * REACH_X; x += TILE_WIDTH)
-            tile[y][x] = a.grey[(size_t)stage_clamp(top + y, 0, a.height - 1) * a.width +
-                                stage_clamp(left + x, 0, a.width - 1)];
+/* ---- census: four pixels a thread, two of them in the 16-bit lanes of a word */
+
+enum { QUAD = 4, CENSUS_WIDTH = QUAD * TILE_WIDTH, CENSUS_BITS = 62 };
+
+/* Grey levels around a block's pixels; the picture's rim goes on outside it. */
+struct census_tile {
+    uint32_t words[TILE_HEIGHT + 2 * REACH_Y][(CENSUS_WIDTH + 2 * REACH_X) / 4];
+};
+
+static __device__ __forceinline__ void load_tile(const census_args &a, int left, int top,
+                                                 census_tile *tile) {
+    constexpr int WIDTH = CENSUS_WIDTH + 2 * REACH_X, HEIGHT = TILE_HEIGHT + 2 * REACH_Y;
+    int thread = (int)(threadIdx.y * TILE_WIDTH + threadIdx.x);
+    uint8_t *bytes = reinterpret_cast<uint8_t *>(tile->words);
+    for (int i = thread; i < WIDTH * HEIGHT; i += TILE_WIDTH * TILE_HEIGHT)
+        bytes[i] = __ldg(a.grey + (size_t)stage_clamp(top + i / WIDTH, 0, a.height - 1) * a.width +
+                         stage_clamp(left + i % WIDTH, 0, a.width - 1));
+}
+
+/* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
+static __device__ __forceinline__ uint32_t two_of(const uint32_t words[3], int i) {
+    if (i % 4 == 3)
+        return __byte_perm(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
+    return __byte_perm(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
+}
+
+/* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
+ * is there moves down. darker: centres + 0x7fff, which lose bit 15 to a neighbour as bright. */
+static __device__ __forceinline__ void add_bit(uint32_t darker, uint32_t neighbours,
+                                               uint32_t *bits) {
+    *bits = (*bits >> 1 & 0x7fff7fffu) | ((darker - neighbours) & 0x80008000u);
+}
+
+/* Words of two pixels from sixteen bits of each at a time, the lowest first. */
+static __device__ __forceinline__ void store_pair(const census_args &a, int x, int y,
+                                                  const uint32_t bits[4]) {
+    uint64_t *out = a.out + (size_t)y * (size_t)a.width + (size_t)x;
+    uint32_t last = bits[3] >> (64 - CENSUS_BITS) & 0x3fff3fffu;
+    if (x < a.width)
+        out[0] = (uint64_t)__byte_perm(bits[2], last, 0x5410) << 32 |
+                 __byte_perm(bits[0], bits[1], 0x5410);
+    if (x + 1 < a.width)
+        out[1] = (uint64_t)__byte_perm(bits[2], last, 0x7632) << 32 |
+                 __byte_perm(bits[0], bits[1], 0x7632);
+}
+
+static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
+    census_kernel(const __grid_constant__ census_args a) {
+    __shared__ census_tile tile;
+    int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * TILE_HEIGHT;
+    int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
+    load_tile(a, left - REACH_X, top - REACH_Y, &tile);
     __syncthreads();
-    int x = left + REACH_X + column, y = top + REACH_Y + row;
     if (x >= a.width || y >= a.height)
         return;
-    uint32_t centre = tile[row + REACH_Y][column + REACH_X], bits[2] = {0, 0};
-    int place = 62;
+    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
+    uint32_t darker[2] = {__byte_perm(centre, 0, 0x4140) + 0x7fff7fffu,
+                          __byte_perm(centre, 0, 0x4342) + 0x7fff7fffu};
+    uint32_t bits[2][4] = {};
+    int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
 #pragma unroll
-    for (int dy = 0; dy <= 2 * REACH_Y; dy++)
+    for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
+        const uint32_t *from = &tile.words[threadIdx.y + dy][threadIdx.x];
+        uint32_t words[3] = {from[0], from[1], from[2]};
 #pragma unroll
-        for (int dx = 0; dx <= 2 * REACH_X; dx++) {
+        for (int dx = 2 * REACH_X; dx >= 0; dx--) {
             if (dx == REACH_X && dy == REACH_Y)
                 continue;
-            place--;
-            if (tile[row + dy][column + dx] < centre)
-                bits[place / 32] |= 1u << place % 32;
+            add_bit(darker[0], two_of(words, dx), &bits[0][place / 16]);
+            add_bit(darker[1], two_of(words, dx + 2), &bits[1][place / 16]);
+            place++;
         }
-    a.out[(size_t)y * a.width + x] = (uint64_t)bits[1] << 32 | bits[0];
+    }
+    store_pair(a, x, y, bits[0]);
+    store_pair(a, x + 2, y, bits[1]);
 }
 
 static dim3 tiles(int width, int height) {
@@ -41,8 +90,55 @@ static dim3 tiles(int width, int height) {
 }
 
 static void launch_census(backend_cuda *cuda, const void *args, int width, int height) {
-    census_kernel<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(
-        *static_cast<const census_args *>(args));
+    census_kernel<<<tiles((width + QUAD - 1) / QUAD, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0,
+                    cuda->stream>>>(*static_cast<const census_args *>(args));
+}
+
+/* ---- remap: one place of the source a pixel */
+
+template <int CHANNELS>
+static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
+    remap_kernel(const __grid_constant__ remap_args a, int height) {
+    int x = (int)(blockIdx.x * TILE_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y);
+    if (x >= a.width || y >= height)
+        return;
+    size_t i = (size_t)y * (size_t)a.width + (size_t)x;
+    static_assert(sizeof(rectify_point) == sizeof(int2), "a point is two words");
+    int2 p = a.map ? __ldg(reinterpret_cast<const int2 *>(a.map) + i) : make_int2(32 * x, 32 * y);
+    p.y += a.row_shift;
+    int fx = p.x & 31, fy = p.y & 31, x0 = p.x >> 5, y0 = p.y >> 5;
+    int columns[2] = {stage_clamp(x0, 0, a.source_width - 1),
+                      stage_clamp(x0 + 1, 0, a.source_width - 1)};
+    int rows[2] = {stage_clamp(y0, 0, a.source_height - 1),
+                   stage_clamp(y0 + 1, 0, a.source_height - 1)};
+    int sum[CHANNELS] = {};
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int weight = (k & 2 ? fy : 32 - fy) * (k & 1 ? fx : 32 - fx);
+        const uint8_t *from =
+            a.source +
+            ((size_t)rows[k >> 1] * (size_t)a.source_width + (size_t)columns[k & 1]) * CHANNELS;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            sum[c] += weight * __ldg(from + c);
+    }
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        a.out[i * CHANNELS + (size_t)c] = (uint8_t)((sum[c] + 512) >> 10);
+}
+
+static void launch_remap(backend_cuda *cuda, const void *args, int width, int height) {
+    const remap_args *a = static_cast<const remap_args *>(args);
+    if (a->samples > 1) {
+        cuda->plain[STAGE_remap](cuda, args, width, height);
+        return;
+    }
+    (a->channels == 3
+         ? remap_kernel<3>
+         : remap_kernel<
+               1>)<<<tiles(width, height), dim3(TILE_WIDTH, TILE_HEIGHT), 0, cuda->stream>>>(
+        *a, height);
 }
 
 /* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
@@ -146,6 +242,7 @@ static void launch_speckle_count(backend_cuda *cuda, const void *args, int width
 }
 
 void cuda_tune_image(backend_cuda *cuda) {
+    cuda->launches[STAGE_remap] = launch_remap;
     cuda->launches[STAGE_census] = launch_census;
     cuda->launches[STAGE_speckle_join] = launch_speckle_join;
     cuda->launches[STAGE_speckle_count] = launch_speckle_count;
