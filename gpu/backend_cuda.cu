@@ -116,10 +116,30 @@ static void cuda_run(backend *b, enum stage stage, const void *args, int width, 
     cuda_check(cuda, stage_names[stage]);
 }
 
+/* An event that is read outside of a recording is noted beside it, so that the next stage follows
+ * the last one directly. */
+static void note_event(backend_cuda *cuda, cudaEvent_t event, const char *what) {
+    if (!cuda->recording) {
+        note(cuda, cudaEventRecord(event, cuda->stream), what);
+        return;
+    }
+    note(cuda, cudaEventRecord(cuda->parting, cuda->stream), what);
+    note(cuda, cudaStreamWaitEvent(cuda->beside, cuda->parting, 0), what);
+    note(cuda, cudaEventRecordWithFlags(event, cuda->beside, cudaEventRecordExternal), what);
+    cuda->parted = 1;
+}
+
+/* Before a recording ends. */
+static void join_beside(backend_cuda *cuda) {
+    if (!cuda->parted)
+        return;
+    cuda->parted = 0;
+    note(cuda, cudaEventRecord(cuda->joining, cuda->beside), "recording a frame");
+    note(cuda, cudaStreamWaitEvent(cuda->stream, cuda->joining, 0), "recording a frame");
+}
+
 static void cuda_mark(backend *b, int i) {
-    backend_cuda *cuda = cuda_of(b);
-    unsigned flags = cuda->recording ? cudaEventRecordExternal : cudaEventRecordDefault;
-    note(cuda, cudaEventRecordWithFlags(cuda->marks[i], cuda->stream, flags), "time mark");
+    note_event(cuda_of(b), cuda_of(b)->marks[i], "time mark");
 }
 
 static void drop_graph(backend_cuda *cuda, cuda_recording *r) {
@@ -152,6 +172,7 @@ static void cuda_end(backend *b) {
     cuda_recording *r = cuda->recording;
     if (!r)
         return;
+    join_beside(cuda);
     cuda->recording = nullptr;
     cudaGraph_t recorded = nullptr;
     note(cuda, cudaStreamEndCapture(cuda->stream, &recorded), "recording a frame");
@@ -177,11 +198,10 @@ static void cuda_lane(backend *b, enum backend_lane lane) {
 
 static void cuda_signal(backend *b, int i) {
     backend_cuda *cuda = cuda_of(b);
-    bool outer = cuda->recording && i >= BACKEND_INNER_SIGNALS;
-    note(cuda,
-         cudaEventRecordWithFlags(cuda->signals[i], cuda->stream,
-                                  outer ? cudaEventRecordExternal : cudaEventRecordDefault),
-         "a signal");
+    if (i >= BACKEND_INNER_SIGNALS)
+        note_event(cuda, cuda->signals[i], "a signal");
+    else
+        note(cuda, cudaEventRecord(cuda->signals[i], cuda->stream), "a signal");
 }
 
 static void cuda_wait(backend *b, int i) {
@@ -224,9 +244,14 @@ static void cuda_close(backend **b) {
     for (cudaEvent_t signal : cuda->signals)
         if (signal)
             cudaEventDestroy(signal);
+    for (cudaEvent_t event : {cuda->parting, cuda->joining})
+        if (event)
+            cudaEventDestroy(event);
     for (cudaStream_t lane : cuda->lanes)
         if (lane)
             cudaStreamDestroy(lane);
+    if (cuda->beside)
+        cudaStreamDestroy(cuda->beside);
     cudaGetLastError();
     free(cuda);
     *b = nullptr;
@@ -241,6 +266,11 @@ static int open_device(backend_cuda *cuda, int gpu, int quiet) {
         code = cudaSetDevice(gpu);
     for (int i = 0; i < LANES && code == cudaSuccess; i++)
         code = cudaStreamCreateWithFlags(&cuda->lanes[i], cudaStreamNonBlocking);
+    if (code == cudaSuccess)
+        code = cudaStreamCreateWithFlags(&cuda->beside, cudaStreamNonBlocking);
+    for (cudaEvent_t *event : {&cuda->parting, &cuda->joining})
+        if (code == cudaSuccess)
+            code = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
     for (int i = 0; i < BACKEND_SIGNALS && code == cudaSuccess; i++)
         code = cudaEventCreateWithFlags(&cuda->signals[i], cudaEventDisableTiming);
     cuda->stream = cuda->lanes[LANE_COMPUTE];

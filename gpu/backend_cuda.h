@@ -23,6 +23,9 @@ struct backend_cuda {
     struct backend base; /* first: the two pointers are one */
     cudaStream_t stream; /* of the lane in use */
     cudaStream_t lanes[LANES];
+    cudaStream_t beside; /* in recordings: what others wait for, but the stages need not */
+    cudaEvent_t parting, joining;
+    int parted; /* the recording being made has something beside */
     cudaEvent_t signals[BACKEND_SIGNALS];
     cudaEvent_t marks[BACKEND_MARKS];
     int failed;         /* anything but a lack of memory, ever */
