@@ -169,7 +169,7 @@ static void write_map(struct guide *g) {
     char status[256];
     if (!c->ui_map)
         return;
-    GString *text = ui_map_begin(g->ui);
+    GString *text = ui_map_begin(g->ui, g->window, g->redraws);
     guide_status(g, status, sizeof status);
     g_string_append_printf(text, "state frame %ld\n", g->shown.frame ? g->shown.frame->index : -1);
     g_string_append_printf(text, "state found %d %d\n", g->shown.found[0], g->shown.found[1]);

@@ -25,9 +25,12 @@ int ui_tools_size(const char *text, int *width, int *height) {
     return -EINVAL;
 }
 
-GString *ui_map_begin(const struct ui *ui) {
+GString *ui_map_begin(const struct ui *ui, const struct window *window, int redraws) {
     GString *text = g_string_new("livestereo widgets\n");
+    struct window_mouse mouse = window_mouse(window);
     int count;
+    g_string_append_printf(text, "state mouse %.0f %.0f\nstate clicks %ld\nstate rest %d\n",
+                           mouse.x, mouse.y, mouse.count, redraws == 0);
     const struct ui_place *places = ui_places(ui, &count);
     for (int i = 0; i < count; i++)
         g_string_append_printf(text, "place %s %.0f %.0f %.0f %.0f\n", places[i].name, places[i].x,

@@ -17,8 +17,10 @@ struct ui *ui_tools_open(struct window *window, double scale);
 /* "--window WxH" into width and height; text NULL leaves them. 0, or -EINVAL after a log line. */
 int ui_tools_size(const char *text, int *width, int *height);
 
-/* The map's head and the places of all widgets; lines "state NAME VALUE" go behind. */
-GString *ui_map_begin(const struct ui *ui);
+/* The map's head, what was seen of the mouse and the places of all widgets; lines
+ * "state NAME VALUE" go behind. Widgets below one that a drawing changed move in the next ones:
+ * "state rest" is 1 where none is to come (redraws 0). */
+GString *ui_map_begin(const struct ui *ui, const struct window *window, int redraws);
 
 /* Writes it where it differs from *last, and frees it. */
 void ui_map_end(GString *text, const char *path, char **last);

@@ -291,6 +291,7 @@ int view_shoot(struct viewer *v) {
         if (redraw(v) != 0)
             return EXIT_RUN_FAILED;
     struct image picture;
+    v->redraws = 0;
     redraw(v);
     error = window_read(v->window, &picture);
     if (error == 0)

@@ -233,7 +233,7 @@ void view_write_map(struct viewer *v) {
     const char *path = v->options->ui_map;
     if (!path)
         return;
-    GString *text = ui_map_begin(v->ui);
+    GString *text = ui_map_begin(v->ui, v->window, v->redraws);
     const struct draw_settings *s = &v->draw_settings;
     g_string_append_printf(text, "place picture %d %d %d %d\n", s->x, s->y, s->width, s->height);
     for (int i = 0; i < view_key_count; i++)

@@ -20,6 +20,7 @@ struct window {
     GLFWwindow *glfw;
     struct window_event events[EVENTS];
     int first, count;
+    struct window_mouse mouse;
     enum { UNTOLD, ROBUST, ROBUST_ARB } told; /* how the driver tells that the context is lost */
     int old_x, old_y, old_width, old_height;  /* before full screen */
 };
@@ -61,6 +62,9 @@ static struct window_event *append(GLFWwindow *glfw, enum window_event_type type
         glfwGetFramebufferSize(glfw, &wide, &high);
         last->x *= width > 0 ? (double)wide / width : 1;
         last->y *= height > 0 ? (double)high / height : 1;
+        window->mouse.x = last->x;
+        window->mouse.y = last->y;
+        window->mouse.count += type != WINDOW_MOVE;
     }
     last->shift = glfwGetKey(glfw, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(glfw, GLFW_KEY_RIGHT_SHIFT);
     last->control =
@@ -227,6 +231,10 @@ bool window_next_event(struct window *window, struct window_event *event) {
     window->first = (window->first + 1) % EVENTS;
     window->count--;
     return true;
+}
+
+struct window_mouse window_mouse(const struct window *window) {
+    return window->mouse;
 }
 
 bool window_closing(const struct window *window) {

@@ -51,6 +51,13 @@ void window_wake(void *context);
 /* The oldest event that was not taken yet; false: there is none. */
 bool window_next_event(struct window *window, struct window_event *event);
 
+/* Where the mouse was last seen, and how often a button went down or up or the wheel turned. */
+struct window_mouse {
+    double x, y;
+    long count;
+};
+struct window_mouse window_mouse(const struct window *window);
+
 bool window_closing(const struct window *window);
 void window_size(const struct window *window, int *width, int *height);
 

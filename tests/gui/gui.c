@@ -202,78 +202,91 @@ void gui_act(const struct gui_program *p, const char *name) {
     g_free(keys);
 }
 
+/* The map of a window at rest; g_free it. */
+static char *map_at_rest(const struct gui_program *p) {
+    char *text = NULL;
+    gui_wait_for(p, (g_free(text), g_file_get_contents(p->map, &text, NULL, NULL)) &&
+                        strstr(text, "\nstate rest 1\n"));
+    return text;
+}
+
+static gboolean place_in(const char *map, const char *name, struct gui_place *place) {
+    char *begin = g_strdup_printf("\nplace %s ", name), *at = strstr(map, begin);
+    gboolean there = at && sscanf(at + strlen(begin), "%d %d %d %d", &place->x, &place->y,
+                                  &place->width, &place->height) == 4;
+    g_free(begin);
+    return there;
+}
+
 struct gui_place gui_find(const struct gui_program *p, const char *name) {
-    struct gui_place place = {0, 0, 0, 0};
-    char *text = gui_look(p, "place", name);
-    if (!text || sscanf(text, "%d %d %d %d", &place.x, &place.y, &place.width, &place.height) != 4)
+    struct gui_place place;
+    char *map = map_at_rest(p);
+    if (!place_in(map, name, &place))
         g_error("no widget is called %s", name);
-    g_free(text);
+    g_free(map);
     return place;
 }
 
 void gui_move(const struct gui_program *p, double x, double y) {
-    gui_tool("xdotool mousemove --sync --window %s %d %d", p->window, (int)x, (int)y);
-    g_usleep(2 * GUI_LOOK_US);
+    char *there = g_strdup_printf("%d %d", (int)x, (int)y);
+    gui_tool("xdotool mousemove --window %s %s", p->window, there);
+    gui_wait_for(p, gui_is(p, "state", "mouse", there));
+    g_free(there);
 }
 
-void gui_button(const char *what, int which) {
+void gui_button(const struct gui_program *p, const char *what, int which) {
+    int wheel = which >= 4; /* turns, where a button goes down and up */
+    long count = gui_number(p, "state", "clicks");
+    count += strcmp(what, "click") == 0 && !wheel ? 2 : 1;
     gui_tool("xdotool %s %d", what, which);
-    g_usleep(2 * GUI_LOOK_US);
+    gui_wait_for(p, gui_number(p, "state", "clicks") >= count);
 }
 
 gboolean gui_in_sight(const struct gui_program *p, const char *name) {
-    char *text = gui_look(p, "place", name);
-    g_free(text);
-    if (!text)
-        return FALSE;
-    struct gui_place at = gui_find(p, name), panel = gui_find(p, "panel.settings");
-    return at.x < panel.x || (at.y > panel.y && at.y + at.height < panel.y + panel.height);
+    struct gui_place at, panel;
+    char *map = map_at_rest(p);
+    gboolean there = place_in(map, name, &at);
+    if (there && !place_in(map, "panel.settings", &panel))
+        g_error("no panel is called settings");
+    g_free(map);
+    return there &&
+           (at.x < panel.x || (at.y > panel.y && at.y + at.height < panel.y + panel.height));
 }
 
 /* Turns the wheel over the panel of settings until the widget is there. */
 void gui_reveal(const struct gui_program *p, const char *name) {
+    enum { TURNS = 60 };
     if (gui_in_sight(p, name))
         return;
     struct gui_place panel = gui_find(p, "panel.settings");
     gui_move(p, panel.x + panel.width - 30, panel.y + panel.height / 2.0);
-    gui_tool("xdotool click --repeat 60 --delay 10 4");
-    g_usleep(5 * GUI_LOOK_US);
+    long count = gui_number(p, "state", "clicks") + TURNS;
+    gui_tool("xdotool click --repeat %d --delay 10 4", TURNS);
+    gui_wait_for(p, gui_number(p, "state", "clicks") >= count);
     for (int i = 0; !gui_in_sight(p, name); i++) {
         if (i == 100)
             g_error("no widget is called %s", name);
-        gui_button("click", 5);
-        g_usleep(3 * GUI_LOOK_US);
+        gui_button(p, "click", 5);
     }
-    g_usleep(10 * GUI_LOOK_US); /* the panel comes to rest */
-}
-
-/* Puts the mouse on a share of the widget's width. The drawing in which something changed may still
- * have had it elsewhere; the mouse makes the window draw again, so it is looked at once more. */
-static struct gui_place point_at(const struct gui_program *p, const char *name, double share) {
-    gui_reveal(p, name);
-    struct gui_place before, at = gui_find(p, name);
-    do {
-        before = at;
-        gui_move(p, at.x + share * at.width, at.y + at.height / 2.0);
-        at = gui_find(p, name);
-    } while (memcmp(&at, &before, sizeof at) != 0);
-    return at;
 }
 
 void gui_click(const struct gui_program *p, const char *name) {
-    point_at(p, name, 0.5);
-    gui_button("mousedown", 1);
-    gui_button("mouseup", 1);
+    gui_reveal(p, name);
+    struct gui_place at = gui_find(p, name);
+    gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+    gui_button(p, "click", 1);
 }
 
 /* Drags across a widget from one share of its width to another. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which) {
-    struct gui_place at = point_at(p, name, from);
+    gui_reveal(p, name);
+    struct gui_place at = gui_find(p, name);
     double y = at.y + at.height / 2.0;
-    gui_button("mousedown", which);
+    gui_move(p, at.x + from * at.width, y);
+    gui_button(p, "mousedown", which);
     for (int i = 1; i <= 4; i++)
         gui_move(p, at.x + (from + (to - from) * i / 4) * at.width, y);
-    gui_button("mouseup", which);
+    gui_button(p, "mouseup", which);
 }
 
 /* ---- pictures */

@@ -91,10 +91,12 @@ void gui_remove_all(const char *path);
 /* Presses the first of the keys that the program names for an action. */
 void gui_act(const struct gui_program *p, const char *name);
 
+/* Where the widget is once the window is at rest: what a drawing changes moves those below it in
+ * the next. */
 struct gui_place gui_find(const struct gui_program *p, const char *name);
+/* These two wait until the program has seen it; what: "mousedown", "mouseup" or "click". */
 void gui_move(const struct gui_program *p, double x, double y);
-/* "mousedown", "mouseup" or "click". */
-void gui_button(const char *what, int which);
+void gui_button(const struct gui_program *p, const char *what, int which);
 gboolean gui_in_sight(const struct gui_program *p, const char *name);
 /* Turns the wheel over the panel of settings until the widget is there. */
 void gui_reveal(const struct gui_program *p, const char *name);

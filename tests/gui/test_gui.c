@@ -41,8 +41,7 @@ static void test_slider(void) {
     struct gui_place at = gui_find(&p, "bp_iterations"); /* typed: control-click, number, return */
     gui_move(&p, at.x + at.width / 2.0, at.y + at.height / 2.0);
     gui_tool("xdotool keydown ctrl");
-    gui_button("mousedown", 1);
-    gui_button("mouseup", 1);
+    gui_button(&p, "click", 1);
     gui_tool("xdotool keyup ctrl");
     g_usleep(10 * GUI_LOOK_US);
     gui_tool("xdotool key ctrl+a");
@@ -68,8 +67,8 @@ static void test_mouse(void) {
     struct gui_place at = gui_find(&p, "picture");
     double x = at.x + at.width * 0.4, y = at.y + at.height * 0.3;
     gui_move(&p, x, y);
-    gui_button("click", 4);
-    gui_button("click", 4);
+    gui_button(&p, "click", 4);
+    gui_button(&p, "click", 4);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
     char *zoom = gui_look(&p, "state", "zoom");
     g_assert_true(g_str_has_prefix(zoom, "1.440 "));
@@ -80,7 +79,7 @@ static void test_mouse(void) {
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", zoom));
     g_assert_true(gui_is(&p, "state", "probes", "0")); /* a drag is no click */
     gui_move(&p, x, y);
-    gui_button("click", 1);
+    gui_button(&p, "click", 1);
     gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
     gui_wait_for(&p, gui_look(&p, "place", "probe.0") != NULL); /* answered, with its plot */
     gui_act(&p, "unpin");
