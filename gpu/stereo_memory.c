@@ -137,6 +137,23 @@ static void take_kept(struct stereo *s, int *error) {
         TAKE(s, s->apart, APART_BYTES * volume, error);
 }
 
+/* Where pictures have an odd width, the last place of every second row of a plane belongs to no
+ * pixel, and no stage writes it. Cleared once, so that planes can be copied whole. */
+static void clear_gaps(struct stereo *s, uint8_t *messages) {
+    static const uint8_t nothing[LABELS_MOST];
+    const struct grid *g = &s->level[0].grid;
+    size_t labels = (size_t)g->padded, volume = grid_volume(g);
+    for (int y = 0; y < g->height && messages; y++)
+        for (int colour = 0; colour < 2; colour++) {
+            if (grid_column(colour, g->half - 1, y) < g->width)
+                continue;
+            size_t place = ((size_t)colour * (size_t)g->height + (size_t)y + 1) * (size_t)g->half;
+            for (int r = 0; r < DIRECTIONS; r++)
+                s->backend->upload(s->backend, messages + (size_t)r * volume + (place - 1) * labels,
+                                   nothing, labels);
+        }
+}
+
 int stereo_memory_shape(struct stereo *s, const struct params *p) {
     int labels = p->disparity_range, levels = p->bp_levels;
     int right_kept = p->warm_start && p->lr_check == LR_CHECK_BP,
@@ -175,8 +192,12 @@ int stereo_memory_shape(struct stereo *s, const struct params *p) {
     }
     if (!same)
         take_kept(s, &error);
-    if (error)
+    if (error) {
         free_shape(s);
+    } else if (!same) {
+        clear_gaps(s, s->messages[0]);
+        clear_gaps(s, s->right_messages);
+    }
     return say_memory(s, error, "cost and messages");
 }
 

@@ -279,8 +279,44 @@ static void test_settle(void) {
     g_assert_cmpint(changed, >, 100);
 }
 
+static void *alloc_filled(struct backend *b, size_t bytes) {
+    void *memory = NULL;
+    (void)b;
+    g_assert_cmpint(posix_memalign(&memory, 256, bytes), ==, 0);
+    return memset(memory, 0xaa, bytes);
+}
+
+/* Planes of messages are copied whole, with the places that belong to no pixel. */
+static void test_gaps(void) {
+    enum { ODD = 31 };
+    int error;
+    struct backend *b = backend_cpu_open(1, CPU_TUNED, 0, &error);
+    b->alloc = alloc_filled;
+    struct stereo *s = stereo_open_on(b, ODD, H, 1, NULL, &error);
+    struct params p = warm_params("lr_check=bp");
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, ODD, H, 1, L, 3);
+    run(s, &p, f, WAY_COLD);
+    const struct grid *g = &s->level[0].grid;
+    uint8_t *const views[2] = {s->messages[0], s->right_messages};
+    for (int v = 0; v < 2; v++)
+        for (int y = 0; y < H; y++) {
+            struct grid wider = *g; /* of which the place is a pixel */
+            wider.width++;
+            for (int r = 0; r < DIRECTIONS; r++)
+                for (int d = 0; d < g->padded; d++)
+                    g_assert_cmpint(views[v][(size_t)r * grid_volume(g) +
+                                             grid_labels(&wider, ODD, y) + (size_t)d],
+                                    ==, 0);
+        }
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/warm/gaps", test_gaps);
     g_test_add_func("/warm/ways", test_ways);
     g_test_add_func("/warm/goes_on", test_goes_on);
     g_test_add_func("/warm/hot_tiles", test_hot_tiles);
