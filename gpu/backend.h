@@ -1,8 +1,8 @@
 /*
  * What runs the stages: a table of functions, filled by the CPU or the CUDA backend. One thread
  * uses a backend at a time. Memory from alloc is the backend's own and may only be read by stages,
- * upload and download. run, upload and download keep their order; they may return before the work
- * is done, and what fails in them is remembered and returned by the next finish.
+ * upload and download. run, upload and download keep their order within a lane; they may return before
+ * the work is done, and what fails in them is remembered and returned by the next finish.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BACKEND_H
@@ -71,9 +71,8 @@ struct backend {
      * half-step of the finest level sends need not be stored. NULL: run the stages singly. */
     void (*propagate)(struct backend *b, const struct propagate_args *args);
     /* Stages issued under the same number are the same every time, and BACKEND_RECORDINGS numbers
-     * that differ by that modulo are remembered: begin returns 1 when it has
-     * issued them again by itself; else the caller issues them and calls end. NULL: there is no
-     * such thing. */
+     * that differ by that modulo are remembered: begin returns 1 when it has issued them again by
+     * itself; else the caller issues them and calls end. NULL: there is no such thing. */
     int (*begin)(struct backend *b, uint64_t number);
     void (*end)(struct backend *b);
     /* Notes the time when all before it is done, as mark number i; elapsed is read after finish. */

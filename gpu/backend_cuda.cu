@@ -96,7 +96,7 @@ static void cuda_release_host(backend *b, void *memory) {
 
 static void cuda_upload(backend *b, void *to, const void *from, size_t bytes) {
     backend_cuda *cuda = cuda_of(b);
-    enter(cuda); /* every frame begins with an upload */
+    enter(cuda); /* every frame's stages come after an upload */
     note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
 }
 

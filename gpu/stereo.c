@@ -21,7 +21,7 @@ int stereo_adopt_params(struct stereo *s, const struct params *p) {
     int error = stereo_memory_shape(s, p);
     if (error || (s->params_known && params_equal(p, &s->params)))
         return error;
-    s->warm.known = 0;
+    s->warm.known = s->warm.displaced = 0;
     s->params = *p;
     s->params_known = 1;
     s->number++;
@@ -213,19 +213,19 @@ static void leave_to_side(struct stereo *s, int base) {
     }
 }
 
+static void prepare_view(struct stereo *s, int view) {
+    if (!s->params.warm_start) /* else it is done */
+        rectify(s, view);
+    smooth(s, view);
+}
+
 /* What is done with a picture on its own, the first one's while the second is still on its way. */
 static void prepare(struct stereo *s) {
     int first = stereo_first_view(s);
-    for (int i = 0; i < 2; i++) {
-        int v = i ? !first : first;
-        if (!s->params.warm_start) /* else it is done */
-            rectify(s, v);
-        smooth(s, v);
-        if (i)
-            break;
-        leave_to_side(s, first);
-        stereo_mark(s, MARK_VIEW_DONE);
-    }
+    prepare_view(s, first);
+    leave_to_side(s, first);
+    stereo_mark(s, MARK_VIEW_DONE);
+    prepare_view(s, !first);
 }
 
 static void estimate(struct stereo *s, int base) {
@@ -246,8 +246,8 @@ static void estimate(struct stereo *s, int base) {
 /* Refinement goes back and forth between the map and a spare one. */
 static void swap_maps(struct stereo *s) {
     int16_t *map = s->disparity[0];
-    s->disparity[0] = s->spare[0];
-    s->spare[0] = map;
+    s->disparity[0] = s->spare;
+    s->spare = map;
     s->swapped = !s->swapped;
 }
 
@@ -258,7 +258,7 @@ static void check(struct stereo *s) {
             .left = s->disparity[0],
             .right = p->lr_check == LR_CHECK_BP ? s->disparity[1] : NULL,
             .confidence = s->at[s->slot].confidence,
-            .out = s->spare[0],
+            .out = s->spare,
             .width = s->width,
             .range = p->disparity_range,
             .tolerance = p->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * p->disp12_max_diff),
@@ -269,7 +269,7 @@ static void check(struct stereo *s) {
     }
     if (p->speckle_size > 0) {
         struct speckle_args a = {s->disparity[0],
-                                 s->spare[0],
+                                 s->spare,
                                  s->patch,
                                  s->patch_size,
                                  s->width,
@@ -288,7 +288,7 @@ static void smooth_map(struct stereo *s) {
     struct median_args a = {.source = s->disparity[0],
                             .image = stereo_picture(s, 0),
                             .weight = s->median_weight,
-                            .out = s->slots > 1 ? s->at[s->slot].disparity : s->spare[0],
+                            .out = s->slots > 1 ? s->at[s->slot].disparity : s->spare,
                             .width = s->width,
                             .height = s->height,
                             .channels = s->channels,
@@ -307,7 +307,7 @@ static void smooth_map(struct stereo *s) {
  * will write. */
 static void refine(struct stereo *s) {
     for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
-        struct fill_args a = {s->disparity[0], s->spare[0],    s->width,
+        struct fill_args a = {s->disparity[0], s->spare,       s->width,
                               s->height,       !along_columns, along_columns};
         stereo_stage(s, STAGE_fill, &a, s->width, s->height);
         swap_maps(s);
@@ -324,7 +324,7 @@ void stereo_choose_way(struct stereo *s) {
     if (!s->params.warm_start)
         return;
     for (int i = 0; i < 2; i++) {
-        int v = i ? !stereo_first_view(s) : stereo_first_view(s);
+        int v = i ^ stereo_first_view(s);
         rectify(s, v);
         stereo_warm_compare(s, v);
     }

@@ -116,7 +116,7 @@ static void propagate_warm(struct stereo *s, int base) {
         return;
     }
     for (; a.iteration < stereo_warm_iterations(s); a.iteration++) {
-        a.heat = a.iteration > 0 && s->warm.share < 1 ? s->warm.heat[base] : NULL;
+        a.heat = a.iteration > 0 ? s->warm.heat[base] : NULL; /* a recording holds for any share */
         stereo_stage(s, STAGE_message, &a, a.grid.half, a.grid.height);
     }
 }

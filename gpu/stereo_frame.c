@@ -35,7 +35,8 @@ static void download_results(struct stereo *s, struct frame *f) {
 }
 
 /* Where nothing moved before nothing may move again: the last results come down while the pictures
- * go up, and are replaced if they are not the frame's. Returns whether that was done. */
+ * go up. If they are not the frame's, they may be half overwritten by then, and all of it is
+ * replaced. Returns whether that was done. */
 static int guess_still(struct stereo *s, struct frame *f) {
     int guess = s->slots > 1 && s->warm.known && s->way == WAY_STILL;
     if (guess) {
@@ -51,11 +52,12 @@ static void upload(struct stereo *s, const struct frame *f) {
     lane(s, LANE_UP);
     stereo_mark(s, TIME_UPLOAD);
     for (int i = 0; i < 2; i++) {
-        int v = i ? !stereo_first_view(s) : stereo_first_view(s);
+        int v = i ^ stereo_first_view(s);
         s->backend->upload(s->backend, s->at[s->slot].raw[v], in[v]->data, image_bytes(in[v]));
+        if (i)
+            stereo_mark(s, MARK_UPLOADED);
         stereo_signal(s, UPLOADED + v);
     }
-    stereo_mark(s, MARK_UPLOADED);
 }
 
 /* The same stages with the same arguments have the same number. */
@@ -71,13 +73,14 @@ static void compute(struct stereo *s) {
     struct backend *b = s->backend;
     struct slot *slot = &s->at[s->slot];
     lane(s, LANE_COMPUTE);
-    if (s->slots > 1 && s->at[!s->slot].way == WAY_STILL) /* it reads this slot's results */
-        b->wait(b, SIGNAL_SLOT + !s->slot * SLOT_SIGNALS + DOWNLOADED);
     stereo_choose_way(s);
     slot->way = s->way;
     slot->share = s->warm.share;
     slot->tallied = stereo_tallied(s);
     if (s->way != WAY_STILL) {
+        /* The last frame stood still: its results, which are this slot's, may be on their way. */
+        if (s->slots > 1 && s->latest == s->slot && s->at[!s->slot].way == WAY_STILL)
+            b->wait(b, slot_signal(!s->slot, DOWNLOADED));
         s->latest = s->slot;
         if (!b->begin || !b->begin(b, number_of_stages(s))) {
             stereo_compute(s);
@@ -96,7 +99,8 @@ static void compute(struct stereo *s) {
 static void download_rectified(struct stereo *s, struct frame *f) {
     struct image *out[2] = {&f->rect_left, &f->rect_right};
     const struct image *in[2] = {&f->left, &f->right};
-    for (int v = 0; v < 2; v++) {
+    for (int i = 0; i < 2; i++) {
+        int v = i ^ stereo_first_view(s);
         *out[v] = *in[v];
         if (!stereo_is_remapped(s, v))
             continue;
@@ -158,7 +162,8 @@ static void note_picture_times(struct stereo *s, int slot, struct frame *f) {
 
 static void note_times(struct stereo *s, int slot, struct frame *f) {
     struct backend *b = s->backend;
-    int marks = slot * SLOT_MARKS, first = f->params.lr_check == LR_CHECK_BP;
+    int marks = slot * SLOT_MARKS, runs = f->params.lr_check == LR_CHECK_BP ? 2 : 1;
+    int first = runs - 1; /* view */
     memset(f->stage_ms, 0, sizeof(f->stage_ms));
     f->stage_ms[TIME_UPLOAD] = b->elapsed_ms(b, marks + TIME_UPLOAD, marks + MARK_UPLOADED);
     f->stage_ms[TIME_DOWNLOAD] = b->elapsed_ms(b, marks + MARK_DOWNLOAD, marks + TIME_COUNT);
@@ -171,7 +176,7 @@ static void note_times(struct stereo *s, int slot, struct frame *f) {
     for (int i = TIME_COST; i < TIME_DOWNLOAD; i++)
         f->stage_ms[i] = view_ms(s, slot, 0, (enum stage_time)i);
     s->bp_ms = f->stage_ms[TIME_BP];
-    for (int i = TIME_COST; i < TIME_CHECK && first; i++)
+    for (int i = TIME_COST; i < TIME_CHECK && runs == 2; i++)
         f->stage_ms[i] += view_ms(s, slot, 1, (enum stage_time)i);
 }
 
@@ -262,8 +267,7 @@ int stereo_finish(struct stereo *s, struct frame *f) {
         s->flying--;
         return compute_again(s, f);
     }
-    int error = s->slots > 1 ? b->finish_signal(b, SIGNAL_SLOT + slot * SLOT_SIGNALS + DOWNLOADED)
-                             : b->finish(b);
+    int error = s->slots > 1 ? b->finish_signal(b, slot_signal(slot, DOWNLOADED)) : b->finish(b);
     error = error ? error : s->failed;
     s->failed = 0;
     s->flying--;

@@ -58,8 +58,8 @@ int stereo_memory_pictures(struct stereo *s) {
         TAKE(s, s->grey[v], pixels, &error);
         TAKE(s, s->census[v], pixels, &error);
         TAKE(s, s->disparity[v], pixels, &error);
-        TAKE(s, s->spare[v], pixels, &error);
     }
+    TAKE(s, s->spare, pixels, &error);
     TAKE(s, s->smooth_between, samples, &error);
     TAKE(s, s->arms, pixels, &error);
     TAKE(s, s->flags, pixels + 2 * (size_t)s->height, &error);
@@ -138,7 +138,8 @@ static void take_kept(struct stereo *s, int *error) {
 }
 
 /* Where pictures have an odd width, the last place of every second row of a plane belongs to no
- * pixel, and no stage writes it. Cleared once, so that planes can be copied whole. */
+ * pixel, and belief propagation leaves it alone. Cleared once, so that planes of messages that are
+ * kept can be copied whole. */
 static void clear_gaps(struct stereo *s, uint8_t *messages) {
     static const uint8_t nothing[LABELS_MOST];
     const struct grid *g = &s->level[0].grid;
@@ -212,9 +213,10 @@ static void forget(struct stereo *s) {
     for (int v = 0; v < 2; v++) {
         s->smoothed[v] = s->grey[v] = NULL;
         s->census[v] = NULL;
-        s->disparity[v] = s->spare[v] = NULL;
+        s->disparity[v] = NULL;
         s->map[v] = NULL;
     }
+    s->spare = NULL;
     s->smooth_between = s->label = s->median_weight = NULL;
     s->tally = s->patch = s->patch_size = NULL;
     s->arms = NULL;
@@ -232,9 +234,9 @@ void stereo_memory_free(struct stereo *s) {
         release(s, s->grey[v]);
         release(s, s->census[v]);
         release(s, s->disparity[v]);
-        release(s, s->spare[v]);
         release(s, s->map[v]);
     }
+    release(s, s->spare);
     release(s, s->smooth_between);
     release(s, s->arms);
     release(s, s->flags);

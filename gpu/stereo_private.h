@@ -60,7 +60,7 @@ enum {
 struct slot {
     uint8_t *raw[2];
     uint8_t *rectified[2], *confidence;
-    int16_t *disparity; /* a copy, where two frames may be on their way */
+    int16_t *disparity; /* the map, where two frames may be on their way */
     uint32_t *tally, *host_tally;
     int tallied; /* half-steps counted */
     enum warm_way way;
@@ -74,7 +74,7 @@ struct stereo {
     struct params params; /* of the last run */
     int params_known;
     uint64_t number; /* of the settings, counted from 1: stages under one number are the same */
-    int swapped;     /* disparity[0] and spare[0] have changed places */
+    int swapped;     /* disparity[0] and spare have changed places */
     struct scaling scaling; /* made from them */
     struct slot at[SLOTS];
     int slots;                        /* in use: 1 where the backend has one lane */
@@ -100,7 +100,7 @@ struct stereo {
     uint8_t *flags;
     uint32_t *tally, *patch, *patch_size;
     uint16_t *label;
-    int16_t *disparity[2], *spare[2];
+    int16_t *disparity[2], *spare;
     uint8_t *lut, *census_lut;
     uint16_t *median_weight;
 
@@ -129,15 +129,19 @@ static inline void stereo_mark(struct stereo *s, int i) {
     s->backend->mark(s->backend, s->slot * SLOT_MARKS + i);
 }
 
+static inline int slot_signal(int slot, int i) {
+    return SIGNAL_SLOT + slot * SLOT_SIGNALS + i;
+}
+
 /* Of the slot of the frame being issued; where there is one lane there is nothing to say. */
 static inline void stereo_signal(struct stereo *s, int i) {
     if (s->slots > 1)
-        s->backend->signal(s->backend, SIGNAL_SLOT + s->slot * SLOT_SIGNALS + i);
+        s->backend->signal(s->backend, slot_signal(s->slot, i));
 }
 
 static inline void stereo_wait(struct stereo *s, int i) {
     if (s->slots > 1)
-        s->backend->wait(s->backend, SIGNAL_SLOT + s->slot * SLOT_SIGNALS + i);
+        s->backend->wait(s->backend, slot_signal(s->slot, i));
 }
 
 /* The view that is computed first, and whose picture is wanted first. */
@@ -145,7 +149,8 @@ static inline int stereo_first_view(const struct stereo *s) {
     return s->params.lr_check == LR_CHECK_BP;
 }
 
-/* Rows of the map that are final first, and cross while the rest is made; 0: all are at once. */
+/* Rows of the map that are final first, and cross while the rest is made; 0: all are at once. A
+ * median of them takes a little longer than their way down, so that both ends meet here. */
 static inline int stereo_upper_rows(const struct stereo *s) {
     return s->slots > 1 && s->params.median_radius > 0 ? s->height * 9 / 16 : 0;
 }

@@ -134,11 +134,11 @@ static __device__ __forceinline__ void keep_row(const cross_place &t, const uint
 
 /* total and, where there is a lane so many below, its total. */
 static __device__ __forceinline__ uint32_t add_from_below(uint32_t total, int lanes) {
-    asm("{ .reg .pred p; .reg .u32 r;\n"
-        "  shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff;\n"
-        "  @p add.u32 %0, %0, r; }"
-        : "+r"(total)
-        : "r"(lanes));
+    asm volatile("{ .reg .pred p; .reg .u32 r;\n"
+                 "  shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff;\n"
+                 "  @p add.u32 %0, %0, r; }"
+                 : "+r"(total)
+                 : "r"(lanes));
     return total;
 }
 

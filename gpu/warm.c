@@ -221,7 +221,7 @@ int stereo_warm_at_once(const struct stereo *s) {
 }
 
 void stereo_warm_done(struct stereo *s) {
-    s->warm.known = s->params.warm_start;
+    s->warm.known = s->params.warm_start && !s->failed;
     if (s->way == WAY_WARM && stereo_warm_at_once(s))
         s->warm.displaced ^= stereo_warm_iterations(s) / 2 & 1;
 }

@@ -49,8 +49,9 @@ static void draw_params(struct params *p, uint64_t *random, int width, int small
     p->bp_iterations_0 = (int)(draw(random) % 7) - 1;
     p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
     p->bp_iterations_2 = p->bp_iterations_3 = -1;
-    p->cross_rounds = 1;
+    p->cross_rounds = 1 + (int)(draw(random) % 2);
     p->warm_iterations = 1 + (int)(draw(random) % 7);
+    p->right_iterations = (int)(draw(random) % 8) - 1;
 }
 
 static struct frame make_frame(int width, int height, int channels) {

@@ -194,7 +194,8 @@ static void check_overlap(struct parity *t, const int *wanted, const int *shape,
             parity_ok(t,
                       !bad && !overlap_differs(open_on(open_form(form), shape, turned), shape,
                                                reference, 0),
-                      "%s, overlapping frames%s", form_names[form], rectified ? "" : ", rectified");
+                      "%s, overlapping frames%s", form_names[form],
+                      rectified ? "" : ", rectified on their way");
     forget(reference, OVERLAPPING);
     for (int v = 0; v < 2; v++)
         free(maps[v].point);
