@@ -54,10 +54,14 @@ PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 HAVE_CUDA := $(if $(filter-out 0,$(CUDA)),$(NVCC))
 ifneq ($(HAVE_CUDA),)
+CHECK_ARCH = $(CUDA_ARCH)
 ifndef CUDA_ARCH
 # What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
 CUDA_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell $(NVCC) --list-gpu-code | \
                grep -x 'sm_[0-9]*' | sort -V | awk -F_ '$$2 >= 75'))
+# `make check` compiles the CUDA backend and has no GPU to run it on: the oldest, the newest and one
+# between take less than half the time, and find what the others would.
+CHECK_ARCH := $(filter $(firstword $(CUDA_ARCH)) sm_90 $(lastword $(CUDA_ARCH)),$(CUDA_ARCH))
 endif
 SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
 GENCODE = $(foreach a,$(SMS),-gencode arch=compute_$a,code=sm_$a) \
@@ -197,7 +201,7 @@ REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \
           $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) \
           $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) $(LINT:%=lint:%)
 check: deps-check
-	$(Q)CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
+	$(Q)CUDA_ARCH="$(CHECK_ARCH)" CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
 	    $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))" \
 	    tests/check.sh $(BUILD) '$(CHECKS)' $(REPORTS)
 
