@@ -7,7 +7,6 @@
 #include "config/clock.h"
 #include "config/log.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,39 +93,8 @@ static void work_rows(void *context, int first, int last) {
     job->rows(job->args, job->width, first, last);
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static void run_shuffled(struct backend_cpu *cpu, enum stage stage, const void *args, int width,
-                         int height) {
-    size_t count = (size_t)width * (size_t)height;
-    uint32_t *order = malloc(count * sizeof(*order));
-    assert(order); /* tests only */
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    for (size_t i = count; i > 1; i--) {
-        size_t j = draw(&cpu->seed) % i;
-        uint32_t swap = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = swap;
-    }
-    for (size_t i = 0; i < count; i++)
-        cpu->stages[stage].pixel(args, (int)(order[i] % (uint32_t)width),
-                                 (int)(order[i] / (uint32_t)width));
-    free(order);
-}
-
 static void cpu_run(struct backend *b, enum stage stage, const void *args, int width, int height) {
     struct backend_cpu *cpu = cpu_of(b);
-    if (cpu->form == CPU_SHUFFLED) {
-        run_shuffled(cpu, stage, args, width, height);
-        return;
-    }
     const struct cpu_stage *row = &cpu->stages[stage];
     if (row->light && row->light(args)) {
         row->rows(args, width, 0, height);
@@ -150,26 +118,11 @@ static int cpu_finish(struct backend *b) {
     return 0;
 }
 
-/* Lanes of which each is done before the next begins: for tests of what uses them. */
-static void no_lane(struct backend *b, enum backend_lane lane) {
-    (void)b;
-    (void)lane;
-}
-
-static void no_signal(struct backend *b, int i) {
-    (void)b;
-    (void)i;
-}
-
-static int no_wait(struct backend *b, int i) {
-    (void)i;
-    return cpu_finish(b);
-}
-
 static void cpu_close(struct backend **b) {
     if (!*b)
         return;
     struct backend_cpu *cpu = cpu_of(*b);
+    cpu_unshuffle(cpu);
     workers_close(&cpu->workers);
     free(cpu);
     *b = NULL;
@@ -189,37 +142,37 @@ static int tune(struct backend_cpu *cpu) {
     return 0;
 }
 
+static const struct backend cpu_base = {
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .alloc_host = cpu_alloc,
+    .release_host = cpu_release,
+    .upload = cpu_copy,
+    .download = cpu_copy,
+    .copy = cpu_copy_crew,
+    .run = cpu_run,
+    .mark = cpu_mark,
+    .elapsed_ms = cpu_elapsed_ms,
+    .finish = cpu_finish,
+    .close = cpu_close,
+};
+
 struct backend *backend_cpu_open(int threads, enum cpu_form form, uint64_t seed, int *error) {
     struct backend_cpu *cpu = calloc(1, sizeof(*cpu));
     *error = cpu ? 0 : -ENOMEM;
-    if (cpu)
+    if (cpu) {
+        cpu->base = cpu_base;
         cpu->workers = workers_open(form == CPU_SHUFFLED ? 1 : threads, error);
+    }
+    if (!*error && form == CPU_SHUFFLED)
+        *error = cpu_shuffle(cpu, seed);
     if (*error) {
         log_error("cpu backend", "cannot start: %s", strerror(-*error));
+        if (cpu)
+            workers_close(&cpu->workers);
         free(cpu);
         return NULL;
     }
-    cpu->base = (struct backend){
-        .alloc = cpu_alloc,
-        .release = cpu_release,
-        .alloc_host = cpu_alloc,
-        .release_host = cpu_release,
-        .upload = cpu_copy,
-        .download = cpu_copy,
-        .copy = cpu_copy_crew,
-        .run = cpu_run,
-        .mark = cpu_mark,
-        .elapsed_ms = cpu_elapsed_ms,
-        .finish = cpu_finish,
-        .close = cpu_close,
-    };
-    if (form == CPU_SHUFFLED) {
-        cpu->base.lane = no_lane;
-        cpu->base.signal = cpu->base.wait = no_signal;
-        cpu->base.finish_signal = no_wait;
-    }
-    cpu->form = form;
-    cpu->seed = seed;
     memcpy(cpu->stages, plain_stages, sizeof(cpu->stages));
     int count = workers_count(cpu->workers);
     int tuned = form == CPU_TUNED && tune(cpu);

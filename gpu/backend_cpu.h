@@ -1,5 +1,5 @@
 /*
- * The CPU backend's launch table, for it and for the files of tuned twins.
+ * The CPU backend's launch table, for it and for the files of its other forms.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BACKEND_CPU_H
@@ -16,9 +16,8 @@ struct cpu_stage {
 };
 
 struct backend_cpu {
-    struct backend base; /* first: the two pointers are one */
-    enum cpu_form form;
-    uint64_t seed;
+    struct backend base;       /* first: the two pointers are one */
+    struct shuffled *shuffled; /* NULL: of another form */
     struct workers *workers;
     struct cpu_stage stages[STAGE_COUNT];
     double mark_ms[BACKEND_MARKS];
@@ -27,5 +26,10 @@ struct backend_cpu {
 /* Replaces the rows of the stages that this processor's AVX2 does faster; no change without
  * AVX2. */
 void cpu_tune_avx2(struct backend_cpu *cpu);
+
+/* Makes cpu one of form CPU_SHUFFLED: 0 or -ENOMEM. unshuffle does what was held back, and gives
+ * back what shuffle took; no change for other forms. */
+int cpu_shuffle(struct backend_cpu *cpu, uint64_t seed);
+void cpu_unshuffle(struct backend_cpu *cpu);
 
 #endif
