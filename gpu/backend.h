@@ -1,8 +1,8 @@
 /*
  * What runs the stages: a table of functions, filled by the CPU or the CUDA backend. One thread
  * uses a backend at a time. Memory from alloc is the backend's own and may only be read by stages,
- * upload and download. run, upload and download keep their order within a lane; they may return before
- * the work is done, and what fails in them is remembered and returned by the next finish.
+ * upload and download. run, upload and download keep their order within a lane; they may return
+ * before the work is done, and what fails in them is remembered and returned by the next finish.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BACKEND_H

@@ -42,7 +42,7 @@ static int adopt_maps(struct stereo *s, const struct rectify_map maps[2]) {
         s->map_samples = maps[v].samples;
         s->map_step = maps[v].step;
     }
-    return 0;
+    return maps ? s->backend->finish(s->backend) : 0; /* then they are the caller's again */
 }
 
 /* A lost device takes the tables with it. */
