@@ -213,7 +213,7 @@ static void test_median(void) {
         image[i] = (uint8_t)g_test_rand_int_range(0, 120);
     }
     for (int radius = 1; radius <= 4; radius++) {
-        struct median_args a = {map, image, weight, out, W, H, 1, radius};
+        struct median_args a = {map, image, weight, out, W, H, 1, radius, 0};
         for (int i = 0; i < W * H; i++) {
             stage_median(&a, i % W, i / W);
             int n = 0;
