@@ -274,7 +274,7 @@ static int bench_table(const struct bench_options *o) {
         return error;
     if (!o->json)
         printf("%s, copies %.1f GB/s; %d levels x %d half-steps\n"
-               "size      labels   BP ms (left view)   p10..p90      GB  of copy   frame ms       "
+               "size      labels   BP ms (left view) p10..p90      GB  of copy   frame ms       "
                "p10..p90    stages overlapped frames\n",
                b->name, bench_copy_gbs(b), o->params.bp_levels, o->params.bp_iterations);
     int count =

@@ -129,6 +129,13 @@ STAGE void lanes_shorts(const struct lanes *a, uint32_t w[8]) {
     }
 }
 
+/* Four 16-bit labels, two to a word as they lie in memory, from the bytes of two rows, which are
+ * sums of two costs each. */
+STAGE void labels_of_rows(uint32_t upper, uint32_t lower, uint32_t out[2]) {
+    out[0] = lanes_pick(upper, 0, 0x4140) + lanes_pick(lower, 0, 0x4140);
+    out[1] = lanes_pick(upper, 0, 0x4342) + lanes_pick(lower, 0, 0x4342);
+}
+
 STAGE void lanes_add(struct lanes *a, const struct lanes *b) {
     for (int i = 0; i < LANE_REGISTERS; i++)
         a->v[i] += b->v[i];

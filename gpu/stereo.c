@@ -221,7 +221,7 @@ static void prepare_view(struct stereo *s, int view) {
 
 /* What is done with a picture on its own, the first one's while the second is still on its way. */
 static void prepare(struct stereo *s) {
-    int first = stereo_first_view(s);
+    int first = stereo_first_view(&s->params);
     prepare_view(s, first);
     leave_to_side(s, first);
     stereo_mark(s, MARK_VIEW_DONE);
@@ -231,7 +231,7 @@ static void prepare(struct stereo *s) {
 static void estimate(struct stereo *s, int base) {
     int marks = base * RIGHT_MARKS;
     stereo_mark(s, marks + TIME_COST);
-    if (base != stereo_first_view(s))
+    if (base != stereo_first_view(&s->params))
         leave_to_side(s, base);
     match(s, base);
     stereo_mark(s, marks + TIME_AGGREGATE);
@@ -288,7 +288,7 @@ static void smooth_map(struct stereo *s) {
     struct median_args a = {.source = s->disparity[0],
                             .image = stereo_picture(s, 0),
                             .weight = s->median_weight,
-                            .out = s->slots > 1 ? s->at[s->slot].disparity : s->spare,
+                            .out = s->at[s->slot].disparity,
                             .width = s->width,
                             .height = s->height,
                             .channels = s->channels,
@@ -299,12 +299,9 @@ static void smooth_map(struct stereo *s) {
         a.first_row = upper;
     }
     stereo_stage(s, STAGE_median, &a, s->width, s->height - upper);
-    if (s->slots == 1)
-        swap_maps(s);
 }
 
-/* The map ends in the slot, where there are several: it must not be where the next frame's stages
- * will write. */
+/* The map ends in the slot: it must not be where the next frame's stages will write. */
 static void refine(struct stereo *s) {
     for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
         struct fill_args a = {s->disparity[0], s->spare,       s->width,
@@ -314,7 +311,7 @@ static void refine(struct stereo *s) {
     }
     if (s->params.median_radius > 0)
         smooth_map(s);
-    else if (s->slots > 1)
+    else
         s->backend->copy(s->backend, s->at[s->slot].disparity, s->disparity[0],
                          (size_t)s->width * (size_t)s->height * sizeof(*s->disparity[0]));
 }
@@ -324,7 +321,7 @@ void stereo_choose_way(struct stereo *s) {
     if (!s->params.warm_start)
         return;
     for (int i = 0; i < 2; i++) {
-        int v = i ^ stereo_first_view(s);
+        int v = i ^ stereo_first_view(&s->params);
         rectify(s, v);
         stereo_warm_compare(s, v);
     }

@@ -56,8 +56,8 @@ static struct message_args message_args_of(const struct stereo *s, int l) {
 }
 
 static void tally(struct stereo *s, int l, int iteration) {
-    struct tally_args t = {s->level[l].grid, s->flags, s->tally + (size_t)iteration * s->height,
-                           iteration & 1};
+    struct tally_args t = {s->level[l].grid, s->flags,
+                           s->at[s->slot].tally + (size_t)iteration * s->height, iteration & 1};
     if (l == 0 && iteration < FRAME_TALLY)
         stereo_stage(s, STAGE_tally, &t, 1, t.grid.height);
 }

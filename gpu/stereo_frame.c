@@ -19,19 +19,16 @@ static void lane(struct stereo *s, enum backend_lane lane) {
 }
 
 static size_t tally_bytes(const struct stereo *s) {
-    return (size_t)stereo_tallied(s) * (size_t)s->height * sizeof(*s->tally);
+    return (size_t)stereo_tallied(s) * (size_t)s->height * sizeof(*s->at[0].tally);
 }
 
-/* Where the results of the last frame that was computed lie. */
-static const int16_t *results(const struct stereo *s) {
-    return s->slots > 1 ? s->at[s->latest].disparity : s->disparity[0];
-}
-
-static void download_results(struct stereo *s, struct frame *f) {
+/* Those of the last frame that was computed. */
+static void download_latest(struct stereo *s, struct frame *f) {
     struct backend *b = s->backend;
+    const struct slot *slot = &s->at[s->latest];
     size_t pixels = (size_t)s->width * (size_t)s->height;
-    b->download(b, f->disparity, results(s), pixels * sizeof(*f->disparity));
-    b->download(b, f->confidence, s->at[s->latest].confidence, pixels);
+    b->download(b, f->disparity, slot->disparity, pixels * sizeof(*f->disparity));
+    b->download(b, f->confidence, slot->confidence, pixels);
 }
 
 /* Where nothing moved before nothing may move again: the last results come down while the pictures
@@ -41,7 +38,7 @@ static int guess_still(struct stereo *s, struct frame *f) {
     int guess = s->slots > 1 && s->warm.known && s->way == WAY_STILL;
     if (guess) {
         lane(s, LANE_DOWN);
-        download_results(s, f);
+        download_latest(s, f);
     }
     return guess;
 }
@@ -52,7 +49,7 @@ static void upload(struct stereo *s, const struct frame *f) {
     lane(s, LANE_UP);
     stereo_mark(s, TIME_UPLOAD);
     for (int i = 0; i < 2; i++) {
-        int v = i ^ stereo_first_view(s);
+        int v = i ^ stereo_first_view(&s->params);
         s->backend->upload(s->backend, s->at[s->slot].raw[v], in[v]->data, image_bytes(in[v]));
         if (i)
             stereo_mark(s, MARK_UPLOADED);
@@ -91,8 +88,6 @@ static void compute(struct stereo *s) {
     }
     stereo_warm_done(s);
     stereo_mark(s, TIME_DOWNLOAD);
-    if (s->slots > 1 && stereo_tallied(s)) /* out of the way of the next frame's stages */
-        b->copy(b, slot->tally, s->tally, tally_bytes(s));
     stereo_signal(s, COMPUTED);
 }
 
@@ -100,7 +95,7 @@ static void download_rectified(struct stereo *s, struct frame *f) {
     struct image *out[2] = {&f->rect_left, &f->rect_right};
     const struct image *in[2] = {&f->left, &f->right};
     for (int i = 0; i < 2; i++) {
-        int v = i ^ stereo_first_view(s);
+        int v = i ^ stereo_first_view(&s->params);
         *out[v] = *in[v];
         if (!stereo_is_remapped(s, v))
             continue;
@@ -125,17 +120,17 @@ static void download(struct stereo *s, struct frame *f, int guessed) {
     }
     if (s->way != WAY_STILL && upper > 0) {
         stereo_wait(s, UPPER_PART);
-        b->download(b, f->disparity, results(s), upper * sizeof(*f->disparity));
+        b->download(b, f->disparity, slot->disparity, upper * sizeof(*f->disparity));
     }
     stereo_wait(s, COMPUTED);
     stereo_mark(s, MARK_DOWNLOAD);
     if (s->way != WAY_STILL)
-        b->download(b, f->disparity + upper, results(s) + upper,
+        b->download(b, f->disparity + upper, slot->disparity + upper,
                     (pixels - upper) * sizeof(*f->disparity));
     else if (!guessed)
-        download_results(s, f);
+        download_latest(s, f);
     if (stereo_tallied(s))
-        b->download(b, slot->host_tally, s->slots > 1 ? slot->tally : s->tally, tally_bytes(s));
+        b->download(b, slot->host_tally, slot->tally, tally_bytes(s));
     stereo_mark(s, TIME_COUNT);
     stereo_signal(s, DOWNLOADED);
     lane(s, LANE_COMPUTE);
@@ -151,7 +146,7 @@ static double view_ms(struct stereo *s, int slot, int view, enum stage_time i) {
  * first. */
 static void note_picture_times(struct stereo *s, int slot, struct frame *f) {
     struct backend *b = s->backend;
-    int marks = slot * SLOT_MARKS, first = f->params.lr_check == LR_CHECK_BP, second = !first;
+    int marks = slot * SLOT_MARKS, first = stereo_first_view(&f->params), second = !first;
     f->stage_ms[TIME_RECTIFY] = view_ms(s, slot, first, TIME_RECTIFY) +
                                 (f->params.warm_start ? 0 : view_ms(s, slot, second, TIME_RECTIFY));
     f->stage_ms[TIME_SMOOTH] =
@@ -162,8 +157,7 @@ static void note_picture_times(struct stereo *s, int slot, struct frame *f) {
 
 static void note_times(struct stereo *s, int slot, struct frame *f) {
     struct backend *b = s->backend;
-    int marks = slot * SLOT_MARKS, runs = f->params.lr_check == LR_CHECK_BP ? 2 : 1;
-    int first = runs - 1; /* view */
+    int marks = slot * SLOT_MARKS, first = stereo_first_view(&f->params);
     memset(f->stage_ms, 0, sizeof(f->stage_ms));
     f->stage_ms[TIME_UPLOAD] = b->elapsed_ms(b, marks + TIME_UPLOAD, marks + MARK_UPLOADED);
     f->stage_ms[TIME_DOWNLOAD] = b->elapsed_ms(b, marks + MARK_DOWNLOAD, marks + TIME_COUNT);
@@ -176,7 +170,7 @@ static void note_times(struct stereo *s, int slot, struct frame *f) {
     for (int i = TIME_COST; i < TIME_DOWNLOAD; i++)
         f->stage_ms[i] = view_ms(s, slot, 0, (enum stage_time)i);
     s->bp_ms = f->stage_ms[TIME_BP];
-    for (int i = TIME_COST; i < TIME_CHECK && runs == 2; i++)
+    for (int i = TIME_COST; i < TIME_CHECK && first == 1; i++) /* the right view has a run, too */
         f->stage_ms[i] += view_ms(s, slot, 1, (enum stage_time)i);
 }
 

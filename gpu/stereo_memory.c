@@ -41,10 +41,8 @@ static void take_slot(struct stereo *s, struct slot *slot, int *error) {
             TAKE(s, slot->rectified[v], pixels * (size_t)s->channels, error);
     }
     TAKE(s, slot->confidence, pixels, error);
-    if (s->slots > 1) {
-        TAKE(s, slot->disparity, pixels, error);
-        TAKE(s, slot->tally, tally, error);
-    }
+    TAKE(s, slot->disparity, pixels, error);
+    TAKE(s, slot->tally, tally, error);
     slot->host_tally = malloc(tally * sizeof(*slot->host_tally));
     if (!slot->host_tally)
         *error = -ENOMEM;
@@ -63,7 +61,6 @@ int stereo_memory_pictures(struct stereo *s) {
     TAKE(s, s->smooth_between, samples, &error);
     TAKE(s, s->arms, pixels, &error);
     TAKE(s, s->flags, pixels + 2 * (size_t)s->height, &error);
-    TAKE(s, s->tally, FRAME_TALLY * (size_t)s->height, &error);
     TAKE(s, s->patch, pixels, &error);
     TAKE(s, s->patch_size, pixels, &error);
     TAKE(s, s->label, pixels, &error);
@@ -218,7 +215,7 @@ static void forget(struct stereo *s) {
     }
     s->spare = NULL;
     s->smooth_between = s->label = s->median_weight = NULL;
-    s->tally = s->patch = s->patch_size = NULL;
+    s->patch = s->patch_size = NULL;
     s->arms = NULL;
     s->flags = s->lut = s->census_lut = NULL;
 }
@@ -240,7 +237,6 @@ void stereo_memory_free(struct stereo *s) {
     release(s, s->smooth_between);
     release(s, s->arms);
     release(s, s->flags);
-    release(s, s->tally);
     release(s, s->patch);
     release(s, s->patch_size);
     release(s, s->label);

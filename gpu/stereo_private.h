@@ -60,7 +60,7 @@ enum {
 struct slot {
     uint8_t *raw[2];
     uint8_t *rectified[2], *confidence;
-    int16_t *disparity; /* the map, where two frames may be on their way */
+    int16_t *disparity;
     uint32_t *tally, *host_tally;
     int tallied; /* half-steps counted */
     enum warm_way way;
@@ -98,7 +98,7 @@ struct stereo {
     uint64_t *census[2];
     struct arms *arms;
     uint8_t *flags;
-    uint32_t *tally, *patch, *patch_size;
+    uint32_t *patch, *patch_size;
     uint16_t *label;
     int16_t *disparity[2], *spare;
     uint8_t *lut, *census_lut;
@@ -145,8 +145,8 @@ static inline void stereo_wait(struct stereo *s, int i) {
 }
 
 /* The view that is computed first, and whose picture is wanted first. */
-static inline int stereo_first_view(const struct stereo *s) {
-    return s->params.lr_check == LR_CHECK_BP;
+static inline int stereo_first_view(const struct params *p) {
+    return p->lr_check == LR_CHECK_BP;
 }
 
 /* Rows of the map that are final first, and cross while the rest is made; 0: all are at once. A

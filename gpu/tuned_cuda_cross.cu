@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
+#include "gpu/lanes.h"
 
 /* A block's labels, four to a word, are a pixel's lines of memory; fewer would fetch them twice.
  * PARTS threads share a pixel. */
@@ -242,12 +243,11 @@ template <int EACH> static __device__ void start_block(const cross_plan &p, cons
             i < 2 ? 0xffffffffu : 0xffffffffu / (uint32_t)i + 1;
 }
 
-/* Eight 16-bit labels from the bytes of two rows of which each is a sum of two costs. */
 static __device__ __forceinline__ uint4 sum_rows(uint2 upper, uint2 lower) {
-    return make_uint4(__byte_perm(upper.x, 0, 0x4140) + __byte_perm(lower.x, 0, 0x4140),
-                      __byte_perm(upper.x, 0, 0x4342) + __byte_perm(lower.x, 0, 0x4342),
-                      __byte_perm(upper.y, 0, 0x4140) + __byte_perm(lower.y, 0, 0x4140),
-                      __byte_perm(upper.y, 0, 0x4342) + __byte_perm(lower.y, 0, 0x4342));
+    uint32_t w[4];
+    labels_of_rows(upper.x, lower.x, w);
+    labels_of_rows(upper.y, lower.y, w + 2);
+    return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
 /* The node of the coarser level that a row ends: each second row does, and the last one. w: means;

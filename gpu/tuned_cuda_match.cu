@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend_cuda.h"
+#include "gpu/lanes.h"
 #include "gpu/tuned_cuda_colour.cuh"
 
 enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
@@ -195,10 +196,8 @@ static __device__ __forceinline__ void store_node(const halve_args &a, int x, in
                                                   const uint32_t lower[4]) {
     uint32_t w[8];
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        w[2 * i] = __byte_perm(upper[i], 0, 0x4140) + __byte_perm(lower[i], 0, 0x4140);
-        w[2 * i + 1] = __byte_perm(upper[i], 0, 0x4342) + __byte_perm(lower[i], 0, 0x4342);
-    }
+    for (int i = 0; i < 4; i++)
+        labels_of_rows(upper[i], lower[i], w + 2 * i);
     uint16_t *to = a.cost + grid_labels(&a.grid, x, y) + first;
     store_words(to, w);
     store_words(to + 8, w + 4);
