@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
-# gpu/X.cu is built where nvcc is found, gpu/X_stub.c stands in for it elsewhere, X_avx2.c and
-# X_avx512.c get their instruction sets and are left out where the compiler is not for x86-64. A
-# test program is tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and
-# the core files only); all of them print TAP.
+# gpu/cuda/X.cu is built where nvcc is found, gpu/cuda/X_stub.c stands in for it elsewhere, X_avx2.c
+# gets its instruction set and is left out where the compiler is not for x86-64. A test program is
+# tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and the core files
+# only); all of them print TAP.
 # Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 OPENCV=0 PREFIX DESTDIR
 # V=1 FUZZ_SECONDS.
 
@@ -78,14 +78,13 @@ OPENCV_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
 OPENCV_LIBS = -lopencv_calib3d -lopencv_imgproc -lopencv_core
 endif
 
-FOLDERS = app config capture gpu calibration render
-CU = $(if $(HAVE_CUDA),$(wildcard gpu/*.cu))
-OTHER_SETS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,gpu/%_avx2.c \
-                gpu/%_avx512.c)
+FOLDERS = app app/* config image capture gpu gpu/* calibration render
+CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
+OTHER_SETS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,gpu/%_avx2.c)
 C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c) \
     $(OTHER_SETS), $(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
-CORE = $(filter gpu/%,$(C)) $(CU) $(wildcard config/params.c config/log.c capture/frame.c)
+CORE = $(filter gpu/% app/bench/%,$(C)) $(CU) config/params.c config/log.c image/frame.c
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(LDFLAGS)
 LIBS = $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
@@ -113,7 +112,7 @@ found:
 	@echo "backends: cpu, $(if $(CU),cuda by $(HAVE_CUDA) for $(strip $(CUDA_ARCH)),$(NO_CUDA))"
 	@echo "chessboard calibration: $(if $(HAVE_OPENCV),by $(HAVE_OPENCV),$(NO_OPENCV))"
 NO_OPENCV = none ($(if $(filter 0,$(OPENCV)),OPENCV=0,no libopencv-calib3d-dev found))
-NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,$(if $(HAVE_CUDA),no gpu/*.cu,no nvcc found)))
+NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found))
 
 $(BUILD)/livestereo: $(call obj,app/main.c) $(BUILD)/all.a
 	$(call say,LINK,$@)
@@ -138,7 +137,7 @@ $(BUILD)/%.a: $(BUILD)/link.stamp
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
-# The GLSL files as strings: shaders/view.frag is shader_view_frag.
+# The GLSL files as strings: shaders/image.frag is shader_image_frag.
 $(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/link.stamp
 	$(call say,GLSL,$(filter shaders/%,$^))
 	$(Q)for f in $(filter shaders/%,$^); do n=shader_$$(basename $$f | tr . _) && \
@@ -147,10 +146,9 @@ $(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/link.stamp
 $(BUILD)/shaders.c.o: $(BUILD)/shaders.c
 	$(Q)$(CC) -std=c11 $(SANITIZE) $(CFLAGS) $(CWARN) -c -o $@ $<
 
-IN_CORE = $(filter gpu/% tests/parity% tests/golden% tests/bench% config/params.c config/log.c \
-          capture/frame.c,$<)
+IN_CORE = $(filter gpu/% app/bench/% tests/parity% tests/golden% tests/bench% tests/shuffled% \
+          config/params.c config/log.c image/frame.c,$<)
 $(BUILD)/%_avx2.c.o: SIMD = -mavx2
-$(BUILD)/%_avx512.c.o: SIMD = -mavx512f -mavx512bw -mavx512vl -mavx512vbmi
 $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -169,9 +167,10 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCCFLAGS) -ccbin $(CXX) $(GENCODE) -MF $(@:.o=.d) -c -o $@ $<
 
+OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(LIBS)
 ifneq ($(HAVE_OPENCV),)
 $(BUILD)/test_calibration_opencv: $(BUILD)/tests/opencv_oracle.cc.o
 else
@@ -179,15 +178,19 @@ UNIT := $(filter-out %/test_calibration_opencv,$(UNIT))
 endif
 $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/test_alloc: private override LDFLAGS += \
-    -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign,--wrap=pthread_create
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign \
+    -Wl,--wrap=pthread_create,--wrap=log_at
+$(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \
+    -Wl,--wrap=graph_buffer,--wrap=graph_import,--wrap=graph_clear
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lX11
 $(BUILD)/lost_context.so: tests/gui/lost_context.c $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 $(CWARN) -shared -fPIC -o $@ $<
+$(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu reach waits): $(BUILD)/tests/shuffled_backend.c.o
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(CUDA_LIBS) -lm
+	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lm
 
 # ---- what people run
 
@@ -298,7 +301,7 @@ $(LINT:%=lint-%): lint-%:
 	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
 
 # On a machine with a GPU; needs nvcc, gcc and make only.
-BENCH_GPU = $(if $(wildcard gpu/bench.c),$(BUILD)/bench_gpu)
+BENCH_GPU = $(BUILD)/bench_gpu
 gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(BENCH_GPU)
 	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN)
 	$(Q)tests/run.sh --step gpu-sanitizers tests/gpu_sanitize.sh $(BUILD)
@@ -314,6 +317,6 @@ $(BUILD)/compare_sgbm: $(call obj,tests/sgbm/compare_sgbm.c) $(BUILD)/tests/sgbm
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 need-cuda:
-	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/*.cu" >&2; exit 1
+	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/cuda/*.cu" >&2; exit 1
 
--include $(shell find $(BUILD) -maxdepth 2 -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -maxdepth 3 -name '*.d' 2>/dev/null)

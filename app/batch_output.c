@@ -4,9 +4,9 @@
 #include "app/batch_output.h"
 
 #include "app/metrics.h"
-#include "app/views.h"
-#include "capture/picture.h"
-#include "capture/ply.h"
+#include "app/visualize.h"
+#include "image/picture.h"
+#include "image/ply.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -165,7 +165,7 @@ static int write_files(struct batch_output *output, const char *stem, const stru
     if (!error && (output->kinds & SAVE_COLOR)) {
         g_autofree char *path = g_strdup_printf("%s/%s_color.png", output->folder, stem);
         struct image picture;
-        error = view_disparity(frame, &picture);
+        error = visualize_disparity(frame, &picture);
         if (!error) {
             error = picture_write(path, &picture);
             picture_free(&picture);

@@ -1,5 +1,5 @@
 /*
- * app/camera_options.h. SPDX-License-Identifier: MIT
+ * The functions of app/camera_options.h. SPDX-License-Identifier: MIT
  */
 #include "app/camera_options.h"
 
@@ -12,18 +12,19 @@ void camera_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIE
     const GOptionEntry all[CAMERA_ENTRIES] = {
         {"flip", 0, 0, G_OPTION_ARG_STRING, &o->flip, "Mirror a picture", "L|R|both"},
         {"rotate180", 0, 0, G_OPTION_ARG_STRING, &o->rotate180,
-         "Turn a picture, as of a camera that hangs upside down", "L|R|both"},
+         "Turn a picture by 180 degrees, for a camera mounted upside down", "L|R|both"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &o->size, "Picture size asked of each camera", "WxH"},
         {"format", 0, 0, G_OPTION_ARG_STRING, &o->format, "Format asked of the cameras",
          "MJPG|YUYV|GREY|..."},
         {"sync-tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &o->sync_tolerance_ms,
-         "Largest time between the pictures of a pair (--set sync_tolerance_ms)", "MS"},
+         "Largest time between the two pictures of a pair (--set sync_tolerance_ms)", "MS"},
         {0},
     };
-    memcpy(entries, all, sizeof all);
+    memcpy(entries, all, sizeof(all));
 }
 
-static int read_sides(const char *name, const char *text, int sides[2]) {
+/* L, R or both, as flags of left and right. GO_ON, or EXIT_USAGE after a log line. */
+static int parse_sides(const char *name, const char *text, int sides[2]) {
     if (!text)
         return GO_ON;
     sides[0] = g_ascii_strcasecmp(text, "L") == 0 || g_ascii_strcasecmp(text, "both") == 0;
@@ -37,8 +38,8 @@ static int read_sides(const char *name, const char *text, int sides[2]) {
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source) {
     char rest;
-    if (read_sides("--flip", options->flip, source->flip) != GO_ON ||
-        read_sides("--rotate180", options->rotate180, source->rotate180) != GO_ON)
+    if (parse_sides("--flip", options->flip, source->flip) != GO_ON ||
+        parse_sides("--rotate180", options->rotate180, source->rotate180) != GO_ON)
         return EXIT_USAGE;
     if (options->size &&
         (sscanf(options->size, "%dx%d%c", &source->width, &source->height, &rest) != 2 ||
@@ -46,11 +47,11 @@ int camera_options_apply(const struct camera_options *options, const struct para
         log_error("--size", "\"%s\" is not a size; write it as 640x480", options->size);
         return EXIT_USAGE;
     }
-    if (options->format && strlen(options->format) >= sizeof source->format) {
+    if (options->format && strlen(options->format) >= sizeof(source->format)) {
         log_error("--format", "there is no format %s", options->format);
         return EXIT_USAGE;
     }
-    g_strlcpy(source->format, options->format ? options->format : "", sizeof source->format);
+    g_strlcpy(source->format, options->format ? options->format : "", sizeof(source->format));
     source->sync_tolerance_ms =
         options->sync_tolerance_ms > 0 ? options->sync_tolerance_ms : params->sync_tolerance_ms;
     return GO_ON;

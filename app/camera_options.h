@@ -1,5 +1,5 @@
 /*
- * The options that name cameras' modes and mounting, shared by the commands that open live
+ * The options for the modes and the mounting of cameras, shared by the commands that open live
  * sources. Main thread.
  * SPDX-License-Identifier: MIT
  */
@@ -15,16 +15,17 @@ struct camera_options { /* zero to begin with */
 
 #define CAMERA_ENTRIES 6
 
-/* Writes the entries, closed by an empty one, to entries. */
+/* Fills in the entries, the last of which is empty and ends the table. */
 void camera_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);
 
-/* Into the source's options. GO_ON, or EXIT_USAGE after a log line. */
+/* Sets the source's options. GO_ON, or EXIT_USAGE after a log line. */
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source);
 
-/* The options as a recording is to note them: what a replay has still to do to the pictures that
- * the recorder gets. Those of a tap come before flips, and before the exchange that a viewer makes
- * (swap), after which flips have other sides; pictures that were read are as they are shown. */
+/* The options that a recording notes: what a replay still has to do to the pictures in the file. A
+ * source with a tap records pictures before they are flipped, and before the viewer exchanges them
+ * (swap), which gives each flip the other side. Without a tap pictures are recorded as they are
+ * shown, and nothing is left to do. */
 struct source_options camera_options_to_note(const struct source_options *options,
                                              const struct source *source, bool swap);
 

@@ -6,7 +6,7 @@
 #include "app/batch_output.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
-#include "app/live.h"
+#include "app/live/live.h"
 #include "app/rig_options.h"
 #include "config/log.h"
 
@@ -227,8 +227,6 @@ int cmd_batch(int argc, char **argv) {
         "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
         "4 the calibration cannot be used, 5 no usable GPU, 6 some pairs failed, 130 interrupted.",
         entries, &batch.common, &batch.params);
-    if (code == GO_ON && !options_set(&batch.common, "warm_start"))
-        batch.params.warm_start = 0; /* a pair's result does not hang on those before it */
     if (code == GO_ON)
         code = camera_options_apply(&batch.camera, &batch.params, &batch.source);
     if (code == GO_ON)

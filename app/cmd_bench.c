@@ -1,43 +1,58 @@
 /*
- * livestereo bench: the measurements are gpu/bench.c's, which reads no pictures; `bench resting`
- * gets Tsukuba and --preset its settings from here.
+ * livestereo bench: the measurements are app/bench/bench.c's, which reads no pictures; `bench
+ * converging` gets a pair and --preset its settings from here.
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "config/log.h"
 #include "config/params_file.h"
-#include "gpu/bench.h"
+#include "app/bench/bench.h"
 
 #include <string.h>
 
 enum { TSUKUBA_LABELS = 16 };
 
-/* Tsukuba of the folder LIVESTEREO_DATA, or of another given in its place. */
-static int resting(const char *folder) {
+/* Tsukuba of the folder LIVESTEREO_DATA, or another folder's pair. */
+static int converging(const char *folder, int labels) {
     const char *data = g_getenv("LIVESTEREO_DATA");
-    char *base =
+    char *pair =
         folder ? g_strdup(folder)
                : g_build_filename(data ? data : "../shared/data", "middlebury", "tsukuba", NULL);
-    char *left_path = g_build_filename(base, "left.png", NULL);
-    char *right_path = g_build_filename(base, "right.png", NULL);
+    char *left_path = g_build_filename(pair, "left.png", NULL);
+    char *right_path = g_build_filename(pair, "right.png", NULL);
     struct image left = {0}, right = {0};
+    struct bench_options o = {.variant = VARIANT_OPTIMISED, .labels = labels};
     int code = EXIT_SOURCE;
     if (picture_read(left_path, &left) || picture_read(right_path, &right))
-        log_info(
-            "bench",
-            "resting needs a folder with left.png and right.png: livestereo bench resting FOLDER");
+        log_info("bench", "converging needs a folder with left.png and right.png: livestereo bench "
+                          "converging FOLDER");
     else if (left.width != right.width || left.height != right.height ||
              left.channels != right.channels)
-        log_error(base, "left.png and right.png differ in size");
+        log_error(pair, "left.png and right.png differ in size");
     else
-        code = bench_resting(&left, &right, TSUKUBA_LABELS) ? EXIT_RUN_FAILED : EXIT_DONE;
+        code = bench_converging(&o, &left, &right) ? EXIT_RUN_FAILED : EXIT_DONE;
     picture_free(&left);
     picture_free(&right);
-    g_free(base);
+    g_free(pair);
     g_free(left_path);
     g_free(right_path);
     return code;
+}
+
+/* The words after `bench converging`. */
+static int read_converging(int argc, char **argv) {
+    int64_t labels = TSUKUBA_LABELS;
+    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+        return -1;
+    bool valid = argc <= 2 && (argc < 1 || argv[0][0] != '-') &&
+                 (argc < 2 || g_ascii_string_to_signed(argv[1], 10, 2, MAX_LABELS, &labels, NULL));
+    if (!valid) {
+        log_error("bench", "converging takes a folder and a number of labels (2 to %d)",
+                  MAX_LABELS);
+        return EXIT_USAGE;
+    }
+    return converging(argc > 0 ? argv[0] : NULL, (int)labels);
 }
 
 /* Place of "--preset", which gpu/ cannot read, when a name follows it; else 0. */
@@ -49,14 +64,9 @@ static int find_preset(int argc, char **argv) {
 }
 
 int cmd_bench(int argc, char **argv) {
-    if (argc > 1 && !strcmp(argv[1], "resting")) {
-        if (argc <= 2 || argv[2][0] != '-')
-            return resting(argc > 2 ? argv[2] : NULL);
-        if (strcmp(argv[2], "--help") && strcmp(argv[2], "-h")) {
-            log_error("bench", "resting takes a folder and no options");
-            return EXIT_USAGE;
-        }
-        return bench_main(2, argv + 1, NULL);
+    if (argc > 1 && !strcmp(argv[1], "converging")) {
+        int code = read_converging(argc - 2, argv + 2);
+        return code >= 0 ? code : bench_main(2, (char *[]){argv[0], (char *)"--help"}, NULL);
     }
     struct params params, *start = NULL;
     int preset = find_preset(argc, argv);

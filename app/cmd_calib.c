@@ -8,9 +8,9 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "calibration/row_error.h"
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "config/log.h"
-#include "gpu/stage_image.h"
+#include "gpu/stages/image.h"
 
 #include <math.h>
 #include <stdio.h>

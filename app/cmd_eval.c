@@ -7,8 +7,8 @@
 #include "app/rig_options.h"
 #include "app/dataset.h"
 #include "app/eval_report.h"
-#include "app/views.h"
-#include "capture/picture.h"
+#include "app/visualize.h"
+#include "image/picture.h"
 #include "config/log.h"
 
 #include <math.h>
@@ -46,9 +46,9 @@ static int save_pictures(const char *folder, const struct test_pair *pair,
     g_autofree char *color_path = g_strdup_printf("%s/%s_color.png", folder, name);
     g_autofree char *error_path = g_strdup_printf("%s/%s_error.png", folder, name);
     struct image color = {0}, off = {0};
-    int error = view_disparity(frame, &color);
+    int error = visualize_disparity(frame, &color);
     if (!error)
-        error = view_error(frame, pair->truth, &off);
+        error = visualize_error(frame, pair->truth, &off);
     if (!error)
         error = picture_write(color_path, &color);
     if (!error)

@@ -5,7 +5,7 @@
 #include "app/commands.h"
 #include "capture/controls.h"
 #include "capture/device_list.h"
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/v4l2_errors.h"
 #include "capture/v4l2_modes.h"
 #include "config/log.h"

@@ -5,12 +5,12 @@
  */
 #include "app/camera_options.h"
 #include "app/commands.h"
-#include "app/live.h"
+#include "app/live/live.h"
 #include "app/metrics.h"
-#include "app/output_gst.h"
+#include "app/live/output_gst.h"
 #include "app/rig_options.h"
-#include "app/views.h"
-#include "capture/picture.h"
+#include "app/visualize.h"
+#include "image/picture.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
 #include "config/log.h"
@@ -43,10 +43,6 @@ struct reader {
     long frames;
 };
 
-static const char *const stage_names[TIME_COUNT] = {"upload",    "rectify", "smooth", "cost",
-                                                    "aggregate", "bp",      "pick",   "check",
-                                                    "refine",    "download"};
-
 static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
     g_autofree char *path = number_pattern_name(pattern, frame->index);
     return picture_write_disp16(path, frame->disparity, frame->rect_left.width,
@@ -64,7 +60,7 @@ static int read_frame(struct reader *reader, struct frame **frame) {
         for (long i = 0; i < count; i++)
             reader->truth[i] =
                 f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
-        error_add(&reader->seen, f->disparity, reader->truth, f->seen_by_both, count);
+        error_add(&reader->seen, f->disparity, reader->truth, f->non_occluded, count);
         error_add(&reader->all, f->disparity, reader->truth, NULL, count);
     }
     reader->density += density(f->disparity, count);
@@ -102,7 +98,7 @@ static void print_report(struct live *live, const struct reader *reader) {
     printf("compute   %.2f ms a frame\n", s.compute_ms);
     for (int i = 0; i < TIME_COUNT; i++)
         if (s.stage_ms[i] > 0)
-            printf("  %-9s %7.2f ms\n", stage_names[i], s.stage_ms[i]);
+            printf("  %-9s %7.2f ms\n", stage_time_names[i], s.stage_ms[i]);
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
     if (reader->all.scored) {
         struct error_rates seen = error_rates(&reader->seen), all = error_rates(&reader->all);
@@ -135,7 +131,7 @@ static int read_all(struct live *live, struct reader *reader, long limit, bool p
 
 static int save_picture(const char *path, const struct frame *frame) {
     struct image picture;
-    if (view_pair(frame, &picture) != 0)
+    if (visualize_pair(frame, &picture) != 0)
         return EXIT_RUN_FAILED;
     int error = picture_write(path, &picture);
     picture_free(&picture);

@@ -1,241 +1,339 @@
 /*
- * livestereo view: the window, opened from the command line. The main thread draws and reads keys
- * and mouse (view_loop.c); capture and compute have threads of their own, which wake it.
+ * livestereo view: opens the viewer from the command line, runs it and closes it. The main thread
+ * draws and reads keys and mouse (app/view/loop.h); capture and compute have threads of their own,
+ * which wake it.
  * SPDX-License-Identifier: MIT
  */
-#include "app/ui_tools.h"
-#include "app/view.h"
-
+#include "app/commands.h"
+#include "app/view/loop.h"
+#include "app/view/session.h"
+#include "app/view/viewer.h"
 #include "capture/device_list.h"
-#include "capture/picture.h"
 #include "config/log.h"
+#include "image/picture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define RATE_UNKNOWN 30.0 /* pairs a second of files that do not say */
 
-static int open_window(struct viewer *v, const struct view_options *o) {
-    int width = 1600, height = 900, error = 0;
-    if (ui_tools_size(o->window, &width, &height) != 0)
+/* ---- options */
+
+/* --colormap, over the one that is remembered. GO_ON or EXIT_USAGE. */
+static int parse_colormap(const char *name, int *colormap) {
+    g_autoptr(GString) known = g_string_new(NULL);
+    if (!name)
+        return GO_ON;
+    for (int i = 0; i < COLORMAP_COUNT; i++) {
+        if (strcmp(colormap_names[i], name) == 0) {
+            *colormap = i;
+            return GO_ON;
+        }
+        g_string_append_printf(known, "%s%s", i > 0 ? ", " : "", colormap_names[i]);
+    }
+    log_error("--colormap", "there is no \"%s\"; it is one of %s", name, known->str);
+    return EXIT_USAGE;
+}
+
+/* --range. GO_ON or EXIT_USAGE. */
+static int parse_range(const char *text, struct display *display) {
+    if (!text)
+        return GO_ON;
+    char *end;
+    double min = g_ascii_strtod(text, &end), max = min;
+    if (*end == ':')
+        max = g_ascii_strtod(end + 1, &end);
+    if (*end || !(max > min)) {
+        log_error("--range", "%s is no range; write it as 0:64", text);
         return EXIT_USAGE;
-    g_autofree char *title = g_strdup_printf("%s - livestereo", v->source->name);
-    struct window_options window = {title, width, height, o->screenshot != NULL};
-    v->window = window_open(&window, &error);
-    if (!v->window)
-        return error == -ENOTSUP ? EXIT_NO_GPU : EXIT_RUN_FAILED;
-    v->draw = draw_open(colormap_table, COLORMAP_COUNT);
-    if (!v->draw || view_make_ui(v) != 0)
-        return EXIT_RUN_FAILED;
-    if (o->fullscreen)
-        window_set_fullscreen(v->window, true);
+    }
+    display->settings.min = min;
+    display->settings.max = max;
+    display->manual_range = true;
     return GO_ON;
 }
 
-/* On a thread of its own, whose lower priority the pipeline's threads inherit: the window answers
- * also where compute could take every core. */
-static gpointer open_pipeline(gpointer context) {
-    struct viewer *v = context;
-    int code = GO_ON;
-    live_give_way();
-    v->stereo = pipeline_open(&v->params, v->source->name, v->source->width, v->source->height,
-                              v->source->channels, rig_use_maps(&v->rig), &code);
-    return GINT_TO_POINTER(code);
+/* --view, the key of a display mode. GO_ON or EXIT_USAGE. */
+static int set_mode(struct viewer *v, const char *key) {
+    if (!key)
+        return GO_ON;
+    int mode = key[0] - '1';
+    if (mode < 0 || mode >= DISPLAY_MODE_COUNT || key[1] != '\0') {
+        log_error("--view", "there is no view %s; it is 1 to %d, see F1 in the window", key,
+                  DISPLAY_MODE_COUNT);
+        return EXIT_USAGE;
+    }
+    viewer_set_mode(v, (enum display_mode)mode);
+    return GO_ON;
+}
+
+static int check_options(const struct view_options *o) {
+    if (o->frames < 0 || o->rate < 0 || o->start < 0) {
+        log_error("view", "--frames, --rate and --start cannot be negative");
+        return EXIT_USAGE;
+    }
+    if (o->screenshot && o->frames < 1) {
+        log_error("view", "--screenshot needs --frames N, the number of pairs before it");
+        return EXIT_USAGE;
+    }
+    return GO_ON;
+}
+
+/* ---- what is remembered; a screenshot neither depends on it nor changes it */
+
+static void load_session(struct viewer *v) {
+    struct session session = {.text_scale = 1, .statistics = v->options->stats};
+    if (!v->options->screenshot)
+        session_load(&session);
+    v->display.settings.colormap = session.colormap;
+    v->screen.text_scale = session.text_scale;
+    v->visible[PART_STATISTICS] = session.statistics;
+    g_strlcpy(v->presets.name, session.preset, sizeof(v->presets.name));
+}
+
+static void save_session(const struct viewer *v) {
+    struct session session = {.colormap = v->display.settings.colormap,
+                              .text_scale = v->screen.text_scale,
+                              .statistics = v->visible[PART_STATISTICS]};
+    g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
+    session_save(&session, &v->settings.params);
+}
+
+/* ---- the parts of the viewer; each opens with GO_ON, or an exit code after a log line */
+
+static int open_window(struct viewer *v) {
+    const struct view_options *o = v->options;
+    g_autofree char *title = g_strdup_printf("%s - livestereo", v->playback.source->name);
+    struct screen_options options = {.title = title,
+                                     .size = o->window,
+                                     .text_scale = o->scale > 0 ? o->scale : v->screen.text_scale,
+                                     .hidden = o->screenshot != NULL,
+                                     .fullscreen = o->fullscreen};
+    int code = screen_open(&v->screen, &options);
+    if (code != GO_ON)
+        return code;
+    v->display.draw = draw_open(colormap_table, COLORMAP_COUNT);
+    return v->display.draw ? GO_ON : EXIT_RUN_FAILED;
 }
 
 /* The calibration, where there is one, for the maps and for metres. */
-static int open_rig(struct viewer *v, const struct view_options *o) {
-    int code = rig_use_open_for(&o->rig, v->source, &v->rig);
+static int open_rig(struct viewer *v) {
+    const struct source *source = v->playback.source;
+    struct params *params = &v->settings.params;
+    int code = rig_use_open_for(&v->options->rig, source, &v->rig);
     if (code != EXIT_DONE)
         return code;
-    if (v->params.disparity_range >= v->rig.width && v->rig.width < v->source->width)
-        v->params.disparity_range = v->rig.width - 1; /* a remembered one, or the default */
+    if (params->disparity_range >= v->rig.width && v->rig.width < source->width)
+        params->disparity_range = v->rig.width - 1; /* a remembered one, or the default */
     const struct depth_geometry *g = &v->rig.geometry;
-    if (view_has_rig(v))
-        v->draw_settings.rig = (struct draw_rig){g->fx, g->baseline, g->doffs, g->cx, g->cy};
+    if (rig_use_is_metric(&v->rig))
+        v->display.settings.rig = (struct draw_rig){.focal_px = g->fx,
+                                                    .baseline_m = g->baseline,
+                                                    .offset_px = g->doffs,
+                                                    .center_x = g->cx,
+                                                    .center_y = g->cy};
     return GO_ON;
 }
 
-static int open_live(struct viewer *v, const struct view_options *o) {
-    bool shooting = o->screenshot != NULL;
+/* Runs on a thread of its own, whose lower priority the pipeline's threads inherit: the window
+ * stays responsive even where compute takes every core. */
+static gpointer open_pipeline_thread(gpointer context) {
+    struct viewer *v = context;
+    const struct source *source = v->playback.source;
+    int code = GO_ON;
+    live_give_way();
+    v->stereo = pipeline_open(&v->settings.params, source->name, source->width, source->height,
+                              source->channels, rig_use_maps(&v->rig), &code);
+    return GINT_TO_POINTER(code);
+}
+
+static int open_pipeline(struct viewer *v) {
+    int code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
+    settings_init(&v->settings, &v->settings.params);
+    return v->stereo ? GO_ON : code;
+}
+
+static int open_output(struct viewer *v) {
+    const struct source *source = v->playback.source;
+    struct output_about about = {.width = v->rig.width,
+                                 .height = v->rig.height,
+                                 .channels = source->channels,
+                                 .rate = source->rate,
+                                 .geometry = &v->rig.geometry};
+    int code;
+    v->output = output_open(&v->options->out, &about, &code);
+    return code == EXIT_DONE ? GO_ON : code;
+}
+
+static int open_live(struct viewer *v) {
+    const struct view_options *o = v->options;
+    struct playback *p = &v->playback;
+    bool live = p->source->live, screenshot = o->screenshot != NULL;
     struct live_options options = {
-        .policy = v->source->live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
+        .policy = live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
         .frames = o->frames,
-        .kept = 2 + OUTPUT_FRAMES, /* on screen, in the hand that measures rows */
+        .kept = 2 + OUTPUT_FRAMES, /* on screen, and with the thread that measures rows */
         .player = true,
-        .rate = shooting || v->source->live ? 0 : v->rate,
-        .notify = shooting ? NULL : window_wake,
-        .context = v->window,
+        .rate = screenshot || live ? 0 : p->rate,
+        .notify = screenshot ? NULL : window_wake,
+        .context = v->screen.window,
     };
-    int error, code;
-    struct output_about about = {v->rig.width, v->rig.height, v->source->channels, v->source->rate,
-                                 &v->rig.geometry};
-    v->output = output_open(&o->out, &about, &code);
-    if (code != EXIT_DONE)
-        return code;
-    v->live = live_open(v->source, v->stereo, &v->params, &options, &error);
-    if (!v->live)
+    int error;
+    p->live = live_open(p->source, v->stereo, &v->settings.params, &options, &error);
+    if (!p->live)
         return EXIT_RUN_FAILED;
-    live_get_state(v->live, &v->state);
-    live_set_swap(v->live, v->swap);
-    view_set_loop(v);
+    live_get_state(p->live, &p->state);
+    playback_apply_swap(p);
+    playback_apply_loop(p);
     if (o->paused)
-        live_pause(v->live, NULL);
-    if ((o->start > 0 || o->paused) && v->source->seek)
-        view_seek(v, lround(o->start * (v->source->rate > 0 ? v->source->rate : v->rate)));
+        live_pause(p->live, NULL);
+    if ((o->start > 0 || o->paused) && p->source->seek)
+        playback_seek(p, lround(o->start * playback_source_rate(p)));
     return GO_ON;
 }
 
-static int find_name(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
+/* ---- the viewer */
+
+static void init_viewer(struct viewer *v, const struct view_options *o, const struct params *params,
+                        struct source *source) {
+    double rate = o->rate > 0 ? o->rate : source->rate;
+    v->options = o;
+    v->settings.params = *params;
+    v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
+    display_init(&v->display);
+    playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
+    v->playback.loop_all = o->loop;
+    v->playback.swap = o->swap;
 }
 
-/* What the command line says about the picture. GO_ON or EXIT_USAGE. */
-static int set_picture(struct viewer *v, const struct view_options *o) {
-    struct draw_settings *s = &v->draw_settings;
-    if (o->colormap) {
-        s->colormap = find_name(colormap_names, COLORMAP_COUNT, o->colormap);
-        if (s->colormap < 0) {
-            log_error("--colormap", "there is no \"%s\"; it is turbo, viridis or gray",
-                      o->colormap);
-            return EXIT_USAGE;
-        }
-    }
-    if (o->range) {
-        char *end;
-        s->least = g_ascii_strtod(o->range, &end);
-        s->most = *end == ':' ? g_ascii_strtod(end + 1, &end) : s->least;
-        if (*end || !(s->most > s->least)) {
-            log_error("--range", "%s is no range; write it as 0:64", o->range);
-            return EXIT_USAGE;
-        }
-        v->range_own = true;
-    }
-    return GO_ON;
-}
-
-static int view_source(struct viewer *v, const struct view_options *o,
-                       const struct common_options *common) {
-    bool shooting = o->screenshot != NULL;
-    if (!shooting)
-        view_state_load(v);
+static int open_viewer(struct viewer *v, const struct common_options *common) {
+    static int (*const parts[])(struct viewer *) = {open_window, open_rig, open_pipeline,
+                                                    open_output, open_live};
+    const struct view_options *o = v->options;
+    struct params *params = &v->settings.params;
+    load_session(v);
     if (o->remembered && !options_set(common, "disparity_range") &&
-        v->params.disparity_range >= v->source->width) /* of a larger picture */
-        v->params.disparity_range = MAX(2, v->source->width / 2);
-    if (o->scale > 0)
-        v->ui_scale = fmin(4, fmax(0.5, o->scale));
-    int code = set_picture(v, o);
+        params->disparity_range >= v->playback.source->width) /* of a larger picture */
+        params->disparity_range = MAX(2, v->playback.source->width / 2);
+    int code = parse_colormap(o->colormap, &v->display.settings.colormap);
     if (code == GO_ON)
-        code = open_window(v, o);
+        code = parse_range(o->range, &v->display);
+    for (size_t i = 0; i < G_N_ELEMENTS(parts) && code == GO_ON; i++)
+        code = parts[i](v);
+    if (code == GO_ON)
+        code = set_mode(v, o->view);
     if (code != GO_ON)
         return code;
-    code = open_rig(v, o);
-    if (code != GO_ON)
-        return code;
-    code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline, v)));
-    if (!v->stereo)
-        return code;
-    v->running = v->params;
-    v->slot[0] = v->slot[1] = v->params;
-    view_list_presets(v);
-    code = open_live(v, o);
-    if (code != GO_ON)
-        return code;
-    if (o->view && !view_key_press(v, o->view)) {
-        log_error("--view", "%s is none; it is 1 to 9, see F1 in the window", o->view);
-        return EXIT_USAGE;
+    presets_update(&v->presets);
+    display_fit_range(&v->display, params, &v->rig.geometry);
+    screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
+    screen_settle(&v->screen);
+    return GO_ON;
+}
+
+static void print_report(struct viewer *v) {
+    struct source *source = v->playback.source;
+    statistics_print(&v->statistics, v->playback.live);
+    if (source->get_status) {
+        source->get_status(source, &v->cameras.status);
+        source_status_print(&v->cameras.status);
     }
-    view_fix_range(v);
-    v->message[0] = '\0';
-    v->message_until_ns = v->redraw_at_ns = 0;
-    v->redraws = REDRAWS_INPUT;
-    code = shooting ? view_shoot(v) : view_interact(v);
-    if (!shooting && code == EXIT_DONE)
-        view_state_save(v);
-    view_record_end(v);
-    if (o->report)
-        view_stats_report(v);
+    output_print(v->output);
+}
+
+static int run_viewer(struct viewer *v) {
+    bool screenshot = v->options->screenshot != NULL;
+    int code = screenshot ? loop_screenshot(v) : loop_run(v);
+    if (!screenshot && code == EXIT_DONE)
+        save_session(v);
+    recording_stop(&v->recording, v->playback.source, &v->screen);
+    if (v->options->report)
+        print_report(v);
     return code;
 }
 
-static void free_viewer(struct viewer *v) {
-    row_watch_close(&v->watch);
-    frame_drop(&v->shown);
+static void close_viewer(struct viewer *v) {
+    rig_page_close(&v->rig_page);
+    frame_drop(&v->playback.shown);
     output_close(&v->output);
-    live_close(&v->live);
+    live_close(&v->playback.live);
     stereo_close(&v->stereo);
     rig_use_close(&v->rig);
-    source_close(&v->source);
-    ui_close(&v->ui);
-    draw_close(&v->draw);
-    window_close(&v->window);
-    g_strfreev(v->preset_names);
-    g_free(v->last_map);
-    g_free(v->cameras.proposed);
-    g_free(v);
+    source_close(&v->playback.source);
+    draw_close(&v->display.draw);
+    screen_close(&v->screen);
+    presets_free(&v->presets);
+    g_free(v->proposed_rig);
 }
 
-/* What a camera or two offer where no source was named: two of one make are left and right. */
-static char *first_source(void) {
+/* ---- the source */
+
+/* What is shown where no source was named: two cameras of one make are left and right. g_free. */
+static char *choose_source(void) {
     struct device_list list;
-    char *word = NULL, rig[512];
+    char rig[512];
     if (device_list_read(&list) != 0)
         return g_strdup("synth:");
-    if (device_list_rig(&list, rig, sizeof rig)) {
-        word = g_strdup(rig);
-        log_info(word, "two cameras of one make; key x exchanges left and right");
-    } else if (list.count > 0) {
-        log_info(NULL, "cameras are there, but no two alike; livestereo list shows what to write."
-                       " Showing the built-in scene");
-    }
+    bool found = device_list_rig(&list, rig, sizeof(rig));
+    if (found)
+        log_info(rig, "two cameras of one make; key x exchanges left and right");
+    else if (list.count > 0)
+        log_info(NULL, "there are cameras, but no two of one make; livestereo list shows how to "
+                       "name them. Showing the built-in scene");
     device_list_free(&list);
-    return word ? word : g_strdup("synth:");
+    return g_strdup(found ? rig : "synth:");
 }
 
-static int open_and_view(int argc, char **argv, const struct common_options *common,
-                         const struct params *params, const struct view_options *o) {
-    if (o->frames < 0 || o->rate < 0 || o->start < 0 || (o->screenshot && o->frames < 1)) {
-        log_error("view", o->screenshot
-                              ? "--screenshot needs --frames N, the number of pairs before it"
-                              : "--frames, --rate and --start cannot be negative");
-        return EXIT_USAGE;
-    }
-    struct viewer *v = g_new0(struct viewer, 1);
+static bool is_camera(const char *word) {
+    return g_str_has_prefix(word, "v4l2:") || g_str_has_prefix(word, "sbs:");
+}
+
+static int view(int count, char **words, const struct common_options *common,
+                const struct params *params, const struct view_options *o) {
+    g_autofree char *chosen = count > 0 ? NULL : choose_source();
+    const char *const chosen_words[] = {chosen};
     struct source_options options = o->source;
-    int error, code = EXIT_SOURCE;
-    if (argc > 1 && (g_str_has_prefix(argv[1], "v4l2:") || g_str_has_prefix(argv[1], "sbs:")))
-        options.rate = o->rate; /* asked of the cameras; recordings are paced by app/live.h */
-    v->options = o;
-    v->params = *params;
-    v->ui_scale = v->speed = 1;
-    v->panel = v->bar = !o->plain;
-    v->stats = o->stats;
-    v->loop_file = o->loop;
-    v->swap = o->swap;
-    v->target = v->mark[0] = v->mark[1] = -1;
-    v->draw_settings = (struct draw_settings){.view = DRAW_DISPARITY,
-                                              .blend = 0.5,
-                                              .zoom = 1,
-                                              .distance = 1,
-                                              .center_x = 0.5,
-                                              .center_y = 0.5};
-    g_autofree char *first = argc > 1 ? NULL : first_source();
-    const char *words[] = {first};
-    v->source = first ? source_open(words, 1, &options, &error)
-                      : source_open((const char *const *)argv + 1, argc - 1, &options, &error);
-    if (first && g_str_has_prefix(first, "v4l2:"))
-        v->cameras.proposed = g_strdup(first);
-    if (v->source) {
-        v->rate = o->rate > 0 ? o->rate : v->source->rate > 0 ? v->source->rate : RATE_UNKNOWN;
-        quit_catch();
-        code = view_source(v, o, common);
-    }
-    free_viewer(v);
+    int error;
+    if (count > 0 && is_camera(words[0]))
+        options.rate = o->rate; /* the cameras'; of recordings playback sets the pace */
+    struct source *source = chosen
+                                ? source_open(chosen_words, 1, &options, &error)
+                                : source_open((const char *const *)words, count, &options, &error);
+    if (!source)
+        return EXIT_SOURCE;
+    struct viewer *v = g_new0(struct viewer, 1);
+    init_viewer(v, o, params, source);
+    if (chosen && g_str_has_prefix(chosen, "v4l2:"))
+        v->proposed_rig = g_strdup(chosen);
+    quit_catch();
+    int code = open_viewer(v, common);
+    if (code == GO_ON)
+        code = run_viewer(v);
+    close_viewer(v);
+    g_free(v);
     return code;
+}
+
+/* ---- the command */
+
+static const char examples[] = "Examples:\n"
+                               "  livestereo drive.mkv\n"
+                               "  livestereo left.mp4 right.mp4 --preset yang2006\n"
+                               "  livestereo left_%06d.png right_%06d.png --rate 10 --paused\n"
+                               "  livestereo view synth: --screenshot window.png --frames 5\n"
+                               "Keys are listed by F1.\n";
+
+static void free_options(struct view_options *o) {
+    g_free(o->screenshot);
+    g_free(o->output);
+    g_free(o->colormap);
+    g_free(o->range);
+    g_free(o->window);
+    g_free(o->ui_map);
+    g_free(o->view);
+    camera_options_free(&o->camera);
+    rig_options_free(&o->rig);
+    output_options_free(&o->out);
 }
 
 enum { VIEW_ENTRIES = 19 + RIG_ENTRIES + OUTPUT_ENTRIES };
@@ -247,23 +345,25 @@ int cmd_view(int argc, char **argv) {
         OUTPUT_OPTION_ENTRIES(&o.out),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &o.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &o.loop, "Start again at the end", NULL},
-        {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Begin standing still", NULL},
-        {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start, "Begin so many seconds into it", "S"},
+        {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Start paused", NULL},
+        {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start,
+         "Start at this time of the source, in seconds", "S"},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &o.rate, "Pairs a second of a recording or folder",
          "N"},
         {"drop", 0, 0, G_OPTION_ARG_NONE, &o.drop,
          "Drop pairs rather than play slower than --rate, as with a camera", NULL},
-        {"view", 0, 0, G_OPTION_ARG_STRING, &o.view, "Begin with a view, by its key", "1..9"},
+        {"view", 0, 0, G_OPTION_ARG_STRING, &o.view, "Start with the view of this key", "1..9"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "turbo, viridis or gray", "NAME"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
         {"stats", 0, 0, G_OPTION_ARG_NONE, &o.stats, "Show statistics", NULL},
-        {"plain", 0, 0, G_OPTION_ARG_NONE, &o.plain, "The picture alone, no panels", NULL},
+        {"plain", 0, 0, G_OPTION_ARG_NONE, &o.plain, "Show the picture alone, without panels",
+         NULL},
         {"fullscreen", 0, 0, G_OPTION_ARG_NONE, &o.fullscreen, "Fill the screen", NULL},
         {"window", 0, 0, G_OPTION_ARG_STRING, &o.window, "Size of the window", "WxH"},
         {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &o.scale, "Size of text, 0.5 to 4", "F"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "Folder for saved pictures", "DIR"},
         {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o.screenshot,
-         "Write a picture of the window after --frames pairs and quit; nothing is shown", "FILE"},
+         "Write a picture of the window after --frames pairs and quit; no window is shown", "FILE"},
         {"frames", 0, 0, G_OPTION_ARG_INT, &o.frames, "Stop after this many pairs", "N"},
         {"report", 0, 0, G_OPTION_ARG_NONE, &o.report, "Print statistics at the end", NULL},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
@@ -274,31 +374,18 @@ int cmd_view(int argc, char **argv) {
     struct common_options options = {0};
     struct params params;
     int code = options_parse(&argc, &argv, "[SOURCE [SOURCE]]",
-                             "Opens the window. Without a SOURCE two like cameras are taken as a "
-                             "rig, or synth:.\n\n" SOURCE_HELP,
-                             "Examples:\n"
-                             "  livestereo drive.mkv\n"
-                             "  livestereo left.mp4 right.mp4 --preset yang2006\n"
-                             "  livestereo left_%06d.png right_%06d.png --rate 10 --paused\n"
-                             "  livestereo view synth: --screenshot window.png --frames 5\n"
-                             "Keys are listed by F1.\n",
-                             entries, &options, &params);
+                             "Opens the window. Without a SOURCE it takes two cameras of one make "
+                             "as a rig, or else synth:.\n\n" SOURCE_HELP,
+                             examples, entries, &options, &params);
     if (code == GO_ON && !o.screenshot)
-        o.remembered = view_state_params(&params, &options);
+        o.remembered = session_load_params(&params, &options);
     if (code == GO_ON)
         code = camera_options_apply(&o.camera, &params, &o.source);
     if (code == GO_ON)
-        code = open_and_view(argc, argv, &options, &params, &o);
-    g_free(o.screenshot);
-    g_free(o.output);
-    g_free(o.colormap);
-    g_free(o.range);
-    g_free(o.window);
-    g_free(o.ui_map);
-    g_free(o.view);
-    camera_options_free(&o.camera);
-    rig_options_free(&o.rig);
-    output_options_free(&o.out);
+        code = check_options(&o);
+    if (code == GO_ON)
+        code = view(argc - 1, argv + 1, &options, &params, &o);
+    free_options(&o);
     options_free(&options);
     return code;
 }

@@ -40,7 +40,7 @@ int cmd_record(int argc, char **argv);
 struct common_options {
     char *preset, *config, **set;
     gboolean dump_config, quiet, verbose;
-    bool no_settings; /* set before parsing: the command does without livestereo.ini if need be */
+    bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
 };
 
 #define GO_ON (-1) /* not an exit code: the command has work to do */
@@ -75,9 +75,8 @@ bool options_set(const struct common_options *options, const char *name);
 
 void options_free(struct common_options *options);
 
-/* Opens the pipeline for pictures of this size, rectified by maps where that is not NULL; name
- * is for the message where the parameters do not fit them. NULL after a log line; *code gets
- * the exit code. */
+/* Opens the pipeline for pictures of this size, which maps (may be NULL) rectify. name is the
+ * source's, for messages. NULL after a log line; *code gets the exit code. */
 struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
                              int channels, const struct rectify_map *maps, int *code);
 
@@ -86,8 +85,8 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
 void quit_catch(void);
 bool quit_asked(void);
 
-/* From now on the first of these signals writes this line (which lives on) to standard error at
- * once: for work that cannot look at the flag. NULL: nothing. Silent with --quiet. */
+/* From now on the first of these signals writes this line to standard error at once: for work that
+ * cannot look at the flag. The caller keeps the text valid. NULL: no line. Silent with --quiet. */
 void quit_announce(const char *text);
 
 /* A progress line is drawn on standard error when that is a terminal and not with --quiet. */

@@ -3,8 +3,8 @@
  */
 #include "app/dataset.h"
 
-#include "capture/picture.h"
-#include "capture/pixel_format.h"
+#include "image/picture.h"
+#include "image/pixel_format.h"
 #include "config/log.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef LIVESTEREO_DATASET_H
 #define LIVESTEREO_DATASET_H
 
-#include "capture/frame.h"
+#include "image/frame.h"
 
 enum { MASK_NONOCC, MASK_ALL, MASK_DISC, MASK_COUNT };
 extern const char *const mask_names[MASK_COUNT];

@@ -1,5 +1,5 @@
 /*
- * livestereo: finds the subcommand and hands over. SPDX-License-Identifier: MIT
+ * livestereo: finds the subcommand and runs it. SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
 #include "config/log.h"
@@ -17,7 +17,7 @@ static const struct {
     const char *name, *words, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"view", "[SOURCE...]", "open the window; also without the word view", cmd_view},
+    {"view", "[SOURCE...]", "open the window; the word view may be left out", cmd_view},
     {"run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run},
     {"list", "[-l]", "the cameras of this machine", cmd_list},
     {"record", "SOURCE -o FILE", "keep the raw pairs of a source", cmd_record},
@@ -27,7 +27,7 @@ static const struct {
     {"calib", "check|convert ..", "look at calibration files, change their form", cmd_calib},
     {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},
 };
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_help(FILE *out) {
     fprintf(out,
@@ -50,21 +50,21 @@ static void print_help(FILE *out) {
                  "  livestereo eval --preset yang2006 tsukuba/ venus/\n");
 }
 
-/* Whether a word without a command may be a source; anything else is a command misspelt. */
+/* Whether a first word that is no command may be a source, rather than a misspelt command. */
 static bool may_be_source(const char *word) {
     return strpbrk(word, "./:%") || access(word, F_OK) == 0;
 }
 
-/* The words and options are the viewer's. */
-static int view(int argc, char **argv) {
-    char name[] = "view";
+/* The command line has no command: all of it is view's. */
+static int run_view(int argc, char **argv) {
+    static char name[] = "view";
     argv[0] = name;
     return cmd_view(argc, argv);
 }
 
 static int dispatch(int argc, char **argv) {
     if (argc < 2)
-        return view(argc, argv);
+        return run_view(argc, argv);
     const char *word = argv[1];
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(word, commands[i].name) == 0)
@@ -76,7 +76,7 @@ static int dispatch(int argc, char **argv) {
     else if (strcmp(word, "--help-params") == 0)
         params_help(stdout);
     else if (word[0] == '-' || may_be_source(word))
-        return view(argc, argv);
+        return run_view(argc, argv);
     else {
         log_error(NULL, "there is no command and no file \"%s\"; see livestereo --help", word);
         return EXIT_USAGE;
@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);
     int code = dispatch(argc, argv);
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
-    if (unwritten && code == EXIT_DONE) { /* else the cause is told already, or another one */
+    if (unwritten && code == EXIT_DONE) { /* other exit codes have their own message */
         log_error("standard output", "%s", strerror(errno));
         code = EXIT_RUN_FAILED;
     }

@@ -5,7 +5,7 @@
  */
 #include "app/metrics.h"
 
-#include "capture/frame.h"
+#include "image/frame.h"
 
 #include <math.h>
 #include <stdlib.h>

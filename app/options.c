@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t quit;
-static const char *_Atomic announcement; /* what the signal handler says, NULL nothing */
+static const char *_Atomic announcement; /* what the signal handler writes; NULL: nothing */
 
 /* The preset, or else the user's own settings, over the defaults. */
 static int load_first(const struct common_options *options, struct params *params) {
@@ -23,7 +23,8 @@ static int load_first(const struct common_options *options, struct params *param
         return GO_ON;
     if (options->preset || options->dump_config || !options->no_settings)
         return EXIT_USAGE;
-    log_warning(NULL, "the defaults are taken for now; mend that file for the other commands");
+    log_warning(NULL,
+                "the defaults are taken for now; correct that file, other commands refuse it");
     return GO_ON;
 }
 
@@ -34,10 +35,12 @@ static int make_params(const struct common_options *options, struct params *para
         return EXIT_USAGE;
     for (char **set = options->set; set && *set; set++) {
         char why[512];
-        if (params_assign(params, *set, why, sizeof why) != 0) {
+        if (params_assign(params, *set, why, sizeof(why)) != 0) {
             log_error("--set", "%s", why);
             return EXIT_USAGE;
         }
+        if (why[0])
+            log_warning("--set", "%s", why);
     }
     return GO_ON;
 }
@@ -87,7 +90,7 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
         log_set_level(LOG_DEBUG);
     /* "--" ends the options and is no word itself. */
     if (*argc > 1 && strcmp((*argv)[1], "--") == 0) {
-        memmove(&(*argv)[1], &(*argv)[2], (size_t)(*argc - 1) * sizeof **argv);
+        memmove(&(*argv)[1], &(*argv)[2], (size_t)(*argc - 1) * sizeof(**argv));
         (*argc)--;
     }
 
@@ -111,37 +114,45 @@ void options_free(struct common_options *options) {
     g_strfreev(options->set);
 }
 
+/* Whether the labels fit pictures so wide; if not, the exit code after a log line. */
+static int check_labels(const struct params *params, const char *name, int width) {
+    int min = params->min_disparity, max = min + params->disparity_range - 1;
+    if (params->disparity_range >= width) {
+        log_error(name,
+                  "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
+                  params->disparity_range, width, MAX(2, width / 4));
+        return EXIT_USAGE;
+    }
+    if (min >= width || max <= -width) {
+        log_error(name,
+                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
+                  "min_disparity=0",
+                  min, max, width);
+        return EXIT_USAGE;
+    }
+    return GO_ON;
+}
+
 struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
                              int channels, const struct rectify_map *maps, int *code) {
+    const struct rectify_map source = {.width = width, .height = height};
+    const struct rectify_map *computed = maps ? &maps[0] : &source;
     if (width < 2 || height < 2) {
         log_error(name, "pictures of %dx%d are too small: at least 2x2 is needed", width, height);
         *code = EXIT_SOURCE;
         return NULL;
     }
-    int wide = maps ? maps[0].width : width, high = maps ? maps[0].height : height;
-    if (params->disparity_range >= wide) {
-        log_error(name,
-                  "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
-                  params->disparity_range, wide, MAX(2, wide / 4));
-        *code = EXIT_USAGE;
+    int error = check_labels(params, name, computed->width);
+    if (error != GO_ON) {
+        *code = error;
         return NULL;
     }
-    int least = params->min_disparity, most = least + params->disparity_range - 1;
-    if (least >= wide || most <= -wide) {
-        log_error(name,
-                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
-                  "min_disparity=0",
-                  least, most, wide);
-        *code = EXIT_USAGE;
-        return NULL;
-    }
-    int error = 0;
     struct stereo *stereo = stereo_open(params, width, height, channels, maps, &error);
     if (!stereo)
         *code = error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
     else
-        log_info(name, "%dx%d, %d disparities, %s", wide, high, params->disparity_range,
-                 stereo_backend(stereo));
+        log_info(name, "%dx%d, %d disparities, %s", computed->width, computed->height,
+                 params->disparity_range, stereo_backend(stereo));
     return stereo;
 }
 

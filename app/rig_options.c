@@ -24,75 +24,88 @@ double rig_unit_parse(const char *text) {
     return -1;
 }
 
-/* --roi and --scale: which part of pictures of use's size, how large. EXIT_DONE or EXIT_USAGE. */
-static int read_part(const struct rig_options *options, struct rig_use *use) {
-    char rest;
-    int all_width = use->width, all_height = use->height;
-    use->scale = options->scale != 0 ? options->scale : 1;
-    if (!(use->scale >= 0.125 && use->scale <= 1)) {
-        log_error("--scale", "%g is not in 0.125..1", options->scale);
-        return EXIT_USAGE;
-    }
-    if (!(options->alpha >= 0 && options->alpha <= 1)) {
-        log_error("--alpha", "%g is not in 0..1", options->alpha);
-        return EXIT_USAGE;
-    }
-    if (!options->roi)
+static int check_ratio(const char *option, double value, double min) {
+    if (value >= min && value <= 1)
         return EXIT_DONE;
-    if (sscanf(options->roi, "%d,%d,%d,%d%c", &use->left, &use->top, &use->width, &use->height,
-               &rest) != 4) {
-        log_error("--roi", "%s is no part of a picture; write it as X,Y,W,H", options->roi);
+    log_error(option, "%g is not in %g..1", value, min);
+    return EXIT_USAGE;
+}
+
+/* --roi: the part of rectified pictures that is computed. EXIT_DONE or EXIT_USAGE. */
+static int parse_roi(const char *roi, struct rig_use *use) {
+    char rest;
+    int whole_width = use->width, whole_height = use->height;
+    if (!roi)
+        return EXIT_DONE;
+    if (sscanf(roi, "%d,%d,%d,%d%c", &use->left, &use->top, &use->width, &use->height, &rest) !=
+        4) {
+        log_error("--roi", "%s is no part of a picture; write it as X,Y,W,H", roi);
         return EXIT_USAGE;
     }
     if (use->left < 0 || use->top < 0 || use->width < 16 || use->height < 16 ||
-        use->width > all_width - use->left || use->height > all_height - use->top) {
-        log_error("--roi", "%s is not a part, of 16 px a side at least, of pictures of %dx%d",
-                  options->roi, all_width, all_height);
+        use->width > whole_width - use->left || use->height > whole_height - use->top) {
+        log_error("--roi", "%s is not a part, of 16 px a side at least, of pictures of %dx%d", roi,
+                  whole_width, whole_height);
         return EXIT_USAGE;
     }
     return EXIT_DONE;
 }
 
-/* To where the pictures are already. */
-static void make_straight(struct rig *rig, struct rectification *to) {
-    for (int v = 0; v < 2; v++) {
-        rig->camera[v] = (struct camera){.width = to->width,
-                                         .height = to->height,
-                                         .fx = to->fx,
-                                         .fy = to->fy,
-                                         .cx = to->cx[v],
-                                         .cy = to->cy};
-        memset(to->rotation[v], 0, sizeof to->rotation[v]);
-        to->rotation[v][0] = to->rotation[v][4] = to->rotation[v][8] = 1;
+/* Takes the pictures to be rectified as they are. */
+static void make_ideal_cameras(struct rig *rig, struct rectification *to) {
+    for (int side = 0; side < 2; side++) {
+        rig->camera[side] = (struct camera){.width = to->width,
+                                            .height = to->height,
+                                            .fx = to->fx,
+                                            .fy = to->fy,
+                                            .cx = to->cx[side],
+                                            .cy = to->cy};
+        memset(to->rotation[side], 0, sizeof(to->rotation[side]));
+        to->rotation[side][0] = to->rotation[side][4] = to->rotation[side][8] = 1;
     }
 }
 
-/* Maps are made where the pictures are not what is to be computed. */
-static int make_maps(const struct rig_options *options, struct rig_use *use) {
-    struct rectification to = {.width = use->width, .height = use->height, .fx = 1, .fy = 1};
-    int straight = options->rectified || use->rig.rectified || !use->known;
+/* The rectification of whole pictures of use's size. EXIT_DONE or the exit code. */
+static int choose_rectification(const struct rig_options *options, bool rectified,
+                                struct rig_use *use, struct rectification *to) {
+    *to = (struct rectification){.width = use->width, .height = use->height, .fx = 1, .fy = 1};
     if (use->known) {
-        int error = !straight && options->alpha > 0
-                        ? rectify_bouguet(&use->rig, options->alpha, 1, &to)
-                        : rectify_of_rig(&use->rig, 0, &to);
+        int error = !rectified && options->alpha > 0
+                        ? rectify_bouguet(&use->rig, options->alpha, 1, to)
+                        : rectify_of_rig(&use->rig, 0, to);
         if (error)
             return error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
     }
-    if (straight)
-        make_straight(&use->rig, &to);
+    if (rectified)
+        make_ideal_cameras(&use->rig, to);
+    return EXIT_DONE;
+}
+
+/* Sets all but known and rig. Maps are made where the pictures have to be resampled. */
+static int make_maps(const struct rig_options *options, struct rig_use *use) {
+    struct rectification to;
+    bool rectified = options->rectified || use->rig.rectified || !use->known;
+    int code = choose_rectification(options, rectified, use, &to);
+    if (code != EXIT_DONE)
+        return code;
     use->width = to.width;
     use->height = to.height;
-    int code = read_part(options, use);
+    use->scale = options->scale != 0 ? options->scale : 1;
+    code = check_ratio("--scale", use->scale, 0.125);
+    if (code == EXIT_DONE)
+        code = check_ratio("--alpha", options->alpha, 0);
+    if (code == EXIT_DONE)
+        code = parse_roi(options->roi, use);
     if (code != EXIT_DONE)
         return code;
     rectify_part(&to, use->left, use->top, use->width, use->height, use->scale);
-    int same = to.width == use->rig.camera[0].width && to.height == use->rig.camera[0].height;
+    bool same_size = to.width == use->rig.camera[0].width && to.height == use->rig.camera[0].height;
     use->width = to.width;
     use->height = to.height;
     use->row_px = use->rig.camera[1].fy / to.fy;
     if (use->known)
         depth_geometry_of(&to, use->rig.metric, &use->geometry);
-    if (straight && same)
+    if (rectified && same_size)
         return EXIT_DONE;
     return rectify_tables(&use->rig, &to, use->maps) ? EXIT_RUN_FAILED : EXIT_DONE;
 }
@@ -109,7 +122,7 @@ int rig_use_open(const struct rig_options *options, int width, int height, int c
         int count = (int)g_strv_length(options->files);
         if (rig_load((const char *const *)options->files, count, &how, &use->rig))
             return EXIT_CALIBRATION;
-        use->known = 1;
+        use->known = true;
     }
     return make_maps(options, use);
 }
@@ -125,8 +138,12 @@ const struct rectify_map *rig_use_maps(const struct rig_use *use) {
     return use->maps[0].point ? use->maps : NULL;
 }
 
+bool rig_use_is_metric(const struct rig_use *use) {
+    return use->known && use->geometry.metric;
+}
+
 int rig_use_need_metres(const struct rig_use *use) {
-    if (use->known && use->geometry.metric)
+    if (rig_use_is_metric(use))
         return EXIT_DONE;
     if (use->known)
         log_error("--calib",

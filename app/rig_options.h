@@ -1,6 +1,6 @@
 /*
- * --calib, --rectified and what they mean for a source: the remap tables and the geometry of
- * depth. Main thread.
+ * The options for the calibration of the cameras (--calib, --rectified, --roi and so on), and what
+ * they mean for a source: the remap tables and the geometry of depths. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_OPTIONS_H
@@ -22,17 +22,18 @@ struct rig_options {
 enum { RIG_ENTRIES = 6 };
 
 /* clang-format off */
-/* Entries of a command's option table, before its end: for whole pictures alone, and RIG_ENTRIES
- * of them, which offer parts of the pictures and other scales too. */
+/* Entries for a command's option table: RIG_WHOLE_ENTRIES for commands that always compute whole
+ * pictures; RIG_OPTION_ENTRIES, RIG_ENTRIES of them, for those that can also compute a part of the
+ * pictures, or at another scale. */
 #define RIG_WHOLE_ENTRIES(o) \
     {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &(o)->files, \
      "Calibration of the cameras (twice where it is two files)", "FILE"}, \
     {"unit", 0, 0, G_OPTION_ARG_STRING, &(o)->unit, \
      "Unit of a calibration that does not say it: m, cm or mm", "UNIT"}, \
     {"rectified", 0, 0, G_OPTION_ARG_NONE, &(o)->rectified, \
-     "The pictures are rectified already; --calib serves for depth alone", NULL}, \
+     "The pictures are rectified already; --calib is used for depths alone", NULL}, \
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->alpha, \
-     "Rectified pictures: 0 without an empty rim (the default), 1 all that was seen", "A"}
+     "Rectified pictures: 0 has no empty border (the default), 1 keeps every pixel", "A"}
 #define RIG_OPTION_ENTRIES(o) \
     RIG_WHOLE_ENTRIES(o), \
     {"roi", 0, 0, G_OPTION_ARG_STRING, &(o)->roi, \
@@ -41,22 +42,21 @@ enum { RIG_ENTRIES = 6 };
      "Compute on pictures F times as large, 0.125 to 1", "F"}
 /* clang-format on */
 
-/* A rig in use: maps for stereo_open, point NULL where the pictures are to be taken as they
- * are. */
+/* A rig as it is used for the pictures of one size. */
 struct rig_use {
-    int known;         /* there is a calibration */
+    bool known;        /* there is a calibration */
     int width, height; /* of the pictures that are computed */
-    int left, top;     /* where they begin in the whole, with scale times its size */
-    double scale;
-    double row_px; /* rows of the source in one of theirs: for row_offset */
+    int left, top;     /* their origin in the whole rectified pictures */
+    double scale;      /* their size, relative to the whole rectified pictures */
+    double row_px;     /* rows of the source for one of their rows: for row_offset */
     struct rig rig;
     struct depth_geometry geometry;
-    struct rectify_map maps[2];
+    struct rectify_map maps[2]; /* for stereo_open; point is NULL where nothing is resampled */
 };
 
-/* Reads and fits the calibration for pictures of this size. Without --calib: known 0, and maps only
- * for a part of the pictures or another scale, which geometry has taken in.
- * EXIT_DONE or the exit code after a log line. */
+/* Reads the calibration and fits it to pictures of this size. Without --calib, known is false and
+ * there are maps only for a part of the pictures or another scale. geometry is that of the pictures
+ * that are computed. EXIT_DONE, or the exit code after a log line. */
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use);
 
@@ -67,14 +67,17 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
 /* The maps, or NULL where there are none. */
 const struct rectify_map *rig_use_maps(const struct rig_use *use);
 
-/* EXIT_DONE if depths in metres can be had, else EXIT_CALIBRATION after a log line that says
- * how. */
+/* Whether it gives depths in metres. */
+bool rig_use_is_metric(const struct rig_use *use);
+
+/* EXIT_DONE if it gives depths in metres, else EXIT_CALIBRATION after a log line that says what is
+ * missing. */
 int rig_use_need_metres(const struct rig_use *use);
 
 void rig_use_close(struct rig_use *use);
 void rig_options_free(struct rig_options *options);
 
-/* "m", "cm", "mm" to metres, 0 for NULL; -1 after a log line. */
+/* Metres in a unit: "m", "cm" or "mm". 0 for NULL; -1 after a log line. */
 double rig_unit_parse(const char *text);
 
 #endif

@@ -55,7 +55,7 @@ int depth_labels(const struct depth_geometry *g, int min_disparity, double depth
     return labels < 1 ? 1 : labels > INT16_MAX ? INT16_MAX : (int)labels;
 }
 
-/* INT16_MIN is "unknown" and 16 the unit of disparity maps (capture/frame.h, which is not ours
+/* INT16_MIN is "unknown" and 16 the unit of disparity maps (image/frame.h, which is not ours
  * to see). */
 static double pixels(int16_t disparity) {
     return disparity == INT16_MIN ? NAN : disparity / 16.0;

@@ -7,7 +7,7 @@
  */
 #include "capture/recorder.h"
 
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/recorder_format.h"
 #include "capture/recording_files.h"
 #include "config/log.h"

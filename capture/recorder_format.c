@@ -4,7 +4,7 @@
  */
 #include "capture/recorder_format.h"
 
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/source_private.h"
 
 #include <string.h>

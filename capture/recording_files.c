@@ -3,7 +3,7 @@
  */
 #include "capture/recording_files.h"
 
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "config/log.h"
 #include "config/params_file.h"
 

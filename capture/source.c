@@ -37,6 +37,16 @@ int64_t pair_time_ns(long index, double rate) {
     return (int64_t)llround((double)index * (NS_PER_S / (rate > 0 ? rate : RATE_ASSUMED)));
 }
 
+void frame_turn(const struct source_options *options, struct frame *frame) {
+    struct image *sides[2] = {&frame->left, &frame->right};
+    for (int i = 0; i < 2; i++) {
+        if (options->rotate180[i])
+            image_rotate180(sides[i]);
+        if (options->flip[i])
+            image_flip(sides[i]);
+    }
+}
+
 struct source *source_failed(int *error, int code) {
     if (error)
         *error = code;

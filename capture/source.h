@@ -5,7 +5,8 @@
 #ifndef LIVESTEREO_SOURCE_H
 #define LIVESTEREO_SOURCE_H
 
-#include "capture/frame.h"
+#include "image/frame.h"
+#include "image/pixel_format.h"
 
 #include <errno.h>
 
@@ -31,15 +32,9 @@ struct source_status;
 /* A pair as the cameras gave it, before decoding; valid during the call. */
 struct raw_pair {
     long index;
-    struct raw_picture {
-        uint32_t fourcc; /* V4L2's code of the format */
-        int width, height;
-        int stride; /* bytes from row to row of the first plane; 0: no gaps */
-        const uint8_t *data;
-        size_t bytes;
-    } picture[2];        /* the second without data where one holds both */
-    int64_t taken_ns[2]; /* by the driver, whatever it says */
-    int64_t time_ns[2];  /* by which they were paired: that, or the arrival */
+    struct raw_picture picture[2]; /* the second without data where one holds both */
+    int64_t taken_ns[2];           /* by the driver, whatever it says */
+    int64_t time_ns[2];            /* by which they were paired: that, or the arrival */
     uint32_t sequence[2];
 };
 

@@ -5,7 +5,7 @@
  * decodes in threads of its own.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/source_gst_private.h"
 #include "config/clock.h"
 #include "config/log.h"

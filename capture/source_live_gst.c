@@ -8,7 +8,7 @@
 #include "capture/source_live_gst_private.h"
 
 #include "capture/controls.h"
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "config/clock.h"
 #include "config/log.h"
 

@@ -3,8 +3,8 @@
  * read loads one pair. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/picture.h"
-#include "capture/pixel_format.h"
+#include "image/picture.h"
+#include "image/pixel_format.h"
 #include "capture/source_private.h"
 #include "config/clock.h"
 #include "config/log.h"

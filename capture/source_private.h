@@ -52,4 +52,7 @@ int number_pattern_parse(const char *text, struct number_pattern *pattern, const
 char *number_pattern_name(const struct number_pattern *pattern, long number);
 void number_pattern_free(struct number_pattern *pattern);
 
+/* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
+void frame_turn(const struct source_options *options, struct frame *frame);
+
 #endif

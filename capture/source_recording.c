@@ -5,7 +5,7 @@
  * and damaged places keep the numbers right. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/recorder_format.h"
 #include "capture/recording_files.h"
 #include "capture/source_private.h"

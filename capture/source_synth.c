@@ -3,7 +3,7 @@
  * a function of the keys and its number. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/synth_private.h"
 #include "config/clock.h"
@@ -164,7 +164,7 @@ static void render(struct synth *synth, struct frame *frame, long index) {
         paint(synth, y, &synth->left, left, y, VIEW_LEFT, index);
         if (frame->has_truth)
             tell_truth(synth, y, frame->truth + (size_t)y * (size_t)width,
-                       frame->seen_by_both + (size_t)y * (size_t)width);
+                       frame->non_occluded + (size_t)y * (size_t)width);
         if (offset != 0)
             scene_see(synth->scene, VIEW_RIGHT, y - offset, &synth->right);
         paint(synth, y - offset, &synth->right, right, y, VIEW_RIGHT, index);
@@ -187,7 +187,7 @@ static int synth_read(struct source *source, struct frame *frame) {
     assert(frame->left.width >= source->width && frame->left.height >= source->height);
     shape_image(&frame->left, source);
     shape_image(&frame->right, source);
-    frame->has_truth = source->has_truth && frame->truth && frame->seen_by_both;
+    frame->has_truth = source->has_truth && frame->truth && frame->non_occluded;
     frame->index = synth->next++;
     frame->left_ns = frame->right_ns = pair_time_ns(frame->index, source->rate);
     render(synth, frame, frame->index);

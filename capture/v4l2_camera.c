@@ -5,7 +5,7 @@
  */
 #include "capture/v4l2_camera.h"
 
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/v4l2_errors.h"
 #include "config/clock.h"

@@ -3,7 +3,7 @@
  */
 #include "capture/v4l2_modes.h"
 
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 
 #include <errno.h>
 #include <glib.h>

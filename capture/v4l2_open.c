@@ -4,7 +4,7 @@
  */
 #include "capture/v4l2_source_private.h"
 
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "config/clock.h"
 #include "config/log.h"
 

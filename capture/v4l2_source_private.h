@@ -7,7 +7,7 @@
 #define LIVESTEREO_V4L2_SOURCE_PRIVATE_H
 
 #include "capture/controls.h"
-#include "capture/mjpeg.h"
+#include "image/mjpeg.h"
 #include "capture/pairing.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"

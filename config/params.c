@@ -314,6 +314,30 @@ static int read_choice(const struct param_info *info, const char *text, double *
     return -EINVAL;
 }
 
+/* Spellings of earlier versions, which files may still hold. now is NULL where the parameter is
+ * gone. */
+static const struct old_name {
+    const char *old, *now;
+} old_names[] = {
+    {"bp_resting", "bp_fast_converging"},
+    {"bp_rest_threshold", "bp_convergence_threshold"},
+    {"settle", "icm_sweeps"},
+    {"warm_start", NULL},
+    {"warm_iterations", NULL},
+};
+
+static int set_by_old_name(struct params *p, const struct old_name *name, const char *text,
+                           char *why, size_t size) {
+    if (!name->now) {
+        snprintf(why, size, "%s has no effect any more; leave it out", name->old);
+        return 0;
+    }
+    int rc = params_set(p, name->now, text, why, size);
+    if (rc == 0)
+        snprintf(why, size, "%s is now called %s", name->old, name->now);
+    return rc;
+}
+
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size) {
     static const char *const kinds[] = {
         [PARAM_TYPE_INT] = "a whole number",
@@ -322,6 +346,9 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
         [PARAM_TYPE_ENUM] = "one of its choices",
     };
     const struct param_info *info = param_find(name);
+    for (size_t i = 0; i < sizeof(old_names) / sizeof(old_names[0]) && !info; i++)
+        if (strcmp(name, old_names[i].old) == 0)
+            return set_by_old_name(p, &old_names[i], text, why, size);
     if (!info)
         return unknown_name(name, why, size);
 

@@ -63,8 +63,8 @@ const char *param_print(const struct params *p, const struct param_info *info, c
 
 /* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
  * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the
- * range).
- * why is always terminated and never holds a newline. p is untouched on error. */
+ * range). A name of an earlier version is accepted: then why says what to write today, else it is
+ * empty on success. why is always terminated and never holds a newline. p is untouched on error. */
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
 
 /* The same for "name=value". */

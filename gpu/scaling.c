@@ -42,16 +42,16 @@ static double census_cost(const struct params *p, int i) {
     return curve(p->census_curve, p->census_weight, p->census_truncation, i);
 }
 
-static uint8_t byte_of(double v, int most) {
+static uint8_t byte_of(double v, int maximum) {
     long n = lround(v);
-    return (uint8_t)(n < 0 ? 0 : n > most ? most : n);
+    return (uint8_t)(n < 0 ? 0 : n > maximum ? maximum : n);
 }
 
 static void make_edges(struct scaling *s, const struct params *p, double truncation) {
     const double factor[4] = {1, p->edge_factor_1, p->edge_factor_2, 1};
     for (int i = 0; i < 4; i++) {
-        s->rho[i] = byte_of(s->scale * factor[i] * p->discontinuity_weight, TRUNCATION_MOST);
-        s->truncation[i] = byte_of(s->scale * factor[i] * truncation, TRUNCATION_MOST);
+        s->rho[i] = byte_of(s->scale * factor[i] * p->discontinuity_weight, MAX_TRUNCATION);
+        s->truncation[i] = byte_of(s->scale * factor[i] * truncation, MAX_TRUNCATION);
     }
 }
 
@@ -62,27 +62,27 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
         difference_most = difference_cost(p, match_channels, COST_LUT - 1);
     if (uses_census(p))
         census_most = census_cost(p, CENSUS_LUT - 1);
-    double most = difference_most + census_most;
+    double maximum = difference_most + census_most;
     double truncation = p->discontinuity_truncation;
     if (p->truncation_by_range)
         truncation *= p->disparity_range / 16.0;
-    s->scale = TRUNCATION_MOST / truncation;
-    if (most > 0)
-        s->scale = fmin(s->scale, COST_MOST / most);
+    s->scale = MAX_TRUNCATION / truncation;
+    if (maximum > 0)
+        s->scale = fmin(s->scale, MAX_COST / maximum);
     for (int i = 0; i < COST_LUT && uses_difference(p); i++)
-        s->lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), COST_MOST);
+        s->lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), MAX_COST);
     for (int i = 0; i < CENSUS_LUT && uses_census(p); i++)
-        s->census_lut[i] = byte_of(s->scale * census_cost(p, i), COST_MOST - s->lut[COST_LUT - 1]);
-    s->outside = byte_of(s->scale * most * p->outside_cost, COST_MOST);
+        s->census_lut[i] = byte_of(s->scale * census_cost(p, i), MAX_COST - s->lut[COST_LUT - 1]);
+    s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
     make_edges(s, p, truncation);
-    s->rest_threshold = (int)floor(p->bp_rest_threshold * s->truncation[0]);
+    s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
     for (int i = 0; i < 256; i++)
         s->median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
 }
 
 struct taps scaling_taps(double sigma) {
     struct taps taps = {.radius = (int)ceil(3 * sigma)};
-    assert(taps.radius < TAPS_MOST);
+    assert(taps.radius < MAX_TAPS);
     double sum = 0;
     for (int k = -taps.radius; k <= taps.radius; k++)
         sum += exp(-k * k / (2 * sigma * sigma));

@@ -1,13 +1,13 @@
 /*
  * From the user's parameters, reals in the papers' units, to the integers that the stages compute
- * with (DESIGN section 2). Pure functions of their arguments.
+ * with (docs/DESIGN.md, numbers). Pure functions of their arguments.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SCALING_H
 #define LIVESTEREO_SCALING_H
 
 #include "config/params.h"
-#include "gpu/stages.h"
+#include "gpu/stages/stages.h"
 
 struct scaling {
     double scale; /* integer units in one of the papers' */
@@ -16,7 +16,7 @@ struct scaling {
     uint16_t median_weight[256];
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
-    int rest_threshold;
+    int convergence_threshold;
 };
 
 /* The largest scale at which the finest data cost stays at most COST_MOST and T at most

@@ -1,344 +1,455 @@
 /*
- * The order of the stages, once for both backends. stereo_compute() reads top to bottom as the
- * pipeline; stereo_frame.c brings pictures there and results back.
+ * Frames on their way through the pipeline: what a frame's passes are is pipeline.c's, this file
+ * opens a backend, keeps the passes and their memory fitting the parameters, and runs frames. Where
+ * the backend has two slots, the next frame may be started before the last one is finished.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo.h"
 
+#include "config/clock.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-int stereo_adopt_params(struct stereo *s, const struct params *p) {
-    if (p->disparity_range >= s->width) {
-        log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
-                  p->disparity_range, s->width);
-        return -EINVAL;
+/* ---- memory */
+
+static void release(struct stereo *s, void **memory) {
+    s->backend->release(s->backend, MEMORY_STAGES, *memory);
+    *memory = NULL;
+}
+
+static void release_frame_memory(struct stereo *s) {
+    release(s, &s->arena);
+    for (int i = 0; i < MAX_SLOTS; i++)
+        release(s, &s->slot_memory[i]);
+    s->arena_bytes = s->slot_bytes = 0;
+}
+
+static void release_memory(struct stereo *s) {
+    if (s->compiled)
+        s->backend->discard(s->backend, s->compiled);
+    s->compiled = NULL;
+    release_frame_memory(s);
+    release(s, &s->tables);
+    for (int side = 0; side < 2; side++) {
+        release(s, &s->map[side]);
+        s->pipeline.map[side] = NULL;
     }
-    int error = stereo_memory_shape(s, p);
-    if (error || (s->params_known && params_equal(p, &s->params)))
-        return error;
-    s->warm.known = s->warm.displaced = 0;
-    s->params = *p;
-    s->params_known = 1;
-    s->number++;
-    scaling_make(&s->scaling, p, p->cost_color ? s->channels : 1);
+    for (int i = 0; i < MAX_SLOTS; i++) {
+        s->backend->release(s->backend, MEMORY_HOST, s->updates[i]);
+        s->updates[i] = NULL;
+    }
+}
+
+static void say_memory(const struct stereo *s) {
+    log_info(s->backend->name, "%dx%d with %d labels takes %zu MiB", s->pipeline.width,
+             s->pipeline.height, s->pipeline.params.disparity_range,
+             (s->graph->arena_bytes + (size_t)s->backend->slots * s->graph->slot_bytes) >> 20);
+}
+
+static int no_memory(const struct stereo *s, const char *what) {
+    log_error(s->backend->name,
+              "not enough memory for %s of %dx%d; use smaller pictures (--scale) or a smaller "
+              "disparity_range",
+              what, s->pipeline.width, s->pipeline.height);
+    return -ENOMEM;
+}
+
+/* Memory is taken anew where the frame needs more than there is, or less than half of it. */
+static bool fits(size_t needed, size_t taken) {
+    return needed <= taken && needed >= taken / 2;
+}
+
+static int take_frame_memory(struct stereo *s) {
+    const struct graph *g = s->graph;
     struct backend *b = s->backend;
-    b->upload(b, s->lut, s->scaling.lut, sizeof(s->scaling.lut));
-    b->upload(b, s->census_lut, s->scaling.census_lut, sizeof(s->scaling.census_lut));
-    b->upload(b, s->median_weight, s->scaling.median_weight, sizeof(s->scaling.median_weight));
+    if (s->arena && fits(g->arena_bytes, s->arena_bytes) && fits(g->slot_bytes, s->slot_bytes))
+        return 0;
+    release_frame_memory(s);
+    if (b->own_memory)
+        say_memory(s);
+    s->arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes);
+    bool taken = s->arena;
+    for (int i = 0; i < b->slots && taken; i++) {
+        s->slot_memory[i] = b->alloc(b, MEMORY_STAGES, g->slot_bytes);
+        taken = s->slot_memory[i];
+    }
+    if (!taken) {
+        release_frame_memory(s);
+        return no_memory(s, "frames");
+    }
+    s->arena_bytes = g->arena_bytes;
+    s->slot_bytes = g->slot_bytes;
     return 0;
 }
 
-/* Of the right view alone: rows that the cameras have drifted apart by, 1/32 px. */
-static int row_shift(const struct stereo *s, int view) {
-    return view ? (int)lround(32 * s->params.row_offset) : 0;
+/* ---- parameters */
+
+enum { TABLE_ALIGNMENT = 256, LUT_BYTES = (COST_LUT + TABLE_ALIGNMENT) / 256 * 256 };
+enum { CENSUS_LUT_AT = LUT_BYTES, MEDIAN_WEIGHT_AT = LUT_BYTES + TABLE_ALIGNMENT };
+enum { TABLES_BYTES = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+
+static int copy_tables(struct stereo *s) {
+    const struct scaling *scaling = &s->pipeline.scaling;
+    uint8_t *host = calloc(1, TABLES_BYTES);
+    if (!host)
+        return no_memory(s, "the tables");
+    memcpy(host, scaling->lut, sizeof(scaling->lut));
+    memcpy(host + CENSUS_LUT_AT, scaling->census_lut, sizeof(scaling->census_lut));
+    memcpy(host + MEDIAN_WEIGHT_AT, scaling->median_weight, sizeof(scaling->median_weight));
+    int error = s->backend->copy(s->backend, s->tables, host, TABLES_BYTES);
+    free(host);
+    return error;
 }
 
-int stereo_is_remapped(const struct stereo *s, int view) {
-    return s->map[view] || row_shift(s, view);
+static int describe(struct stereo *s) {
+    struct graph *g = s->graph;
+    graph_clear(g);
+    s->result = pipeline_describe(g, &s->pipeline);
+    if (backend_plan(s->backend, g))
+        return no_memory(s, "the passes");
+    int error = take_frame_memory(s);
+    if (error)
+        return error;
+    if (graph_bind(g, s->arena, s->slot_memory, s->backend->slots))
+        return no_memory(s, "the passes");
+    s->compiled = s->backend->compile(s->backend, s->compiled, g);
+    return s->compiled ? 0 : no_memory(s, "the passes");
 }
 
-const uint8_t *stereo_picture(const struct stereo *s, int view) {
-    const struct slot *slot = &s->at[s->slot];
-    return stereo_is_remapped(s, view) ? slot->rectified[view] : slot->raw[view];
-}
-
-/* The pictures that are compared: smoothed where that is on. */
-static const uint8_t *match_picture(const struct stereo *s, int view) {
-    return s->params.smooth_sigma > 0 ? s->smoothed[view] : stereo_picture(s, view);
-}
-
-/* As soon as the picture is there. */
-static void rectify(struct stereo *s, int v) {
-    stereo_wait(s, UPLOADED + v);
-    stereo_mark(s, v * RIGHT_MARKS + TIME_RECTIFY);
-    struct remap_args a = {
-        .source = s->at[s->slot].raw[v],
-        .map = s->map[v],
-        .out = s->at[s->slot].rectified[v],
-        .width = s->width,
-        .channels = s->channels,
-        .source_width = s->source.width,
-        .source_height = s->source.height,
-        .row_shift = row_shift(s, v),
-        .samples = s->map_samples,
-        .step = s->map_step,
-    };
-    if (stereo_is_remapped(s, v)) {
-        stereo_stage(s, STAGE_remap, &a, s->width, s->height);
-        stereo_signal(s, RECTIFIED + v);
+/* Waits for all frames in flight. What failed is returned when they are finished. */
+static void wait_for_all(struct stereo *s) {
+    for (int i = 0; i < s->in_flight; i++) {
+        int slot = (s->slot + i) % s->backend->slots, error = s->backend->wait(s->backend, slot);
+        if (error && !s->failed)
+            s->failed = error;
     }
 }
 
-static void smooth(struct stereo *s, int v) {
-    stereo_mark(s, v * RIGHT_MARKS + TIME_SMOOTH);
-    if (s->params.smooth_sigma > 0) {
-        struct taps taps = scaling_taps(s->params.smooth_sigma);
-        struct smooth_x_args x = {stereo_picture(s, v), s->smooth_between, s->width, s->channels,
-                                  taps};
-        struct smooth_y_args y = {s->smooth_between, s->smoothed[v], s->width,
-                                  s->height,         s->channels,    taps};
-        stereo_stage(s, STAGE_smooth_x, &x, s->width, s->height);
-        stereo_stage(s, STAGE_smooth_y, &y, s->width, s->height);
+int stereo_prepare(struct stereo *s, const struct params *params) {
+    if (params->disparity_range >= s->pipeline.width) {
+        log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
+                  params->disparity_range, s->pipeline.width);
+        return -EINVAL;
     }
-    struct grey_args grey = {match_picture(s, v), s->grey[v], s->width, s->channels};
-    stereo_stage(s, STAGE_grey, &grey, s->width, s->height);
-    struct census_args census = {s->grey[v], s->census[v], s->width, s->height};
-    if (s->params.data_cost == DATA_COST_CENSUS || s->params.data_cost == DATA_COST_AD_CENSUS)
-        stereo_stage(s, STAGE_census, &census, s->width, s->height);
+    if (s->described && params_equal(params, &s->pipeline.params))
+        return 0;
+    wait_for_all(s);
+    s->described = false;
+    s->pipeline.params = *params;
+    s->pipeline.in_parts = s->backend->slots > 1;
+    scaling_make(&s->pipeline.scaling, params, params->cost_color ? s->pipeline.channels : 1);
+    int error = copy_tables(s);
+    if (!error)
+        error = describe(s);
+    s->described = !error;
+    return error;
 }
 
-/* The 16-bit sums between the passes of cost smoothing lie where the messages will, unless those
- * are kept. */
-static uint16_t *cost_sums(const struct stereo *s) {
-    return (uint16_t *)(s->cost_apart ? s->apart : s->messages[0]);
+/* ---- a frame */
+
+static bool same_size(const struct image *a, const struct image *b) {
+    return a->width == b->width && a->height == b->height && a->channels == b->channels;
 }
 
-/* Where the matching cost goes before it is smoothed: behind the sums. */
-static uint8_t *unsmoothed_cost(const struct stereo *s) {
-    return s->params.cost_smoothing == COST_SMOOTHING_OFF
-               ? s->cost
-               : (uint8_t *)(cost_sums(s) + grid_volume(&s->level[0].grid));
-}
-
-/* Whether what makes the costs may make the next level's too. */
-static int halves_in_passing(const struct stereo *s) {
-    return s->levels > 1 && s->way != WAY_WARM && !s->unfused;
-}
-
-static void match(struct stereo *s, int base) {
-    int color = s->params.cost_color && s->channels > 1;
-    struct cost_args a = {
-        .grid = s->level[0].grid,
-        .base = color ? match_picture(s, base) : s->grey[base],
-        .other = color ? match_picture(s, !base) : s->grey[!base],
-        .census_base = s->census[base],
-        .census_other = s->census[!base],
-        .lut = s->lut,
-        .census_lut = s->census_lut,
-        .cost = unsmoothed_cost(s),
-        .channels = color ? s->channels : 1,
-        .kind = s->params.data_cost,
-        .min_disparity = s->params.min_disparity,
-        .sign = base ? -1 : 1,
-        .outside = s->scaling.outside,
-    };
-    struct halve_args half = stereo_halve_args(s, 1);
-    s->halved = s->backend->cost_and_halve && halves_in_passing(s) && a.cost == s->cost &&
-                s->backend->cost_and_halve(s->backend, &a, &half);
-    if (!s->halved)
-        stereo_stage(s, STAGE_cost, &a, s->width, s->height);
-}
-
-static void smooth_cost_gaussian(struct stereo *s) {
-    struct cost_smooth_args a = {s->level[0].grid, unsmoothed_cost(s), cost_sums(s), s->cost,
-                                 scaling_taps(s->params.cost_sigma)};
-    stereo_stage(s, STAGE_cost_smooth_x, &a, s->width, s->height);
-    stereo_stage(s, STAGE_cost_smooth_y, &a, s->width, s->height);
-}
-
-static void find_arms(struct stereo *s, int base) {
-    struct arms_args arms = {stereo_picture(s, base),
-                             s->arms,
-                             s->width,
-                             s->height,
-                             s->channels,
-                             s->params.cross_length,
-                             s->params.cross_height,
-                             s->params.cross_step};
-    if (s->params.cost_smoothing == COST_SMOOTHING_CROSS)
-        stereo_stage(s, STAGE_arms, &arms, s->width, s->height);
-}
-
-static void smooth_cost_cross(struct stereo *s) {
-    struct cross_args a = {s->level[0].grid,      s->arms, unsmoothed_cost(s),
-                           cost_sums(s),          s->cost, s->params.cross_length,
-                           s->params.cross_height};
-    struct halve_args half = stereo_halve_args(s, 1);
-    for (int i = 0; i < s->params.cross_rounds; i++) {
-        int last = i + 1 == s->params.cross_rounds;
-        if (s->backend->cross && a.source != a.out) {
-            s->halved =
-                s->backend->cross(s->backend, &a, last && halves_in_passing(s) ? &half : NULL);
-        } else {
-            stereo_stage(s, STAGE_cross_x, &a, s->width, s->height);
-            stereo_stage(s, STAGE_cross_y, &a, s->width, s->height);
-        }
-        a.source = s->cost;
+/* The pictures as the stages see them: rectified, or as they came. */
+static void name_rectified(const struct stereo *s, struct frame *f) {
+    struct image *out[2] = {&f->rect_left, &f->rect_right};
+    const struct image *in[2] = {&f->left, &f->right};
+    for (int side = 0; side < 2; side++) {
+        *out[side] = *in[side];
+        if (pipeline_is_remapped(&s->pipeline, side))
+            *out[side] = (struct image){f->rectified[side], s->pipeline.width, s->pipeline.height,
+                                        s->pipeline.channels};
     }
 }
 
-static void smooth_cost(struct stereo *s) {
-    if (s->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
-        smooth_cost_gaussian(s);
-    else if (s->params.cost_smoothing == COST_SMOOTHING_CROSS)
-        smooth_cost_cross(s);
+bool stereo_overlaps(const struct stereo *s) {
+    return s->backend->slots > 1;
 }
 
-static void classify_edges(struct stereo *s, int base) {
-    if (!stereo_has_edges(s))
-        return;
-    struct edges_args a = {stereo_picture(s, base),
-                           s->level[0].classes,
-                           s->width,
-                           s->height,
-                           s->channels,
-                           {s->params.edge_step_1, s->params.edge_step_2}};
-    stereo_stage(s, STAGE_edges, &a, s->width, s->height);
-    for (int l = 1; l < s->levels && l < s->params.edge_levels; l++) {
-        const struct level *fine = &s->level[l - 1], *level = &s->level[l];
-        struct edges_halve_args h = {fine->classes, level->classes, fine->grid.width,
-                                     fine->grid.height, level->grid.width};
-        stereo_stage(s, STAGE_edges_halve, &h, level->grid.width, level->grid.height);
+int stereo_start(struct stereo *s, const struct params *params, struct frame *f) {
+    assert(s->in_flight < s->backend->slots);
+    if (!same_size(&f->left, &s->source) || !same_size(&f->right, &s->source)) {
+        log_error("stereo",
+                  "a pair of %dx%d pictures came where the pipeline was opened for others",
+                  f->left.width, f->left.height);
+        return -EINVAL;
     }
+    int error = stereo_prepare(s, params);
+    if (error)
+        return error;
+    int slot = (s->slot + s->in_flight++) % s->backend->slots;
+    s->started_ms[slot] = clock_ms();
+    f->params = *params;
+    if (s->pipeline.width != s->source.width || s->pipeline.height != s->source.height)
+        f->has_truth = 0; /* that of another picture */
+    name_rectified(s, f);
+    void *const host[HOST_COUNT] = {
+        [HOST_PICTURES] = f->left.data,     [HOST_PICTURES + 1] = f->right.data,
+        [HOST_RECTIFIED] = f->rectified[0], [HOST_RECTIFIED + 1] = f->rectified[1],
+        [HOST_DISPARITY] = f->disparity,    [HOST_CONFIDENCE] = f->confidence,
+        [HOST_UPDATES] = s->updates[slot]};
+    s->backend->run(s->backend, s->compiled, slot, host);
+    return 0;
 }
 
-/* What the picture alone says is found beside what needs both, where there are lanes. */
-static void leave_to_side(struct stereo *s, int base) {
-    struct backend *b = s->backend;
-    if (s->slots > 1) {
-        b->signal(b, SIGNAL_SIDE);
-        b->lane(b, LANE_SIDE);
-        b->wait(b, SIGNAL_SIDE);
+static void note_times(struct stereo *s, int slot, struct frame *f) {
+    double ms[GROUP_COUNT];
+    s->backend->times(s->backend, slot, ms);
+    for (int i = 0; i < TIME_COUNT; i++)
+        f->stage_ms[i] = ms[i] + ms[TIME_COUNT + i];
+    f->stage_ms[TIME_UPLOAD] = ms[GROUP_UPLOAD];
+    f->stage_ms[TIME_DOWNLOAD] = ms[GROUP_DOWNLOAD];
+    s->bp_ms = ms[TIME_BP];
+    f->compute_ms = clock_ms() - s->started_ms[slot];
+}
+
+/* The share of tiles that each half-step of the finest level updated. */
+static void note_updates(const struct stereo *s, int slot, struct frame *f) {
+    const struct params *p = &f->params;
+    int iterations = scaling_iterations(p, 0),
+        tiles = tile_count(s->pipeline.width, s->pipeline.height);
+    f->updated_count = p->bp_fast_converging ? stage_min(iterations, FRAME_TALLY) : 0;
+    for (int i = 0; i < f->updated_count; i++)
+        f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
+}
+
+/* The same frame again on the backend that is there now. */
+static int compute_again(struct stereo *s, struct frame *f) {
+    struct params params = f->params;
+    int in_flight = s->in_flight, recompute = s->recompute;
+    s->in_flight = s->recompute = 0;
+    int error = stereo_run(s, &params, f);
+    s->in_flight = in_flight;
+    s->recompute = recompute;
+    return error;
+}
+
+static int take_maps(struct stereo *s, const struct rectify_map maps[2]);
+static int take_tables(struct stereo *s);
+
+/* The GPU is lost, and with it whatever is in flight: the CPU backend takes its place. */
+static int fall_back(struct stereo *s) {
+    int error = 0;
+    struct backend *cpu = backend_cpu_open(s->pipeline.params.threads, VARIANT_OPTIMISED, &error);
+    if (!cpu)
+        return error;
+    log_warning(s->backend->name,
+                "the GPU was lost; going on with the CPU backend, which is slower");
+    release_memory(s);
+    s->lost = s->backend;
+    s->backend = cpu;
+    s->slot = 0;
+    s->described = false;
+    error = take_tables(s);
+    return error ? error : take_maps(s, s->source_map);
+}
+
+static int recover(struct stereo *s, struct frame *f) {
+    int error = fall_back(s);
+    if (!error)
+        error = compute_again(s, f);
+    s->recompute = error ? 0 : s->in_flight;
+    return error;
+}
+
+int stereo_finish(struct stereo *s, struct frame *f) {
+    assert(s->in_flight > 0);
+    s->in_flight--;
+    if (s->recompute > 0) {
+        s->recompute--;
+        return compute_again(s, f);
     }
-    find_arms(s, base);
-    classify_edges(s, base);
-    if (s->slots > 1) {
-        b->signal(b, SIGNAL_SIDE_DONE);
-        b->lane(b, LANE_COMPUTE);
-    }
-}
-
-static void prepare_view(struct stereo *s, int view) {
-    if (!s->params.warm_start) /* else it is done */
-        rectify(s, view);
-    smooth(s, view);
-}
-
-/* What is done with a picture on its own, the first one's while the second is still on its way. */
-static void prepare(struct stereo *s) {
-    int first = stereo_first_view(&s->params);
-    prepare_view(s, first);
-    leave_to_side(s, first);
-    stereo_mark(s, MARK_VIEW_DONE);
-    prepare_view(s, !first);
-}
-
-static void estimate(struct stereo *s, int base) {
-    int marks = base * RIGHT_MARKS;
-    stereo_mark(s, marks + TIME_COST);
-    if (base != stereo_first_view(&s->params))
-        leave_to_side(s, base);
-    match(s, base);
-    stereo_mark(s, marks + TIME_AGGREGATE);
-    if (s->slots > 1)
-        s->backend->wait(s->backend, SIGNAL_SIDE_DONE);
-    smooth_cost(s);
-    stereo_mark(s, marks + TIME_BP);
-    stereo_propagate(s, base);
-    stereo_mark(s, marks + TIME_CHECK);
-}
-
-/* Refinement goes back and forth between the map and a spare one. */
-static void swap_maps(struct stereo *s) {
-    int16_t *map = s->disparity[0];
-    s->disparity[0] = s->spare;
-    s->spare = map;
-    s->swapped = !s->swapped;
-}
-
-static void check(struct stereo *s) {
-    const struct params *p = &s->params;
-    if (p->lr_check != LR_CHECK_OFF || p->min_confidence > 0) {
-        struct check_args a = {
-            .left = s->disparity[0],
-            .right = p->lr_check == LR_CHECK_BP ? s->disparity[1] : NULL,
-            .confidence = s->at[s->slot].confidence,
-            .out = s->spare,
-            .width = s->width,
-            .range = p->disparity_range,
-            .tolerance = p->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * p->disp12_max_diff),
-            .min_confidence = p->min_confidence,
-        };
-        stereo_stage(s, STAGE_check, &a, s->width, s->height);
-        swap_maps(s);
-    }
-    if (p->speckle_size > 0) {
-        struct speckle_args a = {s->disparity[0],
-                                 s->spare,
-                                 s->patch,
-                                 s->patch_size,
-                                 s->width,
-                                 s->height,
-                                 (int)lround(16 * p->speckle_range),
-                                 (uint32_t)p->speckle_size};
-        for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
-            stereo_stage(s, (enum stage)stage, &a, s->width, s->height);
-        swap_maps(s);
-    }
-}
-
-/* Last, and in two parts where the first can be on its way down beside the second. */
-static void smooth_map(struct stereo *s) {
-    int upper = stereo_upper_rows(s);
-    struct median_args a = {.source = s->disparity[0],
-                            .image = stereo_picture(s, 0),
-                            .weight = s->median_weight,
-                            .out = s->at[s->slot].disparity,
-                            .width = s->width,
-                            .height = s->height,
-                            .channels = s->channels,
-                            .radius = s->params.median_radius};
-    if (upper > 0) {
-        stereo_stage(s, STAGE_median, &a, s->width, upper);
-        stereo_signal(s, UPPER_PART);
-        a.first_row = upper;
-    }
-    stereo_stage(s, STAGE_median, &a, s->width, s->height - upper);
-}
-
-/* The map ends in the slot: it must not be where the next frame's stages will write. */
-static void refine(struct stereo *s) {
-    for (int along_columns = 0; along_columns < 2 && s->params.fill; along_columns++) {
-        struct fill_args a = {s->disparity[0], s->spare,       s->width,
-                              s->height,       !along_columns, along_columns};
-        stereo_stage(s, STAGE_fill, &a, s->width, s->height);
-        swap_maps(s);
-    }
-    if (s->params.median_radius > 0)
-        smooth_map(s);
-    else
-        s->backend->copy(s->backend, s->at[s->slot].disparity, s->disparity[0],
-                         (size_t)s->width * (size_t)s->height * sizeof(*s->disparity[0]));
-}
-
-void stereo_choose_way(struct stereo *s) {
-    s->way = WAY_COLD;
-    if (!s->params.warm_start)
-        return;
-    for (int i = 0; i < 2; i++) {
-        int v = i ^ stereo_first_view(&s->params);
-        rectify(s, v);
-        stereo_warm_compare(s, v);
-    }
-    int error = stereo_warm_choose(s);
-    if (error) /* goes with the frame, which is of no use */
+    int slot = s->slot, error = s->backend->wait(s->backend, slot);
+    error = s->failed ? s->failed : error;
+    s->failed = 0;
+    s->slot = (slot + 1) % s->backend->slots;
+    if (error == -EIO && s->may_fall_back && !s->lost)
+        return recover(s, f);
+    if (s->in_flight > 0) /* it may be the younger frame's failure, which was issued meanwhile */
         s->failed = error;
+    note_times(s, slot, f);
+    note_updates(s, slot, f);
+    f->energy = NAN;
+    return error;
 }
 
-void stereo_compute(struct stereo *s) {
-    if (s->swapped)
-        swap_maps(s);
-    prepare(s);
-    if (s->params.lr_check == LR_CHECK_BP)
-        estimate(s, 1);
-    estimate(s, 0);
-    stereo_signal(s, CONFIDENT);
-    check(s);
-    stereo_mark(s, TIME_REFINE);
-    refine(s);
+int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
+    int error = stereo_start(s, params, f);
+    return error ? error : stereo_finish(s, f);
+}
+
+/* ---- opening and closing */
+
+static struct backend *open_backend(const struct params *p, int *error) {
+    bool any = p->backend == BACKEND_AUTO;
+    struct backend *b = NULL;
+    if (p->backend != BACKEND_CPU)
+        b = backend_cuda_open(p->gpu, VARIANT_OPTIMISED, any, error);
+    if (b || p->backend == BACKEND_CUDA)
+        return b;
+    return backend_cpu_open(p->threads, VARIANT_OPTIMISED, error);
+}
+
+static void *frame_memory(void *context, size_t bytes) {
+    struct backend *b = context;
+    return b->alloc(b, MEMORY_HOST, bytes);
+}
+
+static void frame_release(void *context, void *memory) {
+    struct backend *b = context;
+    b->release(b, MEMORY_HOST, memory);
+}
+
+static int take_tables(struct stereo *s) {
+    struct backend *b = s->backend;
+    s->tables = b->alloc(b, MEMORY_STAGES, TABLES_BYTES);
+    bool taken = s->tables;
+    for (int i = 0; i < b->slots && taken; i++) {
+        s->updates[i] = b->alloc(b, MEMORY_HOST, FRAME_TALLY * sizeof(*s->updates[i]));
+        taken = s->updates[i];
+    }
+    if (!taken)
+        return no_memory(s, "the tables");
+    const uint8_t *tables = s->tables;
+    s->pipeline.lut = tables;
+    s->pipeline.census_lut = tables + CENSUS_LUT_AT;
+    s->pipeline.median_weight = (const uint16_t *)(tables + MEDIAN_WEIGHT_AT);
+    return 0;
+}
+
+static int take_maps(struct stereo *s, const struct rectify_map maps[2]) {
+    for (int side = 0; maps && side < 2; side++) {
+        const struct rectify_map *map = &maps[side];
+        size_t bytes = (size_t)s->pipeline.width * (size_t)s->pipeline.height * sizeof(*map->point);
+        if (!map->point)
+            continue;
+        s->map[side] = s->backend->alloc(s->backend, MEMORY_STAGES, bytes);
+        if (!s->map[side])
+            return no_memory(s, "the rectification tables");
+        int error = s->backend->copy(s->backend, s->map[side], map->point, bytes);
+        if (error)
+            return error;
+        s->pipeline.map[side] = s->map[side];
+        s->pipeline.map_samples = map->samples;
+        s->pipeline.map_step = map->step;
+    }
+    return 0;
+}
+
+/* A lost GPU takes the tables with it. */
+static int keep_maps(struct stereo *s, const struct rectify_map maps[2]) {
+    for (int side = 0; maps && side < 2; side++) {
+        size_t bytes =
+            (size_t)s->pipeline.width * (size_t)s->pipeline.height * sizeof(*maps[side].point);
+        s->source_map[side] = maps[side];
+        if (!maps[side].point)
+            continue;
+        s->source_map[side].point = malloc(bytes);
+        if (!s->source_map[side].point)
+            return no_memory(s, "the rectification tables");
+        memcpy(s->source_map[side].point, maps[side].point, bytes);
+    }
+    return 0;
+}
+
+static int check_size(int width, int height, int channels) {
+    if (width >= 2 && height >= 1 && width <= 16384 && height <= 16384 &&
+        (channels == 1 || channels == 3))
+        return 0;
+    log_error("stereo",
+              "pictures of %dx%d with %d channels cannot be matched; they must be 2 to 16384 px "
+              "wide, 1 to 16384 px high, grey or RGB",
+              width, height, channels);
+    return -EINVAL;
+}
+
+struct stereo *stereo_open_on(struct backend *b, int width, int height, int channels,
+                              const struct rectify_map maps[2], int *error) {
+    struct stereo *s = calloc(1, sizeof(*s));
+    struct graph *g = graph_open();
+    *error = s && g ? 0 : -ENOMEM;
+    if (*error) {
+        log_error(b->name, "not enough memory");
+        graph_close(&g);
+        free(s);
+        b->close(&b);
+        return NULL;
+    }
+    bool has_size = maps && maps[0].point;
+    s->backend = b;
+    s->graph = g;
+    s->frame_alloc = (struct frame_alloc){frame_memory, frame_release, b};
+    s->source = (struct image){NULL, width, height, channels};
+    s->pipeline.source_width = width;
+    s->pipeline.source_height = height;
+    s->pipeline.width = has_size ? maps[0].width : width;
+    s->pipeline.height = has_size ? maps[0].height : height;
+    s->pipeline.channels = channels;
+    *error = check_size(width, height, channels);
+    if (!*error)
+        *error = take_tables(s);
+    if (!*error)
+        *error = take_maps(s, maps);
+    if (!*error && b->own_memory)
+        *error = keep_maps(s, maps);
+    if (*error)
+        stereo_close(&s);
+    return s;
+}
+
+/* With the memory that params' frames take; labels that do not fit are the first frame's error. */
+static struct stereo *open_for(struct backend *b, const struct params *params, int width,
+                               int height, int channels, const struct rectify_map maps[2],
+                               int *error) {
+    struct stereo *s = stereo_open_on(b, width, height, channels, maps, error);
+    if (s && params->disparity_range < s->pipeline.width)
+        *error = stereo_prepare(s, params);
+    if (s && *error)
+        stereo_close(&s);
+    if (s)
+        s->may_fall_back = params->backend == BACKEND_AUTO && s->backend->own_memory;
+    return s;
+}
+
+struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
+                           const struct rectify_map maps[2], int *error) {
+    *error = 0;
+    struct backend *b = open_backend(params, error);
+    bool may_retry = b && b->own_memory && params->backend == BACKEND_AUTO;
+    struct stereo *s = b ? open_for(b, params, width, height, channels, maps, error) : NULL;
+    if (s || *error != -ENOMEM || !may_retry)
+        return s;
+    b = backend_cpu_open(params->threads, VARIANT_OPTIMISED, error); /* too little is like none */
+    return b ? open_for(b, params, width, height, channels, maps, error) : NULL;
+}
+
+void stereo_close(struct stereo **stereo) {
+    struct stereo *s = *stereo;
+    *stereo = NULL;
+    if (!s)
+        return;
+    wait_for_all(s); /* frames in flight are their owners' again */
+    release_memory(s);
+    graph_close(&s->graph);
+    s->backend->close(&s->backend);
+    if (s->lost)
+        s->lost->close(&s->lost);
+    for (int side = 0; side < 2; side++)
+        free(s->source_map[side].point);
+    free(s);
+}
+
+const char *stereo_backend(const struct stereo *s) {
+    return s->backend->name;
+}
+
+const struct frame_alloc *stereo_frame_alloc(struct stereo *s) {
+    return &s->frame_alloc;
 }

@@ -1,15 +1,16 @@
 /*
- * The stereo pipeline: pictures in, disparity out, in the order of stages that stands once in
- * stereo.c for both backends. One thread uses a struct stereo at a time; it owns its backend's
- * memory.
+ * The stereo pipeline: pictures in, disparity out. pipeline.c has the order of the stages, for all
+ * backends. One thread uses a struct stereo at a time; it owns its backend's memory.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STEREO_H
 #define LIVESTEREO_STEREO_H
 
 #include "calibration/rectify.h"
-#include "capture/frame.h"
+#include "image/frame.h"
 #include "config/params.h"
+
+#include <stdbool.h>
 
 struct stereo;
 
@@ -32,14 +33,16 @@ int stereo_run(struct stereo *stereo, const struct params *params, struct frame 
  * returns -errno when the frame was not taken. */
 int stereo_start(struct stereo *stereo, const struct params *params, struct frame *frame);
 int stereo_finish(struct stereo *stereo, struct frame *frame);
-int stereo_overlaps(const struct stereo *stereo);
+bool stereo_overlaps(const struct stereo *stereo);
 
 /* Energy of the labels of the last run, before any refinement, in the papers' units: E = sum
- * D_p(d_p) + sum min(rho |d_p - d_q|, T) with the edge classes' rho and T (DESIGN section 2). */
+ * D_p(d_p) + sum min(rho |d_p - d_q|, T) with the edge classes' rho and T. No frame may be in
+ * flight. 0 or -errno. */
 int stereo_energy(struct stereo *stereo, double *energy);
 
 /* Cost, belief and label of one pixel of the last run, for probes: cost and belief get
- * disparity_range values each in the papers' units. Returns the label, or -errno. */
+ * disparity_range values each in the papers' units. No frame may be in flight. Returns the label,
+ * or -errno. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
 /* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)". Lives as long as stereo. */

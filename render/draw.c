@@ -1,5 +1,5 @@
 /*
- * The drawing of render/draw.h: a program for each flat view, one for the points.
+ * The drawing of render/draw.h, with one program for each flat display mode and one for the points.
  * SPDX-License-Identifier: MIT
  */
 #include "render/draw.h"
@@ -16,43 +16,48 @@
 
 enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, COLORS, TEXTURES };
 
-#define POINTS_MS 16.0 /* time for points, where not all are drawn */
-#define POINTS_STEP 8  /* at most every so many'th column and row */
-#define POINTS_STEP_1ST 4
+/* Unless all points are drawn, only every N'th column and row is, so that it takes no longer. */
+#define POINTS_BUDGET_MS 16.0
+#define MAX_POINTS_STEP 8
+#define FIRST_POINTS_STEP 4
+
+#define MODE_NAME(id, name) [DISPLAY_##id] = name,
+const char *const display_mode_names[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_NAME)};
+#define MODE_DEFINE(id, name) [DISPLAY_##id] = "#define DISPLAY_" #id "\n",
+static const char *const mode_defines[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_DEFINE)};
 
 struct draw {
-    GLuint view_program[DRAW_POINTS][2]; /* without and with row lines */
-    GLuint points_program, vertex_array, texture[TEXTURES], buffer;
-    int colormaps;
+    GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
+    GLuint points_program, vertex_array, texture[TEXTURES], pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
-    long number[COLORS];         /* of the frame in each texture */
+    long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     int points_step;
-    /* The picture as it was drawn last, to be copied to the window while nothing in it changes. */
-    GLuint layer, layer_color, layer_depth;
-    struct draw_settings layer_settings;
-    long layer_number;
+
+    /* An offscreen copy of the picture as it was drawn last; it is copied to the window as long as
+     * nothing in it changes. */
+    GLuint offscreen, offscreen_color, offscreen_depth;
+    struct draw_settings offscreen_settings;
+    long offscreen_number; /* of its frame, -1: none */
 };
 
 static const char *const sampler_names[TEXTURES] = {"left", "right", "disparity", "confidence",
                                                     "colors"};
 
-/* What each view shows of a frame. */
+/* What each mode shows of a frame. */
 #define BIT(texture) (1u << (texture))
-static const unsigned view_textures[DRAW_VIEWS] = {
-    [DRAW_LEFT] = BIT(LEFT),
-    [DRAW_RIGHT] = BIT(RIGHT),
-    [DRAW_DISPARITY] = BIT(DISPARITY),
-    [DRAW_DEPTH] = BIT(DISPARITY),
-    [DRAW_CONFIDENCE] = BIT(CONFIDENCE),
-    [DRAW_BLEND] = BIT(LEFT) | BIT(DISPARITY),
-    [DRAW_ANAGLYPH] = BIT(LEFT) | BIT(RIGHT),
-    [DRAW_ROWS] = BIT(LEFT) | BIT(RIGHT),
-    [DRAW_POINTS] = BIT(LEFT) | BIT(DISPARITY),
+static const unsigned mode_textures[DISPLAY_MODE_COUNT] = {
+    [DISPLAY_LEFT] = BIT(LEFT),
+    [DISPLAY_RIGHT] = BIT(RIGHT),
+    [DISPLAY_DISPARITY] = BIT(DISPARITY),
+    [DISPLAY_DEPTH] = BIT(DISPARITY),
+    [DISPLAY_CONFIDENCE] = BIT(CONFIDENCE),
+    [DISPLAY_BLEND] = BIT(LEFT) | BIT(DISPARITY),
+    [DISPLAY_ANAGLYPH] = BIT(LEFT) | BIT(RIGHT),
+    [DISPLAY_ROWS] = BIT(LEFT) | BIT(RIGHT),
+    [DISPLAY_POINTS] = BIT(LEFT) | BIT(DISPARITY),
 };
 
 static void set_samplers(GLuint program) {
-    if (!program)
-        return;
     glUseProgram(program);
     for (int i = 0; i < TEXTURES; i++)
         glUniform1i(glGetUniformLocation(program, sampler_names[i]), i);
@@ -60,19 +65,24 @@ static void set_samplers(GLuint program) {
 
 /* False after a log line. */
 static bool make_programs(struct draw *draw) {
-    bool good = true;
-    for (int i = 0; i < 2 * DRAW_POINTS && good; i++) {
-        char defines[64];
-        GLuint *program = &draw->view_program[i / 2][i % 2];
-        snprintf(defines, sizeof defines, "#define VIEW %d\n#define ROWS %d\n", i / 2, i % 2);
-        *program = program_make("view shader", defines, shader_view_vert, shader_view_frag);
-        set_samplers(*program);
-        good = *program != 0;
-    }
+    for (int mode = 0; mode < DISPLAY_POINTS; mode++)
+        for (int row_lines = 0; row_lines < 2; row_lines++) {
+            char defines[64];
+            snprintf(defines, sizeof(defines), "%s#define ROW_LINES %d\n", mode_defines[mode],
+                     row_lines);
+            GLuint program =
+                program_make("image shader", defines, shader_image_vert, shader_image_frag);
+            if (!program)
+                return false;
+            draw->image_program[mode][row_lines] = program;
+            set_samplers(program);
+        }
     draw->points_program =
-        good ? program_make("points shader", "", shader_points_vert, shader_points_frag) : 0;
+        program_make("points shader", "", shader_points_vert, shader_points_frag);
+    if (!draw->points_program)
+        return false;
     set_samplers(draw->points_program);
-    return draw->points_program != 0;
+    return true;
 }
 
 /* Integer textures cannot be filtered, maps must not be. */
@@ -85,28 +95,27 @@ static void make_texture(GLuint texture) {
 }
 
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
-    struct draw *draw = calloc(1, sizeof *draw);
+    struct draw *draw = calloc(1, sizeof(*draw));
     if (!draw) {
         log_error("window", "out of memory");
         return NULL;
     }
-    draw->points_step = POINTS_STEP_1ST;
+    draw->points_step = FIRST_POINTS_STEP;
     if (!make_programs(draw)) {
         draw_close(&draw);
         return NULL;
     }
-    draw->layer_number = -1;
-    glGenFramebuffers(1, &draw->layer);
-    glGenRenderbuffers(1, &draw->layer_color);
-    glGenRenderbuffers(1, &draw->layer_depth);
+    draw->offscreen_number = -1;
+    glGenFramebuffers(1, &draw->offscreen);
+    glGenRenderbuffers(1, &draw->offscreen_color);
+    glGenRenderbuffers(1, &draw->offscreen_depth);
     glGenVertexArrays(1, &draw->vertex_array);
     glGenTextures(TEXTURES, draw->texture);
-    glGenBuffers(1, &draw->buffer);
+    glGenBuffers(1, &draw->pixel_buffer);
     for (int i = 0; i < TEXTURES; i++)
         make_texture(draw->texture[i]);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 256, count, 0, GL_RGB, GL_UNSIGNED_BYTE, tables);
-    draw->colormaps = count;
     return draw;
 }
 
@@ -115,81 +124,87 @@ void draw_close(struct draw **draw_pointer) {
     *draw_pointer = NULL;
     if (!draw)
         return;
-    for (int i = 0; i < 2 * DRAW_POINTS; i++)
-        glDeleteProgram(draw->view_program[i / 2][i % 2]);
+    for (int i = 0; i < 2 * DISPLAY_POINTS; i++)
+        glDeleteProgram(draw->image_program[i / 2][i % 2]);
     glDeleteProgram(draw->points_program);
-    glDeleteFramebuffers(1, &draw->layer);
-    glDeleteRenderbuffers(1, &draw->layer_color);
-    glDeleteRenderbuffers(1, &draw->layer_depth);
+    glDeleteFramebuffers(1, &draw->offscreen);
+    glDeleteRenderbuffers(1, &draw->offscreen_color);
+    glDeleteRenderbuffers(1, &draw->offscreen_depth);
     glDeleteVertexArrays(1, &draw->vertex_array);
     glDeleteTextures(TEXTURES, draw->texture);
-    glDeleteBuffers(1, &draw->buffer);
+    glDeleteBuffers(1, &draw->pixel_buffer);
     free(draw);
 }
 
+/* OpenGL's formats of grey and of coloured pictures. */
 static const struct {
-    GLint kept;
+    GLint internal;
     GLenum format, type;
-} forms[COLORS][2] = {
-    /* of grey and of coloured pictures */
+} formats[COLORS][2] = {
     [LEFT] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE}},
     [RIGHT] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE}},
     [DISPARITY] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [CONFIDENCE] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_R8, GL_RED, GL_UNSIGNED_BYTE}},
 };
 
-/* Room for pictures of another size; nothing is in it. */
-static void make_room(struct draw *draw, int width, int height, int channels) {
+/* Makes the textures fit pictures of this size; their contents are undefined then. */
+static void allocate_textures(struct draw *draw, int width, int height, int channels) {
     draw->width = width;
     draw->height = height;
     draw->channels = channels;
     for (int i = 0; i < COLORS; i++) {
         bool color = channels > 1;
         glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
-        glTexImage2D(GL_TEXTURE_2D, 0, forms[i][color].kept, width, height, 0,
-                     forms[i][color].format, forms[i][color].type, NULL);
-        draw->number[i] = -1;
+        glTexImage2D(GL_TEXTURE_2D, 0, formats[i][color].internal, width, height, 0,
+                     formats[i][color].format, formats[i][color].type, NULL);
+        draw->uploaded[i] = -1;
     }
 }
 
-/* Through a pixel buffer: OpenGL on a GPU would copy the host's memory more slowly by itself
- * (docs/PERFORMANCE.md). */
-static void upload(struct draw *draw, enum texture which, const struct frame *frame) {
+static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
+    if (which == DISPARITY)
+        return 2;
+    return which == CONFIDENCE ? 1 : (size_t)draw->channels;
+}
+
+/* Goes through a pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
+ * (docs/EXPERIMENTS.md). */
+static void upload_texture(struct draw *draw, enum texture which, const struct frame *frame) {
     const void *data[COLORS] = {frame->rect_left.data, frame->rect_right.data, frame->disparity,
                                 frame->confidence};
     bool color = draw->channels > 1;
-    size_t pixels = (size_t)draw->width * (size_t)draw->height;
-    size_t bytes = pixels * (which == DISPARITY ? 2 : which < DISPARITY && color ? 3 : 1);
+    size_t bytes = (size_t)draw->width * (size_t)draw->height * bytes_per_pixel(draw, which);
     glBindTexture(GL_TEXTURE_2D, draw->texture[which]);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->buffer);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
     glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, data[which], GL_STREAM_DRAW);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, forms[which][color].format,
-                    forms[which][color].type, NULL);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, formats[which][color].format,
+                    formats[which][color].type, NULL);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
-/* What the view shows of the frame comes into the textures, unless it is there. */
-static void bring(struct draw *draw, enum draw_view view, const struct frame *frame, long number) {
+/* Uploads what the mode shows of the frame, unless it is in the textures already. */
+static void upload_textures(struct draw *draw, enum display_mode mode, const struct frame *frame,
+                            long number) {
     const struct image *left = &frame->rect_left;
     if (draw->width != left->width || draw->height != left->height ||
         draw->channels != left->channels)
-        make_room(draw, left->width, left->height, left->channels);
+        allocate_textures(draw, left->width, left->height, left->channels);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     for (int i = 0; i < COLORS; i++) {
-        if (!(view_textures[view] & BIT(i)) || draw->number[i] == number)
+        if (!(mode_textures[mode] & BIT(i)) || draw->uploaded[i] == number)
             continue;
-        draw->number[i] = number;
-        upload(draw, (enum texture)i, frame);
+        draw->uploaded[i] = number;
+        upload_texture(draw, (enum texture)i, frame);
     }
 }
 
 /* ---- drawing */
 
-static void set_uniform(GLuint program, const char *name, float value) {
+static void set_float(GLuint program, const char *name, float value) {
     glUniform1f(glGetUniformLocation(program, name), value);
 }
 
-static void set_count(GLuint program, const char *name, int value) {
+static void set_int(GLuint program, const char *name, int value) {
     glUniform1i(glGetUniformLocation(program, name), value);
 }
 
@@ -197,8 +212,8 @@ static double row_step(const struct draw *draw) {
     return draw->height > 600 ? 40 : 20;
 }
 
-/* Shrunk pictures are smoothed, enlarged ones show their pixels. One filter for both cases, for a
- * software renderer need not ask at every pixel which it is then. */
+/* Shrunk pictures are smoothed, enlarged ones show their pixels. Both filters are set to the one
+ * that applies, so that a software renderer need not choose between them for every pixel. */
 static void set_filter(struct draw *draw, GLint filter) {
     for (int i = LEFT; i <= RIGHT; i++) {
         glActiveTexture(GL_TEXTURE0 + (GLenum)i);
@@ -208,10 +223,11 @@ static void set_filter(struct draw *draw, GLint filter) {
     }
 }
 
-static void draw_rectangle(struct draw *draw, const struct draw_settings *s, enum draw_view view,
-                           double x, double y) {
-    bool lines = s->rows || (s->view == DRAW_ROWS && !s->no_rows);
-    GLuint p = draw->view_program[view][lines];
+/* One picture of the window, with its top left corner at x, y. */
+static void draw_picture(struct draw *draw, const struct draw_settings *s, enum display_mode mode,
+                         double x, double y) {
+    bool row_lines = s->row_lines || (s->mode == DISPLAY_ROWS && !s->no_row_lines);
+    GLuint p = draw->image_program[mode][row_lines];
     double scale = draw_scale(s, draw->width, draw->height);
     set_filter(draw, scale < 1 ? GL_LINEAR : GL_NEAREST);
     double left = 2 * (x - s->x) / s->width - 1;
@@ -219,16 +235,16 @@ static void draw_rectangle(struct draw *draw, const struct draw_settings *s, enu
     double top = 1 - 2 * (y - s->y) / s->height;
     double bottom = 1 - 2 * (y - s->y + draw->height * scale) / s->height;
     glUseProgram(p);
-    set_count(p, "colormap", s->colormap);
-    set_count(p, "gray", draw->channels == 1);
-    set_uniform(p, "blend", (float)s->blend);
-    set_uniform(p, "row_step", (float)row_step(draw));
-    set_uniform(p, "row_width", (float)(1 / scale));
-    glUniform2f(glGetUniformLocation(p, "range"), (float)s->least, (float)s->most);
+    set_int(p, "colormap", s->colormap);
+    set_int(p, "gray", draw->channels == 1);
+    set_float(p, "blend", (float)s->blend);
+    set_float(p, "row_step", (float)row_step(draw));
+    set_float(p, "row_width", (float)(1 / scale));
+    glUniform2f(glGetUniformLocation(p, "range"), (float)s->min, (float)s->max);
     glUniform2f(glGetUniformLocation(p, "rig"), (float)(s->rig.focal_px * s->rig.baseline_m),
                 (float)s->rig.offset_px);
     glUniform2f(glGetUniformLocation(p, "size"), (float)draw->width, (float)draw->height);
-    glUniform4f(glGetUniformLocation(p, "place"), (float)left, (float)bottom, (float)right,
+    glUniform4f(glGetUniformLocation(p, "rect"), (float)left, (float)bottom, (float)right,
                 (float)top);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
@@ -236,74 +252,81 @@ static void draw_rectangle(struct draw *draw, const struct draw_settings *s, enu
 static void draw_flat(struct draw *draw, const struct draw_settings *s) {
     double x, y, scale = draw_scale(s, draw->width, draw->height);
     draw_origin(s, draw->width, draw->height, &x, &y);
-    draw_rectangle(draw, s, s->view, x, y);
-    if (s->view == DRAW_ROWS)
-        draw_rectangle(draw, s, DRAW_RIGHT, x + draw->width * (1 + DRAW_ROWS_GAP) * scale, y);
+    draw_picture(draw, s, s->mode, x, y);
+    if (s->mode == DISPLAY_ROWS)
+        draw_picture(draw, s, DISPLAY_RIGHT, x + draw->width * (1 + DRAW_ROWS_GAP) * scale, y);
 }
 
-/* Without a rig the points have the camera's own unit: a baseline of 1 and a focal length of the
- * width. */
+/* Without a calibration the points are in baselines, and the focal length is taken to be the
+ * width of the picture. */
 static struct draw_rig points_rig(const struct draw *draw, const struct draw_settings *s) {
     struct draw_rig rig = s->rig;
     if (rig.focal_px <= 0)
-        rig = (struct draw_rig){draw->width, 1, 0, draw->width / 2.0, draw->height / 2.0};
+        rig = (struct draw_rig){.focal_px = draw->width,
+                                .baseline_m = 1,
+                                .center_x = draw->width / 2.0,
+                                .center_y = draw->height / 2.0};
     return rig;
 }
 
-/* From the camera's axes to the clip space, and the farthest depth that is drawn; the size of a
- * pixel at distance 1. */
-static float place_points(const struct draw *draw, const struct draw_settings *s,
-                          const struct draw_rig *rig, mat4 transform, float *farthest) {
-    double most = fmax(s->most, 1), least = fmax(s->least, most / 32);
+/* Sets the transform from the camera's axes to the clip space and the farthest depth that is drawn;
+ * returns the size of a pixel at distance 1. */
+static float points_transform(const struct draw *draw, const struct draw_settings *s,
+                              const struct draw_rig *rig, mat4 transform, float *farthest) {
+    double max = fmax(s->max, 1), min = fmax(s->min, max / 32);
     double scale = rig->focal_px * rig->baseline_m;
-    float near = (float)(scale / most), far = (float)(scale / least);
+    float near = (float)(scale / max), far = (float)(scale / min);
     float middle = 2 * near * far / (near + far);
 
-    mat4 project, look, turn;
-    vec3 eye = {0, 0, -middle * (float)s->distance}, target = {0, 0, 0}, up = {0, -1, 0};
-    double field = 2 * atan(draw->height / (2 * rig->focal_px));
-    double wide = (double)s->width / s->height, own = (double)draw->width / draw->height;
-    if (wide < own) /* all columns stay in sight */
-        field = 2 * atan(tan(field / 2) * own / wide);
-    glm_perspective((float)field, (float)wide, near * 0.02f, far * 8, project);
-    project[2][0] -= 2 * (float)s->shift_x;
-    project[2][1] += 2 * (float)s->shift_y;
-    glm_lookat(eye, target, up, look);
-    glm_mat4_identity(turn);
-    glm_rotate(turn, (float)s->pitch, (vec3){1, 0, 0});
-    glm_rotate(turn, (float)s->yaw, (vec3){0, 1, 0});
-    glm_translate(turn, (vec3){0, 0, -middle});
-    glm_mat4_mulN((mat4 *[]){&project, &look, &turn}, 3, transform);
+    mat4 projection, camera, rotation;
+    vec3 position = {0, 0, -middle * (float)s->distance}, target = {0, 0, 0}, up = {0, -1, 0};
+    double field_of_view = 2 * atan(draw->height / (2 * rig->focal_px));
+    double aspect = (double)s->width / s->height, own_aspect = (double)draw->width / draw->height;
+    if (aspect < own_aspect) /* all columns stay in sight */
+        field_of_view = 2 * atan(tan(field_of_view / 2) * own_aspect / aspect);
+    glm_perspective((float)field_of_view, (float)aspect, near * 0.02f, far * 8, projection);
+    projection[2][0] -= 2 * (float)s->shift_x;
+    projection[2][1] += 2 * (float)s->shift_y;
+    glm_lookat(position, target, up, camera);
+    glm_mat4_identity(rotation);
+    glm_rotate(rotation, (float)s->pitch, (vec3){1, 0, 0});
+    glm_rotate(rotation, (float)s->yaw, (vec3){0, 1, 0});
+    glm_translate(rotation, (vec3){0, 0, -middle});
+    glm_mat4_mulN((mat4 *[]){&projection, &camera, &rotation}, 3, transform);
 
     *farthest = far * 4;
-    return (float)(s->height / (2 * tan(field / 2)) / rig->focal_px * 1.3);
+    return (float)(s->height / (2 * tan(field_of_view / 2)) / rig->focal_px * 1.3);
 }
 
-/* The next step by what this one took: down only where that leaves time to spare. */
+/* The next step, from the time that this one took. It becomes smaller only where that leaves time
+ * to spare. */
 static int next_step(int step, double ms) {
     double all_ms = ms * step * step;
-    int fits = (int)ceil(sqrt(all_ms / POINTS_MS));
-    if (fits < step)
-        fits = (int)ceil(sqrt(1.5 * all_ms / POINTS_MS));
-    return fits < 1 ? 1 : fits > POINTS_STEP ? POINTS_STEP : fits;
+    int next = (int)ceil(sqrt(all_ms / POINTS_BUDGET_MS));
+    if (next < step)
+        next = (int)ceil(sqrt(1.5 * all_ms / POINTS_BUDGET_MS));
+    if (next < 1)
+        return 1;
+    return next < MAX_POINTS_STEP ? next : MAX_POINTS_STEP;
 }
 
+/* Returns true when another call would draw more points. */
 static bool draw_points(struct draw *draw, const struct draw_settings *s) {
     struct draw_rig rig = points_rig(draw, s);
     mat4 transform;
-    float farthest, size = place_points(draw, s, &rig, transform, &farthest);
+    float farthest, size = points_transform(draw, s, &rig, transform, &farthest);
     int step = s->all_points ? 1 : draw->points_step;
     int columns = (draw->width + step - 1) / step, rows = (draw->height + step - 1) / step;
-    double begin = clock_ms();
+    double began_ms = clock_ms();
     GLuint p = draw->points_program;
     glUseProgram(p);
     glUniformMatrix4fv(glGetUniformLocation(p, "transform"), 1, GL_FALSE, transform[0]);
     glUniform4f(glGetUniformLocation(p, "rig"), (float)rig.focal_px, (float)rig.baseline_m,
                 (float)rig.offset_px, farthest);
     glUniform2f(glGetUniformLocation(p, "center"), (float)rig.center_x, (float)rig.center_y);
-    set_uniform(p, "point_scale", size * (float)step);
-    set_count(p, "step_px", step);
-    set_count(p, "gray", draw->channels == 1);
+    set_float(p, "point_scale", size * (float)step);
+    set_int(p, "step_px", step);
+    set_int(p, "gray", draw->channels == 1);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_PROGRAM_POINT_SIZE);
     glDrawArrays(GL_POINTS, 0, columns * rows);
@@ -311,48 +334,49 @@ static bool draw_points(struct draw *draw, const struct draw_settings *s) {
     if (s->all_points)
         return false;
     glFinish();
-    draw->points_step = next_step(step, clock_ms() - begin);
+    draw->points_step = next_step(step, clock_ms() - began_ms);
     return draw->points_step < step;
 }
 
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
-    return a->view == b->view && a->colormap == b->colormap && a->least == b->least &&
-           a->most == b->most && a->blend == b->blend && a->rows == b->rows &&
-           a->no_rows == b->no_rows && a->all_points == b->all_points && a->zoom == b->zoom &&
-           a->center_x == b->center_x && a->center_y == b->center_y && a->yaw == b->yaw &&
-           a->pitch == b->pitch && a->distance == b->distance && a->shift_x == b->shift_x &&
-           a->shift_y == b->shift_y && a->width == b->width && a->height == b->height;
+    return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
+           a->max == b->max && a->blend == b->blend && a->row_lines == b->row_lines &&
+           a->no_row_lines == b->no_row_lines && a->all_points == b->all_points &&
+           a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
+           a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
+           a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->width == b->width &&
+           a->height == b->height;
 }
 
-/* Makes the layer as large as the area; it is what is drawn to afterwards. */
-static void size_layer(struct draw *draw, const struct draw_settings *s) {
-    glBindFramebuffer(GL_FRAMEBUFFER, draw->layer);
-    if (draw->layer_settings.width == s->width && draw->layer_settings.height == s->height)
+/* Makes the offscreen copy as large as the area and directs the drawing to it. */
+static void bind_offscreen(struct draw *draw, const struct draw_settings *s) {
+    glBindFramebuffer(GL_FRAMEBUFFER, draw->offscreen);
+    if (draw->offscreen_settings.width == s->width && draw->offscreen_settings.height == s->height)
         return;
-    glBindRenderbuffer(GL_RENDERBUFFER, draw->layer_color);
+    glBindRenderbuffer(GL_RENDERBUFFER, draw->offscreen_color);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, s->width, s->height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
-                              draw->layer_color);
-    glBindRenderbuffer(GL_RENDERBUFFER, draw->layer_depth);
+                              draw->offscreen_color);
+    glBindRenderbuffer(GL_RENDERBUFFER, draw->offscreen_depth);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, s->width, s->height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
-                              draw->layer_depth);
+                              draw->offscreen_depth);
 }
 
-/* True when drawing again would show more. */
-static bool draw_layer(struct draw *draw, const struct draw_settings *s) {
+/* Returns true when another call would draw more points. */
+static bool draw_offscreen(struct draw *draw, const struct draw_settings *s) {
     bool more = false;
-    size_layer(draw, s);
+    bind_offscreen(draw, s);
     glViewport(0, 0, s->width, s->height);
     glDisable(GL_BLEND);
     glDisable(GL_SCISSOR_TEST);
-    glClear(GL_COLOR_BUFFER_BIT | (s->view == DRAW_POINTS ? GL_DEPTH_BUFFER_BIT : 0));
+    glClear(GL_COLOR_BUFFER_BIT | (s->mode == DISPLAY_POINTS ? GL_DEPTH_BUFFER_BIT : 0));
     glBindVertexArray(draw->vertex_array);
     for (int i = 0; i < TEXTURES; i++) {
         glActiveTexture(GL_TEXTURE0 + (GLenum)i);
         glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
     }
-    if (s->view == DRAW_POINTS)
+    if (s->mode == DISPLAY_POINTS)
         more = draw_points(draw, s);
     else
         draw_flat(draw, s);
@@ -368,14 +392,14 @@ bool draw_frame(struct draw *draw, const struct draw_settings *s, const struct f
     glClear(GL_COLOR_BUFFER_BIT);
     if (!frame || s->width < 1 || s->height < 1)
         return false;
-    if (draw->layer_number != number || !same_settings(s, &draw->layer_settings)) {
-        bring(draw, s->view, frame, number);
-        more = draw_layer(draw, s);
-        draw->layer_settings = *s;
-        draw->layer_number = more ? -1 : number;
+    if (draw->offscreen_number != number || !same_settings(s, &draw->offscreen_settings)) {
+        upload_textures(draw, s->mode, frame, number);
+        more = draw_offscreen(draw, s);
+        draw->offscreen_settings = *s;
+        draw->offscreen_number = more ? -1 : number;
     }
     int bottom = s->window_height - s->y - s->height;
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, draw->layer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, draw->offscreen);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
     glBlitFramebuffer(0, 0, s->width, s->height, s->x, bottom, s->x + s->width, bottom + s->height,
                       GL_COLOR_BUFFER_BIT, GL_NEAREST);

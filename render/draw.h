@@ -1,51 +1,54 @@
 /*
- * Draws a frame with OpenGL: the views of the pictures and maps, and the points in space. Main
- * thread, with the window's context. What a view shows of a frame is copied to textures when it is
- * drawn for the first time; the frame is not kept.
+ * Draws a frame with OpenGL, in one of the display modes. Main thread, with the window's context.
+ * What a mode shows of a frame is copied to textures when it is drawn for the first time; the frame
+ * stays the caller's and is not kept.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DRAW_H
 #define LIVESTEREO_DRAW_H
 
-#include "capture/frame.h"
+#include "image/frame.h"
 
 #include <stdbool.h>
 
-enum draw_view {
-    DRAW_LEFT,
-    DRAW_RIGHT,
-    DRAW_DISPARITY,
-    DRAW_DEPTH,
-    DRAW_CONFIDENCE,
-    DRAW_BLEND,
-    DRAW_ANAGLYPH,
-    DRAW_ROWS,
-    DRAW_POINTS,
-    DRAW_VIEWS
-};
+/* The display modes: enum display_mode, display_mode_names and the definitions that select a mode
+ * in shaders/image.frag. */
+#define DISPLAY_MODES(MODE)        \
+    MODE(LEFT, "left")             \
+    MODE(RIGHT, "right")           \
+    MODE(DISPARITY, "disparity")   \
+    MODE(DEPTH, "depth")           \
+    MODE(CONFIDENCE, "confidence") \
+    MODE(BLEND, "blend")           \
+    MODE(ANAGLYPH, "anaglyph")     \
+    MODE(ROWS, "rows")             \
+    MODE(POINTS, "points")
+#define DISPLAY_MODE_ENUM(id, name) DISPLAY_##id,
+enum display_mode { DISPLAY_MODES(DISPLAY_MODE_ENUM) DISPLAY_MODE_COUNT };
+extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
 
-#define DRAW_ROWS_GAP 0.01 /* between the pictures of DRAW_ROWS, share of their width */
+#define DRAW_ROWS_GAP 0.01 /* between the two pictures of DISPLAY_ROWS, in widths of a picture */
 
-/* How disparities become metres: Z = focal * baseline / (disparity + offset). focal 0: not
- * known. */
+/* How disparities become metres: Z = focal * baseline / (disparity + offset). focal is 0 where it
+ * is not known. */
 struct draw_rig {
     double focal_px, baseline_m, offset_px, center_x, center_y;
 };
 
 struct draw_settings {
-    enum draw_view view;
-    int colormap;       /* row of the table given to draw_open */
-    double least, most; /* range of colours in px; in the depth view near and far in metres */
-    double blend;       /* share of colour in DRAW_BLEND, 0..1 */
-    bool rows;          /* row lines also in the other pictures */
-    bool no_rows;       /* none in DRAW_ROWS, whose pictures are not rectified */
-    double zoom;        /* 1: all of the picture fits */
-    double center_x,
-        center_y;            /* what stands in the middle of the area, shares of the picture 0..1 */
-    double yaw, pitch;       /* of the points, radians */
-    double distance;         /* from the middle of the points, 1 as the camera saw them */
-    double shift_x, shift_y; /* of the points, shares of the area */
-    bool all_points;         /* else, on slow renderers, as many as keep the window moving */
+    enum display_mode mode;
+    int colormap;      /* row of the table given to draw_open */
+    double min, max;   /* range of colours in px; of DISPLAY_DEPTH near and far in metres */
+    double blend;      /* weight of the colours in DISPLAY_BLEND, 0..1 */
+    bool row_lines;    /* DISPLAY_ROWS has them without this */
+    bool no_row_lines; /* none even in DISPLAY_ROWS: its pictures are not rectified */
+    double zoom;       /* 1: all of the picture fits */
+    double center_x;   /* point of the picture in the middle of the area, 0..1 of its width */
+    double center_y;   /* and of its height */
+    double yaw, pitch; /* of the points, radians */
+    double distance;   /* of the viewpoint from the middle of the points, 1: as the camera's */
+    double shift_x, shift_y; /* of the points, in widths and heights of the area */
+    bool all_points;         /* else a slow renderer draws as many as keep the window responsive */
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;
@@ -53,27 +56,30 @@ struct draw_settings {
 
 struct draw;
 
-/* tables: count colour maps of 256 RGB. NULL after a log line. */
+/* tables: count colour maps of 256 RGB colours. NULL after a log line. */
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count);
 void draw_close(struct draw **draw);
 
-/* Draws a frame (NULL: there is none yet). number tells frames apart: what was copied to textures
- * under the number of before is not copied again. True when drawing again would show more. */
+/* Draws a frame; NULL: there is none yet. number tells frames apart: what was uploaded under the
+ * same number is not uploaded again. Returns true when another call would draw more points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *settings, const struct frame *frame,
                 long number);
 
-/* The window's place of column 0, row 0. */
-void draw_origin(const struct draw_settings *settings, int width, int height, double *x, double *y);
-
-/* The pixel of the left (*side 0) or right (1) picture at a place of the window; false outside. */
-bool draw_pick(const struct draw_settings *settings, int width, int height, double x, double y,
-               int *px, int *py, int *side);
-
-/* The place in the window of the middle of pixel x, y of the left picture. */
-void draw_place(const struct draw_settings *settings, int width, int height, double x, double y,
-                double *at_x, double *at_y);
+/* ---- draw_geometry.c: where the pixels of a picture of width x height are in the window */
 
 /* Pixels of the window for one pixel of the picture. */
 double draw_scale(const struct draw_settings *settings, int width, int height);
+
+/* The top left corner of the left picture in the window. */
+void draw_origin(const struct draw_settings *settings, int width, int height, double *x, double *y);
+
+/* The pixel under a point of the window, in the left (*side 0) or right (1) picture; false outside
+ * of both. */
+bool draw_window_to_pixel(const struct draw_settings *settings, int width, int height, double x,
+                          double y, int *px, int *py, int *side);
+
+/* The middle of pixel x, y of the left picture in the window. */
+void draw_pixel_to_window(const struct draw_settings *settings, int width, int height, double x,
+                          double y, double *window_x, double *window_y);
 
 #endif

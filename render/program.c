@@ -1,43 +1,43 @@
 /*
- * Compiling and linking for render/program.h. SPDX-License-Identifier: MIT
+ * Compiles and links for render/program.h. SPDX-License-Identifier: MIT
  */
 #include "render/program.h"
 
 #include "config/log.h"
 
-/* What the driver says of a shader or a program that is not good. */
-static void complain(const char *name, const char *verb, GLuint object,
-                     PFNGLGETSHADERINFOLOGPROC get_log) {
+/* Logs why the driver refuses a shader or a program. */
+static void log_refusal(const char *name, const char *verb, GLuint object,
+                        PFNGLGETSHADERINFOLOGPROC get_log) {
     char why[512] = "";
-    get_log(object, sizeof why, NULL, why);
+    get_log(object, sizeof(why), NULL, why);
     log_error(name, "the OpenGL driver does not %s it: %s", verb, why);
 }
 
 static GLuint compile(GLenum type, const char *name, const char *defines, const char *text) {
     const char *parts[] = {"#version 330 core\n", defines, "#line 1\n", text};
     GLuint shader = glCreateShader(type);
-    GLint good = 0;
+    GLint ok = 0;
     glShaderSource(shader, 4, parts, NULL);
     glCompileShader(shader);
-    glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
-    if (good)
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    if (ok)
         return shader;
-    complain(name, "compile", shader, glGetShaderInfoLog);
+    log_refusal(name, "compile", shader, glGetShaderInfoLog);
     glDeleteShader(shader);
     return 0;
 }
 
-/* Shaders stay the caller's. 0 after a log line. */
+/* The shaders stay the caller's. 0 after a log line. */
 static GLuint link_shaders(const char *name, GLuint vertex, GLuint fragment) {
     GLuint program = glCreateProgram();
-    GLint good = 0;
+    GLint ok = 0;
     glAttachShader(program, vertex);
     glAttachShader(program, fragment);
     glLinkProgram(program);
-    glGetProgramiv(program, GL_LINK_STATUS, &good);
-    if (good)
+    glGetProgramiv(program, GL_LINK_STATUS, &ok);
+    if (ok)
         return program;
-    complain(name, "link", program, glGetProgramInfoLog);
+    log_refusal(name, "link", program, glGetProgramInfoLog);
     glDeleteProgram(program);
     return 0;
 }

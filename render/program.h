@@ -1,5 +1,5 @@
 /*
- * OpenGL programs from the texts of shaders/. Main thread, with the window's context.
+ * OpenGL programs, made from the texts in shaders/. Main thread, with the window's context.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PROGRAM_H
@@ -7,8 +7,9 @@
 
 #include <epoxy/gl.h>
 
-/* The program of two texts, both after the version of GLSL and after defines ("#define VIEW 2\n",
- * or ""). The caller deletes it. 0 after a log line under name, with the driver's words. */
+/* Compiles two texts of GLSL and links them. defines ("#define ROW_LINES 1\n", or "") goes in front
+ * of both. The caller deletes the program. 0 after a log line under name, with the driver's
+ * words. */
 GLuint program_make(const char *name, const char *defines, const char *vertex_text,
                     const char *fragment_text);
 

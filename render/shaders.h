@@ -4,7 +4,7 @@
 #ifndef LIVESTEREO_SHADERS_H
 #define LIVESTEREO_SHADERS_H
 
-extern const char shader_view_vert[], shader_view_frag[];
+extern const char shader_image_vert[], shader_image_frag[];
 extern const char shader_points_vert[], shader_points_frag[];
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * render/ui.h with Dear ImGui (1.86). The only file that knows it. SPDX-License-Identifier: MIT
+ * The widgets of render/ui.h, by Dear ImGui (1.86). SPDX-License-Identifier: MIT
  */
 #include "render/ui.h"
 
@@ -14,31 +14,35 @@
 #include <cstring>
 #include <string>
 
-#define PLACES 1024
+#define MAX_RECTS 1024
 #define TEXT_PX 14.0f
 
 struct ui {
     double scale;
-    ImDrawList *list;
+    ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int count;
-    struct ui_place places[PLACES];
+    struct ui_rect rects[MAX_RECTS];
 };
 
 static ImU32 color_of(unsigned rgb, double alpha = 1) {
     return IM_COL32(rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255, (int)(alpha * 255 + 0.5));
 }
 
-/* Notes where the widget just made is; one that is scrolled out of sight is nowhere. */
-static void keep_place(struct ui *ui, const char *name, const char *part = "") {
-    if (ui->count == PLACES || !ImGui::IsItemVisible())
+static void add_rect(struct ui *ui, const char *name, const char *suffix, ImVec2 min, ImVec2 max) {
+    if (ui->count == MAX_RECTS)
         return;
-    struct ui_place *place = &ui->places[ui->count++];
-    ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
-    snprintf(place->name, sizeof place->name, "%s%s", name, part);
-    place->x = least.x;
-    place->y = least.y;
-    place->width = most.x - least.x;
-    place->height = most.y - least.y;
+    struct ui_rect *rect = &ui->rects[ui->count++];
+    snprintf(rect->name, sizeof(rect->name), "%s%s", name, suffix);
+    rect->x = min.x;
+    rect->y = min.y;
+    rect->width = max.x - min.x;
+    rect->height = max.y - min.y;
+}
+
+/* Records the rectangle of the widget just made, unless it is scrolled out of sight. */
+static void add_widget_rect(struct ui *ui, const char *name, const char *suffix = "") {
+    if (ImGui::IsItemVisible())
+        add_rect(ui, name, suffix, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
 static void tooltip(struct ui *ui, const char *help) {
@@ -52,13 +56,13 @@ static void tooltip(struct ui *ui, const char *help) {
 }
 
 struct ui *ui_open(void *glfw, double scale, const char *font) {
-    struct ui *ui = (struct ui *)calloc(1, sizeof *ui);
+    struct ui *ui = (struct ui *)calloc(1, sizeof(*ui));
     if (!ui)
         return NULL;
     ui->scale = scale;
     ImGui::CreateContext();
     ImGuiIO &io = ImGui::GetIO();
-    io.IniFilename = NULL; /* it would write into the folder one happens to be in */
+    io.IniFilename = NULL; /* else it writes a file into the current folder */
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     ImGui::StyleColorsDark();
     ImGuiStyle &style = ImGui::GetStyle();
@@ -100,50 +104,37 @@ void ui_end(struct ui *ui) {
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-bool ui_has_mouse(struct ui *ui) {
+bool ui_wants_mouse(const struct ui *ui) {
     (void)ui;
     return ImGui::GetIO().WantCaptureMouse;
 }
 
-bool ui_has_keys(struct ui *ui) {
+bool ui_wants_keys(const struct ui *ui) {
     (void)ui;
     return ImGui::GetIO().WantTextInput;
-}
-
-bool ui_is_active(struct ui *ui) {
-    (void)ui;
-    return ImGui::IsAnyItemActive();
 }
 
 void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
                     double height, int flags) {
     int f = ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-            ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoNav;
-    if (!(flags & UI_TITLE))
-        f |= ImGuiWindowFlags_NoTitleBar;
-    if (flags & UI_BARE)
+            ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoTitleBar;
+    if (flags & UI_NO_BACKGROUND)
         f |= ImGuiWindowFlags_NoBackground;
-    if (!(flags & UI_IN_FRONT))
+    if (!(flags & UI_ON_TOP))
         f |= ImGuiWindowFlags_NoBringToFrontOnFocus;
-    if (flags & UI_FIT)
+    if (flags & UI_AUTO_SIZE)
         f |= ImGuiWindowFlags_AlwaysAutoResize;
     if (!(flags & UI_SCROLL))
         f |= ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
     ImGui::SetNextWindowPos(ImVec2((float)x, (float)y));
-    if (!(flags & UI_FIT))
+    if (!(flags & UI_AUTO_SIZE))
         ImGui::SetNextWindowSize(ImVec2((float)width, (float)height));
-    if (flags & UI_SEE_THROUGH)
+    if (flags & UI_TRANSLUCENT)
         ImGui::SetNextWindowBgAlpha(0.75f);
     ImGui::Begin(name, NULL, f);
     ui->list = ImGui::GetWindowDrawList();
-    if (ui->count < PLACES) {
-        struct ui_place *place = &ui->places[ui->count++];
-        snprintf(place->name, sizeof place->name, "panel.%s", name);
-        place->x = ImGui::GetWindowPos().x;
-        place->y = ImGui::GetWindowPos().y;
-        place->width = ImGui::GetWindowSize().x;
-        place->height = ImGui::GetWindowSize().y;
-    }
+    ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+    add_rect(ui, "panel.", name, min, ImVec2(min.x + size.x, min.y + size.y));
 }
 
 void ui_panel_end(struct ui *ui) {
@@ -153,7 +144,7 @@ void ui_panel_end(struct ui *ui) {
 
 bool ui_group(struct ui *ui, const char *name, bool open) {
     bool shown = ImGui::CollapsingHeader(name, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
-    keep_place(ui, "group.", name);
+    add_widget_rect(ui, "group.", name);
     return shown;
 }
 
@@ -176,36 +167,37 @@ void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
     ImGui::PopStyleColor();
 }
 
-void ui_line_apart(struct ui *ui) {
+void ui_separator(struct ui *ui) {
     (void)ui;
     ImGui::Separator();
 }
 
-bool ui_button(struct ui *ui, const char *name, const char *text, const char *help) {
+bool ui_button(struct ui *ui, const char *name, const char *label, const char *help) {
     ImGui::PushID(name);
-    bool pressed = ImGui::Button(text);
-    keep_place(ui, name);
+    bool pressed = ImGui::Button(label);
+    add_widget_rect(ui, name);
     tooltip(ui, help);
     ImGui::PopID();
     return pressed;
 }
 
-bool ui_check(struct ui *ui, const char *name, const char *text, const char *help, bool *value) {
+bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help,
+                 bool *value) {
     ImGui::PushID(name);
-    bool changed = ImGui::Checkbox(text, value);
-    keep_place(ui, name);
+    bool changed = ImGui::Checkbox(label, value);
+    add_widget_rect(ui, name);
     tooltip(ui, help);
     ImGui::PopID();
     return changed;
 }
 
 /* A small button of a slider's row. */
-static bool row_button(struct ui *ui, const char *name, const char *part, const char *text,
+static bool row_button(struct ui *ui, const char *name, const char *suffix, const char *label,
                        const char *help) {
     ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
     float side = ImGui::GetFrameHeight();
-    bool pressed = ImGui::Button(text, ImVec2(side, side));
-    keep_place(ui, name, part);
+    bool pressed = ImGui::Button(label, ImVec2(side, side));
+    add_widget_rect(ui, name, suffix);
     tooltip(ui, help);
     return pressed;
 }
@@ -214,117 +206,119 @@ static float slider_width() {
     return ImGui::GetContentRegionAvail().x * 0.36f;
 }
 
-static void row_label(struct ui *ui, const char *text, const char *help, bool changed) {
+static void row_label(struct ui *ui, const char *label, const char *help, bool changed) {
     ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
     ImGui::AlignTextToFramePadding();
     if (changed)
         ImGui::PushStyleColor(ImGuiCol_Text, color_of(0xffd080));
-    ImGui::TextUnformatted(text);
+    ImGui::TextUnformatted(label);
     if (changed)
         ImGui::PopStyleColor();
     tooltip(ui, help);
 }
 
-static bool number_slider(struct ui *ui, const struct ui_knob *n, double *value) {
-    ImGui::SetNextItemWidth(slider_width());
-    bool changed;
-    if (n->whole) {
-        int v = (int)*value, least = (int)n->least, most = (int)n->most;
-        changed = ImGui::SliderInt("##slider", &v, least, most, "%d", ImGuiSliderFlags_AlwaysClamp);
-        if (changed)
-            *value = v;
-    } else {
-        int digits = n->step < 0.01 ? 3 : n->step < 0.1 ? 2 : 1;
-        char format[8];
-        snprintf(format, sizeof format, "%%.%df", digits);
-        double v = *value;
-        changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &v, &n->least, &n->most,
-                                      format, ImGuiSliderFlags_AlwaysClamp);
-        if (changed)
-            *value = v;
-    }
-    keep_place(ui, n->name);
-    tooltip(ui, n->help);
-    return changed;
+static int digits_of(double step) {
+    if (step < 0.01)
+        return 3;
+    return step < 0.1 ? 2 : 1;
 }
 
-bool ui_number(struct ui *ui, const struct ui_knob *n, double *value) {
+static void bare_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value) {
+    ImGui::SetNextItemWidth(slider_width());
+    if (spec->integer) {
+        int v = (int)*value;
+        if (ImGui::SliderInt("##slider", &v, (int)spec->min, (int)spec->max, "%d",
+                             ImGuiSliderFlags_AlwaysClamp))
+            *value = v;
+    } else {
+        double v = *value;
+        char format[8];
+        snprintf(format, sizeof(format), "%%.%df", digits_of(spec->step));
+        if (ImGui::SliderScalar("##slider", ImGuiDataType_Double, &v, &spec->min, &spec->max,
+                                format, ImGuiSliderFlags_AlwaysClamp))
+            *value = v;
+    }
+    add_widget_rect(ui, spec->name);
+    tooltip(ui, spec->help);
+}
+
+bool ui_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value) {
     double before = *value;
-    ImGui::PushID(n->name);
-    if (n->fixed)
+    ImGui::PushID(spec->name);
+    if (spec->read_only)
         ImGui::BeginDisabled();
-    number_slider(ui, n, value);
-    if (row_button(ui, n->name, ".less", "-", "one step less"))
-        *value -= n->step;
-    if (row_button(ui, n->name, ".more", "+", "one step more"))
-        *value += n->step;
-    char back[64];
-    snprintf(back, sizeof back, "back to the default, %.9g", n->def);
-    if (row_button(ui, n->name, ".reset", "R", back))
-        *value = n->def;
-    if (n->fixed)
+    bare_slider(ui, spec, value);
+    if (row_button(ui, spec->name, ".less", "-", "one step less"))
+        *value -= spec->step;
+    if (row_button(ui, spec->name, ".more", "+", "one step more"))
+        *value += spec->step;
+    char help[64];
+    snprintf(help, sizeof(help), "back to the default, %.9g", spec->def);
+    if (row_button(ui, spec->name, ".reset", "R", help))
+        *value = spec->def;
+    if (spec->read_only)
         ImGui::EndDisabled();
-    row_label(ui, n->text, n->help, *value != n->def);
+    row_label(ui, spec->label, spec->help, *value != spec->def);
     ImGui::PopID();
-    *value = *value < n->least ? n->least : *value > n->most ? n->most : *value;
+    *value = std::min(std::max(*value, spec->min), spec->max);
     return *value != before;
 }
 
-bool ui_choice(struct ui *ui, const char *name, const char *text, const char *help,
-               const char *choices, int def, bool fixed, int *value) {
-    std::string list = choices; /* each choice ends with a zero, the list with another */
+bool ui_combo(struct ui *ui, const struct ui_combo_spec *spec, int *value) {
+    std::string list = spec->choices; /* each choice ends with a zero, the list with another */
     int count = 1 + (int)std::count(list.begin(), list.end(), '|');
     std::replace(list.begin(), list.end(), '|', '\0');
     list.push_back('\0');
     int before = *value;
-    ImGui::PushID(name);
-    if (fixed)
+    ImGui::PushID(spec->name);
+    if (spec->read_only)
         ImGui::BeginDisabled();
     ImGui::SetNextItemWidth(slider_width());
     ImGui::Combo("##choice", value, list.c_str());
-    keep_place(ui, name);
-    tooltip(ui, help);
-    if (row_button(ui, name, ".less", "-", "the choice before"))
+    add_widget_rect(ui, spec->name);
+    tooltip(ui, spec->help);
+    if (row_button(ui, spec->name, ".less", "-", "the previous choice"))
         *value = (*value + count - 1) % count;
-    if (row_button(ui, name, ".more", "+", "the next choice"))
+    if (row_button(ui, spec->name, ".more", "+", "the next choice"))
         *value = (*value + 1) % count;
-    if (row_button(ui, name, ".reset", "R", "back to the default"))
-        *value = def;
-    if (fixed)
+    if (row_button(ui, spec->name, ".reset", "R", "back to the default"))
+        *value = spec->def;
+    if (spec->read_only)
         ImGui::EndDisabled();
-    row_label(ui, text, help, *value != def);
+    row_label(ui, spec->label, spec->help, *value != spec->def);
     ImGui::PopID();
     return *value != before;
 }
 
-bool ui_seek(struct ui *ui, const char *name, const char *help, double least, double most,
-             const char *text, double *value) {
+bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, double max,
+                 const char *text, double *value) {
     ImGui::PushID(name);
     ImGui::SetNextItemWidth(-1);
-    bool changed = ImGui::SliderScalar("##seek", ImGuiDataType_Double, value, &least, &most, text,
+    bool changed = ImGui::SliderScalar("##seek", ImGuiDataType_Double, value, &min, &max, text,
                                        ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput);
-    keep_place(ui, name);
-    if (!ImGui::IsItemActive()) /* while it is dragged the help would lie on the picture */
+    add_widget_rect(ui, name);
+    if (!ImGui::IsItemActive()) /* while it is dragged, the help would cover the picture */
         tooltip(ui, help);
     ImGui::PopID();
     return changed;
 }
 
-bool ui_entry(struct ui *ui, const char *name, const char *hint, char *text, int size) {
+bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text, int size) {
     ImGui::PushID(name);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x * 0.5f);
     bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,
                                             ImGuiInputTextFlags_EnterReturnsTrue |
                                                 ImGuiInputTextFlags_AutoSelectAll);
-    keep_place(ui, name);
+    add_widget_rect(ui, name);
     ImGui::PopID();
     return entered;
 }
 
-void ui_room(struct ui *ui, const char *name, double width, double height, double *x, double *y) {
+void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x,
+                double *y) {
     ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::Dummy(ImVec2((float)width, (float)height));
-    keep_place(ui, name);
+    add_widget_rect(ui, name);
     *x = at.x;
     *y = at.y;
 }
@@ -335,7 +329,7 @@ void ui_box(struct ui *ui, double x, double y, double width, double height, unsi
                             ImVec2((float)(x + width), (float)(y + height)), color_of(rgb, alpha));
 }
 
-void ui_frame(struct ui *ui, double x, double y, double width, double height, unsigned rgb) {
+void ui_outline(struct ui *ui, double x, double y, double width, double height, unsigned rgb) {
     ui->list->AddRect(ImVec2((float)x, (float)y), ImVec2((float)(x + width), (float)(y + height)),
                       color_of(rgb));
 }
@@ -345,7 +339,7 @@ void ui_line(struct ui *ui, double x0, double y0, double x1, double y1, unsigned
                       (float)ui->scale);
 }
 
-void ui_lines(struct ui *ui, const float *xy, int count, unsigned rgb) {
+void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb) {
     static_assert(sizeof(ImVec2) == 2 * sizeof(float), "points are pairs of floats");
     ui->list->AddPolyline((const ImVec2 *)xy, count, color_of(rgb), 0, (float)ui->scale);
 }
@@ -365,7 +359,14 @@ double ui_text_height(struct ui *ui) {
     return ImGui::GetTextLineHeight();
 }
 
-const struct ui_place *ui_places(const struct ui *ui, int *count) {
+const struct ui_rect *ui_rects(const struct ui *ui, int *count) {
     *count = ui->count;
-    return ui->places;
+    return ui->rects;
+}
+
+const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name) {
+    for (int i = 0; i < ui->count; i++)
+        if (strcmp(ui->rects[i].name, name) == 0)
+            return &ui->rects[i];
+    return NULL;
 }

@@ -1,5 +1,6 @@
 /*
- * The window of render/window.h, with GLFW 3.3. GLFW's callbacks only append to a ring of events.
+ * The window of render/window.h, with GLFW 3.3. GLFW's callbacks only append to a ring buffer of
+ * events.
  * SPDX-License-Identifier: MIT
  */
 #include "render/window.h"
@@ -21,8 +22,9 @@ struct window {
     struct window_event events[EVENTS];
     int first, count;
     struct window_mouse mouse;
-    enum { UNTOLD, ROBUST, ROBUST_ARB } told; /* how the driver tells that the context is lost */
-    int old_x, old_y, old_width, old_height;  /* before full screen */
+    /* The query by which OpenGL tells that the context was lost. */
+    enum { NO_RESET_STATUS, RESET_STATUS, RESET_STATUS_ARB } reset_status;
+    int old_x, old_y, old_width, old_height; /* before full screen */
 };
 
 static const struct {
@@ -39,29 +41,30 @@ static const struct {
     {GLFW_KEY_ENTER, "ENTER"},
 };
 
-/* Moves on the heels of a move replace it, so that the ring holds what people do. */
+/* Adds an event and returns it for the details. A move that follows a move replaces it, so that the
+ * ring buffer is not full of moves. */
 static struct window_event *append(GLFWwindow *glfw, enum window_event_type type) {
     struct window *window = glfwGetWindowUserPointer(glfw);
     struct window_event *last =
         &window->events[(window->first + window->count + EVENTS - 1) % EVENTS];
-    bool again =
+    bool replaces_last =
         window->count > 0 && last->type == type && (type == WINDOW_MOVE || type == WINDOW_OTHER);
-    if (!again) {
+    if (!replaces_last) {
         if (window->count == EVENTS)
             window->first = (window->first + 1) % EVENTS;
         else
             window->count++;
         last = &window->events[(window->first + window->count - 1) % EVENTS];
     }
-    memset(last, 0, sizeof *last);
+    memset(last, 0, sizeof(*last));
     last->type = type;
     if (type == WINDOW_MOVE || type == WINDOW_BUTTON || type == WINDOW_SCROLL) {
-        int width, height, wide, high;
+        int width, height, buffer_width, buffer_height;
         glfwGetCursorPos(glfw, &last->x, &last->y);
         glfwGetWindowSize(glfw, &width, &height);
-        glfwGetFramebufferSize(glfw, &wide, &high);
-        last->x *= width > 0 ? (double)wide / width : 1;
-        last->y *= height > 0 ? (double)high / height : 1;
+        glfwGetFramebufferSize(glfw, &buffer_width, &buffer_height);
+        last->x *= width > 0 ? (double)buffer_width / width : 1;
+        last->y *= height > 0 ? (double)buffer_height / height : 1;
         window->mouse.x = last->x;
         window->mouse.y = last->y;
         window->mouse.count += type != WINDOW_MOVE;
@@ -74,13 +77,13 @@ static struct window_event *append(GLFWwindow *glfw, enum window_event_type type
 
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
     (void)scancode;
-    append(glfw, WINDOW_OTHER); /* widgets take keys that have no name here, and releases */
+    append(glfw, WINDOW_OTHER); /* for the widgets, which also take other keys, and releases */
     if (action == GLFW_RELEASE)
         return;
-    for (size_t i = 0; i < sizeof named_keys / sizeof named_keys[0]; i++)
+    for (size_t i = 0; i < sizeof(named_keys) / sizeof(named_keys[0]); i++)
         if (named_keys[i].key == key) {
             struct window_event *event = append(glfw, WINDOW_KEY);
-            snprintf(event->key, sizeof event->key, "%s%s", mods & GLFW_MOD_SHIFT ? "Shift+" : "",
+            snprintf(event->key, sizeof(event->key), "%s%s", mods & GLFW_MOD_SHIFT ? "Shift+" : "",
                      named_keys[i].name);
         }
 }
@@ -122,7 +125,7 @@ static void on_refresh(GLFWwindow *glfw) {
     append(glfw, WINDOW_OTHER);
 }
 
-/* The library of widgets chains these, so they are set before it starts. */
+/* The library of widgets calls these from its own callbacks, so they are set before it starts. */
 static void set_callbacks(struct window *window) {
     glfwSetWindowUserPointer(window->glfw, window);
     glfwSetKeyCallback(window->glfw, on_key);
@@ -160,7 +163,7 @@ static struct window *fail(struct window *window, int *error, int code) {
 }
 
 struct window *window_open(const struct window_options *options, int *error) {
-    struct window *window = calloc(1, sizeof *window);
+    struct window *window = calloc(1, sizeof(*window));
     if (!window) {
         log_error("window", "out of memory");
         return fail(window, error, -ENOMEM);
@@ -186,9 +189,9 @@ struct window *window_open(const struct window_options *options, int *error) {
     glfwMakeContextCurrent(window->glfw);
     glfwSwapInterval(1);
     if (epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness"))
-        window->told = ROBUST;
+        window->reset_status = RESET_STATUS;
     else if (epoxy_has_gl_extension("GL_ARB_robustness"))
-        window->told = ROBUST_ARB;
+        window->reset_status = RESET_STATUS_ARB;
     log_debug("window", "OpenGL %s, %s", (const char *)glGetString(GL_VERSION),
               (const char *)glGetString(GL_RENDERER));
     set_callbacks(window);
@@ -251,10 +254,6 @@ double window_scale(const struct window *window) {
     return x > 0.5f ? x : 1;
 }
 
-void window_set_title(struct window *window, const char *title) {
-    glfwSetWindowTitle(window->glfw, title);
-}
-
 bool window_is_fullscreen(const struct window *window) {
     return glfwGetWindowMonitor(window->glfw) != NULL;
 }
@@ -277,9 +276,9 @@ void window_set_fullscreen(struct window *window, bool on) {
 }
 
 static bool is_lost(const struct window *window) {
-    if (window->told == ROBUST)
+    if (window->reset_status == RESET_STATUS)
         return glGetGraphicsResetStatus() != GL_NO_ERROR;
-    return window->told == ROBUST_ARB && glGetGraphicsResetStatusARB() != GL_NO_ERROR;
+    return window->reset_status == RESET_STATUS_ARB && glGetGraphicsResetStatusARB() != GL_NO_ERROR;
 }
 
 int window_show(struct window *window) {
@@ -304,13 +303,13 @@ int window_read(const struct window *window, struct image *image) {
     }
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, image->width, image->height, GL_RGB, GL_UNSIGNED_BYTE, image->data);
-    uint8_t *spare = image->data + image_bytes(image);
+    uint8_t *swap_row = image->data + image_bytes(image);
     for (int y = 0; y < image->height / 2; y++) { /* OpenGL's first row is the lowest */
         uint8_t *a = image->data + (size_t)y * row_bytes;
         uint8_t *b = image->data + (size_t)(image->height - 1 - y) * row_bytes;
-        memcpy(spare, a, row_bytes);
+        memcpy(swap_row, a, row_bytes);
         memcpy(a, b, row_bytes);
-        memcpy(b, spare, row_bytes);
+        memcpy(b, swap_row, row_bytes);
     }
     return 0;
 }

@@ -1,13 +1,12 @@
 /*
- * A window with an OpenGL 3.3 core context, and what happens in it as a list of events. All
- * functions belong to the main thread, except window_wake. Places are in pixels of the frame
- * buffer, from its top left.
+ * A window with an OpenGL 3.3 core context, and a queue of its events. All functions belong to the
+ * main thread, except window_wake. Positions are in pixels of the frame buffer, from its top left.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_WINDOW_H
 #define LIVESTEREO_WINDOW_H
 
-#include "capture/frame.h"
+#include "image/frame.h"
 
 #include <stdbool.h>
 
@@ -16,15 +15,15 @@ struct window;
 struct window_options {
     const char *title;
     int width, height;
-    bool hidden; /* drawn for window_read alone */
+    bool hidden; /* never shown; window_read gives what was drawn */
 };
 
 enum window_event_type {
-    WINDOW_KEY,    /* a key or character by its name: "p", "?", "SPACE", "Shift+LEFT", "F1" */
+    WINDOW_KEY,    /* a key went down; its name is like "p", "?", "SPACE", "Shift+LEFT", "F1" */
     WINDOW_BUTTON, /* a mouse button at x, y went down or up */
     WINDOW_MOVE,   /* the mouse is at x, y */
     WINDOW_SCROLL, /* the wheel turned by dy at x, y */
-    WINDOW_OTHER   /* anything else that asks for drawing again: size, focus, exposure */
+    WINDOW_OTHER   /* anything else that requires a redraw: size, focus, exposure */
 };
 
 struct window_event {
@@ -35,23 +34,24 @@ struct window_event {
     double x, y, dy;
 };
 
-/* NULL after one log line; *error gets -ENODEV (no display), -ENOTSUP (OpenGL is too old). */
+/* NULL after one log line; *error gets -ENOMEM, -ENODEV (there is no display) or -ENOTSUP (OpenGL
+ * is too old). */
 struct window *window_open(const struct window_options *options, int *error);
 void window_close(struct window **window);
 
 /* The GLFWwindow, for the library of widgets. */
 void *window_handle(struct window *window);
 
-/* Sleeps until something happens or window_wake, at most timeout_s (< 0: for ever). */
+/* Sleeps until an event comes or window_wake is called, at most timeout_s (< 0: no limit). */
 void window_wait(struct window *window, double timeout_s);
 
-/* Ends a window_wait; any thread. context is the window. */
+/* Ends a window_wait. Any thread. context is the window; the type is that of a callback. */
 void window_wake(void *context);
 
-/* The oldest event that was not taken yet; false: there is none. */
+/* Takes the oldest event; false: there is none. */
 bool window_next_event(struct window *window, struct window_event *event);
 
-/* Where the mouse was last seen, and how often a button went down or up or the wheel turned. */
+/* Last position of the mouse, and how often a button went down or up or the wheel was turned. */
 struct window_mouse {
     double x, y;
     long count;
@@ -61,17 +61,17 @@ struct window_mouse window_mouse(const struct window *window);
 bool window_closing(const struct window *window);
 void window_size(const struct window *window, int *width, int *height);
 
-/* Pixels for one of the pixels that text sizes are given in, by the display's settings. */
+/* How many pixels the display's settings want for one pixel of text size. */
 double window_scale(const struct window *window);
 
-void window_set_title(struct window *window, const char *title);
 void window_set_fullscreen(struct window *window, bool on);
 bool window_is_fullscreen(const struct window *window);
 
-/* Shows what was drawn. 0, or -EIO after a log line when the context is lost. */
+/* Shows what was drawn. Returns 0, or -EIO after a log line when the context is lost. */
 int window_show(struct window *window);
 
-/* What was drawn, before window_show, as RGB. malloc's image->data; 0 or -ENOMEM (logged). */
+/* Reads what was drawn, before window_show, as RGB; free it with picture_free. 0 or -ENOMEM
+ * (logged). */
 int window_read(const struct window *window, struct image *image);
 
 #endif

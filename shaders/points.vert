@@ -1,4 +1,4 @@
-// A point in space for each pixel with a disparity, from the textures alone. SPDX-License-Identifier: MIT
+// A point in space for each pixel that has a disparity, from the textures alone. SPDX-License-Identifier: MIT
 
 uniform isampler2D disparity; // 1/16 px
 uniform sampler2D left;

@@ -3,7 +3,7 @@
  * gpu-test`).
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/bench.h"
+#include "app/bench/bench.h"
 
 int main(int argc, char **argv) {
     return bench_main(argc, argv, NULL);

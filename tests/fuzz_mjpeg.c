@@ -3,7 +3,7 @@
  * is the frame.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Fuzzes the picture readers: the first byte picks 8-bit or 16-bit reading, the rest is the file.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "config/log.h"
 
 #include <assert.h>

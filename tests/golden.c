@@ -19,14 +19,14 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
     return hash;
 }
 
-static uint64_t hash_of(int set, int threads, enum cpu_form form) {
+static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     enum { W = 61, H = 43, L = 20 };
     int error;
     struct params p = scene_params(set, L);
     struct frame_pool *pool;
     struct frame *f = scene_frame(&pool, W, H, 3, L, 5 + (uint32_t)set);
     struct stereo *s =
-        stereo_open_on(backend_cpu_open(threads, form, 0, &error), W, H, 3, NULL, &error);
+        stereo_open_on(backend_cpu_open(threads, variant, &error), W, H, 3, NULL, &error);
     assert(s);
     error = stereo_run(s, &p, f);
     assert(!error);
@@ -41,13 +41,13 @@ static uint64_t hash_of(int set, int threads, enum cpu_form form) {
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "--print")) {
         for (int set = 0; set < SCENE_SETTINGS; set++)
-            printf("0x%016llxu,\n", (unsigned long long)hash_of(set, 1, CPU_PLAIN));
+            printf("0x%016llxu,\n", (unsigned long long)hash_of(set, 1, VARIANT_PLAIN));
         return 0;
     }
     int failed = 0;
     for (int set = 0; set < SCENE_SETTINGS; set++) {
-        int bad =
-            hash_of(set, 1, CPU_PLAIN) != golden[set] || hash_of(set, 4, CPU_TUNED) != golden[set];
+        int bad = hash_of(set, 1, VARIANT_PLAIN) != golden[set] ||
+                  hash_of(set, 4, VARIANT_OPTIMISED) != golden[set];
         printf("%sok %d - \"%s\"\n", bad ? "not " : "", set + 1, scene_settings[set]);
         failed += bad;
     }

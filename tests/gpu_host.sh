@@ -1,6 +1,6 @@
 #!/bin/bash
 # The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL and
-# the CUDA backend, answer times, and what sharing textures between CUDA and OpenGL would save.
+# the CUDA backend, answer times.
 #   tests/gpu_host.sh prepare DIR [SM]   here: collects into DIR what the machine lacks (60 MB)
 #   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR carried
 # SM is the GPU's architecture, sm_90 by default. GPU_HOST is the folder of collect-debs.sh and
@@ -15,14 +15,12 @@ libraries() {
 
 prepare() {
     local dir=$1 sm=${2:-sm_90} gpu_host=${GPU_HOST:-../shared/gpu-host} work all=build/gpu/carry
-    local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     mkdir -p "$dir" "$all/gst"
     local tests
     tests=$(basename -s .c tests/gui/test_*.c | sed 's,^,build/gpu/,')
     # shellcheck disable=SC2086
     make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo \
         build/gpu/lost_context.so $tests
-    "$nvcc" -O2 -arch="$sm" -o "$all/bench_interop" tests/bench_interop.cu -lglfw -lepoxy
     # shellcheck disable=SC2086
     cp build/gpu/livestereo build/gpu/lost_context.so $tests "$all"
     install -m 755 "$gpu_host/with-display.sh" "$all"
@@ -34,7 +32,7 @@ prepare() {
         videoconvertscale videofilter videotestsrc; do
         cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$all/gst"
     done
-    strip "$all"/livestereo "$all"/test_gui* "$all"/bench_interop
+    strip "$all"/livestereo "$all"/test_gui*
     tar -C "$all" -c . | xz >"$dir/programs.tar.xz"
     if [ ! -e "$dir/display.tar.xz" ]; then
         work=$(mktemp -d)
@@ -48,7 +46,7 @@ prepare() {
             *) dpkg -x "$deb" "$work/all/opt" ;;
             esac
         done
-        libraries "$all"/livestereo "$all"/test_gui* "$all"/bench_interop "$all"/gst/*.so |
+        libraries "$all"/livestereo "$all"/test_gui* "$all"/gst/*.so |
             xargs cp -Lnt "$work/all/opt/usr/lib/x86_64-linux-gnu"
         rm -rf "$work"/all/*/usr/share/{doc,man,locale,lintian,bash-completion,bug,gdb,icons}
         tar -C "$work/all" -c opt root | xz -T0 >"$dir/display.tar.xz"
@@ -87,8 +85,6 @@ unpack() {
 measure() {
     local dir=$1
     export PATH=/opt/gl/usr/bin:$PATH HOME=/nonexistent LIVESTEREO_BIN=$dir/livestereo
-    echo "== textures"
-    "$dir/bench_interop" || echo "bench_interop: exit code $?"
     export GST_PLUGIN_SYSTEM_PATH_1_0=$dir/gst GST_REGISTRY=/tmp/gst-registry GST_REGISTRY_FORK=no
     echo "== a recording of 1280x720 at 30 a second, 10 s, CUDA"
     "$dir/livestereo" view "$dir/hd.mkv" --set backend=cuda --set disparity_range=96 --loop --drop \

@@ -1,144 +1,216 @@
 /*
- * Parity: every stage on every form of every backend gives the bytes of the plain CPU form, over
- * odd and smallest sizes, extreme fills and extreme parameters; shuffled pixels catch every race a
- * GPU could have.
- * usage: parity [--tap] [--backend cpu-shuffled|cpu-tuned|cuda-plain|cuda] [--seed N] [--small]
+ * Parity: every stage, and every list of neighbouring stages that a backend runs as one, gives on
+ * every variant of every backend the bytes of the plain CPU variant, over odd and smallest sizes,
+ * extreme fills and extreme parameters; nothing writes outside of its outputs. The shuffled backend
+ * catches every race between pixels that a GPU could have.
+ * usage: parity [--tap] [--backend shuffled|cpu|cpu-threads|cuda-plain|cuda] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "tests/parity.h"
 #include "tests/stage_cases.h"
 
-enum { FORMS = 4 };
-static const char *const form_names[FORMS] = {"cpu-shuffled", "cpu-tuned", "cuda-plain", "cuda"};
-
-static struct backend *open_form(int form, uint64_t seed) {
-    int error;
-    switch (form) {
-    case 0:
-        return backend_cpu_open(1, CPU_SHUFFLED, seed, &error);
-    case 1:
-        return backend_cpu_open(3, CPU_TUNED, 0, &error);
-    default:
-        return backend_cuda_open(0, form == 2, 1, &error);
-    }
-}
-
-static const int sizes[][2] = {{1, 1},  {2, 1},  {1, 5},  {3, 2},  {5, 7},
-                               {16, 3}, {17, 5}, {33, 9}, {64, 4}, {71, 13}};
-static const int label_counts[] = {2,  3,  15, 16,  17,  31,  32,  48,
-                                   60, 64, 65, 100, 128, 200, 256, 512};
-static const int rhos[] = {0, 1, 7, 40, 120, 255}, truncations[] = {0, 1, 9, 100, 254, 255};
-
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-static int uses_labels(enum stage stage) {
-    return (stage >= STAGE_cost && stage <= STAGE_check) || stage == STAGE_settle;
-}
+static const int sizes[][2] = {{1, 1},  {2, 1},  {1, 5},  {3, 2},  {5, 7},  {16, 3},  {17, 5},
+                               {33, 9}, {64, 4}, {63, 7}, {2, 85}, {5, 85}, {71, 35}, {141, 3}};
+static const int label_counts[] = {2,  3,  15, 16,  17,  31,  32,  48,
+                                   60, 64, 65, 100, 128, 200, 256, 512};
 
-static struct stage_shape shape_of(enum stage stage, int n, uint64_t seed, int small) {
-    struct stage_case c = {.random = seed * 31 + (uint64_t)n * 977 + 7, .fill = FILL_RANDOM};
-    for (int i = 0; i < 4; i++)
-        case_draw(&c);
-    int size = n % COUNT(sizes), labels = n % (small ? 10 : COUNT(label_counts));
-    struct stage_shape s = {
-        .width = sizes[size][0],
-        .height = sizes[size][1],
-        .labels = uses_labels(stage) ? label_counts[labels] : 64,
-        .channels = case_draw(&c) & 1 ? 3 : 1,
-        .fill = n / 3 % FILL_COUNT,
-        .rho = rhos[case_draw(&c) % COUNT(rhos)],
-        .truncation = truncations[case_draw(&c) % COUNT(truncations)],
-        .iteration = n % 4,
-        .variant = (int)(case_draw(&c) % 30),
-        .seed = seed * 1000003 + (uint64_t)n,
-    };
-    if (n % 5 == 4)
-        s.fill = FILL_RANDOM;
+/* Where a failure is, the number of a case finds it again. */
+static struct case_shape shape_of(int n, uint64_t seed, bool small) {
+    uint64_t random = draw_start(seed * 31 + (uint64_t)n);
+    int size = n % COUNT(sizes), labels = (n + n / COUNT(sizes)) % COUNT(label_counts);
+    struct case_shape s = {.width = sizes[size][0],
+                           .height = sizes[size][1],
+                           .channels = draw(&random) & 1 ? 3 : 1,
+                           .fill = n % 5 == 4 ? FILL_RANDOM : (enum fill)(n / 3 % FILL_COUNT),
+                           .seed = seed * 1000003 + (uint64_t)n};
+    while (s.width * s.height * label_counts[labels] > (small ? 1 << 14 : 1 << 17))
+        labels--;
+    s.labels = label_counts[labels];
     return s;
 }
 
-/* Runs one shape on both backends; 0 when the bytes are the same. */
-static int differs(struct backend *plain, struct backend *other, enum stage stage,
-                   const struct stage_shape *s) {
-    struct stage_case a = {.backend = plain}, b = {.backend = other};
-    case_run(&a, stage, s);
-    case_run(&b, stage, s);
-    int differ = plain->finish(plain) || other->finish(other) ? -1 : case_compare(&a, &b);
-    case_free(&a);
-    case_free(&b);
-    return differ;
-}
+/* ---- lists that backends run as one, and some that look alike */
 
-static int check_stage(struct backend *plain, struct backend *other, enum stage stage,
-                       uint64_t seed, int small) {
-    int shapes = small ? 30 : 160;
-    for (int n = 0; n < shapes; n++) {
-        struct stage_shape s = shape_of(stage, n, seed, small);
-        int buffer = differs(plain, other, stage, &s);
-        if (!buffer)
-            continue;
-        printf("# %s: buffer %d differs at %dx%d, %d labels, %d channels, fill %d, rho %d, T %d, "
-               "iteration %d, "
-               "variant %d; repeat with --seed %llu (case %d)\n",
-               stage_names[stage], buffer - 1, s.width, s.height, s.labels, s.channels, s.fill,
-               s.rho, s.truncation, s.iteration, s.variant, (unsigned long long)seed, n);
-        return 1;
+/* Adds a pass; now and then one between, or a fence, parts it from the pass before. Returns whether
+ * it is parted. */
+static bool add(struct pass_case *c, enum stage stage, const void *args, int width, int height) {
+    int kind = case_between(c, 0, 9);
+    if (kind == 0) {
+        struct grey_args a = {.width = c->shape.width, .channels = 1};
+        a.source = case_bytes(c, a.width, 1, 1, 255);
+        a.out = case_bytes(c, a.width, 1, 1, 255);
+        case_add_pass(c, STAGE_grey, &a, a.width, 1);
     }
-    return 0;
+    case_add_pass(c, stage, args, width, height);
+    c->passes[c->pass_count - 1].fenced = kind == 1;
+    return kind <= 1;
 }
 
-/* half_steps against single half-steps of the plain form. */
-static int check_half_steps(struct backend *plain, struct backend *other, uint64_t seed,
-                            int small) {
-    for (int n = 0; n < (small ? 20 : 80); n++) {
-        struct stage_shape s = shape_of(STAGE_message, n, seed, small);
-        s.iteration = n % 2;
-        int count = 1 + n % 7, differ;
-        struct stage_case a = {.backend = plain, .random = s.seed, .fill = s.fill};
-        struct stage_case b = {.backend = other, .random = s.seed, .fill = s.fill};
-        struct message_args one = case_message(&a, &s), all = case_message(&b, &s);
-        one.flags = all.flags = NULL;
-        one.heat = all.heat = NULL;
-        other->half_steps(other, &all, count);
-        for (int i = 0; i < count; i++, one.iteration++)
-            plain->run(plain, STAGE_message, &one, one.grid.half, one.grid.height);
-        differ = plain->finish(plain) || other->finish(other) || case_compare(&a, &b);
-        case_free(&a);
-        case_free(&b);
-        if (differ) {
-            printf("# half_steps differ at %dx%d, %d labels, fill %d, rho %d, T %d, %d from %d, "
-                   "variant %d; repeat "
-                   "with --seed %llu (case %d)\n",
-                   s.width, s.height, s.labels, s.fill, s.rho, s.truncation, count, s.iteration,
-                   s.variant, (unsigned long long)seed, n);
-            return 1;
+static bool seldom(struct pass_case *c) {
+    return case_between(c, 0, 11) == 0;
+}
+
+static void list_of_cost(struct pass_case *c) {
+    struct cost_args a = case_cost_args(c);
+    struct downsample_cost_args d = case_downsample_args(c, a.grid);
+    d.fine8 = seldom(c) ? case_volume8(c, &a.grid, MAX_COST) : a.cost;
+    add(c, STAGE_cost, &a, a.grid.width, a.grid.height);
+    add(c, STAGE_downsample_cost, &d, d.grid.width, d.grid.height);
+}
+
+/* One or two rounds. Sums along rows need not be stored where both passes run as one. */
+static void list_of_cross(struct pass_case *c) {
+    struct cross_args a = case_cross_args(c);
+    struct downsample_cost_args d = case_downsample_args(c, a.grid);
+    for (int rounds = case_between(c, 1, 2); rounds > 0; rounds--) {
+        struct cross_args y = a;
+        y.out = seldom(c) ? case_volume8(c, &a.grid, 255) : a.out;
+        add(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
+        if (!add(c, STAGE_cross_y, &y, a.grid.width, a.grid.height))
+            case_compare_only(c, a.between, COMPARE_NOTHING);
+        d.fine8 = a.source = y.out;
+        a.between = case_volume16(c, &a.grid, MAX_COST);
+        a.out = case_volume8(c, &a.grid, 255);
+    }
+    if (case_between(c, 0, 2))
+        add(c, STAGE_downsample_cost, &d, d.grid.width, d.grid.height);
+}
+
+/* Where a level's messages start: the parity that the first half-step reads. */
+static void add_start(struct pass_case *c, const struct message_args *m) {
+    struct zero_messages_args zero = {.grid = m->grid, .parity = !seldom(c)};
+    struct upsample_messages_args up = {
+        .grid = m->grid, .coarse = grid_coarser(&m->grid), .parity = zero.parity};
+    bool from_above = case_between(c, 0, 1);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        up.message[r] = zero.message[r] = m->message[r];
+        if (from_above)
+            up.parent[r] = case_volume8(c, &up.coarse, MAX_TRUNCATION);
+    }
+    add(c, from_above ? STAGE_upsample_messages : STAGE_zero_messages,
+        from_above ? (const void *)&up : &zero, m->grid.half, m->grid.height);
+}
+
+/* Changes something between two half-steps so that they are no neighbours. */
+static void change_half_step(struct pass_case *c, struct message_args *a) {
+    switch (case_between(c, 0, 3)) {
+    case 0:
+        a->iteration++;
+        break;
+    case 1:
+        a->rho[case_between(c, 0, 3)] ^= 3;
+        break;
+    case 2:
+        a->truncation[case_between(c, 0, 3)] ^= 7;
+        break;
+    default:
+        a->classes = case_classes(c);
+    }
+}
+
+/* Perhaps a start, half-steps, perhaps the labels, which need not store what the last half-step
+ * sends. Bytes of no pixel are anyone's. */
+static void list_of_level(struct pass_case *c) {
+    struct message_args a = case_message_args(c);
+    for (int r = 0; r < DIRECTIONS; r++)
+        case_compare_only(c, a.message[r], COMPARE_PIXELS);
+    if (case_between(c, 0, 2)) {
+        a.iteration = 0;
+        add_start(c, &a);
+    }
+    for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++) {
+        add(c, STAGE_message, &a, a.grid.half, a.grid.height);
+        if (left > 1 && seldom(c))
+            change_half_step(c, &a);
+    }
+    if (!a.cost8 || !case_between(c, 0, 2))
+        return;
+    bool same_cost = !seldom(c);
+    struct wta_args wta = case_wta_args(
+        c, a.grid, same_cost ? a.cost8 : case_volume8(c, &a.grid, MAX_COST), a.message);
+    bool parted = add(c, STAGE_winner_takes_all, &wta, a.grid.width, a.grid.height);
+    for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
+        case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
+}
+
+/* Two levels: nothing of the second belongs to the first, whose half-steps it seems to go on
+ * with. */
+static void list_of_levels(struct pass_case *c) {
+    list_of_level(c);
+    list_of_level(c);
+}
+
+/* ---- comparing */
+
+/* What is compared: a list, or a stage alone. fused: backends that must have run some as one. */
+struct subject {
+    const char *name;
+    void (*add)(struct pass_case *c);
+    enum stage stage;
+    unsigned fused;
+};
+
+enum { FUSED_CUDA = 1 << CUDA, FUSED_ALL = 1 << CUDA | 1 << CPU | 1 << CPU_THREADS };
+
+static const struct subject lists[] = {
+    {"cost, downsample_cost", list_of_cost, 0, FUSED_CUDA},
+    {"cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_CUDA},
+    {"half-steps of a level", list_of_level, 0, FUSED_ALL},
+    {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
+};
+
+static void check(struct parity *t, struct backend *plain, struct backend *backends[VARIANTS],
+                  const struct subject *subject) {
+    static struct pass_case c;
+    struct case_result want, got;
+    bool bad[VARIANTS] = {false};
+    int fused[VARIANTS] = {0};
+    for (int n = 0; n < (t->small ? 48 : 160); n++) {
+        struct case_shape shape = shape_of(n, t->seed, t->small);
+        case_begin(&c, &shape);
+        if (subject->add)
+            subject->add(&c);
+        else
+            case_add_stage(&c, subject->stage);
+        int error = case_run(&c, plain, &want);
+        assert(!error);
+        for (int v = 0; v < VARIANTS; v++) {
+            if (!backends[v] || bad[v])
+                continue;
+            int failed = case_run(&c, backends[v], &got), buffer = case_compare(&c, &want, &got);
+            fused[v] += got.fused;
+            bad[v] = failed || buffer >= 0;
+            if (bad[v])
+                case_say(&c, buffer, variant_names[v], t->seed, n);
+            case_result_free(&got);
         }
+        case_result_free(&want);
+        case_free(&c);
     }
-    return 0;
+    for (int v = 0; v < VARIANTS; v++)
+        if (backends[v]) {
+            bool runs_as_one = !(subject->fused & 1u << v) || fused[v];
+            parity_ok(t, !bad[v] && runs_as_one, "%s, %s", variant_names[v], subject->name);
+        }
 }
 
 int main(int argc, char **argv) {
     struct parity t = parity_begin(argc, argv);
+    struct backend *backends[VARIANTS];
     int error;
-    parity_say_seed(&t);
-    struct backend *plain = backend_cpu_open(1, CPU_PLAIN, 0, &error);
+    struct backend *plain = backend_cpu_open(1, VARIANT_PLAIN, &error);
     assert(plain);
-    for (int form = 0; form < FORMS; form++) {
-        const char *name = form_names[form];
-        if (!parity_wants(&t, name))
-            continue;
-        struct backend *other = open_form(form, t.seed);
-        if (!other) {
-            parity_skip(&t, name);
-            continue;
-        }
-        for (int stage = 0; stage < STAGE_COUNT; stage++)
-            parity_ok(&t, !check_stage(plain, other, (enum stage)stage, t.seed, t.small), "%s %s",
-                      name, stage_names[stage]);
-        if (other->half_steps)
-            parity_ok(&t, !check_half_steps(plain, other, t.seed, t.small), "%s half_steps", name);
-        other->close(&other);
+    parity_open_all(&t, backends);
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        enum stage stage = (enum stage)i;
+        struct subject alone = {stage_info(stage)->name, NULL, stage, 0};
+        check(&t, plain, backends, &alone);
     }
+    for (int i = 0; i < COUNT(lists); i++)
+        check(&t, plain, backends, &lists[i]);
+    parity_close_all(backends);
     plain->close(&plain);
     return parity_end(&t);
 }

@@ -1,13 +1,14 @@
 /*
- * For parity programs: their options and the lines of TAP that they print, one count for both. A
- * form of backend that this machine cannot open is skipped, which is a failure where it was named
- * or LIVESTEREO_NEED_CUDA is set. One thread. Needs no GLib.
+ * For parity programs: their options, the variants of backends that they compare with the plain CPU
+ * one, and the lines of TAP that they print. A variant that this machine cannot open is skipped,
+ * which is a failure where it was named or LIVESTEREO_NEED_CUDA is set. One thread. Needs no GLib.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PARITY_H
 #define LIVESTEREO_PARITY_H
 
 #include "gpu/backend.h"
+#include "tests/shuffled_backend.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,14 +16,18 @@
 #include <string.h>
 #include <time.h>
 
+enum variant { SHUFFLED, CPU, CPU_THREADS, CUDA_PLAIN, CUDA, VARIANTS };
+static const char *const variant_names[VARIANTS] = {"shuffled", "cpu", "cpu-threads", "cuda-plain",
+                                                    "cuda"};
+
 struct parity {
-    const char *only; /* --backend FORM, NULL all */
+    const char *only; /* --backend VARIANT, NULL all */
     uint64_t seed;    /* --seed N, else the time */
-    int small;        /* --small */
+    bool small;       /* --small: smaller pictures */
     int test, failed; /* lines so far, and those that are not ok */
 };
 
-/* Reads [--tap] [--backend FORM] [--seed N] [--small]; --tap is what is printed anyway. */
+/* Reads [--tap] [--backend VARIANT] [--seed N] [--small]; --tap is what is printed anyway. */
 static inline struct parity parity_begin(int argc, char **argv) {
     struct parity t = {.seed = (uint64_t)time(NULL)};
     for (int i = 1; i < argc; i++) {
@@ -31,16 +36,20 @@ static inline struct parity parity_begin(int argc, char **argv) {
         else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
             t.seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--small"))
-            t.small = 1;
+            t.small = true;
     }
+    bool known = !t.only;
+    for (int v = 0; v < VARIANTS && !known; v++)
+        known = !strcmp(t.only, variant_names[v]);
+    if (!known) {
+        fprintf(stderr, "no variant is called %s\n", t.only);
+        exit(2);
+    }
+    printf("# seed %llu\n", (unsigned long long)t.seed);
     return t;
 }
 
-static inline void parity_say_seed(const struct parity *t) {
-    printf("# seed %llu\n", (unsigned long long)t->seed);
-}
-
-__attribute__((format(printf, 3, 4))) static inline void parity_ok(struct parity *t, int good,
+__attribute__((format(printf, 3, 4))) static inline void parity_ok(struct parity *t, bool good,
                                                                    const char *format, ...) {
     va_list arguments;
     printf("%sok %d - ", good ? "" : "not ", ++t->test);
@@ -48,11 +57,8 @@ __attribute__((format(printf, 3, 4))) static inline void parity_ok(struct parity
     vprintf(format, arguments);
     va_end(arguments);
     printf("\n");
+    fflush(stdout);
     t->failed += !good;
-}
-
-static inline int parity_wants(const struct parity *t, const char *form) {
-    return !t->only || !strcmp(t->only, form);
 }
 
 static inline void parity_skip(struct parity *t, const char *what) {
@@ -60,14 +66,35 @@ static inline void parity_skip(struct parity *t, const char *what) {
     t->failed += t->only || getenv("LIVESTEREO_NEED_CUDA");
 }
 
-/* Whether a form is wanted and can be opened; probe is one that was opened to see, or NULL. */
-static inline int parity_has(struct parity *t, const char *form, struct backend *probe) {
-    if (!probe) {
-        parity_skip(t, form);
-        return 0;
+/* NULL where there is no GPU. The seed is for the order of the shuffled backend. */
+static inline struct backend *parity_open(enum variant variant, uint64_t seed) {
+    int error;
+    switch (variant) {
+    case SHUFFLED:
+        return shuffled_backend_open(seed);
+    case CPU:
+    case CPU_THREADS:
+        return backend_cpu_open(variant == CPU ? 1 : 3, VARIANT_OPTIMISED, &error);
+    default:
+        return backend_cuda_open(0, variant == CUDA ? VARIANT_OPTIMISED : VARIANT_PLAIN, true,
+                                 &error);
     }
-    probe->close(&probe);
-    return 1;
+}
+
+/* Opens what is wanted, the rest stays NULL. */
+static inline void parity_open_all(struct parity *t, struct backend *backends[VARIANTS]) {
+    for (int v = 0; v < VARIANTS; v++) {
+        bool wanted = !t->only || !strcmp(t->only, variant_names[v]);
+        backends[v] = wanted ? parity_open((enum variant)v, t->seed) : NULL;
+        if (wanted && !backends[v])
+            parity_skip(t, variant_names[v]);
+    }
+}
+
+static inline void parity_close_all(struct backend *backends[VARIANTS]) {
+    for (int v = 0; v < VARIANTS; v++)
+        if (backends[v])
+            backends[v]->close(&backends[v]);
 }
 
 /* The plan; the exit code. */

@@ -1,224 +1,392 @@
 /*
- * Parity of whole frames: every form of every backend gives the labels, disparities, confidences,
- * costs and probes of the plain CPU form, for settings drawn from the table of parameters, over odd
- * picture sizes, label counts and changes of settings between frames.
- * usage: parity_frames [--tap] [--backend cpu-tuned|cuda-plain|cuda] [--seed N] [--small]
- * Prints TAP. SPDX-License-Identifier: MIT
+ * Parity of whole frames: every variant of every backend gives the maps, rectified pictures,
+ * labels, costs, energies, probes and shares of updates of the plain CPU variant: settings drawn
+ * from the table of parameters, sets of settings in turn on one pipeline, frames that overlap.
+ * usage: parity_frames [--tap] [--backend shuffled|cpu|cpu-threads|cuda-plain|cuda] [--seed N]
+ * [--small] Prints TAP. SPDX-License-Identifier: MIT
  */
-#include "gpu/stereo_private.h"
 #include "tests/parity.h"
+#include "tests/pass_case.h"
+#include "tests/scene.h"
 
-#include <assert.h>
+enum { MAX_FRAMES = 8, PROBES = 4 };
 
-enum { FORMS = 3, PER_SIZE = 8, PER_SETTINGS = 4 };
-static const char *const form_names[FORMS] = {"cpu-tuned", "cuda-plain", "cuda"};
-static const int sizes[][2] = {{4, 1}, {5, 2}, {17, 5}, {40, 30}, {71, 33}, {130, 47}};
+/* Frames one after the other on one pipeline. */
+struct sequence {
+    int width, height, channels, count;
+    bool blobs; /* pictures: patches of like colour, or scene_fill()'s */
+    struct params params[MAX_FRAMES];
+    uint64_t seed;
+    struct rectify_map maps[2]; /* point NULL: none */
+};
 
-#define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
+/* Hashes of what became of a frame. */
+enum part {
+    PART_DISPARITY,
+    PART_CONFIDENCE,
+    PART_LEFT,
+    PART_RIGHT,
+    PART_UPDATES,
+    OVERLAPPING_PARTS, /* what lies in the frame; the rest is asked of the pipeline */
+    PART_ENERGY = OVERLAPPING_PARTS,
+    PART_LABELS,
+    PART_COSTS,
+    PART_PROBES,
+    PARTS
+};
+static const char *const part_names[PARTS] = {"disparity",
+                                              "confidence",
+                                              "left rectified picture",
+                                              "right rectified picture",
+                                              "share of updates",
+                                              "energy",
+                                              "labels",
+                                              "costs",
+                                              "probes"};
 
-static uint32_t draw(uint64_t *state) { /* xorshift64* (Vigna 2016) */
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (uint32_t)(*state * 0x2545f4914f6cdd1du >> 32);
+struct outcome {
+    uint64_t hash[PARTS];
+};
+
+static uint64_t hash_of(uint64_t hash, const void *data, size_t bytes) { /* FNV-1a */
+    const uint8_t *p = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3u;
+    return hash;
 }
 
-static struct backend *open_form(int form) {
-    int error;
-    return form == 0 ? backend_cpu_open(3, CPU_TUNED, 0, &error)
-                     : backend_cuda_open(0, form == 1, 1, &error);
+/* ---- what became of a frame */
+
+static void note_frame(struct outcome *o, const struct frame *f) {
+    size_t pixels = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
+    o->hash[PART_DISPARITY] = hash_of(1, f->disparity, pixels * sizeof(*f->disparity));
+    o->hash[PART_CONFIDENCE] = hash_of(1, f->confidence, pixels);
+    o->hash[PART_LEFT] = hash_of(1, f->rect_left.data, image_bytes(&f->rect_left));
+    o->hash[PART_RIGHT] = hash_of(1, f->rect_right.data, image_bytes(&f->rect_right));
+    o->hash[PART_UPDATES] =
+        hash_of(1, f->updated, (size_t)f->updated_count * sizeof(f->updated[0]));
 }
 
-/* Any value that the table allows, within what keeps a frame short. */
-static void draw_params(struct params *p, uint64_t *random, int width, int small) {
-    params_default(p);
-    for (int i = 0; i < param_count; i++) {
-        const struct param_info *info = &param_table[i];
-        double value = info->least + (info->most - info->least) * draw(random) / UINT32_MAX;
-        if (info->type != PARAM_TYPE_REAL)
-            value = info->least + draw(random) % (uint32_t)(info->most - info->least + 1);
-        if (info->when == PARAM_LIVE && draw(random) % 2)
-            assert(!param_put(p, info, value));
+/* A copy of what lies behind an address of the pipeline's graph; free it. */
+static void *fetch(struct stereo *s, const void *address, size_t bytes) {
+    void *copy = malloc(bytes);
+    assert(copy);
+    int error = s->backend->copy(s->backend, copy, graph_address(s->graph, address, 0), bytes);
+    assert(!error);
+    return copy;
+}
+
+/* Pixel by pixel: between them lie bytes that nobody writes. */
+static uint64_t hash_of_costs(struct stereo *s) {
+    const struct grid *g = &s->result.grid;
+    uint8_t *cost = fetch(s, s->result.cost, grid_volume(g));
+    uint64_t hash = 1;
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++)
+            hash = hash_of(hash, cost + grid_labels(g, x, y), (size_t)g->labels);
+    free(cost);
+    return hash;
+}
+
+static uint64_t hash_of_probes(struct stereo *s, uint64_t seed) {
+    static double cost[MAX_LABELS], belief[MAX_LABELS];
+    const struct grid *g = &s->result.grid;
+    uint64_t random = draw_start(seed), hash = 1;
+    for (int i = 0; i < PROBES; i++) {
+        int x = (int)(draw(&random) % (uint32_t)g->width);
+        int y = (int)(draw(&random) % (uint32_t)g->height);
+        int label = stereo_probe(s, x, y, cost, belief);
+        hash = hash_of(hash, &label, sizeof(label));
+        hash = hash_of(hash, cost, (size_t)g->labels * sizeof(cost[0]));
+        hash = hash_of(hash, belief, (size_t)g->labels * sizeof(belief[0]));
     }
-    int labels = small ? 40 : 140;
-    p->disparity_range = 2 + (int)(draw(random) % (uint32_t)labels);
-    if (p->disparity_range >= width)
-        p->disparity_range = width - 1;
-    p->min_disparity = (int)(draw(random) % 7) - 3;
-    p->bp_iterations = (int)(draw(random) % 9);
-    p->bp_iterations_0 = (int)(draw(random) % 7) - 1;
-    p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
-    p->bp_iterations_2 = p->bp_iterations_3 = -1;
-    p->cross_rounds = 1 + (int)(draw(random) % 2);
-    p->warm_iterations = 1 + (int)(draw(random) % 7);
-    p->right_iterations = (int)(draw(random) % 8) - 1;
+    return hash;
 }
 
-static struct frame make_frame(int width, int height, int channels) {
-    size_t pixels = (size_t)width * (size_t)height;
-    struct frame f = {.left = {malloc(3 * pixels), width, height, channels},
-                      .right = {malloc(3 * pixels), width, height, channels}};
-    f.rectified[0] = malloc(3 * pixels);
-    f.rectified[1] = malloc(3 * pixels);
-    f.disparity = malloc(pixels * sizeof(*f.disparity));
-    f.confidence = malloc(pixels);
-    assert(f.left.data && f.right.data && f.rectified[0] && f.rectified[1] && f.disparity &&
-           f.confidence);
-    return f;
+static void note_pipeline(struct outcome *o, struct stereo *s, uint64_t seed) {
+    const struct grid *g = &s->result.grid;
+    size_t bytes = (size_t)g->width * (size_t)g->height * sizeof(uint16_t);
+    uint16_t *label = fetch(s, s->result.label, bytes);
+    double energy;
+    int error = stereo_energy(s, &energy);
+    assert(!error);
+    o->hash[PART_ENERGY] = hash_of(1, &energy, sizeof(energy));
+    o->hash[PART_LABELS] = hash_of(1, label, bytes);
+    o->hash[PART_COSTS] = hash_of_costs(s);
+    o->hash[PART_PROBES] = hash_of_probes(s, seed);
+    free(label);
 }
 
-static void free_frame(struct frame *f) {
-    free(f->left.data);
-    free(f->right.data);
-    free(f->rectified[0]);
-    free(f->rectified[1]);
-    free(f->disparity);
-    free(f->confidence);
-}
+/* ---- a sequence */
 
-/* Blobs of like colour seen shifted, with noise: smooth enough for the arms and edges to differ. */
-static void draw_pictures(struct frame *f, uint64_t *random) {
+/* Patches of like colour seen shifted, with noise: smooth enough for arms and edges to differ. */
+static void draw_blobs(struct frame *f, uint64_t *random) {
     int w = f->left.width, h = f->left.height, c = f->left.channels,
         shift = (int)(draw(random) % 5);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++)
             for (int k = 0; k < c; k++) {
                 int base = 37 * (x / 7) + 91 * (y / 5) + 50 * k;
-                uint8_t v = (uint8_t)((base & 127) + draw(random) % 12);
+                uint8_t v = (uint8_t)((base & 127) + (int)(draw(random) % 12));
                 f->left.data[(y * w + x) * c + k] = v;
                 f->right.data[(y * w + (x + w - shift % w) % w) * c + k] =
                     (uint8_t)(v + draw(random) % 5);
             }
 }
 
-/* What a camera's next frame may be: the same, noisy, changed in places, or something else. */
-static void change_pictures(struct frame *f, uint64_t *random) {
-    int w = f->left.width, h = f->left.height, bytes = w * h * f->left.channels;
-    int kind = (int)(draw(random) % 5);
-    if (kind == 0)
-        draw_pictures(f, random);
-    for (int i = 0; i < bytes && kind == 1; i++) {
-        f->left.data[i] = (uint8_t)(f->left.data[i] ^ draw(random) % 4);
-        f->right.data[i] = (uint8_t)(f->right.data[i] ^ draw(random) % 4);
-    }
-    for (int i = 0; i < 3 && kind == 2; i++) {
-        int at = (int)(draw(random) % (uint32_t)bytes);
-        (i % 2 ? &f->left : &f->right)->data[at] ^= 64;
-    }
+static struct frame *take_frame(struct frame_pool *pool, const struct sequence *q, int i) {
+    struct frame *f = pool_take(pool);
+    uint64_t random = draw_start(q->seed + (uint64_t)i);
+    f->left = (struct image){f->left.data, q->width, q->height, q->channels};
+    f->right = (struct image){f->right.data, q->width, q->height, q->channels};
+    if (q->blobs)
+        draw_blobs(f, &random);
+    else
+        scene_fill(&f->left, &f->right, q->params[i].disparity_range, draw(&random));
+    return f;
 }
 
-static int bytes_differ(struct stereo *a, struct stereo *b, const void *from_a, const void *from_b,
-                        size_t bytes) {
-    uint8_t *one = malloc(bytes), *two = malloc(bytes);
-    assert(one && two);
-    a->backend->download(a->backend, one, from_a, bytes);
-    b->backend->download(b->backend, two, from_b, bytes);
-    int differ =
-        a->backend->finish(a->backend) || b->backend->finish(b->backend) || memcmp(one, two, bytes);
-    free(one);
-    free(two);
-    return differ;
+/* Runs a sequence on a backend, which it closes. Where frames overlap, the pipeline is not asked.
+ * 0 or -errno. */
+static int run_sequence(struct backend *b, const struct sequence *q, bool overlap,
+                        struct outcome outcomes[MAX_FRAMES]) {
+    int error;
+    struct stereo *s = stereo_open_on(b, q->width, q->height, q->channels,
+                                      q->maps[1].point ? q->maps : NULL, &error);
+    assert(s);
+    struct frame_pool *pool =
+        pool_open(MAX_FRAMES, q->width, q->height, q->channels, 0, stereo_frame_alloc(s));
+    struct frame *f[MAX_FRAMES];
+    assert(pool);
+    memset(outcomes, 0, MAX_FRAMES * sizeof(*outcomes));
+    for (int i = 0; i < q->count; i++)
+        f[i] = take_frame(pool, q, i);
+    int finished = 0;
+    for (int i = 0; i < q->count && !error; i++) {
+        bool may_wait = overlap && stereo_overlaps(s) && i + 1 < q->count;
+        error = stereo_start(s, &q->params[i], f[i]);
+        for (; finished <= i - may_wait && !error; finished++)
+            error = stereo_finish(s, f[finished]);
+        if (!overlap && !error)
+            note_pipeline(&outcomes[i], s, q->seed);
+    }
+    for (int i = 0; i < q->count; i++) {
+        note_frame(&outcomes[i], f[i]);
+        frame_drop(&f[i]);
+    }
+    pool_close(&pool);
+    stereo_close(&s);
+    return error;
 }
 
-/* Pixel by pixel: between them lie bytes that nobody writes. */
-static int volumes_differ(struct stereo *a, struct stereo *b) {
-    const struct grid *g = &a->level[0].grid;
-    if (bytes_differ(a, b, a->label, b->label,
-                     (size_t)a->width * (size_t)a->height * sizeof(*a->label)))
-        return 1;
-    for (int y = 0; y < a->height; y += 1 + a->height / 16)
-        for (int x = 0; x < a->width; x++) {
-            size_t at = grid_labels(g, x, y);
-            if (bytes_differ(a, b, a->cost + at, b->cost + at, (size_t)g->labels))
-                return 1;
+static struct backend *open_plain(void) {
+    int error;
+    struct backend *b = backend_cpu_open(2, VARIANT_PLAIN, &error);
+    assert(b);
+    return b;
+}
+
+static void say_difference(const struct sequence *q, const char *what, int i, const char *variant) {
+    char text[64];
+    printf("# %s: %s differs in frame %d of %dx%dx%d, seed %llu\n#  ", variant, what, i, q->width,
+           q->height, q->channels, (unsigned long long)q->seed);
+    for (int k = 0; k < param_count; k++)
+        if (param_get(&q->params[i], &param_table[k]) != param_table[k].def)
+            printf(" %s=%s", param_table[k].name,
+                   param_print(&q->params[i], &param_table[k], text, sizeof(text)));
+    printf("\n");
+}
+
+/* Whether a backend, which it closes, gives other outcomes. */
+static bool differs(struct backend *b, const char *variant, const struct sequence *q, bool overlap,
+                    const struct outcome want[MAX_FRAMES]) {
+    struct outcome got[MAX_FRAMES];
+    int parts = overlap ? OVERLAPPING_PARTS : PARTS;
+    if (run_sequence(b, q, overlap, got)) {
+        say_difference(q, "an error", 0, variant);
+        return true;
+    }
+    for (int i = 0; i < q->count; i++)
+        for (int part = 0; part < parts; part++)
+            if (got[i].hash[part] != want[i].hash[part]) {
+                say_difference(q, part_names[part], i, variant);
+                return true;
+            }
+    return false;
+}
+
+/* ---- any settings */
+
+/* Any value that the table allows, within what keeps a frame short. */
+static void draw_params(struct params *p, uint64_t *random, int width, bool small) {
+    params_default(p);
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        double value = info->least + (info->most - info->least) * draw(random) / UINT32_MAX;
+        if (info->type != PARAM_TYPE_REAL)
+            value = info->least + draw(random) % (uint32_t)(info->most - info->least + 1);
+        if (info->when == PARAM_LIVE && draw(random) % 2) {
+            int error = param_put(p, info, value);
+            assert(!error);
         }
-    return 0;
-}
-
-static int probes_differ(struct stereo *a, struct stereo *b, uint64_t *random) {
-    static double cost[2][LABELS_MOST], belief[2][LABELS_MOST];
-    for (int i = 0; i < 4; i++) {
-        int x = (int)(draw(random) % (uint32_t)a->width),
-            y = (int)(draw(random) % (uint32_t)a->height);
-        int one = stereo_probe(a, x, y, cost[0], belief[0]),
-            two = stereo_probe(b, x, y, cost[1], belief[1]);
-        size_t bytes = (size_t)a->params.disparity_range * sizeof(double);
-        if (one != two || one < 0 || memcmp(cost[0], cost[1], bytes) ||
-            memcmp(belief[0], belief[1], bytes))
-            return 1;
     }
-    return 0;
+    p->disparity_range =
+        stage_min(2 + (int)(draw(random) % (small ? 40u : 140u)), stage_max(width - 1, 2));
+    p->min_disparity = (int)(draw(random) % 7) - 3;
+    p->bp_iterations = (int)(draw(random) % 9);
+    p->bp_iterations_0 = (int)(draw(random) % 7) - 1;
+    p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
+    p->bp_iterations_2 = p->bp_iterations_3 = -1;
+    p->cross_rounds = 1 + (int)(draw(random) % 2);
+    p->right_iterations = (int)(draw(random) % 8) - 1;
 }
 
-/* What of two frames differs, or NULL. */
-static const char *frames_differ(struct stereo *a, struct stereo *b, const struct frame *one,
-                                 const struct frame *two, uint64_t *random) {
-    size_t pixels = (size_t)a->width * (size_t)a->height;
-    if (volumes_differ(a, b))
-        return "labels or costs";
-    if (memcmp(one->disparity, two->disparity, pixels * sizeof(*one->disparity)))
-        return "disparity";
-    if (memcmp(one->confidence, two->confidence, pixels))
-        return "confidence";
-    if (one->updated_count != two->updated_count ||
-        memcmp(one->updated, two->updated, (size_t)one->updated_count * sizeof(one->updated[0])))
-        return "share of updates";
-    return probes_differ(a, b, random) ? "probe" : NULL;
-}
-
-static int check_size(int form, int number, uint64_t seed, int small) {
-    uint64_t random = seed * 77 + (uint64_t)number * 1009 + 5;
-    int width = sizes[number % SIZES][0], height = sizes[number % SIZES][1],
-        channels = draw(&random) % 2 ? 1 : 3;
-    struct params p;
-    int errors[2];
-    struct stereo *a = stereo_open_on(backend_cpu_open(2, CPU_PLAIN, 0, errors), width, height,
-                                      channels, NULL, errors);
-    struct stereo *b = stereo_open_on(open_form(form), width, height, channels, NULL, errors + 1);
-    assert(a && b);
-    struct frame one = make_frame(width, height, channels),
-                 two = make_frame(width, height, channels);
-    const char *what = NULL;
-    for (int i = 0; i < PER_SIZE && !what; i++) {
-        if (i % PER_SETTINGS == 0)
-            draw_params(&p, &random, width, small);
-        if (p.disparity_range < 2)
-            break;
-        if (i)
-            change_pictures(&one, &random);
-        else
-            draw_pictures(&one, &random);
-        memcpy(two.left.data, one.left.data, image_bytes(&one.left));
-        memcpy(two.right.data, one.right.data, image_bytes(&one.right));
-        what = stereo_run(a, &p, &one) || stereo_run(b, &p, &two)
-                   ? "an error"
-                   : frames_differ(a, b, &one, &two, &random);
-        if (what)
-            printf("# %s at %dx%dx%d, frame %d; repeat with --seed %llu (case %d)\n", what, width,
-                   height, channels, i, (unsigned long long)seed, number);
-        for (int k = 0; k < param_count && what; k++)
-            printf("#   %s = %g\n", param_table[k].name, param_get(&p, &param_table[k]));
+/* Of a rig that is turned a little; results may be smaller than the pictures. */
+static void make_maps(struct sequence *q, int width, int height) {
+    for (int v = 0; v < 2; v++) {
+        struct rectify_map *map = &q->maps[v];
+        *map = (struct rectify_map){.width = width, .height = height};
+        map->point = malloc((size_t)width * (size_t)height * sizeof(*map->point));
+        assert(map->point);
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                map->point[y * width + x] =
+                    (struct rectify_point){32 * x + 7 + y * 32 / 172, 32 * y + 9 - x * 32 / 172};
     }
-    free_frame(&one);
-    free_frame(&two);
-    stereo_close(&a);
-    stereo_close(&b);
-    return what != NULL;
+}
+
+static void free_maps(struct sequence *q) {
+    for (int v = 0; v < 2; v++) {
+        free(q->maps[v].point);
+        q->maps[v].point = NULL;
+    }
+}
+
+static struct sequence draw_sequence(const int size[2], uint64_t seed, bool small) {
+    uint64_t random = draw_start(seed);
+    struct sequence q = {.width = size[0], .height = size[1], .count = 4, .seed = seed};
+    if (small && q.height > 30)
+        q.height /= 3;
+    int width = q.width;
+    q.channels = draw(&random) % 2 ? 1 : 3;
+    q.blobs = draw(&random) % 4;
+    if (draw(&random) % 3 == 0) {
+        width -= width > 8 && draw(&random) % 2 ? 5 : 0;
+        make_maps(&q, width, q.height);
+    }
+    for (int i = 0; i < q.count; i++) {
+        q.params[i] = q.params[stage_max(i - 1, 0)];
+        if (i == 0 || draw(&random) % 2)
+            draw_params(&q.params[i], &random, width, small);
+    }
+    return q;
+}
+
+static void check_any_settings(struct parity *t, const bool wanted[VARIANTS], const int size[2]) {
+    bool bad[VARIANTS] = {false};
+    for (int n = 0; n < (t->small ? 2 : 6); n++) {
+        struct sequence q = draw_sequence(size, t->seed * 77 + (uint64_t)n, t->small);
+        struct outcome want[MAX_FRAMES];
+        int error = run_sequence(open_plain(), &q, false, want);
+        assert(!error);
+        for (int v = 0; v < VARIANTS; v++)
+            if (wanted[v] && !bad[v])
+                bad[v] = differs(parity_open((enum variant)v, q.seed), variant_names[v], &q, false,
+                                 want);
+        free_maps(&q);
+    }
+    for (int v = 0; v < VARIANTS; v++)
+        if (wanted[v])
+            parity_ok(t, !bad[v], "%s, any settings at %dx%d", variant_names[v], size[0], size[1]);
+}
+
+/* ---- sets of settings in turn */
+
+/* Width, height, channels, labels. Small: a third of the columns where the labels fit, else of the
+ * rows. */
+static struct sequence sequence_of(const int shape[4], int count, bool small) {
+    struct sequence q = {
+        .width = shape[0], .height = shape[1], .channels = shape[2], .count = count, .seed = 77};
+    if (small && shape[3] < q.width / 3)
+        q.width /= 3;
+    else if (small)
+        q.height = (q.height + 2) / 3;
+    return q;
+}
+
+static void check_sets(struct parity *t, const bool wanted[VARIANTS], const int shape[4]) {
+    static_assert((int)SCENE_SETTINGS <= (int)MAX_FRAMES, "one frame a set");
+    struct sequence q = sequence_of(shape, SCENE_SETTINGS, t->small);
+    struct outcome want[MAX_FRAMES];
+    for (int i = 0; i < q.count; i++)
+        q.params[i] = scene_params(i, shape[3]);
+    int error = run_sequence(open_plain(), &q, false, want);
+    assert(!error);
+    for (int v = 0; v < VARIANTS; v++)
+        if (wanted[v])
+            parity_ok(
+                t,
+                !differs(parity_open((enum variant)v, t->seed), variant_names[v], &q, false, want),
+                "%s, settings in turn at %dx%d, %d labels", variant_names[v], q.width, q.height,
+                shape[3]);
+}
+
+/* ---- frames that overlap, against frames one by one */
+
+enum { ORDERS = 16 };
+
+/* Settings change under way. On the shuffled backend in several orders, any of which may do what
+ * nobody waited for in time. */
+static void check_overlap(struct parity *t, const bool wanted[VARIANTS], const int shape[4],
+                          bool rectified) {
+    static const int sets[MAX_FRAMES] = {0, 0, 0, 4, 4, 1, 1, 2};
+    struct sequence q = sequence_of(shape, MAX_FRAMES, t->small);
+    struct outcome want[MAX_FRAMES];
+    int error;
+    if (rectified)
+        make_maps(&q, q.width, q.height);
+    for (int i = 0; i < q.count; i++)
+        q.params[i] = scene_params(sets[i], shape[3]);
+    error = run_sequence(open_plain(), &q, false, want);
+    assert(!error);
+    for (int v = 0; v < VARIANTS; v++) {
+        int orders = v == SHUFFLED ? ORDERS : 1;
+        bool bad = false;
+        for (int order = 0; order < orders && wanted[v] && !bad; order++)
+            bad = differs(parity_open((enum variant)v, t->seed + (uint64_t)order), variant_names[v],
+                          &q, true, want);
+        if (wanted[v])
+            parity_ok(t, !bad, "%s, overlapping frames%s", variant_names[v],
+                      rectified ? ", rectified" : "");
+    }
+    free_maps(&q);
 }
 
 int main(int argc, char **argv) {
+    static const int sizes[][2] = {{4, 1}, {5, 2}, {17, 5}, {40, 30}, {71, 33}, {130, 47}};
+    static const int shapes[][4] = {
+        {5, 3, 1, 3}, {97, 71, 3, 20}, {64, 33, 1, 16}, {41, 5, 3, 32}, {131, 40, 3, 100}};
+    /* on a GPU so large that what does not wait comes too early */
+    static const int little[4] = {41, 23, 3, 12}, large[4] = {640, 360, 3, 32};
     struct parity t = parity_begin(argc, argv);
-    parity_say_seed(&t);
-    for (int form = 0; form < FORMS; form++) {
-        const char *name = form_names[form];
-        if (!parity_wants(&t, name) || !parity_has(&t, name, open_form(form)))
-            continue;
-        for (int size = 0; size < SIZES; size++) {
-            int bad = 0;
-            for (int n = size; n < SIZES * (t.small ? 1 : 6); n += SIZES)
-                bad |= check_size(form, n, t.seed, t.small);
-            parity_ok(&t, !bad, "%s %dx%d", name, sizes[size][0], sizes[size][1]);
-        }
+    struct backend *backends[VARIANTS];
+    bool wanted[VARIANTS], on_cpu[VARIANTS], on_gpu[VARIANTS], gpu = false;
+    parity_open_all(&t, backends);
+    for (int v = 0; v < VARIANTS; v++) {
+        wanted[v] = backends[v];
+        on_cpu[v] = wanted[v] && v < CUDA_PLAIN;
+        on_gpu[v] = wanted[v] && v >= CUDA_PLAIN;
+        gpu = gpu || on_gpu[v];
+    }
+    parity_close_all(backends);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        check_any_settings(&t, wanted, sizes[i]);
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        check_sets(&t, wanted, shapes[i]);
+    for (int rectified = 0; rectified < 2; rectified++) {
+        check_overlap(&t, on_cpu, little, rectified);
+        if (gpu)
+            check_overlap(&t, on_gpu, t.small ? little : large, rectified);
     }
     return parity_end(&t);
 }

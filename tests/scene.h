@@ -6,7 +6,7 @@
 #ifndef LIVESTEREO_SCENE_H
 #define LIVESTEREO_SCENE_H
 
-#include "capture/frame.h"
+#include "image/frame.h"
 #include "gpu/stereo_private.h"
 
 #include <assert.h>
@@ -24,12 +24,12 @@ static inline uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) { /* Murmu
 
 /* Disparity of the surface seen at (x, y) of the right view: 2..about labels - 2. */
 static inline int scene_disparity(int x, int y, int width, int height, int labels) {
-    int most = labels - 2;
+    int maximum = labels - 2;
     if (x > width / 2 && x < width / 2 + width / 5 && y > height / 4 && y < height * 3 / 4)
-        return most;
+        return maximum;
     if (x > width / 8 && x < width / 3 && y > height / 3)
-        return most / 2;
-    return 1 + most * y / (4 * height);
+        return maximum / 2;
+    return 1 + maximum * y / (4 * height);
 }
 
 /* Fills an image pair; the right view is the texture, the left one sees it moved (nearest wins). */
@@ -74,9 +74,9 @@ static const char *const scene_settings[] = {
     "bp_levels=3",
     "data_cost=ssd cost_color=0 cross_rounds=2 min_confidence=20 fill=0 bp_iterations=3 "
     "subpixel=equiangular",
-    "data_cost=census bp_resting=1 bp_iterations=12 edge_levels=1 min_disparity=1 "
+    "data_cost=census bp_fast_converging=1 bp_iterations=12 edge_levels=1 min_disparity=1 "
     "right_iterations=-1",
-    "bp_resting=1 bp_rest_threshold=0.02 bp_iterations=20 bp_levels=10",
+    "bp_fast_converging=1 bp_convergence_threshold=0.02 bp_iterations=20 bp_levels=10",
     "bp_iterations=0 bp_levels=2",
     "bp_iterations=1 bp_levels=1 outside_cost=0.5 discontinuity_weight=0.05",
 };

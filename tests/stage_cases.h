@@ -1,500 +1,444 @@
 /*
- * Random but repeatable inputs for every stage, for parity between backends: the same seed builds
- * the same arguments on any backend. Every buffer lies between guard bytes. No GLib: this builds
- * where only gcc and make are. Used by one thread.
+ * The arguments of every stage, random but repeatable: case_add_stage() adds a stage, and before it
+ * those whose results it works on, to a list of passes. A new stage needs a case_##name
+ * here.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_CASES_H
 #define LIVESTEREO_STAGE_CASES_H
 
-#include "gpu/backend.h"
+#include "tests/pass_case.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* ---- what several stages take */
 
-enum fill { FILL_ZERO, FILL_MOST, FILL_RANDOM, FILL_COUNT };
-enum { GUARD = 256, BUFFERS_MOST = 24, GUARD_BYTE = 0xa5 };
-
-/* One stage's buffers on one backend. */
-struct stage_case {
-    struct backend *backend;
-    uint64_t random;
-    int fill;
-    int count;
-    uint8_t *base[BUFFERS_MOST]; /* the backend's, guards included */
-    size_t bytes[BUFFERS_MOST];
-};
-
-/* What a case is made from; printed when it fails. */
-struct stage_shape {
-    int width, height, labels, channels, fill;
-    int rho, truncation, iteration, variant;
-    uint64_t seed;
-};
-
-static inline uint32_t case_draw(struct stage_case *c) { /* xorshift64* (Vigna 2016) */
-    c->random ^= c->random >> 12;
-    c->random ^= c->random << 25;
-    c->random ^= c->random >> 27;
-    return (uint32_t)(c->random * 0x2545f4914f6cdd1du >> 32);
+static inline struct grid case_grid(struct pass_case *c) {
+    struct label_space space = {
+        .u_min = case_between(c, -5, 30), .u_count = c->shape.labels, .v_count = 1};
+    return grid_make(c->shape.width, c->shape.height, space);
 }
 
-static inline uint32_t case_value(struct stage_case *c, uint32_t most) {
-    uint32_t drawn = case_draw(c);
-    return c->fill == FILL_ZERO ? 0 : c->fill == FILL_MOST ? most : drawn % (most + 1);
-}
-
-/* Sends count elements of size bytes to the backend between guards; returns where they are. */
-static inline void *case_send(struct stage_case *c, const void *data, size_t bytes) {
-    assert(c->count < BUFFERS_MOST);
-    uint8_t *host = malloc(bytes + 2 * GUARD);
-    uint8_t *there = c->backend->alloc(c->backend, bytes + 2 * GUARD);
-    assert(host && there);
-    memset(host, GUARD_BYTE, bytes + 2 * GUARD);
-    memcpy(host + GUARD, data, bytes);
-    c->backend->upload(c->backend, there, host, bytes + 2 * GUARD);
-    assert(!c->backend->finish(c->backend));
-    free(host);
-    c->base[c->count] = there;
-    c->bytes[c->count++] = bytes;
-    return there + GUARD;
-}
-
-static inline uint8_t *case_bytes(struct stage_case *c, size_t count, uint32_t most) {
-    uint8_t *host = calloc(count + 1, 1);
-    assert(host);
-    for (size_t i = 0; i < count; i++)
-        host[i] = (uint8_t)case_value(c, most);
-    uint8_t *there = case_send(c, host, count);
-    free(host);
-    return there;
-}
-
-/* A table of costs that no longer changes from number flat on. */
-static inline uint8_t *case_lut(struct stage_case *c, int flat) {
-    uint8_t *host = calloc(COST_LUT, 1);
-    assert(host);
-    for (int i = 0; i < COST_LUT; i++)
-        host[i] = i <= flat ? (uint8_t)case_value(c, COST_MOST / 2) : host[flat];
-    uint8_t *there = case_send(c, host, COST_LUT);
-    free(host);
-    return there;
-}
-
-static inline uint16_t *case_shorts(struct stage_case *c, size_t count, uint32_t most) {
-    uint16_t *host = calloc(count + 1, sizeof(*host));
-    assert(host);
-    for (size_t i = 0; i < count; i++)
-        host[i] = (uint16_t)case_value(c, most);
-    uint16_t *there = case_send(c, host, count * sizeof(*host));
-    free(host);
-    return there;
-}
-
-static inline uint32_t *case_words(struct stage_case *c, size_t count) {
-    uint32_t *host = calloc(count + 1, sizeof(*host));
-    assert(host);
-    for (size_t i = 0; i < count; i++)
-        host[i] = case_value(c, UINT32_MAX - 1);
-    uint32_t *there = case_send(c, host, count * sizeof(*host));
-    free(host);
-    return there;
-}
-
-/* 62 bits each. */
-static inline uint64_t *case_census(struct stage_case *c, size_t count) {
-    uint64_t *host = calloc(count + 1, sizeof(*host));
-    assert(host);
-    for (size_t i = 0; i < count; i++)
-        host[i] = (uint64_t)case_value(c, UINT32_MAX - 1) << 30 ^ case_value(c, UINT32_MAX >> 2);
-    uint64_t *there = case_send(c, host, count * sizeof(*host));
-    free(host);
-    return there;
-}
-
-/* Disparities in [0, most] px and a share of unknown ones. */
-static inline int16_t *case_disparities(struct stage_case *c, size_t count, int most) {
-    int16_t *host = calloc(count + 1, sizeof(*host));
-    assert(host);
-    for (size_t i = 0; i < count; i++)
-        host[i] = (int16_t)(case_draw(c) % 4 ? (int)case_value(c, (uint32_t)most * 16) : UNKNOWN);
-    int16_t *there = case_send(c, host, count * sizeof(*host));
-    free(host);
-    return there;
-}
-
-static inline struct arms *case_arms(struct stage_case *c, int width, int height,
-                                     uint32_t longest_x, uint32_t longest_y) {
-    size_t count = (size_t)width * (size_t)height;
-    struct arms *host = calloc(count + 1, sizeof(*host));
-    assert(host);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            uint8_t *l = host[(size_t)y * width + x].length;
-            l[UP] = (uint8_t)stage_min(y, (int)case_value(c, longest_y));
-            l[DOWN] = (uint8_t)stage_min(height - 1 - y, (int)case_value(c, longest_y));
-            l[LEFT] = (uint8_t)stage_min(x, (int)case_value(c, longest_x));
-            l[RIGHT] = (uint8_t)stage_min(width - 1 - x, (int)case_value(c, longest_x));
-        }
-    struct arms *there = case_send(c, host, count * sizeof(*host));
-    free(host);
-    return there;
-}
-
-static inline struct rectify_point *case_map(struct stage_case *c, int width, int height) {
-    size_t count = (size_t)width * (size_t)height;
-    struct rectify_point *host = calloc(count + 1, sizeof(*host));
-    assert(host);
-    for (size_t i = 0; i < count; i++) { /* some of it outside the picture */
-        host[i].x = (int32_t)case_value(c, 32 * (uint32_t)width + 320) - 160;
-        host[i].y = (int32_t)case_value(c, 32 * (uint32_t)height + 320) - 160;
-    }
-    struct rectify_point *there = case_send(c, host, count * sizeof(*host));
-    free(host);
-    return there;
-}
-
-static inline struct grid case_grid(int width, int height, int labels) {
-    return (struct grid){width, height, (width + 1) / 2, labels,
-                         (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK};
-}
-
-/* Runs one stage on a freshly built case. */
-static inline void case_run(struct stage_case *c, enum stage stage, const struct stage_shape *s);
-
-/* Compares the buffers of two cases, guards included. 0 when all bytes are the same and no guard
- * was touched. */
-static inline int case_compare(struct stage_case *a, struct stage_case *b) {
-    int differ = a->count != b->count;
-    for (int i = 0; i < a->count && !differ; i++) {
-        size_t all = a->bytes[i] + 2 * GUARD;
-        uint8_t *one = malloc(all), *two = malloc(all);
-        assert(one && two);
-        a->backend->download(a->backend, one, a->base[i], all);
-        b->backend->download(b->backend, two, b->base[i], all);
-        if (a->backend->finish(a->backend) || b->backend->finish(b->backend) ||
-            memcmp(one, two, all))
-            differ = i + 1;
-        for (size_t k = 0; k < GUARD; k++)
-            if (one[k] != GUARD_BYTE || one[all - 1 - k] != GUARD_BYTE)
-                differ = i + 1;
-        free(one);
-        free(two);
-    }
-    return differ;
-}
-
-/* Leaves a buffer out of the comparison. */
-static inline void case_forget(struct stage_case *c, const void *buffer) {
-    int i = 0;
-    while (c->base[i] + GUARD != (const uint8_t *)buffer)
-        i++;
-    c->backend->release(c->backend, c->base[i]);
-    c->count--;
-    memmove(c->base + i, c->base + i + 1, (size_t)(c->count - i) * sizeof(c->base[0]));
-    memmove(c->bytes + i, c->bytes + i + 1, (size_t)(c->count - i) * sizeof(c->bytes[0]));
-}
-
-static inline void case_free(struct stage_case *c) {
-    for (int i = 0; i < c->count; i++)
-        c->backend->release(c->backend, c->base[i]);
-    c->count = 0;
-}
-
-/* ---- the stages' arguments */
-
-static inline struct taps case_taps(struct stage_case *c, int radius) {
-    struct taps taps = {.radius = radius};
+/* Taps that sum to 1 << 14, as Gaussian ones do. */
+static inline struct taps case_taps(struct pass_case *c) {
+    struct taps taps = {.radius = case_between(c, 1, MAX_TAPS - 1)};
     int rest = 1 << 14;
-    for (int k = 1; k <= radius; k++) {
-        taps.q14[k] = (int16_t)(case_draw(c) % (uint32_t)(8192 / (2 * radius) + 1));
+    for (int k = 1; k <= taps.radius; k++) {
+        taps.q14[k] = (int16_t)case_between(c, 0, 8192 / (2 * taps.radius));
         rest -= 2 * taps.q14[k];
     }
     taps.q14[0] = (int16_t)rest;
     return taps;
 }
 
-static inline struct message_args case_message(struct stage_case *c, const struct stage_shape *s) {
-    struct message_args a = {.grid = case_grid(s->width, s->height, s->labels),
-                             .iteration = s->iteration};
-    size_t volume = grid_volume(&a.grid);
-    if (s->variant & 1)
-        a.cost16 = case_shorts(c, volume, COST_SATURATION);
-    else
-        a.cost8 = case_bytes(c, volume, COST_MOST);
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.message[r] = case_bytes(c, volume, (uint32_t)s->truncation);
-    if (s->variant & 2) {
-        int fill = c->fill;
-        c->fill = FILL_RANDOM;
-        a.classes = case_bytes(c, (size_t)s->width * (size_t)s->height, 255);
-        c->fill = fill;
-    }
-    a.flags = case_bytes(c, grid_pixels(&a.grid), 255);
-    if (s->variant & 8)
-        a.heat = case_bytes(c, (size_t)(tile_columns(s->width) * tile_rows(s->height)), 1);
-    a.threshold = s->variant >> 2 & 7;
+/* Arms that stay inside the picture. */
+static inline struct arms *case_random_arms(struct pass_case *c, int longest_x, int longest_y) {
+    int w = c->shape.width, h = c->shape.height;
+    struct arms *arms = case_add_rows(c, w, h, sizeof(*arms));
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            uint8_t *l = arms[y * w + x].length;
+            l[UP] = (uint8_t)stage_min(y, (int)case_value(c, (uint32_t)longest_y));
+            l[DOWN] = (uint8_t)stage_min(h - 1 - y, (int)case_value(c, (uint32_t)longest_y));
+            l[LEFT] = (uint8_t)stage_min(x, (int)case_value(c, (uint32_t)longest_x));
+            l[RIGHT] = (uint8_t)stage_min(w - 1 - x, (int)case_value(c, (uint32_t)longest_x));
+        }
+    return arms;
+}
+
+/* Disparities from 0 to maximum px, a quarter of them unknown. */
+static inline int16_t *case_disparities(struct pass_case *c, int maximum) {
+    int w = c->shape.width, h = c->shape.height;
+    int16_t *map = case_add_rows(c, w, h, sizeof(*map));
+    for (int i = 0; i < w * h; i++)
+        map[i] =
+            (int16_t)(draw(&c->random_contents) % 4 ? (int)case_value(c, 16 * (uint32_t)maximum)
+                                                    : UNKNOWN);
+    return map;
+}
+
+static inline uint8_t *case_classes(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    uint8_t *classes = case_add_rows(c, w, h, 1);
+    for (int i = 0; i < w * h; i++)
+        classes[i] = (uint8_t)draw(&c->random_contents);
+    return classes;
+}
+
+/* rho and T of the four classes: the extremes, no slope, slopes beyond T, T/rho from 1 to 20. */
+static inline void case_envelopes(struct pass_case *c, uint8_t rho[4], uint8_t truncation[4]) {
+    static const int rhos[] = {0, 1, 7, 40, 120, 255}, truncations[] = {0, 1, 9, 100, 254, 255};
     for (int i = 0; i < 4; i++) {
-        a.rho[i] = (uint8_t)(s->rho >> i);
-        a.truncation[i] = (uint8_t)(s->truncation >> i);
+        int kind = case_between(c, 0, 4), maximum = case_one_of(c, truncations, 6);
+        maximum = kind == 0 ? maximum : case_between(c, 0, MAX_TRUNCATION);
+        truncation[i] = (uint8_t)maximum;
+        rho[i] = (uint8_t)(kind <= 1   ? case_one_of(c, rhos, 6)
+                           : kind == 2 ? case_between(c, maximum, 255)
+                                       : maximum / case_between(c, 1, 20));
     }
+}
+
+/* ---- pictures */
+
+static inline void case_remap(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct remap_args a = {.width = w,
+                           .channels = channels,
+                           .source_width = w + case_between(c, 0, 2),
+                           .source_height = h + case_between(c, 0, 1),
+                           .row_shift = case_between(c, -40, 40),
+                           .samples = case_between(c, 0, 3)};
+    a.step = a.samples * case_between(c, 25, 35);
+    a.source = case_bytes(c, a.source_width, a.source_height, channels, 255);
+    if (case_between(c, 0, 4)) { /* some of it outside the picture */
+        struct rectify_point *map = case_add_rows(c, w, h, sizeof(*map));
+        for (int i = 0; i < w * h; i++) {
+            map[i].x = (int32_t)case_value(c, 32 * (uint32_t)w + 320) - 160;
+            map[i].y = (int32_t)case_value(c, 32 * (uint32_t)h + 320) - 160;
+        }
+        a.map = map;
+    }
+    a.out = case_bytes(c, w, h, channels, 255);
+    case_add_pass(c, STAGE_remap, &a, w, h);
+}
+
+static inline void case_grey(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct grey_args a = {.width = w, .channels = c->shape.channels};
+    a.source = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_grey, &a, w, h);
+}
+
+static inline void case_smooth_x(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct smooth_x_args a = {.width = w, .channels = c->shape.channels, .taps = case_taps(c)};
+    a.source = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_shorts(c, w, h, a.channels, 65535);
+    case_add_pass(c, STAGE_smooth_x, &a, w, h);
+}
+
+static inline void case_smooth_y(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct smooth_y_args a = {
+        .width = w, .height = h, .channels = c->shape.channels, .taps = case_taps(c)};
+    a.source = case_shorts(c, w, h, a.channels, 255 * 256);
+    a.out = case_bytes(c, w, h, a.channels, 255);
+    case_add_pass(c, STAGE_smooth_y, &a, w, h);
+}
+
+static inline void case_census(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct census_args a = {.width = w, .height = h};
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.out = case_add_rows(c, w, h, sizeof(*a.out));
+    case_add_pass(c, STAGE_census, &a, w, h);
+}
+
+static inline void case_arms(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct arms_args a = {.width = w,
+                          .height = h,
+                          .channels = c->shape.channels,
+                          .longest_x = case_between(c, 1, 63),
+                          .longest_y = case_between(c, 0, 63),
+                          .step = case_between(c, 5, 40)};
+    a.image = case_bytes(c, w, h, a.channels, (uint32_t)case_between(c, 10, 60));
+    a.out = case_add_rows(c, w, h, sizeof(*a.out));
+    case_add_pass(c, STAGE_arms, &a, w, h);
+}
+
+static inline void case_edges(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct edges_args a = {.width = w, .height = h, .channels = c->shape.channels, .step = {4, 20}};
+    a.image = case_bytes(c, w, h, a.channels, 40);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_edges, &a, w, h);
+}
+
+static inline void case_downsample_edges(struct pass_case *c) {
+    int w = (c->shape.width + 1) / 2, h = (c->shape.height + 1) / 2;
+    struct downsample_edges_args a = {
+        .fine_width = c->shape.width, .fine_height = c->shape.height, .width = w};
+    a.fine = case_classes(c);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_downsample_edges, &a, w, h);
+}
+
+/* ---- the cost volume */
+
+static inline struct cost_args case_cost_args(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct cost_args a = {.grid = case_grid(c),
+                          .channels = c->shape.channels,
+                          .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
+                          .sign = case_between(c, 0, 1) ? 1 : -1,
+                          .outside = (uint8_t)case_between(c, 0, MAX_COST)};
+    if (case_between(c, 0, 9) == 0) /* all outside */
+        a.grid.space.u_min = -2 * w - c->shape.labels;
+    int flat = case_between(c, 0, 2) ? COST_LUT - 1 : case_between(c, 1, 200);
+    uint8_t *lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
+    memset(lut + flat, lut[flat], (size_t)(COST_LUT - flat)); /* it no longer changes from there */
+    a.lut = lut;
+    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
+    if (a.kind != DATA_COST_CENSUS) {
+        a.reference = case_bytes(c, w, h, a.channels, 255);
+        a.target = case_bytes(c, w, h, a.channels, 255);
+    }
+    if (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS) { /* 62 bits each */
+        a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+        a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+    }
+    a.cost = case_volume8(c, &a.grid, 255);
     return a;
 }
 
-static inline void run_image_stage(struct stage_case *c, enum stage stage,
-                                   const struct stage_shape *s) {
-    int w = s->width, h = s->height, ch = s->channels;
-    size_t pixels = (size_t)w * (size_t)h, samples = pixels * (size_t)ch;
-    struct backend *b = c->backend;
-    if (stage == STAGE_remap) {
-        int sw = w + s->variant % 3, sh = h + s->variant % 2;
-        struct remap_args a = {case_bytes(c, (size_t)sw * (size_t)sh * (size_t)ch, 255),
-                               s->variant % 5 ? case_map(c, w, h) : NULL,
-                               case_bytes(c, samples, 255),
-                               w,
-                               ch,
-                               sw,
-                               sh,
-                               s->variant % 7 * 11 - 33,
-                               s->variant % 4,
-                               s->variant % 4 * 30};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_grey) {
-        struct grey_args a = {case_bytes(c, samples, 255), case_bytes(c, pixels, 255), w, ch};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_smooth_x) {
-        struct smooth_x_args a = {case_bytes(c, samples, 255), case_shorts(c, samples, 65535), w,
-                                  ch, case_taps(c, 1 + s->variant % 12)};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_smooth_y) {
-        struct smooth_y_args a = {
-            case_shorts(c, samples, 65280),   case_bytes(c, samples, 255), w, h, ch,
-            case_taps(c, 1 + s->variant % 12)};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_census) {
-        struct census_args a = {case_bytes(c, pixels, 255),
-                                (uint64_t *)case_bytes(c, 8 * pixels, 255), w, h};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_arms) {
-        struct arms_args a = {case_bytes(c, samples, 60),
-                              case_arms(c, w, h, 63, 63),
-                              w,
-                              h,
-                              ch,
-                              1 + s->variant * 2,
-                              s->variant,
-                              20};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_edges) {
-        struct edges_args a = {
-            case_bytes(c, samples, 40), case_bytes(c, pixels, 255), w, h, ch, {4, 20}};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_edges_halve) {
-        int cw = (w + 1) / 2, chh = (h + 1) / 2;
-        struct edges_halve_args a = {case_bytes(c, pixels, 255),
-                                     case_bytes(c, (size_t)cw * (size_t)chh, 255), w, h, cw};
-        b->run(b, stage, &a, cw, chh);
+static inline void case_cost(struct pass_case *c) {
+    struct cost_args a = case_cost_args(c);
+    case_add_pass(c, STAGE_cost, &a, a.grid.width, a.grid.height);
+}
+
+static inline struct cost_smooth_args case_cost_smooth_args(struct pass_case *c) {
+    struct cost_smooth_args a = {.grid = case_grid(c), .taps = case_taps(c)};
+    a.source = case_volume8(c, &a.grid, MAX_COST);
+    a.between = case_volume16(c, &a.grid, 256 * MAX_COST);
+    a.out = case_volume8(c, &a.grid, 255);
+    return a;
+}
+
+static inline void case_cost_smooth_x(struct pass_case *c) {
+    struct cost_smooth_args a = case_cost_smooth_args(c);
+    case_add_pass(c, STAGE_cost_smooth_x, &a, a.grid.width, a.grid.height);
+}
+
+static inline void case_cost_smooth_y(struct pass_case *c) {
+    struct cost_smooth_args a = case_cost_smooth_args(c);
+    case_add_pass(c, STAGE_cost_smooth_y, &a, a.grid.width, a.grid.height);
+}
+
+static inline struct cross_args case_cross_args(struct pass_case *c) {
+    struct cross_args a = {.grid = case_grid(c)};
+    a.longest_x = case_between(c, 0, 3) ? case_between(c, 1, 63) : 63;
+    a.longest_y = case_between(c, 0, 3) ? case_between(c, 0, 8) : 63;
+    a.arms = case_random_arms(c, a.longest_x, a.longest_y);
+    a.source = case_volume8(c, &a.grid, MAX_COST);
+    a.between = case_volume16(c, &a.grid, MAX_COST);
+    a.out = case_volume8(c, &a.grid, 255);
+    return a;
+}
+
+static inline void case_cross_x(struct pass_case *c) {
+    struct cross_args a = case_cross_args(c);
+    case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
+}
+
+/* The pass along columns needs sums that belong to the arms. */
+static inline void case_cross_y(struct pass_case *c) {
+    struct cross_args a = case_cross_args(c);
+    case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
+    case_add_pass(c, STAGE_cross_y, &a, a.grid.width, a.grid.height);
+    c->passes[c->pass_count - 1].fenced = true;
+}
+
+static inline struct downsample_cost_args case_downsample_args(struct pass_case *c,
+                                                               struct grid fine) {
+    struct downsample_cost_args a = {.grid = grid_coarser(&fine), .fine = fine};
+    a.cost = case_volume16(c, &a.grid, 65535);
+    return a;
+}
+
+static inline void case_downsample_cost(struct pass_case *c) {
+    struct downsample_cost_args a = case_downsample_args(c, case_grid(c));
+    if (case_between(c, 0, 1))
+        a.fine16 = case_volume16(c, &a.fine, COST_SATURATION);
+    else
+        a.fine8 = case_volume8(c, &a.fine, MAX_COST);
+    case_add_pass(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
+}
+
+/* ---- messages and labels */
+
+/* Without active tiles. */
+static inline struct message_args case_message_args(struct pass_case *c) {
+    struct message_args a = {.grid = case_grid(c), .iteration = case_between(c, 0, 5)};
+    if (case_between(c, 0, 1))
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+    else
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+    if (case_between(c, 0, 1))
+        a.classes = case_classes(c);
+    case_envelopes(c, a.rho, a.truncation);
+    return a;
+}
+
+/* Some tiles active or all of them, some marked before, some counts. */
+static inline void case_tiles(struct pass_case *c, struct message_args *a) {
+    size_t tiles = (size_t)tile_count(a->grid.width, a->grid.height);
+    a->next_active =
+        case_randomise(c, case_add_table(c, tiles * sizeof(*a->next_active)), 2, 65535);
+    if (case_between(c, 0, 3)) {
+        uint16_t *active = case_add_table(c, tiles * sizeof(*active));
+        for (size_t i = 0; i < tiles; i++)
+            active[i] = (uint16_t)(a->iteration - (draw(&c->random_contents) % 3 == 0));
+        a->active = active;
     }
+    if (case_between(c, 0, 1))
+        a->updates = case_randomise(c, case_add_table(c, 8 * sizeof(*a->updates)), 4, 65535);
+    a->threshold = case_between(c, 0, 1) ? case_between(c, 0, 80) : 0;
 }
 
-/* What makes a volume may make the next level's in passing. */
-static inline struct halve_args case_half(struct stage_case *c, struct grid fine,
-                                          const uint8_t *cost) {
-    struct grid coarse = case_grid((fine.width + 1) / 2, (fine.height + 1) / 2, fine.labels);
-    return (struct halve_args){coarse, fine, cost, NULL,
-                               case_shorts(c, grid_volume(&coarse), 65535)};
+static inline void case_message(struct pass_case *c) {
+    struct message_args a = case_message_args(c);
+    if (case_between(c, 0, 1))
+        case_tiles(c, &a);
+    case_add_pass(c, STAGE_message, &a, a.grid.half, a.grid.height);
 }
 
-static inline void run_cost_stage(struct stage_case *c, enum stage stage,
-                                  const struct stage_shape *s) {
-    int w = s->width, h = s->height;
-    struct grid g = case_grid(w, h, s->labels);
-    size_t pixels = (size_t)w * (size_t)h, volume = grid_volume(&g);
-    struct backend *b = c->backend;
-    if (stage == STAGE_cost) {
-        size_t samples = pixels * (size_t)s->channels;
-        struct cost_args a = {.grid = g,
-                              .channels = s->channels,
-                              .kind = s->variant % 5,
-                              .min_disparity = s->variant < 27
-                                                   ? s->variant / 5 % 3 * 5 - 5
-                                                   : -2 * w - s->labels, /* all outside */
-                              .sign = s->variant % 2 ? 1 : -1,
-                              .outside = 77};
-        a.base = case_bytes(c, samples, 255);
-        a.other = case_bytes(c, samples, 255);
-        a.census_base = case_census(c, pixels);
-        a.census_other = case_census(c, pixels);
-        a.lut = case_lut(c, s->variant % 3 ? COST_LUT : 1 + s->variant * 4);
-        a.census_lut = case_bytes(c, CENSUS_LUT, COST_MOST / 2);
-        a.cost = case_bytes(c, volume, 255);
-        struct halve_args half = case_half(c, g, a.cost);
-        if (!(s->variant & 4)) {
-            b->run(b, stage, &a, w, h);
-        } else if (!b->cost_and_halve || !b->cost_and_halve(b, &a, &half)) {
-            b->run(b, stage, &a, w, h);
-            b->run(b, STAGE_halve, &half, half.grid.width, half.grid.height);
-        }
-    } else if (stage == STAGE_cost_smooth_x || stage == STAGE_cost_smooth_y) {
-        struct cost_smooth_args a = {
-            g, case_bytes(c, volume, COST_MOST), case_shorts(c, volume, 256 * COST_MOST),
-            case_bytes(c, volume, COST_MOST), case_taps(c, 1 + s->variant % 12)};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_cross_x || stage == STAGE_cross_y) {
-        int at_once = stage == STAGE_cross_y && s->variant & 1; /* both passes, where offered */
-        int longest_x = at_once ? 1 + 2 * s->variant : 63,
-            longest_y = at_once ? s->variant % 6 : 63;
-        struct arms *arms = case_arms(c, w, h, (uint32_t)longest_x, (uint32_t)longest_y);
-        struct cross_args a = {g,
-                               arms,
-                               case_bytes(c, volume, COST_MOST),
-                               case_shorts(c, volume, COST_MOST),
-                               case_bytes(c, volume, 255),
-                               longest_x,
-                               longest_y};
-        struct halve_args half = case_half(c, g, a.out);
-        int with_half = at_once && s->variant & 2, done = 0;
-        if (at_once && b->cross) {
-            done = b->cross(b, &a, with_half ? &half : NULL);
-        } else {
-            b->run(b, STAGE_cross_x, &a, w, h); /* the y pass needs sums that belong to the arms */
-            if (stage == STAGE_cross_y)
-                b->run(b, stage, &a, w, h);
-        }
-        if (with_half && !done)
-            b->run(b, STAGE_halve, &half, half.grid.width, half.grid.height);
-        if (at_once)
-            case_forget(c, a.between);
-    } else if (stage == STAGE_halve) {
-        struct grid coarse = case_grid((w + 1) / 2, (h + 1) / 2, s->labels);
-        struct halve_args a = {.grid = coarse, .fine = g};
-        if (s->variant & 1)
-            a.fine16 = case_shorts(c, volume, COST_SATURATION);
-        else
-            a.fine8 = case_bytes(c, volume, COST_MOST);
-        a.cost = case_shorts(c, grid_volume(&coarse), 65535);
-        b->run(b, stage, &a, coarse.width, coarse.height);
+static inline void case_zero_messages(struct pass_case *c) {
+    struct zero_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+    case_add_pass(c, STAGE_zero_messages, &a, a.grid.half, a.grid.height);
+}
+
+static inline void case_upsample_messages(struct pass_case *c) {
+    struct upsample_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    a.coarse = grid_coarser(&a.grid);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a.parent[r] = case_volume8(c, &a.coarse, MAX_TRUNCATION);
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
     }
+    case_add_pass(c, STAGE_upsample_messages, &a, a.grid.half, a.grid.height);
 }
 
-static inline void run_bp_stage(struct stage_case *c, enum stage stage,
-                                const struct stage_shape *s) {
-    struct grid g = case_grid(s->width, s->height, s->labels);
-    struct grid coarse = case_grid((s->width + 1) / 2, (s->height + 1) / 2, s->labels);
-    size_t pixels = (size_t)s->width * (size_t)s->height, volume = grid_volume(&g);
-    struct backend *b = c->backend;
-    if (stage == STAGE_silence || stage == STAGE_widen) {
-        struct widen_args a = {.grid = g, .coarse = coarse, .colour = s->variant & 1};
-        struct silence_args q = {.grid = g, .colour = s->variant & 1};
-        for (int r = 0; r < DIRECTIONS; r++) {
-            a.parent[r] = case_bytes(c, grid_volume(&coarse), 255);
-            a.message[r] = q.message[r] = case_bytes(c, volume, 255);
-        }
-        b->run(b, stage, stage == STAGE_widen ? (const void *)&a : &q, g.half, g.height);
-    } else if (stage == STAGE_message || stage == STAGE_message_resting) {
-        struct message_args a = case_message(c, s);
-        b->run(b, stage, &a, g.half, g.height);
-    } else if (stage == STAGE_tally) {
-        struct tally_args a = {g, case_bytes(c, grid_pixels(&g), 255),
-                               case_words(c, (size_t)s->height), s->variant & 1};
-        b->run(b, stage, &a, 1, s->height);
-    } else if (stage == STAGE_pick) {
-        struct pick_args a = {
-            .grid = g, .min_disparity = s->variant - 4, .subpixel = s->variant % 3};
-        a.cost = case_bytes(c, volume, COST_MOST);
-        for (int r = 0; r < DIRECTIONS; r++)
-            a.message[r] = case_bytes(c, volume, (uint32_t)s->truncation);
-        a.label = case_shorts(c, pixels, 65535);
-        a.disparity = (int16_t *)case_shorts(c, pixels, 65535);
-        a.confidence = case_bytes(c, pixels, 255);
-        b->run(b, stage, &a, s->width, s->height);
-    }
+static inline void case_clear_tiles(struct pass_case *c) {
+    int tiles = case_between(c, 1, 200);
+    struct clear_tiles_args a = {.update_count = case_between(c, 0, tiles)};
+    a.active = case_randomise(c, case_add_table(c, (size_t)tiles * sizeof(*a.active)), 2, 65535);
+    if (case_between(c, 0, 1))
+        a.updates =
+            case_randomise(c, case_add_table(c, (size_t)tiles * sizeof(*a.updates)), 4, 65535);
+    case_add_pass(c, STAGE_clear_tiles, &a, tiles, 1);
 }
 
-static inline void run_refine_stage(struct stage_case *c, enum stage stage,
-                                    const struct stage_shape *s) {
-    int w = s->width, h = s->height;
-    size_t pixels = (size_t)w * (size_t)h;
-    struct backend *b = c->backend;
-    const int16_t *map = case_disparities(c, pixels, stage_min(w, s->labels));
-    int16_t *out = case_disparities(c, pixels, 1);
-    if (stage == STAGE_check) {
-        struct check_args a = {.left = map,
-                               .out = out,
-                               .width = w,
-                               .range = s->labels,
-                               .tolerance = s->variant * 8 - 8,
-                               .min_confidence = s->variant % 3 * 60};
-        a.right = s->variant & 1 ? case_disparities(c, pixels, stage_min(w, s->labels)) : NULL;
-        a.confidence = case_bytes(c, pixels, 255);
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_fill) {
-        struct fill_args a = {map, out, w, h, s->variant & 1, !(s->variant & 1)};
-        b->run(b, stage, &a, w, h);
-    } else if (stage == STAGE_median) {
-        int above = s->variant / 4 % 2 * (h / 2);
-        struct median_args a = {.source = map,
-                                .first_row = above,
-                                .out = out,
-                                .width = w,
-                                .height = h,
-                                .channels = s->channels,
-                                .radius = 1 + s->variant % 4};
-        a.image = case_bytes(c, pixels * (size_t)s->channels, 255);
-        a.weight = case_shorts(c, 256, 256);
-        b->run(b, stage, &a, w, h - above);
-    } else if (stage >= STAGE_speckle_start && stage <= STAGE_speckle_drop) {
-        struct speckle_args a = {map, out, case_words(c, pixels), case_words(c, pixels),
-                                 w,   h,   16 * (1 + s->variant), (uint32_t)(1 + s->variant * 3)};
-        for (int i = STAGE_speckle_start; i <= (int)stage;
-             i++) /* each works on what the one before left */
-            b->run(b, (enum stage)i, &a, w, h);
-        if (stage ==
-            STAGE_speckle_join) /* the forest's shape is free, the sizes of its patches are not */
-            b->run(b, STAGE_speckle_count, &a, w, h);
-        if (stage >= STAGE_speckle_join)
-            case_forget(c, a.parent);
-    }
+/* Labels of messages in memory. */
+static inline struct wta_args case_wta_args(struct pass_case *c, struct grid grid,
+                                            const uint8_t *cost,
+                                            uint8_t *const message[DIRECTIONS]) {
+    int w = grid.width, h = grid.height;
+    struct wta_args a = {.grid = grid, .cost = cost, .subpixel = case_between(c, 0, 2)};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = message[r];
+    a.label = case_shorts(c, w, h, 1, 65535);
+    a.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    return a;
 }
 
-static inline void run_warm_stage(struct stage_case *c, enum stage stage,
-                                  const struct stage_shape *s) {
-    int w = s->width, h = s->height;
-    size_t pixels = (size_t)w * (size_t)h, samples = pixels * (size_t)s->channels;
-    struct backend *b = c->backend;
-    if (stage == STAGE_change) {
-        struct change_args a = {.width = w, .height = h, .channels = s->channels};
-        a.now = case_bytes(c, samples, 255);
-        a.before = case_bytes(c, samples, 255);
-        a.change = case_words(c, (size_t)(2 * tile_columns(w) * tile_rows(h)));
-        b->run(b, stage, &a, tile_columns(w), tile_rows(h));
-    } else if (stage == STAGE_settle) {
-        struct message_args m = case_message(c, s);
-        struct settle_args a = {.grid = m.grid,
-                                .classes = m.classes,
-                                .min_disparity = s->variant - 4,
-                                .colour = s->iteration & 1};
-        a.cost = case_bytes(c, grid_volume(&a.grid), COST_MOST);
-        a.label = case_shorts(c, pixels, (uint32_t)stage_min(s->labels - 1, 3));
-        a.disparity = (int16_t *)case_shorts(c, pixels, 65535);
-        a.confidence = case_bytes(c, pixels, 255);
-        memcpy(a.rho, m.rho, sizeof(a.rho));
-        memcpy(a.truncation, m.truncation, sizeof(a.truncation));
-        b->run(b, stage, &a, a.grid.half, h);
-    }
+static inline void case_winner_takes_all(struct pass_case *c) {
+    struct grid grid = case_grid(c);
+    const uint8_t *cost = case_volume8(c, &grid, MAX_COST);
+    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    uint8_t *message[DIRECTIONS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        message[r] = case_volume8(c, &grid, maximum);
+    struct wta_args a = case_wta_args(c, grid, cost, message);
+    case_add_pass(c, STAGE_winner_takes_all, &a, grid.width, grid.height);
 }
 
-static inline void case_run(struct stage_case *c, enum stage stage, const struct stage_shape *s) {
-    c->random = s->seed * 0x9e3779b97f4a7c15u + 1;
-    c->fill = s->fill;
-    run_image_stage(c, stage, s);
-    run_cost_stage(c, stage, s);
-    run_bp_stage(c, stage, s);
-    if (stage >= STAGE_check && stage <= STAGE_speckle_drop)
-        run_refine_stage(c, stage, s);
-    run_warm_stage(c, stage, s);
+static inline void case_icm(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct icm_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    a.cost = case_volume8(c, &a.grid, MAX_COST);
+    if (case_between(c, 0, 1))
+        a.classes = case_classes(c);
+    a.label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 3));
+    a.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    case_envelopes(c, a.rho, a.truncation);
+    case_add_pass(c, STAGE_icm, &a, a.grid.half, h);
+}
+
+/* ---- disparity maps */
+
+static inline void case_check(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, maximum = stage_min(w, c->shape.labels);
+    struct check_args a = {.width = w,
+                           .range = c->shape.labels,
+                           .tolerance = case_between(c, -1, 20) * 8,
+                           .min_confidence = case_between(c, 0, 2) * 60};
+    a.left = case_disparities(c, maximum);
+    if (case_between(c, 0, 1))
+        a.right = case_disparities(c, maximum);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_check, &a, w, h);
+}
+
+static inline void case_speckles(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct speckle_args a = {.width = w,
+                             .height = h,
+                             .range = 16 * case_between(c, 1, 30),
+                             .size = (uint32_t)case_between(c, 1, 90)};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.out = case_disparities(c, 1);
+    a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
+    a.count = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.count)), 4, UINT32_MAX);
+    for (int stage = STAGE_speckle_start; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+    if (last >= STAGE_speckle_join) /* the forest's shape is free, its trees are not */
+        case_compare_only(c, a.parent, COMPARE_NOTHING);
+    if (last == STAGE_speckle_join)
+        case_add_pass(c, STAGE_speckle_count, &a, w, h);
+}
+
+static inline void case_speckle_start(struct pass_case *c) {
+    case_speckles(c, STAGE_speckle_start);
+}
+static inline void case_speckle_join(struct pass_case *c) {
+    case_speckles(c, STAGE_speckle_join);
+}
+static inline void case_speckle_count(struct pass_case *c) {
+    case_speckles(c, STAGE_speckle_count);
+}
+static inline void case_speckle_drop(struct pass_case *c) {
+    case_speckles(c, STAGE_speckle_drop);
+}
+
+static inline void case_fill(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, along_columns = case_between(c, 0, 1);
+    struct fill_args a = {.width = w, .height = h, .dx = !along_columns, .dy = along_columns};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_fill, &a, w, h);
+}
+
+static inline void case_median(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct median_args a = {.width = w,
+                            .height = h,
+                            .channels = c->shape.channels,
+                            .radius = case_between(c, 1, 4),
+                            .first_row = case_between(c, 0, 1) * (h / 2)};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
+    a.out = (int16_t *)case_shorts(c, w, h - a.first_row, 1, 65535);
+    case_add_pass(c, STAGE_median, &a, w, h - a.first_row);
+}
+
+/* ---- all stages */
+
+typedef void case_maker(struct pass_case *c);
+
+static inline void case_add_stage(struct pass_case *c, enum stage stage) {
+    static case_maker *const makers[STAGE_COUNT] = {
+#define STAGE_ROW(name, ...) case_##name,
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+    };
+    makers[stage](c);
 }
 
 #endif

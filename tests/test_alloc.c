@@ -4,8 +4,8 @@
  * said. The Makefile links this program with --wrap for the functions below.
  * SPDX-License-Identifier: MIT
  */
-#include "app/live.h"
-#include "capture/picture.h"
+#include "app/live/live.h"
+#include "image/picture.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
 
@@ -35,6 +35,12 @@ void *__wrap_calloc(size_t count, size_t bytes) {
     return fail_now() ? NULL : __real_calloc(count, bytes);
 }
 
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes) {
+    return fail_now() ? NULL : __real_realloc(memory, bytes);
+}
+
 int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes) {
@@ -50,10 +56,22 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return fail_now() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
 }
 
-/* Runs attempt with allocation 1, 2, 3 .. failing. attempt returns 0 or -errno. */
-static void fail_each(int (*attempt)(void), int least_failures) {
+static int lines; /* logged. Atomic */
+
+void __real_log_at(enum log_level level, const char *object, const char *format, ...);
+void __wrap_log_at(enum log_level level, const char *object, const char *format, ...);
+void __wrap_log_at(enum log_level level, const char *object, const char *format, ...) {
+    (void)object;
+    (void)format;
+    __atomic_add_fetch(&lines, level == LOG_ERROR, __ATOMIC_RELAXED);
+}
+
+/* Runs attempt with allocation 1, 2, 3 .. failing. attempt returns 0 or -errno, and says why but
+ * where that is left to its caller. */
+static void fail_each(int (*attempt)(void), int least_failures, bool says) {
     int failures = 0;
     for (int n = 1;; n++) {
+        __atomic_store_n(&lines, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&fails_at, n, __ATOMIC_RELAXED);
         int error = attempt();
@@ -64,6 +82,7 @@ static void fail_each(int (*attempt)(void), int least_failures) {
             break;
         }
         g_assert_true(error == -ENOMEM || error == -EAGAIN);
+        g_assert_cmpint(__atomic_load_n(&lines, __ATOMIC_RELAXED), ==, says);
         failures++;
     }
     g_assert_cmpint(failures, >=, least_failures);
@@ -71,9 +90,42 @@ static void fail_each(int (*attempt)(void), int least_failures) {
 
 static int attempt_backend(void) {
     int error;
-    struct backend *b = backend_cpu_open(3, CPU_TUNED, 0, &error);
+    struct backend *b = backend_cpu_open(3, VARIANT_OPTIMISED, &error);
     if (b)
         b->close(&b);
+    return error;
+}
+
+/* Describes and plans; what failed must not be in the way of the next list. */
+static int attempt_graph(void) {
+    struct graph *g = graph_open();
+    uint8_t memory[64];
+    void *const slots[MAX_SLOTS] = {NULL};
+    int error = g ? 0 : -ENOMEM;
+    for (int round = 0; round < 2 && !error; round++) {
+        graph_clear(g);
+        graph_import(g, memory, sizeof(memory));
+        for (int i = 0; i < 100; i++) {
+            struct grey_args a = {.source = memory, .out = memory};
+            graph_stage(g, STAGE_grey, &a, 1 + i, 1);
+        }
+        error = graph_plan(g, NULL, NULL);
+        g_assert_true(error || g->count == 100);
+        if (!error)
+            error = graph_bind(g, NULL, slots, 1);
+    }
+    int at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED); /* and now nothing fails */
+    if (error && g) {
+        graph_clear(g);
+        struct grey_args a = {.source = memory, .out = memory};
+        graph_import(g, memory, sizeof(memory));
+        graph_stage(g, STAGE_grey, &a, 1, 1);
+        g_assert_cmpint(graph_plan(g, NULL, NULL), ==, 0);
+        g_assert_cmpint(g->count, ==, 1);
+        g_assert_cmpint(graph_bind(g, NULL, slots, 1), ==, 0);
+    }
+    __atomic_store_n(&fails_at, at, __ATOMIC_RELAXED);
+    graph_close(&g);
     return error;
 }
 
@@ -89,11 +141,10 @@ static int attempt_stereo(void) {
     p.disparity_range = 16;
     p.bp_levels = 4;
     if (s && !error)
-        error = stereo_memory_shape(s, &p);
+        error = stereo_prepare(s, &p);
     p.disparity_range = 32; /* other labels: all taken anew, and more is kept */
-    p.warm_start = 1;
     if (s && !error)
-        error = stereo_memory_shape(s, &p);
+        error = stereo_prepare(s, &p);
     stereo_close(&s);
     return error;
 }
@@ -125,7 +176,7 @@ static int attempt_live(void) {
     struct source *source = source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1,
                                         &source_options, &error);
     struct stereo *stereo = stereo_open(&p, 40, 30, 3, NULL, &error);
-    g_assert_true(source && stereo && !stereo_memory_shape(stereo, &p));
+    g_assert_true(source && stereo && !stereo_prepare(stereo, &p));
     __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&fails_at, at, __ATOMIC_RELAXED);
     struct live *live = live_open(source, stereo, &p, &options, &error);
@@ -157,28 +208,32 @@ static int attempt_write(void) {
 }
 
 static void test_backend(void) {
-    fail_each(attempt_backend, 4);
+    fail_each(attempt_backend, 4, true);
+}
+static void test_graph(void) {
+    fail_each(attempt_graph, 15, false);
 }
 static void test_stereo(void) {
-    fail_each(attempt_stereo, 40);
+    fail_each(attempt_stereo, 30, true);
 }
 static void test_pool(void) {
-    fail_each(attempt_pool, 4);
+    fail_each(attempt_pool, 4, true);
 }
 static void test_synth(void) {
-    fail_each(attempt_synth, 2);
+    fail_each(attempt_synth, 2, true);
 }
 static void test_live(void) {
-    fail_each(attempt_live, 5);
+    fail_each(attempt_live, 5, true);
 }
 static void test_write(void) {
-    fail_each(attempt_write, 3);
+    fail_each(attempt_write, 3, true);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     log_set_level(LOG_ERROR);
     g_test_add_func("/alloc/backend", test_backend);
+    g_test_add_func("/alloc/graph", test_graph);
     g_test_add_func("/alloc/stereo", test_stereo);
     g_test_add_func("/alloc/pool", test_pool);
     g_test_add_func("/alloc/synth", test_synth);

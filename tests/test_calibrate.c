@@ -3,7 +3,8 @@
  * board end. Boards are drawn as corners alone, by a source that is a stand-in.
  * SPDX-License-Identifier: MIT
  */
-#include "app/calibrate.h"
+#include "app/calibrate/solution.h"
+#include "app/commands.h"
 #include "tests/stderr_of.h"
 
 #include <errno.h>
@@ -27,42 +28,44 @@ static struct source camera(void) {
                            .close = close_nothing};
 }
 
-static void begin(struct calibrate *c, struct source *source) {
+static void begin(struct views *v, struct source *source) {
     *source = camera();
-    *c = (struct calibrate){.board = board, .source = source};
-    calibrate_init(c);
+    views_init(v, source, &board);
 }
 
 /* A flat board, by hand; the left corners begin at x, y. That of pair LARGER goes on in the right
  * picture. */
-static enum verdict take(struct calibrate *c, long index, double x, double y) {
+static enum verdict take(struct views *v, long index, double x, double y) {
     float xy[2][2 * CORNERS];
     struct frame frame = {.index = index, .left_ns = index};
-    struct sight s = {&frame, {1, 1}, {xy[0], xy[1]}, {0, index == LARGER}};
-    for (int v = 0; v < 2; v++)
+    struct detection d = {.frame = &frame,
+                          .found = {true, true},
+                          .xy = {xy[0], xy[1]},
+                          .larger = {false, index == LARGER}};
+    for (int side = 0; side < 2; side++)
         for (int i = 0; i < CORNERS; i++) {
-            xy[v][2 * i] = (float)(x + 20 * (i % 9) - 30 * v);
-            xy[v][2 * i + 1] = (float)(y + 20 * (i / 9));
+            xy[side][2 * i] = (float)(x + 20 * (i % 9) - 30 * side);
+            xy[side][2 * i + 1] = (float)(y + 20 * (i / 9));
         }
-    return calibrate_consider(c, &s, true);
+    return views_consider(v, &d, true);
 }
 
 /* A view is taken once, by the same pair and by the next one of a board at rest; again when it was
  * forgotten. */
 static void test_taken_once(void) {
-    struct calibrate c;
+    struct views v;
     struct source source;
-    begin(&c, &source);
-    g_assert_cmpint(take(&c, 0, 100, 100), ==, TAKEN);
-    g_assert_cmpint(take(&c, 0, 100, 100), ==, TAKEN_BEFORE);
-    g_assert_cmpint(take(&c, 1, 100.5, 100.5), ==, TAKEN_BEFORE);
-    g_assert_cmpint(take(&c, 2, 104, 100), ==, TAKEN);
-    g_assert_cmpint(take(&c, 3, 100, 100), ==, TAKEN_BEFORE); /* the one before the last */
-    g_assert_cmpint(take(&c, LARGER, 200, 200), ==, LARGER_BOARD);
-    g_assert_cmpuint(c.views->len, ==, 2);
-    calibrate_forget(&c, 0);
-    g_assert_cmpint(take(&c, 4, 100, 100), ==, TAKEN);
-    calibrate_close(&c);
+    begin(&v, &source);
+    g_assert_cmpint(take(&v, 0, 100, 100), ==, TAKEN);
+    g_assert_cmpint(take(&v, 0, 100, 100), ==, TAKEN_BEFORE);
+    g_assert_cmpint(take(&v, 1, 100.5, 100.5), ==, TAKEN_BEFORE);
+    g_assert_cmpint(take(&v, 2, 104, 100), ==, TAKEN);
+    g_assert_cmpint(take(&v, 3, 100, 100), ==, TAKEN_BEFORE); /* the one before the last */
+    g_assert_cmpint(take(&v, LARGER, 200, 200), ==, LARGER_BOARD);
+    g_assert_cmpint(views_count(&v), ==, 2);
+    views_forget(&v, 0);
+    g_assert_cmpint(take(&v, 4, 100, 100), ==, TAKEN);
+    views_free(&v);
 }
 
 /* The first signal says at once what it does, the second ends the program. */
@@ -84,32 +87,32 @@ static void test_quit(void) {
 
 /* Those of a solution are found after others were forgotten, and not once they are themselves. */
 static void test_find(void) {
-    struct calibrate c;
+    struct views v;
     struct source source;
-    begin(&c, &source);
+    begin(&v, &source);
     for (int i = 0; i < 4; i++)
-        g_assert_cmpint(take(&c, 10 * i, 100 + 20 * i, 100), ==, TAKEN);
-    struct calibration *s = calibration_begin(&c);
-    calibrate_forget(&c, 1);
+        g_assert_cmpint(take(&v, 10 * i, 100 + 20 * i, 100), ==, TAKEN);
+    struct solution *s = solution_new(&v, DISTORTION_RADTAN, 0.5);
+    views_forget(&v, 1);
     static const int places[] = {0, -1, 1, 2};
     for (int i = 0; i < 4; i++)
-        g_assert_cmpint(calibrate_find(&c, s->pair[i]), ==, places[i]);
-    g_assert_cmpstr(c.names->pdata[1], ==, s->name[2]);
-    calibration_free(&s);
-    calibrate_close(&c);
+        g_assert_cmpint(views_find(&v, s->pair[i]), ==, places[i]);
+    g_assert_cmpstr(v.names->pdata[1], ==, s->name[2]);
+    solution_free(&s);
+    views_free(&v);
 }
 
 static void test_too_many(void) {
-    struct calibrate c;
+    struct views v;
     struct source source;
-    begin(&c, &source);
+    begin(&v, &source);
     for (int i = 0; i < COVERAGE_VIEWS_MOST; i++)
-        g_assert_cmpint(take(&c, i, 50 + 5 * (i % 64), 50 + 5 * (i / 64)), ==, TAKEN);
-    g_assert_cmpint(take(&c, 1000, 60, 300), ==, TOO_MANY);
-    g_assert_cmpuint(c.views->len, ==, COVERAGE_VIEWS_MOST);
-    calibrate_forget(&c, 7);
-    g_assert_cmpint(take(&c, 1001, 60, 300), ==, TAKEN);
-    calibrate_close(&c);
+        g_assert_cmpint(take(&v, i, 50 + 5 * (i % 64), 50 + 5 * (i / 64)), ==, TAKEN);
+    g_assert_cmpint(take(&v, 1000, 60, 300), ==, TOO_MANY);
+    g_assert_cmpint(views_count(&v), ==, COVERAGE_VIEWS_MOST);
+    views_forget(&v, 7);
+    g_assert_cmpint(take(&v, 1001, 60, 300), ==, TAKEN);
+    views_free(&v);
 }
 
 /* ---- how the threads end */
@@ -125,8 +128,8 @@ static int read_one(struct source *source, struct frame *frame) {
         return SOURCE_END;
     }
     struct image *const pictures[2] = {&frame->left, &frame->right};
-    for (int v = 0; v < 2; v++)
-        memset(pictures[v]->data, 128, image_bytes(pictures[v]));
+    for (int side = 0; side < 2; side++)
+        memset(pictures[side]->data, 128, image_bytes(pictures[side]));
     return 0;
 }
 
@@ -138,17 +141,17 @@ static void notify_nobody(void *context) {
 static void test_finder_error(void) {
     static const struct board none = {1, 1, 1, 0}; /* no board at all: the finder refuses it */
     struct source source = camera();
-    struct sight sight;
+    struct detection detection;
     int status = -ETIMEDOUT;
     source.read = read_one;
     struct stderr_of log = stderr_begin();
-    struct gather *g = gather_open(&source, &none, 0, notify_nobody, NULL);
+    struct collector *c = collector_open(&source, &none, false, notify_nobody, NULL);
     while (status == -ETIMEDOUT)
-        status = gather_take(g, 100, &sight);
+        status = collector_take(c, 100, &detection);
     atomic_store(&may_end, 1);
     g_usleep(200000); /* the capture thread ends */
-    int later = gather_take(g, 0, &sight);
-    gather_close(&g);
+    int later = collector_take(c, 0, &detection);
+    collector_close(&c);
     g_free(stderr_end(log));
     g_assert_cmpint(status, <, 0);
     g_assert_cmpint(later, ==, status);

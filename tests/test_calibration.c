@@ -7,7 +7,7 @@
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/stderr_of.h"

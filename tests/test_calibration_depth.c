@@ -6,9 +6,9 @@
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "capture/picture.h"
-#include "capture/ply.h"
-#include "gpu/stage_image.h"
+#include "image/picture.h"
+#include "image/ply.h"
+#include "gpu/stages/image.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 

@@ -3,7 +3,7 @@
  * none. Runs the binary that LIVESTEREO_BIN names (default build/livestereo).
  * SPDX-License-Identifier: MIT
  */
-#include "capture/picture.h"
+#include "image/picture.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

@@ -4,7 +4,7 @@
  */
 #include "calibration/chessboard.h"
 #include "calibration/rig_read.h"
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/recording.h"
 

@@ -3,8 +3,8 @@
  * or were exchanged, every disparity of run those of batch, --out. Runs the binary that
  * LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
  */
-#include "capture/picture.h"
-#include "capture/pixel_format.h"
+#include "image/picture.h"
+#include "image/pixel_format.h"
 #include "tests/gst_sanitizers.h"
 
 #include <glib.h>

@@ -4,7 +4,7 @@
  */
 #include "app/dataset.h"
 #include "app/metrics.h"
-#include "capture/picture.h"
+#include "image/picture.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

@@ -2,7 +2,7 @@
  * The frame pool: buffers, references, order, outliving its close, threads, failing allocations.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/frame.h"
+#include "image/frame.h"
 #include "tests/stderr_of.h"
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ static void test_buffers(void) {
         struct frame_pool *pool = pool_open(2, w, h, c, 1, NULL);
         struct frame *f = pool_take(pool);
         void *part[] = {f->left.data, f->right.data, f->rect_left.data, f->rect_right.data,
-                        f->disparity, f->confidence, f->truth,          f->seen_by_both};
+                        f->disparity, f->confidence, f->truth,          f->non_occluded};
         size_t size[] = {bytes, bytes, bytes, bytes, pixels * 2, pixels, pixels * 2, pixels};
         for (size_t k = 0; k < G_N_ELEMENTS(part); k++) { /* whole and apart from one another */
             g_assert_cmpuint((size_t)part[k] % 64, ==, 0);
@@ -63,7 +63,7 @@ static void test_without_truth(void) {
     struct frame_pool *pool = pool_open(1, 8, 8, 1, 0, NULL);
     struct frame *f = pool_take(pool);
     g_assert_null(f->truth);
-    g_assert_null(f->seen_by_both);
+    g_assert_null(f->non_occluded);
     frame_drop(&f);
     pool_close(&pool);
 }

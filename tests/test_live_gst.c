@@ -3,7 +3,7 @@
  * side by side, swap and flip, a pipeline that fails and one that ends, pipelines refused.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/source_status.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"

@@ -4,7 +4,7 @@
  * test_oracle_pipeline.c.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stages.h"
+#include "gpu/stages/stages.h"
 
 #include <glib.h>
 #include <math.h>
@@ -12,13 +12,13 @@
 #include <string.h>
 
 static struct grid make_grid(int width, int height, int labels) {
-    return (struct grid){width, height, (width + 1) / 2, labels, (labels + 15) / 16 * 16};
+    return grid_make(width, height, (struct label_space){.u_count = labels, .v_count = 1});
 }
 
-static uint8_t *random_bytes(size_t count, int most) {
+static uint8_t *random_bytes(size_t count, int maximum) {
     uint8_t *bytes = g_malloc(count + 1);
     for (size_t i = 0; i < count; i++)
-        bytes[i] = (uint8_t)g_test_rand_int_range(0, most + 1);
+        bytes[i] = (uint8_t)g_test_rand_int_range(0, maximum + 1);
     return bytes;
 }
 
@@ -27,14 +27,15 @@ static uint8_t *random_bytes(size_t count, int most) {
 static void test_message(void) {
     for (int round = 0; round < 60; round++) {
         int labels = g_test_rand_int_range(2, 70), rho = g_test_rand_int_range(0, 60);
-        int most = g_test_rand_int_range(0, 256);
-        struct message_args a = {
-            .grid = make_grid(4, 3, labels), .rho = {(uint8_t)rho}, .truncation = {(uint8_t)most}};
+        int maximum = g_test_rand_int_range(0, 256);
+        struct message_args a = {.grid = make_grid(4, 3, labels),
+                                 .rho = {(uint8_t)rho},
+                                 .truncation = {(uint8_t)maximum}};
         size_t volume = grid_volume(&a.grid);
-        a.cost8 = random_bytes(volume, COST_MOST);
+        a.cost8 = random_bytes(volume, MAX_COST);
         uint8_t *before[DIRECTIONS];
         for (int r = 0; r < DIRECTIONS; r++) {
-            a.message[r] = random_bytes(volume, most);
+            a.message[r] = random_bytes(volume, maximum);
             before[r] = g_memdup2(a.message[r], volume);
         }
         a.iteration = round & 1;
@@ -46,12 +47,12 @@ static void test_message(void) {
             for (int x = 0; x < 4; x++)
                 for (int r = 0; r < DIRECTIONS; r++) {
                     uint8_t *got = a.message[r] + grid_labels(&a.grid, x, y);
-                    if ((x + y + a.iteration) & 1) { /* not this colour's turn */
+                    if ((x + y + a.iteration) & 1) { /* the other parity's turn */
                         g_assert_cmpmem(got, a.grid.padded, before[r] + grid_labels(&a.grid, x, y),
                                         a.grid.padded);
                         continue;
                     }
-                    int h[70], least = INT_MAX;
+                    int h[70], minimum = INT_MAX;
                     for (int d = 0; d < labels; d++) {
                         h[d] = a.cost8[grid_labels(&a.grid, x, y) + d];
                         for (int s = 0; s < DIRECTIONS; s++) {
@@ -59,13 +60,13 @@ static void test_message(void) {
                             if (s != r && nx >= 0 && ny >= 0 && nx < 4 && ny < 3)
                                 h[d] += before[s ^ 1][grid_labels(&a.grid, nx, ny) + d];
                         }
-                        least = MIN(least, h[d]);
+                        minimum = MIN(minimum, h[d]);
                     }
                     for (int d = 0; d < labels; d++) {
                         int value = INT_MAX;
                         for (int e = 0; e < labels; e++)
-                            value = MIN(value, h[e] + MIN(rho * abs(d - e), most));
-                        g_assert_cmpint(got[d], ==, value - least);
+                            value = MIN(value, h[e] + MIN(rho * abs(d - e), maximum));
+                        g_assert_cmpint(got[d], ==, value - minimum);
                     }
                 }
         g_free((void *)a.cost8);
@@ -124,9 +125,19 @@ static void test_cost(void) {
                 stage_census(&(struct census_args){p, census[0], W, H}, x, y);
                 stage_census(&(struct census_args){q, census[1], W, H}, x, y);
             }
-        struct cost_args a = {
-            make_grid(W, H, L), p,    q, census[0], census[1], lut, census_lut, cost, ch, kind,
-            min_disparity,      sign, 99};
+        struct cost_args a = {.grid = make_grid(W, H, L),
+                              .reference = p,
+                              .target = q,
+                              .census_reference = census[0],
+                              .census_target = census[1],
+                              .lut = lut,
+                              .census_lut = census_lut,
+                              .cost = cost,
+                              .channels = ch,
+                              .kind = kind,
+                              .sign = sign,
+                              .outside = 99};
+        a.grid.space.u_min = min_disparity;
         for (int y = 0; y < H; y++)
             for (int x = 0; x < W; x++) {
                 stage_cost(&a, x, y);
@@ -186,7 +197,7 @@ static void test_cross(void) {
     for (int round = 0; round < 8; round++) {
         struct grid g = make_grid(W, H, L);
         size_t volume = grid_volume(&g);
-        uint8_t *image = random_bytes(W * H, 20), *cost = random_bytes(volume, COST_MOST),
+        uint8_t *image = random_bytes(W * H, 20), *cost = random_bytes(volume, MAX_COST),
                 *out = g_malloc0(volume);
         uint16_t *between = g_new0(uint16_t, volume);
         struct arms arms[W * H];
@@ -236,15 +247,15 @@ static void test_cross(void) {
     }
 }
 
-static void test_halve(void) {
+static void test_downsample_cost(void) {
     struct grid fine = make_grid(7, 5, 20), coarse = make_grid(4, 3, 20);
     uint16_t *cost = g_new0(uint16_t, grid_volume(&fine)),
              *out = g_new0(uint16_t, grid_volume(&coarse));
     for (size_t i = 0; i < grid_volume(&fine); i++)
         cost[i] = (uint16_t)g_test_rand_int_range(0, 12000);
-    struct halve_args a = {coarse, fine, NULL, cost, out};
+    struct downsample_cost_args a = {coarse, fine, NULL, cost, out};
     for (int i = 0; i < 12; i++)
-        stage_halve(&a, i % 4, i / 4);
+        stage_downsample_cost(&a, i % 4, i / 4);
     for (int y = 0; y < 3; y++)
         for (int x = 0; x < 4; x++)
             for (int d = 0; d < 20; d++) {
@@ -373,9 +384,9 @@ static void test_edges(void) {
             g_assert_cmpint(classes[y * W + x + 1] >> (2 * LEFT) & 3, ==,
                             want); /* both ends agree */
         }
-    struct edges_halve_args h = {classes, coarse, W, H, 4};
+    struct downsample_edges_args h = {classes, coarse, W, H, 4};
     for (int i = 0; i < 12; i++)
-        stage_edges_halve(&h, i % 4, i / 4);
+        stage_downsample_edges(&h, i % 4, i / 4);
     for (int y = 0; y < 3; y++)
         for (int x = 0; x + 1 < 4; x++) {
             int one = classes[2 * y * W + 2 * x + 1] >> (2 * RIGHT) & 3;
@@ -388,24 +399,24 @@ static void test_edges(void) {
 
 /* ---- labels */
 
-static void test_pick(void) {
+static void test_winner_takes_all(void) {
     enum { W = 5, H = 4, L = 12 };
     for (int round = 0; round < 30; round++) {
-        struct pick_args a = {
-            .grid = make_grid(W, H, L), .min_disparity = 3, .subpixel = round % 3};
+        struct wta_args a = {.grid = make_grid(W, H, L), .subpixel = round % 3};
         size_t volume = grid_volume(&a.grid);
         uint16_t label[W * H];
         int16_t disparity[W * H];
         uint8_t confidence[W * H];
+        a.grid.space.u_min = 3;
         a.label = label;
         a.disparity = disparity;
         a.confidence = confidence;
-        a.cost = random_bytes(volume, round < 10 ? 3 : COST_MOST); /* few values: many ties */
+        a.cost = random_bytes(volume, round < 10 ? 3 : MAX_COST); /* few values: many ties */
         for (int r = 0; r < DIRECTIONS; r++)
             a.message[r] = random_bytes(volume, round < 10 ? 1 : 255);
         for (int y = 0; y < H; y++)
             for (int x = 0; x < W; x++) {
-                stage_pick(&a, x, y);
+                stage_winner_takes_all(&a, x, y);
                 double b[L];
                 int best = 0, i = y * W + x;
                 for (int d = 0; d < L; d++) {
@@ -448,11 +459,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/message", test_message);
     g_test_add_func("/oracle/cost", test_cost);
     g_test_add_func("/oracle/cross", test_cross);
-    g_test_add_func("/oracle/halve", test_halve);
+    g_test_add_func("/oracle/downsample-cost", test_downsample_cost);
     g_test_add_func("/oracle/smooth", test_smooth);
     g_test_add_func("/oracle/remap", test_remap);
     g_test_add_func("/oracle/remap-smaller", test_remap_smaller);
     g_test_add_func("/oracle/edges", test_edges);
-    g_test_add_func("/oracle/pick", test_pick);
+    g_test_add_func("/oracle/winner-takes-all", test_winner_takes_all);
     return g_test_run();
 }

@@ -1,10 +1,10 @@
 /*
  * Oracles for whole frames: belief propagation on one row against exact dynamic programming,
- * resting at threshold 0 against plain BP, shifted textures of known disparity, refinement against
- * plain definitions.
+ * fast-converging updates at threshold 0 against plain BP, shifted textures of known disparity,
+ * refinement against plain definitions.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stage_refine.h"
+#include "gpu/stages/refine.h"
 #include "tests/scene.h"
 
 #include <glib.h>
@@ -12,7 +12,7 @@
 
 static struct stereo *open_plain(int width, int height, int channels) {
     int error;
-    struct stereo *s = stereo_open_on(backend_cpu_open(1, CPU_PLAIN, 0, &error), width, height,
+    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), width, height,
                                       channels, NULL, &error);
     g_assert_nonnull(s);
     return s;
@@ -42,49 +42,49 @@ static void test_row(void) {
         struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
         struct stereo *s = open_plain(W, 1, 1);
         g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
-        double cost[W][L], belief[W][L], jump[W], most[W];
+        double cost[W][L], belief[W][L], jump[W], maximum[W];
         for (int x = 0; x < W; x++) {
             g_assert_cmpint(stereo_probe(s, x, 0, cost[x], belief[x]), >=, 0);
             int step = x + 1 < W ? abs(f->left.data[x] - f->left.data[x + 1]) : 0;
             int edge = step >= 90 ? 2 : step >= 20 ? 1 : 0;
-            jump[x] = s->scaling.rho[edge] / s->scaling.scale;
-            most[x] = s->scaling.truncation[edge] / s->scaling.scale;
+            jump[x] = s->pipeline.scaling.rho[edge] / s->pipeline.scaling.scale;
+            maximum[x] = s->pipeline.scaling.truncation[edge] / s->pipeline.scaling.scale;
         }
         double from_left[W][L] = {{0}}, from_right[W][L] = {{0}};
         for (int x = 1; x < W; x++)
             for (int d = 0; d < L; d++) {
                 from_left[x][d] = from_right[W - 1 - x][d] = INFINITY;
                 for (int e = 0; e < L; e++) {
-                    double v = fmin(jump[x - 1] * abs(d - e), most[x - 1]);
-                    double u = fmin(jump[W - 1 - x] * abs(d - e), most[W - 1 - x]);
+                    double v = fmin(jump[x - 1] * abs(d - e), maximum[x - 1]);
+                    double u = fmin(jump[W - 1 - x] * abs(d - e), maximum[W - 1 - x]);
                     from_left[x][d] =
                         fmin(from_left[x][d], from_left[x - 1][e] + cost[x - 1][e] + v);
                     from_right[W - 1 - x][d] =
                         fmin(from_right[W - 1 - x][d], from_right[W - x][e] + cost[W - x][e] + u);
                 }
             }
-        double least = INFINITY, energy;
+        double minimum = INFINITY, energy;
         for (int x = 0; x < W; x++) {
             double exact_least = INFINITY, belief_least = INFINITY;
             for (int d = 0; d < L; d++) {
                 exact_least = fmin(exact_least, from_left[x][d] + cost[x][d] + from_right[x][d]);
                 belief_least = fmin(belief_least, belief[x][d]);
             }
-            least = fmin(least, exact_least);
+            minimum = fmin(minimum, exact_least);
             for (int d = 0; d < L; d++)
                 g_assert_cmpfloat_with_epsilon(
                     belief[x][d] - belief_least,
                     from_left[x][d] + cost[x][d] + from_right[x][d] - exact_least, 1e-6);
         }
         g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
-        g_assert_cmpfloat(energy, >=, least - 1e-6); /* equal where no label ties */
+        g_assert_cmpfloat(energy, >=, minimum - 1e-6); /* equal where no label ties */
         stereo_close(&s);
         frame_drop(&f);
         pool_close(&pool);
     }
 }
 
-static void test_resting(void) {
+static void test_fast_converging(void) {
     static const char *const settings[] = {
         "bp_iterations=9", "bp_iterations=40 bp_levels=2 cost_smoothing=off", "bp_iterations=1",
         "bp_iterations=0 bp_levels=3", "edge_levels=1 bp_levels=10"};
@@ -96,16 +96,16 @@ static void test_resting(void) {
         p.disparity_range = L;
         struct frame_pool *pools[2];
         struct frame *f[2];
-        for (int resting = 0; resting < 2; resting++) {
-            f[resting] = scene_frame(&pools[resting], W, H, 3, L, i);
+        for (int converging = 0; converging < 2; converging++) {
+            f[converging] = scene_frame(&pools[converging], W, H, 3, L, i);
             struct stereo *s = open_plain(W, H, 3);
-            p.bp_resting = resting;
-            g_assert_cmpint(stereo_run(s, &p, f[resting]), ==, 0);
+            p.bp_fast_converging = converging;
+            g_assert_cmpint(stereo_run(s, &p, f[converging]), ==, 0);
             stereo_close(&s);
         }
         g_assert_cmpmem(f[0]->disparity, W * H * 2, f[1]->disparity, W * H * 2);
         g_assert_cmpmem(f[0]->confidence, W * H, f[1]->confidence, W * H);
-        if (i == 1) { /* and somebody did rest */
+        if (i == 1) { /* and some tiles were left out */
             g_assert_cmpint(f[1]->updated_count, ==, 40);
             g_assert_cmpfloat(f[1]->updated[0], ==, 1);
             g_assert_cmpfloat(f[1]->updated[39], <, 0.9);
@@ -231,7 +231,7 @@ static void test_median(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/oracle/row", test_row);
-    g_test_add_func("/oracle/resting", test_resting);
+    g_test_add_func("/oracle/fast-converging", test_fast_converging);
     g_test_add_func("/oracle/plane", test_plane);
     g_test_add_func("/oracle/speckle", test_speckle);
     g_test_add_func("/oracle/median", test_median);

@@ -3,7 +3,7 @@
  * the whole row (DESIGN section 7). Median and speckles are in test_oracle_pipeline.c.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stages.h"
+#include "gpu/stages/stages.h"
 
 #include <glib.h>
 #include <math.h>
@@ -12,12 +12,12 @@
 enum { W = 40, H = 5, N = W * H, RANGE = 9 };
 
 /* Disparities of up to RANGE labels, in 1/16 px, flat in places so that some of them agree. */
-static void random_map(int16_t *map, int least) {
+static void random_map(int16_t *map, int minimum) {
     int flat = 0, d = 0;
     for (int i = 0; i < N; i++) {
         if (flat-- == 0) {
             flat = g_test_rand_int_range(0, 6);
-            d = 16 * least + g_test_rand_int_range(0, 16 * (RANGE - 1) + 1);
+            d = 16 * minimum + g_test_rand_int_range(0, 16 * (RANGE - 1) + 1);
         }
         map[i] = (int16_t)d;
     }
@@ -49,9 +49,9 @@ static void test_check(void) {
     for (int round = 0; round < 200; round++) {
         int16_t left[N], right[N], out[N];
         uint8_t confidence[N];
-        int warp = round % 2, least = g_test_rand_int_range(-4, 5);
-        random_map(left, least);
-        random_map(right, least);
+        int warp = round % 2, minimum = g_test_rand_int_range(-4, 5);
+        random_map(left, minimum);
+        random_map(right, minimum);
         for (int i = 0; i < N; i++) {
             confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
             int x = i % W, from = x + (int)floor(right[i] / 16.0 + 0.5);

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/output_gst.h"
-#include "capture/picture.h"
+#include "app/live/output_gst.h"
+#include "image/picture.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/stderr_of.h"
 

@@ -249,6 +249,19 @@ static void test_suggestions(void) {
     }
 }
 
+/* Files of earlier versions are read; what to write today is said. */
+static void test_old_names(void) {
+    struct params p, before;
+    char why[200];
+    params_default(&p);
+    before = p;
+    g_assert_cmpint(params_assign(&p, "warm_start=true", why, sizeof why), ==, 0);
+    g_assert_true(strstr(why, "warm_start has no effect any more"));
+    g_assert_true(params_equal(&p, &before));
+    g_assert_cmpint(params_assign(&p, "fill=false", why, sizeof why), ==, 0);
+    g_assert_cmpstr(why, ==, "");
+}
+
 static void test_locale(void) {
     if (!comma_locale())
         return;
@@ -268,6 +281,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/params/accepted", test_accepted);
     g_test_add_func("/params/short_buffers", test_short_buffers);
     g_test_add_func("/params/suggestions", test_suggestions);
+    g_test_add_func("/params/old_names", test_old_names);
     g_test_add_func("/params/locale", test_locale);
     return g_test_run();
 }

@@ -13,7 +13,7 @@
 #include <glib/gstdio.h>
 #include <limits.h>
 
-#define near(a, b, most) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, most)
+#define near(a, b, maximum) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, maximum)
 
 static void remove_file(const char *path) {
     g_autofree char *folder = g_path_get_dirname(path);
@@ -81,20 +81,20 @@ static void test_alpha(void) {
         struct rig_use use;
         g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
         for (int v = 0; v < 2; v++) {
-            int least[2] = {INT_MAX, INT_MAX}, most[2] = {0, 0};
+            int minimum[2] = {INT_MAX, INT_MAX}, maximum[2] = {0, 0};
             for (int i = 0; i < 640 * 480; i++) {
                 const int at[2] = {use.maps[v].point[i].x, use.maps[v].point[i].y};
                 for (int k = 0; k < 2; k++) {
-                    least[k] = MIN(least[k], at[k]);
-                    most[k] = MAX(most[k], at[k]);
+                    minimum[k] = MIN(minimum[k], at[k]);
+                    maximum[k] = MAX(maximum[k], at[k]);
                 }
             }
-            g_test_message("alpha %d: x %d..%d, y %d..%d of 1/32 px", alpha, least[0], most[0],
-                           least[1], most[1]);
+            g_test_message("alpha %d: x %d..%d, y %d..%d of 1/32 px", alpha, minimum[0], maximum[0],
+                           minimum[1], maximum[1]);
             const int rim = alpha ? 0 : 8; /* the inner rectangle is known at a few points */
-            g_assert_true((least[0] < -rim) == alpha && (least[1] < -rim) == alpha);
-            g_assert_true((most[0] > 32 * 639 + rim) == alpha);
-            g_assert_true((most[1] > 32 * 479 + rim) == alpha);
+            g_assert_true((minimum[0] < -rim) == alpha && (minimum[1] < -rim) == alpha);
+            g_assert_true((maximum[0] > 32 * 639 + rim) == alpha);
+            g_assert_true((maximum[1] > 32 * 479 + rim) == alpha);
         }
         rig_use_close(&use);
     }

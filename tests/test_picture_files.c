@@ -3,7 +3,7 @@
  * disparities, what cannot be read, colour maps.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "tests/stderr_of.h"
 
 #include <errno.h>

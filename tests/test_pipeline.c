@@ -3,7 +3,7 @@
  * moment, faults of source and pipeline. The source is made here, and its pairs tell their number.
  * SPDX-License-Identifier: MIT
  */
-#include "app/live.h"
+#include "app/live/live.h"
 
 #include <glib.h>
 #include <string.h>

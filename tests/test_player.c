@@ -2,7 +2,7 @@
  * The live threads as a player: pausing, stepping, seeking, loops, settings while standing still,
  * probes. Every frame is compared with one computed alone. SPDX-License-Identifier: MIT
  */
-#include "app/live.h"
+#include "app/live/live.h"
 #include "tests/stderr_of.h"
 
 #include <glib.h>

@@ -2,7 +2,7 @@
  * The frame queue: order, both policies, end of stream, time-outs, many threads at once.
  * SPDX-License-Identifier: MIT
  */
-#include "app/queue.h"
+#include "app/live/queue.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -3,7 +3,7 @@
  * kept; a killed recorder, a full disk and a disk that stands still.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/recorder.h"
 #include "capture/recorder_format.h"
 #include "capture/source_private.h"

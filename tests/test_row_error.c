@@ -5,8 +5,8 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "calibration/row_error.h"
-#include "capture/picture.h"
-#include "gpu/stage_image.h"
+#include "image/picture.h"
+#include "gpu/stages/image.h"
 #include "tests/rig_render.h"
 #include "tests/watched.h"
 

@@ -3,7 +3,7 @@
  * recordings.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/picture.h"
+#include "image/picture.h"
 #include "tests/source_open.h"
 
 #include <ftw.h>

@@ -18,7 +18,7 @@ static double warp_error(const struct frame *f, int sign, int wanted) {
         for (int x = 0; x < w; x++) {
             double at = x - sign * f->truth[y * w + x] / 16.0;
             int x0 = (int)floor(at);
-            if (f->seen_by_both[y * w + x] != wanted || at < 0 || x0 + 1 >= w)
+            if (f->non_occluded[y * w + x] != wanted || at < 0 || x0 + 1 >= w)
                 continue;
             const uint8_t *left = f->left.data + (y * w + x) * n;
             const uint8_t *right = f->right.data + (y * w + x0) * n;
@@ -74,7 +74,7 @@ static void test_synth_mask(void) {
         for (int x = 0; x < w; x++) {
             int at = (int)lrint(x - d[x] / 16.0);
             int visible = x * 16 >= d[x] && at < w && nearest[at] - d[x] <= 16;
-            int mask = f->seen_by_both[y * w + x];
+            int mask = f->non_occluded[y * w + x];
             g_assert_true(mask == 0 || mask == 255);
             agree += visible == (mask == 255);
             seen += mask == 255;
@@ -136,7 +136,7 @@ static void test_synth_deterministic(void) {
         g_assert_cmpint(fa->taken_ns, >, 0);
         int same = same_pixels(&fa->left, &fb->left) && same_pixels(&fa->right, &fb->right) &&
                    memcmp(fa->truth, fb->truth, 160 * 120 * 2) == 0 &&
-                   memcmp(fa->seen_by_both, fb->seen_by_both, 160 * 120) == 0;
+                   memcmp(fa->non_occluded, fb->non_occluded, 160 * 120) == 0;
         g_assert_cmpint(same, ==, i == 5); /* and so it moves */
         if (i == 0) {
             g_assert_false(same_pixels(&fa->left, &fc->left));
@@ -204,9 +204,9 @@ static void test_synth_row_offset(void) {
     g_assert_true(same_pixels(&a->left, &b->left));
     g_assert_cmpmem(b->right.data + 3 * row, 117 * row, a->right.data, 117 * row);
     g_assert_cmpmem(a->truth, 160 * 120 * 2, b->truth, 160 * 120 * 2);
-    g_assert_cmpmem(a->seen_by_both, 160 * 117, b->seen_by_both, 160 * 117);
+    g_assert_cmpmem(a->non_occluded, 160 * 117, b->non_occluded, 160 * 117);
     for (int i = 160 * 117; i < 160 * 120; i++) /* moved out of the right picture */
-        g_assert_cmpint(b->seen_by_both[i], ==, 0);
+        g_assert_cmpint(b->non_occluded[i], ==, 0);
     frame_drop(&a);
     frame_drop(&b);
     opened_close(&plain);

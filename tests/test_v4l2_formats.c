@@ -3,9 +3,9 @@
  * without Huffman tables, cut at every place, grey and colour; flips.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/mjpeg.h"
-#include "capture/picture.h"
-#include "capture/pixel_format.h"
+#include "image/mjpeg.h"
+#include "image/picture.h"
+#include "image/pixel_format.h"
 #include "tests/stderr_of.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * would fit, who has it open, which group may. SPDX-License-Identifier: MIT
  */
 #include "capture/device_list.h"
-#include "capture/pixel_format.h"
+#include "image/pixel_format.h"
 #include "capture/v4l2_errors.h"
 #include "capture/v4l2_modes.h"
 

@@ -1,5 +1,5 @@
 /*
- * What tests/gui/gui.h says. SPDX-License-Identifier: MIT
+ * The functions of tests/gui/gui.h. SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
@@ -68,10 +68,9 @@ long gui_number(const struct gui_program *p, const char *kind, const char *name)
 }
 
 void gui_pause(void) {
-    g_usleep(GUI_LOOK_US);
+    g_usleep(GUI_POLL_US);
 }
 
-/* The frame on screen is that of the settings and of the place asked for. */
 void gui_settle(const struct gui_program *p) {
     gui_wait_for(p, gui_is(p, "state", "current", "1"));
 }
@@ -89,7 +88,7 @@ void gui_prepare(struct gui_program *p) {
     g_free(state);
 }
 
-/* A test that fails takes its window along, so that the next one finds only its own. */
+/* The window dies with a test that fails, so that the next test finds only its own. */
 static void die_with_test(gpointer unused) {
     (void)unused;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -163,7 +162,7 @@ void gui_forget(struct gui_program *p) {
 
 /* ---- mouse and keys */
 
-/* xdotool's names of the keys that are no letters or digits. */
+/* Presses a key by the program's name for it; the table has xdotool's names where they differ. */
 static void gui_press(const char *key) {
     static const char *const names[][2] = {
         {"SPACE", "space"},
@@ -192,8 +191,7 @@ static void gui_press(const char *key) {
     gui_tool("xdotool key %s", key);
 }
 
-/* Presses the first of the keys that the program names for an action. */
-void gui_act(const struct gui_program *p, const char *name) {
+void gui_run_action(const struct gui_program *p, const char *name) {
     char *keys = gui_look(p, "key", name);
     if (!keys)
         g_error("no key is called %s", name);
@@ -210,21 +208,21 @@ static char *map_at_rest(const struct gui_program *p) {
     return text;
 }
 
-static gboolean place_in(const char *map, const char *name, struct gui_place *place) {
+static gboolean find_in(const char *map, const char *name, struct gui_rect *rect) {
     char *begin = g_strdup_printf("\nplace %s ", name), *at = strstr(map, begin);
-    gboolean there = at && sscanf(at + strlen(begin), "%d %d %d %d", &place->x, &place->y,
-                                  &place->width, &place->height) == 4;
+    gboolean there = at && sscanf(at + strlen(begin), "%d %d %d %d", &rect->x, &rect->y,
+                                  &rect->width, &rect->height) == 4;
     g_free(begin);
     return there;
 }
 
-struct gui_place gui_find(const struct gui_program *p, const char *name) {
-    struct gui_place place;
+struct gui_rect gui_find(const struct gui_program *p, const char *name) {
+    struct gui_rect rect;
     char *map = map_at_rest(p);
-    if (!place_in(map, name, &place))
+    if (!find_in(map, name, &rect))
         g_error("no widget is called %s", name);
     g_free(map);
-    return place;
+    return rect;
 }
 
 void gui_move(const struct gui_program *p, double x, double y) {
@@ -235,35 +233,34 @@ void gui_move(const struct gui_program *p, double x, double y) {
 }
 
 void gui_button(const struct gui_program *p, const char *what, int which) {
-    int wheel = which >= 4; /* turns, where a button goes down and up */
+    gboolean wheel = which >= 4; /* a click of it is one event, not two */
     long count = gui_number(p, "state", "clicks");
     count += strcmp(what, "click") == 0 && !wheel ? 2 : 1;
     gui_tool("xdotool %s %d", what, which);
     gui_wait_for(p, gui_number(p, "state", "clicks") >= count);
 }
 
-gboolean gui_in_sight(const struct gui_program *p, const char *name) {
-    struct gui_place at, panel;
+gboolean gui_is_visible(const struct gui_program *p, const char *name) {
+    struct gui_rect at, panel;
     char *map = map_at_rest(p);
-    gboolean there = place_in(map, name, &at);
-    if (there && !place_in(map, "panel.settings", &panel))
+    gboolean there = find_in(map, name, &at);
+    if (there && !find_in(map, "panel.settings", &panel))
         g_error("no panel is called settings");
     g_free(map);
     return there &&
            (at.x < panel.x || (at.y > panel.y && at.y + at.height < panel.y + panel.height));
 }
 
-/* Turns the wheel over the panel of settings until the widget is there. */
-void gui_reveal(const struct gui_program *p, const char *name) {
-    enum { TURNS = 60 };
-    if (gui_in_sight(p, name))
+void gui_scroll_to(const struct gui_program *p, const char *name) {
+    enum { CLICKS_TO_TOP = 60 };
+    if (gui_is_visible(p, name))
         return;
-    struct gui_place panel = gui_find(p, "panel.settings");
+    struct gui_rect panel = gui_find(p, "panel.settings");
     gui_move(p, panel.x + panel.width - 30, panel.y + panel.height / 2.0);
-    long count = gui_number(p, "state", "clicks") + TURNS;
-    gui_tool("xdotool click --repeat %d --delay 10 4", TURNS);
+    long count = gui_number(p, "state", "clicks") + CLICKS_TO_TOP;
+    gui_tool("xdotool click --repeat %d --delay 10 4", CLICKS_TO_TOP);
     gui_wait_for(p, gui_number(p, "state", "clicks") >= count);
-    for (int i = 0; !gui_in_sight(p, name); i++) {
+    for (int i = 0; !gui_is_visible(p, name); i++) {
         if (i == 100)
             g_error("no widget is called %s", name);
         gui_button(p, "click", 5);
@@ -271,16 +268,15 @@ void gui_reveal(const struct gui_program *p, const char *name) {
 }
 
 void gui_click(const struct gui_program *p, const char *name) {
-    gui_reveal(p, name);
-    struct gui_place at = gui_find(p, name);
+    gui_scroll_to(p, name);
+    struct gui_rect at = gui_find(p, name);
     gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
     gui_button(p, "click", 1);
 }
 
-/* Drags across a widget from one share of its width to another. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which) {
-    gui_reveal(p, name);
-    struct gui_place at = gui_find(p, name);
+    gui_scroll_to(p, name);
+    struct gui_rect at = gui_find(p, name);
     double y = at.y + at.height / 2.0;
     gui_move(p, at.x + from * at.width, y);
     gui_button(p, "mousedown", which);
@@ -296,7 +292,7 @@ char *gui_new_file(const struct gui_program *p, const char *key, const char *end
     static int count;
     char *found = NULL, *kept = g_strdup_printf("%s/kept-%d", p->folder, count++);
     g_mkdir(kept, 0777);
-    gui_act(p, key);
+    gui_run_action(p, key);
     gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
     while (!found && g_get_monotonic_time() < end) {
         GDir *dir = g_dir_open(p->output, 0, NULL);
@@ -327,7 +323,7 @@ struct image gui_shot(const struct gui_program *p) {
 
 /* Pixels of the picture's area that differ between two shots of one size. */
 long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b) {
-    struct gui_place at = gui_find(p, "picture");
+    struct gui_rect at = gui_find(p, "picture");
     g_assert_true(a->width == b->width && a->height == b->height);
     long count = 0;
     for (int y = at.y; y < at.y + at.height * 3 / 4; y++) /* messages are written below */
@@ -339,7 +335,7 @@ long gui_changed(const struct gui_program *p, const struct image *a, const struc
 }
 
 void gui_quit(struct gui_program *p) {
-    gui_act(p, "quit");
+    gui_run_action(p, "quit");
     gui_wait_end(p);
     g_assert_cmpint(p->exit_code, ==, 0);
     gui_forget(p);

@@ -1,20 +1,20 @@
 /*
  * What the GUI tests share: the real program in a real window. xdotool moves the mouse and presses
- * keys, widgets are found by their names in the file that --ui-map keeps, pictures come from the
- * program's own screenshots. Needs a display (tests/gui/display.sh makes one), xdotool, and
- * LIVESTEREO_BIN. GUI_OPTIONS adds options, such as "--set backend=cuda". One thread; what is
- * returned as char * is the caller's to g_free.
+ * keys, widgets are found by their names in the map, the file of --ui-map, and pictures come from
+ * the program's own screenshots. Needs a display (tests/gui/display.sh makes one), xdotool, and
+ * LIVESTEREO_BIN. The variable GUI_OPTIONS adds options, such as "--set backend=cuda". One thread;
+ * the caller frees each returned char * with g_free.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_GUI_H
 #define LIVESTEREO_GUI_H
 
-#include "capture/picture.h"
+#include "image/picture.h"
 
 #include <glib.h>
 
 #define GUI_WAIT_S 30
-#define GUI_LOOK_US 20000
+#define GUI_POLL_US 20000
 #define GUI_SOURCE "synth:width=160,height=120,range=16,frames=60"
 #define GUI_SETTINGS                                                                              \
     "--set disparity_range=16 --set bp_iterations=3 --set cost_smoothing=off --set lr_check=off " \
@@ -26,7 +26,7 @@ struct gui_program {
     int exit_code;
 };
 
-struct gui_place {
+struct gui_rect {
     int x, y, width, height;
 };
 
@@ -46,72 +46,78 @@ gboolean gui_is(const struct gui_program *p, const char *kind, const char *name,
 long gui_number(const struct gui_program *p, const char *kind, const char *name);
 
 void gui_pause(void);
-#define gui_wait_for(p, condition)                                             \
-    do {                                                                       \
-        gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND; \
-        while (!(condition)) {                                                 \
-            if (g_get_monotonic_time() > end) {                                \
-                char *map = NULL;                                              \
-                g_file_get_contents((p)->map, &map, NULL, NULL);               \
-                g_error("in vain: %s\n%s", #condition, map ? map : "no map");  \
-            }                                                                  \
-            gui_pause();                                                       \
-        }                                                                      \
+#define gui_wait_for(p, condition)                                                    \
+    do {                                                                              \
+        gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;        \
+        while (!(condition)) {                                                        \
+            if (g_get_monotonic_time() > end) {                                       \
+                char *map = NULL;                                                     \
+                g_file_get_contents((p)->map, &map, NULL, NULL);                      \
+                g_error("never came true: %s\n%s", #condition, map ? map : "no map"); \
+            }                                                                         \
+            gui_pause();                                                              \
+        }                                                                             \
     } while (0)
 
-/* Until the frame on screen is that of the settings and of the place asked for. */
+/* Waits until the frame on screen is the one asked for, computed with the settings of now. */
 void gui_settle(const struct gui_program *p);
 
 /* ---- the program */
 
-/* Names of the files of a test, and a state of its own. A p->folder that is there is used again,
- * with what was remembered in it. */
+/* Names the files of a test and gives it remembered settings of its own. If p->folder is set, the
+ * test goes on with what was remembered there. */
 void gui_prepare(struct gui_program *p);
 
-/* Starts a command line, which keeps p->map, in a window that gets the keys; waits for its first
+/* Starts a command line that writes p->map, gives its window the keys, and waits for its first
  * frame. */
 void gui_spawn(struct gui_program *p, const char *line);
 
-/* Both of it: starts `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
+/* Does both with `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
 void gui_start(struct gui_program *p, const char *options, const char *source);
 
-/* Until the program has ended by itself, which sets p->exit_code. */
+/* Waits until the program has ended by itself, and sets p->exit_code. */
 void gui_wait_end(struct gui_program *p);
 
-/* Frees all but the folder, in which another start finds what was remembered. */
+/* Frees all but the folder: another start finds there what was remembered. */
 void gui_forget_names(struct gui_program *p);
+
+/* Frees all and removes the folder. */
 void gui_forget(struct gui_program *p);
 
-/* By the key q; all of the above. */
+/* Presses q, waits for the end without an error, and forgets all. */
 void gui_quit(struct gui_program *p);
 void gui_remove_all(const char *path);
 
 /* ---- mouse and keys */
 
-/* Presses the first of the keys that the program names for an action. */
-void gui_act(const struct gui_program *p, const char *name);
+/* Presses the first of the keys that the map names for an action. */
+void gui_run_action(const struct gui_program *p, const char *name);
 
-/* Where the widget is once the window is at rest: what a drawing changes moves those below it in
- * the next. */
-struct gui_place gui_find(const struct gui_program *p, const char *name);
+/* Where the widget is once the window is at rest: before, a widget that changes its size still
+ * moves those below it. */
+struct gui_rect gui_find(const struct gui_program *p, const char *name);
+
 /* These two wait until the program has seen it; what: "mousedown", "mouseup" or "click". */
 void gui_move(const struct gui_program *p, double x, double y);
 void gui_button(const struct gui_program *p, const char *what, int which);
-gboolean gui_in_sight(const struct gui_program *p, const char *name);
-/* Turns the wheel over the panel of settings until the widget is there. */
-void gui_reveal(const struct gui_program *p, const char *name);
+
+gboolean gui_is_visible(const struct gui_program *p, const char *name);
+
+/* Turns the wheel over the panel of settings until the widget is visible. */
+void gui_scroll_to(const struct gui_program *p, const char *name);
 void gui_click(const struct gui_program *p, const char *name);
-/* Drags across a widget from one share of its width to another. */
+
+/* Drags across a widget; from and to are in widths of it. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which);
 
-/* Calls test with a recording of 40 side-by-side pairs of noise, 160x120 each, 20 a second, that is
- * gone afterwards; skips where it cannot be made. */
+/* Calls test with a recording of 40 side-by-side pairs of noise, 160x120 each, 20 a second, and
+ * removes it afterwards; skips the test where it cannot be made. */
 void gui_on_recording(void (*test)(const char *path));
 
 /* ---- pictures */
 
-/* Presses the key and waits for a file with that ending, which is then out of the program's
- * sight. */
+/* Presses the key of an action and waits for a file with that ending, which is then moved to where
+ * the program does not see it. */
 char *gui_new_file(const struct gui_program *p, const char *key, const char *ending);
 /* The window; picture_free it. */
 struct image gui_shot(const struct gui_program *p);

@@ -18,7 +18,7 @@ static int is_solving(const char *map) {
     static char line[1024];
     int solving = 0;
     FILE *file = fopen(map, "r");
-    while (file && !solving && fgets(line, sizeof line, file))
+    while (file && !solving && fgets(line, sizeof(line), file))
         solving = strcmp(line, "state solving 1\n") == 0;
     if (file)
         fclose(file);
@@ -28,7 +28,8 @@ static int is_solving(const char *map) {
 static unsigned answer(void) {
     static int asked;
     const char *map = getenv("LOST_CONTEXT_MAP");
-    return (map ? is_solving(map) : ++asked > GOOD_ANSWERS) ? UNKNOWN_CONTEXT_RESET : NO_ERROR;
+    int lost = map ? is_solving(map) : ++asked > GOOD_ANSWERS;
+    return lost ? UNKNOWN_CONTEXT_RESET : NO_ERROR;
 }
 
 extern reset_status epoxy_glGetGraphicsResetStatus, epoxy_glGetGraphicsResetStatusARB;

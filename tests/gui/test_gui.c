@@ -37,22 +37,22 @@ static void test_slider(void) {
     gui_wait_for(&p, gui_number(&p, "value", "bp_iterations") == value + 1);
     gui_click(&p, "bp_iterations.less");
     gui_wait_for(&p, gui_number(&p, "value", "bp_iterations") == value);
-    gui_reveal(&p, "bp_iterations");
-    struct gui_place at = gui_find(&p, "bp_iterations"); /* typed: control-click, number, return */
+    gui_scroll_to(&p, "bp_iterations");
+    struct gui_rect at = gui_find(&p, "bp_iterations"); /* typed: control-click, number, return */
     gui_move(&p, at.x + at.width / 2.0, at.y + at.height / 2.0);
     gui_tool("xdotool keydown ctrl");
     gui_button(&p, "click", 1);
     gui_tool("xdotool keyup ctrl");
-    g_usleep(10 * GUI_LOOK_US);
+    g_usleep(10 * GUI_POLL_US);
     gui_tool("xdotool key ctrl+a");
     gui_tool("xdotool type --delay 50 12");
-    g_usleep(5 * GUI_LOOK_US);
+    g_usleep(5 * GUI_POLL_US);
     gui_tool(
         "xdotool keydown Return"); /* held as long as a finger does: text sees keys by drawings */
-    g_usleep(5 * GUI_LOOK_US);
+    g_usleep(5 * GUI_POLL_US);
     gui_tool("xdotool keyup Return");
     gui_wait_for(&p, gui_number(&p, "value", "bp_iterations") == 12);
-    g_usleep(10 * GUI_LOOK_US); /* until the line of text has let go of the keys */
+    g_usleep(10 * GUI_POLL_US); /* until the line of text has let go of the keys */
     picture_free(&before);
     picture_free(&after);
     picture_free(&again);
@@ -64,7 +64,7 @@ static void test_mouse(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
-    struct gui_place at = gui_find(&p, "picture");
+    struct gui_rect at = gui_find(&p, "picture");
     double x = at.x + at.width * 0.4, y = at.y + at.height * 0.3;
     gui_move(&p, x, y);
     gui_button(&p, "click", 4);
@@ -72,7 +72,7 @@ static void test_mouse(void) {
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
     char *zoom = gui_look(&p, "state", "zoom");
     g_assert_true(g_str_has_prefix(zoom, "1.440 "));
-    gui_act(&p, "step-forward");
+    gui_run_action(&p, "step-forward");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
     g_assert_true(gui_is(&p, "state", "zoom", zoom));
     gui_drag(&p, "picture", 0.5, 0.3, 1);
@@ -82,13 +82,13 @@ static void test_mouse(void) {
     gui_button(&p, "click", 1);
     gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
     gui_wait_for(&p, gui_look(&p, "place", "probe.0") != NULL); /* answered, with its plot */
-    gui_act(&p, "unpin");
+    gui_run_action(&p, "unpin");
     gui_wait_for(&p, gui_is(&p, "state", "probes", "0"));
-    gui_act(&p, "view-points");
+    gui_run_action(&p, "view-points");
     gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
     gui_drag(&p, "picture", 0.5, 0.6, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.000 0.000"));
-    gui_act(&p, "reset-view");
+    gui_run_action(&p, "reset-view");
     gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.000 0.000"));
     g_assert_true(gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
     g_free(zoom);
@@ -98,7 +98,7 @@ static void test_mouse(void) {
 static void test_resize(void) {
     struct gui_program p = {0};
     gui_start(&p, "", GUI_SOURCE ",rate=30");
-    struct gui_place before = gui_find(&p, "picture");
+    struct gui_rect before = gui_find(&p, "picture");
     gui_tool("xdotool windowsize %s 1300 850", p.window);
     gui_wait_for(&p, gui_find(&p, "picture").width > before.width + 200);
     gui_settle(&p);
@@ -130,12 +130,12 @@ static void test_remembered(void) {
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     gui_click(&p, "preset_name");
     gui_tool("xdotool type --delay 50 mine");
-    g_usleep(5 * GUI_LOOK_US);
+    g_usleep(5 * GUI_POLL_US);
     gui_click(&p, "preset_save");
     gui_wait_for(&p, gui_look(&p, "place", "preset.mine") != NULL);
     gui_click(&p, "smooth_sigma.more");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.2"));
-    gui_act(&p, "quit");
+    gui_run_action(&p, "quit");
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);
     gui_forget_names(&p);
@@ -145,9 +145,9 @@ static void test_remembered(void) {
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.2"));
     gui_click(&p, "preset.mine");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
-    gui_act(&p, "compare");
+    gui_run_action(&p, "compare");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.2"));
-    gui_act(&p, "compare");
+    gui_run_action(&p, "compare");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     gui_settle(&p);
     gui_quit(&p);
@@ -165,14 +165,14 @@ static void test_next_start(void) {
     gui_settle(&p); /* nothing waits for it now */
     gui_click(&p, "preset_name");
     gui_tool("xdotool type --delay 50 mine");
-    g_usleep(5 * GUI_LOOK_US);
+    g_usleep(5 * GUI_POLL_US);
     gui_click(&p, "preset_save");
     gui_wait_for(&p, gui_look(&p, "place", "preset.mine") != NULL);
     gui_click(&p, "sync_tolerance_ms.reset");
     gui_wait_for(&p, gui_is(&p, "state", "next", ""));
     gui_click(&p, "preset.mine");
     gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
-    gui_act(&p, "quit");
+    gui_run_action(&p, "quit");
     gui_wait_end(&p);
     gui_forget_names(&p);
 
@@ -188,7 +188,7 @@ static void test_own_settings(void) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0"));
-    gui_act(&p, "quit");
+    gui_run_action(&p, "quit");
     gui_wait_end(&p);
     gui_forget_names(&p);
 

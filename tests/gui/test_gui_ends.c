@@ -118,7 +118,7 @@ static void play_half(const char *path) {
     g_assert_cmpint(last, >, 10);
     g_assert_cmpint(last, <, 30);
     g_assert_true(gui_is(&p, "state", "message", "the source is damaged here; see the terminal"));
-    gui_act(&p, "step-back");
+    gui_run_action(&p, "step-back");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == last - 1);
     gui_quit(&p);
 }

@@ -79,7 +79,7 @@ static void test_keys(void) {
     gui_start(&p, "--paused --rate 30", GUI_SOURCE);
     gui_settle(&p);
     for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
-        gui_act(&p, effects[i].name);
+        gui_run_action(&p, effects[i].name);
         if (effects[i].state)
             gui_wait_for(&p, gui_is(&p, "state", effects[i].state, effects[i].value) ||
                                  (g_test_message("waiting after %s for %s %s", effects[i].name,

@@ -22,16 +22,16 @@ static void values(const struct gui_program *p, const char *name, int value[2]) 
         sscanf(text, "%d %d", &value[0], &value[1]);
 }
 
-static gboolean below(const struct gui_program *p, int side, int most) {
+static gboolean below(const struct gui_program *p, int side, int max) {
     int value[2];
     values(p, "camera.brightness", value);
-    return value[side] > -99999 && value[side] < most;
+    return value[side] > -99999 && value[side] < max;
 }
 
 /* Mean grey level of the middle of the picture on screen. */
 static double level(const struct gui_program *p) {
     struct image picture = gui_shot(p);
-    struct gui_place at = gui_find(p, "picture");
+    struct gui_rect at = gui_find(p, "picture");
     double sum = 0;
     long count = 0;
     for (int y = at.y + at.height / 3; y < at.y + at.height * 2 / 3; y++)
@@ -45,7 +45,7 @@ static void test_controls(void) {
     struct gui_program p = {0};
     int value[2];
     gui_start(&p, "--view 1", CAMERAS(""));
-    gui_wait_for(&p, gui_in_sight(&p, "camera.brightness"));
+    gui_wait_for(&p, gui_is_visible(&p, "camera.brightness"));
     double before = level(&p);
     gui_drag(&p, "camera.brightness", 0.5, 0.2, 1);
     gui_wait_for(&p, below(&p, 0, -300) && below(&p, 1, -300));
@@ -57,7 +57,7 @@ static void test_controls(void) {
     gui_wait_for(&p, gui_is(&p, "control", "camera.brightness", "0 0"));
 
     gui_click(&p, "camera_link");
-    gui_wait_for(&p, gui_in_sight(&p, "camera.left.brightness"));
+    gui_wait_for(&p, gui_is_visible(&p, "camera.left.brightness"));
     gui_drag(&p, "camera.left.brightness", 0.5, 0.3, 1);
     gui_wait_for(&p, below(&p, 0, -200));
     g_assert_false(below(&p, 1, 0));
@@ -74,7 +74,7 @@ static void test_controls(void) {
 static void test_swap(void) {
     struct gui_program p = {0};
     gui_start(&p, "--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
-    gui_act(&p, "view-left");
+    gui_run_action(&p, "view-left");
     gui_wait_for(&p, gui_is(&p, "state", "view", "left"));
     while (level(&p) < 200) /* the view before it may still be on screen */
         continue;
@@ -92,7 +92,7 @@ static void test_none(void) {
     gui_settle(&p);
     g_assert_null(gui_look(&p, "place", "camera_lock"));
     gui_click(&p, "group.cameras");
-    gui_wait_for(&p, gui_in_sight(&p, "camera_swap"));
+    gui_wait_for(&p, gui_is_visible(&p, "camera_swap"));
     g_assert_null(gui_look(&p, "place", "camera_lock"));
     gui_quit(&p);
 }
@@ -110,7 +110,7 @@ static void test_banner(void) {
     long stands_at = gui_number(&p, "state", "frame");
     g_assert_cmpint(stands_at, >, 0);
     struct image picture = gui_shot(&p);
-    struct gui_place at = gui_find(&p, "picture");
+    struct gui_rect at = gui_find(&p, "picture");
     int red = 0;
     for (int x = at.x; x < at.x + at.width; x++) {
         const uint8_t *c =
@@ -146,19 +146,19 @@ static void test_record(void) {
     g_autofree char *options =
         g_strdup_printf("--out-what left --out 'gst:filesink location=%s'", raw);
     gui_start(&p, options, "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
-    gui_act(&p, "swap");
+    gui_run_action(&p, "swap");
     gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
     long first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 10); /* none on its way */
-    gui_act(&p, "record");
+    gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
-    gui_act(&p, "swap"); /* not now */
+    gui_run_action(&p, "swap"); /* not now */
     gui_wait_for(&p, gui_is(&p, "state", "message",
                             "left and right stay as they are while recording (r ends it)"));
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);
-    gui_act(&p, "record");
+    gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
     g_autofree char *path = only_file(p.output, ".mkv");
     g_autofree char *last = g_build_filename(folder, "last.png", NULL);
@@ -186,11 +186,11 @@ static void test_record_still(void) {
     gui_start(&p, "", "synth:width=160,height=120,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
-    gui_act(&p, "record");
+    gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
     gui_drag(&p, "discontinuity_weight", 0.3, 0.6, 1);
     gui_settle(&p);
-    gui_act(&p, "record");
+    gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "message", "recorded 1 pairs"));
     g_autofree char *path = only_file(p.output, ".mkv");
     g_autofree char *report =

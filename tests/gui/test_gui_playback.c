@@ -14,15 +14,15 @@ static char *batch_file(const char *source, const char *folder, long index) {
 }
 
 /* A frame sought in the window is the one that batch writes under that number. */
-static void seek_and_compare(const char *source, long least) {
+static void seek_and_compare(const char *source, long min_index) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", source);
     gui_settle(&p);
     gui_drag(&p, "seek", 0.0, 0.5, 1);
-    gui_wait_for(&p, gui_number(&p, "state", "frame") >= least);
+    gui_wait_for(&p, gui_number(&p, "state", "frame") >= min_index);
     gui_settle(&p);
     long index = gui_number(&p, "state", "frame");
-    gui_act(&p, "step-back");
+    gui_run_action(&p, "step-back");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == index - 1);
     gui_settle(&p);
     char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes, *batch_bytes;

@@ -26,7 +26,7 @@ static void test_rows(void) {
     struct gui_program p = {0};
     gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
     gui_click(&p, "group.rig");
-    gui_wait_for(&p, gui_in_sight(&p, "measure_rows"));
+    gui_wait_for(&p, gui_is_visible(&p, "measure_rows"));
     g_assert_cmpint(rows_of(&p).count, ==, 0); /* off until it is asked for */
     gui_click(&p, "measure_rows");
     gui_wait_for(&p, rows_of(&p).count > 0 && rows_of(&p).advice);
@@ -50,20 +50,20 @@ static void test_rows(void) {
 
     /* The rig's: a preset, other settings and the defaults keep it, the next start has it not. */
     gui_click(&p, "group.rig");
-    gui_wait_for(&p, !gui_in_sight(&p, "measure_rows")); /* what is below has moved up */
-    gui_reveal(&p, "preset.liang2011");
+    gui_wait_for(&p, !gui_is_visible(&p, "measure_rows")); /* what is below has moved up */
+    gui_scroll_to(&p, "preset.liang2011");
     gui_click(&p, "preset.liang2011");
     gui_wait_for(&p, gui_is(&p, "state", "message", "preset liang2011"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_act(&p, "compare"); /* B is of before the rows were moved */
+    gui_run_action(&p, "compare"); /* B is of before the rows were moved */
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_reveal(&p, "defaults");
+    gui_scroll_to(&p, "defaults");
     gui_click(&p, "defaults");
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "64"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_act(&p, "quit");
+    gui_run_action(&p, "quit");
     gui_wait_end(&p);
     gui_forget_names(&p);
     gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20");
@@ -87,7 +87,7 @@ static void test_depths(void) {
         g_strdup_printf("--calib %s --roi 200,100,320,200 --scale 0.5", calib);
     gui_start(&p, options, pair);
     gui_click(&p, "group.rig");
-    gui_wait_for(&p, gui_in_sight(&p, "depth_error"));
+    gui_wait_for(&p, gui_is_visible(&p, "depth_error"));
     /* 193.001 mm * 994.978 px / (31.086 px + 2 * 15 px of the whole) */
     g_autofree char *nearest = gui_look(&p, "state", "nearest");
     g_assert_nonnull(nearest);

@@ -46,7 +46,7 @@ static void test_close_button(void) {
     gui_forget(&p);
 }
 
-static GBytes *look_at(Display *display, Window window, struct gui_place at) {
+static GBytes *look_at(Display *display, Window window, struct gui_rect at) {
     XImage *image = XGetImage(display, window, at.x, at.y, (unsigned)at.width, (unsigned)at.height,
                               AllPlanes, ZPixmap);
     g_assert_nonnull(image);
@@ -56,7 +56,7 @@ static GBytes *look_at(Display *display, Window window, struct gui_place at) {
 }
 
 /* ms from sending a key until that part of the window shows something else. */
-static double answer_ms(Display *display, Window window, struct gui_place at) {
+static double answer_ms(Display *display, Window window, struct gui_rect at) {
     GBytes *before = look_at(display, window, at);
     gint64 begin = g_get_monotonic_time(), now = begin;
     send_key(display, window, XK_c);
@@ -89,13 +89,13 @@ static void test_answers(void) {
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
     Window window = strtoul(p.window, NULL, 10);
-    struct gui_place at = gui_find(&p, "colormap");
+    struct gui_rect at = gui_find(&p, "colormap");
     for (int i = 0; i < ANSWERS; i++) {
         ms[i] = answer_ms(display, window, at);
         g_usleep(20000 + 7919 * (gulong)i % 50000); /* not in step with anything */
     }
     XCloseDisplay(display);
-    qsort(ms, ANSWERS, sizeof ms[0], by_size);
+    qsort(ms, ANSWERS, sizeof(ms[0]), by_size);
     g_test_message("key to picture: %.1f ms median, %.1f ms 95 %%, %.1f ms longest of %d",
                    ms[ANSWERS / 2], ms[ANSWERS * 95 / 100], ms[ANSWERS - 1], ANSWERS);
     gui_quit(&p);

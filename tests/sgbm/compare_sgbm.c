@@ -7,7 +7,7 @@
  */
 #include "app/dataset.h"
 #include "app/metrics.h"
-#include "capture/frame.h"
+#include "image/frame.h"
 #include "config/params_file.h"
 #include "gpu/stereo.h"
 #include "tests/sgbm/sgbm.h"
@@ -43,7 +43,6 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     if (error)
         return error;
     p.backend = BACKEND_CPU;
-    p.warm_start = 0; /* the same pair again would not be computed */
     p.threads = threads;
     p.disparity_range = pair->disparities ? pair->disparities : p.disparity_range;
     struct stereo *s =

@@ -6,7 +6,7 @@
 #ifndef LIVESTEREO_BENCH_SGBM_H
 #define LIVESTEREO_BENCH_SGBM_H
 
-#include "capture/frame.h"
+#include "image/frame.h"
 
 #ifdef __cplusplus
 extern "C" {

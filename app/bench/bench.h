@@ -1,0 +1,48 @@
+/*
+ * Measurements of the stages: `livestereo bench` and build/bench_gpu. Needs neither GLib nor files.
+ * Results go to stdout. Nothing here is timed by a test.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BENCH_H
+#define LIVESTEREO_BENCH_H
+
+#include "gpu/backend.h"
+#include "image/frame.h"
+
+/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage().
+ * params: the settings to start from, NULL for the default ones with 7 half-steps. Returns the exit
+ * code: 0, 1 when a measurement failed, 2 on a wrong option. */
+int bench_main(int argc, char **argv, const struct params *params);
+
+struct bench_options {
+    int width, height, labels; /* 0: the table of sizes */
+    int levels, iterations;
+    int backend; /* BACKEND_* */
+    int variant; /* enum backend_variant */
+    int threads, frames, json;
+    int channels, rectify; /* rectify: pictures come unrectified */
+    struct params params;
+};
+
+/* Fast-converging updates: BP of 100 half-steps a level with active tiles against 100 and 5 plain
+ * ones, on a rectified pair with o->labels labels and the settings of Yang et al. 2006. Returns the
+ * exit code. */
+int bench_converging(const struct bench_options *o, const struct image *left,
+                     const struct image *right);
+
+/* The message stage, plain against optimised, on one core. */
+int bench_message(const struct bench_options *o);
+
+struct backend *bench_backend(const struct bench_options *o, int *error);
+
+/* GB/s, read and written, of the stage that copies most plainly; of a large block, best of
+ * several. */
+double bench_copy_gbs(struct backend *b);
+
+/* A frame's worth of time samples: value at share (0..1) of the sorted ones. Sorts in place. */
+double bench_quantile(double *values, int count, double share);
+
+/* splitmix64. */
+uint64_t bench_draw(uint64_t *state);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * What livestereo calibrate was asked to do: its options, and what follows from them.
+ * cmd_calibrate.c opens and closes it; headless.h or guide_window.h does the work. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_CALIBRATE_H
+#define LIVESTEREO_CALIBRATE_H
+
+#include "app/calibrate/views.h"
+#include "app/camera_options.h"
+#include "app/commands.h"
+
+struct calibrate_options { /* as the command line is parsed */
+    char *board, *square, *model, *output, *window, *ui_map;
+    double outlier, scale;
+    gboolean headless;
+    struct camera_options camera;
+    struct source_options source;
+};
+
+struct calibrate {
+    struct calibrate_options options;
+    enum distortion model;
+    const char *path; /* of the rig file */
+    struct source *source;
+    struct views views;
+};
+
+#endif

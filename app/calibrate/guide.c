@@ -1,0 +1,195 @@
+/*
+ * The functions of app/calibrate/guide.h. SPDX-License-Identifier: MIT
+ */
+#include "app/calibrate/guide.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the solver */
+
+static gpointer solver_thread(gpointer context) {
+    struct guide *g = context;
+    solution_run(g->solving);
+    g_atomic_int_set(&g->solved, 1);
+    window_wake(g->screen.window);
+    return NULL;
+}
+
+static void start_solver(struct guide *g) {
+    int count = views_count(&g->calibrate->views);
+    if (g->solver)
+        return;
+    if (count < BOARD_VIEWS_LEAST) {
+        screen_notify(&g->screen, "%d views; at least %d are needed, %d are good", count,
+                      BOARD_VIEWS_LEAST, COVERAGE_VIEWS_WANTED);
+        return;
+    }
+    g->solving =
+        solution_new(&g->calibrate->views, g->calibrate->model, g->calibrate->options.outlier);
+    g->solved = 0;
+    g->solver = g_thread_new("solver", solver_thread, g);
+    screen_notify(&g->screen, "solving %d views", count);
+}
+
+void guide_finish_solver(struct guide *g) {
+    const char *path = g->calibrate->path;
+    g_thread_join(g->solver);
+    g->solver = NULL;
+    if (g->solving->error) {
+        screen_notify(&g->screen,
+                      "these views do not determine the cameras (the terminal says why); take "
+                      "more, tilted and in the corners of the pictures");
+        solution_free(&g->solving);
+        return;
+    }
+    solution_free(&g->result);
+    g->result = g->solving;
+    g->solving = NULL;
+    solution_print(g->result);
+    g->written = solution_write(g->result, path) == 0;
+    if (g->written)
+        screen_notify(&g->screen, "written to %s", path);
+    else
+        screen_notify(&g->screen, "%s could not be written; see the terminal", path);
+}
+
+/* ---- views */
+
+void guide_forget(struct guide *g, int number) {
+    struct views *views = &g->calibrate->views;
+    if (number >= 0 && number < views_count(views)) {
+        screen_notify(&g->screen, "%s forgotten", (const char *)views->names->pdata[number]);
+        views_forget(views, number);
+    }
+}
+
+static void notify_too_many(struct guide *g) {
+    screen_notify(&g->screen,
+                  "%d views are the most; ENTER solves them, BACKSPACE forgets the last one",
+                  COVERAGE_VIEWS_MOST);
+}
+
+static void take_by_hand(struct guide *g) {
+    struct views *views = &g->calibrate->views;
+    enum verdict verdict = g->shown.frame ? views_consider(views, &g->shown, true) : NO_BOARD;
+    if (verdict == NO_BOARD)
+        screen_notify(&g->screen, "there is no whole board in both pictures");
+    else if (verdict == LARGER_BOARD)
+        screen_notify(&g->screen,
+                      "the board has more corners than --board says; start again with all of them");
+    else if (verdict == TOO_MANY)
+        notify_too_many(g);
+    else if (verdict == TAKEN_BEFORE)
+        screen_notify(&g->screen, "this view is taken already; move or tilt the board");
+    else
+        screen_notify(&g->screen, "taken: view %d", views_count(views));
+}
+
+/* The verdict about a pair of which no view is taken without being asked for. */
+static enum verdict look(const struct detection *d) {
+    if (!d->found[0] || !d->found[1])
+        return NO_BOARD;
+    return d->larger[0] || d->larger[1] ? LARGER_BOARD : NOT_NEW;
+}
+
+void guide_show(struct guide *g, struct detection *detection) {
+    struct views *views = &g->calibrate->views;
+    char missing[8];
+    detection_free(&g->shown);
+    g->shown = *detection;
+    g->shown_count++;
+    screen_redraw(&g->screen);
+    g->verdict = g->automatic ? views_consider(views, &g->shown, false) : look(&g->shown);
+    if (g->verdict == TAKEN)
+        screen_notify(&g->screen, "taken: view %d", views_count(views));
+    else if (g->verdict == TOO_MANY && views->stills)
+        notify_too_many(g);
+    /* Picture files are solved at their end, other views as soon as nothing is missing. */
+    if (!views->stills && !g->complete &&
+        coverage_missing(&views->coverage, missing, sizeof(missing))) {
+        g->complete = true;
+        start_solver(g);
+    }
+}
+
+void guide_end(struct guide *g, int status) {
+    g->ended = true;
+    g->status = status;
+    if (status == SOURCE_END)
+        start_solver(g);
+    else
+        screen_notify(&g->screen, "the source is lost; see the terminal");
+    screen_settle(&g->screen);
+}
+
+/* The verdict about the pair on screen, for people. */
+static void describe_verdict(const struct guide *g, char *text, size_t size) {
+    const struct board *board = &g->calibrate->views.board;
+    const bool *found = g->shown.found;
+    switch (g->verdict) {
+    case NO_BOARD:
+        if (found[0] || found[1])
+            g_snprintf(text, size, "no whole board in the %s picture", found[0] ? "right" : "left");
+        else
+            g_snprintf(text, size, "no whole board in the pictures");
+        break;
+    case LARGER_BOARD:
+        g_snprintf(text, size, "the board has more corners than %dx%d: see --board", board->cols,
+                   board->rows);
+        break;
+    case NOT_STILL:
+        g_snprintf(text, size, "hold the board still");
+        break;
+    case NOT_NEW:
+        g_snprintf(text, size,
+                   g->automatic ? "too much like a view that is taken already"
+                                : "board found; SPACE takes it");
+        break;
+    case TOO_MANY:
+        g_snprintf(text, size, "%d views are enough", COVERAGE_VIEWS_MOST);
+        break;
+    default:
+        g_snprintf(text, size, "taken");
+        break;
+    }
+}
+
+void guide_status(const struct guide *g, char *text, size_t size) {
+    if (g->solver)
+        g_snprintf(text, size, "solving");
+    else if (g->ended)
+        g_snprintf(text, size, "end of the source");
+    else if (!g->shown.frame)
+        g_snprintf(text, size, "waiting for the first pair");
+    else
+        describe_verdict(g, text, size);
+}
+
+/* ---- actions */
+
+static void forget_last(struct guide *g) {
+    guide_forget(g, views_count(&g->calibrate->views) - 1);
+}
+
+static void toggle_automatic(struct guide *g) {
+    g->automatic = !g->automatic;
+}
+
+static void quit(struct guide *g) {
+    g->quit = true;
+}
+
+const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
+    [GUIDE_TAKE] = {"SPACE", "take the view on screen", take_by_hand},
+    [GUIDE_FORGET_LAST] = {"BACKSPACE", "forget the view taken last", forget_last},
+    [GUIDE_SOLVE] = {"ENTER", "find the cameras from the views taken", start_solver},
+    [GUIDE_AUTOMATIC] = {"a", "take views that are still and new", toggle_automatic},
+    [GUIDE_QUIT] = {"q", "close the window", quit},
+};
+
+void guide_run_key(struct guide *g, const char *key) {
+    for (int i = 0; i < GUIDE_ACTIONS; i++)
+        if (strcmp(guide_actions[i].key, key) == 0)
+            guide_actions[i].run(g);
+}

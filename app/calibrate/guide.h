@@ -1,0 +1,70 @@
+/*
+ * Guided calibration: what is on screen, the solver, and what the user can do. guide_panel.h draws
+ * it, guide_window.h is its loop. Main thread; the solver has a thread of its own while it works.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_GUIDE_H
+#define LIVESTEREO_GUIDE_H
+
+#include "app/calibrate/calibrate.h"
+#include "app/calibrate/solution.h"
+#include "app/view/screen.h"
+#include "render/draw.h"
+
+struct guide {
+    struct calibrate *calibrate;
+    struct screen screen;
+    struct draw *draw;
+    struct draw_settings draw_settings;
+
+    struct detection shown; /* the pair on screen; frame NULL before the first */
+    enum verdict verdict;   /* about it */
+    long shown_count;       /* how many pairs were shown, this one included */
+    bool automatic;         /* views are taken without being asked for */
+
+    GThread *solver;          /* NULL: none works */
+    struct solution *solving; /* the solver's meanwhile */
+    int solved;               /* atomic: it has finished */
+    struct solution *result;  /* of the last one, NULL before */
+    bool written;             /* it is in the file */
+    bool complete;            /* once, nothing was missing */
+
+    bool ended; /* no more pairs will come */
+    int status; /* SOURCE_END or the -errno (logged) of that */
+    bool quit;
+};
+
+/* Takes over a detection as the one on screen, and its view where it is to be taken. */
+void guide_show(struct guide *g, struct detection *detection);
+
+/* No more pairs will come: SOURCE_END or -errno. */
+void guide_end(struct guide *g, int status);
+
+void guide_forget(struct guide *g, int number);
+
+/* Waits for the solver, shows what it found and writes the rig. */
+void guide_finish_solver(struct guide *g);
+
+/* What the user is to do now, in one line. */
+void guide_status(const struct guide *g, char *text, size_t size);
+
+/* ---- actions, of keys and buttons */
+
+enum guide_action {
+    GUIDE_TAKE,
+    GUIDE_FORGET_LAST,
+    GUIDE_SOLVE,
+    GUIDE_AUTOMATIC,
+    GUIDE_QUIT,
+    GUIDE_ACTIONS
+};
+
+struct guide_action_info {
+    const char *key, *help;
+    void (*run)(struct guide *g);
+};
+extern const struct guide_action_info guide_actions[GUIDE_ACTIONS];
+
+void guide_run_key(struct guide *g, const char *key);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * The functions of app/calibrate/guide_panel.h. SPDX-License-Identifier: MIT
+ */
+#include "app/calibrate/guide_panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    GOOD_COLOR = 0x60e060,
+    WAIT_COLOR = 0xffd080,
+    BAD_COLOR = 0xff8070,
+    NOTE_COLOR = 0x90a0b0,
+    TEXT_COLOR = 0xe0e0e0
+};
+
+static unsigned verdict_color(const struct guide *g) {
+    if (g->verdict == TAKEN)
+        return GOOD_COLOR;
+    return g->verdict == NO_BOARD || g->verdict == LARGER_BOARD ? BAD_COLOR : WAIT_COLOR;
+}
+
+/* ---- over the pictures */
+
+/* From the pixels of both pictures to the window. */
+struct transform {
+    double x, y,
+        scale;   /* of the left picture: its origin, and pixels of the window for one pixel */
+    double step; /* from the left picture to the right one */
+};
+
+static struct transform make_transform(const struct guide *g) {
+    const struct image *left = &g->shown.frame->rect_left;
+    struct transform t = {.scale = draw_scale(&g->draw_settings, left->width, left->height)};
+    draw_pixel_to_window(&g->draw_settings, left->width, left->height, 0, 0, &t.x, &t.y);
+    t.step = left->width * (1 + DRAW_ROWS_GAP) * t.scale;
+    return t;
+}
+
+static void to_window(const struct transform *t, int side, const float *xy, float out[2]) {
+    out[0] = (float)(t->x + side * t->step + t->scale * (double)xy[0]);
+    out[1] = (float)(t->y + t->scale * (double)xy[1]);
+}
+
+/* The corners of the views taken so far. */
+static void draw_taken(const struct guide *g, const struct transform *t, int side) {
+    const struct views *views = &g->calibrate->views;
+    int corners = views->board.cols * views->board.rows;
+    for (int i = 0; i < views_count(views); i++)
+        for (int k = 0; k < corners; k++) {
+            float at[2];
+            to_window(t, side, views_get(views, i)->xy[side] + 2 * k, at);
+            ui_box(g->screen.ui, (double)at[0] - 1, (double)at[1] - 1, 2, 2, 0x40b0ff, 0.5);
+        }
+}
+
+/* The corners of the pair on screen: its rows as lines, a larger square around the first corner. */
+static void draw_board(const struct guide *g, const struct transform *t, int side, unsigned color) {
+    const struct board *b = &g->calibrate->views.board;
+    const float *xy = g->shown.xy[side];
+    struct ui *ui = g->screen.ui;
+    float row[2 * BOARD_SIDE_MOST], first[2];
+    to_window(t, side, xy, first);
+    ui_outline(ui, (double)first[0] - 7, (double)first[1] - 7, 14, 14, color);
+    for (int j = 0; j < b->rows; j++) {
+        for (int i = 0; i < b->cols; i++) {
+            float *at = row + 2 * i;
+            to_window(t, side, xy + 2 * (j * b->cols + i), at);
+            ui_outline(ui, (double)at[0] - 3, (double)at[1] - 3, 6, 6, color);
+        }
+        ui_polyline(ui, row, b->cols, color);
+    }
+}
+
+void guide_panel_draw_corners(struct guide *g) {
+    struct transform t = make_transform(g);
+    for (int side = 0; side < 2; side++)
+        draw_taken(g, &t, side);
+    for (int side = 0; side < 2; side++)
+        if (g->shown.found[side])
+            draw_board(g, &t, side, verdict_color(g));
+}
+
+/* ---- beside the pictures */
+
+static void draw_head(const struct guide *g) {
+    const struct calibrate *c = g->calibrate;
+    const struct board *board = &c->views.board;
+    char text[256];
+    int used = snprintf(text, sizeof(text), "%dx%d corners, ", board->cols, board->rows);
+    if (board->metric)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "%g mm squares, ",
+                         1000 * board->square);
+    snprintf(text + used, sizeof(text) - (size_t)used, "%s lenses, %dx%d",
+             distortion_names[c->model], c->source->width, c->source->height);
+    ui_text(g->screen.ui, text);
+    if (!board->metric)
+        ui_text_color(g->screen.ui, NOTE_COLOR, "distances in squares: --square gives metres");
+}
+
+static void draw_bar(struct ui *ui, const char *name, const char *label, double ratio) {
+    double x, y, line = ui_text_height(ui), width = 23 * line, left = 7 * line;
+    ui_reserve(ui, name, width, 1.3 * line, &x, &y);
+    ui_label(ui, x, y, TEXT_COLOR, label);
+    ui_box(ui, x + left, y + 1, width - left, line, 0x303840, 1);
+    ui_box(ui, x + left, y + 1, (width - left) * ratio, line,
+           ratio > 0.999 ? GOOD_COLOR : WAIT_COLOR, 1);
+}
+
+static void draw_coverage(const struct views *views, struct ui *ui) {
+    struct coverage_shares covered;
+    char text[256];
+    coverage_measure(&views->coverage, &covered);
+    snprintf(text, sizeof(text), "views %d of %d", views_count(views), COVERAGE_VIEWS_WANTED);
+    draw_bar(ui, "bar.views", text, covered.views);
+    draw_bar(ui, "bar.image", "places", covered.image);
+    draw_bar(ui, "bar.angle", "angles", covered.angle);
+    draw_bar(ui, "bar.distance", "distances", covered.distance);
+    bool all = coverage_missing(&views->coverage, text, sizeof(text));
+    ui_text_color(ui, all ? GOOD_COLOR : WAIT_COLOR, text);
+}
+
+static void action_button(struct guide *g, const char *name, const char *label,
+                          enum guide_action action) {
+    const struct guide_action_info *info = &guide_actions[action];
+    char help[128];
+    snprintf(help, sizeof(help), "%s (%s)", info->help, info->key);
+    if (ui_button(g->screen.ui, name, label, help))
+        info->run(g);
+}
+
+static void draw_buttons(struct guide *g) {
+    const struct guide_action_info *automatic = &guide_actions[GUIDE_AUTOMATIC];
+    char label[64];
+    action_button(g, "take", "take", GUIDE_TAKE);
+    ui_same_line(g->screen.ui);
+    action_button(g, "drop", "drop last", GUIDE_FORGET_LAST);
+    ui_same_line(g->screen.ui);
+    action_button(g, "solve", "solve", GUIDE_SOLVE);
+    ui_same_line(g->screen.ui);
+    action_button(g, "quit", "quit", GUIDE_QUIT);
+    snprintf(label, sizeof(label), "%s (%s)", automatic->help, automatic->key);
+    bool on = g->automatic;
+    if (ui_checkbox(g->screen.ui, "automatic", label,
+                    "takes a view when the board is held still for half a second where none was "
+                    "yet",
+                    &on))
+        automatic->run(g);
+}
+
+/* ---- the result */
+
+static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
+    const struct camera *k = &r->rig.camera[side];
+    const double *spread = r->spread[side];
+    char text[128];
+    snprintf(text, sizeof(text), "%s: rms %.3f px, f %.1f %.1f, c %.1f %.1f",
+             side ? "right" : "left", r->rms[side], k->fx, k->fy, k->cx, k->cy);
+    ui_text(ui, text);
+    if (isfinite(spread[SPREAD_FX])) {
+        snprintf(text, sizeof(text), "    +- %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX],
+                 spread[SPREAD_FY], spread[SPREAD_CX], spread[SPREAD_CY]);
+        ui_text(ui, text);
+    }
+}
+
+/* The error of one view as a bar. */
+static void draw_view(const struct solution *s, struct ui *ui, int number, double max_error) {
+    const struct board_view *view = &s->view[number];
+    double x, y, line = ui_text_height(ui), width = 19 * line, left = 10 * line;
+    char name[32], text[64];
+    snprintf(name, sizeof(name), "view.%d", number);
+    ui_reserve(ui, name, width, 1.4 * line, &x, &y);
+    ui_label(ui, x, y, view->used ? TEXT_COLOR : NOTE_COLOR, s->name[number]);
+    ui_box(ui, x + left, y + 1, (width - left) * view->rms_stereo / max_error, line,
+           view->used ? 0x3070b0 : 0x803028, 1);
+    snprintf(text, sizeof(text), "%.3f px%s", view->rms_stereo, view->used ? "" : "  left out");
+    ui_label(ui, x + left + 4, y, view->used ? TEXT_COLOR : BAD_COLOR, text);
+}
+
+/* A line a view, with a button to forget it where it is still among those taken. */
+static void draw_views(struct guide *g) {
+    const struct solution *s = g->result;
+    double max_error = 0.2;
+    int forget = -1;
+    for (int i = 0; i < s->count; i++)
+        max_error = fmax(max_error, s->view[i].rms_stereo);
+    for (int i = 0; i < s->count; i++) {
+        char name[32];
+        draw_view(s, g->screen.ui, i, max_error);
+        int number = views_find(&g->calibrate->views, s->pair[i]);
+        if (number < 0)
+            continue;
+        ui_same_line(g->screen.ui);
+        snprintf(name, sizeof(name), "view.%d.drop", i);
+        if (ui_button(g->screen.ui, name, "x", "forget this view; ENTER solves without it"))
+            forget = number;
+    }
+    if (forget >= 0)
+        guide_forget(g, forget);
+}
+
+static void draw_result(struct guide *g) {
+    const struct board_result *r = &g->result->result;
+    struct ui *ui = g->screen.ui;
+    char text[128];
+    ui_separator(ui);
+    draw_camera(r, ui, 0);
+    draw_camera(r, ui, 1);
+    snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g +- %.2g %s", r->rig.rms,
+             rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
+    ui_text_color(ui, r->rig.rms < 0.5 ? GOOD_COLOR : WAIT_COLOR, text);
+    snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
+    ui_text(ui, text);
+    draw_views(g);
+}
+
+void guide_panel_draw(struct guide *g, int width, int height) {
+    struct ui *ui = g->screen.ui;
+    int x = g->draw_settings.width;
+    char status[256];
+    ui_panel_begin(ui, "settings", x, 0, width - x, height, UI_SCROLL);
+    draw_head(g);
+    guide_status(g, status, sizeof(status));
+    ui_text_color(ui, verdict_color(g), status);
+    draw_coverage(&g->calibrate->views, ui);
+    draw_buttons(g);
+    if (g->screen.notice[0])
+        ui_text_color(ui, TEXT_COLOR, g->screen.notice);
+    if (g->result)
+        draw_result(g);
+    ui_panel_end(ui);
+}

@@ -1,0 +1,13 @@
+/*
+ * The window of guided calibration and its loop. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_GUIDE_WINDOW_H
+#define LIVESTEREO_GUIDE_WINDOW_H
+
+#include "app/calibrate/calibrate.h"
+
+/* Until the user quits. The exit code. */
+int guide_window_run(struct calibrate *calibrate);
+
+#endif

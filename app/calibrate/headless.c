@@ -1,0 +1,110 @@
+/*
+ * The function of app/calibrate/headless.h. SPDX-License-Identifier: MIT
+ */
+#include "app/calibrate/headless.h"
+
+#include "app/calibrate/solution.h"
+#include "config/log.h"
+
+#include <stdio.h>
+
+/* Tells where in a pair of picture files the board is missing or too large. */
+static void print_missing(const struct views *views, const struct detection *d,
+                          enum verdict verdict) {
+    char name[256];
+    const char *where = "pair";
+    if (!views->stills)
+        return;
+    views->source->describe(views->source, d->frame->index, name, sizeof(name));
+    if (verdict == LARGER_BOARD) {
+        printf("%s: the board goes on beyond %dx%d corners\n", name, views->board.cols,
+               views->board.rows);
+        return;
+    }
+    if (d->found[0])
+        where = "right picture";
+    else if (d->found[1])
+        where = "left picture";
+    printf("%s: no whole board in the %s\n", name, where);
+}
+
+static void notify_nobody(void *context) {
+    (void)context;
+}
+
+/* Pairs with the board that were not taken, by why. */
+struct left_out {
+    int larger, too_many;
+};
+
+/* 0 where the views are complete, else what ended the source. */
+static int take_views(struct views *views, struct left_out *left_out) {
+    struct collector *collector =
+        collector_open(views->source, &views->board, views->stills, notify_nobody, NULL);
+    struct detection detection;
+    char missing[8];
+    int status = collector ? 0 : -ENOMEM;
+    while (collector && !quit_asked() &&
+           (status = collector_take(collector, 200, &detection)) <= 0) {
+        if (status == -ETIMEDOUT)
+            continue;
+        if (status < 0)
+            break;
+        enum verdict verdict = views_consider(views, &detection, false);
+        if (verdict == NO_BOARD || verdict == LARGER_BOARD)
+            print_missing(views, &detection, verdict);
+        left_out->larger += verdict == LARGER_BOARD;
+        left_out->too_many += verdict == TOO_MANY;
+        detection_free(&detection);
+        if (views->source->live && coverage_missing(&views->coverage, missing, sizeof(missing)))
+            break;
+    }
+    collector_close(&collector);
+    return status;
+}
+
+static void warn_left_out(const struct views *views, const struct left_out *left_out) {
+    if (left_out->larger > 0)
+        log_warning(
+            "calibrate",
+            "%d pairs are left out, for their board has more than %dx%d inner corners; count "
+            "all of them for --board",
+            left_out->larger, views->board.cols, views->board.rows);
+    if (left_out->too_many > 0)
+        log_warning("calibrate",
+                    "%d pairs with the board are left out, for %d views are the most; name fewer "
+                    "pictures to choose which ones count",
+                    left_out->too_many, COVERAGE_VIEWS_MOST);
+}
+
+/* Nothing interrupts the solver. The first signal ends the taking of a camera's views. */
+static void solve(struct solution *solution) {
+    quit_announce(
+        "livestereo: info: calibrate: ends when the views are solved, with a rig if they allow"
+        " one; Ctrl-C again ends it now, without\n");
+    log_info("calibrate", "solving %d views%s", solution->count,
+             quit_asked() ? "; Ctrl-C again ends it without a rig" : "");
+    solution_run(solution);
+    quit_announce(NULL);
+}
+
+int headless_run(struct calibrate *c) {
+    struct left_out left_out = {0};
+    int status = take_views(&c->views, &left_out), code = EXIT_DONE;
+    if (status < 0 && status != -ETIMEDOUT)
+        return EXIT_SOURCE;
+    if (quit_asked() && !c->source->live)
+        return EXIT_INTERRUPTED;
+    warn_left_out(&c->views, &left_out);
+    struct solution *solution = solution_new(&c->views, c->model, c->options.outlier);
+    solve(solution);
+    if (solution->error) {
+        code = EXIT_CALIBRATION;
+    } else {
+        solution_print(solution);
+        if (solution_write(solution, c->path) != 0)
+            code = EXIT_RUN_FAILED;
+    }
+    solution_free(&solution);
+    return code;
+}

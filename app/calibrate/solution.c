@@ -1,0 +1,82 @@
+/*
+ * The functions of app/calibrate/solution.h. SPDX-License-Identifier: MIT
+ */
+#include "app/calibrate/solution.h"
+
+#include "calibration/rig_read.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct solution *solution_new(const struct views *views, enum distortion model, double outlier_px) {
+    struct solution *s = g_new0(struct solution, 1);
+    int count = views_count(views);
+    s->board = views->board;
+    s->model = model;
+    s->outlier_px = outlier_px;
+    s->width = views->source->width;
+    s->height = views->source->height;
+    s->count = count;
+    s->view = g_new0(struct board_view, count + 1);
+    s->name = g_new0(char *, count + 1);
+    s->pair = g_memdup2(views->pairs->data, (gsize)count * sizeof(*s->pair));
+    for (int i = 0; i < count; i++) {
+        s->view[i] = views_copy(views, i);
+        s->name[i] = g_strdup(views->names->pdata[i]);
+    }
+    return s;
+}
+
+void solution_run(struct solution *s) {
+    s->error = chessboard_solve(&s->board, s->width, s->height, s->model, s->outlier_px, s->view,
+                                s->count, &s->result);
+}
+
+void solution_free(struct solution **solution) {
+    struct solution *s = *solution;
+    *solution = NULL;
+    if (!s)
+        return;
+    for (int i = 0; i < s->count; i++)
+        for (int side = 0; side < 2; side++)
+            g_free(s->view[i].xy[side]);
+    g_free(s->view);
+    g_free(s->pair);
+    g_strfreev(s->name);
+    g_free(s);
+}
+
+static void print_camera(const struct board_result *r, int side) {
+    const struct camera *k = &r->rig.camera[side];
+    const double *spread = r->spread[side];
+    printf("%-5s rms %.3f px, f %.2f %.2f, c %.2f %.2f", side ? "right" : "left", r->rms[side],
+           k->fx, k->fy, k->cx, k->cy);
+    if (isfinite(spread[SPREAD_FX]))
+        printf(" (+- %.2f %.2f, %.2f %.2f)", spread[SPREAD_FX], spread[SPREAD_FY],
+               spread[SPREAD_CX], spread[SPREAD_CY]);
+    printf("\n");
+}
+
+void solution_print(const struct solution *s) {
+    const struct board_result *r = &s->result;
+    printf("view errors, px: left right pair\n");
+    for (int i = 0; i < s->count; i++)
+        printf("  %-24s %6.3f %6.3f %6.3f%s\n", s->name[i], s->view[i].rms[0], s->view[i].rms[1],
+               s->view[i].rms_stereo, s->view[i].used ? "" : "  left out");
+    printf("%d of %d views used, %s lenses\n", r->used, s->count, distortion_names[s->model]);
+    print_camera(r, 0);
+    print_camera(r, 1);
+    printf("pair  rms %.3f px, baseline %.5g +- %.2g %s, angle +- %.3f degrees\n", r->rig.rms,
+           rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares",
+           r->spread_angle * 180 / M_PI);
+    fflush(stdout);
+}
+
+int solution_write(const struct solution *s, const char *path) {
+    int error = rig_write_opencv(path, &s->result.rig);
+    if (error)
+        return error;
+    printf("written to %s; livestereo --calib %s SOURCE uses it\n", path, path);
+    fflush(stdout);
+    return 0;
+}

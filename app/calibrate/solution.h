@@ -1,0 +1,37 @@
+/*
+ * A solution: the rig that follows from a copy of the views, which can be solved on a thread of its
+ * own while more views are taken. One thread at a time uses one of them.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SOLUTION_H
+#define LIVESTEREO_SOLUTION_H
+
+#include "app/calibrate/views.h"
+
+struct solution {
+    struct board board;
+    enum distortion model;
+    double outlier_px; /* views below this error are never left out */
+    int width, height, count;
+    struct board_view *view;
+    char **name; /* of the views, for people; NULL-terminated */
+    long *pair;  /* the source's index of each */
+    int error;   /* of the solver: 0 or -errno (logged) */
+    struct board_result result;
+};
+
+/* From the views taken so far; solution_free it. */
+struct solution *solution_new(const struct views *views, enum distortion model, double outlier_px);
+
+/* Solves it, which can take seconds. */
+void solution_run(struct solution *solution);
+
+/* The errors of the views, the cameras and the pair, to stdout. */
+void solution_print(const struct solution *solution);
+
+/* Writes the rig file and says so on stdout. 0 or -errno (logged). */
+int solution_write(const struct solution *solution, const char *path);
+
+void solution_free(struct solution **solution);
+
+#endif

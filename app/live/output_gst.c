@@ -1,0 +1,349 @@
+/*
+ * The pipeline of app/output_gst.h. Everything that may hang (a state change, a last picture that
+ * nobody takes) happens in the worker; output_close waits for it so long and no longer.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/live/output_gst.h"
+
+#include "app/commands.h"
+#include "app/live/queue.h"
+#include "image/picture.h"
+#include "config/clock.h"
+#include "config/log.h"
+
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000LL
+#define LOOK_MS 100
+#define RETRY_S 2 /* and AGAIN says so */
+#define AGAIN "it is tried again every 2 s, the picture goes on without it"
+#define END_S 3   /* for the receiver's last words */
+#define CLOSE_S 5 /* for all of the end */
+#define GRAY16 \
+    (G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY16_BE)
+
+enum what { WHAT_COLOR, WHAT_DISPARITY, WHAT_DEPTH, WHAT_LEFT, WHAT_COUNT };
+static const char *const what_names[WHAT_COUNT] = {"color", "disparity", "depth", "left"};
+
+enum state { OUT_RUNNING, OUT_FAILED, OUT_ENDED };
+
+struct output {
+    struct depth_geometry geometry;
+    enum what what;
+    GstVideoInfo info;
+    GstElement *pipeline;
+    GstAppSrc *head;
+    GstBus *bus;
+    struct queue *queue;
+    pthread_t thread;
+    atomic_long given, sent;
+    atomic_int state;
+
+    /* the worker's */
+    char *said; /* the last cause, NULL when all is well */
+    int64_t retry_ns;
+    long sent_before; /* when it was started last */
+
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
+    int done, left_behind;
+};
+
+/* ---- pictures */
+
+static void convert_row(const struct output *output, const struct frame *frame, int y,
+                        uint8_t *to) {
+    const struct params *p = &frame->params;
+    int width = frame->rect_left.width;
+    const int16_t *disparity = frame->disparity + (size_t)y * (size_t)width;
+    size_t bytes = (size_t)width * (size_t)frame->rect_left.channels;
+    switch (output->what) {
+    case WHAT_DISPARITY:
+        disp16_of(disparity, (size_t)width, (uint16_t *)(void *)to);
+        break;
+    case WHAT_DEPTH:
+        depth_map_mm(&output->geometry, disparity, width, 1, (uint16_t *)(void *)to);
+        break;
+    case WHAT_LEFT:
+        memcpy(to, frame->rect_left.data + (size_t)y * bytes, bytes);
+        break;
+    default:
+        colormap_disparity(disparity, width, 1, p->min_disparity,
+                           p->min_disparity + p->disparity_range - 1, COLORMAP_TURBO, to);
+    }
+}
+
+/* NULL where GStreamer has no memory. */
+static GstBuffer *convert(const struct output *output, const struct frame *frame) {
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, output->info.size, NULL);
+    GstMapInfo map;
+    if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE)) {
+        gst_clear_buffer(&buffer);
+        return NULL;
+    }
+    size_t stride = (size_t)GST_VIDEO_INFO_PLANE_STRIDE(&output->info, 0);
+    memset(map.data, 0, map.size); /* the gaps behind rows too */
+    for (int y = 0; y < frame->rect_left.height; y++)
+        convert_row(output, frame, y, map.data + (size_t)y * stride);
+    gst_buffer_unmap(buffer, &map);
+    return buffer;
+}
+
+static GstPadProbeReturn count_sent(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+    struct output *output = context;
+    (void)pad, (void)info;
+    atomic_fetch_add(&output->sent, 1);
+    return GST_PAD_PROBE_OK;
+}
+
+/* ---- the worker */
+
+static void start(struct output *output) {
+    gst_bus_set_flushing(output->bus, TRUE); /* what the last run left there */
+    gst_bus_set_flushing(output->bus, FALSE);
+    output->sent_before = atomic_load(&output->sent);
+    atomic_store(&output->state, OUT_RUNNING);
+    gst_element_set_state(output->pipeline, GST_STATE_PLAYING); /* a refusal comes by the bus */
+}
+
+/* The cause, once. */
+static void say(struct output *output, GstMessage *message, const char *next) {
+    GError *cause = NULL;
+    gst_message_parse_error(message, &cause, NULL);
+    if (g_strcmp0(output->said, cause->message) != 0)
+        log_warning("--out", "%s; %s", cause->message, next);
+    g_free(output->said);
+    output->said = g_strdup(cause->message);
+    g_error_free(cause);
+}
+
+static void fail(struct output *output, GstMessage *message) {
+    say(output, message, AGAIN);
+    atomic_store(&output->state, OUT_FAILED);
+    gst_element_set_state(output->pipeline, GST_STATE_NULL);
+    output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
+}
+
+static void watch(struct output *output) {
+    int state = atomic_load(&output->state);
+    if (state == OUT_FAILED && clock_ns() >= output->retry_ns)
+        start(output);
+    if (state != OUT_RUNNING)
+        return;
+    GstMessage *message = gst_bus_pop_filtered(output->bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    if (!message) {
+        if (output->said && atomic_load(&output->sent) > output->sent_before + 1) {
+            log_info("--out", "takes frames again");
+            g_clear_pointer(&output->said, g_free);
+        }
+        return;
+    }
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        fail(output, message);
+    } else {
+        log_warning("--out", "the pipeline has ended by itself; nothing more goes out");
+        atomic_store(&output->state, OUT_ENDED);
+    }
+    gst_message_unref(message);
+}
+
+/* A file gets its end, where the receiver still takes something. */
+static void finish(struct output *output) {
+    if (atomic_load(&output->state) == OUT_RUNNING) {
+        gst_app_src_end_of_stream(output->head);
+        GstMessage *message = gst_bus_timed_pop_filtered(output->bus, END_S * GST_SECOND,
+                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+            say(output, message, "the end of what was sent may be missing");
+        if (message)
+            gst_message_unref(message);
+    }
+    gst_element_set_state(output->pipeline, GST_STATE_NULL);
+}
+
+static void release(struct output *output) {
+    atomic_load(&output->sent); /* what GStreamer's thread did is seen */
+    gst_clear_object(&output->head);
+    gst_clear_object(&output->bus);
+    gst_clear_object(&output->pipeline);
+    queue_close(&output->queue);
+    g_free(output->said);
+    pthread_cond_destroy(&output->changed);
+    pthread_mutex_destroy(&output->lock);
+    g_free(output);
+}
+
+static void *work(void *context) {
+    struct output *output = context;
+    int status;
+    start(output);
+    do {
+        struct frame *frame = NULL;
+        watch(output); /* which may hang, so no frame is in hand yet */
+        status = queue_take(output->queue, LOOK_MS, &frame);
+        if (status != 0)
+            continue;
+        GstBuffer *buffer = NULL;
+        if (atomic_load(&output->state) == OUT_RUNNING)
+            buffer = convert(output, frame);
+        frame_drop(&frame);
+        if (buffer)
+            gst_app_src_push_buffer(output->head, buffer); /* drops the one before, never waits */
+    } while (status != QUEUE_END);
+    finish(output);
+    pthread_mutex_lock(&output->lock);
+    output->done = 1;
+    int left_behind = output->left_behind;
+    pthread_cond_signal(&output->changed);
+    pthread_mutex_unlock(&output->lock);
+    if (left_behind)
+        release(output);
+    return NULL;
+}
+
+/* ---- opening and closing */
+
+static int choose(struct output *output, const struct output_options *options,
+                  const struct output_about *about) {
+    const char *what = options->what ? options->what : what_names[WHAT_COLOR];
+    while (output->what < WHAT_COUNT && strcmp(what, what_names[output->what]) != 0)
+        output->what++;
+    if (output->what == WHAT_COUNT) {
+        log_error("--out-what", "\"%s\" is not one of color, disparity, depth, left", what);
+        return EXIT_USAGE;
+    }
+    if (!options->pipeline) {
+        log_error("--out-what", "says what --out sends; add --out 'gst:PIPELINE'");
+        return EXIT_USAGE;
+    }
+    if (!g_str_has_prefix(options->pipeline, "gst:")) {
+        log_error("--out", "\"%s\" is no pipeline; write it as 'gst:videoconvert ! ... ! sink'",
+                  options->pipeline);
+        return EXIT_USAGE;
+    }
+    if (about->geometry)
+        output->geometry = *about->geometry;
+    if (output->what != WHAT_DEPTH || output->geometry.metric)
+        return GO_ON;
+    log_error("--out-what", "depth needs the cameras' calibration in metres: --calib FILE");
+    return EXIT_CALIBRATION;
+}
+
+static void set_head(struct output *output, const struct output_about *about) {
+    GstVideoFormat format = output->what == WHAT_COLOR ? GST_VIDEO_FORMAT_RGB : GRAY16;
+    if (output->what == WHAT_LEFT)
+        format = about->channels == 3 ? GST_VIDEO_FORMAT_RGB : GST_VIDEO_FORMAT_GRAY8;
+    gst_video_info_set_format(&output->info, format, (guint)about->width, (guint)about->height);
+    if (about->rate > 0)
+        gst_util_double_to_fraction(about->rate, &output->info.fps_n, &output->info.fps_d);
+    GstCaps *caps = gst_video_info_to_caps(&output->info);
+    g_object_set(output->head, "caps", caps, "format", GST_FORMAT_TIME, "is-live", TRUE,
+                 "do-timestamp", TRUE, "max-buffers", (guint64)1, "max-bytes", (guint64)0, NULL);
+    gst_util_set_object_arg(G_OBJECT(output->head), "leaky-type", "downstream");
+    gst_caps_unref(caps);
+    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(output->head), "src");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_sent, output, NULL);
+    gst_object_unref(pad);
+}
+
+static int make_pipeline(struct output *output, const char *text,
+                         const struct output_about *about) {
+    GError *error = NULL;
+    g_autofree char *launch = g_strconcat("appsrc name=livestereo_out ! ", text, NULL);
+    if (gst_init_check(NULL, NULL, &error))
+        output->pipeline = gst_parse_launch_full(launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+    if (!output->pipeline) {
+        log_error("--out", "%s; try the pipeline with gst-launch-1.0 videotestsrc ! ...",
+                  error ? error->message : "GStreamer does not start");
+        g_clear_error(&error);
+        return EXIT_USAGE;
+    }
+    output->bus = gst_element_get_bus(output->pipeline);
+    output->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(output->pipeline), "livestereo_out"));
+    set_head(output, about);
+    return GO_ON;
+}
+
+struct output *output_open(const struct output_options *options, const struct output_about *about,
+                           int *code) {
+    *code = EXIT_DONE;
+    if (!options->pipeline && !options->what)
+        return NULL;
+    struct output *output = g_new0(struct output, 1);
+    clock_cond_init(&output->changed);
+    pthread_mutex_init(&output->lock, NULL);
+    *code = choose(output, options, about);
+    if (*code == GO_ON)
+        *code = make_pipeline(output, options->pipeline + 4, about);
+    if (*code == GO_ON) {
+        output->queue = queue_open(1, QUEUE_DROP_OLDEST);
+        int error = output->queue ? pthread_create(&output->thread, NULL, work, output) : ENOMEM;
+        if (!error) {
+            *code = EXIT_DONE;
+            return output;
+        }
+        log_error("--out", "cannot be started: %s", strerror(error));
+        *code = EXIT_RUN_FAILED;
+    }
+    release(output);
+    return NULL;
+}
+
+void output_give(struct output *output, struct frame *frame) {
+    if (!output)
+        return;
+    struct frame *own = frame_ref(frame);
+    atomic_fetch_add(&output->given, 1);
+    queue_give(output->queue, &own);
+}
+
+void output_get_status(struct output *output, struct output_status *status) {
+    *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent),
+                                     atomic_load(&output->state) != OUT_RUNNING};
+}
+
+void output_print(struct output *output) {
+    struct output_status status;
+    if (!output)
+        return;
+    output_get_status(output, &status);
+    printf("out       %ld frames, %ld overtaken\n", status.sent, status.given - status.sent);
+}
+
+void output_close(struct output **pointer) {
+    struct output *output = *pointer;
+    *pointer = NULL;
+    if (!output)
+        return;
+    queue_end(output->queue);
+    struct timespec until = clock_after_ms(1000 * CLOSE_S);
+    pthread_mutex_lock(&output->lock);
+    int status = 0;
+    while (!output->done && status == 0)
+        status = pthread_cond_timedwait(&output->changed, &output->lock, &until);
+    int done = output->done;
+    output->left_behind = !done;
+    if (!done)
+        queue_abort(output->queue);    /* a frame must not outlive the backend of its memory */
+    pthread_t thread = output->thread; /* the worker may free the rest once the lock is open */
+    pthread_mutex_unlock(&output->lock);
+    if (done) {
+        pthread_join(thread, NULL);
+        release(output);
+    } else {
+        log_warning("--out", "the receiver hangs; it is left behind, its file may lack the end");
+        pthread_detach(thread);
+    }
+}
+
+void output_options_free(struct output_options *options) {
+    g_free(options->pipeline);
+    g_free(options->what);
+}

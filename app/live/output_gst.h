@@ -1,0 +1,72 @@
+/*
+ * --out: what is computed, into a GStreamer pipeline of the user's (a network stream, shared
+ * memory, a V4L2 loopback, a file). A thread of its own takes the newest frame, converts it and
+ * hands it to an appsrc that keeps one; a receiver that is slow costs frames, one that fails is
+ * started again, one that hangs is left behind at the end. Whoever gives frames never waits.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_OUTPUT_GST_H
+#define LIVESTEREO_OUTPUT_GST_H
+
+#include "calibration/depth.h"
+#include "image/frame.h"
+
+#include <glib.h>
+
+/* Zero to begin with; output_options_free frees what parsing allocated. */
+struct output_options {
+    char *pipeline; /* --out, "gst:..." */
+    char *what;     /* --out-what */
+};
+
+enum { OUTPUT_ENTRIES = 2 };
+
+/* OUTPUT_ENTRIES entries of a command's option table, before its end. */
+#define OUTPUT_OPTION_ENTRIES(o)                                                                  \
+    {"out",                                                                                       \
+     0,                                                                                           \
+     0,                                                                                           \
+     G_OPTION_ARG_STRING,                                                                         \
+     &(o)->pipeline,                                                                              \
+     "Send what is computed on, into a GStreamer pipeline (newest frame first)",                  \
+     "gst:PIPELINE"},                                                                             \
+    {                                                                                             \
+        "out-what", 0, 0, G_OPTION_ARG_STRING, &(o)->what,                                        \
+            "What --out sends: color (the default), disparity (16 bit, px * 256), depth (16 bit," \
+            " mm), left",                                                                         \
+            "WHAT"                                                                                \
+    }
+
+#define OUTPUT_FRAMES 2 /* of the pool that it may hold: one waits, one is converted */
+
+struct output_about {
+    int width, height, channels;           /* of the frames */
+    double rate;                           /* 0 unknown */
+    const struct depth_geometry *geometry; /* NULL or not metric: depth is refused */
+};
+
+struct output_status {
+    long given, sent; /* frames; sent: the pipeline has taken them. The rest was overtaken */
+    int failed;       /* it stands still after an error and will be started again, or has ended */
+};
+
+struct output;
+
+/* Without --out: NULL and *code EXIT_DONE. Else NULL and the exit code after a log line. */
+struct output *output_open(const struct output_options *options, const struct output_about *about,
+                           int *code);
+
+/* Takes a reference of its own. One thread; NULL is fine. */
+void output_give(struct output *output, struct frame *frame);
+
+void output_get_status(struct output *output, struct output_status *status);
+
+/* A line for the report of a run, to stdout; NULL prints nothing. */
+void output_print(struct output *output);
+
+/* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine. */
+void output_close(struct output **output);
+
+void output_options_free(struct output_options *options);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * The actions of app/view/actions.def. SPDX-License-Identifier: MIT
+ */
+#include "app/view/actions.h"
+
+#include "app/view/export.h"
+#include "app/view/viewer.h"
+#include "image/picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- playback */
+
+static void toggle_pause(struct viewer *v, G_GNUC_UNUSED int argument) {
+    struct playback *p = &v->playback;
+    if (p->state.ended && p->source->seek) {
+        viewer_seek(v, p->loop[0] >= 0 ? p->loop[0] : 0);
+        playback_pause(p, false);
+    } else {
+        playback_pause(p, !p->state.paused);
+    }
+}
+
+static void step(struct viewer *v, int frames) {
+    long index = playback_index(&v->playback);
+    playback_pause(&v->playback, true);
+    viewer_seek(v, index + frames);
+}
+
+static void skip_seconds(struct viewer *v, int seconds) {
+    long frames = lround(seconds * playback_source_rate(&v->playback));
+    viewer_seek(v, playback_index(&v->playback) + frames);
+}
+
+static void go_to_first(struct viewer *v, G_GNUC_UNUSED int argument) {
+    viewer_seek(v, 0);
+}
+
+static void go_to_last(struct viewer *v, G_GNUC_UNUSED int argument) {
+    long count = v->playback.source->count;
+    if (count < 0)
+        screen_notify(&v->screen, "this source has no end");
+    else
+        viewer_seek(v, count - 1);
+}
+
+static void change_speed(struct viewer *v, int direction) {
+    double speed = 1;
+    if (direction != 0)
+        speed = v->playback.speed * (direction > 0 ? 2 : 0.5);
+    playback_set_speed(&v->playback, speed);
+    screen_notify(&v->screen, "speed x%g", v->playback.speed);
+}
+
+static void set_loop(struct viewer *v, G_GNUC_UNUSED int argument) {
+    struct playback *p = &v->playback;
+    long index = playback_index(p);
+    if (!p->source->seek) {
+        screen_notify(&v->screen, "a live source has no loop");
+        return;
+    }
+    if (p->loop[0] < 0) {
+        p->loop[0] = index;
+        screen_notify(&v->screen, "loop begins at frame %ld; press again at its end", index);
+    } else if (p->loop[1] < 0 && index > p->loop[0]) {
+        p->loop[1] = index;
+        screen_notify(&v->screen, "loop from frame %ld to %ld; press again to end it", p->loop[0],
+                      index);
+    } else {
+        p->loop[0] = p->loop[1] = -1;
+        screen_notify(&v->screen, "loop cleared");
+    }
+    playback_apply_loop(p);
+}
+
+static void toggle_loop_all(struct viewer *v, G_GNUC_UNUSED int argument) {
+    struct playback *p = &v->playback;
+    p->loop_all = !p->loop_all;
+    screen_notify(&v->screen, p->loop_all ? "will start again at the end" : "will stop at the end");
+    playback_apply_loop(p);
+    if (p->loop_all && p->state.ended)
+        toggle_pause(v, 0);
+}
+
+static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
+    struct playback *p = &v->playback;
+    if (v->recording.recorder) { /* the file notes once which picture is the left one */
+        screen_notify(&v->screen, "left and right stay as they are while recording (r ends it)");
+        return;
+    }
+    p->swap = !p->swap;
+    playback_apply_swap(p);
+    screen_notify(&v->screen,
+                  p->swap ? "left and right exchanged" : "left and right as in the source");
+    if (playback_is_stopped(p))
+        viewer_seek(v, playback_index(p));
+}
+
+/* ---- display */
+
+static void show(struct viewer *v, int mode) {
+    viewer_set_mode(v, (enum display_mode)mode);
+}
+
+static void toggle_row_lines(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->display.settings.row_lines = !v->display.settings.row_lines;
+}
+
+static void change_colormap(struct viewer *v, int step) {
+    int *colormap = &v->display.settings.colormap;
+    *colormap = (*colormap + COLORMAP_COUNT + step) % COLORMAP_COUNT;
+    screen_notify(&v->screen, "colours: %s", colormap_names[*colormap]);
+}
+
+static void range_from_frame(struct viewer *v, G_GNUC_UNUSED int argument) {
+    const struct draw_settings *s = &v->display.settings;
+    if (v->playback.shown &&
+        display_range_from_frame(&v->display, v->playback.shown, &v->rig.geometry))
+        screen_notify(&v->screen, "range from this frame: %.1f to %.1f", s->min, s->max);
+}
+
+static void range_of_search(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->display.manual_range = false;
+    display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
+    screen_notify(&v->screen, "range of the whole search");
+}
+
+static void reset_display(struct viewer *v, G_GNUC_UNUSED int argument) {
+    display_reset(&v->display);
+}
+
+static void clear_probes(struct viewer *v, G_GNUC_UNUSED int argument) {
+    probes_clear(&v->probes, v->playback.live);
+}
+
+/* ---- settings */
+
+static void compare(struct viewer *v, G_GNUC_UNUSED int argument) {
+    settings_compare(&v->settings);
+    viewer_apply_settings(v);
+    screen_notify(&v->screen, "settings %c", "AB"[v->settings.slot_in_use]);
+}
+
+static void save_preset(struct viewer *v, G_GNUC_UNUSED int argument) {
+    presets_save(&v->presets, &v->settings.params, &v->screen);
+}
+
+static void load_preset(struct viewer *v, G_GNUC_UNUSED int argument) {
+    viewer_load_preset(v, v->presets.name);
+}
+
+static void reset_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
+    settings_reset(&v->settings);
+    viewer_apply_settings(v);
+}
+
+static void keep_proposed_rig(struct viewer *v, G_GNUC_UNUSED int argument) {
+    g_clear_pointer(&v->proposed_rig, g_free);
+}
+
+/* ---- files */
+
+static void save_window(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->save_window = true;
+}
+
+static void save_pair(struct viewer *v, G_GNUC_UNUSED int argument) {
+    if (v->playback.shown)
+        export_pair(v->options->output, v->playback.shown, &v->screen);
+}
+
+static void save_points(struct viewer *v, G_GNUC_UNUSED int argument) {
+    if (v->playback.shown)
+        export_points(v->options->output, v->playback.shown, &v->rig, &v->screen);
+}
+
+static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
+    struct source *source = v->playback.source;
+    if (v->recording.recorder) {
+        recording_stop(&v->recording, source, &v->screen);
+        return;
+    }
+    bool swap = v->playback.swap && source->set_tap;
+    struct source_options options = camera_options_to_note(&v->options->source, source, swap);
+    options.rectified = v->options->rig.rectified || source->rectified;
+    struct recorder_about about = {.source = source,
+                                   .options = &options,
+                                   .params = &v->settings.params,
+                                   .calibration = (const char *const *)v->options->rig.files,
+                                   .swap = swap};
+    recording_start(&v->recording, &about, v->options->output, &v->playback, &v->screen);
+}
+
+/* ---- window */
+
+static void toggle_part(struct viewer *v, int part) {
+    v->visible[part] = !v->visible[part];
+}
+
+static void change_text_scale(struct viewer *v, int step) {
+    screen_set_text_scale(&v->screen, v->screen.text_scale + 0.25 * step);
+    screen_notify(&v->screen, "text size %.2f", v->screen.text_scale);
+}
+
+static void toggle_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
+    window_set_fullscreen(v->screen.window, !window_is_fullscreen(v->screen.window));
+}
+
+static void leave_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
+    window_set_fullscreen(v->screen.window, false);
+    v->visible[PART_HELP] = false;
+}
+
+static void quit(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->quit = true;
+}
+
+/* ---- the tables */
+
+const struct action_info action_table[ACTIONS] = {
+#define ACTION(id, name, keys, help, function, argument) [ACTION_##id] = {name, keys, help},
+#include "app/view/actions.def"
+#undef ACTION
+};
+
+static const struct {
+    void (*function)(struct viewer *v, int argument);
+    int argument;
+} calls[ACTIONS] = {
+#define ACTION(id, name, keys, help, function, argument) [ACTION_##id] = {function, argument},
+#include "app/view/actions.def"
+#undef ACTION
+};
+
+static void run_action(struct viewer *v, enum action action) {
+    calls[action].function(v, calls[action].argument);
+}
+
+bool action_run_key(struct viewer *v, const char *key) {
+    for (int i = 0; i < ACTIONS; i++)
+        if (screen_has_key(action_table[i].keys, key)) {
+            run_action(v, (enum action)i);
+            return true;
+        }
+    return false;
+}
+
+void action_button(struct viewer *v, const char *name, const char *label, enum action action) {
+    const struct action_info *info = &action_table[action];
+    char help[128];
+    if (*info->keys)
+        snprintf(help, sizeof(help), "%s (%.*s)", info->help, (int)strcspn(info->keys, " "),
+                 info->keys);
+    else
+        snprintf(help, sizeof(help), "%s", info->help);
+    if (ui_button(v->screen.ui, name, label, help))
+        run_action(v, action);
+}

@@ -1,0 +1,118 @@
+/*
+ * The functions of app/view/display.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/display.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ZOOM_STEP 1.2
+#define MIN_ZOOM 0.1
+#define MAX_ZOOM 100.0
+#define DEPTH_RANGE 8 /* DISPLAY_DEPTH ends at so many times the nearest depth, without offset */
+
+static double clamp(double value, double min, double max) {
+    return fmin(max, fmax(min, value));
+}
+
+void display_init(struct display *d) {
+    *d = (struct display){.settings = {.mode = DISPLAY_DISPARITY, .blend = 0.5}};
+    display_reset(d);
+}
+
+void display_reset(struct display *d) {
+    struct draw_settings *s = &d->settings;
+    s->zoom = s->distance = 1;
+    s->center_x = s->center_y = 0.5;
+    s->yaw = s->pitch = s->shift_x = s->shift_y = 0;
+}
+
+void display_fit_range(struct display *d, const struct params *params,
+                       const struct depth_geometry *geometry) {
+    struct draw_settings *s = &d->settings;
+    if (d->manual_range)
+        return;
+    double min = params->min_disparity, max = min + params->disparity_range - 1;
+    if (s->mode == DISPLAY_DEPTH) {
+        max = fmax(1, max);
+        s->min = depth_of(geometry, max);
+        s->max = depth_of(geometry, fmax(max / DEPTH_RANGE, min));
+    } else {
+        s->min = min;
+        s->max = max;
+    }
+}
+
+static int compare_int16(const void *a, const void *b) {
+    return *(const int16_t *)a - *(const int16_t *)b;
+}
+
+bool display_range_from_frame(struct display *d, const struct frame *frame,
+                              const struct depth_geometry *geometry) {
+    size_t count = (size_t)frame->rect_left.width * (size_t)frame->rect_left.height, known = 0;
+    int16_t *sorted = malloc(count * sizeof(*sorted));
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (frame->disparity[i] != DISPARITY_UNKNOWN)
+            sorted[known++] = frame->disparity[i];
+    if (known > 0) {
+        struct draw_settings *s = &d->settings;
+        qsort(sorted, known, sizeof(*sorted), compare_int16);
+        size_t margin = known / 50;
+        double min = sorted[margin] / (double)DISPARITY_ONE;
+        double max = sorted[known - 1 - margin] / (double)DISPARITY_ONE;
+        bool depth = s->mode == DISPLAY_DEPTH;
+        s->min = depth ? depth_of(geometry, fmax(max, 0.5)) : min;
+        s->max = depth ? depth_of(geometry, fmax(min, 0.25)) : fmax(max, min + 1);
+        d->manual_range = true;
+    }
+    free(sorted);
+    return known > 0;
+}
+
+/* ---- where things are */
+
+double display_scale(const struct display *d, const struct frame *frame) {
+    return draw_scale(&d->settings, frame->rect_left.width, frame->rect_left.height);
+}
+
+bool display_pixel_at(const struct display *d, const struct frame *frame, double x, double y,
+                      int *px, int *py, int *side) {
+    return draw_window_to_pixel(&d->settings, frame->rect_left.width, frame->rect_left.height, x, y,
+                                px, py, side);
+}
+
+/* ---- by the mouse */
+
+void display_pan(struct display *d, const struct frame *frame, double dx, double dy) {
+    struct draw_settings *s = &d->settings;
+    double scale = display_scale(d, frame);
+    int pictures = s->mode == DISPLAY_ROWS ? 2 : 1;
+    s->center_x = clamp(s->center_x - dx / (scale * frame->rect_left.width * pictures), 0, 1);
+    s->center_y = clamp(s->center_y - dy / (scale * frame->rect_left.height), 0, 1);
+}
+
+void display_orbit(struct display *d, double dx, double dy) {
+    struct draw_settings *s = &d->settings;
+    s->yaw += dx * 3 / s->width;
+    s->pitch = clamp(s->pitch - dy * 3 / s->height, -1.5, 1.5);
+}
+
+void display_shift(struct display *d, double dx, double dy) {
+    d->settings.shift_x += dx / d->settings.width;
+    d->settings.shift_y += dy / d->settings.height;
+}
+
+void display_zoom(struct display *d, const struct frame *frame, double steps, double x, double y) {
+    struct draw_settings *s = &d->settings;
+    double factor = pow(ZOOM_STEP, steps), before = s->zoom;
+    if (s->mode == DISPLAY_POINTS) {
+        s->distance = clamp(s->distance / factor, 0.05, 20);
+        return;
+    }
+    s->zoom = clamp(s->zoom * factor, MIN_ZOOM, MAX_ZOOM);
+    factor = s->zoom / before;
+    double from_x = x - (s->x + s->width / 2.0), from_y = y - (s->y + s->height / 2.0);
+    display_pan(d, frame, -from_x * (factor - 1), -from_y * (factor - 1));
+}

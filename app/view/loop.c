@@ -1,0 +1,238 @@
+/*
+ * The functions of app/view/loop.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/loop.h"
+
+#include "app/view/actions.h"
+#include "app/view/export.h"
+#include "app/view/help.h"
+#include "app/view/overlay.h"
+#include "app/view/panel.h"
+#include "app/view/playback_bar.h"
+#include "app/view/proposal.h"
+#include "app/view/statistics_panel.h"
+#include "app/view/ui_map.h"
+#include "app/view/viewer.h"
+#include "config/clock.h"
+#include "config/log.h"
+#include "image/picture.h"
+
+#include <math.h>
+
+/* ---- frames */
+
+static void show(struct viewer *v, struct frame **frame) {
+    struct playback *p = &v->playback;
+    bool skipped = p->fresh;
+    playback_show(p, frame);
+    statistics_add_frame(&v->statistics, p->shown, skipped,
+                         p->state.paused ? 0 : p->rate * p->speed);
+    recording_add_shown(&v->recording, p);
+    output_give(v->output, p->shown);
+    if (p->state.paused || v->statistics.frames == 1)
+        screen_settle(&v->screen);
+    else
+        screen_redraw(&v->screen);
+}
+
+/* The pipeline could not compute a frame with the settings and took the ones before. */
+static void take_back_settings(struct viewer *v) {
+    v->refused = v->playback.state.refused;
+    settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
+    screen_notify(&v->screen,
+                  "a frame could not be computed, so the previous settings are back; see the "
+                  "terminal");
+}
+
+/* False when no more frames will come. */
+static bool take_frames(struct viewer *v) {
+    struct playback *p = &v->playback;
+    struct frame *frame;
+    int status;
+    while ((status = live_take(p->live, 0, &frame)) == 0)
+        show(v, &frame);
+    struct live_state before = p->state;
+    if (playback_update(p)) {
+        if (p->state.ended && p->state.error && !before.error)
+            screen_notify(&v->screen, "the source is damaged here; see the terminal");
+        screen_redraw(&v->screen);
+    }
+    if (before.answered != p->state.answered)
+        screen_settle(&v->screen);
+    if (v->refused != p->state.refused)
+        take_back_settings(v);
+    return status != LIVE_END;
+}
+
+/* ---- drawing */
+
+static void lay_out(struct viewer *v, int width, int height) {
+    struct draw_settings *s = &v->display.settings;
+    double line = ui_text_height(v->screen.ui);
+    bool panels = v->visible[PART_PANELS], bar = panels && v->visible[PART_SEEK_BAR];
+    int panel_width = panels ? (int)fmin(27 * line, width * 0.5) : 0;
+    int bar_height = bar ? (int)(2.2 * line) : 0;
+    s->x = s->y = 0;
+    s->width = MAX(1, width - panel_width);
+    s->height = MAX(1, height - bar_height);
+    s->window_height = height;
+}
+
+static void draw_widgets(struct viewer *v, int width, int height) {
+    const struct draw_settings *area = &v->display.settings;
+    if (v->visible[PART_PANELS])
+        panel_draw(v, width, height);
+    if (v->visible[PART_PANELS] && v->visible[PART_SEEK_BAR])
+        playback_bar_draw(v, height);
+    if (!v->options->plain)
+        overlay_draw(v);
+    probes_draw_plots(v->screen.ui, area, v->playback.live);
+    if (v->visible[PART_STATISTICS])
+        statistics_panel_draw(&v->statistics, v->screen.ui, area, &v->playback, &v->cameras,
+                              v->output);
+    proposal_draw(v);
+    if (v->visible[PART_HELP])
+        help_draw(v->screen.ui, width, height);
+}
+
+/* 0 or -errno. */
+static int redraw(struct viewer *v) {
+    struct playback *p = &v->playback;
+    int width, height;
+    window_size(v->screen.window, &width, &height);
+    if (width < 1 || height < 1)
+        return 0; /* it is minimised */
+    ui_begin(v->screen.ui);
+    lay_out(v, width, height);
+    draw_widgets(v, width, height);
+    const struct frame *fresh = p->fresh ? p->shown : NULL;
+    p->fresh = false;
+    v->display.settings.all_points = v->save_window || v->options->screenshot;
+    if (draw_frame(v->display.draw, &v->display.settings, p->shown, v->statistics.frames))
+        screen_redraw(&v->screen);
+    ui_end(v->screen.ui);
+    if (v->save_window)
+        export_window(v->options->output, &v->screen);
+    v->save_window = false;
+    int error = window_show(v->screen.window);
+    statistics_add_drawing(&v->statistics, p->live, fresh);
+    ui_map_write(v);
+    return error;
+}
+
+/* ---- events */
+
+/* Whether a panel is at this position, by the last layout: the library of widgets may not have seen
+ * the move yet. */
+static bool is_over_panel(const struct ui *ui, double x, double y) {
+    int count;
+    const struct ui_rect *rects = ui_rects(ui, &count);
+    for (int i = 0; i < count; i++) {
+        const struct ui_rect *r = &rects[i];
+        if (g_str_has_prefix(r->name, "panel.") && x >= r->x && y >= r->y && x < r->x + r->width &&
+            y < r->y + r->height)
+            return true;
+    }
+    return false;
+}
+
+static void toggle_probe(struct viewer *v) {
+    int x, y, side;
+    if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
+        return;
+    double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
+    probes_toggle(&v->probes, v->playback.live, x, y, radius);
+}
+
+static void handle_mouse(struct viewer *v, const struct window_event *event) {
+    bool on_picture =
+        !is_over_panel(v->screen.ui, event->x, event->y) && !ui_wants_mouse(v->screen.ui);
+    if (mouse_handle(&v->mouse, event, &v->display, v->playback.shown, on_picture))
+        toggle_probe(v);
+}
+
+static void handle_events(struct viewer *v) {
+    struct window_event event;
+    while (window_next_event(v->screen.window, &event)) {
+        if (event.type == WINDOW_KEY) {
+            if (!ui_wants_keys(v->screen.ui))
+                action_run_key(v, event.key);
+        } else if (event.type != WINDOW_OTHER) {
+            handle_mouse(v, &event);
+        }
+        screen_settle(&v->screen);
+    }
+}
+
+/* ---- the loop */
+
+int loop_run(struct viewer *v) {
+    while (!v->quit && !window_closing(v->screen.window) && !quit_asked()) {
+        screen_wait(&v->screen);
+        int64_t woke_ns = clock_ns();
+        bool more = take_frames(v);
+        handle_events(v);
+        if (cameras_update(&v->cameras, v->playback.source))
+            screen_redraw(&v->screen);
+        rig_page_update(&v->rig_page, &v->screen, v->playback.shown);
+        if (screen_update(&v->screen) != 0)
+            return EXIT_RUN_FAILED;
+        if (v->screen.redraws > 0) {
+            v->screen.redraws--;
+            if (redraw(v) != 0)
+                return EXIT_RUN_FAILED;
+            statistics_add_answer(&v->statistics, woke_ns);
+        }
+        if (!more) {
+            int in_compute;
+            if (live_error(v->playback.live, &in_compute) == 0)
+                return EXIT_DONE;
+            return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* Shows all frames, up to the last one that comes. */
+static void take_all_frames(struct viewer *v) {
+    struct playback *p = &v->playback;
+    struct frame *frame;
+    int status;
+    while ((status = live_take(p->live, 100, &frame)) != LIVE_END && !quit_asked()) {
+        if (status == 0)
+            show(v, &frame);
+        live_get_state(p->live, &p->state);
+        if (p->state.ended) {
+            live_stop(p->live);
+            break;
+        }
+    }
+    while (live_take(p->live, 2000, &frame) == 0)
+        show(v, &frame);
+}
+
+static int write_window(const struct viewer *v) {
+    struct image picture;
+    int error = window_read(v->screen.window, &picture);
+    if (error == 0)
+        error = picture_write(v->options->screenshot, &picture);
+    picture_free(&picture);
+    return error;
+}
+
+int loop_screenshot(struct viewer *v) {
+    const struct playback *p = &v->playback;
+    int in_compute;
+    take_all_frames(v);
+    int error = p->state.error ? p->state.error : live_error(p->live, &in_compute);
+    if (!p->shown || error) {
+        if (!error && !quit_asked())
+            log_error(p->source->name, "not one pair could be read");
+        return p->shown && !p->state.error ? EXIT_RUN_FAILED : EXIT_SOURCE;
+    }
+    v->screen.redraws = 0; /* the map will say that the widgets are at rest */
+    for (int i = 0; i <= SCREEN_SETTLE_REDRAWS; i++)
+        if (redraw(v) != 0)
+            return EXIT_RUN_FAILED;
+    return write_window(v) ? EXIT_RUN_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,198 @@
+/*
+ * The function of app/view/panel.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/panel.h"
+
+#include "app/view/actions.h"
+#include "app/view/param_row.h"
+#include "app/view/viewer.h"
+#include "image/picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAMERAS_GROUP "cameras" /* of parameters, drawn with the cameras' controls */
+
+/* The rows of a group of parameters. */
+static void draw_params(struct viewer *v, const char *group) {
+    bool changed = false;
+    for (int i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].group, group) == 0)
+            changed |= param_row_draw(&param_table[i], &v->settings, v->rig.width, v->screen.ui);
+    if (changed)
+        viewer_apply_settings(v);
+}
+
+static void draw_head(struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    const struct source *source = v->playback.source;
+    char text[128];
+    int used = snprintf(text, sizeof(text), "%s  %dx%d", v->playback.state.backend, v->rig.width,
+                        v->rig.height);
+    if (v->rig.width != source->width || v->rig.height != source->height)
+        snprintf(text + used, sizeof(text) - (size_t)used, " of %dx%d", source->width,
+                 source->height);
+    ui_text(ui, text);
+    if (!rig_use_is_metric(&v->rig))
+        ui_text_color(ui, 0xb0b0b0, "no calibration: disparities in pixels");
+}
+
+static void draw_cameras_group(struct viewer *v) {
+    struct source *source = v->playback.source;
+    if (!ui_group(v->screen.ui, "cameras", source->live))
+        return;
+    if (source->get_status)
+        cameras_draw_names(&v->cameras, v->screen.ui);
+    action_button(v, "camera_swap", "exchange left and right", ACTION_SWAP);
+    cameras_draw_controls(&v->cameras, &v->screen, source);
+    draw_params(v, CAMERAS_GROUP);
+}
+
+/* ---- the display */
+
+/* "a|b|c" of a table of names. g_free. */
+static char *join_names(const char *const *names, int count) {
+    GString *joined = g_string_new(names[0]);
+    for (int i = 1; i < count; i++)
+        g_string_append_printf(joined, "|%s", names[i]);
+    return g_string_free(joined, FALSE);
+}
+
+static void draw_mode(struct viewer *v) {
+    g_autofree char *names = join_names(display_mode_names, DISPLAY_MODE_COUNT);
+    struct ui_combo_spec combo = {.name = "view",
+                                  .label = "view",
+                                  .help = "what is shown (keys 1 to 9)",
+                                  .choices = names,
+                                  .def = DISPLAY_DISPARITY};
+    int mode = (int)v->display.settings.mode;
+    if (ui_combo(v->screen.ui, &combo, &mode))
+        viewer_set_mode(v, (enum display_mode)mode);
+}
+
+static void draw_colormap(struct viewer *v) {
+    g_autofree char *names = join_names(colormap_names, COLORMAP_COUNT);
+    struct ui_combo_spec combo = {.name = "colormap",
+                                  .label = "colours",
+                                  .help = "colour map (keys c and C)",
+                                  .choices = names,
+                                  .def = COLORMAP_TURBO};
+    ui_combo(v->screen.ui, &combo, &v->display.settings.colormap);
+}
+
+static void draw_range(struct viewer *v) {
+    const struct params *params = &v->settings.params;
+    struct draw_settings *s = &v->display.settings;
+    bool depth = s->mode == DISPLAY_DEPTH;
+    struct ui_slider_spec min = {
+        .name = "range_least",
+        .label = depth ? "near (m)" : "range from (px)",
+        .help = "an end of the colour bar; key a fits both to this frame, A to the whole search",
+        .def = params->min_disparity,
+        .min = depth ? 0 : params->min_disparity - 64,
+        .max = depth ? 200 : params->min_disparity + params->disparity_range + 64,
+        .step = 0.5};
+    struct ui_slider_spec max = min;
+    max.name = "range_most";
+    max.label = depth ? "far (m)" : "range to (px)";
+    max.def = params->min_disparity + params->disparity_range - 1;
+    bool changed = ui_slider(v->screen.ui, &min, &s->min);
+    changed |= ui_slider(v->screen.ui, &max, &s->max);
+    if (changed) {
+        v->display.manual_range = true;
+        s->max = fmax(s->max, s->min + 0.1);
+    }
+}
+
+static void draw_display_group(struct viewer *v) {
+    struct draw_settings *s = &v->display.settings;
+    if (!ui_group(v->screen.ui, "picture", true))
+        return;
+    draw_mode(v);
+    draw_colormap(v);
+    draw_range(v);
+    struct ui_slider_spec blend = {.name = "blend",
+                                   .label = "blend",
+                                   .help = "weight of the disparity's colours in the view blend",
+                                   .def = 0.5,
+                                   .max = 1,
+                                   .step = 0.05};
+    ui_slider(v->screen.ui, &blend, &s->blend);
+    ui_checkbox(v->screen.ui, "row_lines", "row lines (g)",
+                "lines along rows: a point must lie on the same one left and right", &s->row_lines);
+}
+
+/* ---- settings */
+
+static void draw_presets(struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    ui_text_input(ui, "preset_name", "name", v->presets.name, sizeof(v->presets.name));
+    ui_same_line(ui);
+    action_button(v, "preset_save", "save", ACTION_SAVE_PRESET);
+    ui_same_line(ui);
+    action_button(v, "preset_load", "load", ACTION_LOAD_PRESET);
+    const char *chosen = NULL;
+    for (int i = 0; v->presets.names && v->presets.names[i]; i++) {
+        const char *preset = v->presets.names[i];
+        char name[96];
+        snprintf(name, sizeof(name), "preset.%s", preset);
+        if (i % 3 != 0)
+            ui_same_line(ui);
+        if (ui_button(ui, name, preset, "load this preset"))
+            chosen = preset;
+    }
+    if (chosen)
+        viewer_load_preset(v, chosen);
+}
+
+static void draw_presets_group(struct viewer *v) {
+    char label[64];
+    if (!ui_group(v->screen.ui, "presets", true))
+        return;
+    draw_presets(v);
+    ui_separator(v->screen.ui);
+    snprintf(label, sizeof(label), "compare: now %c", "AB"[v->settings.slot_in_use]);
+    action_button(v, "compare", label, ACTION_COMPARE);
+    ui_same_line(v->screen.ui);
+    action_button(v, "defaults", "all defaults", ACTION_RESET_SETTINGS);
+}
+
+static void draw_rig_group(struct viewer *v) {
+    if (ui_group(v->screen.ui, "rig", false) &&
+        rig_page_draw(&v->rig_page, &v->screen, &v->rig, &v->settings.params,
+                      &v->display.settings.row_lines))
+        viewer_apply_settings(v);
+}
+
+/* All groups of parameters but the cameras'. */
+static void draw_param_groups(struct viewer *v) {
+    bool changed = false, open = false;
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        if (strcmp(info->group, CAMERAS_GROUP) == 0)
+            continue;
+        if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
+            open = ui_group(v->screen.ui, info->group, info->when == PARAM_LIVE);
+        if (!open)
+            continue;
+        changed |= param_row_draw(info, &v->settings, v->rig.width, v->screen.ui);
+        if (strcmp(info->name, "disparity_range") == 0)
+            rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
+    }
+    if (changed)
+        viewer_apply_settings(v);
+}
+
+void panel_draw(struct viewer *v, int width, int height) {
+    const struct draw_settings *area = &v->display.settings;
+    int x = area->x + area->width;
+    ui_panel_begin(v->screen.ui, "settings", x, 0, width - x, height, UI_SCROLL | UI_NO_BACKGROUND);
+    draw_head(v);
+    draw_cameras_group(v);
+    draw_display_group(v);
+    draw_rig_group(v);
+    draw_presets_group(v);
+    draw_param_groups(v);
+    ui_panel_end(v->screen.ui);
+}

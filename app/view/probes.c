@@ -1,0 +1,113 @@
+/*
+ * The functions of app/view/probes.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/probes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const unsigned colors[PROBES] = {0xff6060, 0x60ff60, 0x60a0ff, 0xffe060};
+
+static void remove_probe(struct probes *p, int i) {
+    memmove(&p->probe[i], &p->probe[i + 1], sizeof(p->probe[0]) * (size_t)(p->count - 1 - i));
+    p->count--;
+}
+
+void probes_toggle(struct probes *p, struct live *live, int x, int y, double radius) {
+    int i = 0;
+    while (i < p->count && hypot(p->probe[i].x - x, p->probe[i].y - y) > radius)
+        i++;
+    if (i < p->count) {
+        remove_probe(p, i);
+    } else {
+        if (p->count == PROBES)
+            remove_probe(p, 0);
+        p->probe[p->count].x = x;
+        p->probe[p->count].y = y;
+        p->probe[p->count++].index = -1;
+    }
+    live_set_probes(live, p->probe, p->count);
+}
+
+void probes_clear(struct probes *p, struct live *live) {
+    p->count = 0;
+    live_set_probes(live, p->probe, 0);
+}
+
+/* ---- drawing */
+
+static void draw_pin(struct ui *ui, double x, double y, double radius, unsigned color) {
+    ui_line(ui, x - radius, y, x + radius, y, color);
+    ui_line(ui, x, y - radius, x, y + radius, color);
+    ui_outline(ui, x - radius / 2, y - radius / 2, radius, radius, color);
+}
+
+void probes_draw_pins(const struct probes *p, struct ui *ui, const struct draw_settings *settings,
+                      int width, int height) {
+    double x, y, radius = ui_text_height(ui) / 2;
+    if (settings->mode == DISPLAY_POINTS || settings->mode == DISPLAY_RIGHT)
+        return;
+    for (int i = 0; i < p->count; i++) {
+        draw_pixel_to_window(settings, width, height, p->probe[i].x, p->probe[i].y, &x, &y);
+        draw_pin(ui, x + 1, y + 1, radius, 0); /* its shadow */
+        draw_pin(ui, x, y, radius, colors[i]);
+    }
+}
+
+/* One curve over the labels, scaled to its own largest value. */
+static void draw_curve(struct ui *ui, const struct ui_rect *r, const double *value, int count,
+                       unsigned color) {
+    float xy[2 * PROBE_LABELS];
+    double min = value[0], max = value[0];
+    for (int i = 1; i < count; i++) {
+        min = fmin(min, value[i]);
+        max = fmax(max, value[i]);
+    }
+    double span = max > min ? max - min : 1;
+    for (int i = 0; i < count; i++) {
+        xy[2 * i] = (float)(r->x + r->width * (i + 0.5) / count);
+        xy[2 * i + 1] = (float)(r->y + r->height * (1 - (value[i] - min) / span));
+    }
+    ui_polyline(ui, xy, count, color);
+}
+
+static void draw_plot(struct ui *ui, const struct live_probe *p, int number, double width,
+                      double height) {
+    struct ui_rect r = {.width = width, .height = height};
+    snprintf(r.name, sizeof(r.name), "probe.%d", number);
+    ui_reserve(ui, r.name, width, height, &r.x, &r.y);
+    ui_box(ui, r.x, r.y, width, height, 0, 0.5);
+    double label_x = r.x + width * (p->label + 0.5) / p->count;
+    ui_line(ui, label_x, r.y, label_x, r.y + height, 0xffffff);
+    draw_curve(ui, &r, p->cost, p->count, 0x909090);
+    draw_curve(ui, &r, p->belief, p->count, colors[number]);
+}
+
+void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live) {
+    struct live_probe probes[PROBES];
+    int count = live_get_probes(live, probes);
+    if (count == 0)
+        return;
+    double line = ui_text_height(ui), width = 18 * line, height = 5 * line;
+    double all = count * (height + 2.9 * line) + 2.5 * line;
+    ui_panel_begin(ui, "probes", area->x + line / 2,
+                   fmax(area->y, area->y + area->height - all - line / 2), 0, 0,
+                   UI_AUTO_SIZE | UI_TRANSLUCENT);
+    ui_text(ui, "data cost (grey), belief (colour), label (line)");
+    for (int i = 0; i < count; i++) {
+        const struct live_probe *p = &probes[i];
+        bool answered = p->index >= 0 && p->label >= 0;
+        char text[96];
+        if (answered)
+            snprintf(text, sizeof(text), "%d, %d: label %d, cost %.3f, belief %.3f", p->x, p->y,
+                     p->min_disparity + p->label, p->cost[p->label], p->belief[p->label]);
+        else
+            snprintf(text, sizeof(text), "%d, %d: %s", p->x, p->y,
+                     p->index < 0 ? "waiting" : "no answer");
+        ui_text_color(ui, colors[i], text);
+        if (answered)
+            draw_plot(ui, p, i, width, height);
+    }
+    ui_panel_end(ui);
+}

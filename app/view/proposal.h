@@ -1,0 +1,14 @@
+/*
+ * The question whether two cameras that were found without being named are a rig, and which of them
+ * is left. Main thread, between ui_begin and ui_end.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PROPOSAL_H
+#define LIVESTEREO_PROPOSAL_H
+
+struct viewer;
+
+/* Nothing where the user has answered, or has named a source. */
+void proposal_draw(struct viewer *v);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * The functions of app/view/recording.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/recording.h"
+
+#include <stdio.h>
+
+/* A new file in this folder, or where the recorder puts it by itself. g_free. */
+static char *make_path(const char *folder) {
+    char *path = recorder_default_path();
+    if (!folder)
+        return path;
+    g_autofree char *name = g_path_get_basename(path);
+    g_free(path);
+    g_mkdir_with_parents(folder, 0777);
+    return g_build_filename(folder, name, NULL);
+}
+
+static void add(struct recording *r, struct frame *frame) {
+    recorder_give_frame(r->recorder, frame);
+    r->last_index = frame->index;
+}
+
+void recording_start(struct recording *r, const struct recorder_about *about, const char *folder,
+                     const struct playback *playback, struct screen *screen) {
+    struct source *source = playback->source;
+    int error;
+    g_autofree char *path = make_path(folder);
+    r->recorder = recorder_open(path, about, &error);
+    r->last_index = -1;
+    if (!r->recorder) {
+        screen_notify(screen, "recording could not start; see the terminal");
+        return;
+    }
+    struct source_tap tap = {.pair = recorder_tap, .context = r->recorder};
+    if (source->set_tap)
+        source->set_tap(source, &tap);
+    else if (playback->shown && playback_is_stopped(playback))
+        add(r, playback->shown); /* no pair may come after it */
+    screen_notify(screen, "recording %s", path);
+}
+
+void recording_stop(struct recording *r, struct source *source, struct screen *screen) {
+    struct recorder_status status;
+    if (!r->recorder)
+        return;
+    if (source->set_tap)
+        source->set_tap(source, NULL);
+    recorder_get_status(r->recorder, &status);
+    int error = recorder_close(&r->recorder);
+    if (error)
+        screen_notify(screen, "recording ended early, %ld pairs; see the terminal", status.pairs);
+    else if (status.pairs == 0)
+        screen_notify(screen, "no pair came, so nothing is kept");
+    else
+        screen_notify(screen, "recorded %ld pairs", status.pairs);
+}
+
+void recording_add_shown(struct recording *r, const struct playback *playback) {
+    if (!r->recorder || playback->source->set_tap || playback->state.paused)
+        return;
+    /* The last pair is shown once more for every change of the settings. */
+    if (!playback->state.ended || playback->shown->index != r->last_index)
+        add(r, playback->shown);
+}
+
+void recording_draw(const struct recording *r, struct ui *ui, const struct draw_settings *area) {
+    struct recorder_status status;
+    char text[96];
+    if (!r->recorder)
+        return;
+    recorder_get_status(r->recorder, &status);
+    snprintf(text, sizeof(text), "REC %ld pairs%s", status.pairs, status.error ? ", ended" : "");
+    double line = ui_text_height(ui), width = ui_text_width(ui, text);
+    double x = area->x + area->width - width - line, y = area->y + line / 2;
+    ui_box(ui, x - line / 2, y - line / 4, width + line, 1.5 * line, 0xa00000, 0.8);
+    ui_label(ui, x, y, 0xffffff, text);
+}

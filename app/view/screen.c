@@ -1,0 +1,145 @@
+/*
+ * The functions of app/view/screen.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/screen.h"
+
+#include "app/commands.h"
+#include "config/clock.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FONT "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+#define NOTICE_S 4
+#define SIGNAL_POLL_S 0.5 /* a window at rest looks so often whether a signal came */
+
+static double clamp_text_scale(double text_scale) {
+    return fmin(4, fmax(0.5, text_scale));
+}
+
+/* GO_ON or EXIT_USAGE. */
+static int parse_size(const char *text, int *width, int *height) {
+    if (!text || (sscanf(text, "%dx%d", width, height) == 2 && *width >= 64 && *height >= 64 &&
+                  *width <= 16384 && *height <= 16384))
+        return GO_ON;
+    log_error("--window", "%s is no size; write it as 1280x720", text);
+    return EXIT_USAGE;
+}
+
+static int open_ui(struct screen *s) {
+    const char *font = access(FONT, R_OK) == 0 ? FONT : NULL;
+    s->ui = ui_open(window_handle(s->window), s->text_scale * window_scale(s->window), font);
+    s->text_scale_changed = false;
+    if (s->ui)
+        return 0;
+    log_error("window", "out of memory");
+    return -ENOMEM;
+}
+
+int screen_open(struct screen *s, const struct screen_options *options) {
+    struct window_options window = {
+        .title = options->title, .width = 1600, .height = 900, .hidden = options->hidden};
+    int error = 0;
+    if (parse_size(options->size, &window.width, &window.height) != GO_ON)
+        return EXIT_USAGE;
+    s->text_scale = options->text_scale > 0 ? clamp_text_scale(options->text_scale) : 1;
+    s->window = window_open(&window, &error);
+    if (!s->window)
+        return error == -ENOTSUP ? EXIT_NO_GPU : EXIT_RUN_FAILED;
+    if (open_ui(s) != 0)
+        return EXIT_RUN_FAILED;
+    if (options->fullscreen)
+        window_set_fullscreen(s->window, true);
+    screen_settle(s);
+    return GO_ON;
+}
+
+void screen_close(struct screen *s) {
+    ui_close(&s->ui);
+    window_close(&s->window);
+    g_clear_pointer(&s->map, g_free);
+}
+
+void screen_redraw(struct screen *s) {
+    if (s->redraws < 1)
+        s->redraws = 1;
+}
+
+void screen_settle(struct screen *s) {
+    s->redraws = SCREEN_SETTLE_REDRAWS;
+}
+
+void screen_notify(struct screen *s, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(s->notice, sizeof(s->notice), format, arguments);
+    va_end(arguments);
+    s->notice_until_ns = clock_ns() + NOTICE_S * INT64_C(1000000000);
+    screen_settle(s);
+}
+
+void screen_clear_notice(struct screen *s) {
+    s->notice[0] = '\0';
+    s->notice_until_ns = 0;
+}
+
+void screen_set_text_scale(struct screen *s, double text_scale) {
+    s->text_scale = clamp_text_scale(text_scale);
+    s->text_scale_changed = true;
+}
+
+void screen_wait(struct screen *s) {
+    double timeout_s = SIGNAL_POLL_S;
+    if (s->redraws > 0)
+        timeout_s = 0;
+    else if (s->notice_until_ns)
+        timeout_s =
+            fmin(timeout_s, fmax(0, (double)(s->notice_until_ns - clock_ns()) / 1e9 + 0.001));
+    window_wait(s->window, timeout_s);
+}
+
+int screen_update(struct screen *s) {
+    if (s->notice_until_ns && clock_ns() >= s->notice_until_ns) {
+        s->notice_until_ns = 0;
+        screen_redraw(s);
+    }
+    if (!s->text_scale_changed)
+        return 0;
+    ui_close(&s->ui);
+    return open_ui(s);
+}
+
+bool screen_has_key(const char *names, const char *key) {
+    size_t length = strlen(key);
+    for (const char *at = names; (at = strstr(at, key)) != NULL; at += length)
+        if ((at == names || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' '))
+            return true;
+    return false;
+}
+
+GString *screen_map_begin(const struct screen *s) {
+    GString *map = g_string_new("livestereo widgets\n");
+    struct window_mouse mouse = window_mouse(s->window);
+    int count;
+    g_string_append_printf(map, "state mouse %.0f %.0f\nstate clicks %ld\nstate rest %d\n", mouse.x,
+                           mouse.y, mouse.count, s->redraws == 0);
+    const struct ui_rect *rects = ui_rects(s->ui, &count);
+    for (int i = 0; i < count; i++)
+        g_string_append_printf(map, "place %s %.0f %.0f %.0f %.0f\n", rects[i].name, rects[i].x,
+                               rects[i].y, rects[i].width, rects[i].height);
+    return map;
+}
+
+void screen_map_end(struct screen *s, GString *map, const char *path) {
+    if (!s->map || strcmp(s->map, map->str) != 0) {
+        g_free(s->map);
+        s->map = g_strdup(map->str);
+        g_file_set_contents(path, map->str, (gssize)map->len, NULL); /* by renaming: never half */
+    }
+    g_string_free(map, TRUE);
+}

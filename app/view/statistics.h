@@ -1,0 +1,69 @@
+/*
+ * The statistics of the viewer: rates, frames that were not shown, age, times of the stages, error
+ * against a known truth. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STATISTICS_H
+#define LIVESTEREO_STATISTICS_H
+
+#include "app/live/live.h"
+
+#define STATISTICS_HISTORY 240 /* frames in the plot of times */
+#define STATISTICS_ANSWERS 1024
+
+struct statistics_times {
+    float stage_ms[TIME_COUNT], compute_ms;
+};
+
+/* Rates in the last half second. */
+struct statistics_rates {
+    double captured, computed, drawn;
+    int64_t since_ns; /* beginning of the half second that is counted now, and the counts then */
+    struct live_stats live_then;
+    long drawn_then;
+};
+
+/* Percent of the pixels that are off by more than 1 px. */
+struct statistics_error {
+    double non_occluded, all;         /* of the frame shown */
+    double sum_non_occluded, sum_all; /* of the frames since the settings changed */
+    long frames;                      /* that these sums are of */
+    struct params params;             /* the settings */
+    int64_t taken_ns;                 /* of the frame that was counted last */
+};
+
+struct statistics {        /* zero to begin with */
+    long frames;           /* taken to be shown */
+    long skipped;          /* replaced by the next one before they were drawn */
+    long late;             /* came later than 1.5 intervals after the one before */
+    long drawn;            /* times that the window was drawn */
+    int64_t last_taken_ns; /* of the last frame, 0: no interval begins with it */
+    double age_ms;         /* of the frame shown, from capture to screen */
+    struct statistics_rates rates;
+    struct statistics_error error;
+    struct statistics_times history[STATISTICS_HISTORY]; /* ring buffer, by history_count */
+    long history_count;
+    double
+        answer_ms[STATISTICS_ANSWERS]; /* ring buffer, by answers: from an event to its picture */
+    double longest_answer_ms;
+    long answers;
+};
+
+/* A frame was taken to be shown. skipped: the one before it was not drawn. rate: frames a second
+ * that should come, 0 where none in particular. */
+void statistics_add_frame(struct statistics *s, const struct frame *frame, bool skipped,
+                          double rate);
+
+/* The window was drawn. fresh: it shows this frame for the first time, else NULL. */
+void statistics_add_drawing(struct statistics *s, struct live *live, const struct frame *fresh);
+
+/* The loop has answered the events that woke it at this time. */
+void statistics_add_answer(struct statistics *s, int64_t woke_ns);
+
+/* Counts the errors of a frame whose truth is known; each is counted once. */
+void statistics_add_error(struct statistics *s, const struct frame *frame);
+
+/* --report, to stdout. */
+void statistics_print(struct statistics *s, struct live *live);
+
+#endif

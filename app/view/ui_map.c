@@ -1,0 +1,100 @@
+/*
+ * The function of app/view/ui_map.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/ui_map.h"
+
+#include "app/view/actions.h"
+#include "app/view/viewer.h"
+#include "image/picture.h"
+
+static void add_actions(GString *map) {
+    for (int i = 0; i < ACTIONS; i++)
+        if (action_table[i].keys[0])
+            g_string_append_printf(map, "key %s %s\n", action_table[i].name, action_table[i].keys);
+}
+
+static void add_settings(const struct settings *s, GString *map) {
+    char value[64];
+    for (int i = 0; i < param_count; i++)
+        g_string_append_printf(map, "value %s %s\n", param_table[i].name,
+                               param_print(&s->params, &param_table[i], value, sizeof(value)));
+    g_string_append_printf(map, "state settings %c\n", "AB"[s->slot_in_use]);
+    g_string_append(map, "state next ");
+    for (int i = 0, n = 0; i < param_count; i++)
+        if (settings_is_pending(s, &param_table[i]))
+            g_string_append_printf(map, "%s%s", n++ ? " " : "", param_table[i].name);
+    g_string_append_c(map, '\n');
+}
+
+static void add_playback(const struct playback *p, GString *map) {
+    g_string_append_printf(map, "state frame %ld\n", p->shown ? p->shown->index : -1);
+    g_string_append_printf(map, "state paused %d\n", p->state.paused);
+    g_string_append_printf(map, "state ended %d\n", p->state.ended);
+    g_string_append_printf(map, "state speed %g\n", p->speed);
+    g_string_append_printf(map, "state loop %ld %ld %d\n", p->loop[0], p->loop[1], p->loop_all);
+    g_string_append_printf(map, "state swap %d\n", p->swap);
+}
+
+static void add_display(const struct draw_settings *s, GString *map) {
+    g_string_append_printf(map, "place picture %d %d %d %d\n", s->x, s->y, s->width, s->height);
+    g_string_append_printf(map, "state view %s\n", display_mode_names[s->mode]);
+    g_string_append_printf(map, "state colormap %s\n", colormap_names[s->colormap]);
+    g_string_append_printf(map, "state zoom %.3f %.4f %.4f\n", s->zoom, s->center_x, s->center_y);
+    g_string_append_printf(map, "state orbit %.3f %.3f\n", s->yaw, s->pitch);
+    g_string_append_printf(map, "state range %.2f %.2f\n", s->min, s->max);
+}
+
+static void add_rig(const struct viewer *v, GString *map) {
+    const struct params *params = &v->settings.params;
+    const struct row_watch_state *rows = &v->rig_page.rows;
+    int max_disparity = params->min_disparity + params->disparity_range - 1;
+    if (rig_use_is_metric(&v->rig))
+        g_string_append_printf(map, "state nearest %.4f\n",
+                               depth_of(&v->rig.geometry, max_disparity));
+    g_string_append_printf(map, "state rows %ld %.3f %.3f %d\n", rows->count, rows->rows.median,
+                           rows->rows.p95_abs, rows->advice != NULL);
+}
+
+/* Of each control the values of the left and the right camera. */
+static void add_cameras(const struct cameras *c, const struct source *source, GString *map) {
+    char name[64];
+    g_string_append_printf(map, "state banner %s\n", c->status.banner);
+    g_string_append_printf(map, "state locked %d\n",
+                           source->controls && controls_locked(source->controls));
+    for (int i = 0; i < c->control_count; i++) {
+        const struct control *control = &c->control[i];
+        g_string_append_printf(map, "control %s %d %d\n",
+                               cameras_control_name(control, CONTROLS_BOTH, name, sizeof(name)),
+                               control->camera[0].value, control->camera[1].value);
+    }
+}
+
+/* Whether the frame on screen is the one that was asked for, with the settings of now. */
+static bool is_current(const struct viewer *v) {
+    const struct playback *p = &v->playback;
+    return p->shown && !p->fresh && p->target < 0 &&
+           settings_equal_live(&p->shown->params, &v->settings.params);
+}
+
+void ui_map_write(struct viewer *v) {
+    if (!v->options->ui_map)
+        return;
+    GString *map = screen_map_begin(&v->screen);
+    add_actions(map);
+    add_settings(&v->settings, map);
+    add_playback(&v->playback, map);
+    add_display(&v->display.settings, map);
+    add_rig(v, map);
+    add_cameras(&v->cameras, v->playback.source, map);
+    g_string_append_printf(map, "state current %d\n", is_current(v));
+    g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
+    g_string_append_printf(map, "state probes %d\n", v->probes.count);
+    g_string_append_printf(map, "state recording %d\n", v->recording.recorder != NULL);
+    g_string_append_printf(map,
+                           "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n",
+                           v->visible[PART_PANELS], v->visible[PART_SEEK_BAR],
+                           v->visible[PART_STATISTICS], v->visible[PART_HELP],
+                           v->display.settings.row_lines, window_is_fullscreen(v->screen.window));
+    g_string_append_printf(map, "state message %s\n", v->screen.notice);
+    screen_map_end(&v->screen, map, v->options->ui_map);
+}

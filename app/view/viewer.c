@@ -1,0 +1,41 @@
+/*
+ * The functions of app/view/viewer.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/viewer.h"
+
+void viewer_apply_settings(struct viewer *v) {
+    struct params *params = &v->settings.params;
+    if (params->disparity_range >= v->rig.width)
+        params->disparity_range = v->rig.width - 1;
+    struct params effective = settings_effective(&v->settings);
+    live_set_params(v->playback.live, &effective);
+    display_fit_range(&v->display, params, &v->rig.geometry);
+    screen_settle(&v->screen);
+}
+
+void viewer_load_preset(struct viewer *v, const char *name) {
+    if (presets_load(&v->presets, name, &v->settings, &v->screen))
+        viewer_apply_settings(v);
+}
+
+void viewer_seek(struct viewer *v, long index) {
+    if (playback_seek(&v->playback, index) != 0)
+        screen_notify(&v->screen, "a live source cannot go back or forth");
+}
+
+void viewer_set_mode(struct viewer *v, enum display_mode mode) {
+    if (mode == DISPLAY_DEPTH && !rig_use_is_metric(&v->rig)) {
+        screen_notify(&v->screen,
+                      "depth needs a calibration (--calib FILE); disparities are in pixels");
+        return;
+    }
+    if (mode == DISPLAY_POINTS && v->display.settings.mode != DISPLAY_POINTS)
+        screen_notify(&v->screen, "points: drag orbits, right drag pans, wheel zooms, 0 goes back");
+    v->display.settings.mode = mode;
+    display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
+}
+
+bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {
+    return v->playback.shown &&
+           display_pixel_at(&v->display, v->playback.shown, v->mouse.x, v->mouse.y, x, y, side);
+}

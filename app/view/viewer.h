@@ -1,0 +1,69 @@
+/*
+ * The viewer: the parts of livestereo view, each of which has a file of its own, and what is done
+ * with several of them at once. cmd_view.c opens and closes it, loop.h runs it. All of it belongs
+ * to the main thread: frames come from live_take, settings go to the threads by live_set_params.
+ *
+ * Files that take a whole struct viewer are those of the window's parts (panel, playback_bar,
+ * overlay, proposal), actions, ui_map and loop; none of the headers below knows it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_VIEWER_H
+#define LIVESTEREO_VIEWER_H
+
+#include "app/live/output_gst.h"
+#include "app/rig_options.h"
+#include "app/view/cameras.h"
+#include "app/view/display.h"
+#include "app/view/mouse.h"
+#include "app/view/playback.h"
+#include "app/view/presets.h"
+#include "app/view/probes.h"
+#include "app/view/recording.h"
+#include "app/view/rig_page.h"
+#include "app/view/screen.h"
+#include "app/view/settings.h"
+#include "app/view/statistics.h"
+#include "app/view/view_options.h"
+
+/* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
+enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PARTS };
+
+struct viewer {
+    const struct view_options *options;
+    struct screen screen;
+    struct rig_use rig;
+    struct stereo *stereo;
+    struct output *output; /* NULL: without --out */
+    struct playback playback;
+    struct settings settings;
+    long refused; /* times that the pipeline refused settings, as far as the user knows */
+    struct presets presets;
+    struct display display;
+    struct mouse mouse;
+    struct probes probes;
+    struct cameras cameras;
+    char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
+    struct rig_page rig_page;
+    struct recording recording;
+    struct statistics statistics;
+    bool visible[PARTS];
+    bool save_window; /* to a file, after the next drawing */
+    bool quit;
+};
+
+/* The settings changed: they act on the next frame. */
+void viewer_apply_settings(struct viewer *v);
+
+/* Loads the preset of this name, with a notice where there is none. */
+void viewer_load_preset(struct viewer *v, const char *name);
+
+/* Goes to a pair, with a notice where the source cannot seek. */
+void viewer_seek(struct viewer *v, long index);
+
+/* Shows frames in this mode, with a notice where it needs a calibration. */
+void viewer_set_mode(struct viewer *v, enum display_mode mode);
+
+/* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
+bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Pictures of results: the disparity in colour, alone or beside the left picture, and its error in
+ * colour. No shared state. The caller frees each picture with picture_free. All return 0, or
+ * -ENOMEM after a log line.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_VISUALIZE_H
+#define LIVESTEREO_VISUALIZE_H
+
+#include "image/frame.h"
+
+/* The disparity in colour over the searched range: near is red, far is blue, unknown is black. */
+int visualize_disparity(const struct frame *frame, struct image *out);
+
+/* The left picture and its disparity in colour, side by side. */
+int visualize_pair(const struct frame *frame, struct image *out);
+
+/* The error in colour, from 0 (blue) to 4 px and more (red). A pixel is white where the disparity
+ * is unknown, black where the truth (px) is unknown (NaN). */
+int visualize_error(const struct frame *frame, const float *truth, struct image *out);
+
+#endif

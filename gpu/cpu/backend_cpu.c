@@ -1,0 +1,187 @@
+/*
+ * The CPU backend: a frame's passes one after the other, each stage as a loop over its pixels whose
+ * rows are dealt out to a thread pool.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/backend_cpu.h"
+
+#include "config/clock.h"
+#include "config/log.h"
+#include "gpu/fusion.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
+    static void rows_##name(const void *args, int width, int first, int last, void *scratch) { \
+        (void)scratch;                                                                         \
+        for (int y = first; y < last; y++)                                                     \
+            for (int x = 0; x < width; x++)                                                    \
+                stage_##name((const struct arguments##_args *)args, x, y);                     \
+    }
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+
+static cpu_rows *const plain_rows[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments, reach_x, reach_y, ...) rows_##name,
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+};
+
+static struct backend_cpu *cpu_of(struct backend *b) {
+    return (struct backend_cpu *)b;
+}
+
+static void *cpu_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
+    (void)b;
+    (void)kind;
+    void *memory = NULL;
+    return posix_memalign(&memory, 256, bytes ? bytes : 1) ? NULL : memory;
+}
+
+static void cpu_release(struct backend *b, enum memory_kind kind, void *memory) {
+    (void)b;
+    (void)kind;
+    free(memory);
+}
+
+static int cpu_copy(struct backend *b, void *to, const void *from, size_t bytes) {
+    (void)b;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+/* Half-steps in which all tiles are active may run as one. */
+static int cpu_unit(struct backend *b, const struct graph *g, int i) {
+    return cpu_of(b)->half_steps ? stage_max(plain_half_steps(g, i), 1) : 1;
+}
+
+/* The list is run as it is. */
+static void *cpu_compile(struct backend *b, void *previous, const struct graph *g) {
+    (void)b;
+    (void)previous;
+    return (void *)g;
+}
+
+static void cpu_discard(struct backend *b, void *compiled) {
+    (void)b;
+    (void)compiled;
+}
+
+struct stage_job {
+    cpu_rows *rows;
+    const void *args;
+    int width;
+};
+
+static void run_rows(void *context, int first, int last, void *scratch) {
+    const struct stage_job *job = context;
+    job->rows(job->args, job->width, first, last, scratch);
+}
+
+static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const void *args) {
+    struct stage_job job = {cpu->rows[pass->stage], args, pass->width};
+    if (cpu->is_small[pass->stage] && cpu->is_small[pass->stage](args)) {
+        job.rows(args, pass->width, 0, pass->height, thread_pool_scratch(cpu->pool));
+        return;
+    }
+    int block = pass->height / (4 * thread_pool_threads(cpu->pool));
+    thread_pool_run(cpu->pool, pass->height, stage_clamp(block, 1, 16), run_rows, &job);
+}
+
+static void transfer(const struct graph *g, const struct pass *pass, int slot, void *const *host) {
+    const struct transfer *t = &pass->transfer;
+    char *outside = (char *)host[t->host] + t->host_offset;
+    void *inside = graph_address(g, t->buffer, slot);
+    bool up = pass->kind == PASS_UPLOAD;
+    memcpy(up ? inside : outside, up ? outside : inside, t->bytes);
+}
+
+static void cpu_run(struct backend *b, void *compiled, int slot, void *const *host) {
+    struct backend_cpu *cpu = cpu_of(b);
+    const struct graph *g = compiled;
+    double before = clock_ms();
+    memset(cpu->ms, 0, sizeof(cpu->ms));
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        const struct pass *pass = &g->passes[i];
+        if (pass->kind != PASS_STAGE)
+            transfer(g, pass, slot, host);
+        else if (pass->unit > 1)
+            cpu->half_steps(cpu->pool, graph_args(g, i, slot), pass->unit);
+        else
+            run_stage(cpu, pass, graph_args(g, i, slot));
+        double now = clock_ms();
+        cpu->ms[pass->group] += now - before;
+        before = now;
+    }
+}
+
+static int cpu_wait(struct backend *b, int slot) {
+    (void)b;
+    (void)slot;
+    return 0;
+}
+
+static void cpu_times(struct backend *b, int slot, double *ms) {
+    (void)slot;
+    memcpy(ms, cpu_of(b)->ms, sizeof(cpu_of(b)->ms));
+}
+
+static void cpu_close(struct backend **b) {
+    if (!*b)
+        return;
+    struct backend_cpu *cpu = cpu_of(*b);
+    thread_pool_close(&cpu->pool);
+    free(cpu);
+    *b = NULL;
+}
+
+/* Whether there are optimised stages for this processor, which is asked here and not in their
+ * files: those are compiled for AVX2 throughout, and on x86-64 alone. */
+static bool optimise(struct backend_cpu *cpu) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) {
+        cpu_optimise_avx2(cpu);
+        return true;
+    }
+#else
+    (void)cpu;
+#endif
+    return false;
+}
+
+static const struct backend cpu_base = {
+    .slots = 1,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .copy = cpu_copy,
+    .unit = cpu_unit,
+    .compile = cpu_compile,
+    .discard = cpu_discard,
+    .run = cpu_run,
+    .wait = cpu_wait,
+    .times = cpu_times,
+    .close = cpu_close,
+};
+
+struct backend *backend_cpu_open(int threads, enum backend_variant variant, int *error) {
+    struct backend_cpu *cpu = calloc(1, sizeof(*cpu));
+    *error = cpu ? 0 : -ENOMEM;
+    if (cpu) {
+        cpu->base = cpu_base;
+        cpu->pool = thread_pool_open(threads, SCRATCH_BYTES, error);
+    }
+    if (*error) {
+        log_error("cpu backend", "cannot start: %s", strerror(-*error));
+        free(cpu);
+        return NULL;
+    }
+    memcpy(cpu->rows, plain_rows, sizeof(plain_rows));
+    int threads_running = thread_pool_threads(cpu->pool);
+    bool optimised = variant == VARIANT_OPTIMISED && optimise(cpu);
+    snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (%s, %d thread%s)",
+             optimised ? "avx2" : "plain", threads_running, threads_running > 1 ? "s" : "");
+    return &cpu->base;
+}

@@ -1,0 +1,31 @@
+/*
+ * The CPU backend's launch table, for it and for the files of its optimised stages.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BACKEND_CPU_H
+#define LIVESTEREO_BACKEND_CPU_H
+
+#include "gpu/backend.h"
+#include "gpu/cpu/thread_pool.h"
+
+enum { MAX_WIDTH = 16384, SCRATCH_BYTES = 768 << 10 };
+
+/* Rows first..last-1 of a stage. scratch: SCRATCH_BYTES of memory for this call alone. */
+typedef void cpu_rows(const void *args, int width, int first, int last, void *scratch);
+
+struct backend_cpu {
+    struct backend base; /* first: the two pointers are one */
+    struct thread_pool *pool;
+    cpu_rows *rows[STAGE_COUNT];
+    /* Whether so little is to do that waking the thread pool would take longer; NULL: never. */
+    bool (*is_small[STAGE_COUNT])(const void *args);
+    /* A number of half-steps from args->iteration on, in one go; NULL: one by one. */
+    void (*half_steps)(struct thread_pool *pool, const struct message_args *args, int count);
+    double ms[GROUP_COUNT]; /* of the last frame */
+};
+
+/* Replaces the rows of the stages that this processor's AVX2 does faster; no change without
+ * AVX2. */
+void cpu_optimise_avx2(struct backend_cpu *cpu);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Twins of the stages between levels: halve, silence, widen. Plain C that the compiler turns into
+ * AVX2 once the labels are the inner loop.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/optimise_avx2.h"
+
+#include <string.h>
+
+static const uint16_t no_cost[MAX_LABELS];
+
+/* The four children of a node lie at one index of their rows: (0,0) and (1,1) in colour 0, the
+ * others in 1. */
+static size_t child(const struct downsample_cost_args *a, int x, int y, int k) {
+    return grid_labels(&a->fine, 2 * x + (k & 1), 2 * y + (k >> 1));
+}
+
+static int child_exists(const struct downsample_cost_args *a, int x, int y, int k) {
+    return 2 * x + (k & 1) < a->fine.width && 2 * y + (k >> 1) < a->fine.height;
+}
+
+static void downsample8(const uint8_t *restrict p, const uint8_t *restrict q,
+                        const uint8_t *restrict r, const uint8_t *restrict s,
+                        uint16_t *restrict out, int padded) {
+    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
+        out[d] = (uint16_t)(p[d] + q[d] + r[d] + s[d]);
+}
+
+static void downsample16(const uint16_t *restrict p, const uint16_t *restrict q,
+                         const uint16_t *restrict r, const uint16_t *restrict s,
+                         uint16_t *restrict out, int padded) {
+    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
+        out[d] = (uint16_t)stage_min(p[d] + q[d] + r[d] + s[d], COST_SATURATION);
+}
+
+static void rows_downsample_cost(const void *args, int width, int first, int last, void *scratch) {
+    const struct downsample_cost_args *a = args;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < width; x++) {
+            uint16_t *out = a->cost + grid_labels(&a->grid, x, y);
+            const uint8_t *c8[4];
+            const uint16_t *c16[4];
+            for (int k = 0; k < 4; k++) {
+                int exists = child_exists(a, x, y, k);
+                c8[k] =
+                    exists && a->fine8 ? a->fine8 + child(a, x, y, k) : (const uint8_t *)no_cost;
+                c16[k] = exists && a->fine16 ? a->fine16 + child(a, x, y, k) : no_cost;
+            }
+            if (a->fine16)
+                downsample16(c16[0], c16[1], c16[2], c16[3], out, a->grid.padded);
+            else
+                downsample8(c8[0], c8[1], c8[2], c8[3], out, a->grid.padded);
+        }
+}
+
+/* Pixels of a colour in a row, and the first one's number. */
+static int row_pixels(const struct grid *g, int parity, int y, size_t *first) {
+    *first = ((size_t)parity * (size_t)g->height + (size_t)y) * (size_t)g->half;
+    return (g->width - ((y + parity) & 1) + 1) / 2;
+}
+
+static void rows_zero_messages(const void *args, int width, int first, int last, void *scratch) {
+    const struct zero_messages_args *a = args;
+    (void)width;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        size_t at, padded = (size_t)a->grid.padded;
+        int count = row_pixels(&a->grid, a->parity, y, &at);
+        for (int r = 0; r < DIRECTIONS; r++)
+            memset(a->message[r] + at * padded, 0, (size_t)count * padded);
+    }
+}
+
+/* A row has every second column: its pixel i has parent column i, whose colour alternates. */
+static void upsample_row(const struct upsample_messages_args *a, int y) {
+    size_t at, padded = (size_t)a->grid.padded;
+    int count = row_pixels(&a->grid, a->parity, y, &at);
+    for (int r = 0; r < DIRECTIONS; r++)
+        for (int i = 0; i < count; i++) {
+            const uint8_t *from = a->parent[r] + grid_labels(&a->coarse, i, y / 2);
+            uint8_t *to = a->message[r] + (at + (size_t)i) * padded;
+            for (size_t d = 0; d < padded; d += LABEL_BLOCK)
+                memcpy(to + d, from + d, LABEL_BLOCK);
+        }
+}
+
+static void rows_upsample_messages(const void *args, int width, int first, int last,
+                                   void *scratch) {
+    (void)width;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        upsample_row(args, y);
+}
+
+void optimise_levels_avx2(struct backend_cpu *cpu) {
+    cpu->rows[STAGE_downsample_cost] = rows_downsample_cost;
+    cpu->rows[STAGE_zero_messages] = rows_zero_messages;
+    cpu->rows[STAGE_upsample_messages] = rows_upsample_messages;
+}

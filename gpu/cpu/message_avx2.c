@@ -1,0 +1,280 @@
+/*
+ * AVX2 twin of stage message.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/message_avx2.h"
+
+#include "gpu/cpu/optimise_avx2.h"
+
+/* Steps until labels that are farther cannot win: they are T or more behind. */
+static int envelope_steps(int rho, int maximum, int padded) {
+    int farthest = maximum == 0 ? 0 : rho == 0 ? padded - 1 : (maximum - 1) / rho;
+    farthest = stage_min(farthest, padded - 1);
+    int steps = 0;
+    while ((1 << steps) - 1 < farthest)
+        steps++;
+    return steps;
+}
+
+static __m256i two_lanes(int first, int second, int words) {
+    __m128i a = words ? _mm_set1_epi16((int16_t)first) : _mm_set1_epi8((char)first);
+    __m128i b = words ? _mm_set1_epi16((int16_t)second) : _mm_set1_epi8((char)second);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+}
+
+static void envelope_make(struct envelope *e, const struct message_args *a) {
+    int classes = a->classes ? 4 : 1;
+    e->steps = 0;
+    for (int c = 0; c < classes; c++)
+        e->steps = stage_max(e->steps, envelope_steps(a->rho[c], a->truncation[c], a->grid.padded));
+    for (int c = 0; c < classes; c++)
+        for (int d = 0; d < classes; d++) {
+            int i = c | d << 2;
+            e->top16[i] = two_lanes(a->truncation[c], a->truncation[d], 1);
+            e->top8[i] = two_lanes(a->truncation[c], a->truncation[d], 0);
+            for (int k = 0; k < e->steps; k++)
+                e->fall[i][k] =
+                    two_lanes(stage_min(a->rho[c] << k, 255), stage_min(a->rho[d] << k, 255), 0);
+        }
+    int16_t padding[2][16];
+    for (int d = 0; d < 16; d++) {
+        int16_t word = (int16_t)(a->grid.padded - 16 + d >= a->grid.labels ? INT16_MAX : 0);
+        padding[d & 1][d / 2] = padding[d & 1][8 + d / 2] = word;
+    }
+    for (int odd = 0; odd < 2; odd++)
+        e->padding[odd] = _mm256_loadu_si256((const __m256i *)padding[odd]);
+    uint8_t real[32];
+    for (int d = 0; d < 32; d++)
+        real[d] = a->grid.padded - 16 + d % 16 < a->grid.labels ? 255 : 0;
+    e->real = _mm256_loadu_si256((const __m256i *)real);
+    e->threshold = _mm256_set1_epi8((char)stage_clamp(a->threshold, 0, 255));
+}
+
+static struct message_row message_row_of(const struct message_args *a, int y) {
+    const struct grid *g = &a->grid;
+    int parity = a->iteration & 1, odd = (y + parity) & 1, size = a->cost16 ? 2 : 1;
+    size_t stride = (size_t)g->half * (size_t)g->padded;
+    size_t own = ((size_t)parity * (size_t)g->height + (size_t)y) * stride;
+    size_t other = ((size_t)!parity * (size_t)g->height + (size_t)y) * stride;
+    struct message_row row = {
+        .cost = (a->cost16 ? (const uint8_t *)a->cost16 : a->cost8) + own * (size_t)size,
+        .in[UP] = y > 0 ? a->message[DOWN] + other - stride : NULL,
+        .in[DOWN] = y + 1 < g->height ? a->message[UP] + other + stride : NULL,
+        .in[LEFT] = a->message[RIGHT] + other,
+        .in[RIGHT] = a->message[LEFT] + other,
+        .classes = a->classes ? a->classes + (size_t)y * (size_t)g->width + odd : NULL,
+        .padded = g->padded,
+        .cost_size = size,
+        .count = (g->width - odd + 1) / 2,
+        .odd = odd,
+        .width = g->width,
+    };
+    for (int r = 0; r < DIRECTIONS; r++)
+        row.out[r] = a->message[r] + own;
+    return row;
+}
+
+/* Tiles that get a message of pixel i of row y that changed. */
+static void activate_tiles(const struct message_args *a, const struct message_row *row, int i,
+                           int y, int changed) {
+    int x = 2 * i + row->odd;
+    int exist = grid_neighbours(&a->grid, x, y).exist;
+    for (int r = 0; r < DIRECTIONS; r++)
+        if (changed & exist & 1 << r)
+            activate_tile(a, x, y, r);
+}
+
+/* In an odd row the last pixel takes both lanes and is written twice with the same bytes. */
+INLINE void message_row(const struct envelope *e, const struct message_row *row, int n, int wide,
+                        int steps) {
+    struct pair p;
+    for (int i = row->first; i < row->count; i += 2) {
+        pair_point(&p, 0, row, i);
+        pair_point(&p, 1, row, stage_min(i + 1, row->count - 1));
+        messages_pair(e, &p, NULL, n, wide, steps);
+    }
+}
+
+/* The same with a look at what changes. */
+INLINE void message_row_tested(const struct envelope *e, const struct message_args *a,
+                               const struct message_row *row, int y, int n) {
+    struct change_test test = {.real = e->real, .threshold = e->threshold};
+    struct pair p;
+    for (int i = row->first; i < row->count; i += 2) {
+        int second = stage_min(i + 1, row->count - 1);
+        pair_point(&p, 0, row, i);
+        pair_point(&p, 1, row, second);
+        test.changed[0] = test.changed[1] = 0;
+        messages_pair(e, &p, &test, n, a->cost16 != NULL, e->steps);
+        if (test.changed[0])
+            activate_tiles(a, row, i, y, test.changed[0]);
+        if (test.changed[1])
+            activate_tiles(a, row, second, y, test.changed[1]);
+    }
+}
+
+/* Constant blocks and steps keep the labels in registers, which takes a third off; only the
+ * common shapes have them, as each takes a compiler seconds. */
+INLINE void message_row_steps(const struct envelope *e, const struct message_row *row, int n,
+                              int wide) {
+    if (e->steps == 3)
+        message_row(e, row, n, wide, 3);
+    else if (e->steps == 4)
+        message_row(e, row, n, wide, 4);
+    else
+        message_row(e, row, n, wide, e->steps);
+}
+
+static void message_part(const struct envelope *e, const struct message_args *a,
+                         const struct message_row *row) {
+    int n = a->grid.padded / LABEL_BLOCK, wide = a->cost16 != NULL;
+    if (n == 1)
+        message_row(e, row, 1, wide, e->steps);
+    else if (n == 2)
+        message_row(e, row, 2, wide, e->steps);
+    else if (n == 4 && wide)
+        message_row_steps(e, row, 4, 1);
+    else if (n == 4)
+        message_row_steps(e, row, 4, 0);
+    else
+        message_row(e, row, n, wide, e->steps);
+}
+
+static void message_part_tested(const struct envelope *e, const struct message_args *a,
+                                const struct message_row *row, int y) {
+    int n = a->grid.padded / LABEL_BLOCK;
+    if (n == 1)
+        message_row_tested(e, a, row, y, 1);
+    else if (n == 4)
+        message_row_tested(e, a, row, y, 4);
+    else
+        message_row_tested(e, a, row, y, n);
+}
+
+static void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
+    struct message_row row = message_row_of(a, y);
+    message_part(e, a, &row);
+}
+
+/* The first tile from number tile on that is active, or columns. active NULL: all are. */
+static int next_active(const uint16_t *active, int columns, int tile, int iteration) {
+    if (!active)
+        return tile;
+    for (; tile + 16 <= columns; tile += 16) {
+        __m256i numbers = _mm256_loadu_si256((const __m256i *)(const void *)(active + tile));
+        __m256i equal = _mm256_cmpeq_epi16(numbers, _mm256_set1_epi16((int16_t)iteration));
+        unsigned mask = (unsigned)_mm256_movemask_epi8(equal);
+        if (mask)
+            return tile + __builtin_ctz(mask) / 2;
+    }
+    while (tile < columns && active[tile] != iteration)
+        tile++;
+    return tile;
+}
+
+/* The pixels of a row that lie in active tiles, one run of tiles after the other. */
+static void message_active_row(const struct envelope *e, const struct message_args *a, int y) {
+    struct message_row row = message_row_of(a, y);
+    int columns = tile_columns(a->grid.width), end = row.count, tile = 0;
+    const uint16_t *active = a->active ? a->active + tile_of(a->grid.width, 0, y) : NULL;
+    while ((tile = next_active(active, columns, tile, a->iteration)) < columns) {
+        row.first = tile * TILE_WIDTH / 2;
+        for (; tile < columns && (!active || active[tile] == a->iteration); tile++)
+            if (tile * TILE_WIDTH / 2 < end)
+                count_update(a, tile * TILE_WIDTH + row.odd, y);
+        row.count = stage_min(tile * TILE_WIDTH / 2, end);
+        message_part_tested(e, a, &row, y);
+    }
+}
+
+static void rows_message_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct message_args *a = args;
+    (void)width;
+    (void)scratch;
+    struct envelope e;
+    envelope_make(&e, a);
+    bool plain = !a->next_active;
+    for (int y = first; y < last; y++)
+        if (plain)
+            message_row_avx2(&e, a, y);
+        else
+            message_active_row(&e, a, y);
+}
+
+/* About 20 microseconds' work. */
+static bool few_tiles_active(const void *args) {
+    const struct message_args *a = args;
+    int tiles = tile_count(a->grid.width, a->grid.height), active = 0,
+        maximum = 1024 / a->grid.padded;
+    for (int i = 0; a->active && i < tiles; i++)
+        active += a->active[i] == a->iteration;
+    return a->active && active <= maximum;
+}
+
+/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1, and may come as soon
+ * as those are done: so a few half-steps go down the picture together, each a row behind the
+ * one before, and find their messages in the cache. */
+enum { STEPS_TOGETHER = 5, MAX_BANDS = 64 };
+
+struct steps_job {
+    struct envelope envelope;
+    struct message_args args;
+    int count;          /* half-steps, at most STEPS_TOGETHER */
+    int bands, borders; /* borders: the second phase */
+};
+
+/* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes
+ * a half-step. */
+static void steps_wave(const struct steps_job *job, int first, int first_slope, int last,
+                       int last_slope) {
+    struct message_args a = job->args;
+    int end = last + job->count * (1 + (last_slope > 0));
+    for (int front = first - job->count; front < end; front++)
+        for (int t = 0; t < job->count; t++) {
+            int y = front - t;
+            if (y < first + t * first_slope || y >= last + t * last_slope)
+                continue;
+            a.iteration = job->args.iteration + t;
+            message_row_avx2(&job->envelope, &a, y);
+        }
+}
+
+static int band_row(const struct steps_job *job, int band) {
+    return (int)((int64_t)job->args.grid.height * band / job->bands);
+}
+
+/* Each band shrinks by a row a half-step at its borders, so that no two touch; then the wedges
+ * between them are filled. */
+static void run_bands(void *context, int first, int last, void *scratch) {
+    const struct steps_job *job = context;
+    (void)scratch;
+    for (int i = first; i < last; i++) {
+        if (job->borders)
+            steps_wave(job, band_row(job, i + 1), -1, band_row(job, i + 1), 1);
+        else
+            steps_wave(job, band_row(job, i), i > 0, band_row(job, i + 1), -(i + 1 < job->bands));
+    }
+}
+
+static void half_steps_avx2(struct thread_pool *pool, const struct message_args *args, int count) {
+    struct steps_job job = {.args = *args};
+    envelope_make(&job.envelope, args);
+    int threads = thread_pool_threads(pool),
+        bands = stage_min(2 * threads, args->grid.height / (4 * STEPS_TOGETHER));
+    job.bands = threads == 1 ? 1 : stage_clamp(bands, 1, MAX_BANDS);
+    for (int done = 0; done < count; done += job.count) {
+        job.count = stage_min(count - done, STEPS_TOGETHER);
+        job.args.iteration = args->iteration + done;
+        job.borders = 0;
+        thread_pool_run(pool, job.bands, 1, run_bands, &job);
+        job.borders = 1;
+        if (job.bands > 1)
+            thread_pool_run(pool, job.bands - 1, 1, run_bands, &job);
+    }
+}
+
+void optimise_message_avx2(struct backend_cpu *cpu) {
+    cpu->rows[STAGE_message] = rows_message_avx2;
+    cpu->is_small[STAGE_message] = few_tiles_active;
+    cpu->half_steps = half_steps_avx2;
+}

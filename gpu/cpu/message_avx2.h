@@ -1,0 +1,238 @@
+/*
+ * Private: messages of two pixels at once in AVX2, one pixel in each 128-bit lane, 16 labels a
+ * register. Included by the files that run them over rows; all functions are inlined with their
+ * constants.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TUNED_MESSAGE_AVX2_H
+#define LIVESTEREO_TUNED_MESSAGE_AVX2_H
+
+#include "gpu/stages/bp.h"
+
+#include <immintrin.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Steps of 1, 2, 4, ... labels; nine of them reach 511 labels. */
+enum { REACH_STEPS = 9, MAX_BLOCKS = MAX_LABELS / LABEL_BLOCK };
+
+/* rho and T of two pixels' edges, for each pair of edge classes. Made once a run. */
+struct envelope {
+    __m256i top16[16], top8[16];   /* T in words, in bytes */
+    __m256i fall[16][REACH_STEPS]; /* min(255, 2^k rho) */
+    __m256i padding[2]; /* words of even, odd labels of the last block that are padding: ones */
+    __m256i real;       /* labels of the last block that are no padding: ones */
+    __m256i threshold;  /* the largest change that counts as none */
+    int steps;          /* how many are needed until the truncation wins */
+};
+
+/* Where two pixels' messages come from and go to. */
+struct pair {
+    const uint8_t *cost[2];
+    const uint8_t
+        *in[DIRECTIONS][2]; /* from the neighbour in that direction; zeros where there is none */
+    uint8_t *out[DIRECTIONS][2];
+    int classes[2];
+};
+
+/* The pixels of one colour in one row, the ones that send. */
+struct message_row {
+    const uint8_t *cost;
+    const uint8_t *in[DIRECTIONS]; /* the neighbours' rows; NULL outside the picture */
+    uint8_t *out[DIRECTIONS];
+    const uint8_t *classes; /* of the first pixel, or NULL */
+    int padded, cost_size;
+    int first, count; /* pixels first..count-1 are looked at */
+    int odd;          /* 1: the first pixel is in column 1 */
+    int width;
+};
+
+/* Zeros for the neighbours that do not exist. */
+static const uint8_t no_message[MAX_LABELS];
+
+/* Points one lane of a pair at pixel i of a row. */
+INLINE void pair_point(struct pair *p, int lane, const struct message_row *row, int i) {
+    size_t size = (size_t)row->padded, at = (size_t)i * size;
+    p->cost[lane] = row->cost + at * (size_t)row->cost_size;
+    p->in[UP][lane] = row->in[UP] ? row->in[UP] + at : no_message;
+    p->in[DOWN][lane] = row->in[DOWN] ? row->in[DOWN] + at : no_message;
+    p->in[LEFT][lane] =
+        i + row->odd > 0 ? row->in[LEFT] + at + (size_t)row->odd * size - size : no_message;
+    p->in[RIGHT][lane] = 2 * i + row->odd + 1 < row->width
+                             ? row->in[RIGHT] + at + (size_t)row->odd * size
+                             : no_message;
+    for (int r = 0; r < DIRECTIONS; r++)
+        p->out[r][lane] = row->out[r] + at;
+    p->classes[lane] = row->classes ? row->classes[2 * i] : 0;
+}
+
+INLINE __m256i load_pair(const uint8_t *const *from, int offset) {
+    __m128i first = _mm_loadu_si128((const __m128i *)(from[0] + offset));
+    __m128i second = _mm_loadu_si128((const __m128i *)(from[1] + offset));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+}
+
+INLINE void store_pair(uint8_t *const *to, int offset, __m256i v) {
+    _mm_storeu_si128((__m128i *)(to[0] + offset), _mm256_castsi256_si128(v));
+    _mm_storeu_si128((__m128i *)(to[1] + offset), _mm256_extracti128_si256(v, 1));
+}
+
+/* Bytes to words: those of even and those of odd labels. */
+INLINE __m256i words_even(__m256i bytes) {
+    return _mm256_and_si256(bytes, _mm256_set1_epi16(0xff));
+}
+
+INLINE __m256i words_odd(__m256i bytes) {
+    return _mm256_srli_epi16(bytes, 8);
+}
+
+/* Four vectors' least words, lane by lane: words 0..3 (and 4..7) of a lane are vectors 0..3. */
+INLINE __m256i lane_minimum(const __m256i *v) {
+    __m256i a =
+        _mm256_min_epu16(_mm256_unpacklo_epi16(v[0], v[1]), _mm256_unpackhi_epi16(v[0], v[1]));
+    __m256i b =
+        _mm256_min_epu16(_mm256_unpacklo_epi16(v[2], v[3]), _mm256_unpackhi_epi16(v[2], v[3]));
+    __m256i c = _mm256_min_epu16(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+    return _mm256_min_epu16(c, _mm256_shuffle_epi32(c, 0x4e));
+}
+
+INLINE __m256i lane_word(__m256i v, int word) {
+    return _mm256_shuffle_epi8(v, _mm256_set1_epi16((int16_t)(0x0100 + 0x0202 * word)));
+}
+
+/* Block k of the 16-bit cost, words of even labels and of odd ones. */
+INLINE void load_cost16(const struct pair *p, int k, __m256i *even, __m256i *odd) {
+    __m256i low = load_pair(p->cost, 32 * k), high = load_pair(p->cost, 32 * k + 16);
+    __m256i mask = _mm256_set1_epi32(0xffff);
+    *even = _mm256_packus_epi32(_mm256_and_si256(low, mask), _mm256_and_si256(high, mask));
+    *odd = _mm256_packus_epi32(_mm256_srli_epi32(low, 16), _mm256_srli_epi32(high, 16));
+}
+
+/* D plus all four messages, in words; padding becomes larger than any sum can get. */
+INLINE void sum_pair(const struct envelope *e, const struct pair *p, int n, int wide, __m256i *even,
+                     __m256i *odd) {
+    for (int k = 0; k < n; k++) {
+        if (wide) {
+            load_cost16(p, k, &even[k], &odd[k]);
+        } else {
+            __m256i cost = load_pair(p->cost, 16 * k);
+            even[k] = words_even(cost);
+            odd[k] = words_odd(cost);
+        }
+        for (int s = 0; s < DIRECTIONS; s++) {
+            __m256i message = load_pair(p->in[s], 16 * k);
+            even[k] = _mm256_add_epi16(even[k], words_even(message));
+            odd[k] = _mm256_add_epi16(odd[k], words_odd(message));
+        }
+    }
+    even[n - 1] = _mm256_or_si256(even[n - 1], e->padding[0]);
+    odd[n - 1] = _mm256_or_si256(odd[n - 1], e->padding[1]);
+}
+
+/* g(d) becomes max(g(d), g(d - shift) - fall, g(d + shift) - fall); outside the labels g is 0,
+ * so that lanes may be filled with zeros. */
+#define REACH_WITHIN(shift)                                                                        \
+    INLINE void reach_##shift(__m256i *g, int n, __m256i fall) {                                   \
+        __m256i before = _mm256_setzero_si256(), here = _mm256_subs_epu8(g[0], fall);              \
+        for (int k = 0; k < n; k++) {                                                              \
+            __m256i after = k + 1 < n ? _mm256_subs_epu8(g[k + 1], fall) : _mm256_setzero_si256(); \
+            __m256i up = _mm256_alignr_epi8(here, before, 16 - (shift));                           \
+            __m256i down = _mm256_alignr_epi8(after, here, shift);                                 \
+            g[k] = _mm256_max_epu8(g[k], _mm256_max_epu8(up, down));                               \
+            before = here;                                                                         \
+            here = after;                                                                          \
+        }                                                                                          \
+    }
+REACH_WITHIN(1)
+REACH_WITHIN(2)
+REACH_WITHIN(4)
+REACH_WITHIN(8)
+#undef REACH_WITHIN
+
+INLINE void reach_blocks(__m256i *g, int n, int shift, __m256i fall) {
+    __m256i old[MAX_BLOCKS];
+    for (int k = 0; k < n; k++)
+        old[k] = _mm256_subs_epu8(g[k], fall);
+    for (int k = shift; k < n; k++) {
+        g[k] = _mm256_max_epu8(g[k], old[k - shift]);
+        g[k - shift] = _mm256_max_epu8(g[k - shift], old[k]);
+    }
+}
+
+/* The min-convolution, on g = T - f where f is the message before it: a distance is a sum of
+ * different powers of two, and on the way from label to label each stays between the two. */
+INLINE void reach(__m256i *g, int n, const __m256i *fall, int steps) {
+    if (steps > 0)
+        reach_1(g, n, fall[0]);
+    if (steps > 1)
+        reach_2(g, n, fall[1]);
+    if (steps > 2)
+        reach_4(g, n, fall[2]);
+    if (steps > 3)
+        reach_8(g, n, fall[3]);
+    for (int k = 4; k < steps; k++)
+        reach_blocks(g, n, 1 << (k - 4), fall[k]);
+}
+
+/* Fast-converging updates: which messages of two pixels changed by more than threshold. */
+struct change_test {
+    __m256i real, threshold; /* struct envelope's */
+    int changed[2];          /* a bit a direction, for each lane */
+};
+
+/* Notes which of the messages in direction r are about to change. */
+INLINE void note_change(struct change_test *t, uint8_t *const *out, const __m256i *fresh, int n,
+                        int r) {
+    __m256i more = _mm256_setzero_si256();
+    for (int k = 0; k < n; k++) {
+        __m256i old = load_pair((const uint8_t *const *)out, 16 * k);
+        __m256i change =
+            _mm256_or_si256(_mm256_subs_epu8(fresh[k], old), _mm256_subs_epu8(old, fresh[k]));
+        change = _mm256_subs_epu8(change, t->threshold);
+        more = _mm256_or_si256(more, k + 1 == n ? _mm256_and_si256(change, t->real) : change);
+    }
+    uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(more, _mm256_setzero_si256()));
+    t->changed[0] |= ((same & 0xffff) != 0xffff) << r;
+    t->changed[1] |= ((same >> 16) != 0xffff) << r;
+}
+
+/* All four messages of both pixels; test may be NULL. First the sums for all directions and their
+ * minimum, so that the long way from the minimum to the result does not hold up the next
+ * direction. */
+INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct change_test *test,
+                          int n, int wide, int steps) {
+    __m256i even[MAX_BLOCKS], odd[MAX_BLOCKS], h[DIRECTIONS][2][MAX_BLOCKS], minimum[DIRECTIONS];
+    if (n < 1)
+        __builtin_unreachable();
+    sum_pair(e, p, n, wide, even, odd);
+#pragma GCC unroll 4
+    for (int r = 0; r < DIRECTIONS; r++) {
+        minimum[r] = _mm256_set1_epi16(-1);
+        for (int k = 0; k < n; k++) {
+            __m256i back = load_pair(p->in[r], 16 * k);
+            h[r][0][k] = _mm256_sub_epi16(even[k], words_even(back));
+            h[r][1][k] = _mm256_sub_epi16(odd[k], words_odd(back));
+            minimum[r] = _mm256_min_epu16(minimum[r], _mm256_min_epu16(h[r][0][k], h[r][1][k]));
+        }
+    }
+    __m256i all = lane_minimum(minimum);
+#pragma GCC unroll 4
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int classes = (p->classes[0] >> (2 * r) & 3) | (p->classes[1] >> (2 * r) & 3) << 2;
+        __m256i g[MAX_BLOCKS], top = _mm256_add_epi16(lane_word(all, r), e->top16[classes]);
+        for (int k = 0; k < n; k++) {
+            __m256i low = _mm256_subs_epu16(top, h[r][0][k]),
+                    high = _mm256_subs_epu16(top, h[r][1][k]);
+            g[k] = _mm256_or_si256(low, _mm256_slli_epi16(high, 8));
+        }
+        reach(g, n, e->fall[classes], steps);
+        for (int k = 0; k < n; k++)
+            g[k] = _mm256_sub_epi8(e->top8[classes], g[k]);
+        if (test)
+            note_change(test, p->out[r], g, n, r);
+        for (int k = 0; k < n; k++)
+            store_pair(p->out[r], 16 * k, g[k]);
+    }
+}
+
+#endif

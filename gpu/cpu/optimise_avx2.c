@@ -1,0 +1,14 @@
+/*
+ * Puts the stages optimised for AVX2 into the CPU backend's launch table.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/optimise_avx2.h"
+
+void cpu_optimise_avx2(struct backend_cpu *cpu) {
+    optimise_message_avx2(cpu);
+    optimise_levels_avx2(cpu);
+    optimise_cost_avx2(cpu);
+    optimise_wta_avx2(cpu);
+    optimise_census_avx2(cpu);
+    optimise_refine_avx2(cpu);
+}

@@ -1,0 +1,25 @@
+/*
+ * Stages optimised for AVX2: which file holds which, and what they share. Each gives the bytes of
+ * its plain stage, which is the explanation of what is computed.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TUNED_AVX2_H
+#define LIVESTEREO_TUNED_AVX2_H
+
+#include "gpu/cpu/backend_cpu.h"
+
+/* Each replaces rows in the launch table. */
+void optimise_message_avx2(struct backend_cpu *cpu);
+void optimise_cost_avx2(struct backend_cpu *cpu);
+void optimise_wta_avx2(struct backend_cpu *cpu);
+void optimise_levels_avx2(struct backend_cpu *cpu);
+void optimise_census_avx2(struct backend_cpu *cpu);
+void optimise_refine_avx2(struct backend_cpu *cpu);
+
+/* Rows of stage cost. False, nothing done, where kind or table is left to others. */
+bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch);
+
+/* Labels [from, to) of column x whose match lies inside the other picture. */
+void labels_inside_avx2(const struct cost_args *a, int x, int *from, int *to);
+
+#endif

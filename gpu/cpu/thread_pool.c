@@ -1,0 +1,155 @@
+/*
+ * See thread_pool.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/thread_pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct member {
+    struct thread_pool *pool;
+    pthread_t thread; /* not of the caller, number 0 */
+    void *scratch;
+};
+
+struct thread_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t start, done;
+    struct member *members;
+    int threads;  /* the caller's included */
+    int started;  /* threads that exist besides the caller's */
+    uint64_t job; /* goes up by one a job; guarded by lock, as are the rest of the job */
+    int busy;
+    bool quit;
+    thread_pool_work *work;
+    void *context;
+    int rows, block;
+    int next; /* atomic: first row not dealt out */
+};
+
+static void deal(struct thread_pool *pool, void *scratch) {
+    for (;;) {
+        int first = __atomic_fetch_add(&pool->next, pool->block, __ATOMIC_RELAXED);
+        if (first >= pool->rows)
+            return;
+        int last = first + pool->block < pool->rows ? first + pool->block : pool->rows;
+        pool->work(pool->context, first, last, scratch);
+    }
+}
+
+static void *run_member(void *argument) {
+    struct member *member = argument;
+    struct thread_pool *pool = member->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->quit && pool->job == seen)
+            pthread_cond_wait(&pool->start, &pool->lock);
+        if (pool->quit)
+            break;
+        seen = pool->job;
+        pthread_mutex_unlock(&pool->lock);
+        deal(pool, member->scratch);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->busy == 0)
+            pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* Returns an error number. */
+static int start_member(struct thread_pool *pool, int i, size_t scratch_bytes) {
+    struct member *member = &pool->members[i];
+    member->pool = pool;
+    int code = posix_memalign(&member->scratch, 64, scratch_bytes ? scratch_bytes : 1);
+    if (code)
+        member->scratch = NULL;
+    if (code || i == 0)
+        return code;
+    code = pthread_create(&member->thread, NULL, run_member, member);
+    if (!code) {
+        pthread_setname_np(member->thread, "stages");
+        pool->started++;
+    }
+    return code;
+}
+
+struct thread_pool *thread_pool_open(int threads, size_t scratch_bytes, int *error) {
+    struct thread_pool *pool = calloc(1, sizeof(*pool));
+    if (!pool) {
+        *error = -ENOMEM;
+        return NULL;
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    pool->threads = threads > 0 ? threads : cores > 0 ? (int)cores : 1;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->start, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->members = calloc((size_t)pool->threads, sizeof(*pool->members));
+    int code = pool->members ? 0 : ENOMEM;
+    for (int i = 0; i < pool->threads && !code; i++)
+        code = start_member(pool, i, scratch_bytes);
+    if (code) {
+        *error = -code;
+        thread_pool_close(&pool);
+    }
+    return pool;
+}
+
+int thread_pool_threads(const struct thread_pool *pool) {
+    return pool->threads;
+}
+
+void *thread_pool_scratch(struct thread_pool *pool) {
+    return pool->members[0].scratch;
+}
+
+void thread_pool_run(struct thread_pool *pool, int rows, int block, thread_pool_work *work,
+                     void *context) {
+    pthread_mutex_lock(&pool->lock);
+    pool->work = work;
+    pool->context = context;
+    pool->rows = rows;
+    pool->block = block > 0 ? block : 1;
+    __atomic_store_n(&pool->next, 0, __ATOMIC_RELAXED);
+    bool alone = rows <= pool->block || pool->started == 0;
+    if (!alone) {
+        pool->busy = pool->started;
+        pool->job++;
+        pthread_cond_broadcast(&pool->start);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    deal(pool, pool->members[0].scratch);
+    if (alone)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void thread_pool_close(struct thread_pool **closed) {
+    struct thread_pool *pool = *closed;
+    *closed = NULL;
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->quit = true;
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->started; i++)
+        pthread_join(pool->members[i + 1].thread, NULL);
+    for (int i = 0; i < pool->threads && pool->members; i++)
+        free(pool->members[i].scratch);
+    pthread_cond_destroy(&pool->start);
+    pthread_cond_destroy(&pool->done);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->members);
+    free(pool);
+}

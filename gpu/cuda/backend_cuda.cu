@@ -1,0 +1,560 @@
+/*
+ * The CUDA backend: every stage as a kernel with a thread a pixel, streams as the graph says. The
+ * optimised kernels of other files replace entries of its launch table and give the same bytes.
+ *
+ * A frame's stages are issued one by one the first time; the second time they are captured as a
+ * CUDA graph, which then runs them all: settings that change with every frame are not worth one.
+ * Uploads and downloads stay outside, so that they run beside the stages of the neighbouring
+ * frames.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/log.h"
+#include "gpu/cuda/backend_cuda.h"
+
+#include <cassert>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
+    static __global__ void kernel_##name(const arguments##_args args, int width, int height) { \
+        int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                  \
+        int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                  \
+        if (x < width && y < height)                                                           \
+            stage_##name(&args, x, y);                                                         \
+    }                                                                                          \
+    static void launch_##name(struct backend_cuda *cuda, const void *args, int width,          \
+                              int height) {                                                    \
+        dim3 block(32, 4), grid((width + 31) / 32, (height + 3) / 4);                          \
+        kernel_##name<<<grid, block, 0, cuda->stream>>>(                                       \
+            *static_cast<const arguments##_args *>(args), width, height);                      \
+    }
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+
+static cuda_launch *const plain_launches[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments, reach_x, reach_y, ...) launch_##name,
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+};
+
+static backend_cuda *cuda_of(backend *b) {
+    return reinterpret_cast<backend_cuda *>(b);
+}
+
+/* Remembers and says the first failure since the last wait. */
+static void note(backend_cuda *cuda, cudaError_t code, const char *what) {
+    if (code == cudaSuccess)
+        return;
+    cudaGetLastError(); /* a failure left in place would be found again by whoever asks next */
+    if (cuda->error)
+        return;
+    cuda->error = code == cudaErrorMemoryAllocation ? -ENOMEM : -EIO;
+    cuda->failed = cuda->failed || cuda->error == -EIO;
+    log_error(cuda->base.name, "%s failed: %s", what, cudaGetErrorString(code));
+}
+
+void cuda_check(backend_cuda *cuda, const char *what) {
+    note(cuda, cudaGetLastError(), what);
+}
+
+static int first_failure(backend_cuda *cuda) {
+    int error = cuda->error;
+    cuda->error = 0;
+    return error;
+}
+
+/* A thread that comes for the first time is on GPU 0. */
+static void enter(const backend_cuda *cuda) {
+    if (cudaSetDevice(cuda->device) != cudaSuccess)
+        cudaGetLastError();
+}
+
+/* ---- memory */
+
+static void *cuda_alloc(backend *b, enum memory_kind kind, size_t bytes) {
+    void *memory = nullptr;
+    bytes = bytes ? bytes : 1;
+    enter(cuda_of(b));
+    cudaError_t code =
+        kind == MEMORY_HOST ? cudaMallocHost(&memory, bytes) : cudaMalloc(&memory, bytes);
+    if (code == cudaSuccess)
+        return memory;
+    cudaGetLastError();
+    size_t left = 0, all = 0;
+    if (kind == MEMORY_STAGES && cudaMemGetInfo(&left, &all) == cudaSuccess)
+        log_error(b->name, "no room for %zu MiB on the GPU: %zu of %zu MiB are free", bytes >> 20,
+                  left >> 20, all >> 20);
+    cudaGetLastError();
+    return nullptr;
+}
+
+static void cuda_release(backend *b, enum memory_kind kind, void *memory) {
+    if (!memory)
+        return;
+    cudaError_t code = kind == MEMORY_HOST ? cudaFreeHost(memory) : cudaFree(memory);
+    if (cuda_of(b)->failed) /* then memory may have gone with the device */
+        cudaGetLastError();
+    else
+        note(cuda_of(b), code, "freeing memory");
+}
+
+static int cuda_copy(backend *b, void *to, const void *from, size_t bytes) {
+    backend_cuda *cuda = cuda_of(b);
+    enter(cuda);
+    for (cudaStream_t stream : cuda->streams)
+        note(cuda, cudaStreamSynchronize(stream), "a frame");
+    cudaStream_t stream = cuda->streams[STREAM_MAIN];
+    note(cuda, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "a copy");
+    note(cuda, cudaStreamSynchronize(stream), "a copy");
+    return first_failure(cuda);
+}
+
+/* ---- compiled graphs */
+
+/* Events of the unit that begins with a pass, null where nobody asks. */
+struct unit_events {
+    cudaEvent_t inner; /* awaited by stages: within captured work */
+    cudaEvent_t outer; /* awaited from outside of it: by downloads, or of uploads */
+    cudaEvent_t mark;  /* timed, before it: its group of times begins */
+};
+
+struct program_slot {
+    struct unit_events *events; /* by pass; one more for the end of the last group */
+    cudaGraphExec_t graph;
+    bool current; /* the graph is this program's, not an earlier one's of the same shape */
+    int runs;
+};
+
+struct cuda_program {
+    const struct graph *g;
+    int count;      /* passes, as compiled */
+    uint64_t shape; /* a hash of stages, units, streams and waits */
+    struct program_slot slots[MAX_SLOTS];
+};
+
+static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph *g, int i,
+                                    int *length) {
+    for (int k = 0; k < cuda->fusion_count; k++) {
+        *length = cuda->fusions[k].length(cuda, g, i);
+        if (*length > 1)
+            return &cuda->fusions[k];
+    }
+    *length = 1;
+    return nullptr;
+}
+
+static int cuda_unit(backend *b, const struct graph *g, int i) {
+    int length;
+    fusion_at(cuda_of(b), g, i, &length);
+    return length;
+}
+
+static void destroy_event(cudaEvent_t event) {
+    if (event)
+        cudaEventDestroy(event);
+}
+
+static void cuda_discard(backend *b, void *compiled) {
+    cuda_program *p = static_cast<cuda_program *>(compiled);
+    for (program_slot &slot : p->slots) {
+        if (slot.graph)
+            note(cuda_of(b), cudaGraphExecDestroy(slot.graph), "dropping a graph");
+        for (int i = 0; slot.events && i <= p->count; i++)
+            for (cudaEvent_t event :
+                 {slot.events[i].inner, slot.events[i].outer, slot.events[i].mark})
+                destroy_event(event);
+        free(slot.events);
+    }
+    cudaGetLastError();
+    free(p);
+}
+
+/* Whether a pass waits for a unit of an earlier one from outside of captured work. */
+static bool waits_outside(const struct graph *g, int i, int unit) {
+    return g->passes[i].kind == PASS_DOWNLOAD || g->passes[unit].kind == PASS_UPLOAD;
+}
+
+static void create(backend_cuda *cuda, cudaEvent_t *event, unsigned flags) {
+    if (!*event)
+        note(cuda, cudaEventCreateWithFlags(event, flags), "taking an event");
+}
+
+static void create_events(backend_cuda *cuda, const struct graph *g, struct unit_events *events) {
+    int group = -1;
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        const struct pass *pass = &g->passes[i];
+        for (int unit : pass->wait)
+            if (unit >= 0)
+                create(cuda, waits_outside(g, i, unit) ? &events[unit].outer : &events[unit].inner,
+                       cudaEventDisableTiming);
+        if (pass->stream == STREAM_MAIN && pass->group != group)
+            create(cuda, &events[i].mark, cudaEventDefault);
+        group = pass->stream == STREAM_MAIN ? pass->group : group;
+    }
+    create(cuda, &events[g->count].mark, cudaEventDefault);
+    if (g->joined >= 0)
+        create(cuda, &events[g->joined].inner, cudaEventDisableTiming);
+}
+
+/* Graphs of one shape differ by their arguments. */
+static uint64_t shape_of(const struct graph *g) {
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (int i = 0; i < g->count; i++) {
+        const struct pass *p = &g->passes[i];
+        const int parts[] = {(int)p->kind, (int)p->stage, p->unit,    (int)p->stream,
+                             p->wait[0],   p->wait[1],    p->wait[2], p->wait[3]};
+        for (int part : parts)
+            hash = (hash ^ (uint64_t)(part + 1)) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+static void *cuda_compile(backend *b, void *previous, const struct graph *g) {
+    backend_cuda *cuda = cuda_of(b);
+    cuda_program *p = static_cast<cuda_program *>(calloc(1, sizeof(*p))),
+                 *before = static_cast<cuda_program *>(previous);
+    bool taken = p;
+    enter(cuda);
+    if (p) {
+        p->g = g;
+        p->count = g->count;
+        p->shape = shape_of(g);
+    }
+    for (int i = 0; i < b->slots && taken; i++) {
+        p->slots[i].events = static_cast<struct unit_events *>(
+            calloc((size_t)g->count + 1, sizeof(struct unit_events)));
+        taken = p->slots[i].events;
+        if (taken)
+            create_events(cuda, g, p->slots[i].events);
+    }
+    for (int i = 0; i < b->slots && taken && before && before->shape == p->shape; i++) {
+        p->slots[i].graph = before->slots[i].graph; /* to be updated, not made anew */
+        before->slots[i].graph = nullptr;
+    }
+    if (before)
+        cuda_discard(b, before);
+    if (p && !taken)
+        cuda_discard(b, p);
+    return taken ? p : nullptr;
+}
+
+/* ---- a frame */
+
+/* An event that is read outside of captured work is recorded beside it, so that the next stage
+ * follows the last one directly. */
+static void record(backend_cuda *cuda, cudaEvent_t event) {
+    if (!event)
+        return;
+    if (!cuda->capturing) {
+        note(cuda, cudaEventRecord(event, cuda->stream), "an event");
+        return;
+    }
+    note(cuda, cudaEventRecord(cuda->part, cuda->stream), "an event");
+    note(cuda, cudaStreamWaitEvent(cuda->beside, cuda->part, 0), "an event");
+    note(cuda, cudaEventRecordWithFlags(event, cuda->beside, cudaEventRecordExternal), "an event");
+    cuda->parted = true;
+}
+
+static void wait_for(backend_cuda *cuda, cudaStream_t stream, cudaEvent_t event, bool outside) {
+    unsigned flags = outside && cuda->capturing ? cudaEventWaitExternal : cudaEventWaitDefault;
+    note(cuda, cudaStreamWaitEvent(stream, event, flags), "an event");
+}
+
+static void wait_for_units(backend_cuda *cuda, const struct graph *g,
+                           const struct unit_events *events, int i) {
+    for (int unit : g->passes[i].wait)
+        if (unit >= 0) {
+            bool outside = waits_outside(g, i, unit);
+            wait_for(cuda, cuda->stream, outside ? events[unit].outer : events[unit].inner,
+                     outside);
+        }
+}
+
+static void signal_unit(backend_cuda *cuda, const struct unit_events *events) {
+    if (events->inner)
+        note(cuda, cudaEventRecord(events->inner, cuda->stream), "an event");
+    record(cuda, events->outer);
+}
+
+static void issue_unit(backend_cuda *cuda, const struct graph *g, int i, int slot) {
+    const struct pass *pass = &g->passes[i];
+    int length;
+    const cuda_fusion *fusion = pass->unit > 1 ? fusion_at(cuda, g, i, &length) : nullptr;
+    if (fusion)
+        fusion->launch(cuda, g, i, pass->unit, slot);
+    else
+        cuda->launches[pass->stage](cuda, graph_args(g, i, slot), pass->width, pass->height);
+    cuda_check(cuda, stage_info(pass->stage)->name);
+}
+
+/* The stages of a frame; the main stream goes on when all are done. */
+static void issue_stages(backend_cuda *cuda, const cuda_program *p, int slot) {
+    const struct graph *g = p->g;
+    const struct unit_events *events = p->slots[slot].events;
+    cudaStream_t main = cuda->streams[STREAM_MAIN];
+    if (g->branched) {
+        note(cuda, cudaEventRecord(cuda->fork, main), "an event");
+        wait_for(cuda, cuda->streams[STREAM_BRANCH], cuda->fork, false);
+    }
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        if (g->passes[i].kind != PASS_STAGE)
+            continue;
+        cuda->stream = cuda->streams[g->passes[i].stream];
+        wait_for_units(cuda, g, events, i);
+        record(cuda, events[i].mark);
+        issue_unit(cuda, g, i, slot);
+        signal_unit(cuda, &events[i]);
+    }
+    cuda->stream = main;
+    if (g->joined >= 0)
+        wait_for(cuda, main, events[g->joined].inner, false);
+    record(cuda, events[g->count].mark);
+}
+
+/* Makes graph fit the captured work; where that cannot be it is made anew. */
+static void update_graph(backend_cuda *cuda, cudaGraphExec_t *graph, cudaGraph_t captured) {
+    cudaGraphExecUpdateResultInfo info;
+    if (*graph && cudaGraphExecUpdate(*graph, captured, &info) == cudaSuccess)
+        return;
+    cudaGetLastError();
+    if (*graph)
+        note(cuda, cudaGraphExecDestroy(*graph), "dropping a graph");
+    *graph = nullptr;
+    note(cuda, cudaGraphInstantiate(graph, captured, 0), "making a graph");
+}
+
+static void capture_stages(backend_cuda *cuda, cuda_program *p, int slot) {
+    cudaStream_t main = cuda->streams[STREAM_MAIN];
+    struct program_slot *s = &p->slots[slot];
+    cudaGraph_t captured = nullptr;
+    cudaError_t code = cudaStreamBeginCapture(main, cudaStreamCaptureModeThreadLocal);
+    note(cuda, code, "capturing a frame");
+    cuda->capturing = code == cudaSuccess;
+    issue_stages(cuda, p, slot);
+    if (!cuda->capturing)
+        return;
+    if (cuda->parted) {
+        note(cuda, cudaEventRecord(cuda->part, cuda->beside), "capturing a frame");
+        wait_for(cuda, main, cuda->part, false);
+    }
+    cuda->capturing = cuda->parted = false;
+    note(cuda, cudaStreamEndCapture(main, &captured), "capturing a frame");
+    if (!captured)
+        return;
+    update_graph(cuda, &s->graph, captured);
+    note(cuda, cudaGraphDestroy(captured), "dropping a captured frame");
+    s->current = s->graph;
+    if (s->current)
+        note(cuda, cudaGraphLaunch(s->graph, main), "a frame's graph");
+}
+
+static void run_stages(backend_cuda *cuda, cuda_program *p, int slot) {
+    struct program_slot *s = &p->slots[slot];
+    if (s->current)
+        note(cuda, cudaGraphLaunch(s->graph, cuda->streams[STREAM_MAIN]), "a frame's graph");
+    else if (s->runs > 0 && cuda->base.slots > 1)
+        capture_stages(cuda, p, slot);
+    else
+        issue_stages(cuda, p, slot);
+    s->runs++;
+}
+
+/* All uploads, or all downloads, of a frame, between two time marks: the first one is before the
+ * first upload, or before the last download. */
+static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, enum pass_kind kind,
+                          void *const *host) {
+    const struct graph *g = p->g;
+    bool up = kind == PASS_UPLOAD, marked = false;
+    cuda->stream = cuda->streams[up ? STREAM_UPLOAD : STREAM_DOWNLOAD];
+    const cudaEvent_t *marks = up ? cuda->slots[slot].uploads : cuda->slots[slot].downloads;
+    int left = 0;
+    for (int i = 0; i < g->count; i++)
+        left += g->passes[i].kind == kind;
+    for (int i = 0; i < g->count; i++) {
+        const struct transfer *t = &g->passes[i].transfer;
+        if (g->passes[i].kind != kind)
+            continue;
+        char *outside = static_cast<char *>(host[t->host]) + t->host_offset;
+        void *inside = graph_address(g, t->buffer, slot);
+        wait_for_units(cuda, g, p->slots[slot].events, i);
+        if (!marked && (up || left == 1))
+            record(cuda, marks[0]);
+        marked |= up;
+        left--;
+        note(cuda,
+             up ? cudaMemcpyAsync(inside, outside, t->bytes, cudaMemcpyHostToDevice, cuda->stream)
+                : cudaMemcpyAsync(outside, inside, t->bytes, cudaMemcpyDeviceToHost, cuda->stream),
+             up ? "upload" : "download");
+        signal_unit(cuda, &p->slots[slot].events[i]);
+    }
+    record(cuda, marks[1]);
+}
+
+static void cuda_run(backend *b, void *compiled, int slot, void *const *host) {
+    backend_cuda *cuda = cuda_of(b);
+    cuda_program *p = static_cast<cuda_program *>(compiled);
+    cuda_slot *s = &cuda->slots[slot];
+    enter(cuda);
+    run_transfers(cuda, p, slot, PASS_UPLOAD, host);
+    run_stages(cuda, p, slot);
+    note(cuda, cudaEventRecord(s->stages_done, cuda->streams[STREAM_MAIN]), "an event");
+    run_transfers(cuda, p, slot, PASS_DOWNLOAD, host);
+    wait_for(cuda, cuda->stream, s->stages_done, false);
+    record(cuda, s->finished);
+    s->program = p;
+}
+
+static double elapsed_ms(cudaEvent_t from, cudaEvent_t to) {
+    float ms = 0;
+    if (cudaEventElapsedTime(&ms, from, to) != cudaSuccess)
+        cudaGetLastError();
+    return ms;
+}
+
+static void note_times(cuda_slot *s, const struct graph *g, const struct unit_events *events) {
+    int begun = -1;
+    memset(s->ms, 0, sizeof(s->ms));
+    for (int i = 0; i <= g->count; i++) {
+        if (!events[i].mark)
+            continue;
+        if (begun >= 0)
+            s->ms[g->passes[begun].group] += elapsed_ms(events[begun].mark, events[i].mark);
+        begun = i;
+    }
+    s->ms[GROUP_UPLOAD] = elapsed_ms(s->uploads[0], s->uploads[1]);
+    s->ms[GROUP_DOWNLOAD] = elapsed_ms(s->downloads[0], s->downloads[1]);
+}
+
+static int cuda_wait(backend *b, int slot) {
+    backend_cuda *cuda = cuda_of(b);
+    cuda_slot *s = &cuda->slots[slot];
+    const cuda_program *p = s->program;
+    if (p) {
+        note(cuda, cudaEventSynchronize(s->finished), "a frame");
+        note_times(s, p->g, p->slots[slot].events);
+        s->program = nullptr;
+    }
+    return first_failure(cuda);
+}
+
+static void cuda_times(backend *b, int slot, double *ms) {
+    memcpy(ms, cuda_of(b)->slots[slot].ms, sizeof(cuda_of(b)->slots[slot].ms));
+}
+
+/* ---- opening and closing */
+
+static void cuda_close(backend **b) {
+    if (!*b)
+        return;
+    backend_cuda *cuda = cuda_of(*b);
+    for (const cuda_slot &s : cuda->slots)
+        for (cudaEvent_t event : {s.uploads[0], s.uploads[1], s.downloads[0], s.downloads[1],
+                                  s.stages_done, s.finished})
+            destroy_event(event);
+    destroy_event(cuda->fork);
+    destroy_event(cuda->part);
+    for (cudaStream_t stream : cuda->streams)
+        if (stream)
+            cudaStreamDestroy(stream);
+    if (cuda->beside)
+        cudaStreamDestroy(cuda->beside);
+    cudaGetLastError();
+    free(cuda);
+    *b = nullptr;
+}
+
+static cudaError_t open_streams(backend_cuda *cuda) {
+    for (cudaStream_t &stream : cuda->streams)
+        if (cudaError_t code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
+            return code;
+    if (cudaError_t code = cudaStreamCreateWithFlags(&cuda->beside, cudaStreamNonBlocking))
+        return code;
+    create(cuda, &cuda->fork, cudaEventDisableTiming);
+    create(cuda, &cuda->part, cudaEventDisableTiming);
+    for (cuda_slot &s : cuda->slots) {
+        for (cudaEvent_t *event : {&s.uploads[0], &s.uploads[1], &s.downloads[0], &s.downloads[1]})
+            create(cuda, event, cudaEventDefault);
+        create(cuda, &s.stages_done, cudaEventDisableTiming);
+        create(cuda, &s.finished, cudaEventDisableTiming);
+    }
+    cuda->stream = cuda->streams[STREAM_MAIN];
+    return cuda->error ? cudaErrorUnknown : cudaSuccess;
+}
+
+static int open_device(backend_cuda *cuda, int gpu, bool quiet) {
+    int count = 0;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    if (code == cudaSuccess && gpu >= count)
+        code = cudaErrorInvalidDevice;
+    if (code == cudaSuccess)
+        code = cudaSetDevice(gpu);
+    if (code == cudaSuccess)
+        code = open_streams(cuda);
+    if (code == cudaSuccess) { /* a device too old for this build's code shows itself here */
+        cudaFuncAttributes attributes;
+        code = cudaFuncGetAttributes(&attributes, kernel_message);
+    }
+    cudaGetLastError();
+    if (code != cudaSuccess && !quiet)
+        log_error("cuda",
+                  "GPU %d cannot be used: %s (%d found); see nvidia-smi, or use --set backend=cpu",
+                  gpu, cudaGetErrorString(code), count);
+    return code == cudaSuccess ? 0 : -ENODEV;
+}
+
+void cuda_add_fusion(backend_cuda *cuda, struct cuda_fusion fusion) {
+    assert(cuda->fusion_count < MAX_FUSIONS);
+    cuda->fusions[cuda->fusion_count++] = fusion;
+}
+
+static void optimise(backend_cuda *cuda) {
+    cuda->base.unit = cuda_unit;
+    cuda_optimise_match(cuda);
+    cuda_optimise_downsample(cuda);
+    cuda_optimise_cross(cuda);
+    cuda_optimise_bp(cuda);
+    cuda_optimise_active(cuda);
+    cuda_optimise_image(cuda);
+    cuda_optimise_median(cuda);
+    cuda_optimise_check(cuda);
+}
+
+static void fill_table(struct backend *b) {
+    b->own_memory = true;
+    b->alloc = cuda_alloc;
+    b->release = cuda_release;
+    b->copy = cuda_copy;
+    b->compile = cuda_compile;
+    b->discard = cuda_discard;
+    b->run = cuda_run;
+    b->wait = cuda_wait;
+    b->times = cuda_times;
+    b->close = cuda_close;
+}
+
+struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool quiet, int *error) {
+    backend_cuda *cuda = static_cast<backend_cuda *>(calloc(1, sizeof(backend_cuda)));
+    *error = cuda ? open_device(cuda, gpu, quiet) : -ENOMEM;
+    if (*error) {
+        backend *b = cuda ? &cuda->base : nullptr;
+        cuda_close(&b);
+        return nullptr;
+    }
+    cudaDeviceProp properties;
+    cudaGetDeviceProperties(&properties, gpu);
+    cuda->device = gpu;
+    cuda->capability = 10 * properties.major + properties.minor;
+    cuda->processors = properties.multiProcessorCount;
+    cuda->max_shared = properties.sharedMemPerBlockOptin;
+    snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)",
+             variant == VARIANT_PLAIN ? "plain, " : "", properties.name);
+    fill_table(&cuda->base);
+    memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
+    cuda->plain = plain_launches;
+    cuda->base.slots = variant == VARIANT_PLAIN ? 1 : MAX_SLOTS;
+    if (variant == VARIANT_OPTIMISED)
+        optimise(cuda);
+    return &cuda->base;
+}

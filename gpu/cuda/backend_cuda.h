@@ -1,0 +1,70 @@
+/*
+ * The CUDA backend's launch table, for it and for the files of optimised kernels.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BACKEND_CUDA_H
+#define LIVESTEREO_BACKEND_CUDA_H
+
+#include "gpu/backend.h"
+
+#include <cuda_runtime.h>
+
+struct backend_cuda;
+
+/* Issues a stage on the stream in use. */
+typedef void cuda_launch(struct backend_cuda *cuda, const void *args, int width, int height);
+
+/* Neighbouring passes that kernels of their own do at once. length: how many from pass i on, less
+ * than 2 for none, by virtual arguments. launch: issues those, with the arguments of a slot. */
+struct cuda_fusion {
+    int (*length)(const struct backend_cuda *cuda, const struct graph *g, int i);
+    void (*launch)(struct backend_cuda *cuda, const struct graph *g, int i, int length, int slot);
+};
+
+enum { MAX_FUSIONS = 4 };
+
+/* What belongs to a frame in flight. */
+struct cuda_slot {
+    cudaEvent_t uploads[2], downloads[2]; /* before and after; timed */
+    cudaEvent_t stages_done, finished;
+    const struct cuda_program *program; /* of the frame in flight, else NULL */
+    double ms[GROUP_COUNT];
+};
+
+struct backend_cuda {
+    struct backend base; /* first: the two pointers are one */
+    cudaStream_t streams[STREAMS];
+    cudaStream_t stream;    /* in use */
+    cudaStream_t beside;    /* while capturing: events that stages need not wait for */
+    cudaEvent_t fork, part; /* the branch begins; something goes beside */
+    bool capturing, parted;
+    struct cuda_slot slots[MAX_SLOTS];
+    bool failed;       /* anything but a lack of memory, ever */
+    int error;         /* first failure since the last wait */
+    int device;        /* number of the GPU */
+    int capability;    /* 90 for compute capability 9.0 */
+    int processors;    /* multiprocessors */
+    size_t max_shared; /* bytes of shared memory a block may ask for */
+    cuda_launch *launches[STAGE_COUNT];
+    cuda_launch *const
+        *plain; /* the generated kernels, for shapes that the optimised ones leave out */
+    struct cuda_fusion fusions[MAX_FUSIONS];
+    int fusion_count;
+};
+
+/* Notes a failed launch by its name. */
+void cuda_check(struct backend_cuda *cuda, const char *what);
+
+/* Put optimised kernels into the launch table, and fusions into their list. */
+void cuda_optimise_bp(struct backend_cuda *cuda);
+void cuda_optimise_active(struct backend_cuda *cuda);
+void cuda_optimise_match(struct backend_cuda *cuda);
+void cuda_optimise_downsample(struct backend_cuda *cuda);
+void cuda_optimise_cross(struct backend_cuda *cuda);
+void cuda_optimise_image(struct backend_cuda *cuda);
+void cuda_optimise_median(struct backend_cuda *cuda);
+void cuda_optimise_check(struct backend_cuda *cuda);
+
+void cuda_add_fusion(struct backend_cuda *cuda, struct cuda_fusion fusion);
+
+#endif

@@ -1,0 +1,366 @@
+/*
+ * Belief propagation tuned for CUDA: one half-step a pass (9 bytes a sending pixel and label), and
+ * two half-steps a pass, in which the pixels of one colour work out what their neighbours send them
+ * instead of reading it: those messages never touch memory, and a pair moves 5 bytes a pixel and
+ * label. The first pass of a level reads the messages of its parents where they are, and the last
+ * of the finest level picks the labels.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/wta.cuh"
+#include "gpu/fusion.h"
+
+#include <cstring>
+
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void single(const bp_level &a, const work_item &p) {
+    packed_labels in[DIRECTIONS];
+    read_all<INSIDE, PARENT>(a, p, in);
+    packed_labels cost = cost_of<INSIDE, WIDE>(a, p, a.parity);
+    send_all<GROUP, EDGES>(a, p, cost, in);
+}
+
+template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        wait_for_previous_kernel();
+        work_item p = work_item_of<GROUP>(a, a.parity);
+        if (p.y >= a.grid.height)
+            return;
+        if (all_inside(a, p, 1))
+            single<true, PARENT, WIDE, GROUP, EDGES>(a, p);
+        else
+            single<false, PARENT, WIDE, GROUP, EDGES>(a, p);
+    }
+}
+
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void pair(const bp_level &a, const work_item &p) {
+    packed_labels in[DIRECTIONS];
+    receive_all<INSIDE, PARENT, WIDE, GROUP, EDGES>(a, p, in);
+    packed_labels cost = cost_of<INSIDE, WIDE>(a, p, !a.parity);
+    send_all<GROUP, EDGES>(a, p, cost, in);
+}
+
+/* The colour that sends first is only computed with; the other one's new messages are stored. */
+template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        wait_for_previous_kernel();
+        work_item p = work_item_of<GROUP>(a, !a.parity);
+        if (p.y >= a.grid.height)
+            return;
+        if (all_inside(a, p, 2))
+            pair<true, PARENT, WIDE, GROUP, EDGES>(a, p);
+        else
+            pair<false, PARENT, WIDE, GROUP, EDGES>(a, p);
+    }
+}
+
+/* The beliefs of p and q, neighbours in a row: p's after its neighbours' half-step, q's out of the
+ * messages in memory. INSIDE: all that they need exists. */
+template <bool INSIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void last_beliefs(const bp_level &a, const work_item &p,
+                                             const work_item &q, packed_labels *of_p,
+                                             packed_labels *of_q) {
+    packed_labels in[DIRECTIONS];
+    receive_all<INSIDE, false, false, GROUP, EDGES>(a, p, in);
+    *of_p = cost_of<INSIDE, false>(a, p, !a.parity);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        packed_add(of_p, &in[r]);
+    *of_q = belief_in_memory<INSIDE>(a, q, a.parity);
+}
+
+/* The last half-step of the finest level, and the labels of both colours. */
+template <int GROUP, bool EDGES>
+__global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
+                                      const __grid_constant__ wta_args wta) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        __shared__ belief_store<2> store;
+        wait_for_previous_kernel();
+        work_item p = work_item_of<GROUP>(a, !a.parity), q = work_item_of<GROUP>(a, a.parity);
+        if (p.y >= a.grid.height)
+            return;
+        packed_labels of_p, of_q;
+        if (all_inside(a, p, 2)) /* then q's neighbours exist as well */
+            last_beliefs<true, GROUP, EDGES>(a, p, q, &of_p, &of_q);
+        else
+            last_beliefs<false, GROUP, EDGES>(a, p, q, &of_p, &of_q);
+        uint32_t best_p = best_label<GROUP>(wta, p, of_p, store, 0);
+        uint32_t best_q = best_label<GROUP>(wta, q, of_q, store, 1);
+        wta_two<GROUP>(wta, p, q, best_p, best_q, store);
+    }
+}
+
+/* The labels of one colour, from messages in memory. */
+template <int GROUP>
+__global__ void BP_BOUNDS wta_kernel(const __grid_constant__ bp_level a,
+                                     const __grid_constant__ wta_args wta) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        __shared__ belief_store<1> store;
+        wait_for_previous_kernel();
+        work_item p = work_item_of<GROUP>(a, a.parity);
+        if (p.y >= a.grid.height)
+            return;
+        packed_labels belief = belief_in_memory<false>(a, p, a.parity);
+        wta_one<GROUP>(wta, p, best_label<GROUP>(wta, p, belief, store, 0), store, 0);
+    }
+}
+
+typedef void (*bp_kernel)(bp_level);
+typedef void (*bp_wta_kernel)(bp_level, wta_args);
+
+int bp_kernel_for(const backend_cuda *cuda, const bp_level *a) {
+    if (cuda->capability < 90 || a->carry > 1 || a->grid.labels != a->grid.padded)
+        return 0;
+    int edges = a->classes != nullptr;
+    switch (a->group) {
+    case 1:
+        return 1 + edges;
+    case 4:
+        return 3 + edges;
+    case 8:
+        return 5 + edges;
+    case 16:
+        return 7 + edges;
+    default:
+        return 0;
+    }
+}
+
+#define BY_COST(kernel, parent) \
+    { BP_KERNELS_OF(kernel < parent, false, ), BP_KERNELS_OF(kernel < parent, true, ) }
+
+static const bp_kernel singles[2][2][BP_KERNELS] = {BY_COST(single_kernel, false),
+                                                    BY_COST(single_kernel, true)};
+static const bp_kernel pairs[2][2][BP_KERNELS] = {BY_COST(pair_kernel, false),
+                                                  BY_COST(pair_kernel, true)};
+static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
+static const bp_wta_kernel wta_kernels[BP_KERNELS] = {
+    wta_kernel<0>, wta_kernel<1>, wta_kernel<1>,  wta_kernel<4>, wta_kernel<4>,
+    wta_kernel<8>, wta_kernel<8>, wta_kernel<16>, wta_kernel<16>};
+
+/* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
+enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
+
+dim3 bp_block() {
+    return dim3(32, BLOCK_COLUMNS, BLOCK_ROWS);
+}
+
+dim3 bp_grid(const bp_level *a) {
+    int pixels = 32 / a->group * BLOCK_COLUMNS;
+    return dim3((unsigned)(a->grid.half + pixels - 1) / pixels,
+                (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
+}
+
+static void launch(backend_cuda *cuda, bp_kernel kernel, const bp_level *a) {
+    launch_dependent(cuda, kernel, bp_grid(a), bp_block(), *a);
+}
+
+static void launch_wta(backend_cuda *cuda, bp_wta_kernel kernel, const bp_level *a,
+                       const wta_args *wta) {
+    launch_dependent(cuda, kernel, bp_grid(a), bp_block(), *a, *wta);
+}
+
+static bp_level level_of(const struct grid *grid) {
+    bp_level a;
+    memset(&a, 0, sizeof(a));
+    a.grid = *grid;
+    a.group = grid->padded / LABEL_BLOCK;
+    a.carry = 1;
+    a.row = (ptrdiff_t)grid->half * grid->padded;
+    a.plane = (size_t)grid->height * (size_t)a.row;
+    return a;
+}
+
+bp_level bp_level_of(const message_args *m) {
+    bp_level a = level_of(&m->grid);
+    a.cost8 = m->cost8;
+    a.cost16 = m->cost16;
+    a.classes = m->classes;
+    a.parity = m->iteration & 1;
+    memcpy(&a.rho, m->rho, sizeof(a.rho));
+    memcpy(&a.truncation, m->truncation, sizeof(a.truncation));
+    a.rho_both = u16x2_broadcast(m->rho[0]);
+    a.truncation_both = u16x2_broadcast(m->truncation[0]);
+    for (int c = 0; c < (m->classes ? 4 : 1); c++) {
+        int carry = carry_blocks(m->rho[c], m->truncation[c], 2 * a.group);
+        a.carry = carry > a.carry ? carry : a.carry;
+    }
+    return a;
+}
+
+void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out) {
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a->in[r] = message[r] + (size_t)in * a->plane;
+        a->out[r] = message[r] + (size_t)out * a->plane;
+    }
+}
+
+static void launch_single(backend_cuda *cuda, const bp_level *a, int parent) {
+    launch(cuda, singles[parent][a->cost16 != nullptr][bp_kernel_for(cuda, a)], a);
+}
+
+static void launch_pair(backend_cuda *cuda, const bp_level *a, int parent) {
+    launch(cuda, pairs[parent][a->cost16 != nullptr][bp_kernel_for(cuda, a)], a);
+}
+
+void bp_launch_half_step(backend_cuda *cuda, const message_args *m) {
+    bp_level a = bp_level_of(m);
+    bp_choose_planes(&a, m->message, !a.parity, a.parity);
+    launch_single(cuda, &a, 0);
+}
+
+static bp_level level_of_wta(const wta_args *wta) {
+    bp_level a = level_of(&wta->grid);
+    a.cost8 = wta->cost;
+    return a;
+}
+
+static void launch_winner_takes_all(backend_cuda *cuda, const void *args, int, int) {
+    const wta_args *wta = static_cast<const wta_args *>(args);
+    bp_level a = level_of_wta(wta);
+    for (a.parity = 0; a.parity < 2; a.parity++) {
+        for (int r = 0; r < DIRECTIONS; r++)
+            a.in[r] = wta->message[r] + (size_t)!a.parity * a.plane;
+        launch_wta(cuda, wta_kernels[bp_kernel_for(cuda, &a)], &a, wta);
+    }
+}
+
+/* ---- half-steps of one level that follow each other, and what may come before and after them */
+
+/* Passes of a list: perhaps the start of parity 1, half-steps, perhaps the labels. */
+struct bp_run {
+    int start, first, count,
+        wta; /* numbers of passes, -1 for none; count half-steps from first on */
+    int length;
+};
+
+static bool same_messages(const message_args *m, uint8_t *const message[DIRECTIONS]) {
+    return !memcmp(m->message, message, sizeof(m->message));
+}
+
+/* Whether pass i starts the messages that the half-step after it receives. */
+static bool starts_level(const struct graph *g, int i) {
+    enum stage stage = g->passes[i].stage;
+    if ((stage != STAGE_zero_messages && stage != STAGE_upsample_messages) ||
+        !fusible(g, i + 1, STAGE_message))
+        return false;
+    const void *args = graph_virtual_args(g, i);
+    const message_args *m = static_cast<const message_args *>(graph_virtual_args(g, i + 1));
+    const zero_messages_args *zero = static_cast<const zero_messages_args *>(args);
+    const upsample_messages_args *up = static_cast<const upsample_messages_args *>(args);
+    bool zeros = stage == STAGE_zero_messages;
+    return m->iteration == 0 && (zeros ? zero->parity : up->parity) == 1 &&
+           same_messages(m, zeros ? zero->message : up->message);
+}
+
+static bool picks_labels(const struct graph *g, int i, const message_args *m) {
+    if (!fusible(g, i, STAGE_winner_takes_all))
+        return false;
+    const wta_args *wta = static_cast<const wta_args *>(graph_virtual_args(g, i));
+    return wta->cost == m->cost8 && !memcmp(wta->message, m->message, sizeof(wta->message));
+}
+
+static bp_run find_run(const struct graph *g, int i) {
+    bp_run r = {-1, i, 0, -1, 0};
+    if (starts_level(g, i)) {
+        r.start = i;
+        r.first = i + 1;
+    }
+    r.count = plain_half_steps(g, r.first);
+    int after = r.first + r.count;
+    if (r.count > 0 &&
+        picks_labels(g, after, static_cast<const message_args *>(graph_virtual_args(g, r.first))))
+        r.wta = after++;
+    r.length = r.count > 0 ? after - i : 0;
+    return r;
+}
+
+static int run_length(const backend_cuda *, const struct graph *g, int i) {
+    return find_run(g, i).length;
+}
+
+/* Where the first kernel of a level reads: the parents, or, for zeros, nowhere. */
+static int choose_start(bp_level *a, const message_args *m, const void *start, bool zeros,
+                        int out) {
+    bp_choose_planes(a, m->message, out, out);
+    a->silent = zeros;
+    if (zeros)
+        return 0;
+    const upsample_messages_args *up = static_cast<const upsample_messages_args *>(start);
+    a->coarse = up->coarse;
+    for (int r = 0; r < DIRECTIONS; r++)
+        a->in[r] = up->parent[r];
+    return 1;
+}
+
+/* All but the last half-step of a level of at least two, from its start on. The parity that does
+ * not send last ends with its messages in its own plane; until then the kernels alternate between
+ * both planes. */
+static void launch_from_start(backend_cuda *cuda, const message_args *m, const void *start,
+                              bool zeros, int count) {
+    bp_level a = bp_level_of(m);
+    int even = count % 2 == 0, keeper = count & 1, launches = (count - 1) / 2 + even, parent;
+    for (int k = 0; k < launches; k++) {
+        int out = (launches - 1 - k) & 1 ? !keeper : keeper;
+        if (k == 0) {
+            parent = choose_start(&a, m, start, zeros, out);
+        } else {
+            bp_choose_planes(&a, m->message, !out, out);
+            a.silent = parent = 0;
+        }
+        a.parity = k == 0 && even ? 0 : !keeper;
+        if (k == 0 && even)
+            launch_single(cuda, &a, parent);
+        else
+            launch_pair(cuda, &a, parent);
+    }
+}
+
+/* Half-steps from messages in memory. Pairs go there and back, so the messages end where they
+ * belong. */
+static void launch_half_steps(backend_cuda *cuda, const message_args *m, int count) {
+    bp_level a = bp_level_of(m);
+    int first = a.parity, second = !a.parity;
+    /* where rows are odd, a plane of one parity has gaps that the other one would fill */
+    int pairs_of_two = a.grid.width % 2 ? 0 : count / 4;
+    for (int i = 0; i < pairs_of_two; i++) {
+        bp_choose_planes(&a, m->message, second, first);
+        launch_pair(cuda, &a, 0);
+        bp_choose_planes(&a, m->message, first, second);
+        launch_pair(cuda, &a, 0);
+    }
+    for (int t = 4 * pairs_of_two; t < count; t++) {
+        a.parity = (first + t) & 1;
+        bp_choose_planes(&a, m->message, !a.parity, a.parity);
+        launch_single(cuda, &a, 0);
+    }
+}
+
+/* The last half-step of the finest level gives the labels and stores no messages. */
+static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
+    bp_run r = find_run(g, i);
+    const message_args *m = static_cast<const message_args *>(graph_args(g, r.first, slot));
+    const void *start = r.start < 0 ? nullptr : graph_args(g, r.start, slot);
+    if (start && r.count > 1)
+        launch_from_start(cuda, m, start, g->passes[r.start].stage == STAGE_zero_messages, r.count);
+    else if (start)
+        cuda->launches[g->passes[r.start].stage](cuda, start, m->grid.half, m->grid.height);
+    else
+        launch_half_steps(cuda, m, r.count - 1);
+    bp_level a = bp_level_of(m);
+    a.parity = (m->iteration + r.count - 1) & 1;
+    bp_choose_planes(&a, m->message, !a.parity, a.parity);
+    if (r.wta < 0)
+        launch_single(cuda, &a, 0);
+    else
+        launch_wta(cuda, lasts[bp_kernel_for(cuda, &a)], &a,
+                   static_cast<const wta_args *>(graph_args(g, r.wta, slot)));
+}
+
+void cuda_optimise_bp(backend_cuda *cuda) {
+    cuda->launches[STAGE_winner_takes_all] = launch_winner_takes_all;
+    cuda_add_fusion(cuda, {run_length, launch_run});
+}

@@ -1,0 +1,368 @@
+/*
+ * Device functions of the tuned belief propagation: a group of padded / 16 threads of one warp
+ * holds one message, 16 labels a thread (gpu/cuda/packed_u16x2.h), so that loads and stores are 16
+ * bytes wide.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TUNED_CUDA_BP_CUH
+#define LIVESTEREO_TUNED_CUDA_BP_CUH
+
+#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/packed_u16x2.h"
+#include "gpu/stages/stages.h"
+
+#define WARP_MASK 0xffffffffu
+
+/* One level for the kernels. in: what the receiving colour reads, the plane of one colour, or,
+ * when it starts from its parents, the coarser level's whole arrays. out: a plane. */
+struct bp_level {
+    struct grid grid, coarse;
+    const uint8_t *cost8;
+    const uint16_t *cost16;
+    const uint8_t *classes;
+    const uint8_t *in[DIRECTIONS];
+    uint8_t *out[DIRECTIONS];
+    uint32_t rho, truncation;           /* tables of four bytes */
+    int parity;                         /* of the pixels that send first */
+    int silent;                         /* in holds nothing yet: all messages are zero */
+    int carry;                          /* blocks that a carry travels */
+    int group;                          /* threads a message */
+    ptrdiff_t row;                      /* labels in a row of a plane */
+    size_t plane;                       /* labels in a plane */
+    uint32_t rho_both, truncation_both; /* first entries of the tables in both lanes */
+};
+
+/* A level's numbers for a half-step, without the planes; the launch shape for it. */
+bp_level bp_level_of(const struct message_args *m);
+dim3 bp_block();
+dim3 bp_grid(const bp_level *a);
+
+/* Kernels of their own for 16, 64, 128 and 256 labels (1, 4, 8, 16 threads a message), each
+ * without and with edge classes; number 0 does everything. */
+enum { BP_KERNELS = 9 };
+int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
+
+#define BP_KERNELS_OF(...)                                                                   \
+    {                                                                                        \
+        __VA_ARGS__ 0, true >, __VA_ARGS__ 1, false >, __VA_ARGS__ 1, true >, __VA_ARGS__ 4, \
+            false >, __VA_ARGS__ 4, true >, __VA_ARGS__ 8, false >, __VA_ARGS__ 8, true >,   \
+            __VA_ARGS__ 16, false >, __VA_ARGS__ 16, true >                                  \
+    }
+
+/* Older GPUs have the general kernels alone: less to compile, and they are bound by their
+ * arithmetic. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define LEFT_OUT(group) ((group) > 0)
+#else
+#define LEFT_OUT(group) false
+#endif
+
+/* 24 warps on a multiprocessor: fewer hide less, more need registers that are not there. */
+#define BP_BOUNDS __launch_bounds__(256, 3)
+
+/* Messages are read from and written to the planes of these colours, whose bytes they may not
+ * be. */
+void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out);
+
+/* A half-step of all tiles. */
+void bp_launch_half_step(struct backend_cuda *cuda, const struct message_args *m);
+
+/* Which 16 labels of which pixel a thread has. */
+struct work_item {
+    int group, in_group, lane; /* threads a message, number among them, number in the warp */
+    int first;                 /* label */
+    int i, x, y;
+    size_t at; /* of its first label in the plane of its colour */
+    bool exists;
+};
+
+template <int GROUP>
+__device__ __forceinline__ work_item work_item_of(const bp_level &a, int parity) {
+    work_item p;
+    p.group = GROUP ? GROUP : a.group;
+    p.lane = (int)threadIdx.x;
+    int pixels = 32 / p.group, pixel = p.lane / p.group;
+    p.in_group = p.lane - pixel * p.group;
+    p.first = LABEL_BLOCK * p.in_group;
+    p.i = ((int)blockIdx.x * (int)blockDim.y + (int)threadIdx.y) * pixels + pixel;
+    p.y = (int)blockIdx.y * (int)blockDim.z + (int)threadIdx.z;
+    p.x = grid_column(parity, p.i, p.y);
+    p.at =
+        ((size_t)p.y * (size_t)a.grid.half + (size_t)p.i) * (size_t)a.grid.padded + (size_t)p.first;
+    p.exists = pixel < pixels && p.x < a.grid.width && p.y < a.grid.height;
+    return p;
+}
+
+/* Whether everything within reach (1: the neighbours, 2: theirs as well) of all the warp's
+ * pixels exists, and is not silent. Most warps need not ask again. */
+__device__ __forceinline__ bool all_inside(const bp_level &a, const work_item &p, int reach) {
+    bool inside = p.exists && p.x >= reach && p.x + reach < a.grid.width && p.y >= reach &&
+                  p.y + reach < a.grid.height;
+    return __all_sync(WARP_MASK, inside) && !a.silent;
+}
+
+/* 16 bytes, or zeros where there is no such pixel. INSIDE: the warp knows that there is. */
+template <bool INSIDE>
+__device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
+    label_words out;
+    if (INSIDE) {
+        uint4 w = __ldg(reinterpret_cast<const uint4 *>(from));
+        return {{w.x, w.y, w.z, w.w}};
+    }
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\t"
+                 "mov.b32 %0, 0;\n\tmov.b32 %1, 0;\n\tmov.b32 %2, 0;\n\tmov.b32 %3, 0;\n\t"
+                 "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
+                 : "=&r"(out.w[0]), "=&r"(out.w[1]), "=&r"(out.w[2]), "=&r"(out.w[3])
+                 : "l"(from), "r"((int)exists));
+    return out;
+}
+
+/* Message that the pixel (x + dx, y + dy) sent in direction r; di is how far its number in its
+ * row is from p's. */
+template <bool INSIDE, bool PARENT>
+__device__ __forceinline__ label_words message_at(const bp_level &a, const work_item &p, int r,
+                                                  int di, int dx, int dy, bool exists) {
+    const uint8_t *from = a.in[r];
+    if (PARENT)
+        from += grid_labels(&a.coarse, (p.x + dx) >> 1, (p.y + dy) >> 1) + (size_t)p.first;
+    else
+        from += p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
+    return words_at<INSIDE>(from, exists && !a.silent);
+}
+
+/* Where the cost of the pixel of the colour is that has p's number plus di in row y + dy. */
+__device__ __forceinline__ size_t cost_place(const bp_level &a, const work_item &p, int parity,
+                                             int di, int dy) {
+    return (size_t)parity * a.plane + p.at + (ptrdiff_t)dy * a.row +
+           (ptrdiff_t)(di * a.grid.padded);
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ packed_labels wide_cost_at(const bp_level &a, size_t at, bool exists) {
+    const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
+    label_words low = words_at<INSIDE>(from, exists), high = words_at<INSIDE>(from + 16, exists);
+    uint32_t w[8] = {low.w[0],  low.w[1],  low.w[2],  low.w[3],
+                     high.w[0], high.w[1], high.w[2], high.w[3]};
+    packed_labels out;
+    packed_from_u16(w, &out);
+    return out;
+}
+
+__device__ __forceinline__ packed_labels packed_of(const label_words &w) {
+    packed_labels out;
+    label_sums s;
+    sums_start(&s, &w);
+    sums_to_packed(&s, &out);
+    return out;
+}
+
+/* p's own cost. */
+template <bool INSIDE, bool WIDE>
+__device__ __forceinline__ packed_labels cost_of(const bp_level &a, const work_item &p,
+                                                 int parity) {
+    size_t at = cost_place(a, p, parity, 0, 0);
+    if (WIDE)
+        return wide_cost_at<INSIDE>(a, at, p.exists);
+    return packed_of(words_at<INSIDE>(a.cost8 + at, p.exists));
+}
+
+/* rho and T of an edge, in both lanes. */
+struct edge_weight {
+    uint32_t rho, truncation;
+};
+
+/* EDGES: whether there are classes; without, the first entries of the tables hold. */
+template <bool EDGES>
+__device__ __forceinline__ edge_weight weight_of(const bp_level &a, int classes, int direction) {
+    if (!EDGES)
+        return {a.rho_both, a.truncation_both};
+    int edge_class = classes >> (2 * direction) & 3;
+    return {u16x2_from_table(a.rho, edge_class), u16x2_from_table(a.truncation, edge_class)};
+}
+
+template <bool EDGES>
+__device__ __forceinline__ int classes_at(const bp_level &a, int x, int y, bool exists) {
+    if (!EDGES)
+        return 0;
+    return a.classes && exists ? __ldg(a.classes + (size_t)y * (size_t)a.grid.width + (size_t)x)
+                               : 0;
+}
+
+/* The lane that is step (less than a group) further in the group, which counts as a ring. */
+__device__ __forceinline__ int group_lane(const work_item &p, int step) {
+    int other = p.in_group + step;
+    return (p.lane - p.in_group + (other < p.group ? other : other - p.group)) & 31;
+}
+
+/* Minimum over a message, in both lanes. */
+template <int GROUP>
+__device__ __forceinline__ uint32_t group_minimum(const work_item &p, uint32_t minimum) {
+    minimum = u16x2_min(minimum, __funnelshift_l(minimum, minimum, 16));
+    if constexpr (GROUP > 0) {
+#pragma unroll
+        for (int step = 1; step < GROUP; step *= 2)
+            minimum = u16x2_min(minimum, __shfl_xor_sync(WARP_MASK, minimum, step));
+    } else {
+        for (int step = 1; step < p.group; step *= 2)
+            minimum = u16x2_min(minimum, __shfl_sync(WARP_MASK, minimum, group_lane(p, step)));
+    }
+    return minimum;
+}
+
+/* h becomes the message plus *least in every label (and at most *least + T). Kernels of a
+ * group's own (GROUP > 0) know that there are no padding labels and that carries travel one
+ * block. */
+template <int GROUP>
+__device__ __forceinline__ uint32_t convolve(const bp_level &a, const work_item &p,
+                                             packed_labels *h, edge_weight weight) {
+    if (!GROUP && a.grid.labels != a.grid.padded)
+        packed_pad(h, p.first, a.grid.labels);
+    uint32_t minimum = packed_minimum(h);
+    packed_labels slanted;
+    block_ends ends = packed_ends(h, weight.rho, &slanted);
+    uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u,
+             highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
+    uint32_t up = carry_up(__shfl_up_sync(WARP_MASK, ends.up, 1), ends.up, lowest);
+    uint32_t down = carry_down(__shfl_down_sync(WARP_MASK, ends.down, 1), ends.down, highest);
+    if constexpr (!GROUP) {
+        uint32_t rho8 = 8 * weight.rho;
+#pragma unroll 1
+        for (int n = 1; n < a.carry; n++) {
+            uint32_t before = __shfl_up_sync(WARP_MASK, up, 1),
+                     after = __shfl_down_sync(WARP_MASK, down, 1);
+            up = u16x2_add_min(carry_up(before, up, lowest), rho8, up);
+            down = u16x2_add_min(carry_down(after, down, highest), rho8, down);
+        }
+    }
+    minimum = group_minimum<GROUP>(p, minimum);
+    packed_sweep(&slanted, up, down, weight.rho, minimum + weight.truncation);
+    *h = slanted;
+    return minimum;
+}
+
+__device__ __forceinline__ void store_words(uint8_t *to, const label_words &w, bool exists) {
+    if (exists)
+        *reinterpret_cast<uint4 *>(to) = make_uint4(w.w[0], w.w[1], w.w[2], w.w[3]);
+}
+
+/* All four messages of p out of its cost and what comes in from each direction. */
+template <int GROUP, bool EDGES>
+__device__ __forceinline__ void send_all(const bp_level &a, const work_item &p,
+                                         const packed_labels &cost,
+                                         const packed_labels in[DIRECTIONS]) {
+    int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
+    packed_labels vertical = cost, horizontal = cost;
+    packed_add(&horizontal, &in[UP]);
+    packed_add(&horizontal, &in[DOWN]); /* for the messages to the left and right */
+    packed_add(&vertical, &in[LEFT]);
+    packed_add(&vertical, &in[RIGHT]);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++) {
+        packed_labels h = r == UP || r == DOWN ? vertical : horizontal;
+        packed_add(&h, &in[opposite(r)]);
+        uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, r));
+        store_words(a.out[r] + p.at, packed_to_bytes(&h, minimum), p.exists);
+    }
+}
+
+/* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the
+ * neighbour's cost and from what that got from its three other neighbours, one, two and three.
+ * Outside the picture all of it is zero, and so is the message. The finest level does not
+ * subtract the minimum: sums of three still fit their lanes. */
+template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ packed_labels receive(const bp_level &a, const work_item &p, int s,
+                                                 int di, int dx, int dy, bool exists,
+                                                 const label_words &one, const label_words &two,
+                                                 const label_words &three) {
+    size_t at = cost_place(a, p, a.parity, di, dy);
+    label_sums sums;
+    packed_labels h;
+    sums_start(&sums, &one);
+    sums_add(&sums, &two);
+    sums_add(&sums, &three);
+    if (WIDE) {
+        sums_to_packed(&sums, &h);
+        packed_labels cost = wide_cost_at<INSIDE>(a, at, exists);
+        packed_add(&h, &cost);
+    } else {
+        label_words cost = words_at<INSIDE>(a.cost8 + at, exists);
+        sums_add(&sums, &cost);
+        sums_to_packed(&sums, &h);
+    }
+    int classes = classes_at<EDGES>(a, p.x + dx, p.y + dy, exists);
+    uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
+    if (WIDE)
+        packed_subtract(&h, minimum);
+    return h;
+}
+
+/* Everything p gets from its four neighbours after their half-step, out of p's own colour's
+ * messages. */
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+__device__ __forceinline__ void receive_all(const bp_level &a, const work_item &p,
+                                            packed_labels in[DIRECTIONS]) {
+    int odd = p.x & 1, left = odd - 1,
+        right = odd; /* where columns x - 1 and x + 1 are in their rows */
+    bool up = p.exists && p.y > 0, down = p.exists && p.y + 1 < a.grid.height;
+    bool to_left = p.exists && p.x > 0, to_right = p.exists && p.x + 1 < a.grid.width;
+    in[UP] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, UP, 0, 0, -1, up, message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -2, up && p.y > 1),
+        message_at<INSIDE, PARENT>(a, p, RIGHT, left, -1, -1, up && to_left),
+        message_at<INSIDE, PARENT>(a, p, LEFT, right, 1, -1, up && to_right));
+    in[DOWN] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, DOWN, 0, 0, 1, down,
+        message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 2, down && p.y + 2 < a.grid.height),
+        message_at<INSIDE, PARENT>(a, p, RIGHT, left, -1, 1, down && to_left),
+        message_at<INSIDE, PARENT>(a, p, LEFT, right, 1, 1, down && to_right));
+    in[LEFT] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, LEFT, left, -1, 0, to_left,
+        message_at<INSIDE, PARENT>(a, p, RIGHT, -1, -2, 0, to_left && p.x > 1),
+        message_at<INSIDE, PARENT>(a, p, DOWN, left, -1, -1, to_left && up),
+        message_at<INSIDE, PARENT>(a, p, UP, left, -1, 1, to_left && down));
+    in[RIGHT] = receive<INSIDE, WIDE, GROUP, EDGES>(
+        a, p, RIGHT, right, 1, 0, to_right,
+        message_at<INSIDE, PARENT>(a, p, LEFT, 1, 2, 0, to_right && p.x + 2 < a.grid.width),
+        message_at<INSIDE, PARENT>(a, p, DOWN, right, 1, -1, to_right && up),
+        message_at<INSIDE, PARENT>(a, p, UP, right, 1, 1, to_right && down));
+}
+
+/* What p gets from its four neighbours as it lies in memory. */
+template <bool INSIDE, bool PARENT>
+__device__ __forceinline__ void words_all(const bp_level &a, const work_item &p,
+                                          label_words in[DIRECTIONS]) {
+    int odd = p.x & 1;
+    in[UP] = message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
+    in[DOWN] = message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
+    in[LEFT] = message_at<INSIDE, PARENT>(a, p, RIGHT, odd - 1, -1, 0, p.exists && p.x > 0);
+    in[RIGHT] =
+        message_at<INSIDE, PARENT>(a, p, LEFT, odd, 1, 0, p.exists && p.x + 1 < a.grid.width);
+}
+
+template <bool INSIDE, bool PARENT>
+__device__ __forceinline__ void read_all(const bp_level &a, const work_item &p,
+                                         packed_labels in[DIRECTIONS]) {
+    label_words words[DIRECTIONS];
+    words_all<INSIDE, PARENT>(a, p, words);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        in[r] = packed_of(words[r]);
+}
+
+/* Cost and messages as they lie in memory, added; the finest level. */
+template <bool INSIDE>
+__device__ __forceinline__ packed_labels belief_in_memory(const bp_level &a, const work_item &p,
+                                                          int parity) {
+    label_words cost = words_at<INSIDE>(a.cost8 + cost_place(a, p, parity, 0, 0), p.exists),
+                in[DIRECTIONS];
+    words_all<INSIDE, false>(a, p, in);
+    label_sums sums;
+    packed_labels belief;
+    sums_start(&sums, &cost);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        sums_add(&sums, &in[r]);
+    sums_to_packed(&sums, &belief);
+    return belief;
+}
+
+#endif

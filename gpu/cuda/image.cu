@@ -1,0 +1,201 @@
+/*
+ * Census and speckles optimised for CUDA: census from a tile in shared memory; speckles joined
+ * run by run and counted warp by warp.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/backend_cuda.h"
+
+enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
+
+/* ---- census: four pixels a thread, two of them in the 16-bit lanes of a word */
+
+enum { QUAD = 4, CENSUS_WIDTH = QUAD * BLOCK_WIDTH, CENSUS_BITS = 62 };
+
+/* Grey levels around a block's pixels; the picture's rim goes on outside it. */
+struct census_tile {
+    uint32_t words[BLOCK_HEIGHT + 2 * REACH_Y][(CENSUS_WIDTH + 2 * REACH_X) / 4];
+};
+
+static __device__ __forceinline__ void load_tile(const census_args &a, int left, int top,
+                                                 census_tile *tile) {
+    constexpr int WIDTH = CENSUS_WIDTH + 2 * REACH_X, HEIGHT = BLOCK_HEIGHT + 2 * REACH_Y;
+    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    uint8_t *bytes = reinterpret_cast<uint8_t *>(tile->words);
+    for (int i = thread; i < WIDTH * HEIGHT; i += BLOCK_WIDTH * BLOCK_HEIGHT)
+        bytes[i] = __ldg(a.grey + (size_t)stage_clamp(top + i / WIDTH, 0, a.height - 1) * a.width +
+                         stage_clamp(left + i % WIDTH, 0, a.width - 1));
+}
+
+/* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
+static __device__ __forceinline__ uint32_t two_of(const uint32_t words[3], int i) {
+    if (i % 4 == 3)
+        return __byte_perm(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
+    return __byte_perm(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
+}
+
+/* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
+ * is there moves down. darker: centres + 0x7fff, which lose bit 15 to a neighbour as bright. */
+static __device__ __forceinline__ void add_bit(uint32_t darker, uint32_t neighbours,
+                                               uint32_t *bits) {
+    *bits = (*bits >> 1 & 0x7fff7fffu) | ((darker - neighbours) & 0x80008000u);
+}
+
+/* Words of two pixels from sixteen bits of each at a time, the lowest first. */
+static __device__ __forceinline__ void store_pair(const census_args &a, int x, int y,
+                                                  const uint32_t bits[4]) {
+    uint64_t *out = a.out + (size_t)y * (size_t)a.width + (size_t)x;
+    uint32_t last = bits[3] >> (64 - CENSUS_BITS) & 0x3fff3fffu;
+    if (x < a.width)
+        out[0] = (uint64_t)__byte_perm(bits[2], last, 0x5410) << 32 |
+                 __byte_perm(bits[0], bits[1], 0x5410);
+    if (x + 1 < a.width)
+        out[1] = (uint64_t)__byte_perm(bits[2], last, 0x7632) << 32 |
+                 __byte_perm(bits[0], bits[1], 0x7632);
+}
+
+static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    census_kernel(const __grid_constant__ census_args a) {
+    __shared__ census_tile tile;
+    int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
+    int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
+    load_tile(a, left - REACH_X, top - REACH_Y, &tile);
+    __syncthreads();
+    if (x >= a.width || y >= a.height)
+        return;
+    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
+    uint32_t darker[2] = {__byte_perm(centre, 0, 0x4140) + 0x7fff7fffu,
+                          __byte_perm(centre, 0, 0x4342) + 0x7fff7fffu};
+    uint32_t bits[2][4] = {};
+    int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
+#pragma unroll
+    for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
+        const uint32_t *from = &tile.words[threadIdx.y + dy][threadIdx.x];
+        uint32_t words[3] = {from[0], from[1], from[2]};
+#pragma unroll
+        for (int dx = 2 * REACH_X; dx >= 0; dx--) {
+            if (dx == REACH_X && dy == REACH_Y)
+                continue;
+            add_bit(darker[0], two_of(words, dx), &bits[0][place / 16]);
+            add_bit(darker[1], two_of(words, dx + 2), &bits[1][place / 16]);
+            place++;
+        }
+    }
+    store_pair(a, x, y, bits[0]);
+    store_pair(a, x + 2, y, bits[1]);
+}
+
+static dim3 tiles(int width, int height) {
+    return dim3((unsigned)(width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
+                (unsigned)(height + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
+}
+
+static void launch_census(backend_cuda *cuda, const void *args, int width, int height) {
+    census_kernel<<<tiles((width + QUAD - 1) / QUAD, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0,
+                    cuda->stream>>>(*static_cast<const census_args *>(args));
+}
+
+/* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
+
+static __device__ __forceinline__ bool linked(const speckle_args &a, uint32_t i, uint32_t j) {
+    int d = a.source[i], e = a.source[j];
+    return d != UNKNOWN && e != UNKNOWN && stage_abs(d - e) <= a.range;
+}
+
+/* The first pixel of the run that ends with this one, or the warp's first. */
+static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
+    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
+    bool exists = x < a.width && y < a.height;
+    uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, lane = threadIdx.x;
+    bool starts = lane == 0 || !exists || !linked(a, i - 1, i);
+    uint32_t before = __ballot_sync(0xffffffffu, starts) & (0xffffffffu >> (31 - lane));
+    if (exists)
+        a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
+}
+
+/* The root of i; whoever walks there shortens the way for the next. Only roots are ever given a
+ * new parent by join_roots, so a link written late is still one to an ancestor. */
+static __device__ uint32_t find_root(uint32_t *parent, uint32_t i) {
+    volatile uint32_t *link = parent;
+    uint32_t here = i, up;
+    while ((up = link[here]) != here) {
+        uint32_t above = link[up];
+        if (above != up)
+            link[here] = above;
+        here = up;
+    }
+    return here;
+}
+
+static __device__ void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
+    for (;;) {
+        a = find_root(parent, a);
+        b = find_root(parent, b);
+        if (a == b)
+            return;
+        uint32_t high = max(a, b), low = min(a, b);
+        if (atomicCAS(parent + high, high, low) == high)
+            return;
+    }
+}
+
+/* Runs of one row where a warp ended, and runs above each other, once for each stretch they
+ * share. */
+static __global__ void join_kernel(const __grid_constant__ speckle_args a) {
+    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
+    if (x >= a.width || y >= a.height)
+        return;
+    uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, below = i + (uint32_t)a.width;
+    bool left = x > 0 && linked(a, i - 1, i);
+    if (threadIdx.x == 0 && left)
+        join_roots(a.parent, i - 1, i);
+    if (y + 1 >= a.height || !linked(a, i, below))
+        return;
+    if (left && linked(a, below - 1, below) && linked(a, i - 1, below - 1))
+        return; /* the pixels to the left join the same two */
+    join_roots(a.parent, i, below);
+}
+
+static __global__ void flatten_kernel(const __grid_constant__ speckle_args a) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (uint32_t)a.width * (uint32_t)a.height)
+        a.parent[i] = find_root(a.parent, i);
+}
+
+/* One addition for all pixels of a warp that have the same root. */
+static __global__ void count_kernel(const __grid_constant__ speckle_args a) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (uint32_t)a.width * (uint32_t)a.height)
+        return;
+    uint32_t root = speckle_root(a.parent, i), left = __activemask();
+    for (;;) { /* most warps see one root or two */
+        uint32_t first = __shfl_sync(left, root, __ffs((int)left) - 1);
+        uint32_t same = __ballot_sync(left, root == first);
+        if (root == first) {
+            if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
+                atomicAdd(a.count + root, (uint32_t)__popc(same));
+            return;
+        }
+        left &= ~same;
+    }
+}
+
+static void launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
+    const speckle_args *a = static_cast<const speckle_args *>(args);
+    unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
+    run_kernel<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a);
+    join_kernel<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a);
+    flatten_kernel<<<blocks, 256, 0, cuda->stream>>>(*a);
+}
+
+static void launch_speckle_count(backend_cuda *cuda, const void *args, int width, int height) {
+    unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
+    count_kernel<<<blocks, 256, 0, cuda->stream>>>(*static_cast<const speckle_args *>(args));
+}
+
+void cuda_optimise_image(backend_cuda *cuda) {
+    cuda->launches[STAGE_census] = launch_census;
+    cuda->launches[STAGE_speckle_join] = launch_speckle_join;
+    cuda->launches[STAGE_speckle_count] = launch_speckle_count;
+}

@@ -1,0 +1,320 @@
+/*
+ * The matching cost tuned for CUDA. A thread works out 16 labels of 4 neighbouring pixels: along a
+ * diagonal of pixels and labels the other picture's pixel is the same, so 19 of them serve 64
+ * comparisons. They lie in shared memory, colours packed into words; the threads of a pixel follow
+ * each other, so that what a warp stores is whole lines.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/packed_u16x2.h"
+#include "gpu/fusion.h"
+#include "gpu/cuda/packed_pixel.cuh"
+
+enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
+
+static __device__ __forceinline__ void store_words(void *to, const uint32_t w[4]) {
+    *static_cast<uint4 *>(to) = make_uint4(w[0], w[1], w[2], w[3]);
+}
+
+/* ---- kinds that compare 3x3 windows or neighbours: the plain functions, 16 labels a thread */
+
+template <int KIND>
+static __device__ __forceinline__ int window_match(const cost_args &a, int x, int xo, int y) {
+    return __ldg(a.lut + (KIND == DATA_COST_BT ? cost_bt(&a, x, xo, y) : cost_ssd(&a, x, xo, y)));
+}
+
+template <int KIND>
+static __global__ void __launch_bounds__(THREADS)
+    window_kernel(const __grid_constant__ cost_args a) {
+    int x = (int)(blockIdx.x * 32 + threadIdx.x), y = (int)blockIdx.z,
+        first = (int)(blockIdx.y * blockDim.y + threadIdx.y) * LABEL_BLOCK;
+    if (x >= a.grid.width || first >= a.grid.padded)
+        return;
+    uint32_t w[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int k = 0; k < LABEL_BLOCK; k++) {
+        int xo = x - a.sign * (a.grid.space.u_min + first + k);
+        uint32_t cost = first + k >= a.grid.labels ? 0 : a.outside;
+        if (first + k < a.grid.labels && xo >= 0 && xo < a.grid.width)
+            cost = (uint8_t)window_match<KIND>(a, x, xo, y);
+        w[k / 4] |= cost << 8 * (k % 4);
+    }
+    store_words(a.cost + grid_labels(&a.grid, x, y) + first, w);
+}
+
+/* ---- absolute differences and census */
+
+/* Where a block's pixels find their partners: places of shared memory, four empty words after 16 so
+ * that the threads of a pixel, 16 labels apart, read from different banks. */
+static __host__ __device__ __forceinline__ int place_of(int i) {
+    return i + i / 16 * 4;
+}
+
+/* Pixels of the other picture that a block of so many pixels may need. */
+static __host__ __device__ __forceinline__ int partners(int pixels, int group) {
+    return pixels + group * LABEL_BLOCK + PIXELS;
+}
+
+/* Looking up differences beyond the last that matters as that one keeps a warp's addresses within
+ * the 32 banks. */
+struct match_tables {
+    uint8_t ad[AD_LUT + 1], census[64];
+    int ad_last;
+};
+
+template <bool AD, bool CENSUS, int CHANNELS>
+static __device__ void load_tables(const cost_args &a, match_tables *t) {
+    constexpr int LAST = 255 * CHANNELS;
+    if (threadIdx.x == 0)
+        t->ad_last = 0;
+    __syncthreads();
+    uint32_t end = AD ? __ldg(a.lut + LAST) : 0;
+    int last = 0;
+    for (int i = (int)threadIdx.x; AD && i <= LAST; i += (int)blockDim.x) {
+        t->ad[i] = __ldg(a.lut + i);
+        last = t->ad[i] != end ? i + 1 : last;
+    }
+    for (int step = 16; step; step /= 2)
+        last = max(last, __shfl_xor_sync(0xffffffffu, last, step));
+    if ((threadIdx.x & 31) == 0)
+        atomicMax(&t->ad_last, last);
+    for (int i = (int)threadIdx.x; CENSUS && i < CENSUS_LUT; i += (int)blockDim.x)
+        t->census[i] = __ldg(a.census_lut + i);
+}
+
+/* What a comparison needs of a pixel. */
+template <bool AD, bool CENSUS> struct sample { uint32_t color, low, high; };
+
+template <bool AD, bool CENSUS>
+static __device__ __forceinline__ uint32_t compare(const match_tables &t, int last,
+                                                   const sample<AD, CENSUS> &p,
+                                                   const sample<AD, CENSUS> &q) {
+    uint32_t cost = 0;
+    if (AD)
+        cost = t.ad[min((int)__vsadu4(p.color, q.color), last)];
+    if (CENSUS)
+        cost += t.census[__popc(p.low ^ q.low) + __popc(p.high ^ q.high)];
+    return cost;
+}
+
+/* Labels whose partner lies outside the picture, and those that are none. */
+static __device__ void fix_borders(const cost_args &a, int x, int first, uint32_t w[4]) {
+    int start = x - a.sign * (a.grid.space.u_min + first);
+#pragma unroll
+    for (int k = 0; k < LABEL_BLOCK; k++) {
+        int xo = start - a.sign * k;
+        uint32_t mask = 255u << 8 * (k % 4);
+        if (first + k >= a.grid.labels)
+            w[k / 4] &= ~mask;
+        else if (xo < 0 || xo >= a.grid.width)
+            w[k / 4] = (w[k / 4] & ~mask) | (uint32_t)a.outside << 8 * (k % 4);
+    }
+}
+
+/* A row of the other picture in shared memory, an array for what is compared each. */
+template <bool AD, bool CENSUS> struct partner_row { uint32_t *color, *low, *high; };
+
+template <bool AD, bool CENSUS>
+static __device__ __forceinline__ partner_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {
+    uint32_t *from = reinterpret_cast<uint32_t *>(memory) + r * room * (AD + 2 * CENSUS);
+    return {from, from + (AD ? room : 0), from + (AD + CENSUS) * room};
+}
+
+template <bool AD, bool CENSUS, int CHANNELS>
+static __device__ __forceinline__ void load_row(const cost_args &a, int start, int y, int count,
+                                                const partner_row<AD, CENSUS> &to) {
+    size_t row = (size_t)y * (size_t)a.grid.width;
+    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
+        size_t from = row + (size_t)stage_clamp(start + i, 0, a.grid.width - 1);
+        if (AD)
+            to.color[place_of(i)] = packed_pixel<CHANNELS>(a.target, from);
+        if (CENSUS) {
+            uint64_t bits = __ldg(a.census_target + from);
+            to.low[place_of(i)] = (uint32_t)bits;
+            to.high[place_of(i)] = (uint32_t)(bits >> 32);
+        }
+    }
+}
+
+/* w gets 16 labels of 4 pixels from x on, whose partners begin at place reach. */
+template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
+static __device__ __forceinline__ void match_quad(const cost_args &a, const match_tables &tables,
+                                                  const partner_row<AD, CENSUS> &row, int reach,
+                                                  int x, int y, uint32_t w[PIXELS][4]) {
+    sample<AD, CENSUS> reference[PIXELS];
+    int last = tables.ad_last;
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(x + j, a.grid.width - 1);
+        uint64_t bits = CENSUS ? __ldg(a.census_reference + from) : 0;
+        reference[j] = {AD ? packed_pixel<CHANNELS>(a.reference, from) : 0, (uint32_t)bits,
+                        (uint32_t)(bits >> 32)};
+        w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
+    }
+#pragma unroll
+    for (int c = 0; c < REACH / 4; c++) {
+        uint4 zero = make_uint4(0, 0, 0, 0);
+        int at = place_of(reach + 4 * c);
+        uint4 q = AD ? *reinterpret_cast<const uint4 *>(row.color + at) : zero;
+        uint4 l = CENSUS ? *reinterpret_cast<const uint4 *>(row.low + at) : zero;
+        uint4 h = CENSUS ? *reinterpret_cast<const uint4 *>(row.high + at) : zero;
+        sample<AD, CENSUS> partner[4] = {
+            {q.x, l.x, h.x}, {q.y, l.y, h.y}, {q.z, l.z, h.z}, {q.w, l.w, h.w}};
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+#pragma unroll
+            for (int j = 0; j < PIXELS; j++) {
+                int k = SIGN > 0 ? j + LABEL_BLOCK - (4 * c + e) : 4 * c + e - j;
+                if (k >= 0 && k < LABEL_BLOCK)
+                    w[j][k / 4] += compare(tables, last, reference[j], partner[e]) << 8 * (k % 4);
+            }
+    }
+}
+
+/* Pixels beyond the picture's side get zeros. */
+template <int SIGN>
+static __device__ __forceinline__ void store_quad(const cost_args &a, int x, int y, int first,
+                                                  uint32_t w[PIXELS][4]) {
+    int width = a.grid.width, one = x - SIGN * (a.grid.space.u_min + first);
+    int other = x + PIXELS - 1 - SIGN * (a.grid.space.u_min + first + LABEL_BLOCK - 1);
+    bool inside = min(one, other) - PIXELS >= 0 && max(one, other) + PIXELS <= width &&
+                  first + LABEL_BLOCK <= a.grid.labels;
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        if (x + j >= width) {
+            w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
+            continue;
+        }
+        if (!inside)
+            fix_borders(a, x + j, first, w[j]);
+        store_words(a.cost + grid_labels(&a.grid, x + j, y) + first, w[j]);
+    }
+}
+
+/* Sums of the two pixels of a node in two rows, below 256 each, as 16-bit labels in their order. */
+static __device__ __forceinline__ void store_node(const downsample_cost_args &a, int x, int y,
+                                                  int first, const uint32_t upper[4],
+                                                  const uint32_t lower[4]) {
+    uint32_t w[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        labels_of_rows(upper[i], lower[i], w + 2 * i);
+    uint16_t *to = a.cost + grid_labels(&a.grid, x, y) + first;
+    store_words(to, w);
+    store_words(to + 8, w + 4);
+}
+
+/* SIGN 1: partners lie to the left. HALVE: two rows, and the coarse nodes they are the children of;
+ * else one row. pixels: a block's; group: threads to a pixel. */
+template <bool AD, bool CENSUS, int CHANNELS, int SIGN, bool DOWNSAMPLE>
+static __global__ void __launch_bounds__(THREADS)
+    match_kernel(const __grid_constant__ cost_args a,
+                 const __grid_constant__ downsample_cost_args h, int pixels, int group) {
+    constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
+    extern __shared__ uint4 memory[];
+    __shared__ match_tables tables;
+    int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
+    int count = partners(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    int start = block_x - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    load_tables<AD, CENSUS, CHANNELS>(a, &tables);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        load_row<AD, CENSUS, CHANNELS>(a, start, min(top + r, a.grid.height - 1), count,
+                                       row_in<AD, CENSUS>(memory, room, r));
+    __syncthreads();
+    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
+    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK;
+    if (PIXELS * quad >= pixels || x >= a.grid.width)
+        return;
+    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
+    uint32_t w[PIXELS][4], sum[ROWS][PIXELS / 2][4] = {};
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (top + r >= a.grid.height)
+            break;
+        match_quad<AD, CENSUS, CHANNELS, SIGN>(a, tables, row_in<AD, CENSUS>(memory, room, r),
+                                               reach, x, top + r, w);
+        store_quad<SIGN>(a, x, top + r, first, w);
+#pragma unroll
+        for (int i = 0; i < PIXELS / 2 * 4; i++)
+            sum[r][i / 4][i % 4] = w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
+    }
+    if constexpr (DOWNSAMPLE) {
+        store_node(h, x / 2, top / 2, first, sum[0][0], sum[1][0]);
+        if (x + 2 < a.grid.width)
+            store_node(h, x / 2 + 1, top / 2, first, sum[0][1], sum[1][1]);
+    }
+}
+
+typedef void (*match_kernel_of)(cost_args, downsample_cost_args, int, int);
+
+template <int SIGN, bool DOWNSAMPLE> static match_kernel_of choose(const cost_args *a) {
+    int color = a->channels == 3;
+    if (a->kind == DATA_COST_AD)
+        return color ? match_kernel<true, false, 3, SIGN, DOWNSAMPLE>
+                     : match_kernel<true, false, 1, SIGN, DOWNSAMPLE>;
+    if (a->kind == DATA_COST_CENSUS)
+        return match_kernel<false, true, 1, SIGN, DOWNSAMPLE>;
+    return color ? match_kernel<true, true, 3, SIGN, DOWNSAMPLE>
+                 : match_kernel<true, true, 1, SIGN, DOWNSAMPLE>;
+}
+
+static void launch_window(backend_cuda *cuda, const cost_args *a) {
+    int group = a->grid.padded / LABEL_BLOCK, together = group < 8 ? group : 8;
+    dim3 block(32, (unsigned)together);
+    dim3 blocks((unsigned)(a->grid.width + 31) / 32, (unsigned)((group + together - 1) / together),
+                (unsigned)a->grid.height);
+    (a->kind == DATA_COST_BT
+         ? window_kernel<DATA_COST_BT>
+         : window_kernel<DATA_COST_SSD>)<<<blocks, block, 0, cuda->stream>>>(*a);
+}
+
+/* A block takes as many pixels as its threads hold, but not many more than the row has. */
+static void launch_match(backend_cuda *cuda, const cost_args *a, const downsample_cost_args *h) {
+    int group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
+    while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
+        quads /= 2;
+    int pixels = PIXELS * quads, threads = (quads * group + 31) / 32 * 32;
+    int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
+    int rows = h ? 2 : 1;
+    size_t words = (size_t)(place_of(partners(pixels, group) + REACH) / 4 * 4 * arrays * rows);
+    dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels),
+                (unsigned)((a->grid.height + rows - 1) / rows));
+    match_kernel_of kernel = h ? a->sign > 0 ? choose<1, true>(a) : choose<-1, true>(a)
+                               : (a->sign > 0 ? choose<1, false>(a) : choose<-1, false>(a));
+    kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(
+        *a, h ? *h : downsample_cost_args(), pixels, group);
+}
+
+static int compares_windows(const cost_args *a) {
+    return a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD;
+}
+
+static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
+    const cost_args *a = static_cast<const cost_args *>(args);
+    if (compares_windows(a))
+        launch_window(cuda, a);
+    else
+        launch_match(cuda, a, nullptr);
+}
+
+/* ---- the cost with the next level's */
+
+static int fused_length(const backend_cuda *, const struct graph *g, int i) {
+    if (g->passes[i].stage != STAGE_cost || !fusible(g, i + 1, STAGE_downsample_cost))
+        return 0;
+    const cost_args *a = static_cast<const cost_args *>(graph_virtual_args(g, i));
+    const downsample_cost_args *d =
+        static_cast<const downsample_cost_args *>(graph_virtual_args(g, i + 1));
+    return !compares_windows(a) && d->fine8 == a->cost ? 2 : 0;
+}
+
+static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
+    launch_match(cuda, static_cast<const cost_args *>(graph_args(g, i, slot)),
+                 static_cast<const downsample_cost_args *>(graph_args(g, i + 1, slot)));
+}
+
+void cuda_optimise_match(backend_cuda *cuda) {
+    cuda->launches[STAGE_cost] = launch_cost;
+    cuda_add_fusion(cuda, {fused_length, launch_fused});
+}

@@ -1,0 +1,126 @@
+/*
+ * The weighted median optimised for CUDA. A block's pixels and their surroundings lie in shared
+ * memory, a colour to a word. Values are not sorted: the one at which half of the weight is reached
+ * is searched by halving the range of values.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/packed_pixel.cuh"
+
+#include <climits>
+
+enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
+
+static dim3 tiles(int width, int height) {
+    return dim3((unsigned)(width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
+                (unsigned)(height + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ uint32_t packed(const uint8_t *image, int width, int height,
+                                                  int x, int y) {
+    size_t i = (size_t)stage_clamp(y, 0, height - 1) * (size_t)width +
+               (size_t)stage_clamp(x, 0, width - 1);
+    return packed_pixel<CHANNELS>(image, i);
+}
+
+/* Fills columns x rows words from (left, top) on. */
+template <int CHANNELS>
+static __device__ __forceinline__ void load_tile(const uint8_t *image, int width, int height,
+                                                 int left, int top, int columns, int rows,
+                                                 uint32_t *tile) {
+    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    for (int i = thread; i < columns * rows; i += THREADS)
+        tile[i] = packed<CHANNELS>(image, width, height, left + i % columns, top + i / columns);
+}
+
+static __device__ __forceinline__ uint32_t step_between(uint32_t a, uint32_t b) {
+    uint32_t d = __vabsdiffu4(a, b);
+    return max(max(d & 255, d >> 8 & 255), d >> 16);
+}
+
+/* In place of unknown values, above all that are known; values stand in the upper half. */
+enum { NO_VALUE = INT16_MAX << 16 };
+
+/* Where to look for the median between low and high. It is rarely far from the pixel's own value: a
+ * wide range is cut down to a pixel around that first. */
+static __device__ __forceinline__ int probe_of(int low, int high, int own) {
+    int above = own + 7, below = own - 8, middle = (low + high) >> 1;
+    if (high - low <= 64)
+        return middle;
+    return above < high && above >= low ? above : below >= low && below < high ? below : middle;
+}
+
+/* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights
+ * stays below 65536. */
+template <int RADIUS, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    median_kernel(const __grid_constant__ median_args a, int end) {
+    constexpr int SIDE = 2 * RADIUS + 1, COLUMNS = BLOCK_WIDTH + 2 * RADIUS,
+                  ROWS = BLOCK_HEIGHT + 2 * RADIUS;
+    __shared__ uint32_t colors[ROWS * COLUMNS];
+    __shared__ int values[ROWS * COLUMNS];
+    __shared__ uint16_t weights[256];
+    int left = (int)blockIdx.x * BLOCK_WIDTH, top = a.first_row + (int)blockIdx.y * BLOCK_HEIGHT;
+    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    load_tile<CHANNELS>(a.image, a.width, a.height, left - RADIUS, top - RADIUS, COLUMNS, ROWS,
+                        colors);
+    for (int i = thread; i < ROWS * COLUMNS; i += THREADS) {
+        int x = left - RADIUS + i % COLUMNS, y = top - RADIUS + i / COLUMNS;
+        bool exists = x >= 0 && y >= 0 && x < a.width && y < a.height;
+        int16_t value =
+            exists ? a.source[(size_t)y * (size_t)a.width + (size_t)x] : (int16_t)UNKNOWN;
+        values[i] = value == UNKNOWN ? NO_VALUE : (int)((uint32_t)value << 16);
+    }
+    weights[thread] = a.weight[thread];
+    __syncthreads();
+    int x = left + (int)threadIdx.x, y = top + (int)threadIdx.y;
+    if (x >= a.width || y >= end)
+        return;
+    int corner = (int)threadIdx.y * COLUMNS + (int)threadIdx.x,
+        centre = corner + RADIUS * (COLUMNS + 1);
+    int low = INT_MAX, high = INT_MIN, total = 0, window[SIDE * SIDE];
+    uint32_t own = colors[centre];
+#pragma unroll
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        int at = corner + k / SIDE * COLUMNS + k % SIDE, value = values[at];
+        int weight = weights[step_between(own, colors[at])];
+        weight = value == NO_VALUE ? 0 : weight;
+        window[k] = value | weight;
+        low = min(low, value);
+        high = max(high, value == NO_VALUE ? INT_MIN : value);
+        total += weight;
+    }
+    int own_value = values[centre] >> 16;
+    low >>= 16;
+    high >>= 16;
+    while (low < high) {
+        int middle = probe_of(low, high, own_value),
+            maximum = (int)((uint32_t)middle << 16 | 0xffff);
+        uint32_t sum = 0;
+#pragma unroll
+        for (int k = 0; k < SIDE * SIDE; k++)
+            sum += window[k] <= maximum ? (uint32_t)window[k] : 0;
+        if (2 * (int)(sum & 0xffff) >= total)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    a.out[(size_t)(y - a.first_row) * (size_t)a.width + (size_t)x] =
+        (int16_t)(values[centre] == NO_VALUE ? UNKNOWN : low);
+}
+
+static void launch_median(backend_cuda *cuda, const void *args, int width, int height) {
+    static void (*const kernels[2][4])(median_args, int) = {
+        {median_kernel<1, 1>, median_kernel<2, 1>, median_kernel<3, 1>, median_kernel<4, 1>},
+        {median_kernel<1, 3>, median_kernel<2, 3>, median_kernel<3, 3>, median_kernel<4, 3>}};
+    const median_args *a = static_cast<const median_args *>(args);
+    kernels[a->channels == 3]
+           [a->radius -
+            1]<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
+               *a, a->first_row + height);
+}
+
+void cuda_optimise_median(backend_cuda *cuda) {
+    cuda->launches[STAGE_median] = launch_median;
+}

@@ -1,0 +1,144 @@
+/*
+ * The label of least belief out of a group of threads that hold the pixel's beliefs: stage_pick's
+ * bytes.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TUNED_CUDA_PICK_CUH
+#define LIVESTEREO_TUNED_CUDA_PICK_CUH
+
+#include "gpu/cuda/bp.cuh"
+
+template <int GROUP>
+__device__ __forceinline__ uint32_t group_min(const work_item &p, uint32_t value) {
+    if constexpr (GROUP > 0) {
+#pragma unroll
+        for (int step = 1; step < GROUP; step *= 2)
+            value = min(value, __shfl_xor_sync(WARP_MASK, value, step));
+    } else {
+        for (int step = 1; step < p.group; step *= 2)
+            value = min(value, __shfl_sync(WARP_MASK, value, group_lane(p, step)));
+    }
+    return value;
+}
+
+/* The beliefs of one or two pixels of each group of a block, register 0 to 3 and 4 to 7 of each
+ * thread, so that any thread of a group gets at any label. */
+template <int PIXELS> struct belief_store { uint4 part[PIXELS][2][256]; };
+
+/* start: the group's first thread. */
+template <int PIXELS>
+__device__ __forceinline__ uint16_t *belief_of(belief_store<PIXELS> &store, int pixel, int start,
+                                               int label) {
+    int i = label % LABEL_BLOCK;
+    uint4 *words = &store.part[pixel][i >> 2 & 1][start + label / LABEL_BLOCK];
+    return reinterpret_cast<uint16_t *>(words) + 2 * (i & 3) + (i >> 3);
+}
+
+__device__ __forceinline__ int thread_number(void) {
+    return (int)(threadIdx.x + 32 * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+/* A data cost and four messages; those that come straight from a neighbour's sums (receive) reach
+ * COST_MOST + 3 * 255. So a lane has room for a belief above the number of a thread's label. */
+enum { MAX_BELIEF = MAX_COST + 4 * (MAX_COST + 3 * 255), BELIEF_ROOM = 4095 };
+static_assert(MAX_BELIEF + 255 <= BELIEF_ROOM, "a belief fits into twelve bits");
+
+/* Keeps the beliefs of a pixel; returns the least one of its group above its label's number. A
+ * number added to all labels changes nothing. All threads of a warp call this together. */
+template <int GROUP, int PIXELS>
+__device__ __forceinline__ uint32_t best_label(const wta_args &a, const work_item &p,
+                                               packed_labels belief, belief_store<PIXELS> &store,
+                                               int pixel) {
+    if (!GROUP && a.grid.labels != a.grid.padded) {
+        packed_pad(&belief, p.first, a.grid.labels);
+        for (int i = 0; i < PACKED_REGISTERS; i++)
+            belief.v[i] = u16x2_min(belief.v[i], u16x2_broadcast(BELIEF_ROOM));
+    }
+    int thread = thread_number();
+    const uint32_t *v = belief.v;
+    store.part[pixel][0][thread] = make_uint4(v[0], v[1], v[2], v[3]);
+    store.part[pixel][1][thread] = make_uint4(v[4], v[5], v[6], v[7]);
+    packed_labels keys;
+#pragma unroll
+    for (uint32_t i = 0; i < PACKED_REGISTERS; i++)
+        keys.v[i] = 16 * v[i] + (i | (i + 8) << 16);
+    uint32_t key = packed_minimum(&keys);
+    key = min(key & 0xffff, key >> 16);
+    return group_min<GROUP>(p, key >> 4 << 16 | ((uint32_t)p.first + (key & 15)));
+}
+
+/* The best label and those beside it must not be found again; before and after get the beliefs of
+ * these. */
+template <int PIXELS>
+__device__ __forceinline__ void mask_best(const wta_args &a, belief_store<PIXELS> &store, int pixel,
+                                          int start, int best, int *before, int *after) {
+    *belief_of(store, pixel, start, best) = 0xffff;
+    if (best > 0) {
+        uint16_t *below = belief_of(store, pixel, start, best - 1);
+        *before = *below;
+        *below = 0xffff;
+    }
+    if (best + 1 < a.grid.labels) {
+        uint16_t *above = belief_of(store, pixel, start, best + 1);
+        *after = *above;
+        *above = 0xffff;
+    }
+}
+
+template <int GROUP, int PIXELS>
+__device__ __forceinline__ int second_best(const work_item &p, belief_store<PIXELS> &store,
+                                           int pixel) {
+    uint4 low = store.part[pixel][0][thread_number()], high = store.part[pixel][1][thread_number()];
+    packed_labels rest = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+    return (int)(group_minimum<GROUP>(p, packed_minimum(&rest)) & 0xffff);
+}
+
+__device__ __forceinline__ void write_label(const wta_args &a, int x, int y, uint32_t key,
+                                            int before, int after, int second) {
+    int best = (int)(key & 0xffff), minimum = (int)(key >> 16), offset = 0;
+    if (best > 0 && best + 1 < a.grid.labels)
+        offset = subpixel_offset(before, minimum, after, a.subpixel);
+    size_t i = (size_t)y * (size_t)a.grid.width + (size_t)x;
+    a.label[i] = (uint16_t)best;
+    a.disparity[i] = (int16_t)(16 * (a.grid.space.u_min + best) + offset);
+    a.confidence[i] = (uint8_t)(min(second, minimum + 255) - minimum);
+}
+
+/* stage_pick of one pixel a group, whose beliefs are kept as number pixel. */
+template <int GROUP, int PIXELS>
+__device__ __forceinline__ void wta_one(const wta_args &a, const work_item &p, uint32_t key,
+                                        belief_store<PIXELS> &store, int pixel) {
+    bool writes = p.exists && p.in_group == 0;
+    int before = 0, after = 0;
+    __syncwarp();
+    if (writes)
+        mask_best(a, store, pixel, thread_number(), (int)(key & 0xffff), &before, &after);
+    __syncwarp();
+    int second = second_best<GROUP>(p, store, pixel);
+    if (writes)
+        write_label(a, p.x, p.y, key, before, after, second);
+}
+
+/* Of two pixels, p and q, that lie in one row: the first thread of a group takes one, the second
+ * thread the other. */
+template <int GROUP>
+__device__ __forceinline__ void wta_two(const wta_args &a, const work_item &p, const work_item &q,
+                                        uint32_t key_p, uint32_t key_q, belief_store<2> &store) {
+    if constexpr (GROUP < 2) {
+        wta_one<GROUP>(a, p, key_p, store, 0);
+        wta_one<GROUP>(a, q, key_q, store, 1);
+    } else {
+        int mine = p.in_group, before = 0, after = 0, x = mine ? q.x : p.x;
+        uint32_t key = mine ? key_q : key_p;
+        bool writes = mine < 2 && (mine ? q.exists : p.exists);
+        __syncwarp();
+        if (writes)
+            mask_best(a, store, mine, thread_number() - mine, (int)(key & 0xffff), &before, &after);
+        __syncwarp();
+        int second_p = second_best<GROUP>(p, store, 0), second_q = second_best<GROUP>(p, store, 1);
+        if (writes)
+            write_label(a, x, p.y, key, before, after, mine ? second_q : second_p);
+    }
+}
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * Neighbours in a list of passes that backends run as one, known by their arguments alone. Before
+ * and after graph_bind() alike: virtual addresses are compared.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_FUSION_H
+#define LIVESTEREO_FUSION_H
+
+#include "gpu/graph.h"
+
+#include <string.h>
+
+/* Whether pass i exists, is this stage and may be fused with the pass before it. */
+static inline bool fusible(const struct graph *g, int i, enum stage stage) {
+    return i < g->count && g->passes[i].kind == PASS_STAGE && g->passes[i].stage == stage &&
+           !g->passes[i].fenced;
+}
+
+/* Whether b is the half-step after a and differs from it in nothing else. */
+static inline bool next_half_step(const struct message_args *a, const struct message_args *b) {
+    return b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
+           b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(b->message, a->message, sizeof(a->message)) &&
+           !memcmp(b->rho, a->rho, sizeof(a->rho)) &&
+           !memcmp(b->truncation, a->truncation, sizeof(a->truncation));
+}
+
+/* Half-steps from pass i on that follow each other on one level and update all tiles without
+ * looking for changes: how many, 0 if pass i is none. */
+static inline int plain_half_steps(const struct graph *g, int i) {
+    int count = 0;
+    const struct message_args *before = NULL;
+    while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
+           g->passes[i + count].stage == STAGE_message &&
+           (count == 0 || !g->passes[i + count].fenced)) {
+        const struct message_args *a =
+            (const struct message_args *)graph_virtual_args(g, i + count);
+        if (a->active || a->next_active || (before && !next_half_step(before, a)))
+            break;
+        before = a;
+        count++;
+    }
+    return count;
+}
+
+#endif

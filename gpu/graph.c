@@ -1,0 +1,536 @@
+/*
+ * See graph.h. Planning has four steps: needed passes, units, memory, streams.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/graph.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 256, MAX_BUFFERS = 256 };
+
+/* Virtual addresses begin here: no memory has such an address. */
+#define VIRTUAL_BASE ((uintptr_t)1 << 56)
+
+/* In the arena, once for each slot, or the caller's. */
+enum lifetime { LIFETIME_FRAME, LIFETIME_KEPT, LIFETIME_SLOT, LIFETIME_IMPORTED };
+
+struct buffer {
+    uintptr_t address; /* virtual, or the caller's */
+    size_t bytes;
+    enum lifetime lifetime;
+    bool needed;         /* by a pass that was already found to be needed */
+    int first, last;     /* units that use it; first > last: none */
+    size_t offset;       /* in the arena, or in each slot */
+    bool used;           /* while streams are chosen: a pass has used it already */
+    int writer;          /* the last unit that wrote to it, or -1 */
+    int reader[STREAMS]; /* the last unit of each stream that has read it since, or -1 */
+};
+
+/* A pass's use of a buffer. */
+struct access {
+    struct buffer *buffer;
+    bool reads, writes;
+};
+
+/* Memory that grows. */
+struct store {
+    uint8_t *data;
+    size_t bytes, capacity;
+};
+
+struct graph_internal {
+    struct buffer buffers[MAX_BUFFERS];
+    int buffer_count;
+    uintptr_t next_address;
+    struct store passes, args, accesses;
+    uint8_t *bound; /* arguments of all slots, one after the other */
+    int group;
+    bool fenced;
+    int error;
+    uint8_t *arena, *slot_memory[MAX_SLOTS];
+};
+
+static size_t aligned(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ---- describing a frame */
+
+struct graph *graph_open(void) {
+    struct graph *g = calloc(1, sizeof(*g));
+    struct graph_internal *p = calloc(1, sizeof(*p));
+    if (!g || !p) {
+        free(g);
+        free(p);
+        return NULL;
+    }
+    g->internal = p;
+    graph_clear(g);
+    return g;
+}
+
+void graph_close(struct graph **graph) {
+    struct graph *g = *graph;
+    *graph = NULL;
+    if (!g)
+        return;
+    free(g->internal->passes.data);
+    free(g->internal->args.data);
+    free(g->internal->accesses.data);
+    free(g->internal->bound);
+    free(g->internal);
+    free(g);
+}
+
+void graph_clear(struct graph *g) {
+    struct graph_internal *p = g->internal;
+    g->count = p->buffer_count = p->group = p->error = 0;
+    p->passes.bytes = p->args.bytes = 0;
+    p->next_address = VIRTUAL_BASE;
+    p->fenced = false;
+}
+
+/* The next bytes of a store; NULL when memory runs out, which is remembered. */
+static void *append(struct graph_internal *p, struct store *s, size_t size) {
+    if (!p->error && s->bytes + size > s->capacity) {
+        uint8_t *larger = realloc(s->data, 2 * (s->bytes + size));
+        p->error = larger ? 0 : -ENOMEM;
+        s->data = larger ? larger : s->data;
+        s->capacity = larger ? 2 * (s->bytes + size) : s->capacity;
+    }
+    if (p->error)
+        return NULL;
+    s->bytes += size;
+    return s->data + s->bytes - size;
+}
+
+static struct buffer *add_buffer(struct graph *g, uintptr_t address, size_t bytes,
+                                 enum lifetime lifetime) {
+    struct graph_internal *p = g->internal;
+    assert(p->buffer_count < MAX_BUFFERS);
+    struct buffer *b = &p->buffers[p->buffer_count++];
+    *b = (struct buffer){.address = address, .bytes = bytes, .lifetime = lifetime};
+    return b;
+}
+
+void *graph_buffer(struct graph *g, size_t bytes) {
+    uintptr_t address = g->internal->next_address;
+    g->internal->next_address += aligned(bytes) + ALIGNMENT; /* its end is no other's start */
+    add_buffer(g, address, bytes, LIFETIME_FRAME);
+    return (void *)address; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+void graph_import(struct graph *g, void *memory, size_t bytes) {
+    add_buffer(g, (uintptr_t)memory, bytes, LIFETIME_IMPORTED);
+}
+
+static struct buffer *find_buffer(const struct graph *g, const void *pointer) {
+    struct buffer *b = g->internal->buffers, *end = b + g->internal->buffer_count;
+    uintptr_t address = (uintptr_t)pointer;
+    while (b < end && (address < b->address || address - b->address >= b->bytes))
+        b++;
+    return b < end ? b : NULL;
+}
+
+void graph_keep(struct graph *g, const void *buffer) {
+    struct buffer *b = find_buffer(g, buffer);
+    assert(b && b->lifetime == LIFETIME_FRAME);
+    b->lifetime = LIFETIME_KEPT;
+}
+
+void graph_group(struct graph *g, int group) {
+    assert(group >= 0 && group < GROUP_UPLOAD);
+    g->internal->group = group;
+}
+
+void graph_fence(struct graph *g) {
+    g->internal->fenced = true;
+}
+
+static void add_pass(struct graph *g, const struct pass *pass) {
+    struct graph_internal *p = g->internal;
+    struct pass *place = append(p, &p->passes, sizeof(*place));
+    if (!place)
+        return;
+    *place = *pass;
+    place->fenced = p->fenced;
+    p->fenced = false;
+    g->passes = (struct pass *)p->passes.data;
+    g->count++;
+}
+
+void graph_stage(struct graph *g, enum stage stage, const void *args, int width, int height) {
+    struct graph_internal *p = g->internal;
+    size_t bytes = stage_info(stage)->args_size, at = p->args.bytes;
+    void *copy = append(p, &p->args, aligned(bytes));
+    if (copy)
+        memcpy(copy, args, bytes);
+    add_pass(g, &(struct pass){.kind = PASS_STAGE,
+                               .stage = stage,
+                               .width = width,
+                               .height = height,
+                               .group = p->group,
+                               .args = at});
+}
+
+static void add_transfer(struct graph *g, enum pass_kind kind, const struct transfer *transfer) {
+    struct buffer *b = find_buffer(g, transfer->buffer);
+    assert(b && b->lifetime != LIFETIME_KEPT);
+    if (b->lifetime == LIFETIME_FRAME)
+        b->lifetime = LIFETIME_SLOT;
+    add_pass(g, &(struct pass){.kind = kind,
+                               .group = kind == PASS_UPLOAD ? GROUP_UPLOAD : GROUP_DOWNLOAD,
+                               .transfer = *transfer});
+}
+
+void graph_upload(struct graph *g, void *buffer, int host, size_t bytes) {
+    add_transfer(g, PASS_UPLOAD,
+                 &(struct transfer){.buffer = buffer, .host = host, .bytes = bytes});
+}
+
+void graph_download(struct graph *g, const void *buffer, int host, size_t host_offset,
+                    size_t bytes) {
+    add_transfer(g, PASS_DOWNLOAD, &(struct transfer){(void *)buffer, host, host_offset, bytes});
+}
+
+/* ---- what passes use */
+
+static void add_access(struct graph *g, struct pass *pass, const void *pointer, bool reads,
+                       bool writes) {
+    struct buffer *b = pointer ? find_buffer(g, pointer) : NULL;
+    struct access *a = b ? append(g->internal, &g->internal->accesses, sizeof(*a)) : NULL;
+    if (!a)
+        return;
+    *a = (struct access){b, reads, writes};
+    pass->access_count++;
+}
+
+static void find_accesses(struct graph *g, struct pass *pass) {
+    pass->first_access = (int)(g->internal->accesses.bytes / sizeof(struct access));
+    pass->access_count = 0;
+    if (pass->kind != PASS_STAGE) {
+        bool reads = pass->kind == PASS_DOWNLOAD;
+        add_access(g, pass, pass->transfer.buffer, reads, !reads);
+        return;
+    }
+    const uint8_t *args = g->internal->args.data + pass->args;
+    for (const struct stage_buffer *f = stage_info(pass->stage)->buffers; f->count; f++)
+        for (int i = 0; i < f->count; i++) {
+            const void *pointer;
+            memcpy(&pointer, args + f->offset + (size_t)i * sizeof(pointer), sizeof(pointer));
+            add_access(g, pass, pointer, f->reads, f->writes);
+        }
+}
+
+static const struct access *access_of(const struct graph *g, const struct pass *pass, int i) {
+    return (const struct access *)g->internal->accesses.data + pass->first_access + i;
+}
+
+/* ---- needed passes */
+
+static bool is_needed(const struct graph *g, const struct pass *pass) {
+    bool needed = pass->kind != PASS_STAGE;
+    for (int k = 0; k < pass->access_count; k++) {
+        const struct access *a = access_of(g, pass, k);
+        needed |= a->writes && (a->buffer->needed || a->buffer->lifetime != LIFETIME_FRAME);
+    }
+    return needed;
+}
+
+/* Takes out the passes whose results nobody reads, keeps or downloads. */
+static void drop_unneeded(struct graph *g) {
+    int kept = g->count;
+    for (int i = g->count - 1; i >= 0; i--) {
+        struct pass *pass = &g->passes[i];
+        bool needed = is_needed(g, pass);
+        for (int k = 0; k < pass->access_count && needed; k++)
+            access_of(g, pass, k)->buffer->needed |= access_of(g, pass, k)->reads;
+        if (needed)
+            g->passes[--kept] = *pass;
+        else if (kept < g->count)
+            g->passes[kept].fenced |= pass->fenced;
+    }
+    g->count -= kept;
+    if (kept > 0)
+        memmove(g->passes, g->passes + kept, (size_t)g->count * sizeof(*g->passes));
+}
+
+/* ---- units */
+
+static void form_units(struct graph *g, graph_unit_function *unit, void *context) {
+    int length;
+    for (int i = 0; i < g->count; i += length) {
+        length = unit && g->passes[i].kind == PASS_STAGE ? unit(context, g, i) : 1;
+        assert(length >= 1 && i + length <= g->count);
+        g->passes[i].unit = length;
+        for (int k = i + 1; k < i + length; k++) {
+            assert(!g->passes[k].fenced && g->passes[k].kind == PASS_STAGE);
+            g->passes[k].unit = 0;
+        }
+    }
+}
+
+/* ---- memory */
+
+/* A buffer lives through whole units: a unit reads and writes all of its buffers at
+ * the same time. */
+static void find_lifetimes(struct graph *g) {
+    struct graph_internal *p = g->internal;
+    for (int i = 0; i < p->buffer_count; i++) {
+        p->buffers[i].first = INT_MAX;
+        p->buffers[i].last = -1;
+    }
+    for (int i = 0, unit = 0; i < g->count; i++) {
+        unit = g->passes[i].unit ? i : unit;
+        for (int k = 0; k < g->passes[i].access_count; k++) {
+            struct buffer *b = access_of(g, &g->passes[i], k)->buffer;
+            b->first = stage_min(b->first, unit);
+            b->last = b->lifetime == LIFETIME_KEPT ? INT_MAX : stage_max(b->last, unit);
+        }
+    }
+}
+
+static bool in_arena(const struct buffer *b) {
+    return b->lifetime <= LIFETIME_KEPT && b->first <= b->last;
+}
+
+static bool live_together(const struct buffer *a, const struct buffer *b) {
+    return a->first <= b->last && b->first <= a->last;
+}
+
+static bool share_memory(const struct buffer *a, const struct buffer *b) {
+    return in_arena(a) && in_arena(b) && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+static int by_size(const void *a, const void *b) {
+    const struct buffer *one = *(const struct buffer *const *)a,
+                        *two = *(const struct buffer *const *)b;
+    if (one->bytes != two->bytes)
+        return one->bytes < two->bytes ? 1 : -1;
+    return one->address < two->address ? -1 : 1;
+}
+
+/* Gives b the lowest place where it overlaps none of the placed buffers that live with it. */
+static void place_lowest(struct buffer *b, struct buffer *const *placed, int count) {
+    b->offset = 0;
+    for (int i = 0; i < count; i++)
+        if (live_together(b, placed[i]) && share_memory(b, placed[i])) {
+            b->offset = aligned(placed[i]->offset + placed[i]->bytes);
+            i = -1; /* it may overlap one that was looked at before */
+        }
+}
+
+/* Large buffers first, each as low as it fits. */
+static void place_buffers(struct graph *g) {
+    struct graph_internal *p = g->internal;
+    struct buffer *order[MAX_BUFFERS];
+    int count = 0;
+    g->arena_bytes = g->slot_bytes = 0;
+    for (struct buffer *b = p->buffers; b < p->buffers + p->buffer_count; b++) {
+        if (in_arena(b))
+            order[count++] = b;
+        if (b->lifetime == LIFETIME_SLOT && b->first <= b->last) {
+            b->offset = g->slot_bytes;
+            g->slot_bytes += aligned(b->bytes);
+        }
+    }
+    qsort(order, (size_t)count, sizeof(order[0]), by_size);
+    for (int i = 0; i < count; i++) {
+        place_lowest(order[i], order, i);
+        size_t end = aligned(order[i]->offset + order[i]->bytes);
+        g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
+    }
+}
+
+/* ---- streams */
+
+/* Of each stream a unit, or -1. */
+struct clock {
+    int unit[STREAMS];
+};
+
+static const struct clock never = {{-1, -1, -1, -1}};
+
+static void need_unit(const struct graph *g, struct clock *need, int unit) {
+    if (unit >= 0)
+        need->unit[g->passes[unit].stream] = stage_max(need->unit[g->passes[unit].stream], unit);
+}
+
+static void need_all_users(const struct graph *g, struct clock *need, const struct buffer *b) {
+    need_unit(g, need, b->writer);
+    for (int t = 0; t < STREAMS; t++)
+        need_unit(g, need, b->reader[t]);
+}
+
+/* What must be done before a unit: read after write, write after read, write after write. A
+ * buffer's first use is a write to whatever lay in its memory before. */
+static struct clock needs_of(const struct graph *g, int unit) {
+    struct graph_internal *p = g->internal;
+    struct clock need = never;
+    for (const struct pass *pass = g->passes + unit; pass < g->passes + unit + g->passes[unit].unit;
+         pass++)
+        for (int k = 0; k < pass->access_count; k++) {
+            const struct access *a = access_of(g, pass, k);
+            for (int i = 0; i < p->buffer_count && !a->buffer->used; i++)
+                if (p->buffers[i].used && share_memory(a->buffer, &p->buffers[i]))
+                    need_all_users(g, &need, &p->buffers[i]);
+            a->buffer->used = true;
+            if (a->writes)
+                need_all_users(g, &need, a->buffer);
+            else
+                need_unit(g, &need, a->buffer->writer);
+        }
+    return need;
+}
+
+static void note_uses(struct graph *g, int unit) {
+    for (const struct pass *pass = g->passes + unit; pass < g->passes + unit + g->passes[unit].unit;
+         pass++)
+        for (int k = 0; k < pass->access_count; k++) {
+            const struct access *a = access_of(g, pass, k);
+            if (a->writes) {
+                a->buffer->writer = unit;
+                memcpy(a->buffer->reader, never.unit, sizeof(never.unit));
+            } else {
+                a->buffer->reader[g->passes[unit].stream] = unit;
+            }
+        }
+}
+
+/* A unit that needs neither the last one of the main stream nor an upload that this has not waited
+ * for could have run before: it runs beside. known: what the main stream has waited for. */
+static enum stream choose_stream(const struct pass *pass, const struct clock *need,
+                                 const struct clock *known) {
+    if (pass->kind != PASS_STAGE)
+        return pass->kind == PASS_UPLOAD ? STREAM_UPLOAD : STREAM_DOWNLOAD;
+    bool may_run_beside = known->unit[STREAM_MAIN] >= 0 &&
+                          need->unit[STREAM_MAIN] != known->unit[STREAM_MAIN] &&
+                          need->unit[STREAM_UPLOAD] <= known->unit[STREAM_UPLOAD];
+    return may_run_beside ? STREAM_BRANCH : STREAM_MAIN;
+}
+
+/* Which units of other streams a unit waits for. known: what its stream has waited for, before it
+ * and then after it; after: the same of earlier units. */
+static void derive_waits(struct graph *g, int unit, const struct clock *need, struct clock *known,
+                         struct clock *after) {
+    struct pass *pass = &g->passes[unit];
+    for (int t = 0; t < STREAMS; t++) {
+        pass->wait[t] = -1;
+        if (t == (int)pass->stream || need->unit[t] <= known->unit[t])
+            continue;
+        pass->wait[t] = need->unit[t];
+        g->passes[need->unit[t]].awaited = true;
+        for (int k = 0; k < STREAMS; k++)
+            known->unit[k] = stage_max(known->unit[k], after[need->unit[t]].unit[k]);
+    }
+    known->unit[pass->stream] = unit;
+    after[unit] = *known;
+}
+
+static int choose_streams(struct graph *g) {
+    struct graph_internal *p = g->internal;
+    struct clock known[STREAMS] = {never, never, never, never}, last = never,
+                 *after = malloc((size_t)(g->count + 1) * sizeof(*after));
+    if (!after)
+        return -ENOMEM;
+    for (int i = 0; i < p->buffer_count; i++) {
+        p->buffers[i].used = false;
+        p->buffers[i].writer = -1;
+        memcpy(p->buffers[i].reader, never.unit, sizeof(never.unit));
+    }
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        struct pass *pass = &g->passes[i];
+        struct clock need = needs_of(g, i);
+        pass->awaited = false;
+        pass->stream = choose_stream(pass, &need, &known[STREAM_MAIN]);
+        assert(need.unit[STREAM_DOWNLOAD] < 0 || pass->kind == PASS_DOWNLOAD);
+        assert(need.unit[STREAM_MAIN] < 0 || pass->kind != PASS_UPLOAD);
+        derive_waits(g, i, &need, &known[pass->stream], after);
+        note_uses(g, i);
+        last.unit[pass->stream] = i;
+    }
+    free(after);
+    g->branched = last.unit[STREAM_BRANCH] >= 0;
+    g->joined = -1;
+    if (last.unit[STREAM_BRANCH] > known[STREAM_MAIN].unit[STREAM_BRANCH])
+        g->joined = last.unit[STREAM_BRANCH];
+    if (g->joined >= 0)
+        g->passes[g->joined].awaited = true;
+    return 0;
+}
+
+int graph_plan(struct graph *g, graph_unit_function *unit, void *context) {
+    g->internal->accesses.bytes = 0;
+    for (int i = 0; i < g->count; i++)
+        find_accesses(g, &g->passes[i]);
+    if (g->internal->error)
+        return g->internal->error;
+    drop_unneeded(g);
+    form_units(g, unit, context);
+    find_lifetimes(g);
+    place_buffers(g);
+    return choose_streams(g);
+}
+
+/* ---- real addresses */
+
+static void *real_address(const struct graph *g, const struct buffer *b, const void *pointer,
+                          int slot) {
+    const struct graph_internal *p = g->internal;
+    size_t within = (uintptr_t)pointer - b->address;
+    if (b->lifetime == LIFETIME_IMPORTED)
+        return (void *)pointer;
+    return (b->lifetime == LIFETIME_SLOT ? p->slot_memory[slot] : p->arena) + b->offset + within;
+}
+
+void *graph_address(const struct graph *g, const void *buffer, int slot) {
+    const struct buffer *b = find_buffer(g, buffer);
+    assert(b);
+    return real_address(g, b, buffer, slot);
+}
+
+static void bind_args(struct graph *g, const struct pass *pass, uint8_t *args, int slot) {
+    for (const struct stage_buffer *f = stage_info(pass->stage)->buffers; f->count; f++)
+        for (int i = 0; i < f->count; i++) {
+            uint8_t *place = args + f->offset + (size_t)i * sizeof(void *);
+            const void *pointer;
+            memcpy(&pointer, place, sizeof(pointer));
+            const struct buffer *b = pointer ? find_buffer(g, pointer) : NULL;
+            if (b)
+                pointer = real_address(g, b, pointer, slot);
+            memcpy(place, &pointer, sizeof(pointer));
+        }
+}
+
+int graph_bind(struct graph *g, void *arena, void *const *slot_memory, int slots) {
+    struct graph_internal *p = g->internal;
+    assert(slots <= MAX_SLOTS);
+    uint8_t *bound = realloc(p->bound, (size_t)slots * p->args.bytes + 1);
+    if (!bound)
+        return -ENOMEM;
+    p->bound = bound;
+    p->arena = arena;
+    for (int slot = 0; slot < slots; slot++) {
+        uint8_t *args = bound + (size_t)slot * p->args.bytes;
+        p->slot_memory[slot] = slot_memory[slot];
+        if (p->args.bytes > 0)
+            memcpy(args, p->args.data, p->args.bytes);
+        for (int i = 0; i < g->count; i++)
+            if (g->passes[i].kind == PASS_STAGE)
+                bind_args(g, &g->passes[i], args + g->passes[i].args, slot);
+    }
+    return 0;
+}
+
+const void *graph_virtual_args(const struct graph *g, int pass) {
+    return g->internal->args.data + g->passes[pass].args;
+}
+
+const void *graph_args(const struct graph *g, int pass, int slot) {
+    return g->internal->bound + (size_t)slot * g->internal->args.bytes + g->passes[pass].args;
+}

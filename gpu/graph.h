@@ -1,0 +1,121 @@
+/*
+ * A frame as a list of passes: a frame graph. A pass is a stage with its arguments and the pixels
+ * it runs over, or a copy between the host and the backend. Whoever describes a frame asks for
+ * buffers and adds passes from top to bottom; addresses are virtual until graph_bind() has replaced
+ * them. Everything else follows from the list, by graph_plan(): which buffers a pass reads and
+ * writes (from its arguments, by stages.def), the passes that nobody needs, how long a buffer lives
+ * and which ones share memory, the stream of each pass and what it waits for.
+ *
+ * Streams: uploads, two of stages (main and branch) and downloads. Each runs its passes in order.
+ * Uploads and downloads of one frame run beside the stages of its neighbours; their buffers exist
+ * once for each frame in flight (a slot). Used by one thread at a time; the graph owns all it
+ * shows.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_GRAPH_H
+#define LIVESTEREO_GRAPH_H
+
+#include "gpu/stages/stages.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum stream { STREAM_UPLOAD, STREAM_MAIN, STREAM_BRANCH, STREAM_DOWNLOAD, STREAMS };
+
+enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
+
+enum { MAX_SLOTS = 2 }; /* frames in flight */
+
+/* A copy of bytes between a buffer and the host's memory number host, from host_offset on. */
+struct transfer {
+    void *buffer;
+    int host;
+    size_t host_offset, bytes;
+};
+
+struct pass {
+    enum pass_kind kind;
+    enum stage stage;  /* of a stage */
+    int width, height; /* pixels it runs over */
+    int group;         /* its time counts there */
+    bool fenced;       /* not fused with the pass before it */
+    size_t args;       /* where its arguments are, see graph_args() */
+    struct transfer transfer;
+    int first_access, access_count; /* graph.c's: buffers it uses */
+
+    /* By graph_plan(). A unit is the passes that the backend runs as one; the fields below stand in
+     * its first pass. Units are named by the number of their first pass. */
+    int unit; /* passes in the unit that begins here; 0: not the first of one */
+    enum stream stream;
+    int wait[STREAMS]; /* the unit of another stream that must be done before, or -1 */
+    bool awaited;      /* a unit of another stream waits for this one */
+};
+
+struct graph {
+    struct pass *passes;
+    int count;
+    size_t arena_bytes; /* memory that all frames share */
+    size_t slot_bytes;  /* memory of each slot */
+    bool branched;      /* some pass is on STREAM_BRANCH */
+    int joined; /* the last unit of the branch that the main stream has not waited for, or -1 */
+    struct graph_internal *internal;
+};
+
+/* NULL when memory runs out. */
+struct graph *graph_open(void);
+void graph_close(struct graph **g);
+
+/* An empty list. */
+void graph_clear(struct graph *g);
+
+/* A buffer of bytes, 256-byte aligned, uninitialised. It lives from the first pass that writes to
+ * it to the last one that reads it; a buffer that is uploaded or downloaded exists in each slot. */
+void *graph_buffer(struct graph *g, size_t bytes);
+
+/* The buffer keeps its contents until the next frame writes to it, for questions about the last
+ * frame. */
+void graph_keep(struct graph *g, const void *buffer);
+
+/* Memory of the caller's that passes read and write: their order follows from it, too. Memory that
+ * is only ever read need not be named. */
+void graph_import(struct graph *g, void *memory, size_t bytes);
+
+/* Stages that follow belong to a group of times, below GROUP_UPLOAD. Transfers have their own. */
+enum { GROUP_UPLOAD = 30, GROUP_DOWNLOAD, GROUP_COUNT };
+void graph_group(struct graph *g, int group);
+
+/* The next pass is not fused with those before it. */
+void graph_fence(struct graph *g);
+
+/* A stage over width x height pixels; args is the stage's struct and is copied. */
+void graph_stage(struct graph *g, enum stage stage, const void *args, int width, int height);
+void graph_upload(struct graph *g, void *buffer, int host, size_t bytes);
+void graph_download(struct graph *g, const void *buffer, int host, size_t host_offset,
+                    size_t bytes);
+
+/* How many passes from number i on a backend runs as one, at least 1. */
+typedef int graph_unit_function(void *context, const struct graph *g, int i);
+
+/* Derives what the top of this file says; unit may be NULL. 0, or -ENOMEM when one of the calls
+ * above, or this one, ran out of memory. */
+int graph_plan(struct graph *g, graph_unit_function *unit, void *context);
+
+/* Puts real addresses in place: arena of arena_bytes, and slot_bytes for each of slots slots. 0 or
+ * -ENOMEM. */
+int graph_bind(struct graph *g, void *arena, void *const *slot_memory, int slots);
+
+/* A stage's arguments, with virtual addresses or, after graph_bind(), those of a slot. */
+const void *graph_virtual_args(const struct graph *g, int pass);
+const void *graph_args(const struct graph *g, int pass, int slot);
+
+/* Where a virtual address of a buffer is in a slot. */
+void *graph_address(const struct graph *g, const void *buffer, int slot);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,408 @@
+/*
+ * The method: a frame's passes from top to bottom. See pipeline_describe() first, at the end.
+ * docs/METHODS.md says what each stage computes and where it comes from.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/pipeline.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEFT_SIDE, RIGHT_SIDE };
+
+/* One camera's picture and what is made of it before matching. */
+struct view {
+    int side;
+    const uint8_t *image;   /* rectified */
+    const uint8_t *matched; /* what is compared: smoothed where that is on */
+    const uint8_t *grey;
+    const uint64_t *census;
+    const struct arms *arms;
+    const uint8_t *edges[MAX_LEVELS];
+};
+
+static size_t pixels_of(const struct pipeline *p) {
+    return (size_t)p->width * (size_t)p->height;
+}
+
+static void begin_group(struct graph *g, int side, enum stage_time time) {
+    graph_group(g, side * TIME_COUNT + (int)time);
+}
+
+/* ---- each picture on its own */
+
+/* Rows that the cameras have drifted apart by, 1/32 px: the right picture is moved back. */
+static int row_shift(const struct pipeline *p, int side) {
+    return side == RIGHT_SIDE ? (int)lround(32 * p->params.row_offset) : 0;
+}
+
+bool pipeline_is_remapped(const struct pipeline *p, int side) {
+    return p->map[side] || row_shift(p, side);
+}
+
+static const uint8_t *upload(struct graph *g, const struct pipeline *p, int side) {
+    size_t bytes = (size_t)p->source_width * (size_t)p->source_height * (size_t)p->channels;
+    uint8_t *picture = graph_buffer(g, bytes);
+    graph_upload(g, picture, HOST_PICTURES + side, bytes);
+    return picture;
+}
+
+static const uint8_t *rectify(struct graph *g, const struct pipeline *p, int side,
+                              const uint8_t *picture) {
+    size_t bytes = pixels_of(p) * (size_t)p->channels;
+    if (!pipeline_is_remapped(p, side))
+        return picture;
+    struct remap_args a = {.source = picture,
+                           .map = p->map[side],
+                           .out = graph_buffer(g, bytes),
+                           .width = p->width,
+                           .channels = p->channels,
+                           .source_width = p->source_width,
+                           .source_height = p->source_height,
+                           .row_shift = row_shift(p, side),
+                           .samples = p->map_samples,
+                           .step = p->map_step};
+    begin_group(g, side, TIME_RECTIFY);
+    graph_stage(g, STAGE_remap, &a, p->width, p->height);
+    graph_download(g, a.out, HOST_RECTIFIED + side, 0, bytes);
+    return a.out;
+}
+
+static const uint8_t *smooth(struct graph *g, const struct pipeline *p, const uint8_t *image) {
+    size_t samples = pixels_of(p) * (size_t)p->channels;
+    if (p->params.smooth_sigma <= 0)
+        return image;
+    struct taps taps = scaling_taps(p->params.smooth_sigma);
+    uint16_t *rows = graph_buffer(g, samples * sizeof(*rows));
+    uint8_t *out = graph_buffer(g, samples);
+    struct smooth_x_args x = {image, rows, p->width, p->channels, taps};
+    struct smooth_y_args y = {rows, out, p->width, p->height, p->channels, taps};
+    graph_stage(g, STAGE_smooth_x, &x, p->width, p->height);
+    graph_stage(g, STAGE_smooth_y, &y, p->width, p->height);
+    return out;
+}
+
+static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const uint8_t *image) {
+    uint8_t *grey = graph_buffer(g, pixels_of(p));
+    struct grey_args a = {image, grey, p->width, p->channels};
+    graph_stage(g, STAGE_grey, &a, p->width, p->height);
+    return grey;
+}
+
+static const uint64_t *census_transform(struct graph *g, const struct pipeline *p,
+                                        const uint8_t *grey) {
+    uint64_t *census = graph_buffer(g, pixels_of(p) * sizeof(*census));
+    struct census_args a = {grey, census, p->width, p->height};
+    graph_stage(g, STAGE_census, &a, p->width, p->height);
+    return census;
+}
+
+static const struct arms *find_arms(struct graph *g, const struct pipeline *p,
+                                    const uint8_t *image) {
+    struct arms_args a = {.image = image,
+                          .out = graph_buffer(g, pixels_of(p) * sizeof(*a.out)),
+                          .width = p->width,
+                          .height = p->height,
+                          .channels = p->channels,
+                          .longest_x = p->params.cross_length,
+                          .longest_y = p->params.cross_height,
+                          .step = p->params.cross_step};
+    graph_stage(g, STAGE_arms, &a, p->width, p->height);
+    return a.out;
+}
+
+static bool has_edge_classes(const struct pipeline *p) {
+    return p->params.edge_factor_1 < 1 || p->params.edge_factor_2 < 1;
+}
+
+/* The classes of all levels, finest first. */
+static void classify_edges(struct graph *g, const struct pipeline *p, struct view *v) {
+    int width = p->width, height = p->height;
+    uint8_t *classes = graph_buffer(g, pixels_of(p));
+    struct edges_args a = {.image = v->image,
+                           .out = classes,
+                           .width = width,
+                           .height = height,
+                           .channels = p->channels,
+                           .step = {p->params.edge_step_1, p->params.edge_step_2}};
+    graph_stage(g, STAGE_edges, &a, width, height);
+    v->edges[0] = classes;
+    for (int l = 1; l < p->params.bp_levels && l < p->params.edge_levels; l++) {
+        struct downsample_edges_args d = {
+            .fine = classes, .fine_width = width, .fine_height = height, .width = (width + 1) / 2};
+        width = (width + 1) / 2;
+        height = (height + 1) / 2;
+        d.out = classes = graph_buffer(g, (size_t)width * (size_t)height);
+        graph_stage(g, STAGE_downsample_edges, &d, width, height);
+        v->edges[l] = classes;
+    }
+}
+
+static struct view prepare(struct graph *g, const struct pipeline *p, int side) {
+    struct view v = {.side = side};
+    v.image = rectify(g, p, side, upload(g, p, side));
+    begin_group(g, side, TIME_SMOOTH);
+    v.matched = smooth(g, p, v.image);
+    v.grey = make_grey(g, p, v.matched);
+    v.census = census_transform(g, p, v.grey);
+    v.arms = find_arms(g, p, v.image);
+    if (has_edge_classes(p))
+        classify_edges(g, p, &v);
+    return v;
+}
+
+/* ---- the cost volume */
+
+static const uint8_t *match(struct graph *g, const struct pipeline *p, struct grid grid,
+                            const struct view *reference, const struct view *target) {
+    int kind = p->params.data_cost, color = p->params.cost_color && p->channels > 1;
+    bool difference = kind != DATA_COST_CENSUS,
+         census = kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS;
+    struct cost_args a = {.grid = grid,
+                          .lut = p->lut,
+                          .census_lut = p->census_lut,
+                          .cost = graph_buffer(g, grid_volume(&grid)),
+                          .channels = color ? p->channels : 1,
+                          .kind = kind,
+                          .sign = reference->side == LEFT_SIDE ? 1 : -1,
+                          .outside = p->scaling.outside};
+    if (difference) {
+        a.reference = color ? reference->matched : reference->grey;
+        a.target = color ? target->matched : target->grey;
+    }
+    if (census) {
+        a.census_reference = reference->census;
+        a.census_target = target->census;
+    }
+    begin_group(g, reference->side, TIME_COST);
+    graph_stage(g, STAGE_cost, &a, p->width, p->height);
+    return a.cost;
+}
+
+static const uint8_t *smooth_cost(struct graph *g, const struct pipeline *p, struct grid grid,
+                                  const uint8_t *cost) {
+    struct cost_smooth_args a = {.grid = grid,
+                                 .source = cost,
+                                 .between =
+                                     graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
+                                 .out = graph_buffer(g, grid_volume(&grid)),
+                                 .taps = scaling_taps(p->params.cost_sigma)};
+    graph_stage(g, STAGE_cost_smooth_x, &a, p->width, p->height);
+    graph_stage(g, STAGE_cost_smooth_y, &a, p->width, p->height);
+    return a.out;
+}
+
+/* Cross-shaped averaging, round by round. */
+static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, struct grid grid,
+                                   const struct view *v, const uint8_t *cost) {
+    for (int i = 0; i < p->params.cross_rounds; i++) {
+        struct cross_args a = {.grid = grid,
+                               .arms = v->arms,
+                               .source = cost,
+                               .between = graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
+                               .out = graph_buffer(g, grid_volume(&grid)),
+                               .longest_x = p->params.cross_length,
+                               .longest_y = p->params.cross_height};
+        graph_stage(g, STAGE_cross_x, &a, p->width, p->height);
+        graph_stage(g, STAGE_cross_y, &a, p->width, p->height);
+        cost = a.out;
+    }
+    return cost;
+}
+
+static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, struct grid grid,
+                                  const struct view *reference, const struct view *target) {
+    const uint8_t *cost = match(g, p, grid, reference, target);
+    begin_group(g, reference->side, TIME_AGGREGATE);
+    if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
+        return smooth_cost(g, p, grid, cost);
+    if (p->params.cost_smoothing == COST_SMOOTHING_CROSS)
+        return average_cost(g, p, grid, reference, cost);
+    return cost;
+}
+
+/* ---- labels */
+
+static struct problem make_problem(const struct pipeline *p, struct grid grid,
+                                   const struct view *reference, const uint8_t *cost) {
+    struct problem problem = {.params = &p->params,
+                              .scaling = &p->scaling,
+                              .grid = grid,
+                              .cost = cost,
+                              .levels = p->params.bp_levels,
+                              .max_iterations = -1,
+                              .group = reference->side * TIME_COUNT};
+    for (int l = 0; l < p->params.edge_levels && l < p->params.bp_levels; l++)
+        problem.edges[l] = reference->edges[l];
+    return problem;
+}
+
+/* Iterated conditional modes: sweeps over both parities. */
+static void lower_energy(struct graph *g, const struct pipeline *p, const struct problem *problem,
+                         const struct label_map *map) {
+    struct icm_args a = {.grid = problem->grid,
+                         .cost = problem->cost,
+                         .classes = problem->edges[0],
+                         .label = map->label,
+                         .disparity = map->disparity,
+                         .confidence = map->confidence};
+    for (int i = 0; i < 4; i++) {
+        a.rho[i] = p->scaling.rho[i];
+        a.truncation[i] = p->scaling.truncation[i];
+    }
+    for (int i = 0; i < 2 * p->params.icm_sweeps; i++) {
+        a.parity = i & 1;
+        graph_stage(g, STAGE_icm, &a, a.grid.half, a.grid.height);
+    }
+}
+
+/* The right picture's map is only compared with, so it takes fewer half-steps. */
+static struct label_map solve_right(struct graph *g, const struct pipeline *p, struct grid grid,
+                                    const struct view *right, const struct view *left) {
+    struct problem problem = make_problem(p, grid, right, cost_volume(g, p, grid, right, left));
+    problem.max_iterations = p->params.right_iterations;
+    if (p->fence_solver)
+        graph_fence(g);
+    return min_sum_solve(g, &problem);
+}
+
+static struct label_map solve_left(struct graph *g, const struct pipeline *p, struct grid grid,
+                                   const struct view *left, const struct view *right,
+                                   struct pipeline_result *result) {
+    size_t update_bytes = FRAME_TALLY * sizeof(uint32_t);
+    struct problem problem = make_problem(p, grid, left, cost_volume(g, p, grid, left, right));
+    if (p->params.bp_fast_converging)
+        problem.updates = graph_buffer(g, update_bytes);
+    if (p->fence_solver)
+        graph_fence(g);
+    struct label_map map = min_sum_solve(g, &problem);
+    lower_energy(g, p, &problem, &map);
+    if (problem.updates)
+        graph_download(g, problem.updates, HOST_UPDATES, 0, update_bytes);
+    *result = (struct pipeline_result){
+        .grid = grid, .cost = problem.cost, .label = map.label, .edges = problem.edges[0]};
+    memcpy(result->message, map.message, sizeof(result->message));
+    return map;
+}
+
+/* ---- the map */
+
+static int16_t *make_map(struct graph *g, const struct pipeline *p) {
+    return graph_buffer(g, pixels_of(p) * sizeof(int16_t));
+}
+
+/* Left-right check and least confidence. */
+static const int16_t *check(struct graph *g, const struct pipeline *p, const struct label_map *left,
+                            const int16_t *right) {
+    const struct params *q = &p->params;
+    if (q->lr_check == LR_CHECK_OFF && q->min_confidence <= 0)
+        return left->disparity;
+    struct check_args a = {
+        .left = left->disparity,
+        .right = right,
+        .confidence = left->confidence,
+        .out = make_map(g, p),
+        .width = p->width,
+        .range = q->disparity_range,
+        .tolerance = q->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * q->disp12_max_diff),
+        .min_confidence = q->min_confidence};
+    graph_stage(g, STAGE_check, &a, p->width, p->height);
+    return a.out;
+}
+
+static const int16_t *remove_speckles(struct graph *g, const struct pipeline *p,
+                                      const int16_t *map) {
+    size_t bytes = pixels_of(p) * sizeof(uint32_t);
+    if (p->params.speckle_size <= 0)
+        return map;
+    struct speckle_args a = {.source = map,
+                             .out = make_map(g, p),
+                             .parent = graph_buffer(g, bytes),
+                             .count = graph_buffer(g, bytes),
+                             .width = p->width,
+                             .height = p->height,
+                             .range = (int)lround(16 * p->params.speckle_range),
+                             .size = (uint32_t)p->params.speckle_size};
+    for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
+        graph_stage(g, (enum stage)stage, &a, p->width, p->height);
+    return a.out;
+}
+
+/* Holes take the lower neighbour, first along rows, then, where a whole row is unknown, along
+ * columns. */
+static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, const int16_t *map) {
+    for (int along_columns = 0; along_columns < 2 && p->params.fill; along_columns++) {
+        struct fill_args a = {.source = map,
+                              .out = make_map(g, p),
+                              .width = p->width,
+                              .height = p->height,
+                              .dx = !along_columns,
+                              .dy = along_columns};
+        graph_stage(g, STAGE_fill, &a, p->width, p->height);
+        map = a.out;
+    }
+    return map;
+}
+
+/* Rows first..last-1 of the final map, on their way to the host. */
+static void smooth_map(struct graph *g, const struct pipeline *p, const struct view *left,
+                       const int16_t *map, int first, int last) {
+    size_t row = (size_t)p->width * sizeof(*map), bytes = (size_t)(last - first) * row;
+    struct median_args a = {.source = map,
+                            .image = left->image,
+                            .weight = p->median_weight,
+                            .out = graph_buffer(g, bytes),
+                            .width = p->width,
+                            .height = p->height,
+                            .channels = p->channels,
+                            .radius = p->params.median_radius,
+                            .first_row = first};
+    graph_stage(g, STAGE_median, &a, p->width, last - first);
+    graph_download(g, a.out, HOST_DISPARITY, (size_t)first * row, bytes);
+}
+
+/* Colour-weighted median. In two parts the upper one crosses while the lower one is computed. On an
+ * H200 computing 9/16 of the rows takes about as long as their download, so both ends meet
+ * there. */
+static void finish_map(struct graph *g, const struct pipeline *p, const struct view *left,
+                       const int16_t *map) {
+    int upper = p->in_parts ? p->height * 9 / 16 : 0;
+    if (p->params.median_radius <= 0) {
+        graph_download(g, map, HOST_DISPARITY, 0, pixels_of(p) * sizeof(*map));
+        return;
+    }
+    if (upper > 0)
+        smooth_map(g, p, left, map, 0, upper);
+    smooth_map(g, p, left, map, upper, p->height);
+}
+
+/* ---- the frame */
+
+struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p) {
+    struct label_space disparities = {
+        .u_min = p->params.min_disparity, .u_count = p->params.disparity_range, .v_count = 1};
+    struct grid grid = grid_make(p->width, p->height, disparities);
+    bool both = p->params.lr_check == LR_CHECK_BP;
+    struct pipeline_result result;
+    struct view view[2];
+    const int16_t *right_map = NULL;
+
+    view[both] = prepare(g, p, both); /* the side that is solved first */
+    view[!both] = prepare(g, p, !both);
+    if (both)
+        right_map = solve_right(g, p, grid, &view[RIGHT_SIDE], &view[LEFT_SIDE]).disparity;
+    struct label_map left = solve_left(g, p, grid, &view[LEFT_SIDE], &view[RIGHT_SIDE], &result);
+    graph_download(g, left.confidence, HOST_CONFIDENCE, 0, pixels_of(p));
+
+    begin_group(g, LEFT_SIDE, TIME_CHECK);
+    const int16_t *map = remove_speckles(g, p, check(g, p, &left, right_map));
+    begin_group(g, LEFT_SIDE, TIME_REFINE);
+    finish_map(g, p, &view[LEFT_SIDE], fill_holes(g, p, map));
+
+    graph_keep(g, result.cost);
+    graph_keep(g, result.label);
+    graph_keep(g, result.message[0]);
+    if (result.edges)
+        graph_keep(g, result.edges);
+    return result;
+}

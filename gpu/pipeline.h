@@ -1,0 +1,50 @@
+/*
+ * A frame of stereo, written down as passes: pipeline.c is the method. For the code that runs
+ * frames (stereo.c) and the tests.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PIPELINE_H
+#define LIVESTEREO_PIPELINE_H
+
+#include "gpu/solver.h"
+
+/* The host's memory that a frame is copied from and to: numbers for graph_upload() and
+ * graph_download(). Of pairs the left one comes first. */
+enum host_memory {
+    HOST_PICTURES,
+    HOST_RECTIFIED = HOST_PICTURES + 2,
+    HOST_DISPARITY = HOST_RECTIFIED + 2,
+    HOST_CONFIDENCE,
+    HOST_UPDATES,
+    HOST_COUNT
+};
+
+/* What a frame's passes depend on. Tables lie in the backend's memory. */
+struct pipeline {
+    struct params params;
+    struct scaling scaling;
+    int source_width, source_height;    /* of the pictures that come in */
+    int width, height, channels;        /* of the rectified ones */
+    const struct rectify_point *map[2]; /* width*height, NULL where pictures are rectified */
+    int map_samples, map_step;          /* struct rectify_map's */
+    const uint8_t *lut, *census_lut;    /* COST_LUT, CENSUS_LUT */
+    const uint16_t *median_weight;      /* 256 */
+    bool in_parts;                      /* the map is downloaded in two parts */
+    bool fence_solver;                  /* no pass of the solver is fused with one before it */
+};
+
+/* What can be asked of the last frame: addresses of the graph. */
+struct pipeline_result {
+    struct grid grid;
+    const uint8_t *cost, *edges; /* edges NULL: all of class 0 */
+    const uint16_t *label;
+    const uint8_t *message[DIRECTIONS]; /* struct label_map's */
+};
+
+/* Whether the picture of a side (0 left, 1 right) is resampled. */
+bool pipeline_is_remapped(const struct pipeline *p, int side);
+
+/* Adds a frame's passes to an empty list. */
+struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * A solver finds the labels of least energy: it adds its passes to a frame's list, from a cost
+ * volume to a map of labels. It owns the type of its messages. A new one is a file and a line in
+ * pipeline.c. Pointers are addresses of the graph's buffers.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_SOLVER_H
+#define LIVESTEREO_SOLVER_H
+
+#include "gpu/graph.h"
+#include "gpu/scaling.h"
+#include "image/frame.h"
+
+/* With fast-converging updates so many half-steps of a level update all tiles. */
+enum { SOLVER_FULL_UPDATES = 3 };
+
+/* E(l) = sum_p D_p(l_p) + sum_(p,q) min(rho |l_p - l_q|, T) over the 4-connected grid, for one of
+ * the two pictures as the reference. */
+struct problem {
+    const struct params *params;
+    const struct scaling *scaling;
+    struct grid grid;                 /* of the finest level */
+    const uint8_t *cost;              /* D: grid_volume(&grid), at most MAX_COST */
+    const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, which pick rho and T; NULL: all 0 */
+    int levels;
+    int max_iterations; /* at the finest level; -1: as many as params says */
+    int group;          /* TIME_COUNT times the side: times count from there on */
+    uint32_t
+        *updates; /* FRAME_TALLY: tiles updated in each half-step of the finest level, or NULL */
+};
+
+/* width*height each; confidence 0 to 255, disparity in 1/16 px. */
+struct label_map {
+    uint16_t *label;
+    int16_t *disparity;
+    uint8_t *confidence;
+    const uint8_t
+        *message[DIRECTIONS]; /* of the finest level; a backend may leave out what the last
+                                           half-step sends, since no pass reads it */
+};
+
+/* Hierarchical min-sum belief propagation with checkerboard updates (Felzenszwalb, Huttenlocher
+ * 2006), then the label of least belief. */
+struct label_map min_sum_solve(struct graph *g, const struct problem *p);
+
+/* The pyramid's grids from the finest on: at most count, none of a single node but the finest.
+ * Returns how many. */
+int solver_levels(struct grid finest, int count, struct grid levels[MAX_LEVELS]);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * Stages of belief propagation: where a level's messages start, checkerboard updates of messages,
+ * winner-takes-all, iterated conditional modes. A message array belongs to a direction and holds
+ * what each pixel sends that way, one byte a label in [0, T].
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_BP_H
+#define LIVESTEREO_STAGE_BP_H
+
+#include "config/params.h"
+#include "gpu/stages/stage.h"
+
+/* All four messages of the pixels of one parity become zero. Run over half x height. */
+struct zero_messages_args {
+    struct grid grid;
+    uint8_t *message[DIRECTIONS];
+    int parity;
+};
+
+STAGE void stage_zero_messages(const struct zero_messages_args *a, int i, int y) {
+    int x = grid_column(a->parity, i, y);
+    if (x >= a->grid.width)
+        return;
+    for (int r = 0; r < DIRECTIONS; r++)
+        for (int d = 0; d < a->grid.padded; d++)
+            a->message[r][grid_labels(&a->grid, x, y) + d] = 0;
+}
+
+/* The pixels of one parity start with the messages of their parent a level up (Felzenszwalb,
+ * Huttenlocher 2006, 3.3). Run over half x height of the finer grid. */
+struct upsample_messages_args {
+    struct grid grid, coarse;
+    const uint8_t *parent[DIRECTIONS];
+    uint8_t *message[DIRECTIONS];
+    int parity;
+};
+
+STAGE void stage_upsample_messages(const struct upsample_messages_args *a, int i, int y) {
+    int x = grid_column(a->parity, i, y);
+    if (x >= a->grid.width)
+        return;
+    size_t from = grid_labels(&a->coarse, x / 2, y / 2), to = grid_labels(&a->grid, x, y);
+    for (int r = 0; r < DIRECTIONS; r++)
+        for (int d = 0; d < a->grid.padded; d++)
+            a->message[r][to + d] = a->parent[r][from + d];
+}
+
+/* One checkerboard half-step: the pixels with (x + y + iteration) even send. Run over half x
+ * height. m_pq(d) = min_d' (h(d') + V(d, d')) - min h, clamped at T, with h = D_p + the messages
+ * to p except q's (Felzenszwalb, Huttenlocher 2006, eq. 2 and 3.1). rho and T come from the
+ * class of the edge p-q.
+ *
+ * Fast-converging updates (Yang et al. 2006, section 3), tile by tile: a pixel sends if a message
+ * to a pixel of its tile changed by more than threshold in the half-step before. Threshold 0 gives
+ * the messages of plain updates. */
+struct message_args {
+    struct grid grid;
+    const uint8_t *cost8; /* one of the two is NULL */
+    const uint16_t *cost16;
+    uint8_t *message[DIRECTIONS];
+    const uint8_t *classes; /* width*height edge classes, or NULL: all 0 */
+    const uint16_t *active; /* a number a tile: it is updated if that is iteration. NULL: all are */
+    uint16_t *next_active;  /* gets iteration + 1 where a message to the tile changed. NULL: a plain
+                               half-step, for which active and updates are NULL, too */
+    uint32_t *updates;      /* tiles updated, counted at number iteration, or NULL */
+    int iteration;
+    int threshold;
+    uint8_t rho[4], truncation[4];
+};
+
+STAGE int message_cost(const struct message_args *a, size_t i) {
+    return a->cost16 ? a->cost16[i] : a->cost8[i];
+}
+
+/* Where the pixels around (x, y) store their labels; which of them exist, a bit a direction. */
+struct neighbours {
+    size_t pixel[DIRECTIONS];
+    int exist;
+};
+
+STAGE struct neighbours grid_neighbours(const struct grid *g, int x, int y) {
+    struct neighbours n;
+    n.exist =
+        (y > 0) << UP | (y + 1 < g->height) << DOWN | (x > 0) << LEFT | (x + 1 < g->width) << RIGHT;
+    n.pixel[UP] = n.exist & 1 << UP ? grid_pixel(g, x, y - 1) : 0;
+    n.pixel[DOWN] = n.exist & 1 << DOWN ? grid_pixel(g, x, y + 1) : 0;
+    n.pixel[LEFT] = n.exist & 1 << LEFT ? grid_pixel(g, x - 1, y) : 0;
+    n.pixel[RIGHT] = n.exist & 1 << RIGHT ? grid_pixel(g, x + 1, y) : 0;
+    return n;
+}
+
+/* The neighbour in direction r sends to us in the opposite direction. */
+STAGE int opposite(int r) {
+    return r ^ 1;
+}
+
+/* Message towards direction r into out[padded]. Padding labels end at most T and are never read as
+ * labels. */
+STAGE void message_compute(const struct message_args *a, const struct neighbours *n, int x, int y,
+                           int r, uint8_t *out) {
+    size_t own = grid_labels(&a->grid, x, y);
+    int class_bits = a->classes ? a->classes[(size_t)y * a->grid.width + x] : 0;
+    int rho = a->rho[class_bits >> (2 * r) & 3], maximum = a->truncation[class_bits >> (2 * r) & 3];
+    int16_t h[MAX_LABELS];
+    int minimum = INT16_MAX;
+    for (int d = 0; d < a->grid.labels; d++) {
+        int sum = message_cost(a, own + d);
+        for (int s = 0; s < DIRECTIONS; s++)
+            if (s != r && n->exist & 1 << s)
+                sum += a->message[opposite(s)][n->pixel[s] * a->grid.padded + d];
+        h[d] = (int16_t)sum;
+        minimum = stage_min(minimum, sum);
+    }
+    for (int d = 0; d < a->grid.padded; d++)
+        out[d] = (uint8_t)(d < a->grid.labels ? stage_min(h[d] - minimum, maximum) : maximum);
+    for (int d = 1; d < a->grid.padded; d++)
+        out[d] = (uint8_t)stage_min(out[d], out[d - 1] + rho);
+    for (int d = a->grid.padded - 2; d >= 0; d--)
+        out[d] = (uint8_t)stage_min(out[d], out[d + 1] + rho);
+}
+
+/* Largest change of a label's message. */
+STAGE int message_change(const uint8_t *before, const uint8_t *after, int labels) {
+    int change = 0;
+    for (int d = 0; d < labels; d++)
+        change = stage_max(change, stage_abs(after[d] - before[d]));
+    return change;
+}
+
+/* The tile of the pixel that gets the message in direction r is updated next. All who write to a
+ * tile write the same. */
+STAGE void activate_tile(const struct message_args *a, int x, int y, int r) {
+    int to_x = x + (r == RIGHT) - (r == LEFT), to_y = y + (r == DOWN) - (r == UP);
+    uint16_t *tile = a->next_active + tile_of(a->grid.width, to_x, to_y);
+#ifdef __CUDA_ARCH__
+    *tile = (uint16_t)(a->iteration + 1);
+#else
+    __atomic_store_n(tile, (uint16_t)(a->iteration + 1), __ATOMIC_RELAXED);
+#endif
+}
+
+/* A tile's first pixel counts it. */
+STAGE void count_update(const struct message_args *a, int x, int y) {
+    if (!a->updates || !is_first_of_tile(a->grid.width, x, y))
+        return;
+#ifdef __CUDA_ARCH__
+    atomicAdd(a->updates + a->iteration, 1u);
+#else
+    __atomic_fetch_add(a->updates + a->iteration, 1u, __ATOMIC_RELAXED);
+#endif
+}
+
+STAGE void stage_message(const struct message_args *a, int i, int y) {
+    int x = grid_column(a->iteration & 1, i, y);
+    if (x >= a->grid.width ||
+        (a->active && a->active[tile_of(a->grid.width, x, y)] != a->iteration))
+        return;
+    struct neighbours n = grid_neighbours(&a->grid, x, y);
+    uint8_t fresh[MAX_LABELS];
+    count_update(a, x, y);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        uint8_t *out = a->message[r] + grid_labels(&a->grid, x, y);
+        message_compute(a, &n, x, y, r, fresh);
+        if (a->next_active && n.exist & 1 << r &&
+            message_change(out, fresh, a->grid.labels) > a->threshold)
+            activate_tile(a, x, y, r);
+        for (int d = 0; d < a->grid.padded; d++)
+            out[d] = fresh[d];
+    }
+}
+
+/* No tile is marked, no update counted. Run over count x 1. */
+struct clear_tiles_args {
+    uint16_t *active;  /* count */
+    uint32_t *updates; /* update_count, at most count, or NULL */
+    int update_count;
+};
+
+STAGE void stage_clear_tiles(const struct clear_tiles_args *a, int x, int y) {
+    (void)y;
+    a->active[x] = 0;
+    if (a->updates && x < a->update_count)
+        a->updates[x] = 0;
+}
+
+/* The label of least belief (the lower of equals), its disparity with sub-pixel interpolation in
+ * 1/16 px, and its confidence: how far the best label that is not its neighbour lies behind, up
+ * to 255. */
+struct wta_args {
+    struct grid grid;
+    const uint8_t *cost;
+    const uint8_t *message[DIRECTIONS];
+    uint16_t *label;
+    int16_t *disparity;
+    uint8_t *confidence;
+    int subpixel; /* SUBPIXEL_* */
+};
+
+STAGE int belief(const struct wta_args *a, const struct neighbours *n, size_t own, int d) {
+    int sum = a->cost[own + d];
+    for (int s = 0; s < DIRECTIONS; s++)
+        if (n->exist & 1 << s)
+            sum += a->message[opposite(s)][n->pixel[s] * a->grid.padded + d];
+    return sum;
+}
+
+/* Offset of the minimum from the middle of three beliefs, in 1/16 px, within half a pixel. */
+STAGE int subpixel_offset(int before, int here, int after, int subpixel) {
+    int bend =
+        subpixel == SUBPIXEL_PARABOLA ? before + after - 2 * here : stage_max(before, after) - here;
+    return subpixel == SUBPIXEL_OFF || bend <= 0 ? 0 : divide_round(8 * (before - after), bend);
+}
+
+STAGE void stage_winner_takes_all(const struct wta_args *a, int x, int y) {
+    struct neighbours n = grid_neighbours(&a->grid, x, y);
+    size_t own = grid_labels(&a->grid, x, y), i = (size_t)y * a->grid.width + x;
+    int best = 0, minimum = belief(a, &n, own, 0);
+    for (int d = 1; d < a->grid.labels; d++) {
+        int b = belief(a, &n, own, d);
+        if (b < minimum) {
+            minimum = b;
+            best = d;
+        }
+    }
+    int second = minimum + 255;
+    for (int d = 0; d < a->grid.labels; d++)
+        if (d < best - 1 || d > best + 1)
+            second = stage_min(second, belief(a, &n, own, d));
+    int offset = 0;
+    if (best > 0 && best + 1 < a->grid.labels)
+        offset = subpixel_offset(belief(a, &n, own, best - 1), minimum,
+                                 belief(a, &n, own, best + 1), a->subpixel);
+    a->label[i] = (uint16_t)best;
+    a->disparity[i] = (int16_t)(16 * (a->grid.space.u_min + best) + offset);
+    a->confidence[i] = (uint8_t)(second - minimum);
+}
+
+/* The pixels of one colour take a neighbour's label where that lowers the energy, most of all and
+ * of equals the first (iterated conditional modes, Besag 1986, over the labels around). Beliefs do
+ * not speak for such a label: its disparity is whole, its confidence 0. Run over half x height. */
+struct icm_args {
+    struct grid grid;
+    const uint8_t *cost, *classes; /* classes as in message_args */
+    uint16_t *label;
+    int16_t *disparity;
+    uint8_t *confidence;
+    int parity;
+    uint8_t rho[4], truncation[4];
+};
+
+/* Labels around a pixel; where there is none, an edge that costs nothing. */
+struct icm_neighbours {
+    int label[DIRECTIONS], rho[DIRECTIONS], truncation[DIRECTIONS];
+};
+
+STAGE int icm_energy(const struct icm_neighbours *n, int cost, int label) {
+    for (int r = 0; r < DIRECTIONS; r++)
+        cost += stage_min(n->rho[r] * stage_abs(label - n->label[r]), n->truncation[r]);
+    return cost;
+}
+
+STAGE void stage_icm(const struct icm_args *a, int i, int y) {
+    int x = grid_column(a->parity, i, y);
+    if (x >= a->grid.width)
+        return;
+    size_t at = (size_t)y * (size_t)a->grid.width + (size_t)x, step[DIRECTIONS] = {0};
+    int own = a->label[at], class_bits = a->classes ? a->classes[at] : 0, differ = 0;
+    const uint8_t *cost = a->cost + grid_labels(&a->grid, x, y);
+    struct icm_neighbours n;
+    int exist = grid_neighbours(&a->grid, x, y).exist;
+    step[UP] = at - (size_t)a->grid.width;
+    step[DOWN] = at + (size_t)a->grid.width;
+    step[LEFT] = at - 1;
+    step[RIGHT] = at + 1;
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int there = exist >> r & 1, edge_class = class_bits >> (2 * r) & 3;
+        n.label[r] = there ? a->label[step[r]] : own;
+        n.rho[r] = there ? a->rho[edge_class] : 0;
+        n.truncation[r] = there ? a->truncation[edge_class] : 0;
+        differ |= n.label[r] != own;
+    }
+    if (!differ)
+        return;
+    int best = own, minimum = icm_energy(&n, cost[own], own);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int energy = icm_energy(&n, cost[n.label[r]], n.label[r]);
+        if (energy < minimum) {
+            minimum = energy;
+            best = n.label[r];
+        }
+    }
+    if (best == own)
+        return;
+    a->label[at] = (uint16_t)best;
+    a->disparity[at] = (int16_t)(16 * (a->grid.space.u_min + best));
+    a->confidence[at] = 0;
+}
+
+#endif

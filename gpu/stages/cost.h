@@ -1,0 +1,226 @@
+/*
+ * Stages of the data cost: match, Gaussian and cross-shaped smoothing, pyramid. All cost volumes
+ * are in the grid's checkerboard order; the finest one is 8 bits and at most COST_MOST, coarser
+ * ones are 16 bits and saturate at COST_SATURATION. Padding labels hold 0 and are never read as
+ * labels.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_COST_H
+#define LIVESTEREO_STAGE_COST_H
+
+#include "config/params.h"
+#include "gpu/stages/image.h"
+
+enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 63 };
+
+/* D_p(d): how badly reference (x, y) matches target (x - sign*(u_min + d), y). What is looked
+ * up in lut depends on the kind: ad, sum of |difference| over channels; bt, the same in half
+ * grey levels (Birchfield, Tomasi 1998); ssd, mean of squares over 3x3 and channels. census has
+ * a table of its own. */
+struct cost_args {
+    struct grid grid;
+    const uint8_t *reference, *target; /* width*height*channels */
+    const uint64_t *census_reference, *census_target;
+    const uint8_t *lut;        /* COST_LUT entries */
+    const uint8_t *census_lut; /* CENSUS_LUT entries */
+    uint8_t *cost;
+    int channels;
+    int kind;        /* DATA_COST_* */
+    int sign;        /* 1: the target is the right picture, -1: the left one */
+    uint8_t outside; /* cost of a label whose match lies outside the other picture */
+};
+
+/* How far away in the target picture the match of a label may lie, windows included. */
+STAGE int cost_reach(const struct cost_args *a) {
+    int first = a->grid.space.u_min, last = first + a->grid.space.u_count - 1;
+    return stage_max(stage_abs(first), stage_abs(last)) + 1;
+}
+
+STAGE int hamming64(uint64_t a, uint64_t b) {
+#ifdef __CUDA_ARCH__
+    return __popcll(a ^ b);
+#else
+    return __builtin_popcountll(a ^ b);
+#endif
+}
+
+STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
+    const uint8_t *p = a->reference + ((size_t)y * a->grid.width + x) * a->channels;
+    const uint8_t *q = a->target + ((size_t)y * a->grid.width + xo) * a->channels;
+    int sum = 0;
+    for (int c = 0; c < a->channels; c++)
+        sum += stage_abs(p[c] - q[c]);
+    return sum;
+}
+
+/* In half grey levels: distance of v from the range that row takes between its half-way points. */
+STAGE int bt_one_way(int v, const uint8_t *row, int x, int width, int channels) {
+    int here = 2 * row[(size_t)x * channels];
+    int left = here / 2 + row[(size_t)stage_max(x - 1, 0) * channels];
+    int right = here / 2 + row[(size_t)stage_min(x + 1, width - 1) * channels];
+    int maximum = stage_max(here, stage_max(left, right)),
+        minimum = stage_min(here, stage_min(left, right));
+    return stage_max(0, stage_max(2 * v - maximum, minimum - 2 * v));
+}
+
+STAGE int cost_bt(const struct cost_args *a, int x, int xo, int y) {
+    size_t row = (size_t)y * a->grid.width * a->channels;
+    int sum = 0;
+    for (int c = 0; c < a->channels; c++) {
+        const uint8_t *p = a->reference + row + c, *q = a->target + row + c;
+        sum += stage_min(bt_one_way(p[(size_t)x * a->channels], q, xo, a->grid.width, a->channels),
+                         bt_one_way(q[(size_t)xo * a->channels], p, x, a->grid.width, a->channels));
+    }
+    return sum;
+}
+
+STAGE int cost_ssd(const struct cost_args *a, int x, int xo, int y) {
+    int sum = 0, w = a->grid.width;
+    for (int dy = -1; dy <= 1; dy++) {
+        size_t row = (size_t)stage_clamp(y + dy, 0, a->grid.height - 1) * w;
+        for (int dx = -1; dx <= 1; dx++) {
+            const uint8_t *p = a->reference + (row + stage_clamp(x + dx, 0, w - 1)) * a->channels;
+            const uint8_t *q = a->target + (row + stage_clamp(xo + dx, 0, w - 1)) * a->channels;
+            for (int c = 0; c < a->channels; c++)
+                sum += (p[c] - q[c]) * (p[c] - q[c]);
+        }
+    }
+    return sum / (9 * a->channels);
+}
+
+STAGE int cost_census(const struct cost_args *a, int x, int xo, int y) {
+    size_t row = (size_t)y * a->grid.width;
+    return a->census_lut[hamming64(a->census_reference[row + x], a->census_target[row + xo])];
+}
+
+STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
+    switch (a->kind) {
+    case DATA_COST_AD:
+        return a->lut[cost_ad(a, x, xo, y)];
+    case DATA_COST_BT:
+        return a->lut[cost_bt(a, x, xo, y)];
+    case DATA_COST_SSD:
+        return a->lut[cost_ssd(a, x, xo, y)];
+    case DATA_COST_CENSUS:
+        return cost_census(a, x, xo, y);
+    default:
+        return a->lut[cost_ad(a, x, xo, y)] + cost_census(a, x, xo, y);
+    }
+}
+
+STAGE void stage_cost(const struct cost_args *a, int x, int y) {
+    uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++) {
+        int xo = x - a->sign * (a->grid.space.u_min + d);
+        if (d >= a->grid.labels)
+            out[d] = 0;
+        else if (xo < 0 || xo >= a->grid.width)
+            out[d] = a->outside;
+        else
+            out[d] = (uint8_t)cost_match(a, x, xo, y);
+    }
+}
+
+/* Gaussian smoothing of the cost, label by label, along rows to Q8 and along columns back to 8
+ * bits. */
+struct cost_smooth_args {
+    struct grid grid;
+    const uint8_t *source; /* x pass */
+    uint16_t *between;
+    uint8_t *out; /* y pass */
+    struct taps taps;
+};
+
+STAGE void stage_cost_smooth_x(const struct cost_smooth_args *a, int x, int y) {
+    uint16_t *out = a->between + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++) {
+        int sum = a->taps.q14[0] * a->source[grid_labels(&a->grid, x, y) + d];
+        for (int k = 1; k <= a->taps.radius; k++)
+            sum += a->taps.q14[k] *
+                   (a->source[grid_labels(&a->grid, stage_max(x - k, 0), y) + d] +
+                    a->source[grid_labels(&a->grid, stage_min(x + k, a->grid.width - 1), y) + d]);
+        out[d] = (uint16_t)((sum + 32) >> 6);
+    }
+}
+
+STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
+    uint8_t *out = a->out + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++) {
+        uint32_t sum = (uint32_t)a->taps.q14[0] * a->between[grid_labels(&a->grid, x, y) + d];
+        for (int k = 1; k <= a->taps.radius; k++) {
+            size_t above = grid_labels(&a->grid, x, stage_max(y - k, 0));
+            size_t below = grid_labels(&a->grid, x, stage_min(y + k, a->grid.height - 1));
+            sum += (uint32_t)a->taps.q14[k] *
+                   ((uint32_t)a->between[above + d] + a->between[below + d]);
+        }
+        out[d] = (uint8_t)((sum + (1u << 21)) >> 22);
+    }
+}
+
+/* Mean of the cost over a cross-shaped window (Zhang, Lu, Lafruit 2009): sums along each pixel's
+ * horizontal arms, then sums of those along its vertical arms, divided by the number of pixels. */
+struct cross_args {
+    struct grid grid;
+    const struct arms *arms;  /* width*height */
+    const uint8_t *source;    /* x pass */
+    uint16_t *between;        /* at most (2*63 + 1) * COST_MOST */
+    uint8_t *out;             /* y pass */
+    int longest_x, longest_y; /* no arm is longer */
+};
+
+STAGE void stage_cross_x(const struct cross_args *a, int x, int y) {
+    const struct arms *arms = a->arms + (size_t)y * a->grid.width + x;
+    uint16_t *out = a->between + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++) {
+        int sum = 0;
+        for (int px = x - arms->length[LEFT]; px <= x + arms->length[RIGHT]; px++)
+            sum += a->source[grid_labels(&a->grid, px, y) + d];
+        out[d] = (uint16_t)sum;
+    }
+}
+
+STAGE int cross_count(const struct cross_args *a, int x, int top, int bottom) {
+    int count = 0;
+    for (int y = top; y <= bottom; y++) {
+        const struct arms *arms = a->arms + (size_t)y * a->grid.width + x;
+        count += arms->length[LEFT] + arms->length[RIGHT] + 1;
+    }
+    return count;
+}
+
+STAGE void stage_cross_y(const struct cross_args *a, int x, int y) {
+    const struct arms *arms = a->arms + (size_t)y * a->grid.width + x;
+    int top = y - arms->length[UP], bottom = y + arms->length[DOWN];
+    int count = cross_count(a, x, top, bottom);
+    uint8_t *out = a->out + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++) {
+        int sum = 0;
+        for (int py = top; py <= bottom; py++)
+            sum += a->between[grid_labels(&a->grid, x, py) + d];
+        out[d] = (uint8_t)((sum + count / 2) / count);
+    }
+}
+
+/* Cost of a coarser level: the sum of a node's 2x2 children (Felzenszwalb, Huttenlocher 2006,
+ * 3.3). */
+struct downsample_cost_args {
+    struct grid grid, fine;
+    const uint8_t *fine8; /* one of the two is NULL */
+    const uint16_t *fine16;
+    uint16_t *cost;
+};
+
+STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, int y) {
+    uint16_t *out = a->cost + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++) {
+        int sum = 0;
+        for (int cy = 2 * y; cy < stage_min(2 * y + 2, a->fine.height); cy++)
+            for (int cx = 2 * x; cx < stage_min(2 * x + 2, a->fine.width); cx++) {
+                size_t i = grid_labels(&a->fine, cx, cy) + d;
+                sum += a->fine16 ? a->fine16[i] : a->fine8[i];
+            }
+        out[d] = (uint16_t)stage_min(sum, COST_SATURATION);
+    }
+}
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * Stages on pictures: remap, grey, Gaussian smoothing, census, cross arms, edge classes.
+ * Pictures are rows without gaps, channels side by side; outside a picture its border repeats.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_IMAGE_H
+#define LIVESTEREO_STAGE_IMAGE_H
+
+#include "calibration/rectify.h"
+#include "gpu/stages/stage.h"
+
+/* Bilinear resampling through a table in 1/32 px. source is source_width x source_height. Where the
+ * result is smaller than the source, each of its pixels is the mean of samples x samples places
+ * that share out its step, so that nothing finer than it is left. */
+struct remap_args {
+    const uint8_t *source;
+    const struct rectify_point *map; /* width*height; NULL: where it is */
+    uint8_t *out;
+    int width, channels, source_width, source_height;
+    int row_shift;     /* 1/32 px further down in the source */
+    int samples, step; /* 0 or 1: one sample; step: from pixel to pixel, 1/32 px of the source */
+};
+
+/* Adds one place of the source, in 1/1024 of a grey level. */
+STAGE void remap_add(const struct remap_args *a, int px, int py, int sum[3]) {
+    int x0 = px >> 5, y0 = py >> 5, fx = px & 31, fy = py & 31;
+    int xa = stage_clamp(x0, 0, a->source_width - 1);
+    int xb = stage_clamp(x0 + 1, 0, a->source_width - 1);
+    const uint8_t *top = a->source + (size_t)stage_clamp(y0, 0, a->source_height - 1) *
+                                         a->source_width * a->channels;
+    const uint8_t *bottom = a->source + (size_t)stage_clamp(y0 + 1, 0, a->source_height - 1) *
+                                            a->source_width * a->channels;
+    for (int c = 0; c < a->channels; c++) {
+        int ia = xa * a->channels + c, ib = xb * a->channels + c;
+        sum[c] += (32 - fy) * ((32 - fx) * top[ia] + fx * top[ib]) +
+                  fy * ((32 - fx) * bottom[ia] + fx * bottom[ib]);
+    }
+}
+
+STAGE void stage_remap(const struct remap_args *a, int x, int y) {
+    struct rectify_point p = {32 * x, 32 * y};
+    int sum[3] = {0, 0, 0}, n = stage_max(a->samples, 1), area = 1024 * n * n;
+    if (a->map)
+        p = a->map[(size_t)y * a->width + x];
+    p.y += a->row_shift;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            remap_add(a, p.x + (2 * i + 1 - n) * a->step / (2 * n),
+                      p.y + (2 * j + 1 - n) * a->step / (2 * n), sum);
+    uint8_t *out = a->out + ((size_t)y * a->width + x) * a->channels;
+    for (int c = 0; c < 3 && c < a->channels; c++)
+        out[c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
+}
+
+/* Luma of ITU-R BT.601, weights in 1/256. */
+struct grey_args {
+    const uint8_t *source;
+    uint8_t *out;
+    int width, channels;
+};
+
+STAGE void stage_grey(const struct grey_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    const uint8_t *p = a->source + i * a->channels;
+    a->out[i] =
+        a->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
+}
+
+/* Separable Gaussian, first along rows to Q8, then along columns back to 8 bits. */
+enum { MAX_TAPS = 13 }; /* radius 12: three sigma of 4 px */
+
+struct taps {
+    int radius;
+    int16_t q14[MAX_TAPS]; /* q14[0] is the centre; the whole kernel sums to 1 << 14 */
+};
+
+struct smooth_x_args {
+    const uint8_t *source;
+    uint16_t *out;
+    int width, channels;
+    struct taps taps;
+};
+
+STAGE void stage_smooth_x(const struct smooth_x_args *a, int x, int y) {
+    const uint8_t *row = a->source + (size_t)y * a->width * a->channels;
+    for (int c = 0; c < a->channels; c++) {
+        int sum = a->taps.q14[0] * row[x * a->channels + c];
+        for (int k = 1; k <= a->taps.radius; k++)
+            sum += a->taps.q14[k] * (row[stage_max(x - k, 0) * a->channels + c] +
+                                     row[stage_min(x + k, a->width - 1) * a->channels + c]);
+        a->out[((size_t)y * a->width + x) * a->channels + c] = (uint16_t)((sum + 32) >> 6);
+    }
+}
+
+struct smooth_y_args {
+    const uint16_t *source;
+    uint8_t *out;
+    int width, height, channels;
+    struct taps taps;
+};
+
+STAGE void stage_smooth_y(const struct smooth_y_args *a, int x, int y) {
+    size_t step = (size_t)a->width * a->channels;
+    for (int c = 0; c < a->channels; c++) {
+        const uint16_t *column = a->source + (size_t)x * a->channels + c;
+        uint32_t sum = (uint32_t)a->taps.q14[0] * column[y * step];
+        for (int k = 1; k <= a->taps.radius; k++)
+            sum += (uint32_t)a->taps.q14[k] * ((uint32_t)column[stage_max(y - k, 0) * step] +
+                                               column[stage_min(y + k, a->height - 1) * step]);
+        a->out[y * step + (size_t)x * a->channels + c] = (uint8_t)((sum + (1u << 21)) >> 22);
+    }
+}
+
+/* Census transform (Zabih, Woodfill 1994) over 9x7: bit set where the neighbour is darker, 62
+ * bits. */
+struct census_args {
+    const uint8_t *grey;
+    uint64_t *out;
+    int width, height;
+};
+
+STAGE void stage_census(const struct census_args *a, int x, int y) {
+    int centre = a->grey[(size_t)y * a->width + x];
+    uint64_t bits = 0;
+    for (int dy = -3; dy <= 3; dy++) {
+        const uint8_t *row = a->grey + (size_t)stage_clamp(y + dy, 0, a->height - 1) * a->width;
+        for (int dx = -4; dx <= 4; dx++)
+            if (dx || dy)
+                bits = bits << 1 | (row[stage_clamp(x + dx, 0, a->width - 1)] < centre);
+    }
+    a->out[(size_t)y * a->width + x] = bits;
+}
+
+/* Arms of cross-shaped windows (Zhang, Lu, Lafruit 2009): how far one may go in each direction
+ * before the colour leaves the centre's by more than step in any channel. */
+struct arms {
+    uint8_t length[DIRECTIONS];
+};
+
+struct arms_args {
+    const uint8_t *image;
+    struct arms *out;
+    int width, height, channels;
+    int longest_x, longest_y, step;
+};
+
+STAGE int arm_length(const struct arms_args *a, int x, int y, int dx, int dy) {
+    const uint8_t *centre = a->image + ((size_t)y * a->width + x) * a->channels;
+    int longest = dx ? a->longest_x : a->longest_y, n = 0;
+    while (n < longest) {
+        int px = x + (n + 1) * dx, py = y + (n + 1) * dy;
+        if (px < 0 || py < 0 || px >= a->width || py >= a->height)
+            break;
+        const uint8_t *p = a->image + ((size_t)py * a->width + px) * a->channels;
+        if (color_step(centre, p, a->channels) > a->step)
+            break;
+        n++;
+    }
+    return n;
+}
+
+STAGE void stage_arms(const struct arms_args *a, int x, int y) {
+    struct arms *out = a->out + (size_t)y * a->width + x;
+    out->length[UP] = (uint8_t)arm_length(a, x, y, 0, -1);
+    out->length[DOWN] = (uint8_t)arm_length(a, x, y, 0, 1);
+    out->length[LEFT] = (uint8_t)arm_length(a, x, y, -1, 0);
+    out->length[RIGHT] = (uint8_t)arm_length(a, x, y, 1, 0);
+}
+
+/* Class of each of a pixel's four edges, two bits a direction; edges out of the picture have
+ * class 0. Class 1 from a colour step of step[0], class 2 from step[1]. */
+struct edges_args {
+    const uint8_t *image;
+    uint8_t *out;
+    int width, height, channels;
+    int step[2];
+};
+
+STAGE int edge_class(const struct edges_args *a, const uint8_t *p, int x, int y) {
+    if (x < 0 || y < 0 || x >= a->width || y >= a->height)
+        return 0;
+    const uint8_t *q = a->image + ((size_t)y * a->width + x) * a->channels;
+    int step = color_step(p, q, a->channels);
+    return step >= a->step[1] ? 2 : step >= a->step[0] ? 1 : 0;
+}
+
+STAGE void stage_edges(const struct edges_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    const uint8_t *p = a->image + i * a->channels;
+    a->out[i] = (uint8_t)(edge_class(a, p, x, y - 1) << (2 * UP) |
+                          edge_class(a, p, x, y + 1) << (2 * DOWN) |
+                          edge_class(a, p, x - 1, y) << (2 * LEFT) |
+                          edge_class(a, p, x + 1, y) << (2 * RIGHT));
+}
+
+/* Classes of the next coarser level: an edge between two blocks has the lower class of the two
+ * finer edges that cross the border. */
+struct downsample_edges_args {
+    const uint8_t *fine;
+    uint8_t *out;
+    int fine_width, fine_height, width;
+};
+
+STAGE int edges_fine(const struct downsample_edges_args *a, int x, int y, int direction) {
+    if (x >= a->fine_width || y >= a->fine_height)
+        return 3;
+    return a->fine[(size_t)y * a->fine_width + x] >> (2 * direction) & 3;
+}
+
+STAGE void stage_downsample_edges(const struct downsample_edges_args *a, int x, int y) {
+    int x0 = 2 * x, y0 = 2 * y, xr = stage_min(x0 + 1, a->fine_width - 1);
+    int yb = stage_min(y0 + 1, a->fine_height - 1);
+    int up = stage_min(edges_fine(a, x0, y0, UP), edges_fine(a, x0 + 1, y0, UP));
+    int down = stage_min(edges_fine(a, x0, yb, DOWN), edges_fine(a, x0 + 1, yb, DOWN));
+    int left = stage_min(edges_fine(a, x0, y0, LEFT), edges_fine(a, x0, y0 + 1, LEFT));
+    int right = stage_min(edges_fine(a, xr, y0, RIGHT), edges_fine(a, xr, y0 + 1, RIGHT));
+    a->out[(size_t)y * a->width + x] =
+        (uint8_t)(up << (2 * UP) | down << (2 * DOWN) | left << (2 * LEFT) | right << (2 * RIGHT));
+}
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * Stages on disparity maps: checks that make disparities unknown, filling, colour-weighted median,
+ * speckles. Maps are width*height int16 in 1/16 px, UNKNOWN where there is none.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_REFINE_H
+#define LIVESTEREO_STAGE_REFINE_H
+
+#include "gpu/stages/stage.h"
+
+enum { UNKNOWN = -32768 }; /* frame.h's DISPARITY_UNKNOWN, for both compilers */
+
+/* Left-right check. right holds the right view's disparity, or is NULL: then a pixel is occluded
+ * when a pixel to its right lands on the same right column with a larger disparity (the left map
+ * seen from the right). */
+struct check_args {
+    const int16_t *left, *right;
+    const uint8_t *confidence;
+    int16_t *out;
+    int width;
+    int range;     /* labels: how far occluders are looked for; no two disparities differ by more */
+    int tolerance; /* 1/16 px; negative: no left-right check */
+    int min_confidence;
+};
+
+STAGE int seen_from_right(const struct check_args *a, const int16_t *row, int x) {
+    int d = row[x], column = 16 * x - d;
+    for (int xn = x + 1; xn < a->width && xn <= x + a->range; xn++)
+        if (row[xn] != UNKNOWN && row[xn] > d + a->tolerance &&
+            stage_abs(16 * xn - row[xn] - column) <= 8)
+            return 0;
+    return 1;
+}
+
+STAGE void stage_check(const struct check_args *a, int x, int y) {
+    size_t row = (size_t)y * a->width;
+    int d = a->left[row + x], keep = a->confidence[row + x] >= a->min_confidence;
+    if (a->tolerance >= 0 && keep) {
+        int xr = x - ((d + 8) >> 4);
+        if (xr < 0 || xr >= a->width)
+            keep = 0;
+        else if (a->right)
+            keep =
+                a->right[row + xr] != UNKNOWN && stage_abs(a->right[row + xr] - d) <= a->tolerance;
+        else
+            keep = seen_from_right(a, a->left + row, x);
+    }
+    a->out[row + x] = (int16_t)(keep ? d : UNKNOWN);
+}
+
+/* An unknown pixel takes the lower disparity (the background) of the nearest known ones on both
+ * sides, along rows (dx = 1) or columns (dy = 1). */
+struct fill_args {
+    const int16_t *source;
+    int16_t *out;
+    int width, height, dx, dy;
+};
+
+STAGE int fill_look(const struct fill_args *a, int x, int y, int dx, int dy) {
+    int d = UNKNOWN;
+    while (d == UNKNOWN) {
+        x += dx;
+        y += dy;
+        if (x < 0 || y < 0 || x >= a->width || y >= a->height)
+            break;
+        d = a->source[(size_t)y * a->width + x];
+    }
+    return d;
+}
+
+STAGE void stage_fill(const struct fill_args *a, int x, int y) {
+    int d = a->source[(size_t)y * a->width + x];
+    if (d == UNKNOWN) {
+        int before = fill_look(a, x, y, -a->dx, -a->dy), after = fill_look(a, x, y, a->dx, a->dy);
+        d = before == UNKNOWN || (after != UNKNOWN && after < before) ? after : before;
+    }
+    a->out[(size_t)y * a->width + x] = (int16_t)d;
+}
+
+/* Median over a square window, each known pixel weighted by the likeness of its colour to the
+ * centre's; unknown pixels stay unknown. weight[colour step] in 1/256. */
+enum { MAX_MEDIAN_WINDOW = 9 * 9 };
+
+struct median_args {
+    const int16_t *source;
+    const uint8_t *image;
+    const uint16_t *weight; /* 256 */
+    int16_t *out;
+    int width, height, channels, radius;
+    int first_row; /* of the map that begins at out: a map may be made in parts */
+};
+
+STAGE void stage_median(const struct median_args *a, int x, int y) {
+    int16_t *out = a->out + (size_t)y * a->width + x;
+    y += a->first_row;
+    size_t i = (size_t)y * a->width + x;
+    const uint8_t *centre = a->image + i * a->channels;
+    int16_t value[MAX_MEDIAN_WINDOW];
+    uint16_t weight[MAX_MEDIAN_WINDOW];
+    int count = 0, total = 0;
+    if (a->source[i] == UNKNOWN) {
+        *out = UNKNOWN;
+        return;
+    }
+    for (int py = stage_max(y - a->radius, 0); py <= stage_min(y + a->radius, a->height - 1); py++)
+        for (int px = stage_max(x - a->radius, 0); px <= stage_min(x + a->radius, a->width - 1);
+             px++) {
+            size_t j = (size_t)py * a->width + px;
+            int16_t v = a->source[j];
+            if (v == UNKNOWN)
+                continue;
+            uint16_t w = a->weight[color_step(centre, a->image + j * a->channels, a->channels)];
+            int k = count++;
+            for (; k > 0 && value[k - 1] > v; k--) {
+                value[k] = value[k - 1];
+                weight[k] = weight[k - 1];
+            }
+            value[k] = v;
+            weight[k] = w;
+            total += w;
+        }
+    int k = 0;
+    for (int sum = weight[0]; 2 * sum < total; sum += weight[k])
+        k++;
+    *out = value[k];
+}
+
+/* Speckles: patches of pixels joined by steps of at most range that hold fewer than size pixels
+ * become unknown. The patches are a forest in parent[]; its links only ever point to lower
+ * numbers, so whatever the order, the root of a patch is its lowest pixel. Start, join, count,
+ * drop run one after the other. */
+struct speckle_args {
+    const int16_t *source;
+    int16_t *out;
+    uint32_t *parent, *count; /* width*height each */
+    int width, height, range;
+    uint32_t size;
+};
+
+STAGE uint32_t speckle_lower(uint32_t *parent, uint32_t value) {
+#ifdef __CUDA_ARCH__
+    return atomicMin(parent, value);
+#else
+    uint32_t old = __atomic_load_n(parent, __ATOMIC_RELAXED);
+    while (old > value &&
+           !__atomic_compare_exchange_n(parent, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return old;
+#endif
+}
+
+STAGE uint32_t speckle_parent(const uint32_t *parent, uint32_t i) {
+#ifdef __CUDA_ARCH__
+    return *(const volatile uint32_t *)(parent + i);
+#else
+    return __atomic_load_n(parent + i, __ATOMIC_RELAXED);
+#endif
+}
+
+STAGE uint32_t speckle_root(const uint32_t *parent, uint32_t i) {
+    for (uint32_t up; (up = speckle_parent(parent, i)) != i;)
+        i = up;
+    return i;
+}
+
+STAGE void speckle_unite(uint32_t *parent, uint32_t a, uint32_t b) {
+    for (;;) {
+        a = speckle_root(parent, a);
+        b = speckle_root(parent, b);
+        if (a == b)
+            return;
+        uint32_t high = a > b ? a : b, low = a > b ? b : a;
+        uint32_t old = speckle_lower(parent + high, low);
+        if (old == high)
+            return;
+        a = old; /* somebody was faster: what high hung from must join low as well */
+        b = low;
+    }
+}
+
+STAGE void stage_speckle_start(const struct speckle_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
+    a->parent[i] = i;
+    a->count[i] = 0;
+}
+
+STAGE void stage_speckle_join(const struct speckle_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
+    int d = a->source[i];
+    if (d == UNKNOWN)
+        return;
+    if (x + 1 < a->width && a->source[i + 1] != UNKNOWN &&
+        stage_abs(a->source[i + 1] - d) <= a->range)
+        speckle_unite(a->parent, i, i + 1);
+    uint32_t below = i + (uint32_t)a->width;
+    if (y + 1 < a->height && a->source[below] != UNKNOWN &&
+        stage_abs(a->source[below] - d) <= a->range)
+        speckle_unite(a->parent, i, below);
+}
+
+STAGE void stage_speckle_count(const struct speckle_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
+    uint32_t *count = a->count + speckle_root(a->parent, i);
+#ifdef __CUDA_ARCH__
+    atomicAdd(count, 1u);
+#else
+    __atomic_fetch_add(count, 1u, __ATOMIC_RELAXED);
+#endif
+}
+
+STAGE void stage_speckle_drop(const struct speckle_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
+    int small = a->count[speckle_root(a->parent, i)] < a->size;
+    a->out[i] = (int16_t)(small ? UNKNOWN : a->source[i]);
+}
+
+#endif

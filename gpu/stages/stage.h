@@ -1,0 +1,126 @@
+/*
+ * What all stages share: how a stage is declared, the memory order of volumes, small integer
+ * helpers. A stage is one step of the pipeline, written once as a function of one output pixel that
+ * the C compiler and nvcc both take. Within one stage no pixel reads what another pixel writes, so
+ * the order of the pixels does not matter; where pixels write to the same place, they do so through
+ * atomics that commute (speckles, active tiles). Integers only: all backends give the same bytes.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_H
+#define LIVESTEREO_STAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define STAGE static __host__ __device__ inline
+#else
+#define STAGE static inline
+#endif
+
+enum { MAX_LABELS = 512, MAX_LEVELS = 10, LABEL_BLOCK = 16 };
+enum { MAX_COST = 120, MAX_TRUNCATION = 255, COST_SATURATION = 30720 };
+
+/* The direction a message travels, and its place in an edge-class byte (2 bits each). */
+enum { UP, DOWN, LEFT, RIGHT, DIRECTIONS };
+
+/* The labels of a pixel: a displacement (u, v) in px between the two pictures, numbered row by row:
+ * label l is (u_min + l % u_count, v_min + l / u_count). A disparity has one v, which is 0. */
+struct label_space {
+    int u_min, u_count, v_min, v_count;
+};
+
+/* One level of the hierarchy. Volumes of cost and messages are stored
+ * [parity][y][x/2][label] with the parity (x + y) & 1 of a checkerboard, labels padded to a
+ * multiple of LABEL_BLOCK: neighbours of one parity lie side by side, which is what a half-step
+ * reads and writes. */
+struct grid {
+    int width, height;
+    int half; /* (width + 1) / 2: pixels of one parity in a row, the last may not exist */
+    struct label_space space;
+    int labels; /* of space */
+    int padded;
+};
+
+STAGE struct grid grid_make(int width, int height, struct label_space space) {
+    int labels = space.u_count * space.v_count;
+    struct grid g = {width, height, (width + 1) / 2,
+                     space, labels, (labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK};
+    return g;
+}
+
+/* The next coarser level: a node stands for 2x2 of the finer one. */
+STAGE struct grid grid_coarser(const struct grid *g) {
+    return grid_make((g->width + 1) / 2, (g->height + 1) / 2, g->space);
+}
+
+STAGE int stage_min(int a, int b) {
+    return a < b ? a : b;
+}
+STAGE int stage_max(int a, int b) {
+    return a > b ? a : b;
+}
+STAGE int stage_abs(int a) {
+    return a < 0 ? -a : a;
+}
+STAGE int stage_clamp(int v, int minimum, int maximum) {
+    return stage_min(stage_max(v, minimum), maximum);
+}
+
+/* Number of a pixel in checkerboard order; times padded gives its first label. */
+STAGE size_t grid_pixel(const struct grid *g, int x, int y) {
+    return ((size_t)((x + y) & 1) * (size_t)g->height + (size_t)y) * (size_t)g->half +
+           (size_t)(x >> 1);
+}
+
+STAGE size_t grid_labels(const struct grid *g, int x, int y) {
+    return grid_pixel(g, x, y) * (size_t)g->padded;
+}
+
+/* Column of number i of a parity's pixels in row y. */
+STAGE int grid_column(int parity, int i, int y) {
+    return 2 * i + ((y + parity) & 1);
+}
+
+STAGE size_t grid_pixels(const struct grid *g) {
+    return (size_t)2 * g->height * g->half;
+}
+STAGE size_t grid_volume(const struct grid *g) {
+    return grid_pixels(g) * (size_t)g->padded;
+}
+
+/* Fast-converging updates skip tiles of pixels in which nothing changes; they are numbered row by
+ * row. TILE_PIXELS: of one parity. */
+enum { TILE_WIDTH = 4, TILE_HEIGHT = 4, TILE_PIXELS = TILE_WIDTH / 2 * TILE_HEIGHT };
+
+STAGE int tile_columns(int width) {
+    return (width + TILE_WIDTH - 1) / TILE_WIDTH;
+}
+STAGE int tile_count(int width, int height) {
+    return tile_columns(width) * ((height + TILE_HEIGHT - 1) / TILE_HEIGHT);
+}
+STAGE int tile_of(int width, int x, int y) {
+    return y / TILE_HEIGHT * tile_columns(width) + x / TILE_WIDTH;
+}
+
+/* Whether a pixel is the first of its parity in its tile. A tile one pixel wide has that of one
+ * parity in its second row. */
+STAGE int is_first_of_tile(int width, int x, int y) {
+    int column = x % TILE_WIDTH, row = y % TILE_HEIGHT;
+    return row == 0 ? column < 2 : row == 1 && column == 0 && x + 1 == width;
+}
+
+/* Largest difference over the channels of two pixels. */
+STAGE int color_step(const uint8_t *a, const uint8_t *b, int channels) {
+    int step = 0;
+    for (int c = 0; c < channels; c++)
+        step = stage_max(step, stage_abs(a[c] - b[c]));
+    return step;
+}
+
+/* a / b to the nearest whole number, halves away from zero; b > 0. */
+STAGE int divide_round(int a, int b) {
+    return a >= 0 ? (2 * a + b) / (2 * b) : -((-2 * a + b) / (2 * b));
+}
+
+#endif

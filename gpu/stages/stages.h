@@ -1,0 +1,51 @@
+/*
+ * All stages: their numbers, and what the rows of stages.def say of each.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGES_H
+#define LIVESTEREO_STAGES_H
+
+#include "gpu/stages/bp.h"
+#include "gpu/stages/cost.h"
+#include "gpu/stages/image.h"
+#include "gpu/stages/refine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum stage {
+#define STAGE_ROW(name, arguments, reach_x, reach_y, buffers) STAGE_##name,
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+    STAGE_COUNT
+};
+
+enum { ANYWHERE = 1 << 20 }; /* a reach without a bound */
+
+struct reach {
+    int x, y;
+};
+
+/* count pointers from an offset in a stage's arguments on. */
+struct stage_buffer {
+    size_t offset;
+    int count;
+    int reads, writes;
+};
+
+struct stage_info {
+    const char *name;
+    size_t args_size;
+    const struct stage_buffer *buffers; /* the last one has count 0 */
+    struct reach (*reach)(const void *args);
+};
+
+/* Of a stage; lives for ever. */
+const struct stage_info *stage_info(enum stage stage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * Pictures and frames: what travels from the sources through the pipeline to the readers. A pointer
+ * to a frame in your hand is one reference; after the compute thread has given it on, nobody writes
+ * to it. Frames come from a pool that outlives its close until the last frame is home.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_FRAME_H
+#define LIVESTEREO_FRAME_H
+
+#include "config/params.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Disparity maps are int16 in 1/16 px, left minus right column, this value where it is unknown. */
+#define DISPARITY_UNKNOWN INT16_MIN
+#define DISPARITY_ONE 16
+
+/* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1
+ * (grey) or 3 (RGB). data NULL is "no picture". Whoever made it frees data; the size fields may
+ * be read by all. */
+struct image {
+    uint8_t *data;
+    int width, height, channels;
+};
+
+static inline size_t image_bytes(const struct image *im) {
+    return (size_t)im->width * (size_t)im->height * (size_t)im->channels;
+}
+
+/* The parts of a frame that are timed, in order: enum stage_time and stage_time_names. */
+#define STAGE_TIMES(STAGE)        \
+    STAGE(UPLOAD, "upload")       \
+    STAGE(RECTIFY, "rectify")     \
+    STAGE(SMOOTH, "smooth")       \
+    STAGE(COST, "cost")           \
+    STAGE(AGGREGATE, "aggregate") \
+    STAGE(BP, "bp")               \
+    STAGE(PICK, "pick")           \
+    STAGE(CHECK, "check")         \
+    STAGE(REFINE, "refine")       \
+    STAGE(DOWNLOAD, "download")
+#define STAGE_TIME_ENUM(id, name) TIME_##id,
+enum stage_time { STAGE_TIMES(STAGE_TIME_ENUM) TIME_COUNT };
+extern const char *const stage_time_names[TIME_COUNT];
+
+#define FRAME_TALLY 64 /* half-steps whose share of updated messages is kept, finest level */
+
+struct frame_pool;
+
+struct frame {
+    /* from the source */
+    long index;                /* number of the pair in its source, from 0 */
+    int64_t left_ns, right_ns; /* capture times, CLOCK_MONOTONIC or media time */
+    int64_t taken_ns;          /* CLOCK_MONOTONIC when the source handed the pair over */
+    struct image left, right;  /* as captured; same size and channels */
+    int16_t *truth;        /* width*height left truth in 1/16 px, or NULL where has_truth is 0 */
+    uint8_t *non_occluded; /* width*height mask, 255 where both cameras see the point, or NULL */
+    int has_truth;
+
+    /* from the compute stage; width*height of rect_left, which may be smaller than left */
+    struct params params; /* settings it was computed with */
+    /* Rectified; left and right themselves (the same data) where they are so already. */
+    struct image rect_left, rect_right;
+    int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN */
+    uint8_t *confidence;
+    double stage_ms[TIME_COUNT];
+    double compute_ms;          /* wall time of the whole compute stage */
+    float updated[FRAME_TALLY]; /* resting: share of messages updated per half-step, finest level */
+    int updated_count;
+    double energy; /* in the papers' units; NaN when not asked for */
+
+    /* the pool's */
+    uint8_t *rectified[2]; /* room for what rect_left and rect_right show when it is resampled */
+    struct frame_pool *pool;
+    int references; /* atomic */
+};
+
+/* Where frames get their buffers: malloc here, pinned memory with a GPU. */
+struct frame_alloc {
+    void *(*alloc)(void *context, size_t bytes);
+    void (*release)(void *context, void *data);
+    void *context;
+};
+
+/* A pool of count frames for pictures up to width x height x channels, all memory taken here.
+ * with_truth adds truth and mask buffers. alloc NULL takes malloc. NULL and a log line on
+ * failure. */
+struct frame_pool *pool_open(int count, int width, int height, int channels, int with_truth,
+                             const struct frame_alloc *alloc);
+
+/* A free frame with one reference; never waits: running out is a bug of the caller (assert). */
+struct frame *pool_take(struct frame_pool *pool);
+
+/* Frees the pool once the last frame is home; clears the caller's pointer. NULL inside is fine. */
+void pool_close(struct frame_pool **pool);
+
+struct frame *frame_ref(struct frame *frame);
+
+/* Gives one reference back and clears the pointer; the last one returns the frame to its pool. */
+void frame_drop(struct frame **frame);
+
+#endif

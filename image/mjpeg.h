@@ -1,0 +1,29 @@
+/*
+ * JPEG pictures, as cameras and files hold them, to RGB or grey. A decoder belongs to one
+ * thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_MJPEG_H
+#define LIVESTEREO_MJPEG_H
+
+#include "image/frame.h"
+
+struct mjpeg;
+
+/* NULL after a log line. */
+struct mjpeg *mjpeg_open(void);
+void mjpeg_close(struct mjpeg **mjpeg);
+
+/* Size and channels (1 for grey pictures, else 3) from the header. 0, or -EBADMSG. Says nothing. */
+int mjpeg_look(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, int *width, int *height,
+               int *channels);
+
+/* Decodes a picture of image's size into its data, as RGB or (channels 1) grey. Frames without
+ * Huffman tables are taken, as webcams send them. -EBADMSG for what is cut short, damaged or of
+ * another size: then the contents are undefined. Says nothing; mjpeg_reason tells. */
+int mjpeg_decode(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, struct image *image);
+
+/* Why the last call failed. */
+const char *mjpeg_reason(struct mjpeg *mjpeg);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Picture files in: loads a file whole, decodes it by its content and brings the samples to the
+ * depth asked for. Everything belongs to the calling thread; the caller frees what it gets.
+ * SPDX-License-Identifier: MIT
+ */
+#include "image/picture.h"
+
+#include "image/picture_private.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The largest picture allowed, uncompressed in 16-bit RGB, and as much again for what surrounds
+ * it. */
+#define FILE_MOST ((off_t)PICTURE_SIDE_MOST * PICTURE_SIDE_MOST * 12)
+
+int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size) {
+    if (width == 0 || height == 0) {
+        snprintf(why, size, "damaged: it says it is %lux%lu pixels", width, height);
+        return -EBADMSG;
+    }
+    if (width > PICTURE_SIDE_MOST || height > PICTURE_SIDE_MOST) {
+        snprintf(why, size, "is %lux%lu pixels; at most %d a side are read", width, height,
+                 PICTURE_SIDE_MOST);
+        return -EFBIG;
+    }
+    return 0;
+}
+
+static int decode(const uint8_t *bytes, size_t length, const char *name, struct samples *samples) {
+    char why[256] = "";
+    int error;
+    *samples = (struct samples){0};
+    if (length >= 4 && memcmp(bytes, "\x89PNG", 4) == 0)
+        error = png_decode(bytes, length, samples, why, sizeof why);
+    else if (length >= 2 && bytes[0] == 'P' && (bytes[1] == '5' || bytes[1] == '6'))
+        error = pnm_decode(bytes, length, samples, why, sizeof why);
+    else if (length >= 2 && bytes[0] == 0xff && bytes[1] == 0xd8)
+        error = jpeg_decode(bytes, length, samples, why, sizeof why);
+    else {
+        error = -EBADMSG;
+        snprintf(why, sizeof why, "%s",
+                 length ? "not a PNG, JPEG or binary PGM/PPM picture; convert it to PNG"
+                        : "is empty");
+    }
+    if (error)
+        log_error(name, "%s", why);
+    return error;
+}
+
+static int no_memory(const char *name, int width, int height) {
+    log_error(name, "no memory for a picture of %dx%d pixels", width, height);
+    return -ENOMEM;
+}
+
+/* value of 0..most to 0..255, to nearest */
+static uint8_t to_8_bit(unsigned value, unsigned most) {
+    return (uint8_t)(value >= most ? 255 : (value * 255u + most / 2) / most);
+}
+
+int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image) {
+    struct samples samples;
+    *image = (struct image){0};
+    int error = decode(bytes, length, name, &samples);
+    if (error)
+        return error;
+    size_t count = (size_t)samples.width * (size_t)samples.height * (size_t)samples.channels;
+    uint8_t *data = samples.data;
+    if (samples.most > 255) {
+        data = malloc(count);
+        if (!data) {
+            free(samples.data);
+            return no_memory(name, samples.width, samples.height);
+        }
+        const uint16_t *from = samples.data;
+        for (size_t i = 0; i < count; i++)
+            data[i] = to_8_bit(from[i], (unsigned)samples.most);
+        free(samples.data);
+    } else if (samples.most < 255) {
+        for (size_t i = 0; i < count; i++)
+            data[i] = to_8_bit(data[i], (unsigned)samples.most);
+    }
+    *image = (struct image){data, samples.width, samples.height, samples.channels};
+    return 0;
+}
+
+static unsigned sample_at(const struct samples *samples, size_t i) {
+    return samples->most > 255 ? ((const uint16_t *)samples->data)[i]
+                               : ((const uint8_t *)samples->data)[i];
+}
+
+int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint16_t **data,
+                    int *width, int *height) {
+    struct samples samples;
+    *data = NULL;
+    *width = *height = 0;
+    int error = decode(bytes, length, name, &samples);
+    if (error)
+        return error;
+    size_t pixels = (size_t)samples.width * (size_t)samples.height;
+    size_t channels = (size_t)samples.channels;
+    uint16_t *out = malloc(pixels * sizeof *out);
+    if (!out) {
+        error = no_memory(name, samples.width, samples.height);
+        pixels = 0;
+    }
+    for (size_t i = 0; i < pixels && !error; i++) {
+        out[i] = (uint16_t)sample_at(&samples, i * channels);
+        for (size_t c = 1; c < channels; c++)
+            if (sample_at(&samples, i * channels + c) != out[i])
+                error = -EINVAL;
+    }
+    free(samples.data);
+    if (error) {
+        if (error == -EINVAL)
+            log_error(name, "is a colour picture; disparities and masks must be grey");
+        free(out);
+        return error;
+    }
+    *data = out;
+    *width = samples.width;
+    *height = samples.height;
+    return 0;
+}
+
+static int cannot_read(const char *path, int error) {
+    log_error(path, "cannot be read: %s", strerror(error));
+    return -error;
+}
+
+/* Reads an open file of a known size into malloc's *bytes. */
+static int load_open_file(int fd, const char *path, uint8_t **bytes, size_t *length) {
+    struct stat about;
+    if (fstat(fd, &about))
+        return cannot_read(path, errno);
+    if (S_ISDIR(about.st_mode))
+        return cannot_read(path, EISDIR);
+    if (!S_ISREG(about.st_mode)) {
+        log_error(path, "is not a file that holds a picture");
+        return -EINVAL;
+    }
+    if (about.st_size > FILE_MOST) {
+        log_error(path, "is too large for a picture of %d pixels a side", PICTURE_SIDE_MOST);
+        return -EFBIG;
+    }
+    size_t size = (size_t)about.st_size;
+    *bytes = malloc(size + 1);
+    if (!*bytes)
+        return cannot_read(path, ENOMEM);
+    *length = 0;
+    while (*length < size) {
+        ssize_t got = read(fd, *bytes + *length, size - *length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return cannot_read(path, errno);
+        if (got == 0)
+            break; /* it shrank meanwhile: the decoder says that it ends early */
+        *length += (size_t)got;
+    }
+    return 0;
+}
+
+static int load_file(const char *path, uint8_t **bytes, size_t *length) {
+    *bytes = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
+    if (fd < 0)
+        return cannot_read(path, errno);
+    int error = load_open_file(fd, path, bytes, length);
+    close(fd);
+    return error;
+}
+
+int picture_read(const char *path, struct image *image) {
+    uint8_t *bytes;
+    size_t length = 0;
+    *image = (struct image){0};
+    int error = load_file(path, &bytes, &length);
+    if (!error)
+        error = picture_parse(bytes, length, path, image);
+    free(bytes);
+    return error;
+}
+
+int picture_read16(const char *path, uint16_t **data, int *width, int *height) {
+    uint8_t *bytes;
+    size_t length = 0;
+    *data = NULL;
+    *width = *height = 0;
+    int error = load_file(path, &bytes, &length);
+    if (!error)
+        error = picture_parse16(bytes, length, path, data, width, height);
+    free(bytes);
+    return error;
+}
+
+void picture_free(struct image *image) {
+    free(image->data);
+    *image = (struct image){0};
+}

@@ -1,0 +1,59 @@
+/*
+ * Picture files in and out. Readers refuse what is damaged with one log line that names file and
+ * cause; writers write under a temporary name beside the target and rename, so that no half-written
+ * file ever has its final name. No shared state.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PICTURE_H
+#define LIVESTEREO_PICTURE_H
+
+#include "image/frame.h"
+
+/* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
+ * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
+ * palettes are expanded. malloc's image->data. 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG
+ * over 16384 px a side, ...). */
+int picture_read(const char *path, struct image *image);
+
+/* Reads one channel at its full depth as 16 bits, unscaled (ground truth, masks): 8-bit values
+ * stay 0..255. malloc's *data, width*height. */
+int picture_read16(const char *path, uint16_t **data, int *width, int *height);
+
+/* The same from memory, for fuzzing; name is for messages. */
+int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image);
+int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint16_t **data,
+                    int *width, int *height);
+
+/* Frees data and clears the image. */
+void picture_free(struct image *image);
+
+/* PNG, 8-bit grey or RGB. */
+int picture_write(const char *path, const struct image *image);
+
+/* 16-bit grey PNG. */
+int picture_write16(const char *path, const uint16_t *data, int width, int height);
+
+/* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256
+ * px). */
+int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height);
+void disp16_of(const int16_t *disparity, size_t count, uint16_t *out);
+
+/* PFM, one channel, little-endian, bottom row first; px, +inf where unknown. */
+int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height);
+
+/* The colour maps: enum colormap and colormap_names. */
+#define COLORMAPS(COLORMAP)      \
+    COLORMAP(TURBO, "turbo")     \
+    COLORMAP(VIRIDIS, "viridis") \
+    COLORMAP(GRAY, "gray")
+#define COLORMAP_ENUM(id, name) COLORMAP_##id,
+enum colormap { COLORMAPS(COLORMAP_ENUM) COLORMAP_COUNT };
+extern const char *const colormap_names[COLORMAP_COUNT];
+extern const uint8_t colormap_table[COLORMAP_COUNT][256][3];
+
+/* RGB of a disparity map: near to far by the colour map, black where unknown. least and most in px.
+ * colormap is an enum colormap. out is width*height*3. */
+void colormap_disparity(const int16_t *disparity, int width, int height, double least, double most,
+                        enum colormap colormap, uint8_t *out);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * Whole files or none: writing under a temporary name in the target's folder, then renaming. And
+ * the disparity forms that are made from it: KITTI's 16-bit PNG, PFM. Each call belongs to its
+ * thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "image/picture_private.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMPORARY_TRIES 1000
+
+static int cannot_write(const char *path, int error) {
+    log_error(path, "cannot be written: %s", strerror(error));
+    return -error;
+}
+
+/* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and O_EXCL
+ * keeps threads and processes apart. Returns the descriptor or -errno. */
+static int open_temporary(const char *path, char **name) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path + 1) : 0;
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        if (asprintf(name, "%.*s.livestereo-%ld-%d.tmp", folder, path, (long)getpid(), i) < 0) {
+            *name = NULL;
+            return -ENOMEM;
+        }
+        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            return fd;
+        int error = errno;
+        free(*name);
+        *name = NULL;
+        if (error != EEXIST)
+            return -error;
+    }
+    return -EEXIST;
+}
+
+int save_begin(struct save *save, const char *path) {
+    struct stat about;
+    *save = (struct save){.path = path};
+    int there = stat(path, &about) == 0;
+    if (there && S_ISDIR(about.st_mode))
+        return cannot_write(path, EISDIR);
+    int fd;
+    if (there && !S_ISREG(about.st_mode)) { /* never replace a device by a file */
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            fd = -errno;
+    } else {
+        fd = open_temporary(path, &save->temporary);
+    }
+    if (fd < 0)
+        return cannot_write(path, -fd);
+    save->file = fdopen(fd, "wb");
+    if (!save->file) {
+        save->error = -errno;
+        close(fd);
+        return save_end(save);
+    }
+    return 0;
+}
+
+void save_write(struct save *save, const void *data, size_t bytes) {
+    if (save->error || bytes == 0)
+        return;
+    errno = 0;
+    if (fwrite(data, 1, bytes, save->file) != bytes)
+        save->error = errno ? -errno : -EIO;
+}
+
+int save_end(struct save *save) {
+    if (save->file && fclose(save->file) && !save->error)
+        save->error = errno ? -errno : -EIO;
+    if (!save->error && save->temporary && rename(save->temporary, save->path))
+        save->error = -errno;
+    if (save->error) {
+        if (save->temporary)
+            unlink(save->temporary);
+        cannot_write(save->path, -save->error);
+    }
+    free(save->temporary);
+    return save->error;
+}
+
+void disp16_of(const int16_t *disparity, size_t count, uint16_t *out) {
+    for (size_t i = 0; i < count; i++) {
+        int d = disparity[i];
+        int value = d * (256 / DISPARITY_ONE);
+        if (d == DISPARITY_UNKNOWN)
+            value = 0;
+        else if (d <= 0)
+            value = 1;
+        else if (value > 65535)
+            value = 65535;
+        out[i] = (uint16_t)value;
+    }
+}
+
+int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height) {
+    size_t count = (size_t)width * (size_t)height;
+    uint16_t *out = malloc(count * sizeof *out);
+    if (!out)
+        return cannot_write(path, ENOMEM);
+    disp16_of(disparity, count, out);
+    int error = picture_write16(path, out, width, height);
+    free(out);
+    return error;
+}
+
+/* A float's bytes, least significant first, on any machine. */
+static void put_float(uint8_t *out, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 4; i++)
+        out[i] = (uint8_t)(bits >> (8 * i));
+}
+
+int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height) {
+    struct save save;
+    uint8_t *row = malloc((size_t)width * 4);
+    if (!row)
+        return cannot_write(path, ENOMEM);
+    int error = save_begin(&save, path);
+    if (error) {
+        free(row);
+        return error;
+    }
+    char header[64];
+    int length = snprintf(header, sizeof header, "Pf\n%d %d\n-1.0\n", width, height);
+    save_write(&save, header, (size_t)length);
+    for (int y = height - 1; y >= 0; y--) {
+        const int16_t *d = disparity + (size_t)y * (size_t)width;
+        for (int x = 0; x < width; x++)
+            put_float(row + (size_t)x * 4,
+                      d[x] == DISPARITY_UNKNOWN ? INFINITY : (float)d[x] / DISPARITY_ONE);
+        save_write(&save, row, (size_t)width * 4);
+    }
+    free(row);
+    return save_end(&save);
+}

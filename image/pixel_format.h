@@ -1,0 +1,76 @@
+/*
+ * Camera pixel formats to RGB or grey pictures. Pure functions but for the JPEG decoder handed in.
+ * A format is named by its V4L2 four-character code.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PIXEL_FORMAT_H
+#define LIVESTEREO_PIXEL_FORMAT_H
+
+#include "image/frame.h"
+#include "image/mjpeg.h"
+
+#define FOURCC(a, b, c, d) \
+    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+#define PIXEL_MJPG FOURCC('M', 'J', 'P', 'G')
+#define PIXEL_JPEG FOURCC('J', 'P', 'E', 'G')
+#define PIXEL_YUYV FOURCC('Y', 'U', 'Y', 'V')
+#define PIXEL_UYVY FOURCC('U', 'Y', 'V', 'Y')
+#define PIXEL_NV12 FOURCC('N', 'V', '1', '2')
+#define PIXEL_GREY FOURCC('G', 'R', 'E', 'Y')
+#define PIXEL_Y10 FOURCC('Y', '1', '0', ' ')
+#define PIXEL_Y12 FOURCC('Y', '1', '2', ' ')
+#define PIXEL_Y16 FOURCC('Y', '1', '6', ' ')
+#define PIXEL_RGB24 FOURCC('R', 'G', 'B', '3')
+
+/* What cameras give and recordings keep. bits is that of the wire, for bandwidth; 0 for
+ * compressed ones. */
+struct pixel_format {
+    uint32_t fourcc;
+    char name[5];
+    int channels; /* 1 or 3; 0: the frames say it */
+    int bits;     /* per pixel */
+};
+
+/* In the order in which a camera's formats are preferred. */
+extern const struct pixel_format pixel_formats[];
+extern const int pixel_format_count;
+
+/* NULL when it is not one of ours (then libv4l2 converts). */
+const struct pixel_format *pixel_format_find(uint32_t fourcc);
+
+/* By name, without regard to case ("mjpg", "YUYV"). */
+const struct pixel_format *pixel_format_named(const char *name);
+
+/* "YUYV"; blanks at the end are cut, odd characters become '?'. */
+const char *pixel_fourcc_name(uint32_t fourcc, char name[5]);
+
+/* A picture as a camera gave it, before decoding. */
+struct raw_picture {
+    uint32_t fourcc; /* V4L2's code of the format */
+    int width, height;
+    int stride; /* bytes from row to row of the first plane; 0: no gaps */
+    const uint8_t *data;
+    size_t bytes;
+};
+
+/* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose.
+ * Colour is BT.601 with Y in 16..235, as USB cameras send it; grey from colour takes Y over the
+ * same range. Deeper grey keeps its eight highest bits, rounded. -EBADMSG for a short or
+ * damaged frame, -ENOTSUP for other formats. Says nothing. */
+int pixels_decode(const struct raw_picture *raw, struct mjpeg *mjpeg, struct image *image);
+
+/* Bytes that a whole frame of an uncompressed format has at least. */
+size_t pixels_bytes(const struct raw_picture *raw);
+
+/* Mirrors left to right, or turns by 180 degrees, in place. */
+void image_flip(struct image *image);
+void image_rotate180(struct image *image);
+
+/* The left or right half of a picture of twice half's width. */
+void image_half(const struct image *wide, int right, struct image *half);
+
+/* Copies to another number of channels: grey by the weights of pictures on disk, colour by
+ * repeating. Sizes are equal. */
+void image_convert(const struct image *from, struct image *to);
+
+#endif

@@ -1,0 +1,82 @@
+// The flat display modes: pictures, disparity and depth in colour, confidence, blend, anaglyph, row
+// lines. Each mode is a program of its own, which DISPLAY_... (render/draw.h) selects; ROW_LINES is 1
+// where it has row lines. With conditions in one program a software renderer would compute both sides
+// for every pixel.
+// SPDX-License-Identifier: MIT
+
+uniform sampler2D left, right, confidence, colors;
+uniform isampler2D disparity; // 1/16 px
+uniform int colormap;         // row of colors
+uniform vec2 range;           // px, or m for depth
+uniform vec2 rig;             // focal * baseline (px m), offset (px)
+uniform float blend;
+uniform float row_step;       // px between row lines
+uniform float row_width;      // px that are one of the window
+uniform bool gray;            // the pictures have one channel
+
+in vec2 pixel;
+out vec4 color;
+
+const int UNKNOWN = -32768;
+
+vec3 picture(sampler2D from) {
+    vec3 c = texture(from, pixel / vec2(textureSize(from, 0))).rgb;
+    return gray ? c.rrr : c;
+}
+
+float luma(vec3 c) {
+    return dot(c, vec3(0.299, 0.587, 0.114));
+}
+
+// Stripes, in colours that no colour map has.
+vec3 unknown_color() {
+    return mod(floor((gl_FragCoord.x + gl_FragCoord.y) / 4.0), 2.0) < 1.0 ? vec3(0.10, 0.0, 0.10)
+                                                                          : vec3(0.75, 0.0, 0.65);
+}
+
+vec3 map_color(float ratio) {
+    return texelFetch(colors, ivec2(clamp(ratio, 0.0, 1.0) * 255.0 + 0.5, colormap), 0).rgb;
+}
+
+vec3 disparity_color(int d) {
+    if (d == UNKNOWN)
+        return unknown_color();
+    return map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
+}
+
+vec3 depth_color(int d) {
+    float px = float(d) / 16.0 + rig.y;
+    if (d == UNKNOWN || px <= 0.0)
+        return unknown_color();
+    return map_color(1.0 - (rig.x / px - range.x) / (range.y - range.x));
+}
+
+vec3 with_row_lines(vec3 c) {
+    float off = abs(fract(pixel.y / row_step - 0.5) - 0.5) * row_step / row_width;
+    bool odd = mod(floor(pixel.y / row_step + 0.5), 2.0) < 1.0;
+    return off < 0.75 ? mix(c, odd ? vec3(0.2, 1.0, 0.3) : vec3(1.0, 0.85, 0.2), 0.8) : c;
+}
+
+void main() {
+    ivec2 at = ivec2(pixel);
+    vec3 c;
+#if defined DISPLAY_LEFT || defined DISPLAY_ROWS
+    c = picture(left);
+#elif defined DISPLAY_RIGHT
+    c = picture(right);
+#elif defined DISPLAY_DISPARITY
+    c = disparity_color(texelFetch(disparity, at, 0).r);
+#elif defined DISPLAY_DEPTH
+    c = depth_color(texelFetch(disparity, at, 0).r);
+#elif defined DISPLAY_CONFIDENCE
+    c = texelFetch(confidence, at, 0).rrr;
+#elif defined DISPLAY_BLEND
+    c = mix(picture(left), disparity_color(texelFetch(disparity, at, 0).r), blend);
+#elif defined DISPLAY_ANAGLYPH
+    c = vec3(luma(picture(left)), vec2(luma(picture(right))));
+#endif
+#if ROW_LINES
+    c = with_row_lines(c);
+#endif
+    color = vec4(c, 1.0);
+}

@@ -1,0 +1,516 @@
+/*
+ * The frame graph: what follows from a list of passes, on small lists and on random ones. Passes
+ * that are dropped, memory that buffers share, streams and waits, fences, the caller's memory,
+ * addresses. That a frame of the pipeline waits for neither too little nor too much is in
+ * test_waits.c.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/pass_case.h"
+#include "tests/schedule.h"
+
+enum { BYTES = 1000, ALIGNED = 1024 };
+
+/* ---- describing lists: passes are told apart by their width */
+
+static struct graph *open_list(void) {
+    struct graph *g = graph_open();
+    g_assert_nonnull(g);
+    graph_clear(g); /* and the notes */
+    return g;
+}
+
+static void copy_to(struct graph *g, const void *from, void *to, int number) {
+    struct grey_args a = {.source = from, .out = to, .channels = 1};
+    graph_stage(g, STAGE_grey, &a, number, 1);
+}
+
+static void *copy(struct graph *g, const void *from, int number) {
+    void *to = graph_buffer(g, BYTES);
+    copy_to(g, from, to, number);
+    return to;
+}
+
+/* A pass that reads two buffers. */
+static void *join(struct graph *g, const void *a, const void *b, int number) {
+    struct check_args args = {.left = a, .right = b, .out = graph_buffer(g, BYTES)};
+    graph_stage(g, STAGE_check, &args, number, 1);
+    return args.out;
+}
+
+static void *upload(struct graph *g) {
+    void *buffer = graph_buffer(g, BYTES);
+    graph_upload(g, buffer, 0, BYTES);
+    return buffer;
+}
+
+static void download(struct graph *g, const void *buffer) {
+    graph_download(g, buffer, 1, 0, BYTES);
+}
+
+/* Addresses that no memory needs to have. */
+static void plan_and_bind(struct graph *g, graph_unit_function *unit, void *context) {
+    static uint8_t *const arena = (uint8_t *)0x10000000;
+    static void *const slots[MAX_SLOTS] = {(void *)0x20000000, (void *)0x30000000};
+    g_assert_cmpint(graph_plan(g, unit, context), ==, 0);
+    g_assert_cmpint(graph_bind(g, arena, slots, MAX_SLOTS), ==, 0);
+}
+
+/* The index of the pass of a number, or -1. */
+static int pass_of(const struct graph *g, int number) {
+    for (int i = 0; i < g->count; i++)
+        if (g->passes[i].kind == PASS_STAGE && g->passes[i].width == number)
+            return i;
+    return -1;
+}
+
+static uintptr_t place_of(const struct graph *g, const void *buffer) {
+    return (uintptr_t)graph_address(g, buffer, 0);
+}
+
+static void assert_waits(const struct graph *g, int pass, int upload, int main, int branch) {
+    const int *wait = g->passes[pass].wait;
+    g_assert_cmpint(wait[STREAM_UPLOAD], ==, upload);
+    g_assert_cmpint(wait[STREAM_MAIN], ==, main);
+    g_assert_cmpint(wait[STREAM_BRANCH], ==, branch);
+}
+
+/* ---- passes that are dropped */
+
+static void test_dead_passes(void) {
+    struct graph *g = open_list();
+    uint8_t imported[BYTES];
+    graph_import(g, imported, BYTES);
+    void *in = upload(g), *a = copy(g, in, 1), *dead = copy(g, a, 2);
+    copy(g, dead, 3);
+    void *kept = copy(g, a, 4);
+    graph_keep(g, kept);
+    copy_to(g, a, imported, 5);
+    void *rewritten = copy(g, in, 6); /* part of it may stay: never dead */
+    copy_to(g, a, rewritten, 7);
+    download(g, rewritten);
+    copy_to(g, in, a, 8); /* nobody reads it any more */
+    plan_and_bind(g, NULL, NULL);
+    static const int alive[] = {1, 4, 5, 6, 7}, gone[] = {2, 3, 8};
+    for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
+        g_assert_cmpint(pass_of(g, alive[i]), >=, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(gone); i++)
+        g_assert_cmpint(pass_of(g, gone[i]), ==, -1);
+    g_assert_cmpint(g->count, ==, 7); /* with both transfers */
+    graph_close(&g);
+    g_assert_null(g);
+}
+
+static void test_empty_list(void) {
+    struct graph *g = open_list();
+    graph_buffer(g, BYTES);
+    plan_and_bind(g, NULL, NULL);
+    g_assert_cmpint(g->count, ==, 0);
+    g_assert_true(g->arena_bytes == 0 && g->slot_bytes == 0 && !g->branched && g->joined < 0);
+    graph_close(&g);
+}
+
+/* ---- memory */
+
+/* A chain needs two buffers' memory, however long it is. */
+static void test_chain_shares(void) {
+    struct graph *g = open_list();
+    const void *first = upload(g), *last = first;
+    for (int i = 1; i < 20; i++)
+        last = copy(g, last, i);
+    download(g, last);
+    plan_and_bind(g, NULL, NULL);
+    g_assert_cmpuint(g->arena_bytes, ==, 2 * ALIGNED);
+    g_assert_cmpuint(g->slot_bytes, ==, 2 * ALIGNED);
+    g_assert_true(graph_address(g, first, 0) != graph_address(g, first, 1));
+    g_assert_cmpuint(place_of(g, (const uint8_t *)first + 100), ==, place_of(g, first) + 100);
+    graph_close(&g);
+}
+
+static void test_kept_is_not_shared_later(void) {
+    struct graph *g = open_list();
+    void *in = upload(g), *kept = copy(g, in, 1);
+    graph_keep(g, kept);
+    const void *last = copy(g, kept, 2);
+    for (int i = 3; i < 9; i++)
+        last = copy(g, last, i);
+    download(g, last);
+    plan_and_bind(g, NULL, NULL);
+    g_assert_cmpuint(g->arena_bytes, ==, 3 * ALIGNED);
+    graph_close(&g);
+}
+
+static int all_as_one(void *context, const struct graph *g, int i) {
+    int count = 1;
+    (void)context;
+    while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
+           !g->passes[i + count].fenced)
+        count++;
+    return count;
+}
+
+/* What a unit reads it may not overwrite: it reads and writes all at the same time. */
+static void test_unit_lives_at_once(void) {
+    struct graph *g = open_list();
+    const void *last = upload(g);
+    for (int i = 1; i < 6; i++)
+        last = copy(g, last, i);
+    graph_fence(g);
+    last = copy(g, last, 6);
+    last = copy(g, last, 7);
+    download(g, last);
+    plan_and_bind(g, all_as_one, NULL);
+    g_assert_cmpint(g->passes[1].unit, ==, 5);
+    for (int i = 2; i < 6; i++)
+        g_assert_cmpint(g->passes[i].unit, ==, 0);
+    g_assert_cmpint(g->passes[6].unit, ==, 2);
+    g_assert_cmpuint(g->arena_bytes, ==, 5 * ALIGNED); /* the last one is in the slots */
+    graph_close(&g);
+}
+
+/* A fence before a pass that is dropped stands before the next one. */
+static void test_fences(void) {
+    struct graph *g = open_list();
+    void *in = upload(g), *a = copy(g, in, 1);
+    graph_fence(g);
+    copy(g, a, 2); /* dead */
+    void *b = copy(g, a, 3), *c = copy(g, b, 4);
+    download(g, c);
+    plan_and_bind(g, all_as_one, NULL);
+    g_assert_true(g->passes[pass_of(g, 3)].fenced && !g->passes[pass_of(g, 4)].fenced);
+    g_assert_cmpint(g->passes[pass_of(g, 1)].unit, ==, 1);
+    g_assert_cmpint(g->passes[pass_of(g, 3)].unit, ==, 2);
+    graph_close(&g);
+}
+
+/* ---- streams and waits */
+
+/* Two pictures; the second is prepared beside the first, as pipeline.c does. */
+static void test_branch_and_join(void) {
+    struct graph *g = open_list();
+    void *left = upload(g), *a = copy(g, left, 1);
+    void *right = upload(g), *b = copy(g, right, 2), *early = join(g, left, right, 3);
+    void *both = join(g, a, b, 4), *c = copy(g, both, 5);
+    copy_to(g, early, c, 6);
+    download(g, c);
+    plan_and_bind(g, NULL, NULL);
+    int one = pass_of(g, 1), two = pass_of(g, 2), three = pass_of(g, 3), four = pass_of(g, 4);
+    g_assert_cmpint(g->passes[one].stream, ==, STREAM_MAIN);
+    assert_waits(g, one, 0, -1, -1);
+    g_assert_cmpint(g->passes[two].stream, ==, STREAM_MAIN); /* first to need its picture */
+    assert_waits(g, two, 2, -1, -1);
+    g_assert_cmpint(g->passes[three].stream, ==, STREAM_BRANCH);
+    assert_waits(g, three, 2, -1, -1); /* the first picture's is implied */
+    g_assert_cmpint(g->passes[four].stream, ==, STREAM_MAIN);
+    assert_waits(g, four, -1, -1, -1);
+    assert_waits(g, pass_of(g, 6), -1, -1, three);
+    g_assert_true(g->branched && g->passes[three].awaited && !g->passes[four].awaited);
+    g_assert_cmpint(g->joined, ==, -1);
+    graph_close(&g);
+}
+
+/* The branch goes into a download and nowhere else: the main stream joins it at the end. */
+static void test_left_to_join(void) {
+    struct graph *g = open_list();
+    void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, in, 2), *c = copy(g, a, 3);
+    download(g, b);
+    download(g, c);
+    plan_and_bind(g, NULL, NULL);
+    int two = pass_of(g, 2), three = pass_of(g, 3);
+    g_assert_cmpint(g->passes[two].stream, ==, STREAM_BRANCH);
+    g_assert_cmpint(g->joined, ==, two);
+    g_assert_cmpint(g->passes[three + 1].wait[STREAM_BRANCH], ==, two);
+    g_assert_cmpint(g->passes[three + 2].wait[STREAM_MAIN], ==, three);
+    graph_close(&g);
+}
+
+/* Of the caller's memory: a write waits for readers and writers of another stream, a read for the
+ * writer, and who has waited once waits no more. */
+static void test_hazards(void) {
+    struct graph *g = open_list();
+    uint8_t memory[2][BYTES];
+    graph_import(g, memory[0], BYTES);
+    graph_import(g, memory[1], BYTES);
+    void *in = upload(g), *a = copy(g, in, 1);
+    copy_to(g, in, memory[0], 2);                     /* branch */
+    void *b = copy(g, a, 3);                          /* main */
+    void *read = join(g, memory[0] + 10, b, 4);       /* main: read after write */
+    void *again = join(g, memory[0], read, 5);        /* main: has waited */
+    copy_to(g, memory[0], memory[1], 6);              /* branch: reads beside */
+    copy_to(g, again, memory[0], 7);                  /* main: write after read */
+    copy_to(g, in, memory[1], 8);                     /* branch */
+    copy_to(g, copy(g, memory[0], 9), memory[1], 10); /* main: write after write */
+    plan_and_bind(g, NULL, NULL);
+    static const enum stream streams[] = {STREAM_MAIN, STREAM_BRANCH, STREAM_MAIN, STREAM_MAIN,
+                                          STREAM_MAIN, STREAM_BRANCH, STREAM_MAIN, STREAM_BRANCH,
+                                          STREAM_MAIN, STREAM_MAIN};
+    for (int i = 1; i <= 10; i++)
+        g_assert_cmpint(g->passes[pass_of(g, i)].stream, ==, streams[i - 1]);
+    g_assert_cmpint(g->passes[pass_of(g, 4)].wait[STREAM_BRANCH], ==, pass_of(g, 2));
+    g_assert_cmpint(g->passes[pass_of(g, 5)].wait[STREAM_BRANCH], ==, -1);
+    g_assert_cmpint(g->passes[pass_of(g, 7)].wait[STREAM_BRANCH], ==, pass_of(g, 6));
+    g_assert_cmpint(g->passes[pass_of(g, 10)].wait[STREAM_BRANCH], ==, pass_of(g, 8));
+    g_assert_true(graph_args(g, pass_of(g, 2), 1) != graph_args(g, pass_of(g, 2), 0));
+    const struct grey_args *bound = graph_args(g, pass_of(g, 2), 1);
+    g_assert_true(bound->out == memory[0]); /* stays where it is */
+    g_assert_cmpuint((uintptr_t)bound->source, ==, (uintptr_t)graph_address(g, in, 1));
+    g_assert_cmpint(schedule_races(g), ==, 0);
+    graph_close(&g);
+}
+
+/* ---- many passes */
+
+static void test_many_passes(void) {
+    enum { PASSES = 3000 };
+    struct graph *g = open_list();
+    uint8_t memory[2][BYTES];
+    for (int round = 0; round < 2; round++) { /* the second time in what was taken for the first */
+        graph_clear(g);
+        graph_import(g, memory[0], BYTES);
+        graph_import(g, memory[1], BYTES);
+        for (int i = 0; i < PASSES; i++) {
+            struct icm_args a = {.label = (uint16_t *)memory[i & 1], .parity = i + round};
+            graph_stage(g, STAGE_icm, &a, i, 1);
+        }
+        plan_and_bind(g, NULL, NULL);
+        g_assert_cmpint(g->count, ==, PASSES);
+        for (int i = 0; i < PASSES; i++)
+            for (int slot = 0; slot < MAX_SLOTS; slot++) {
+                const struct icm_args *a = graph_args(g, i, slot);
+                g_assert_true(a->parity == i + round && a->label == (uint16_t *)memory[i & 1]);
+                g_assert_cmpuint((uintptr_t)a % _Alignof(max_align_t), ==, 0);
+            }
+    }
+    graph_close(&g);
+}
+
+/* ---- any list */
+
+enum { LIST_BUFFERS = 120, LIST_PASSES = 45 };
+
+struct list {
+    struct graph *g;
+    uint64_t random;
+    struct list_buffer {
+        void *memory;
+        bool transferred; /* no stage may write to it any more */
+        bool kept;
+    } buffers[LIST_BUFFERS];
+    int count;
+    uint8_t imported[2][BYTES];
+    int max_unit; /* passes that run as one */
+};
+
+static int list_between(struct list *l, int minimum, int maximum) {
+    return minimum + (int)(draw(&l->random) % (uint32_t)(maximum - minimum + 1));
+}
+
+static void *list_add(struct list *l, void *memory, bool transferred) {
+    g_assert_cmpint(l->count, <, LIST_BUFFERS);
+    l->buffers[l->count++] = (struct list_buffer){memory, transferred, false};
+    return memory;
+}
+
+static void *list_new(struct list *l) {
+    return list_add(l, graph_buffer(l->g, (size_t)list_between(l, 1, 5) * 300), false);
+}
+
+static struct list_buffer *list_any(struct list *l) {
+    return &l->buffers[list_between(l, 0, l->count - 1)];
+}
+
+/* One that a stage may write to: a new one or, now and then, one that is there. */
+static void *list_output(struct list *l) {
+    struct list_buffer *b = list_any(l);
+    return b->transferred || list_between(l, 0, 2) ? list_new(l) : b->memory;
+}
+
+static void list_stage(struct list *l, int number) {
+    const void *one = list_any(l)->memory, *two = list_any(l)->memory;
+    if (list_between(l, 0, 3)) {
+        struct check_args a = {.left = one, .right = list_between(l, 0, 1) ? two : NULL};
+        a.out = list_output(l);
+        graph_stage(l->g, STAGE_check, &a, number, 1);
+    } else {
+        struct icm_args a = {.cost = one, .label = list_output(l)}; /* reads it, too */
+        graph_stage(l->g, STAGE_icm, &a, number, 1);
+    }
+}
+
+static void list_describe(struct list *l, uint64_t seed) {
+    graph_clear(l->g);
+    l->random = draw_start(seed);
+    l->count = 0;
+    l->max_unit = list_between(l, 1, 4);
+    for (int i = 0; i < 2; i++) {
+        graph_import(l->g, l->imported[i], BYTES);
+        list_add(l, l->imported[i], false);
+    }
+    list_add(l, upload(l->g), true);
+    for (int i = list_between(l, 1, LIST_PASSES); i > 0; i--) {
+        if (list_between(l, 0, 9) == 0)
+            graph_fence(l->g);
+        if (list_between(l, 0, 12) == 0)
+            list_add(l, upload(l->g), true);
+        list_stage(l, i);
+        struct list_buffer *b = list_any(l);
+        bool imported = b < l->buffers + 2;
+        if (list_between(l, 0, 9) == 0 && !imported && !b->kept) {
+            graph_download(l->g, b->memory, 1, 0, 300);
+            b->transferred = true;
+        } else if (list_between(l, 0, 9) == 0 && !imported && !b->kept && !b->transferred) {
+            graph_keep(l->g, b->memory);
+            b->kept = true;
+            b->transferred = list_between(l, 0, 1); /* or written to again */
+        }
+    }
+}
+
+static int some_as_one(void *context, const struct graph *g, int i) {
+    const struct list *l = context;
+    int count = 1, length = 1 + i % l->max_unit;
+    while (count < length && i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
+           !g->passes[i + count].fenced)
+        count++;
+    return count;
+}
+
+/* ---- what must hold of any list */
+
+/* When a buffer holds something that is still wanted: first and last unit. */
+struct life {
+    int first, last;
+};
+
+/* Buffers that outlive the stages of a frame. */
+enum outlives { OUTLIVES_NOT, OUTLIVES_IMPORTED, OUTLIVES_KEPT, OUTLIVES_TRANSFERRED };
+
+static void find_outliving(const struct list *l, enum outlives outlives[NOTED_BUFFERS]) {
+    memset(outlives, 0, NOTED_BUFFERS * sizeof(*outlives));
+    for (int i = 0; i < l->count; i++)
+        outlives[noted_at(l->buffers[i].memory) - noted] = i < 2                ? OUTLIVES_IMPORTED
+                                                           : l->buffers[i].kept ? OUTLIVES_KEPT
+                                                                                : OUTLIVES_NOT;
+    for (int i = 0; i < l->g->count; i++)
+        if (l->g->passes[i].kind != PASS_STAGE)
+            outlives[noted_at(l->g->passes[i].transfer.buffer) - noted] = OUTLIVES_TRANSFERRED;
+}
+
+/* Of a planned list. */
+static void find_lives(const struct list *l, const enum outlives outlives[NOTED_BUFFERS],
+                       struct life lives[NOTED_BUFFERS]) {
+    struct access accesses[MAX_ACCESSES];
+    for (int i = 0; i < noted_count; i++)
+        lives[i] = (struct life){.first = G_MAXINT, .last = -1};
+    for (int i = 0; i < l->g->count; i++) {
+        int count = accesses_of(l->g, i, accesses), unit = unit_of(l->g, i);
+        for (int k = 0; k < count; k++) {
+            struct life *life = &lives[accesses[k].buffer - noted];
+            life->first = MIN(life->first, unit);
+            life->last = MAX(life->last, unit);
+        }
+    }
+    for (int i = 0; i < noted_count; i++)
+        if (lives[i].last >= 0 && outlives[i]) {
+            lives[i].last = G_MAXINT;
+            lives[i].first = outlives[i] == OUTLIVES_KEPT ? lives[i].first : 0;
+        }
+}
+
+/* Which passes are needed, by number: those of whose outputs one is read later by a needed pass or
+ * outlives the frame's stages. */
+static void find_needed(const struct list *l, bool needed[LIST_PASSES + 1]) {
+    struct access accesses[MAX_ACCESSES];
+    enum outlives outlives[NOTED_BUFFERS];
+    bool wanted[NOTED_BUFFERS];
+    find_outliving(l, outlives);
+    for (int i = 0; i < noted_count; i++)
+        wanted[i] = outlives[i];
+    memset(needed, 0, (LIST_PASSES + 1) * sizeof(*needed));
+    for (int i = l->g->count - 1; i >= 0; i--) {
+        const struct pass *p = &l->g->passes[i];
+        int count = accesses_of(l->g, i, accesses);
+        bool need = p->kind != PASS_STAGE;
+        for (int k = 0; k < count; k++)
+            need |= accesses[k].writes && wanted[accesses[k].buffer - noted];
+        for (int k = 0; k < count; k++)
+            wanted[accesses[k].buffer - noted] |= need && accesses[k].reads;
+        if (p->kind == PASS_STAGE)
+            needed[p->width] = need;
+    }
+}
+
+static void assert_inside(uintptr_t start, uintptr_t end, uintptr_t memory, size_t bytes) {
+    g_assert_cmpuint(start, >=, memory);
+    g_assert_cmpuint(end, <=, memory + bytes);
+    g_assert_cmpuint(start % 256, ==, 0);
+}
+
+/* Buffers that live at the same time lie apart, and each lies in the memory that was asked for. */
+static void assert_memory(const struct list *l) {
+    enum outlives outlives[NOTED_BUFFERS];
+    struct life lives[NOTED_BUFFERS];
+    find_outliving(l, outlives);
+    find_lives(l, outlives, lives);
+    for (int i = 0; i < noted_count; i++) {
+        if (lives[i].first == G_MAXINT || outlives[i] == OUTLIVES_IMPORTED)
+            continue;
+        uintptr_t start = real_address_of(l->g, &noted[i], 0), end = start + noted[i].bytes;
+        uintptr_t other_slot = real_address_of(l->g, &noted[i], 1);
+        if (outlives[i] == OUTLIVES_TRANSFERRED) {
+            assert_inside(start, end, 0x20000000, l->g->slot_bytes);
+            g_assert_cmpuint(other_slot - 0x30000000, ==, start - 0x20000000);
+        } else {
+            assert_inside(start, end, 0x10000000, l->g->arena_bytes);
+            g_assert_cmpuint(other_slot, ==, start);
+        }
+        for (int k = 2; k < i; k++) {
+            uintptr_t other = real_address_of(l->g, &noted[k], 0);
+            bool together = lives[i].first <= lives[k].last && lives[k].first <= lives[i].last;
+            if (lives[k].first != G_MAXINT && together)
+                g_assert_true(end <= other || other + noted[k].bytes <= start);
+        }
+    }
+}
+
+static void test_any_list(void) {
+    static struct list l;
+    long shared = 0, beside = 0, waits = 0;
+    l.g = open_list();
+    for (int round = 0; round < 2000; round++) {
+        bool needed[LIST_PASSES + 1];
+        size_t sum = 0;
+        list_describe(&l, (uint64_t)g_test_rand_int());
+        find_needed(&l, needed);
+        plan_and_bind(l.g, some_as_one, &l);
+        for (int i = 1; i <= LIST_PASSES; i++)
+            g_assert_cmpint(pass_of(l.g, i) >= 0, ==, needed[i]);
+        assert_memory(&l);
+        g_assert_cmpint(schedule_races(l.g), ==, 0);
+        for (int i = 2; i < noted_count; i++)
+            sum += noted[i].bytes;
+        shared += sum > l.g->arena_bytes + l.g->slot_bytes;
+        beside += l.g->branched;
+        for (int i = 0; i < l.g->count; i += l.g->passes[i].unit)
+            waits +=
+                l.g->passes[i].wait[STREAM_BRANCH] >= 0 || l.g->passes[i].wait[STREAM_MAIN] >= 0;
+    }
+    g_test_message("%ld lists share memory, %ld have a branch, %ld waits", shared, beside, waits);
+    g_assert_cmpint(MIN(MIN(shared, beside), waits), >, 200);
+    graph_close(&l.g);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/graph/dead-passes", test_dead_passes);
+    g_test_add_func("/graph/empty-list", test_empty_list);
+    g_test_add_func("/graph/chain-shares", test_chain_shares);
+    g_test_add_func("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later);
+    g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
+    g_test_add_func("/graph/fences", test_fences);
+    g_test_add_func("/graph/branch-and-join", test_branch_and_join);
+    g_test_add_func("/graph/left-to-join", test_left_to_join);
+    g_test_add_func("/graph/hazards", test_hazards);
+    g_test_add_func("/graph/many-passes", test_many_passes);
+    g_test_add_func("/graph/any-list", test_any_list);
+    return g_test_run();
+}

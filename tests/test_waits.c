@@ -1,0 +1,212 @@
+/*
+ * What the stages of a frame wait for: nothing races, and nothing waits in vain. Each wait that
+ * graph_plan() derives for the pipeline is taken out in turn; unless others imply it, the shuffled
+ * backend must then give a wrong result in some order.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/scene.h"
+#include "tests/schedule.h"
+#include "tests/shuffled_backend.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { W = 41, H = 23, LABELS = 12, FRAMES = 3, ORDERS = 40 };
+
+struct setting {
+    const char *path, *assignments;
+    bool rectified;
+};
+
+static const struct setting settings[] = {
+    {"both-views", "lr_check=bp", false},
+    {"both-views-rectified", "lr_check=bp", true},
+    {"one-view", "lr_check=warp speckle_size=20", false},
+    {"one-view-rectified", "lr_check=warp speckle_size=20", true},
+    {"no-check", "lr_check=off median_radius=0 fill=0", false},
+    {"no-check-rectified", "lr_check=off median_radius=0 fill=0", true},
+    {"fast-converging", "lr_check=bp bp_fast_converging=1 bp_iterations=6", true},
+};
+
+/* ---- frames that overlap, with a wait taken out */
+
+/* A unit's wait for a stream; or the join at the end (unit -1), or the branch's wait for the start
+ * of the stages (unit -2). */
+struct wait {
+    int unit, stream;
+};
+
+enum { NO_WAIT = -3, BRANCH_START = -2, JOIN = -1 };
+
+static void take_out(struct graph *g, struct wait wait) {
+    if (wait.unit == BRANCH_START)
+        g->branched = false;
+    else if (wait.unit == JOIN)
+        g->joined = -1;
+    else if (wait.unit >= 0)
+        g->passes[wait.unit].wait[wait.stream] = -1;
+}
+
+static struct params params_of(const struct setting *setting) {
+    struct params p;
+    char why[256];
+    params_default(&p);
+    p.disparity_range = LABELS;
+    p.bp_iterations = 2;
+    p.bp_levels = 3;
+    g_auto(GStrv) words = g_strsplit(setting->assignments, " ", -1);
+    for (char **word = words; *word; word++)
+        g_assert_cmpint(params_assign(&p, *word, why, sizeof(why)), ==, 0);
+    return p;
+}
+
+static void make_maps(const struct setting *setting, struct rectify_map maps[2]) {
+    for (int v = 0; v < 2; v++) {
+        maps[v] = (struct rectify_map){.width = W, .height = H};
+        maps[v].point = setting->rectified ? g_new(struct rectify_point, W * H) : NULL;
+        for (int i = 0; i < W * H && maps[v].point; i++)
+            maps[v].point[i] = (struct rectify_point){32 * (i % W) + 9, 32 * (i / W) + 7};
+    }
+}
+
+static struct stereo *open_on(struct backend *b, const struct setting *setting) {
+    struct rectify_map maps[2];
+    struct params p = params_of(setting);
+    int error;
+    make_maps(setting, maps);
+    struct stereo *s = stereo_open_on(b, W, H, 3, setting->rectified ? maps : NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(stereo_prepare(s, &p), ==, 0);
+    rectify_free(maps);
+    return s;
+}
+
+static guint hash_of(guint hash, const void *data, size_t bytes) {
+    const uint8_t *p = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = hash * 33 + p[i];
+    return hash;
+}
+
+/* Runs FRAMES frames, overlapping where the backend can, and closes the pipeline. */
+static guint run_frames(struct stereo *s, const struct setting *setting) {
+    struct params p = params_of(setting);
+    struct frame_pool *pools[FRAMES];
+    struct frame *f[FRAMES];
+    guint hash = 5381;
+    int finished = 0;
+    for (int i = 0; i < FRAMES; i++)
+        f[i] = scene_frame(&pools[i], W, H, 3, LABELS, (uint32_t)i);
+    for (int i = 0; i < FRAMES; i++) {
+        g_assert_cmpint(stereo_start(s, &p, f[i]), ==, 0);
+        bool may_wait = stereo_overlaps(s) && i + 1 < FRAMES;
+        for (; finished <= i - may_wait; finished++) {
+            g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
+            hash = hash_of(hash, f[finished]->disparity, W * H * sizeof(int16_t));
+            hash = hash_of(hash, f[finished]->confidence, W * H);
+            hash = hash_of(hash, f[finished]->rect_left.data, 3 * W * H);
+            hash = hash_of(hash, f[finished]->rect_right.data, 3 * W * H);
+            hash = hash_of(hash, f[finished]->updated,
+                           sizeof(float) * (size_t)f[finished]->updated_count);
+        }
+    }
+    for (int i = 0; i < FRAMES; i++) {
+        frame_drop(&f[i]);
+        pool_close(&pools[i]);
+    }
+    stereo_close(&s);
+    return hash;
+}
+
+/* Whether an order of the shuffled backend gives other frames without a wait. Stages that read what
+ * is not there yet may fault or never end, so they run in a process of their own, which may do
+ * that. */
+static bool order_goes_wrong(const struct setting *setting, struct wait without, int order,
+                             guint right) {
+    const struct rlimit seconds = {20, 20}; /* of processor time, for some milliseconds */
+    int status;
+    pid_t child = fork();
+    g_assert_cmpint(child, >=, 0);
+    if (child) {
+        g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+        return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    }
+    if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_CPU, &seconds))
+        _exit(0);
+    struct stereo *s = open_on(shuffled_backend_open((uint64_t)order), setting);
+    take_out(s->graph, without);
+    _exit(run_frames(s, setting) != right);
+}
+
+static bool goes_wrong(const struct setting *setting, struct wait without, guint right) {
+    bool wrong = false;
+    for (int order = 0; order < ORDERS && !wrong; order++)
+        wrong = order_goes_wrong(setting, without, order, right);
+    return wrong;
+}
+
+/* ---- each wait */
+
+/* What a wait is for: the pass that waits. */
+static const char *name_of(const struct graph *g, struct wait wait) {
+    if (wait.unit < 0)
+        return wait.unit == JOIN ? "the end of the stages" : "the start of the branch";
+    const struct pass *p = &g->passes[wait.unit];
+    return p->kind == PASS_STAGE ? stage_info(p->stage)->name : "a download";
+}
+
+/* Races where the wait is not implied by others, and then the frames show it. */
+static void check_wait(const struct setting *setting, const struct graph *g, struct wait wait,
+                       bool races, guint right) {
+    static const char *const streams[STREAMS] = {"uploads", "the main stream", "the branch",
+                                                 "downloads"};
+    bool wrong = goes_wrong(setting, wait, right);
+    g_test_message("%s (%d) waits for %s: %s", name_of(g, wait), wait.unit, streams[wait.stream],
+                   races ? "needed" : "implied by others");
+    if (races != wrong)
+        g_error("without that wait %s, but the frames are %s", races ? "units race" : "none race",
+                wrong ? "wrong" : "right in all orders");
+}
+
+static void test_waits(gconstpointer data) {
+    const struct setting *setting = data;
+    int error;
+    struct stereo *plain = open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), setting);
+    guint right = run_frames(plain, setting);
+    struct stereo *s = open_on(shuffled_backend_open(0), setting); /* last: its buffers are noted */
+    struct graph *g = s->graph;
+    g_assert_cmpint(schedule_races(g), ==, 0);
+    g_assert_false(goes_wrong(setting, (struct wait){NO_WAIT, 0}, right));
+    for (int i = 0; i < g->count; i++)
+        for (int t = 0; t < STREAMS; t++) {
+            struct wait wait = {i, t};
+            int unit = g->passes[i].wait[t];
+            if (unit < 0)
+                continue;
+            take_out(g, wait);
+            bool races = schedule_races(g) > 0;
+            g->passes[i].wait[t] = unit;
+            check_wait(setting, g, wait, races, right);
+        }
+    for (int unit = BRANCH_START; unit <= JOIN; unit++) {
+        struct graph was = *g;
+        struct wait wait = {unit, unit == JOIN ? STREAM_BRANCH : STREAM_MAIN};
+        take_out(g, wait);
+        bool races = schedule_races(g) > 0, there = unit == JOIN ? was.joined >= 0 : was.branched;
+        *g = was;
+        if (there)
+            check_wait(setting, g, wait, races, right);
+    }
+    stereo_close(&s);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+        g_autofree char *path = g_strconcat("/waits/", settings[i].path, NULL);
+        g_test_add_data_func(path, &settings[i], test_waits);
+    }
+    return g_test_run();
+}
