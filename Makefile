@@ -6,16 +6,16 @@
 # gets its instruction set and is left out where the compiler is not for x86-64. A test program is
 # tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and the core files
 # only); all of them print TAP.
-# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120") CUDA=0 OPENCV=0 PREFIX DESTDIR
-# V=1 FUZZ_SECONDS.
+# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120"; without it the machine's GPUs, or all
+# where none answers; "all") CUDA=0 OPENCV=0 PREFIX DESTDIR V=1 FUZZ_SECONDS.
 
 VERSION = 0.1.0
 RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev libv4l-dev \
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
-               fonts-dejavu-core libyaml-dev
-CHECK_PACKAGES = $(RUN_PACKAGES) libopencv-calib3d-dev xvfb xauth xdotool clang libclang-rt-dev \
+               fonts-dejavu-core libyaml-dev libopencv-calib3d-dev
+CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang libclang-rt-dev \
                  clang-format clang-tidy cppcheck mandoc desktop-file-utils
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
@@ -54,14 +54,22 @@ PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 HAVE_CUDA := $(if $(filter-out 0,$(CUDA)),$(NVCC))
 ifneq ($(HAVE_CUDA),)
-CHECK_ARCH = $(CUDA_ARCH)
+KNOWN_ARCH := $(shell $(NVCC) --list-gpu-code | grep -x 'sm_[0-9]*' | sort -V)
 ifndef CUDA_ARCH
+# The machine's GPUs; one that is newer than nvcc compiles the newest code of all when it runs.
+CUDA_ARCH := $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
+               2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p' | sort -uV)
+CUDA_ARCH := $(if $(filter-out $(KNOWN_ARCH),$(CUDA_ARCH)),all,$(or $(CUDA_ARCH),all))
+endif
+ifeq ($(CUDA_ARCH),all)
 # What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
-CUDA_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell $(NVCC) --list-gpu-code | \
-               grep -x 'sm_[0-9]*' | sort -V | awk -F_ '$$2 >= 75'))
+override CUDA_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell \
+                        printf '%s\n' $(KNOWN_ARCH) | awk -F_ '$$2 >= 75'))
 # `make check` compiles the CUDA backend and has no GPU to run it on: the oldest, the newest and one
 # between take less than half the time, and find what the others would.
 CHECK_ARCH := $(filter $(firstword $(CUDA_ARCH)) sm_90 $(lastword $(CUDA_ARCH)),$(CUDA_ARCH))
+else
+CHECK_ARCH := $(CUDA_ARCH)
 endif
 SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
 GENCODE = $(foreach a,$(SMS),-gencode arch=compute_$a,code=sm_$a) \
@@ -195,7 +203,7 @@ $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD
 # ---- what people run
 
 run: deps
-	$(SUB) all
+	$(SUB) $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc)) all
 	@if [ -n "$$DISPLAY" ]; then $(BUILD)/livestereo; \
 	else $(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png; fi
 
