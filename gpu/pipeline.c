@@ -21,6 +21,10 @@ struct view {
     const uint8_t *edges[MAX_LEVELS];
 };
 
+int pipeline_match_channels(const struct params *params, int channels) {
+    return params->cost_color ? channels : 1;
+}
+
 static size_t pixels_of(const struct pipeline *p) {
     return (size_t)p->width * (size_t)p->height;
 }
@@ -155,20 +159,20 @@ static struct view prepare(struct graph *g, const struct pipeline *p, int side) 
 
 static const uint8_t *match(struct graph *g, const struct pipeline *p, struct grid grid,
                             const struct view *reference, const struct view *target) {
-    int kind = p->params.data_cost, color = p->params.cost_color && p->channels > 1;
+    int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
     bool difference = kind != DATA_COST_CENSUS,
          census = kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS;
     struct cost_args a = {.grid = grid,
                           .lut = p->lut,
                           .census_lut = p->census_lut,
                           .cost = graph_buffer(g, grid_volume(&grid)),
-                          .channels = color ? p->channels : 1,
+                          .channels = channels,
                           .kind = kind,
                           .sign = reference->side == LEFT_SIDE ? 1 : -1,
                           .outside = p->scaling.outside};
     if (difference) {
-        a.reference = color ? reference->matched : reference->grey;
-        a.target = color ? target->matched : target->grey;
+        a.reference = channels > 1 ? reference->matched : reference->grey;
+        a.target = channels > 1 ? target->matched : target->grey;
     }
     if (census) {
         a.census_reference = reference->census;

@@ -41,6 +41,9 @@ struct pipeline_result {
     const uint8_t *message[DIRECTIONS]; /* struct label_map's */
 };
 
+/* Channels of the pictures that are compared: 1, or the pictures' own. */
+int pipeline_match_channels(const struct params *params, int channels);
+
 /* Whether the picture of a side (0 left, 1 right) is resampled. */
 bool pipeline_is_remapped(const struct pipeline *p, int side);
 

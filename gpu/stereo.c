@@ -143,7 +143,8 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
     s->described = false;
     s->pipeline.params = *params;
     s->pipeline.in_parts = s->backend->slots > 1;
-    scaling_make(&s->pipeline.scaling, params, params->cost_color ? s->pipeline.channels : 1);
+    scaling_make(&s->pipeline.scaling, params,
+                 pipeline_match_channels(params, s->pipeline.channels));
     int error = copy_tables(s);
     if (!error)
         error = describe(s);
