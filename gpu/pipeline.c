@@ -15,14 +15,14 @@ struct view {
     int side;
     const uint8_t *image;   /* rectified */
     const uint8_t *matched; /* what is compared: smoothed where that is on */
-    const uint8_t *grey;
+    const uint8_t *grey;    /* of matched, or what matching_input makes of that */
     const uint64_t *census;
     const struct arms *arms;
     const uint8_t *edges[MAX_LEVELS];
 };
 
 int pipeline_match_channels(const struct params *params, int channels) {
-    return params->cost_color ? channels : 1;
+    return params->cost_color && params->matching_input == MATCHING_INPUT_PICTURE ? channels : 1;
 }
 
 static size_t pixels_of(const struct pipeline *p) {
@@ -93,6 +93,19 @@ static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const
     return grey;
 }
 
+static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
+                                     const uint8_t *grey) {
+    if (p->params.matching_input == MATCHING_INPUT_PICTURE)
+        return grey;
+    struct sobel_args a = {.grey = grey,
+                           .out = graph_buffer(g, pixels_of(p)),
+                           .width = p->width,
+                           .height = p->height,
+                           .magnitude = p->params.matching_input == MATCHING_INPUT_SOBEL};
+    graph_stage(g, STAGE_sobel, &a, p->width, p->height);
+    return a.out;
+}
+
 static const uint64_t *census_transform(struct graph *g, const struct pipeline *p,
                                         const uint8_t *grey) {
     uint64_t *census = graph_buffer(g, pixels_of(p) * sizeof(*census));
@@ -147,7 +160,7 @@ static struct view prepare(struct graph *g, const struct pipeline *p, int side) 
     v.image = rectify(g, p, side, upload(g, p, side));
     begin_group(g, side, TIME_SMOOTH);
     v.matched = smooth(g, p, v.image);
-    v.grey = make_grey(g, p, v.matched);
+    v.grey = matching_input(g, p, make_grey(g, p, v.matched));
     v.census = census_transform(g, p, v.grey);
     v.arms = find_arms(g, p, v.image);
     if (has_edge_classes(p))

@@ -125,6 +125,14 @@ static inline void case_smooth_y(struct pass_case *c) {
     case_add_pass(c, STAGE_smooth_y, &a, w, h);
 }
 
+static inline void case_sobel(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct sobel_args a = {.width = w, .height = h, .magnitude = case_between(c, 0, 1)};
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_sobel, &a, w, h);
+}
+
 static inline void case_census(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct census_args a = {.width = w, .height = h};

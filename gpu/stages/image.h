@@ -1,5 +1,6 @@
 /*
- * Stages on pictures: remap, grey, Gaussian smoothing, census, cross arms, edge classes.
+ * Stages on pictures: remap, grey, Gaussian smoothing, Sobel derivatives, census, cross arms, edge
+ * classes.
  * Pictures are rows without gaps, channels side by side; outside a picture its border repeats.
  * SPDX-License-Identifier: MIT
  */
@@ -109,6 +110,26 @@ STAGE void stage_smooth_y(const struct smooth_y_args *a, int x, int y) {
                                                column[stage_min(y + k, a->height - 1) * step]);
         a->out[y * step + (size_t)x * a->channels + c] = (uint8_t)((sum + (1u << 21)) >> 22);
     }
+}
+
+/* 3x3 Sobel derivatives of a grey picture: 128 + gx / 4, or (|gx| + |gy|) / 4; cut to 8 bits. */
+struct sobel_args {
+    const uint8_t *grey;
+    uint8_t *out;
+    int width, height;
+    int magnitude; /* of both derivatives, else that along x */
+};
+
+STAGE void stage_sobel(const struct sobel_args *a, int x, int y) {
+    const uint8_t *above = a->grey + (size_t)stage_max(y - 1, 0) * a->width;
+    const uint8_t *row = a->grey + (size_t)y * a->width;
+    const uint8_t *below = a->grey + (size_t)stage_min(y + 1, a->height - 1) * a->width;
+    int left = stage_max(x - 1, 0), right = stage_min(x + 1, a->width - 1);
+    int gx = above[right] - above[left] + 2 * (row[right] - row[left]) + below[right] - below[left];
+    int gy = below[left] - above[left] + 2 * (below[x] - above[x]) + below[right] - above[right];
+    int value =
+        a->magnitude ? divide_round(stage_abs(gx) + stage_abs(gy), 4) : 128 + divide_round(gx, 4);
+    a->out[(size_t)y * a->width + x] = (uint8_t)stage_clamp(value, 0, 255);
 }
 
 /* Census transform (Zabih, Woodfill 1994) over 9x7: bit set where the neighbour is darker, 62

@@ -1,0 +1,81 @@
+/*
+ * What matching_input compares: each image against its definition, and blind to an offset between
+ * the cameras. Single thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stages/stages.h"
+#include "tests/scene.h"
+
+#include <glib.h>
+#include <math.h>
+
+enum { W = 40, H = 30, L = 12 };
+
+static int at(const uint8_t *image, int x, int y) {
+    return image[CLAMP(y, 0, H - 1) * W + CLAMP(x, 0, W - 1)];
+}
+
+static void test_sobel(void) {
+    static const int kernel[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
+    uint8_t grey[W * H], out[W * H];
+    for (int i = 0; i < W * H; i++)
+        grey[i] = (uint8_t)g_test_rand_int_range(0, 256);
+    for (int magnitude = 0; magnitude < 2; magnitude++) {
+        struct sobel_args a = {grey, out, W, H, magnitude};
+        for (int i = 0; i < W * H; i++) {
+            double gx = 0, gy = 0;
+            for (int k = 0; k < 9; k++) {
+                int v = at(grey, i % W + k % 3 - 1, i / W + k / 3 - 1);
+                gx += kernel[k / 3][k % 3] * v;
+                gy += kernel[k % 3][k / 3] * v;
+            }
+            double want = magnitude ? (fabs(gx) + fabs(gy)) / 4 : 128 + round(gx / 4);
+            stage_sobel(&a, i % W, i / W);
+            g_assert_cmpint(out[i], ==, (int)CLAMP(round(want), 0, 255));
+        }
+    }
+}
+
+/* The map of a scene whose right picture is offset grey levels brighter. */
+static void run(const char *input, int offset, int16_t map[W * H]) {
+    int error;
+    char why[256];
+    struct params p;
+    params_default(&p);
+    p.disparity_range = L;
+    p.data_cost = DATA_COST_AD;
+    g_assert_cmpint(params_set(&p, "matching_input", input, why, sizeof(why)), ==, 0);
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 3, L, 1);
+    for (int i = 0; i < 3 * W * H; i++) { /* the sum stays within 8 bits */
+        f->left.data[i] = (uint8_t)(f->left.data[i] / 2);
+        f->right.data[i] = (uint8_t)(f->right.data[i] / 2 + offset);
+    }
+    struct stereo *s =
+        stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+    memcpy(map, f->disparity, W * H * sizeof(*map));
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+static void test_offset(void) {
+    const struct param_info *info = param_find("matching_input");
+    char **inputs = g_strsplit(info->choices, "|", -1);
+    for (int i = 0; inputs[i]; i++) {
+        int16_t one[W * H], two[W * H];
+        run(inputs[i], 0, one);
+        run(inputs[i], 40, two);
+        g_assert_cmpint(memcmp(one, two, sizeof(one)) != 0, ==, i == MATCHING_INPUT_PICTURE);
+    }
+    g_strfreev(inputs);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/matching-input/sobel", test_sobel);
+    g_test_add_func("/matching-input/offset", test_offset);
+    return g_test_run();
+}
