@@ -72,18 +72,22 @@ static const uint8_t *rectify(struct graph *g, const struct pipeline *p, int sid
     return a.out;
 }
 
-static const uint8_t *smooth(struct graph *g, const struct pipeline *p, const uint8_t *image) {
-    size_t samples = pixels_of(p) * (size_t)p->channels;
-    if (p->params.smooth_sigma <= 0)
-        return image;
-    struct taps taps = scaling_taps(p->params.smooth_sigma);
+/* A separable kernel over a picture. */
+static const uint8_t *convolve(struct graph *g, const struct pipeline *p, const uint8_t *image,
+                               int channels, struct taps taps) {
+    size_t samples = pixels_of(p) * (size_t)channels;
     uint16_t *rows = graph_buffer(g, samples * sizeof(*rows));
     uint8_t *out = graph_buffer(g, samples);
-    struct smooth_x_args x = {image, rows, p->width, p->channels, taps};
-    struct smooth_y_args y = {rows, out, p->width, p->height, p->channels, taps};
+    struct smooth_x_args x = {image, rows, p->width, channels, taps};
+    struct smooth_y_args y = {rows, out, p->width, p->height, channels, taps};
     graph_stage(g, STAGE_smooth_x, &x, p->width, p->height);
     graph_stage(g, STAGE_smooth_y, &y, p->width, p->height);
     return out;
+}
+
+static const uint8_t *smooth(struct graph *g, const struct pipeline *p, const uint8_t *image) {
+    double sigma = p->params.smooth_sigma;
+    return sigma > 0 ? convolve(g, p, image, p->channels, scaling_taps(sigma)) : image;
 }
 
 static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const uint8_t *image) {
@@ -93,10 +97,8 @@ static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const
     return grey;
 }
 
-static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
-                                     const uint8_t *grey) {
-    if (p->params.matching_input == MATCHING_INPUT_PICTURE)
-        return grey;
+static const uint8_t *differentiate(struct graph *g, const struct pipeline *p,
+                                    const uint8_t *grey) {
     struct sobel_args a = {.grey = grey,
                            .out = graph_buffer(g, pixels_of(p)),
                            .width = p->width,
@@ -104,6 +106,32 @@ static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
                            .magnitude = p->params.matching_input == MATCHING_INPUT_SOBEL};
     graph_stage(g, STAGE_sobel, &a, p->width, p->height);
     return a.out;
+}
+
+static const uint8_t *subtract_smoothed(struct graph *g, const struct pipeline *p,
+                                        const uint8_t *grey, struct taps taps) {
+    struct residual_args a = {.grey = grey,
+                              .smoothed = convolve(g, p, grey, 1, taps),
+                              .out = graph_buffer(g, pixels_of(p)),
+                              .width = p->width};
+    graph_stage(g, STAGE_residual, &a, p->width, p->height);
+    return a.out;
+}
+
+static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
+                                     const uint8_t *grey) {
+    int radius = p->params.residual_radius;
+    switch (p->params.matching_input) {
+    case MATCHING_INPUT_SOBEL_X:
+    case MATCHING_INPUT_SOBEL:
+        return differentiate(g, p, grey);
+    case MATCHING_INPUT_RESIDUAL_MEAN:
+        return subtract_smoothed(g, p, grey, scaling_mean_taps(radius));
+    case MATCHING_INPUT_RESIDUAL_GAUSS:
+        return subtract_smoothed(g, p, grey, scaling_taps(radius / 2.0));
+    default:
+        return grey;
+    }
 }
 
 static const uint64_t *census_transform(struct graph *g, const struct pipeline *p,

@@ -80,19 +80,33 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
         s->median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
 }
 
-struct taps scaling_taps(double sigma) {
-    struct taps taps = {.radius = (int)ceil(3 * sigma)};
-    assert(taps.radius < MAX_TAPS);
-    double sum = 0;
-    for (int k = -taps.radius; k <= taps.radius; k++)
-        sum += exp(-k * k / (2 * sigma * sigma));
+/* The centre takes what rounding leaves over. */
+static struct taps make_taps(int radius, const double *weight, double sum) {
+    struct taps taps = {.radius = radius};
     int rest = 1 << 14;
-    for (int k = 1; k <= taps.radius; k++) {
-        taps.q14[k] = (int16_t)lround(exp(-k * k / (2 * sigma * sigma)) / sum * (1 << 14));
+    for (int k = 1; k <= radius; k++) {
+        taps.q14[k] = (int16_t)lround(weight[k] / sum * (1 << 14));
         rest -= 2 * taps.q14[k];
     }
     taps.q14[0] = (int16_t)rest;
     return taps;
+}
+
+struct taps scaling_taps(double sigma) {
+    int radius = (int)ceil(3 * sigma);
+    double weight[MAX_TAPS], sum = 1;
+    assert(radius < MAX_TAPS);
+    for (int k = 1; k <= radius; k++)
+        sum += 2 * (weight[k] = exp(-k * k / (2 * sigma * sigma)));
+    return make_taps(radius, weight, sum);
+}
+
+struct taps scaling_mean_taps(int radius) {
+    double weight[MAX_TAPS];
+    assert(radius < MAX_TAPS);
+    for (int k = 1; k <= radius; k++)
+        weight[k] = 1;
+    return make_taps(radius, weight, 2 * radius + 1);
 }
 
 int scaling_iterations(const struct params *p, int level) {

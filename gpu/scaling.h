@@ -26,6 +26,9 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
 /* Gaussian of sigma px as Q14 taps that sum to 1 << 14; radius ceil(3 sigma). */
 struct taps scaling_taps(double sigma);
 
+/* The mean over 2 * radius + 1 px, likewise. */
+struct taps scaling_mean_taps(int radius);
+
 /* Half-steps at a level, 0 the finest. */
 int scaling_iterations(const struct params *p, int level);
 

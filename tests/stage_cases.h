@@ -133,6 +133,15 @@ static inline void case_sobel(struct pass_case *c) {
     case_add_pass(c, STAGE_sobel, &a, w, h);
 }
 
+static inline void case_residual(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct residual_args a = {.width = w};
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.smoothed = case_bytes(c, w, h, 1, 255);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_residual, &a, w, h);
+}
+
 static inline void case_census(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct census_args a = {.width = w, .height = h};

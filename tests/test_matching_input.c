@@ -36,6 +36,38 @@ static void test_sobel(void) {
     }
 }
 
+/* Grey less the mean of a square, and less a Gaussian, from the taps that the pipeline takes. */
+static void test_residual(void) {
+    uint8_t grey[W * H], smoothed[W * H], out[W * H];
+    uint16_t between[W * H];
+    for (int i = 0; i < W * H; i++)
+        grey[i] = (uint8_t)g_test_rand_int_range(0, 256);
+    for (int radius = 1; radius <= 8; radius++)
+        for (int gauss = 0; gauss < 2; gauss++) {
+            double sigma = radius / 2.0;
+            struct taps taps = gauss ? scaling_taps(sigma) : scaling_mean_taps(radius);
+            struct smooth_x_args x = {grey, between, W, 1, taps};
+            struct smooth_y_args y = {between, smoothed, W, H, 1, taps};
+            struct residual_args a = {grey, smoothed, out, W};
+            for (int i = 0; i < W * H; i++)
+                stage_smooth_x(&x, i % W, i / W);
+            for (int i = 0; i < W * H; i++) {
+                double sum = 0, weights = 0;
+                int reach = gauss ? (int)ceil(3 * sigma) : radius;
+                for (int dy = -reach; dy <= reach; dy++)
+                    for (int dx = -reach; dx <= reach; dx++) {
+                        double w = gauss ? exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) : 1;
+                        sum += w * at(grey, i % W + dx, i / W + dy);
+                        weights += w;
+                    }
+                stage_smooth_y(&y, i % W, i / W);
+                stage_residual(&a, i % W, i / W);
+                g_assert_cmpfloat(fabs(out[i] - CLAMP(128 + grey[i] - sum / weights, 0, 255)), <=,
+                                  0.6);
+            }
+        }
+}
+
 /* The map of a scene whose right picture is offset grey levels brighter. */
 static void run(const char *input, int offset, int16_t map[W * H]) {
     int error;
@@ -76,6 +108,7 @@ static void test_offset(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/matching-input/sobel", test_sobel);
+    g_test_add_func("/matching-input/residual", test_residual);
     g_test_add_func("/matching-input/offset", test_offset);
     return g_test_run();
 }

@@ -1,6 +1,6 @@
 /*
- * Stages on pictures: remap, grey, Gaussian smoothing, Sobel derivatives, census, cross arms, edge
- * classes.
+ * Stages on pictures: remap, grey, Gaussian smoothing, Sobel derivatives, residuals, census, cross
+ * arms, edge classes.
  * Pictures are rows without gaps, channels side by side; outside a picture its border repeats.
  * SPDX-License-Identifier: MIT
  */
@@ -67,7 +67,7 @@ STAGE void stage_grey(const struct grey_args *a, int x, int y) {
         a->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
 }
 
-/* Separable Gaussian, first along rows to Q8, then along columns back to 8 bits. */
+/* Separable kernel, first along rows to Q8, then along columns back to 8 bits. */
 enum { MAX_TAPS = 13 }; /* radius 12: three sigma of 4 px */
 
 struct taps {
@@ -130,6 +130,18 @@ STAGE void stage_sobel(const struct sobel_args *a, int x, int y) {
     int value =
         a->magnitude ? divide_round(stage_abs(gx) + stage_abs(gy), 4) : 128 + divide_round(gx, 4);
     a->out[(size_t)y * a->width + x] = (uint8_t)stage_clamp(value, 0, 255);
+}
+
+/* 128 + grey - smoothed, cut to 8 bits. */
+struct residual_args {
+    const uint8_t *grey, *smoothed;
+    uint8_t *out;
+    int width;
+};
+
+STAGE void stage_residual(const struct residual_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    a->out[i] = (uint8_t)stage_clamp(128 + a->grey[i] - a->smoothed[i], 0, 255);
 }
 
 /* Census transform (Zabih, Woodfill 1994) over 9x7: bit set where the neighbour is darker, 62
