@@ -7,6 +7,7 @@
 #include "app/rig_options.h"
 #include "app/dataset.h"
 #include "app/eval_report.h"
+#include "app/impose.h"
 #include "app/visualize.h"
 #include "image/picture.h"
 #include "config/log.h"
@@ -22,7 +23,9 @@ struct eval {
     struct params params;
     gboolean json;
     int repeat;
-    char *folder; /* for pictures, or NULL */
+    char *folder;  /* for pictures, or NULL */
+    char *imposed; /* --impose, or NULL */
+    struct impose impose;
     GArray *results;
 };
 
@@ -147,6 +150,8 @@ static int run_folder(struct eval *eval, const char *folder) {
             code = EXIT_SOURCE;
             continue;
         }
+        if (eval->imposed)
+            impose_apply(&eval->impose, &pair.right);
         struct eval_result result = {0};
         int pair_code = run_pair(eval, &pair, &result);
         result.name = g_steal_pointer(&pair.name);
@@ -181,6 +186,8 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
                                      : "--repeat must be at least 1");
         return EXIT_USAGE;
     }
+    if (eval->imposed && impose_parse(eval->imposed, &eval->impose) != 0)
+        return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
         log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
         return EXIT_RUN_FAILED;
@@ -197,6 +204,10 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
 int cmd_eval(int argc, char **argv) {
     struct eval eval = {.repeat = 1};
     const GOptionEntry entries[] = {
+        {"impose", 0, 0, G_OPTION_ARG_STRING, &eval.imposed,
+         "Change the right picture as another camera would: gain=G,offset=O,vignette=V,gamma=E,"
+         "noise=SIGMA",
+         "KEY=VALUE,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
         RIG_WHOLE_ENTRIES(&eval.rig),
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
@@ -226,6 +237,7 @@ int cmd_eval(int argc, char **argv) {
     if (code == GO_ON)
         code = check_and_run(&eval, argc - 1, argv + 1);
     g_free(eval.folder);
+    g_free(eval.imposed);
     rig_options_free(&eval.rig);
     options_free(&eval.common);
     return code;

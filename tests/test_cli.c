@@ -183,6 +183,10 @@ static void test_usage(void *fixture, const void *data) {
     expect_error(2, "-o", "batch %s", folder);
     expect_error(2, "jpeg", "batch %s -o %s/out --save disp16,jpeg", folder, folder);
     expect_error(2, "DIR", "eval");
+    expect_error(2, "brightness", "eval --impose gain=1.3,brightness=2 %s", folder);
+    expect_error(2, "gain needs a number", "eval --impose gain=much %s", folder);
+    expect_error(2, "gamma needs a number", "eval --impose gamma=0 %s", folder);
+    expect_error(2, "offset needs a number", "eval --impose offset %s", folder);
     expect_error(2, "--repeat", "eval --repeat 0 %s", folder);
     g_assert_false(exists("out"));
 }

@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/dataset.h"
+#include "app/impose.h"
 #include "app/metrics.h"
 #include "image/picture.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <math.h>
+#include <string.h>
 
 #define U DISPARITY_UNKNOWN
 
@@ -66,6 +68,47 @@ static void test_quantile(void) {
     g_assert_cmpfloat(quantile(even, 4, 1), ==, 8);
     g_assert_cmpfloat(quantile(one, 1, 0.95), ==, 7);
     g_assert_true(isnan(quantile(one, 0, 0.5)));
+}
+
+static void impose(const char *text, struct image *image, const uint8_t *from) {
+    struct impose changes;
+    g_assert_cmpint(impose_parse(text, &changes), ==, 0);
+    memcpy(image->data, from, image_bytes(image));
+    impose_apply(&changes, image);
+}
+
+static void test_impose(void) {
+    enum { W = 101, H = 61, MIDDLE = H / 2 * W + W / 2 };
+    static uint8_t from[W * H], data[W * H];
+    struct image image = {data, W, H, 1};
+    for (int i = 0; i < W * H; i++)
+        from[i] = (uint8_t)(i % 251);
+    impose("gain=1", &image, from);
+    g_assert_cmpmem(data, sizeof(data), from, sizeof(from));
+    impose("gain=1.3,offset=10", &image, from);
+    for (int i = 0; i < W * H; i++)
+        g_assert_cmpint(data[i], ==, MIN((int)floor(1.3 * from[i] + 10.5), 255));
+    impose("offset=-20,gamma=2", &image, from);
+    for (int i = 0; i < W * H; i++)
+        g_assert_cmpint(data[i], ==, MAX((int)floor(from[i] * from[i] / 255.0 - 19.5), 0));
+    impose("vignette=0.4", &image, from);
+    g_assert_cmpint(data[MIDDLE], ==, from[MIDDLE]);
+    g_assert_cmpint(data[W - 1], ==, (int)floor(0.6 * from[W - 1] + 0.5));
+    g_assert_cmpint(data[W / 2], ==, (int)floor(0.8 * from[W / 2] + 0.5)); /* above the middle */
+
+    memset(from, 128, sizeof(from));
+    double sum = 0, squares = 0;
+    impose("noise=5", &image, from);
+    for (int i = 0; i < W * H; i++) {
+        sum += data[i] - 128;
+        squares += (data[i] - 128) * (data[i] - 128);
+    }
+    g_assert_cmpfloat(fabs(sum / (W * H)), <, 0.3);
+    g_assert_cmpfloat(fabs(sqrt(squares / (W * H)) - 5), <, 0.2);
+    uint8_t *before = g_memdup2(data, sizeof(data));
+    impose("noise=5", &image, from);
+    g_assert_cmpmem(data, sizeof(data), before, sizeof(data)); /* the same each time */
+    g_free(before);
 }
 
 static void write_picture(const char *folder, const char *name, int width, uint8_t value) {
@@ -135,6 +178,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eval/mask", test_mask);
     g_test_add_func("/eval/nothing-scored", test_nothing_scored);
     g_test_add_func("/eval/quantile", test_quantile);
+    g_test_add_func("/eval/impose", test_impose);
     g_test_add_func("/eval/folder", test_folder);
     return g_test_run();
 }
