@@ -4,9 +4,9 @@
 #include "app/batch_output.h"
 
 #include "app/metrics.h"
+#include "app/points.h"
 #include "app/visualize.h"
 #include "image/picture.h"
-#include "image/ply.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -112,8 +112,6 @@ static char *choose_stem(struct batch_output *output, long index) {
     return g_strdup(stem);
 }
 
-#define PLY_FARTHEST 100.0 /* metres; what is beyond is noise in a cloud */
-
 static int write_depth16(const char *path, const struct depth_geometry *g,
                          const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
@@ -121,25 +119,6 @@ static int write_depth16(const char *path, const struct depth_geometry *g,
     depth_map_mm(g, frame->disparity, width, height, mm);
     int error = picture_write16(path, mm, width, height);
     g_free(mm);
-    return error;
-}
-
-static int write_ply(const char *path, const struct depth_geometry *g, const struct frame *frame) {
-    const struct image *im = &frame->rect_left;
-    struct ply_point *points = g_new(struct ply_point, (size_t)im->width * (size_t)im->height);
-    size_t count = 0;
-    for (int y = 0; y < im->height; y++)
-        for (int x = 0; x < im->width; x++) {
-            size_t i = (size_t)y * (size_t)im->width + (size_t)x;
-            if (depth_point(g, x, y, frame->disparity[i], PLY_FARTHEST, points[count].xyz))
-                continue;
-            for (int c = 0; c < 3; c++)
-                points[count].rgb[c] =
-                    im->data[i * (size_t)im->channels + (size_t)(c % im->channels)];
-            count++;
-        }
-    int error = ply_write(path, points, count, "metres");
-    g_free(points);
     return error;
 }
 
@@ -160,7 +139,7 @@ static int write_files(struct batch_output *output, const char *stem, const stru
     }
     if (!error && (output->kinds & SAVE_PLY)) {
         g_autofree char *path = g_strdup_printf("%s/%s.ply", output->folder, stem);
-        error = write_ply(path, &output->geometry, frame);
+        error = points_write(path, frame, &output->geometry);
     }
     if (!error && (output->kinds & SAVE_COLOR)) {
         g_autofree char *path = g_strdup_printf("%s/%s_color.png", output->folder, stem);

@@ -3,14 +3,12 @@
  */
 #include "app/view/export.h"
 
+#include "app/points.h"
 #include "app/visualize.h"
 #include "config/log.h"
 #include "image/picture.h"
-#include "image/ply.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum ending { WINDOW, LEFT, RIGHT, DISP16, DISP_PFM, COLOR, POINTS, ENDINGS };
@@ -105,44 +103,9 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
     report(screen, error, base, "-*.png and .pfm");
 }
 
-/* ---- points */
-
-/* The rig's geometry, or one in baselines with the width as focal length. */
-static struct depth_geometry points_geometry(const struct rig_use *rig, int width, int height) {
-    if (rig_use_is_metric(rig))
-        return rig->geometry;
-    return (struct depth_geometry){
-        .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .baseline = 1};
-}
-
-static int write_points(const char *path, const struct frame *frame, const struct rig_use *rig) {
-    const struct image *left = &frame->rect_left;
-    struct depth_geometry geometry = points_geometry(rig, left->width, left->height);
-    size_t pixels = (size_t)left->width * (size_t)left->height, count = 0;
-    struct ply_point *points = malloc(pixels * sizeof(*points));
-    if (!points) {
-        log_error(path, "out of memory");
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < pixels; i++) {
-        int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
-        struct ply_point *point = &points[count];
-        if (frame->disparity[i] == DISPARITY_UNKNOWN ||
-            depth_point(&geometry, x, y, frame->disparity[i], INFINITY, point->xyz) != 0)
-            continue;
-        for (int c = 0; c < 3; c++)
-            point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
-        count++;
-    }
-    const char *unit = rig_use_is_metric(rig) ? "metres" : "baselines, not calibrated";
-    int error = ply_write(path, points, count, unit);
-    free(points);
-    return error;
-}
-
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    struct screen *screen) {
     g_autofree char *base = make_base(folder);
     g_autofree char *path = base ? g_strconcat(base, endings[POINTS], NULL) : NULL;
-    report(screen, path ? write_points(path, frame, rig) : -EIO, base, endings[POINTS]);
+    report(screen, path ? points_write(path, frame, &rig->geometry) : -EIO, base, endings[POINTS]);
 }

@@ -1,0 +1,44 @@
+/*
+ * The function of app/points.h. SPDX-License-Identifier: MIT
+ */
+#include "app/points.h"
+
+#include "config/log.h"
+#include "image/ply.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* The rig's geometry, or one in baselines with the width as focal length. */
+static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, int width,
+                                              int height) {
+    if (g->metric)
+        return *g;
+    return (struct depth_geometry){
+        .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .baseline = 1};
+}
+
+int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
+    const struct image *left = &frame->rect_left;
+    const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
+    double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
+    size_t pixels = (size_t)left->width * (size_t)left->height, count = 0;
+    struct ply_point *points = malloc(pixels * sizeof(*points));
+    if (!points) {
+        log_error(path, "out of memory for %zu points", pixels);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < pixels; i++) {
+        int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
+        struct ply_point *point = &points[count];
+        if (depth_point(&geometry, x, y, frame->disparity[i], farthest, point->xyz) != 0)
+            continue;
+        for (int c = 0; c < 3; c++)
+            point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
+        count++;
+    }
+    int error = ply_write(path, points, count, g->metric ? "metres" : "baselines, not calibrated");
+    free(points);
+    return error;
+}
