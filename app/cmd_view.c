@@ -81,22 +81,22 @@ static int check_options(const struct view_options *o) {
 
 /* ---- what is remembered; a screenshot neither depends on it nor changes it */
 
-static void load_session(struct viewer *v) {
-    struct session session = {.text_scale = 1, .statistics = v->options->stats};
-    if (!v->options->screenshot)
-        session_load(&session);
-    v->display.settings.colormap = session.colormap;
-    v->screen.text_scale = session.text_scale;
-    v->visible[PART_STATISTICS] = session.statistics;
-    g_strlcpy(v->presets.name, session.preset, sizeof(v->presets.name));
+static void take_session(struct viewer *v) {
+    const struct session *session = &v->remembered;
+    v->display.settings.colormap = session->colormap;
+    v->screen.text_scale = session->text_scale;
+    v->visible[PART_STATISTICS] = session->statistics || v->options->stats;
+    g_strlcpy(v->presets.name, session->preset, sizeof(v->presets.name));
 }
 
-static void save_session(const struct viewer *v) {
+/* How the viewer looks and is set now. */
+static struct session session_now(const struct viewer *v) {
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
-                              .statistics = v->visible[PART_STATISTICS]};
+                              .statistics = v->visible[PART_STATISTICS],
+                              .params = v->settings.params};
     g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
-    session_save(&session, &v->settings.params);
+    return session;
 }
 
 /* ---- the parts of the viewer; each opens with GO_ON, or an exit code after a log line */
@@ -195,10 +195,11 @@ static int open_live(struct viewer *v) {
 /* ---- the viewer */
 
 static void init_viewer(struct viewer *v, const struct view_options *o, const struct params *params,
-                        struct source *source) {
+                        const struct session *remembered, struct source *source) {
     double rate = o->rate > 0 ? o->rate : source->rate;
     v->options = o;
     v->settings.params = *params;
+    v->remembered = *remembered;
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
     display_init(&v->display);
     playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
@@ -211,7 +212,7 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
                                                     open_output, open_live};
     const struct view_options *o = v->options;
     struct params *params = &v->settings.params;
-    load_session(v);
+    take_session(v);
     if (o->remembered && !options_set(common, "disparity_range") &&
         params->disparity_range >= v->playback.source->width) /* of a larger picture */
         params->disparity_range = MAX(2, v->playback.source->width / 2);
@@ -243,9 +244,12 @@ static void print_report(struct viewer *v) {
 
 static int run_viewer(struct viewer *v) {
     bool screenshot = v->options->screenshot != NULL;
+    struct session start = session_now(v);
     int code = screenshot ? loop_screenshot(v) : loop_run(v);
-    if (!screenshot && code == EXIT_DONE)
-        save_session(v);
+    if (!screenshot && code == EXIT_DONE) {
+        struct session end = session_now(v);
+        session_save(&end, &start, &v->remembered);
+    }
     recording_stop(&v->recording, v->playback.source, &v->screen);
     if (v->options->report)
         print_report(v);
@@ -289,7 +293,8 @@ static bool is_camera(const char *word) {
 }
 
 static int view(int count, char **words, const struct common_options *common,
-                const struct params *params, const struct view_options *o) {
+                const struct params *params, const struct session *remembered,
+                const struct view_options *o) {
     g_autofree char *chosen = count > 0 ? NULL : choose_source();
     const char *const chosen_words[] = {chosen};
     struct source_options options = o->source;
@@ -302,7 +307,7 @@ static int view(int count, char **words, const struct common_options *common,
     if (!source)
         return EXIT_SOURCE;
     struct viewer *v = g_new0(struct viewer, 1);
-    init_viewer(v, o, params, source);
+    init_viewer(v, o, params, remembered, source);
     if (chosen && g_str_has_prefix(chosen, "v4l2:"))
         v->proposed_rig = g_strdup(chosen);
     quit_catch();
@@ -353,7 +358,7 @@ int cmd_view(int argc, char **argv) {
         {"drop", 0, 0, G_OPTION_ARG_NONE, &o.drop,
          "Drop pairs rather than play slower than --rate, as with a camera", NULL},
         {"view", 0, 0, G_OPTION_ARG_STRING, &o.view, "Start with the view of this key", "1..9"},
-        {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "turbo, viridis or gray", "NAME"},
+        {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "Colour map", "turbo|viridis|gray"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
         {"stats", 0, 0, G_OPTION_ARG_NONE, &o.stats, "Show statistics", NULL},
         {"plain", 0, 0, G_OPTION_ARG_NONE, &o.plain, "Show the picture alone, without panels",
@@ -372,19 +377,20 @@ int cmd_view(int argc, char **argv) {
     };
     camera_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {0};
+    struct session remembered = {.text_scale = 1};
     struct params params;
     int code = options_parse(&argc, &argv, "[SOURCE [SOURCE]]",
                              "Opens the window. Without a SOURCE it takes two cameras of one make "
                              "as a rig, or else synth:.\n\n" SOURCE_HELP,
                              examples, entries, &options, &params);
-    if (code == GO_ON && !o.screenshot)
-        o.remembered = session_load_params(&params, &options);
+    if (code == GO_ON && !o.screenshot && session_load(&remembered, &options))
+        o.remembered = session_take_params(&remembered, &params, &options);
     if (code == GO_ON)
         code = camera_options_apply(&o.camera, &params, &o.source);
     if (code == GO_ON)
         code = check_options(&o);
     if (code == GO_ON)
-        code = view(argc - 1, argv + 1, &options, &params, &o);
+        code = view(argc - 1, argv + 1, &options, &params, &remembered, &o);
     free_options(&o);
     options_free(&options);
     return code;

@@ -30,22 +30,18 @@ static bool own_settings_are_newer(const char *last) {
     return stat(own, &a) == 0 && stat(last, &b) == 0 && a.st_mtime > b.st_mtime;
 }
 
-bool session_load_params(struct params *params, const struct common_options *options) {
+/* The settings of the last time; false where there are none, or newer ones of the user's own. */
+static bool load_params(struct params *params) {
     g_autofree char *path = state_path("last.ini");
-    struct params last = *params;
-    char why[256];
-    if (options->preset || options->config || access(path, R_OK) != 0 ||
-        own_settings_are_newer(path) || params_load(&last, path) != 0)
+    struct params last;
+    params_default(&last);
+    if (access(path, R_OK) != 0 || own_settings_are_newer(path) || params_load(&last, path) != 0)
         return false;
-    settings_keep_rig(&last, params);
     *params = last;
-    for (char **set = options->set; set && *set; set++)
-        params_assign(params, *set, why, sizeof(why)); /* they were valid a moment ago */
-    log_info(path, "settings of the last time; --preset default starts afresh");
     return true;
 }
 
-void session_load(struct session *session) {
+static void load_look(struct session *session) {
     g_autofree char *path = state_path("view.ini");
     g_autoptr(GKeyFile) file = g_key_file_new();
     if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL))
@@ -56,14 +52,48 @@ void session_load(struct session *session) {
     double text_scale = g_key_file_get_double(file, GROUP, "ui_scale", NULL);
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
-    if (g_key_file_has_key(file, GROUP, "stats", NULL))
-        session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
+    session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
     g_autofree char *preset = g_key_file_get_string(file, GROUP, "preset", NULL);
     if (preset && *preset)
         g_strlcpy(session->preset, preset, sizeof(session->preset));
 }
 
-void session_save(const struct session *session, const struct params *params) {
+bool session_load(struct session *session, const struct common_options *options) {
+    *session = (struct session){.text_scale = 1};
+    params_default(&session->params);
+    load_look(session);
+    bool last = load_params(&session->params);
+    if (!last && !options->preset && !options->config)
+        params_load_user(&session->params);
+    return last;
+}
+
+bool session_take_params(const struct session *remembered, struct params *params,
+                         const struct common_options *options) {
+    struct params last = remembered->params;
+    char why[256];
+    if (options->preset || options->config)
+        return false;
+    settings_keep_rig(&last, params);
+    *params = last;
+    for (char **set = options->set; set && *set; set++)
+        params_assign(params, *set, why, sizeof(why)); /* they were valid a moment ago */
+    log_info(NULL, "settings of the last time; --preset default starts without them");
+    return true;
+}
+
+/* The parameters that have changed since the start over those that were remembered. */
+static struct params merge_params(const struct params *end, const struct params *start,
+                                  const struct params *remembered) {
+    struct params merged = *remembered;
+    for (int i = 0; i < param_count; i++)
+        if (param_get(end, &param_table[i]) != param_get(start, &param_table[i]))
+            param_put(&merged, &param_table[i], param_get(end, &param_table[i]));
+    return merged;
+}
+
+void session_save(const struct session *end, const struct session *start,
+                  const struct session *remembered) {
     g_autofree char *folder = state_folder();
     if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
         return;
@@ -72,12 +102,15 @@ void session_save(const struct session *session, const struct params *params) {
         return;
     }
     g_autofree char *last = state_path("last.ini"), *path = state_path("view.ini");
-    params_save(params, last, SETTINGS_RIG_GROUP);
+    struct params params = merge_params(&end->params, &start->params, &remembered->params);
+    params_save(&params, last, SETTINGS_RIG_GROUP);
+#define CHOOSE(field) ((end->field != start->field ? end : remembered)->field)
     g_autoptr(GKeyFile) file = g_key_file_new();
-    g_key_file_set_integer(file, GROUP, "colormap", session->colormap);
-    g_key_file_set_double(file, GROUP, "ui_scale", session->text_scale);
-    g_key_file_set_boolean(file, GROUP, "stats", session->statistics);
-    g_key_file_set_string(file, GROUP, "preset", session->preset);
+    g_key_file_set_integer(file, GROUP, "colormap", CHOOSE(colormap));
+    g_key_file_set_double(file, GROUP, "ui_scale", CHOOSE(text_scale));
+    g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
+    g_key_file_set_string(file, GROUP, "preset", end->preset);
+#undef CHOOSE
     if (!g_key_file_save_to_file(file, path, NULL))
         log_debug(path, "cannot be written");
 }

@@ -8,23 +8,27 @@
 
 #include "app/commands.h"
 
-/* The look of the window. */
 struct session {
     int colormap;
     double text_scale;
     bool statistics;
     char preset[64]; /* the name in the entry of the presets */
+    struct params params;
 };
 
-/* Sets those fields that a file remembers and leaves the others alone. */
-void session_load(struct session *session);
+/* Reads what is remembered; where nothing is, the look is the usual one and the settings are the
+ * user's own or, with a preset or a file of settings named, the built-in ones. True when the
+ * settings are those of the last time, which is not so where the user's own file is newer. */
+bool session_load(struct session *session, const struct common_options *options);
 
-/* Puts the settings of the last time over *params, then those of --set. Does nothing and returns
- * false where the options name other settings, where the user's own file is newer, and where none
- * are remembered. */
-bool session_load_params(struct params *params, const struct common_options *options);
+/* Puts the remembered settings over *params, then those of --set. Does nothing and returns false
+ * where the options name other settings. */
+bool session_take_params(const struct session *remembered, struct params *params,
+                         const struct common_options *options);
 
-/* Remembers all of it. Without a home folder nothing is written. */
-void session_save(const struct session *session, const struct params *params);
+/* Remembers how a session ended. What is still as it was when it started stays as it was remembered
+ * before: the command line set it for once. Without a home folder nothing is written. */
+void session_save(const struct session *end, const struct session *start,
+                  const struct session *remembered);
 
 #endif

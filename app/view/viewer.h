@@ -21,6 +21,7 @@
 #include "app/view/recording.h"
 #include "app/view/rig_page.h"
 #include "app/view/screen.h"
+#include "app/view/session.h"
 #include "app/view/settings.h"
 #include "app/view/statistics.h"
 #include "app/view/view_options.h"
@@ -30,6 +31,7 @@ enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PARTS };
 
 struct viewer {
     const struct view_options *options;
+    struct session remembered; /* as of the start */
     struct screen screen;
     struct rig_use rig;
     struct stereo *stereo;

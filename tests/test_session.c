@@ -1,0 +1,116 @@
+/*
+ * What the window remembers: what the user changed, not what the command line set for once, and
+ * damaged files are no obstacle. SPDX-License-Identifier: MIT
+ */
+#include "app/view/session.h"
+#include "config/log.h"
+
+#include <glib/gstdio.h>
+
+static char *folder; /* of states */
+
+static char *state_file(const char *name) {
+    return g_build_filename(folder, "livestereo", name, NULL);
+}
+
+/* A session of the window: started with these, and what was changed in it. */
+static void run_session(void (*start_with)(struct session *), void (*change)(struct session *)) {
+    const struct common_options none = {0};
+    struct session remembered, start, end;
+    session_load(&remembered, &none);
+    start = remembered;
+    start_with(&start);
+    end = start;
+    change(&end);
+    session_save(&end, &start, &remembered);
+}
+
+static struct session load(void) {
+    const struct common_options none = {0};
+    struct session session;
+    session_load(&session, &none);
+    return session;
+}
+
+static void nothing(struct session *session) {
+    (void)session;
+}
+
+static void command_line(struct session *session) {
+    session->colormap = 2;
+    session->text_scale = 2;
+    session->statistics = true;
+    session->params.bp_iterations = 9;
+    session->params.median_radius = 1;
+}
+
+static void by_hand(struct session *session) {
+    session->statistics = true;
+    session->params.bp_iterations = 7;
+}
+
+static void back(struct session *session) {
+    session->statistics = false;
+    session->params.median_radius = 3;
+}
+
+static void test_once(void) {
+    run_session(command_line, nothing);
+    struct session now = load();
+    g_assert_cmpint(now.colormap, ==, 0);
+    g_assert_cmpfloat(now.text_scale, ==, 1);
+    g_assert_false(now.statistics);
+    g_assert_cmpint(now.params.bp_iterations, ==, 6);
+
+    run_session(nothing, by_hand);
+    run_session(command_line, back); /* over the 9 half-steps of that once */
+    now = load();
+    g_assert_false(now.statistics);
+    g_assert_cmpint(now.params.bp_iterations, ==, 7);
+    g_assert_cmpint(now.params.median_radius, ==, 3);
+}
+
+static void test_damaged(void) {
+    GRand *random = g_rand_new_with_seed(7);
+    const char *const names[] = {"last.ini", "view.ini"};
+    enum log_level before = log_get_level();
+    log_set_level((enum log_level) - 1);
+    for (int i = 0; i < 100; i++) {
+        g_autofree char *path = state_file(names[i % 2]), *text = NULL;
+        gsize length;
+        run_session(nothing, by_hand);
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        for (int k = 0; k < 1 + i / 10; k++)
+            text[g_rand_int_range(random, 0, (gint32)length)] = (char)g_rand_int(random);
+        gsize kept = i % 5 ? length : (gsize)g_rand_int_range(random, 0, (gint32)length);
+        g_assert_true(g_file_set_contents(path, text, (gssize)kept, NULL));
+        struct session now = load();
+        g_assert_cmpfloat(now.text_scale, >=, 0.5);
+        g_assert_cmpfloat(now.text_scale, <=, 4);
+        for (int n = 0; n < param_count; n++) {
+            struct params copy = now.params;
+            g_assert_cmpint(
+                param_put(&copy, &param_table[n], param_get(&now.params, &param_table[n])), ==, 0);
+        }
+    }
+    log_set_level(before);
+    g_rand_free(random);
+}
+
+int main(int argc, char **argv) {
+    folder = g_dir_make_tmp("livestereo-session-XXXXXX", NULL);
+    g_setenv("XDG_STATE_HOME", folder, TRUE);
+    g_setenv("XDG_CONFIG_HOME", folder, TRUE);
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/session/once", test_once);
+    g_test_add_func("/session/damaged", test_damaged);
+    int code = g_test_run();
+    const char *const names[] = {"last.ini", "view.ini", ""};
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *path = state_file(names[i]);
+        g_remove(path);
+    }
+    g_rmdir(folder);
+    g_free(folder);
+    return code;
+}
