@@ -6,6 +6,7 @@
 #include "config/params_file.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -40,6 +41,7 @@ static void print_help(FILE *out) {
     fprintf(out, "\n"
                  "Options:\n"
                  "  --help-params    the parameters that --set, presets and config files know\n"
+                 "  --list-presets   the presets that --preset knows\n"
                  "  --dump-config    the parameters in effect (with --preset, --config, --set)\n"
                  "  --version\n"
                  "  -h, --help       this page; livestereo COMMAND --help for a command's own\n\n"
@@ -48,6 +50,13 @@ static void print_help(FILE *out) {
                  "  livestereo run synth: --frames 100\n"
                  "  livestereo batch recording/ -o out/ --save disp16,color\n"
                  "  livestereo eval --preset yang2006 tsukuba/ venus/\n");
+}
+
+static void print_presets(void) {
+    char **names = preset_names();
+    for (char **name = names; *name; name++)
+        puts(*name);
+    g_strfreev(names);
 }
 
 /* Whether a first word that is no command may be a source, rather than a misspelt command. */
@@ -75,6 +84,8 @@ static int dispatch(int argc, char **argv) {
         printf("livestereo %s\n", LIVESTEREO_VERSION);
     else if (strcmp(word, "--help-params") == 0)
         params_help(stdout);
+    else if (strcmp(word, "--list-presets") == 0)
+        print_presets();
     else if (word[0] == '-' || may_be_source(word))
         return run_view(argc, argv);
     else {

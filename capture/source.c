@@ -12,6 +12,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -50,6 +51,30 @@ void frame_turn(const struct source_options *options, struct frame *frame) {
 struct source *source_failed(int *error, int code) {
     if (error)
         *error = code;
+    return NULL;
+}
+
+/* The kind of a picture that is read by no decoder of ours, by its first bytes; NULL: none. */
+static const char *other_picture(const char *word) {
+    static const struct {
+        const char *kind, *bytes;
+        size_t at, length;
+    } kinds[] = {{"BMP", "BM", 0, 2},
+                 {"TIFF", "II*\0", 0, 4},
+                 {"TIFF", "MM\0*", 0, 4},
+                 {"WebP", "WEBP", 8, 4},
+                 {"GIF", "GIF8", 0, 4},
+                 {"AVIF or HEIF", "ftypavif", 4, 8},
+                 {"AVIF or HEIF", "ftypheic", 4, 8}};
+    char head[12] = "";
+    FILE *file = g_file_test(word, G_FILE_TEST_IS_REGULAR) ? fopen(word, "rb") : NULL;
+    size_t length = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (length == sizeof head &&
+            memcmp(head + kinds[i].at, kinds[i].bytes, kinds[i].length) == 0)
+            return kinds[i].kind;
     return NULL;
 }
 
@@ -111,6 +136,14 @@ struct source *source_open(const char *const *words, int count,
             return source_live_gst_open(words[0], options, error);
         log_error(words[1], "does not belong behind %s; put the pipeline in quotes", words[0]);
         return source_failed(error, -EINVAL);
+    }
+    for (int i = 0; i < count; i++) {
+        const char *kind = other_picture(words[i]);
+        if (kind) {
+            log_error(words[i],
+                      "is a %s picture; PNG, JPEG, PGM and PPM are read: convert it to PNG", kind);
+            return source_failed(error, -EINVAL);
+        }
     }
     if (count == 1 && is_own_recording(words[0]))
         return source_recording_open(words[0], options, error);

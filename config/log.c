@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,6 +56,12 @@ static size_t mark_cut(char *line) {
     return used + 3;
 }
 
+/* As the word synth: does, which needs no second one. */
+static bool ends_with_colon(const char *object) {
+    size_t length = strlen(object);
+    return length > 0 && object[length - 1] == ':';
+}
+
 void log_at(enum log_level level, const char *object, const char *format, ...) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     if (level > log_get_level())
@@ -64,7 +71,7 @@ void log_at(enum log_level level, const char *object, const char *format, ...) {
     char line[LINE_BYTES];
     size_t used = append_text(line, 0, "livestereo: %s: ", names[level]);
     if (object)
-        used = append_text(line, used, "%s: ", object);
+        used = append_text(line, used, ends_with_colon(object) ? "%s " : "%s: ", object);
     va_list arguments;
     va_start(arguments, format);
     used = append(line, used, format, arguments);

@@ -205,6 +205,10 @@ int params_save(const struct params *p, const char *path, const char *without) {
     return rc;
 }
 
+char *preset_user_folder(void) {
+    return g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
+}
+
 /* The folders presets are looked for in, first one first: the user's, the one installed, and those
  * beside the program, which may have been moved after its installation or still lie where it was
  * built (BUILD, or a folder in it). The caller frees them with g_strfreev. */
@@ -212,8 +216,7 @@ static char **preset_folders(void) {
     static const char *const beside[] = {"../share/livestereo/presets", "../config/presets",
                                          "../../config/presets"};
     GPtrArray *folders = g_ptr_array_new();
-    g_ptr_array_add(folders,
-                    g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL));
+    g_ptr_array_add(folders, preset_user_folder());
     g_ptr_array_add(folders, g_strdup(LIVESTEREO_PRESET_DIR));
     char *program = g_file_read_link("/proc/self/exe", NULL);
     char *folder = program ? g_path_get_dirname(program) : NULL;
@@ -229,49 +232,60 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "a, b, c": every preset in the folders once, in alphabetical order. */
-static char *known_presets(char **folders) {
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+char **preset_names(void) {
+    GPtrArray *names = g_ptr_array_new();
+    char **folders = preset_folders();
     for (char **folder = folders; *folder; folder++) {
         GDir *dir = g_dir_open(*folder, 0, NULL);
         const char *entry;
         while (dir && (entry = g_dir_read_name(dir))) {
-            char *name = g_strdup(entry);
-            if (g_str_has_suffix(name, ".ini"))
-                name[strlen(name) - strlen(".ini")] = '\0';
-            else
-                name[0] = '\0';
-            if (name[0] && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-                g_ptr_array_add(names, name);
-            else
+            size_t length = strlen(entry), ending = strlen(".ini");
+            if (!g_str_has_suffix(entry, ".ini") || length == ending)
+                continue;
+            char *name = g_strndup(entry, length - ending);
+            if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
                 g_free(name);
+            else
+                g_ptr_array_add(names, name);
         }
         if (dir)
             g_dir_close(dir);
     }
+    g_strfreev(folders);
     g_ptr_array_sort(names, by_name);
     g_ptr_array_add(names, NULL);
-    char *list = g_strjoinv(", ", (char **)names->pdata);
-    g_ptr_array_free(names, TRUE);
-    return list;
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+/* The file of a preset in the first of these folders that has it, or NULL. */
+static char *find_preset(char **folders, const char *name) {
+    for (char **folder = folders; *folder && name[0]; folder++) {
+        char *path = g_strconcat(*folder, "/", name, ".ini", NULL);
+        if (g_file_test(path, G_FILE_TEST_EXISTS))
+            return path;
+        g_free(path);
+    }
+    return NULL;
+}
+
+bool preset_is_built_in(const char *name) {
+    char **folders = preset_folders(), *path = find_preset(folders + 1, name);
+    g_strfreev(folders);
+    g_free(path);
+    return path != NULL;
 }
 
 /* The file of a preset, or NULL after a message. The caller frees it with g_free. */
 static char *preset_path(const char *name) {
     if (strchr(name, '/') || g_str_has_suffix(name, ".ini"))
         return g_strdup(name);
-    char **folders = preset_folders();
-    char *path = NULL;
-    for (char **folder = folders; *folder && !path && name[0]; folder++) {
-        path = g_strconcat(*folder, "/", name, ".ini", NULL);
-        if (!g_file_test(path, G_FILE_TEST_EXISTS))
-            g_clear_pointer(&path, g_free);
-    }
+    char **folders = preset_folders(), *path = find_preset(folders, name);
     if (!path) {
-        char *known = known_presets(folders);
+        char **names = preset_names(), *known = g_strjoinv(", ", names);
         log_error(NULL, "no preset \"%.64s\"; %s%s", name,
                   known[0] ? "there are " : "none is installed, so give the path of a file", known);
         g_free(known);
+        g_strfreev(names);
     }
     g_strfreev(folders);
     return path;

@@ -9,6 +9,7 @@
 
 #include "config/params.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Reads path over *p. 0 or -errno; logs the cause once, with file and key. All or nothing. */
@@ -32,6 +33,15 @@ int preset_load(struct params *p, const char *name_or_path);
 
 /* The same over *p, which keeps what the preset does not name. */
 int preset_load_over(struct params *p, const char *name_or_path);
+
+/* The names of all presets, sorted, NULL-terminated; the caller frees them with g_strfreev. */
+char **preset_names(void);
+
+/* Whether a preset of this name comes with the program. */
+bool preset_is_built_in(const char *name);
+
+/* The folder of the user's own presets; the caller frees it with g_free. */
+char *preset_user_folder(void);
 
 /* Path of the user's own settings, $XDG_CONFIG_HOME/livestereo/livestereo.ini; the caller frees it
  * with g_free. */

@@ -55,6 +55,23 @@ static void tooltip(struct ui *ui, const char *help) {
     ImGui::EndTooltip();
 }
 
+static void set_style(double scale, const char *font) {
+    ImGuiIO &io = ImGui::GetIO();
+    ImGuiStyle &style = ImGui::GetStyle();
+    style = ImGuiStyle();
+    ImGui::StyleColorsDark();
+    style.WindowRounding = 3;
+    style.FrameRounding = 2;
+    style.ItemSpacing = ImVec2(6, 4);
+    style.Colors[ImGuiCol_WindowBg].w = 0.97f;
+    style.ScaleAllSizes((float)scale);
+    io.Fonts->Clear();
+    if (font)
+        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * scale));
+    else
+        io.FontGlobalScale = (float)scale;
+}
+
 struct ui *ui_open(void *glfw, double scale, const char *font) {
     struct ui *ui = (struct ui *)calloc(1, sizeof(*ui));
     if (!ui)
@@ -64,20 +81,17 @@ struct ui *ui_open(void *glfw, double scale, const char *font) {
     ImGuiIO &io = ImGui::GetIO();
     io.IniFilename = NULL; /* else it writes a file into the current folder */
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    ImGui::StyleColorsDark();
-    ImGuiStyle &style = ImGui::GetStyle();
-    style.WindowRounding = 3;
-    style.FrameRounding = 2;
-    style.ItemSpacing = ImVec2(6, 4);
-    style.Colors[ImGuiCol_WindowBg].w = 0.97f;
-    style.ScaleAllSizes((float)scale);
-    if (font)
-        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * scale));
-    else
-        io.FontGlobalScale = (float)scale;
+    set_style(scale, font);
     ImGui_ImplGlfw_InitForOpenGL((GLFWwindow *)glfw, true);
     ImGui_ImplOpenGL3_Init("#version 330 core");
     return ui;
+}
+
+void ui_set_scale(struct ui *ui, double scale, const char *font) {
+    ui->scale = scale;
+    set_style(scale, font);
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
 }
 
 void ui_close(struct ui **ui) {

@@ -20,6 +20,9 @@ struct ui;
 struct ui *ui_open(void *glfw, double scale, const char *font);
 void ui_close(struct ui **ui);
 
+/* Another size of text; what is folded or scrolled stays so. Not between ui_begin and ui_end. */
+void ui_set_scale(struct ui *ui, double scale, const char *font);
+
 /* All other calls come between these two; ui_end draws. */
 void ui_begin(struct ui *ui);
 void ui_end(struct ui *ui);

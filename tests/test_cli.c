@@ -191,6 +191,23 @@ static void test_usage(void *fixture, const void *data) {
     g_assert_false(exists("out"));
 }
 
+/* Pictures that no decoder here reads are named for what they are, whatever their names say. */
+static void test_other_pictures(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const struct {
+        const char *name, *bytes, *kind;
+    } cases[] = {{"a.bmp", "BM..............", "is a BMP picture"},
+                 {"b.tif", "II*\0............", "is a TIFF picture"},
+                 {"c.webp", "RIFF....WEBPVP8 ", "is a WebP picture"},
+                 {"d.png", "GIF89a..........", "is a GIF picture"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *path = path_in(cases[i].name);
+        g_assert_true(g_file_set_contents(path, cases[i].bytes, 16, NULL));
+        expect_error(3, cases[i].kind, "run %s %s", path, path);
+    }
+}
+
 static void test_help(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -261,6 +278,38 @@ static void test_completion(void *fixture, const void *data) {
         g_assert_no_error(error);
         g_assert_nonnull(strstr(expected, "--preset"));
         g_assert_cmpstr(g_strchomp(out), ==, expected);
+    }
+}
+
+/* Presets, parameters, and the values of both kinds of lists complete too. words: as bash splits
+ * them. */
+static void test_completion_values(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const cases[][2] = {
+        {"'run' '--preset' 'yang'", "yang2006"},
+        {"'run' '--preset' 'li'", "liang2011 live"},
+        {"'run' '--set' 'disp1'", "disp12_max_diff="},
+        {"'run' '--set' 'data_cost' '='", "ad ad_census bt census ssd"},
+        {"'run' '--set' 'subpixel' '=' 'eq'", "equiangular"},
+        {"'run' '--set' 'fill' '=' 't'", "true"},
+        {"'run' '--flip' 'b'", "both"},
+        {"'calibrate' '--model' '=' 'ra'", "radtan rational"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *script =
+            g_strdup_printf("source share/bash-completion/completions/livestereo\n"
+                            "compopt() { :; }\n"
+                            "COMP_WORDS=(\"$0\" %s) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+                            "_livestereo\n"
+                            "printf '%%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort | paste -sd' '\n",
+                            cases[i][0]);
+        const char *argv[] = {"bash", "-c", script, binary(), NULL};
+        g_autofree char *out = NULL;
+        g_assert_true(g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_SEARCH_PATH, NULL,
+                                   NULL, &out, NULL, NULL, NULL));
+        g_test_message("%s: %s", cases[i][0], out);
+        g_assert_cmpstr(g_strchomp(out), ==, cases[i][1]);
     }
 }
 
@@ -512,7 +561,9 @@ int main(int argc, char **argv) {
     } tests[] = {
         {"/cli/usage", test_usage},
         {"/cli/help", test_help},
+        {"/cli/other-pictures", test_other_pictures},
         {"/cli/completion", test_completion},
+        {"/cli/completion/values", test_completion_values},
         {"/cli/precedence", test_precedence},
         {"/cli/bad-sources", test_bad_sources},
         {"/cli/run-picture", test_run_picture},

@@ -19,10 +19,12 @@ static void test_log(void) {
     log_error("left\n\033[1m.png", "line\none %d", 1);
     g_assert_cmpint(errno, ==, EPERM);
     log_warning(NULL, "two");
+    log_warning("synth:", "three");
     log_set_level(before);
     char *text = stderr_end(caught);
     g_assert_cmpstr(text, ==,
-                    "livestereo: error: left??[1m.png: line?one 1\nlivestereo: warning: two\n");
+                    "livestereo: error: left??[1m.png: line?one 1\nlivestereo: warning: two\n"
+                    "livestereo: warning: synth: three\n");
     g_free(text);
 
     char *large = g_strnfill(10000, 'a');

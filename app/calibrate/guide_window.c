@@ -85,8 +85,8 @@ static int run_loop(struct guide *g, struct collector *collector) {
         handle_events(g);
         if (g->solver && g_atomic_int_get(&g->solved))
             guide_finish_solver(g);
-        error = screen_update(&g->screen);
-        if (!error && g->screen.redraws > 0) {
+        screen_update(&g->screen);
+        if (g->screen.redraws > 0) {
             g->screen.redraws--;
             error = redraw(g);
         }

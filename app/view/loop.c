@@ -175,8 +175,7 @@ int loop_run(struct viewer *v) {
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
         rig_page_update(&v->rig_page, &v->screen, v->playback.shown);
-        if (screen_update(&v->screen) != 0)
-            return EXIT_RUN_FAILED;
+        screen_update(&v->screen);
         if (v->screen.redraws > 0) {
             v->screen.redraws--;
             if (redraw(v) != 0)

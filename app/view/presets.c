@@ -7,38 +7,9 @@
 
 #include <string.h>
 
-static char *user_folder(void) {
-    return g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
-}
-
-static void add_names(GPtrArray *names, const char *folder) {
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    const char *entry;
-    while (dir && (entry = g_dir_read_name(dir)) != NULL) {
-        if (!g_str_has_suffix(entry, ".ini"))
-            continue;
-        char *name = g_strndup(entry, strlen(entry) - strlen(".ini"));
-        if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-            g_free(name);
-        else
-            g_ptr_array_add(names, name);
-    }
-}
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void presets_update(struct presets *p) {
-    g_autofree char *own = user_folder();
-    GPtrArray *names = g_ptr_array_new();
-    add_names(names, own);
-    add_names(names, LIVESTEREO_DATADIR "/presets");
-    add_names(names, "config/presets");
-    g_ptr_array_sort(names, by_name);
-    g_ptr_array_add(names, NULL);
     g_strfreev(p->names);
-    p->names = (char **)g_ptr_array_free(names, FALSE);
+    p->names = preset_names();
 }
 
 void presets_save(struct presets *p, const struct params *params, struct screen *screen) {
@@ -46,7 +17,11 @@ void presets_save(struct presets *p, const struct params *params, struct screen 
         screen_notify(screen, "type a name for the preset first");
         return;
     }
-    g_autofree char *folder = user_folder();
+    if (preset_is_built_in(p->name)) {
+        screen_notify(screen, "%s is a built-in preset; type another name", p->name);
+        return;
+    }
+    g_autofree char *folder = preset_user_folder();
     g_autofree char *file = g_strconcat(p->name, ".ini", NULL);
     g_autofree char *path = g_build_filename(folder, file, NULL);
     if (g_mkdir_with_parents(folder, 0700) != 0 ||
@@ -64,7 +39,9 @@ bool presets_load(struct presets *p, const char *name, struct settings *settings
     params_default(&loaded);
     settings_copy(&loaded, &settings->params, PARAM_START);
     if (!*name || preset_load_over(&loaded, name) != 0) {
-        screen_notify(screen, "there is no preset \"%s\"", name);
+        g_autofree char *known = p->names ? g_strjoinv(", ", p->names) : NULL;
+        screen_notify(screen, "there is no preset \"%s\"; there are %s", name,
+                      known ? known : "none");
         return false;
     }
     settings_keep_rig(&loaded, &settings->params);

@@ -7,7 +7,6 @@
 #include "config/clock.h"
 #include "config/log.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,14 +30,12 @@ static int parse_size(const char *text, int *width, int *height) {
     return EXIT_USAGE;
 }
 
-static int open_ui(struct screen *s) {
-    const char *font = access(FONT, R_OK) == 0 ? FONT : NULL;
-    s->ui = ui_open(window_handle(s->window), s->text_scale * window_scale(s->window), font);
-    s->text_scale_changed = false;
-    if (s->ui)
-        return 0;
-    log_error("window", "out of memory");
-    return -ENOMEM;
+static const char *font_path(void) {
+    return access(FONT, R_OK) == 0 ? FONT : NULL;
+}
+
+static double ui_scale(const struct screen *s) {
+    return s->text_scale * window_scale(s->window);
 }
 
 int screen_open(struct screen *s, const struct screen_options *options) {
@@ -51,8 +48,11 @@ int screen_open(struct screen *s, const struct screen_options *options) {
     s->window = window_open(&window, &error);
     if (!s->window)
         return error == -ENOTSUP ? EXIT_NO_GPU : EXIT_RUN_FAILED;
-    if (open_ui(s) != 0)
+    s->ui = ui_open(window_handle(s->window), ui_scale(s), font_path());
+    if (!s->ui) {
+        log_error("window", "out of memory");
         return EXIT_RUN_FAILED;
+    }
     if (options->fullscreen)
         window_set_fullscreen(s->window, true);
     screen_settle(s);
@@ -103,15 +103,14 @@ void screen_wait(struct screen *s) {
     window_wait(s->window, timeout_s);
 }
 
-int screen_update(struct screen *s) {
+void screen_update(struct screen *s) {
     if (s->notice_until_ns && clock_ns() >= s->notice_until_ns) {
         s->notice_until_ns = 0;
         screen_redraw(s);
     }
-    if (!s->text_scale_changed)
-        return 0;
-    ui_close(&s->ui);
-    return open_ui(s);
+    if (s->text_scale_changed)
+        ui_set_scale(s->ui, ui_scale(s), font_path());
+    s->text_scale_changed = false;
 }
 
 bool screen_has_key(const char *names, const char *key) {

@@ -54,9 +54,9 @@ void screen_set_text_scale(struct screen *screen, double text_scale);
 /* Sleeps until there is something to do, but not so long that a signal would go unnoticed. */
 void screen_wait(struct screen *screen);
 
-/* Ends the notice when its time is over, makes the widgets anew when the size of text changed; not
- * while they are drawn. 0 or -ENOMEM (logged). */
-int screen_update(struct screen *screen);
+/* Ends the notice when its time is over, sets the widgets' size when that of text changed; not
+ * while they are drawn. */
+void screen_update(struct screen *screen);
 
 /* Whether a key is among names that are separated by blanks. */
 bool screen_has_key(const char *names, const char *key);

@@ -153,6 +153,57 @@ static void test_remembered(void) {
     gui_quit(&p);
 }
 
+static char *message_with(const struct gui_program *p, const char *text) {
+    char *message = gui_look(p, "state", "message");
+    if (message && !strstr(message, text))
+        g_clear_pointer(&message, g_free);
+    return message;
+}
+
+/* A preset that does not exist is answered with those that do; none is saved over a built-in one. */
+static void test_preset_names(void) {
+    struct gui_program p = {0};
+    char *message = NULL;
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_click(&p, "preset_name");
+    gui_tool("xdotool type --delay 50 live");
+    g_usleep(5 * GUI_POLL_US);
+    gui_click(&p, "preset_save");
+    gui_wait_for(&p, (message = message_with(&p, "live is a built-in preset")) != NULL);
+    g_free(message);
+    gui_click(&p, "preset_name");
+    gui_tool("xdotool type --delay 50 x");
+    g_usleep(5 * GUI_POLL_US);
+    gui_click(&p, "preset_load");
+    gui_wait_for(&p, (message = message_with(&p, "there are brunton2006, default")) != NULL);
+    g_free(message);
+    gui_quit(&p);
+}
+
+/* Another size of text leaves folded what was folded; what the command line asked for is shown
+ * whatever was remembered, and not remembered itself. */
+static void test_text_size(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --stats", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
+    gui_click(&p, "group.presets"); /* folds */
+    gui_wait_for(&p, !gui_is_visible(&p, "preset_name"));
+    gui_run_action(&p, "larger");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "text size 1.25"));
+    gui_settle(&p);
+    g_assert_false(gui_is_visible(&p, "preset_name"));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=0"));
+    gui_quit(&p);
+}
+
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
 static void test_next_start(void) {
     struct gui_program p = {0};
@@ -209,6 +260,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/mouse", test_mouse);
     g_test_add_func("/gui/resize", test_resize);
     g_test_add_func("/gui/remembered", test_remembered);
+    g_test_add_func("/gui/preset-names", test_preset_names);
+    g_test_add_func("/gui/text-size", test_text_size);
     g_test_add_func("/gui/next-start", test_next_start);
     g_test_add_func("/gui/own-settings", test_own_settings);
     g_test_add_func("/gui/close", test_close);

@@ -65,7 +65,7 @@ static const struct {
     {"range-fixed", "range", "0.00 15.00"},
     {"reset-view", "zoom", "1.000 0.5000 0.5000"},
     {"save-preset", "message", "type a name for the preset first"},
-    {"load-preset", "message", "there is no preset \"\""},
+    {"load-preset", NULL, NULL},
     {"record", "recording", "1"},
     {"record", "recording", "0"},
     {"unpin", "probes", "0"},
