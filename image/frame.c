@@ -121,8 +121,8 @@ struct frame_pool *pool_open(int count, int width, int height, int channels, int
             return pool;
         pool_free(pool);
     }
-    log_error("frames", "no memory for %d frames of %dx%d; use smaller pictures (--scale)", count, width,
-              height);
+    log_error("frames", "no memory for %d frames of %dx%d; use smaller pictures (--scale)", count,
+              width, height);
     return NULL;
 }
 

@@ -160,7 +160,7 @@ static char *message_with(const struct gui_program *p, const char *text) {
     return message;
 }
 
-/* A preset that does not exist is answered with those that do; none is saved over a built-in one. */
+/* An unknown preset is answered with those that exist; none is saved over a built-in one. */
 static void test_preset_names(void) {
     struct gui_program p = {0};
     char *message = NULL;
