@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SYNC_MOST_MS 60000
+
 void camera_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
     const GOptionEntry all[CAMERA_ENTRIES] = {
         {"flip", 0, 0, G_OPTION_ARG_STRING, &o->flip, "Mirror a picture", "L|R|both"},
@@ -43,7 +45,8 @@ int camera_options_apply(const struct camera_options *options, const struct para
         return EXIT_USAGE;
     if (options->size &&
         (sscanf(options->size, "%dx%d%c", &source->width, &source->height, &rest) != 2 ||
-         source->width < 2 || source->height < 2 || source->width > 16384)) {
+         source->width < 2 || source->height < 2 || source->width > 16384 ||
+         source->height > 16384)) {
         log_error("--size", "\"%s\" is not a size; write it as 640x480", options->size);
         return EXIT_USAGE;
     }
@@ -51,6 +54,9 @@ int camera_options_apply(const struct camera_options *options, const struct para
         log_error("--format", "there is no format %s", options->format);
         return EXIT_USAGE;
     }
+    if (option_check("--sync-tolerance", options->sync_tolerance_ms, 0, SYNC_MOST_MS) != GO_ON ||
+        option_check_rate(source->rate) != GO_ON)
+        return EXIT_USAGE;
     g_strlcpy(source->format, options->format ? options->format : "", sizeof(source->format));
     source->sync_tolerance_ms =
         options->sync_tolerance_ms > 0 ? options->sync_tolerance_ms : params->sync_tolerance_ms;

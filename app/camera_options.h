@@ -18,7 +18,7 @@ struct camera_options { /* zero to begin with */
 /* Fills in the entries, the last of which is empty and ends the table. */
 void camera_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);
 
-/* Sets the source's options. GO_ON, or EXIT_USAGE after a log line. */
+/* Sets the source's options and checks its rate. GO_ON, or EXIT_USAGE after a log line. */
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source);
 

@@ -193,6 +193,10 @@ int cmd_calibrate(int argc, char **argv) {
     if (code == GO_ON)
         code = camera_options_apply(&o->camera, &params, &o->source);
     if (code == GO_ON)
+        code = option_check("--outlier", o->outlier, 0, 1000);
+    if (code == GO_ON)
+        code = option_check("--ui-scale", o->scale, 0.5, 4);
+    if (code == GO_ON)
         code = calibrate(&c, argc - 1, argv + 1);
     close_calibrate(&c);
     options_free(&common);

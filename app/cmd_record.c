@@ -6,11 +6,13 @@
 #include "app/commands.h"
 #include "capture/recorder.h"
 #include "capture/source_status.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
+
+#define SECONDS_MOST 1e9
 
 struct record {
     struct common_options common;
@@ -29,24 +31,37 @@ static void print_progress(struct recorder *recorder) {
 }
 
 /* Files and synth: can wait for the disk, cameras cannot. */
-static void wait_for_disk(struct recorder *recorder, time_t end) {
-    while (recorder_full(recorder) && !quit_asked() && (end == 0 || time(NULL) < end))
+static void wait_for_disk(struct recorder *recorder, int64_t end_ns) {
+    while (recorder_full(recorder) && !quit_asked() && (end_ns == 0 || clock_ns() < end_ns))
         g_usleep(2000);
+}
+
+/* Until the pair after the one due at due_ns is; the time of that one. Late is not caught up. */
+static int64_t wait_until_due(double rate, int64_t due_ns, int64_t end_ns) {
+    int64_t now;
+    if (rate <= 0)
+        return 0;
+    while ((now = clock_ns()) < due_ns && !quit_asked() && (end_ns == 0 || clock_ns() < end_ns))
+        g_usleep((gulong)MIN((due_ns - now) / 1000 + 1, 20000));
+    return MAX(due_ns, now - CLOCK_NS_PER_S / 2) + (int64_t)(CLOCK_NS_PER_S / rate);
 }
 
 /* One frame of the pool is enough: nobody keeps it. */
 static int read_all(struct record *record, struct source *source, struct recorder *recorder,
                     struct frame_pool *pool) {
     bool progress = progress_wanted(&record->common);
-    time_t end = record->seconds > 0 ? time(NULL) + (time_t)record->seconds : 0;
+    int64_t end_ns =
+        record->seconds > 0 ? clock_ns() + (int64_t)(record->seconds * CLOCK_NS_PER_S) : 0;
+    int64_t due_ns = 0;
     int status = 0;
     struct recorder_status done = {0};
     while ((status == 0 || status == -EAGAIN || status == -EBADMSG) && !done.error &&
-           !quit_asked() && (end == 0 || time(NULL) < end) &&
+           !quit_asked() && (end_ns == 0 || clock_ns() < end_ns) &&
            (record->frames == 0 || done.pairs + done.dropped < record->frames)) {
         struct frame *frame = pool_take(pool);
         if (!source->live)
-            wait_for_disk(recorder, end);
+            wait_for_disk(recorder, end_ns);
+        due_ns = wait_until_due(source->pace, due_ns, end_ns);
         status = source->read(source, frame);
         if (status == 0 && !source->set_tap)
             recorder_give_frame(recorder, frame);
@@ -112,6 +127,8 @@ static int record_words(struct record *record, int argc, char **argv) {
                                      : "--frames cannot be negative");
         return EXIT_USAGE;
     }
+    if (option_check("--seconds", record->seconds, 0, SECONDS_MOST) != GO_ON)
+        return EXIT_USAGE;
     int error;
     struct source *source =
         source_open((const char *const *)argv + 1, argc - 1, &record->source, &error);

@@ -218,9 +218,9 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
 }
 
 static int open_and_run(const struct run *run, int argc, char **argv) {
-    if (argc < 2 || run->frames < 0 || run->source.rate < 0) {
+    if (argc < 2 || run->frames < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
-                                  : "--frames and --rate cannot be negative");
+                                  : "--frames cannot be negative");
         return EXIT_USAGE;
     }
     int error;

@@ -67,11 +67,17 @@ static int set_mode(struct viewer *v, const char *key) {
     return GO_ON;
 }
 
+#define START_MOST_S 1e7
+
 static int check_options(const struct view_options *o) {
-    if (o->frames < 0 || o->rate < 0 || o->start < 0) {
-        log_error("view", "--frames, --rate and --start cannot be negative");
+    if (o->frames < 0) {
+        log_error("view", "--frames cannot be negative");
         return EXIT_USAGE;
     }
+    if (option_check_rate(o->rate) != GO_ON ||
+        option_check("--start", o->start, 0, START_MOST_S) != GO_ON ||
+        option_check("--ui-scale", o->scale, 0.5, 4) != GO_ON)
+        return EXIT_USAGE;
     if (o->screenshot && o->frames < 1) {
         log_error("view", "--screenshot needs --frames N, the number of pairs before it");
         return EXIT_USAGE;

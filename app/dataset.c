@@ -5,6 +5,7 @@
 
 #include "image/picture.h"
 #include "image/pixel_format.h"
+#include "config/file.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -13,6 +14,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SCALE_LEAST 1e-3
+#define SCALE_MOST 1e6
+#define INI_MOST 65536 /* bytes of a pair.ini */
 
 const char *const mask_names[MASK_COUNT] = {"nonocc", "all", "disc"};
 
@@ -63,13 +68,21 @@ static int read_ini(const char *folder, double *scale, int *disparities) {
     g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
-    if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error)) {
+    char *text;
+    size_t length;
+    int failed = file_load(path, INI_MOST, &text, &length);
+    if (failed)
+        return failed;
+    bool loaded = g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error);
+    free(text);
+    if (!loaded) {
         log_error(path, "%s; it must say disparity_scale and may say disparities", error->message);
-        return g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? -ENOENT : -EBADMSG;
+        return -EBADMSG;
     }
     *scale = g_key_file_get_double(file, "pair", "disparity_scale", &error);
-    if (error || !(*scale > 0) || !isfinite(*scale)) {
-        log_error(path, "disparity_scale in [pair] must be a number above 0");
+    if (error || !(*scale >= SCALE_LEAST && *scale <= SCALE_MOST)) {
+        log_error(path, "disparity_scale in [pair] must be a number from %g to %g", SCALE_LEAST,
+                  SCALE_MOST);
         return -EBADMSG;
     }
     *disparities = 0;
@@ -177,7 +190,7 @@ static char *name_of(const char *folder, const char *stem) {
 
 int test_pair_read(const char *folder, const char *stem, struct test_pair *pair) {
     memset(pair, 0, sizeof *pair);
-    double scale;
+    double scale = 0;
     g_autofree char *truth = path_of(folder, stem, "disp_left");
     int error = read_ini(folder, &scale, &pair->disparities);
     if (!error)

@@ -6,8 +6,10 @@
 #include "config/params_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -95,12 +97,37 @@ static int dispatch(int argc, char **argv) {
     return EXIT_DONE;
 }
 
+/* A standard stream that the caller closed would give its number to the next file that is opened,
+ * and messages would land there. It is opened the wrong way round, so that using it still fails. */
+static void hold_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int held = fd;
+        if (fcntl(fd, F_GETFD) < 0)
+            held = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        if (held != fd)
+            _exit(EXIT_RUN_FAILED);
+    }
+}
+
+/* Whether who was to read standard output is gone; such a program ends without a word. */
+static bool reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int main(int argc, char **argv) {
+    hold_standard_streams();
     setlocale(LC_CTYPE, "");
-    /* A file that grows too large is an error of write, like a full disk. */
+    /* A file that grows too large, and a pipe that nobody reads, are errors of write, like a full
+     * disk. */
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
     int code = dispatch(argc, argv);
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
+    if (unwritten && reader_gone()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
     if (unwritten && code == EXIT_DONE) { /* other exit codes have their own message */
         log_error("standard output", "%s", strerror(errno));
         code = EXIT_RUN_FAILED;

@@ -100,6 +100,18 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     return code;
 }
 
+int option_check(const char *name, double value, double least, double most) {
+    if (value == 0 || (value >= least && value <= most))
+        return GO_ON;
+    log_error(name, "%g is outside the range; give a number from %.10g to %.10g", value, least,
+              most);
+    return EXIT_USAGE;
+}
+
+int option_check_rate(double rate) {
+    return option_check("--rate", rate, SOURCE_RATE_LEAST, SOURCE_RATE_MOST);
+}
+
 bool options_set(const struct common_options *options, const char *name) {
     size_t length = strlen(name);
     for (char **set = options->set; set && *set; set++)

@@ -6,14 +6,15 @@
 #include "calibration/rig_read.h"
 
 #include "calibration/rig_private.h"
+#include "config/file.h"
 #include "config/log.h"
 
 #include <errno.h>
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_MOST (1 << 20) /* bytes; the largest seen is 6 KB */
@@ -115,26 +116,13 @@ int rig_load(const char *const *paths, int count, const struct rig_read_options 
     int error = 0;
     rig_clear(rig);
     for (int i = 0; i < count && i < 2 && !error; i++) {
-        GStatBuf about;
-        if (g_stat(paths[i], &about) == 0 && about.st_size > FILE_MOST) {
-            log_error(paths[i], "is too long (%ld bytes) for a calibration", (long)about.st_size);
-            error = -EFBIG;
-            break;
-        }
-        GError *cause = NULL;
-        gsize length;
-        errno = 0;
-        if (!g_file_get_contents(paths[i], &loaded[i], &length, &cause)) {
-            log_error(paths[i], "cannot be read: %s", cause->message);
-            error = cause->code == G_FILE_ERROR_NOENT ? -ENOENT : -EIO;
-            g_error_free(cause);
-            break;
-        }
+        size_t length;
+        error = file_load(paths[i], FILE_MOST, &loaded[i], &length);
         files[i] = (struct rig_text){paths[i], loaded[i], length};
     }
     if (!error)
         error = rig_parse(files, count, options, rig);
-    g_free(loaded[0]);
-    g_free(loaded[1]);
+    free(loaded[0]);
+    free(loaded[1]);
     return error;
 }

@@ -4,15 +4,19 @@
 #include "capture/recording_files.h"
 
 #include "image/pixel_format.h"
+#include "config/file.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define GROUP "recording"
+
+enum { CALIBRATION_MOST = 1 << 20, CSV_MOST = 1 << 30 }; /* bytes */
 
 static const char *const flip_keys[2] = {"left_flip", "right_flip"};
 static const char *const rotate_keys[2] = {"left_rotate180", "right_rotate180"};
@@ -69,19 +73,19 @@ static void describe(struct recording_files *files, const struct recorder_about 
 
 /* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
 static int copy_calibration(const char *from, int number, const char *path) {
-    char *text = NULL;
+    char *text;
     char *to = recording_beside(path, number ? ".calibration-2.yml" : ".calibration.yml");
-    gsize length;
-    GError *error = NULL;
-    int ok = g_file_get_contents(from, &text, &length, &error) &&
-             g_file_set_contents(to, text, (gssize)length, &error);
-    if (!ok) {
-        log_error(from, "cannot be copied beside the recording: %s", error->message);
-        g_error_free(error);
+    size_t length;
+    GError *cause = NULL;
+    int error = file_load(from, CALIBRATION_MOST, &text, &length);
+    if (!error && !g_file_set_contents(to, text, (gssize)length, &cause)) {
+        log_error(from, "cannot be copied beside the recording: %s", cause->message);
+        g_error_free(cause);
+        error = -EIO;
     }
-    g_free(text);
+    free(text);
     g_free(to);
-    return ok ? 0 : -EIO;
+    return error;
 }
 
 int recording_files_make(struct recording_files *files, const char *path,
@@ -157,15 +161,12 @@ void recording_files_close(struct recording_files *files) {
 /* ---- reading */
 
 GArray *recording_rows_read(const char *path) {
-    char *csv = recording_beside(path, ".csv"), *text = NULL;
-    GError *error = NULL;
-    if (!g_file_get_contents(csv, &text, NULL, &error)) {
-        log_error(csv, "%s", error->message);
-        g_error_free(error);
-        g_free(csv);
-        return NULL;
-    }
+    char *csv = recording_beside(path, ".csv"), *text;
+    size_t length;
+    int error = file_load(csv, CSV_MOST, &text, &length);
     g_free(csv);
+    if (error)
+        return NULL;
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct recording_row));
     char **lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line; line++) { /* the first is the header, the last may be cut */
@@ -181,7 +182,7 @@ GArray *recording_rows_read(const char *path) {
         g_array_append_val(rows, row);
     }
     g_strfreev(lines);
-    g_free(text);
+    free(text);
     return rows;
 }
 

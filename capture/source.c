@@ -1,13 +1,12 @@
 /*
- * Opens the source that the words on the command line mean, and what all sources share: the clock
- * and the pacing of recorded pairs. A source is used by one thread at a time.
+ * Opens the source that the words on the command line mean, and what all sources share. A source is
+ * used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
 
 #include "capture/recording_files.h"
 #include "capture/source_private.h"
-#include "config/clock.h"
 #include "config/log.h"
 
 #include <glib.h>
@@ -16,26 +15,19 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_S 1000000000
-#define LATE_NS (NS_PER_S / 2) /* later than this is a pause, not jitter to catch up with */
-
-void pace_wait(struct pace *pace) {
-    if (pace->rate <= 0)
-        return;
-    int64_t now = clock_ns();
-    if (pace->next_ns == 0 || now - pace->next_ns > LATE_NS)
-        pace->next_ns = now;
-    struct timespec due = clock_time(pace->next_ns);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
-        continue;
-    pace->next_ns += (int64_t)llround(NS_PER_S / pace->rate);
-}
+#define TIME_MOST_NS 4e18 /* a century */
 
 int64_t pair_time_ns(long index, double rate) {
-    return (int64_t)llround((double)index * (NS_PER_S / (rate > 0 ? rate : RATE_ASSUMED)));
+    double ns = (double)index * (NS_PER_S / (rate > 0 ? rate : RATE_ASSUMED));
+    return (int64_t)llround(fmin(ns, TIME_MOST_NS));
+}
+
+double rate_of_fraction(double numerator, double denominator) {
+    double rate = denominator > 0 ? numerator / denominator : 0;
+    return rate >= SOURCE_RATE_LEAST && rate <= SOURCE_RATE_MOST ? rate : 0;
 }
 
 void frame_turn(const struct source_options *options, struct frame *frame) {

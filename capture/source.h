@@ -12,6 +12,10 @@
 
 #define SOURCE_END 1 /* read: no more pairs */
 
+/* Pairs a second that anything can have; what a file or a device says beyond is not believed. */
+#define SOURCE_RATE_LEAST 0.001
+#define SOURCE_RATE_MOST 10000.0
+
 struct source_options {
     int swap;      /* exchange left and right */
     double rate;   /* pairs a second to pace a file source at; 0 as fast as they are taken */
@@ -53,6 +57,7 @@ struct source {
     int rectified; /* the pictures need no rectification: a recording says so */
     long count;    /* pairs in all, -1 when not known */
     double rate;   /* pairs a second, 0 when not known */
+    double pace;   /* pairs a second that its reader is to ask for, 0 as fast as they are taken */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair)
      * reading may go on with the next pair. -EAGAIN, only of live sources and without a log

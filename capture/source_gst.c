@@ -124,7 +124,6 @@ static int rewind_to(struct gst *gst, long index) {
     else
         error = start_afresh(gst);
     gst->next = index;
-    gst->pace.next_ns = 0;
     return error;
 }
 
@@ -185,7 +184,6 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     frame->left_ns = (int64_t)time[gst->options.swap];
     frame->right_ns = (int64_t)time[!gst->options.swap];
     frame->has_truth = 0;
-    pace_wait(&gst->pace);
     frame->taken_ns = clock_ns();
     return 0;
 }
@@ -242,8 +240,9 @@ static int learn(struct gst *gst) {
     source->width = gst->tracks == 1 ? left->width / 2 : left->width;
     source->height = left->height;
     source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
-    source->rate =
-        left->fps_n > 0 && left->fps_d > 0 ? (double)left->fps_n / left->fps_d : RATE_ASSUMED;
+    source->rate = rate_of_fraction(left->fps_n, left->fps_d);
+    if (source->rate == 0)
+        source->rate = RATE_ASSUMED;
     if (source->width < 2 || source->height < 2) {
         log_error(gst->name, "is %dx%d pixels; stereo needs at least 2 a side", source->width,
                   source->height);
@@ -263,9 +262,9 @@ struct source *source_gst_open(const char *const *words, int count,
     if (options)
         gst->options = *options;
     gst->options.swap = gst->options.swap != 0;
-    gst->pace.rate = options ? options->rate : 0;
     gst->source = (struct source){
         .name = gst->name,
+        .pace = options ? options->rate : 0,
         .read = gst_source_read,
         .seek = gst_source_seek,
         .describe = gst_source_describe,

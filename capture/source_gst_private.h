@@ -21,7 +21,6 @@ struct gst {
     struct source_options options;
     int failed; /* an error has ended the playing; seeking starts afresh */
     long next;
-    struct pace pace;
 
     GMutex lock;  /* guards what decoder threads add while the files are opened */
     int complete; /* files whose tracks are all known */

@@ -133,7 +133,7 @@ static int learn(struct live_gst *gst) {
     for (int i = 0; i < 2; i++) {
         if (GST_VIDEO_INFO_FORMAT(&info[i]) == GST_VIDEO_FORMAT_GRAY8)
             source->channels = 1;
-        if (info[i].fps_n > 0 && info[i].fps_d > 0)
+        if (rate_of_fraction(info[i].fps_n, info[i].fps_d) > 0)
             interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
     }
     source->width = gst->streams == 2 ? info[0].width : info[0].width / 2;

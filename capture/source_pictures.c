@@ -18,7 +18,6 @@ struct pictures {
     struct source source; /* first: a struct source pointer is a struct pictures pointer */
     char *name;
     struct pair_list pairs;
-    struct pace pace;
     struct source_options options;
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
@@ -27,6 +26,11 @@ struct pictures {
 static void free_pair(struct image pair[2]) {
     picture_free(&pair[0]);
     picture_free(&pair[1]);
+}
+
+/* -EBADMSG for what is wrong with the files of a pair; what the machine lacks is passed on. */
+static int error_of_pair(int error) {
+    return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : -EBADMSG;
 }
 
 /* Reads both pictures of a pair; -EINVAL when they are of two sizes. Logs; 0 or -errno. */
@@ -68,7 +72,7 @@ static int pictures_read(struct source *source, struct frame *frame) {
     struct image pair[2];
     int error = read_pair(&pictures->pairs, index, pair);
     if (error)
-        return error == -EINVAL ? -EBADMSG : error; /* among others, a bad pair */
+        return error_of_pair(error);
     if (pair[0].width != source->width || pair[0].height != source->height) {
         log_error(pictures->pairs.left[index], "and %s are %dx%d but the first pair (%s) is %dx%d",
                   pictures->pairs.right[index], pair[0].width, pair[0].height,
@@ -83,7 +87,6 @@ static int pictures_read(struct source *source, struct frame *frame) {
     frame_turn(&pictures->options, frame);
     frame->has_truth = 0;
     frame->left_ns = frame->right_ns = pair_time_ns(index, source->rate);
-    pace_wait(&pictures->pace);
     frame->taken_ns = clock_ns();
     return 0;
 }
@@ -93,7 +96,6 @@ static int pictures_seek(struct source *source, long index) {
     if (index < 0 || index >= source->count)
         return -EINVAL;
     pictures->next = index;
-    pictures->pace.next_ns = 0;
     return 0;
 }
 
@@ -128,7 +130,8 @@ static int learn_size(struct pictures *pictures) {
     int error;
     do
         error = read_pair(&pictures->pairs, pictures->damaged, pair);
-    while (error == -EBADMSG && ++pictures->damaged < pictures->pairs.count);
+    while (error && error != -EINVAL && error_of_pair(error) == -EBADMSG &&
+           ++pictures->damaged < pictures->pairs.count);
     if (error)
         return error;
     source->width = pair[0].width;
@@ -158,11 +161,11 @@ struct source *source_pictures_open(const char *const *words, int count,
     }
     if (options)
         pictures->options = *options;
-    pictures->pace.rate = options ? options->rate : 0;
     pictures->source = (struct source){
         .name = pictures->name,
         .count = pairs.count,
-        .rate = pictures->pace.rate,
+        .rate = options ? options->rate : 0,
+        .pace = options ? options->rate : 0,
         .read = pictures_read,
         .seek = pictures_seek,
         .describe = pictures_describe,

@@ -1,6 +1,6 @@
 /*
- * What the sources share: the clock, pacing, times of pairs. Used by the thread that reads the
- * source.
+ * What the sources share: times of pairs, lists of files, turning. Used by the thread that reads
+ * the source.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SOURCE_PRIVATE_H
@@ -13,16 +13,11 @@
 /* Pairs a second that the times of pairs are made of where nobody knows the true rate. */
 #define RATE_ASSUMED 30.0
 
-struct pace {
-    double rate;     /* pairs a second, 0 for no waiting */
-    int64_t next_ns; /* when the next pair is due, 0 before the first */
-};
-
-/* Sleeps until the next pair is due. A reader that came very late (paused) starts a new count. */
-void pace_wait(struct pace *pace);
-
 /* Media time of pair index. */
 int64_t pair_time_ns(long index, double rate);
+
+/* numerator / denominator where that can be a rate, else 0: not known. */
+double rate_of_fraction(double numerator, double denominator);
 
 /* Sets *error (may be NULL) and returns NULL, for open functions. */
 struct source *source_failed(int *error, int code);

@@ -40,7 +40,6 @@ struct recording {
     long next;
     struct mjpeg *mjpeg;
     struct image wide;
-    struct pace pace;
 };
 
 static const struct recording_row *row_at(const struct recording *r, long index) {
@@ -184,7 +183,6 @@ static int recording_seek(struct source *source, long index) {
         drop_sample(r, i);
     /* from a little before: pictures are named by their times, those before are passed over */
     int64_t to = MAX(0, row_at(r, index)->pts_ns[0] - 50 * (int64_t)GST_MSECOND);
-    r->pace.next_ns = 0;
     r->next = index;
     r->damaged_end = 0;
     if (!gst_element_seek_simple(
@@ -217,7 +215,6 @@ static int recording_read(struct source *source, struct frame *frame) {
     frame->left_ns = row_at(r, index)->taken_ns[r->options.swap];
     frame->right_ns = row_at(r, index)->taken_ns[!r->options.swap];
     frame->has_truth = 0;
-    pace_wait(&r->pace);
     frame->taken_ns = clock_ns();
     return 0;
 }
@@ -265,7 +262,7 @@ static int read_beside(struct recording *r, const char *path) {
     r->deep = format && format->bits == 16 && format->channels == 1 ? format->fourcc : PIXEL_Y16;
     r->source.channels = note.channels;
     r->source.rectified = note.rectified;
-    r->source.rate = note.rate;
+    r->source.rate = rate_of_fraction(note.rate, 1);
     r->rows = recording_rows_read(path);
     if (!r->rows)
         return -EIO;
@@ -377,8 +374,8 @@ struct source *source_recording_open(const char *path, const struct source_optio
     if (options)
         r->options = *options;
     r->options.swap = r->options.swap != 0;
-    r->pace.rate = options ? options->rate : 0;
     r->source = (struct source){.name = r->name,
+                                .pace = options ? options->rate : 0,
                                 .read = recording_read,
                                 .seek = recording_seek,
                                 .describe = recording_describe,

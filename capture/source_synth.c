@@ -56,7 +56,6 @@ struct synth {
     double value[KEY_COUNT];
     struct scene *scene;
     struct scene_row left, right;
-    struct pace pace;
     uint8_t gain_table[256];
     struct source_options options;
     long next;
@@ -192,7 +191,6 @@ static int synth_read(struct source *source, struct frame *frame) {
     frame->left_ns = frame->right_ns = pair_time_ns(frame->index, source->rate);
     render(synth, frame, frame->index);
     frame_turn(&synth->options, frame);
-    pace_wait(&synth->pace);
     frame->taken_ns = clock_ns();
     return 0;
 }
@@ -202,7 +200,6 @@ static int synth_seek(struct source *source, long index) {
     if (index < 0 || (source->count >= 0 && index >= source->count))
         return -EINVAL;
     synth->next = index;
-    synth->pace.next_ns = 0;
     return 0;
 }
 
@@ -243,7 +240,6 @@ static struct source *synth_make(const char *spec, const double *value,
         synth->options = *options;
     const struct source_options *o = &synth->options;
     int as_rendered = !(o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] || o->rotate180[1]);
-    synth->pace.rate = options ? options->rate : 0;
     for (int i = 0; i < 256; i++)
         synth->gain_table[i] = (uint8_t)fmin(255, i * value[GAIN] + 0.5);
     synth->source = (struct source){
@@ -254,6 +250,7 @@ static struct source *synth_make(const char *spec, const double *value,
         .has_truth = as_rendered, /* the truth is that of the left view */
         .count = value[FRAMES] > 0 ? (long)value[FRAMES] : -1,
         .rate = value[RATE],
+        .pace = options ? options->rate : 0,
         .read = synth_read,
         .seek = synth_seek,
         .describe = synth_describe,

@@ -6,12 +6,14 @@
  */
 #include "config/params_file.h"
 
+#include "config/file.h"
 #include "config/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,24 +95,12 @@ int params_parse(struct params *p, const char *text, size_t length, const char *
 }
 
 int params_load(struct params *p, const char *path) {
-    FILE *in = fopen(path, "re");
-    if (!in) {
-        int rc = -errno;
-        log_error(path, "cannot open the settings: %s", g_strerror(errno));
-        return rc;
-    }
-    /* One byte more than is allowed tells a file that fits from one that does not. */
-    char *text = g_malloc(MOST_BYTES + 1);
-    size_t length = fread(text, 1, MOST_BYTES + 1, in);
-    int rc = 0;
-    if (ferror(in)) {
-        rc = errno ? -errno : -EIO;
-        log_error(path, "cannot read the settings: %s", g_strerror(-rc));
-    }
-    fclose(in);
+    char *text;
+    size_t length;
+    int rc = file_load(path, MOST_BYTES, &text, &length);
     if (rc == 0)
         rc = params_parse(p, text, length, path);
-    g_free(text);
+    free(text);
     return rc;
 }
 

@@ -6,18 +6,16 @@
 #include "image/picture.h"
 
 #include "image/picture_private.h"
+#include "config/file.h"
 #include "config/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The largest picture allowed, uncompressed in 16-bit RGB, and as much again for what surrounds
  * it. */
-#define FILE_MOST ((off_t)PICTURE_SIDE_MOST * PICTURE_SIDE_MOST * 12)
+#define FILE_MOST ((size_t)PICTURE_SIDE_MOST * PICTURE_SIDE_MOST * 12)
 
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size) {
     if (width == 0 || height == 0) {
@@ -128,73 +126,25 @@ int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint1
     return 0;
 }
 
-static int cannot_read(const char *path, int error) {
-    log_error(path, "cannot be read: %s", strerror(error));
-    return -error;
-}
-
-/* Reads an open file of a known size into malloc's *bytes. */
-static int load_open_file(int fd, const char *path, uint8_t **bytes, size_t *length) {
-    struct stat about;
-    if (fstat(fd, &about))
-        return cannot_read(path, errno);
-    if (S_ISDIR(about.st_mode))
-        return cannot_read(path, EISDIR);
-    if (!S_ISREG(about.st_mode)) {
-        log_error(path, "is not a file that holds a picture");
-        return -EINVAL;
-    }
-    if (about.st_size > FILE_MOST) {
-        log_error(path, "is too large for a picture of %d pixels a side", PICTURE_SIDE_MOST);
-        return -EFBIG;
-    }
-    size_t size = (size_t)about.st_size;
-    *bytes = malloc(size + 1);
-    if (!*bytes)
-        return cannot_read(path, ENOMEM);
-    *length = 0;
-    while (*length < size) {
-        ssize_t got = read(fd, *bytes + *length, size - *length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return cannot_read(path, errno);
-        if (got == 0)
-            break; /* it shrank meanwhile: the decoder says that it ends early */
-        *length += (size_t)got;
-    }
-    return 0;
-}
-
-static int load_file(const char *path, uint8_t **bytes, size_t *length) {
-    *bytes = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
-    if (fd < 0)
-        return cannot_read(path, errno);
-    int error = load_open_file(fd, path, bytes, length);
-    close(fd);
-    return error;
-}
-
 int picture_read(const char *path, struct image *image) {
-    uint8_t *bytes;
-    size_t length = 0;
+    char *bytes;
+    size_t length;
     *image = (struct image){0};
-    int error = load_file(path, &bytes, &length);
+    int error = file_load(path, FILE_MOST, &bytes, &length);
     if (!error)
-        error = picture_parse(bytes, length, path, image);
+        error = picture_parse((const uint8_t *)bytes, length, path, image);
     free(bytes);
     return error;
 }
 
 int picture_read16(const char *path, uint16_t **data, int *width, int *height) {
-    uint8_t *bytes;
-    size_t length = 0;
+    char *bytes;
+    size_t length;
     *data = NULL;
     *width = *height = 0;
-    int error = load_file(path, &bytes, &length);
+    int error = file_load(path, FILE_MOST, &bytes, &length);
     if (!error)
-        error = picture_parse16(bytes, length, path, data, width, height);
+        error = picture_parse16((const uint8_t *)bytes, length, path, data, width, height);
     free(bytes);
     return error;
 }

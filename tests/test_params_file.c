@@ -181,7 +181,7 @@ static void test_load_refused(gconstpointer folder) {
     close(fd);
     caught = stderr_begin();
     g_assert_cmpint(params_load(&p, large), ==, -EFBIG);
-    stderr_one_line(caught, large, "1 MiB");
+    stderr_one_line(caught, large, "too large");
     g_unlink(large);
     g_free(missing);
     g_free(large);

@@ -341,7 +341,7 @@ static void test_damaged(void) {
     char *gone = g_build_filename(folder, "left/4.png", NULL);
     g_assert_cmpint(g_remove(gone), ==, 0); /* removed while we play */
     caught = stderr_begin();
-    expect_read(&o, -ENOENT);
+    expect_read(&o, -EBADMSG);
     stderr_one_line(caught, gone, NULL);
     expect_read(&o, SOURCE_END);
     opened_close(&o);

@@ -277,22 +277,6 @@ static void test_synth_refused(void) {
     expect_refused("synth:", "right.png", -EINVAL, "right.png", NULL);
 }
 
-/* Nothing about how long it takes: never sooner than the rate says. */
-static void test_pacing(void) {
-    const char *const spec = "synth:width=16,height=16,frames=6";
-    struct opened o = open_words(spec, NULL, &(struct source_options){.rate = 50});
-    int64_t first = 0;
-    for (int i = 0; i < 6; i++) {
-        struct frame *f = read_one(&o);
-        if (i == 0)
-            first = f->taken_ns;
-        else /* the first may be handed over a little after it was due */
-            g_assert_cmpint(f->taken_ns - first, >, (i - 1) * 20000000LL);
-        frame_drop(&f);
-    }
-    opened_close(&o);
-}
-
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/synth/warp", test_synth_warp);
@@ -305,6 +289,5 @@ int main(int argc, char **argv) {
     g_test_add_func("/synth/end", test_synth_end);
     g_test_add_func("/synth/swap", test_synth_swap);
     g_test_add_func("/synth/refused", test_synth_refused);
-    g_test_add_func("/synth/pacing", test_pacing);
     return g_test_run();
 }

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #define QUEUE_DEPTH 2
+#define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
 
 void live_notify(struct live *live) {
     if (live->options.notify)
@@ -59,11 +60,36 @@ static void count_shown(struct live *live, const struct frame *frame) {
     pthread_mutex_unlock(&live->lock);
 }
 
+bool live_pair_due(struct live *live) {
+    if (live->rate <= 0)
+        return true;
+    int64_t now = clock_ns();
+    if (live->next_due_ns == 0 || now - live->next_due_ns > LATE_NS)
+        live->next_due_ns = now;
+    if (now < live->next_due_ns) {
+        struct timespec due = clock_time(live->next_due_ns);
+        pthread_cond_timedwait(&live->changed, &live->lock, &due);
+        return false;
+    }
+    live->next_due_ns += (int64_t)(1e9 / live->rate);
+    return true;
+}
+
+/* Sleeps until the next pair is due or the stream is to stop. */
+static void wait_until_due(struct live *live) {
+    pthread_mutex_lock(&live->lock);
+    while (!atomic_load(&live->stop) && !live_pair_due(live))
+        continue;
+    pthread_mutex_unlock(&live->lock);
+}
+
 /* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was
  * damaged. */
 static int read_pair(struct live *live, struct frame *frame) {
     long in_a_row = 0;
     int status = -EBADMSG;
+    if (!live->options.player)
+        wait_until_due(live);
     while (!atomic_load(&live->stop)) {
         status = live->source->read(live->source, frame);
         if (status == -EAGAIN) /* a silent camera; it may come back */
@@ -253,7 +279,7 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     live->options = *options;
     live->params = live->last_good = *params;
     live->backend = stereo_backend(stereo);
-    live->rate = options->rate;
+    live->rate = options->player ? options->rate : source->pace;
     live->seek_to = live->loop_first = live->last_run = -1;
     live->opened_ns = clock_ns();
     atomic_init(&live->stop, false);

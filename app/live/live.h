@@ -21,7 +21,8 @@ struct live_options {
     long frames; /* the stream ends after this many pairs; 0 is all there are */
     int kept;    /* frames the caller may hold on to beside the one just taken */
     bool player; /* the functions under "a player's" below may be used */
-    double rate; /* pairs a second that are read; 0 as fast as they are taken */
+    double rate; /* pairs a second that a player reads; 0 as fast as they are taken. Others read
+                  * at the source's pace */
     /* Called by the threads when there is something new: a frame, an answer, the end. Must not
      * wait. */
     void (*notify)(void *context);

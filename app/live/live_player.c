@@ -11,8 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define NICE 19           /* of compute, so that drawing and input come first */
-#define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
+#define NICE 19 /* of compute, so that drawing and input come first */
 
 void live_give_way(void) {
     setpriority(PRIO_PROCESS, 0, NICE); /* 0 is this thread, on Linux; a refusal changes nothing */
@@ -126,23 +125,6 @@ static bool stopped(struct live *live) {
     return atomic_load(&live->stop);
 }
 
-/* Sleeps until the next pair is due or something changed. The lock is held. True when it is
- * due. */
-static bool pace(struct live *live) {
-    if (live->rate <= 0)
-        return true;
-    int64_t now = clock_ns();
-    if (live->next_due_ns == 0 || now - live->next_due_ns > LATE_NS)
-        live->next_due_ns = now;
-    if (now < live->next_due_ns) {
-        struct timespec due = clock_time(live->next_due_ns);
-        pthread_cond_timedwait(&live->changed, &live->lock, &due);
-        return false;
-    }
-    live->next_due_ns += (int64_t)(1e9 / live->rate);
-    return true;
-}
-
 int player_wait(struct live *live, long *next, bool *single) {
     int status = 0;
     long seek_to = -1;
@@ -155,7 +137,7 @@ int player_wait(struct live *live, long *next, bool *single) {
         }
         if (live->paused || live->ended)
             pthread_cond_wait(&live->changed, &live->lock);
-        else if (pace(live))
+        else if (live_pair_due(live))
             break;
     }
     *single = live->seek_to >= 0;

@@ -49,6 +49,10 @@ struct live {
 
 void live_notify(struct live *live);
 
+/* Capture thread: sleeps until the next pair is due or something changed. The lock is held. True
+ * when it is due. */
+bool live_pair_due(struct live *live);
+
 /* Capture thread: waits until a pair is to be read; seeks when asked to. 0: read one, -errno of a
  * seek, or SOURCE_END when the stream is to stop. *next is the number the source would give
  * next. */

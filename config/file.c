@@ -1,0 +1,68 @@
+/*
+ * The function of config/file.h, on plain libc. SPDX-License-Identifier: MIT
+ */
+#include "config/file.h"
+
+#include "config/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int cannot_read(const char *path, int error) {
+    log_error(path, "cannot be read: %s", strerror(error));
+    return -error;
+}
+
+/* Reads up to size bytes; a file that shrinks meanwhile ends early. */
+static int read_all(int fd, char *text, size_t size, size_t *length) {
+    *length = 0;
+    while (*length < size) {
+        ssize_t got = read(fd, text + *length, size - *length);
+        if (got == 0)
+            break;
+        if (got < 0 && errno != EINTR)
+            return -errno;
+        *length += got > 0 ? (size_t)got : 0;
+    }
+    text[*length] = 0;
+    return 0;
+}
+
+static int load_open_file(int fd, const char *path, size_t most, char **text, size_t *length) {
+    struct stat about;
+    if (fstat(fd, &about))
+        return cannot_read(path, errno);
+    if (S_ISDIR(about.st_mode))
+        return cannot_read(path, EISDIR);
+    if (!S_ISREG(about.st_mode)) {
+        log_error(path, "is no regular file; save what it gives to a file first");
+        return -ENOTSUP;
+    }
+    if ((unsigned long long)about.st_size > most) {
+        log_error(path, "is too large: %lld bytes, where at most %zu are read",
+                  (long long)about.st_size, most);
+        return -EFBIG;
+    }
+    *text = malloc((size_t)about.st_size + 1);
+    int error = *text ? read_all(fd, *text, (size_t)about.st_size, length) : -ENOMEM;
+    if (!error)
+        return 0;
+    free(*text);
+    *text = NULL;
+    return cannot_read(path, -error);
+}
+
+int file_load(const char *path, size_t most, char **text, size_t *length) {
+    *text = NULL;
+    *length = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
+    if (fd < 0)
+        return cannot_read(path, errno);
+    int error = load_open_file(fd, path, most, text, length);
+    close(fd);
+    return error;
+}

@@ -1,0 +1,202 @@
+/*
+ * For tests of the program as its users meet it: runs the binary that LIVESTEREO_BIN names (default
+ * build/livestereo) and looks at exit code, messages and files. Each test has a folder of its own,
+ * which is removed. Single-threaded tests only. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TEST_CLI_H
+#define LIVESTEREO_TEST_CLI_H
+
+#include "image/picture.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct outcome {
+    char *out, *err;
+    int code; /* exit code, -1 for a signal */
+};
+
+static char *folder; /* of the test at hand, below it everything is removed */
+
+static inline const char *binary(void) {
+    const char *path = g_getenv("LIVESTEREO_BIN");
+    return path ? path : "build/livestereo";
+}
+
+static inline void limit_file_size(gpointer bytes) {
+    struct rlimit limit = {GPOINTER_TO_SIZE(bytes), GPOINTER_TO_SIZE(bytes)};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        _exit(99);
+}
+
+/* Runs the program with words split at blanks; file_bytes limits the size of any file it writes,
+ * 0 not. */
+static inline struct outcome run_limited(size_t file_bytes, const char *words) {
+    g_autofree char *line = g_strdup_printf("%s %s", binary(), words);
+    g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+    struct outcome o = {0};
+    int status;
+    GError *error = NULL;
+    g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH_FROM_ENVP,
+                 file_bytes ? limit_file_size : NULL, GSIZE_TO_POINTER(file_bytes), &o.out, &o.err,
+                 &status, &error);
+    g_assert_no_error(error);
+    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return o;
+}
+
+static inline void outcome_free(struct outcome *o) {
+    g_free(o->out);
+    g_free(o->err);
+}
+
+static inline int error_lines(const char *err) {
+    int count = 0;
+    for (const char *at = err; (at = strstr(at, "error: ")); at++)
+        count++;
+    return count;
+}
+
+/* The program ends with this code, after exactly one error line, which holds the text. */
+static inline void expect_error_limited(size_t file_bytes, int code, const char *text,
+                                        const char *words) {
+    struct outcome o = run_limited(file_bytes, words);
+    if (o.code != code || error_lines(o.err) != 1 || !strstr(o.err, text))
+        g_error("livestereo %s\nexit code %d (expected %d), expected one error with \"%s\":\n%s",
+                words, o.code, code, text, o.err);
+    outcome_free(&o);
+}
+
+G_GNUC_PRINTF(3, 4)
+static inline void expect_error(int code, const char *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    g_autofree char *words = g_strdup_vprintf(format, args);
+    va_end(args);
+    expect_error_limited(0, code, text, words);
+}
+
+G_GNUC_PRINTF(1, 2)
+static inline char *expect_success(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    g_autofree char *words = g_strdup_vprintf(format, args);
+    va_end(args);
+    struct outcome o = run_limited(0, words);
+    if (o.code != 0 || error_lines(o.err) != 0)
+        g_error("livestereo %s\nexit code %d:\n%s", words, o.code, o.err);
+    g_free(o.err);
+    return o.out;
+}
+
+static inline char *path_in(const char *name) {
+    char *path = g_build_filename(folder, name, NULL);
+    g_autofree char *parent = g_path_get_dirname(path);
+    g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
+    return path;
+}
+
+/* A textured picture; the right one of a pair is the left one moved by 3 px. */
+static inline void write_picture(const char *name, int width, int height, int moved) {
+    g_autofree char *path = path_in(name);
+    g_autofree uint8_t *data = g_malloc((gsize)width * (gsize)height);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            unsigned hash = (unsigned)(x + moved) * 2654435761u ^ (unsigned)y * 40503u * 65537u;
+            data[y * width + x] = (uint8_t)(hash >> 24 ^ hash >> 13);
+        }
+    struct image image = {data, width, height, 1};
+    g_assert_cmpint(picture_write(path, &image), ==, 0);
+}
+
+static inline void write_text(const char *name, const char *text) {
+    g_autofree char *path = path_in(name);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+static inline void write_pair(const char *below, int width) {
+    g_autofree char *left = g_strdup_printf("%s/left.png", below);
+    g_autofree char *right = g_strdup_printf("%s/right.png", below);
+    write_picture(left, width, 20, 0);
+    write_picture(right, width, 20, 3);
+}
+
+static inline bool exists(const char *name) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+static inline int count_files(const char *name) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    GDir *dir = g_dir_open(path, 0, NULL);
+    int count = 0;
+    while (dir && g_dir_read_name(dir))
+        count++;
+    if (dir)
+        g_dir_close(dir);
+    return count;
+}
+
+static inline void remove_tree(const char *path) {
+    GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        remove_tree(below);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_remove(path);
+}
+
+static inline void set_up(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
+    g_assert_nonnull(folder);
+}
+
+static inline void tear_down(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    remove_tree(folder);
+    g_clear_pointer(&folder, g_free);
+}
+
+#define SMALL "--set disparity_range=8 --set bp_levels=2 --set threads=1 --set backend=cpu"
+
+static inline void write_frames(const char *below, int count) {
+    for (int i = 0; i < count; i++) {
+        g_autofree char *left = g_strdup_printf("%s/left/%03d.png", below, i + 1);
+        g_autofree char *right = g_strdup_printf("%s/right/%03d.png", below, i + 1);
+        write_picture(left, 40, 20, i);
+        write_picture(right, 40, 20, i + 3);
+    }
+}
+
+static inline char **read_lines(const char *name) {
+    g_autofree char *path = path_in(name);
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    return g_strsplit(text, "\n", -1);
+}
+
+struct cli_test {
+    const char *name;
+    void (*test)(void *fixture, const void *data);
+};
+
+static inline int cli_run(int argc, char **argv, const struct cli_test *tests, size_t count) {
+    g_test_init(&argc, &argv, NULL);
+    for (size_t i = 0; i < count; i++)
+        g_test_add_vtable(tests[i].name, 0, NULL, set_up, tests[i].test, tear_down);
+    return g_test_run();
+}
+
+#endif

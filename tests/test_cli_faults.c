@@ -1,0 +1,181 @@
+/*
+ * What readers, signals, descriptors and odd files do to the program: it reports, and ends as its
+ * exit codes say. SPDX-License-Identifier: MIT
+ */
+#include "tests/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#define SYNTH "synth:width=48,height=32,range=8"
+
+/* Runs a line of the shell in which $B is the program and $D the test's folder. */
+static struct outcome shell(const char *line) {
+    const char *argv[] = {"bash", "-c", line, NULL};
+    g_auto(GStrv) env = g_get_environ();
+    env = g_environ_setenv(env, "B", binary(), TRUE);
+    env = g_environ_setenv(env, "D", folder, TRUE);
+    struct outcome o = {0};
+    int status;
+    GError *error = NULL;
+    g_spawn_sync(NULL, (char **)(gpointer)argv, env, G_SPAWN_SEARCH_PATH, NULL, NULL, &o.out,
+                 &o.err, &status, &error);
+    g_assert_no_error(error);
+    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return o;
+}
+
+static void expect_shell(int code, const char *out, const char *err, const char *line) {
+    struct outcome o = shell(line);
+    if (o.code != code || !strstr(o.out, out) || !strstr(o.err, err))
+        g_error("%s\nexit code %d (expected %d), expected '%s' and '%s', got:\n%s%s", line, o.code,
+                code, out, err, o.out, o.err);
+    outcome_free(&o);
+}
+
+/* A reader of --out that goes away is a receiver that fails: the run goes on and reports. */
+static void test_reader_gone(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    expect_shell(0, "60 shown", "",
+                 "mkfifo $D/f; head -c 100 $D/f >/dev/null & "
+                 "$B run " SYNTH " --rate 100 --frames 60 " SMALL
+                 " --out \"gst:videoconvert ! filesink location=$D/f buffer-mode=2\"");
+    /* of standard output: ends as other programs do, without a word */
+    struct outcome o = shell("$B --help-params | true; exit ${PIPESTATUS[0]}");
+    g_assert_true(o.code == 128 + SIGPIPE || o.code == 0);
+    g_assert_cmpstr(o.err, ==, "");
+    outcome_free(&o);
+}
+
+/* Messages of a program whose standard streams are closed do not land in its files. */
+static void test_closed_streams(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    write_text("in/right/002.png", "not a picture");
+    expect_shell(6, "", "", "$B batch $D/in -o $D/out " SMALL " <&- >&- 2>&-");
+    g_auto(GStrv) lines = read_lines("out/frames.csv");
+    g_assert_cmpint(g_strv_length(lines), ==, 5);
+    g_assert_true(g_str_has_prefix(lines[0], "index,"));
+    g_assert_true(g_str_has_suffix(lines[2], "damaged"));
+    expect_shell(1, "", "standard output", "$B --help >&-");
+}
+
+/* Waits until the file at path holds something. */
+static void wait_for_text(const char *path) {
+    struct stat about = {0};
+    for (int i = 0; i < 6000 && (stat(path, &about) != 0 || about.st_size == 0); i++)
+        g_usleep(10000);
+    g_assert_cmpint(about.st_size, >, 0);
+}
+
+/* A pair in a thousand seconds: the end must not wait for the next one. */
+static void test_quit_while_paced(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const words[] = {"run", "record"};
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *sign = path_in(i ? "rec.csv" : "000000.png");
+        g_autofree char *target = path_in(i ? "rec.mkv" : "%06d.png");
+        g_autofree char *line =
+            g_strdup_printf("%s %s " SYNTH " " SMALL " --rate 0.001 %s %s", binary(), words[i],
+                            i ? "-o" : "--save-disparity", target);
+        g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+        GPid pid;
+        GError *error = NULL;
+        g_spawn_async(NULL, argv, NULL,
+                      G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL |
+                          G_SPAWN_STDERR_TO_DEV_NULL,
+                      NULL, NULL, &pid, &error);
+        g_assert_no_error(error);
+        wait_for_text(sign);
+        g_assert_cmpint(kill(pid, SIGINT), ==, 0);
+        int status;
+        g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+        g_assert_true(WIFEXITED(status));
+        g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+    }
+}
+
+/* Whatever is wrong with one pair is that pair's: the rest is computed, and each has its row. */
+static void test_bad_pairs(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 8);
+    g_autofree char *link = path_in("in/left/001.png"), *dir = path_in("in/left/003.png"),
+                    *fifo = path_in("in/right/004.png"), *closed = path_in("in/left/005.png");
+    g_assert_cmpint(g_remove(link) | g_remove(dir) | g_remove(fifo), ==, 0);
+    g_assert_cmpint(symlink("nowhere", link), ==, 0);
+    g_assert_cmpint(mkdir(dir, 0700), ==, 0);
+    g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+    g_assert_cmpint(chmod(closed, 0), ==, 0);
+    write_text("in/right/006.png", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    write_text("in/left/007.png", "P5 99999 2 255\n");
+    bool all_may_read = geteuid() == 0;
+    expect_shell(6, all_may_read ? "3 pairs written" : "2 pairs written", "001.png",
+                 "$B batch $D/in -o $D/out " SMALL);
+    g_auto(GStrv) lines = read_lines("out/frames.csv");
+    g_assert_cmpint(g_strv_length(lines), ==, 10);
+    static const char *const status[] = {"damaged", "ok",      "damaged", "damaged",
+                                         "",        "damaged", "damaged", "ok"};
+    for (int i = 0; i < 8; i++)
+        g_assert_true(g_str_has_suffix(lines[i + 1], status[i]));
+}
+
+/* Settings and calibrations are regular files of sane size; nothing waits for others or reads them
+ * without end. */
+static void test_odd_files(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    g_autofree char *fifo = path_in("fifo.ini"), *large = path_in("large.ini");
+    g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+    write_text("large.ini", "");
+    g_assert_cmpint(truncate(large, (off_t)1 << 40), ==, 0);
+    const char *const paths[] = {fifo, "/dev/zero", large, folder};
+    const char *const why[] = {"no regular file", "no regular file", "too large", "directory"};
+    for (int i = 0; i < 4; i++) {
+        expect_error(2, why[i], "run " SYNTH " --config %s", paths[i]);
+        if (i != 3) /* a folder's name is that of a preset to look for */
+            expect_error(2, why[i], "run " SYNTH " --preset %s", paths[i]);
+        expect_error(4, why[i], "run " SYNTH " " SMALL " --calib %s", paths[i]);
+        expect_error(1, why[i], "record " SYNTH " --frames 1 -o %s/r%d.mkv --calib %s", folder, i,
+                     paths[i]);
+    }
+}
+
+/* Numbers are checked where they come in: finite, in range. */
+static void test_numbers(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const bad[] = {"nan", "inf", "-inf", "1e-300", "-1e-300", "1e300", "-1"};
+    static const char *const options[] = {
+        "run " SYNTH " --rate",       "record " SYNTH " --rate", "view " SYNTH " --rate",
+        "record " SYNTH " --seconds", "view " SYNTH " --start",  "run " SYNTH " --sync-tolerance",
+        "view " SYNTH " --ui-scale",  "run " SYNTH " --scale",   "run " SYNTH " --alpha",
+        "calibrate x --outlier"};
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(bad); k++) {
+            bool tiny_is_fine = strstr(options[i], "1e") || strstr(options[i], "--s") ||
+                                strstr(options[i], "--alpha") || strstr(options[i], "--outlier");
+            if (tiny_is_fine && strcmp(bad[k], "1e-300") == 0)
+                continue;
+            expect_error(2, "--", "%s %s", options[i], bad[k]);
+        }
+    expect_error(2, "--rate", "record " SYNTH " --rate 3e6");
+    expect_error(3, "rate", "run synth:rate=nan");
+}
+
+int main(int argc, char **argv) {
+    static const struct cli_test tests[] = {
+        {"/cli/reader-gone", test_reader_gone},
+        {"/cli/closed-streams", test_closed_streams},
+        {"/cli/quit-while-paced", test_quit_while_paced},
+        {"/cli/bad-pairs", test_bad_pairs},
+        {"/cli/odd-files", test_odd_files},
+        {"/cli/numbers", test_numbers},
+    };
+    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+}
