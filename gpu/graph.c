@@ -203,6 +203,7 @@ static void add_access(struct graph *g, struct pass *pass, const void *pointer, 
                        bool writes) {
     struct buffer *b = pointer ? find_buffer(g, pointer) : NULL;
     struct access *a = b ? append(g->internal, &g->internal->accesses, sizeof(*a)) : NULL;
+    pass->writes_unnamed |= pointer && !b && writes;
     if (!a)
         return;
     *a = (struct access){b, reads, writes};
@@ -212,6 +213,7 @@ static void add_access(struct graph *g, struct pass *pass, const void *pointer, 
 static void find_accesses(struct graph *g, struct pass *pass) {
     pass->first_access = (int)(g->internal->accesses.bytes / sizeof(struct access));
     pass->access_count = 0;
+    pass->writes_unnamed = false;
     if (pass->kind != PASS_STAGE) {
         bool reads = pass->kind == PASS_DOWNLOAD;
         add_access(g, pass, pass->transfer.buffer, reads, !reads);
@@ -233,7 +235,7 @@ static const struct access *access_of(const struct graph *g, const struct pass *
 /* ---- needed passes */
 
 static bool is_needed(const struct graph *g, const struct pass *pass) {
-    bool needed = pass->kind != PASS_STAGE;
+    bool needed = pass->kind != PASS_STAGE || pass->writes_unnamed;
     for (int k = 0; k < pass->access_count; k++) {
         const struct access *a = access_of(g, pass, k);
         needed |= a->writes && (a->buffer->needed || a->buffer->lifetime != LIFETIME_FRAME);

@@ -45,6 +45,7 @@ struct pass {
     size_t args;       /* where its arguments are, see graph_args() */
     struct transfer transfer;
     int first_access, access_count; /* graph.c's: buffers it uses */
+    bool writes_unnamed;            /* to memory that is no buffer: always needed */
 
     /* By graph_plan(). A unit is the passes that the backend runs as one; the fields below stand in
      * its first pass. Units are named by the number of their first pass. */
@@ -80,7 +81,7 @@ void *graph_buffer(struct graph *g, size_t bytes);
 void graph_keep(struct graph *g, const void *buffer);
 
 /* Memory of the caller's that passes read and write: their order follows from it, too. Memory that
- * is only ever read need not be named. */
+ * is only ever read, or used by one pass alone, need not be named. */
 void graph_import(struct graph *g, void *memory, size_t bytes);
 
 /* Stages that follow belong to a group of times, below GROUP_UPLOAD. Transfers have their own. */

@@ -109,6 +109,19 @@ static void test_empty_list(void) {
     graph_close(&g);
 }
 
+/* A pass that writes to memory which nobody named is run. */
+static void test_unnamed_memory(void) {
+    static const uint8_t source[3] = {10, 20, 30};
+    uint8_t out[3] = {0};
+    int error;
+    struct backend *b = backend_cpu_open(1, VARIANT_PLAIN, &error);
+    struct grey_args a = {.source = source, .out = out, .width = 3, .channels = 1};
+    g_assert_nonnull(b);
+    g_assert_cmpint(backend_run_stage(b, STAGE_grey, &a, 3, 1), ==, 0);
+    g_assert_cmpmem(out, sizeof(out), source, sizeof(source));
+    b->close(&b);
+}
+
 /* ---- memory */
 
 /* A chain needs two buffers' memory, however long it is. */
@@ -503,6 +516,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/graph/dead-passes", test_dead_passes);
     g_test_add_func("/graph/empty-list", test_empty_list);
+    g_test_add_func("/graph/unnamed-memory", test_unnamed_memory);
     g_test_add_func("/graph/chain-shares", test_chain_shares);
     g_test_add_func("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later);
     g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
