@@ -26,8 +26,15 @@
 #endif
 
 #define GROUP "livestereo"
+#define INCLUDE "include" /* the key that names a preset to read first */
 
-enum { MOST_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
+enum {
+    MOST_INCLUDES = 4,
+    MOST_BYTES = 1 << 20,
+    WHY_BYTES = 512,
+    VALUE_BYTES = 64,
+    PAGE_COLUMNS = 78
+};
 
 /* Reads every key of the group into *p, which is scratch on failure. */
 static int read_keys(struct params *p, GKeyFile *file, const char *name) {
@@ -35,6 +42,8 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name) {
     int rc = 0;
     for (char **key = keys; key && *key && rc == 0; key++) {
         char why[WHY_BYTES];
+        if (strcmp(*key, INCLUDE) == 0)
+            continue;
         char *value = g_key_file_get_value(file, GROUP, *key, NULL);
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
         if (rc != 0)
@@ -65,7 +74,69 @@ static int check_groups(GKeyFile *file, const char *name) {
     return rc;
 }
 
-int params_parse(struct params *p, const char *text, size_t length, const char *name) {
+char *preset_user_folder(void) {
+    return g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
+}
+
+/* The folders presets are looked for in, first one first: the user's, the one installed, and those
+ * beside the program, which may have been moved after its installation or still lie where it was
+ * built (BUILD, or a folder in it). The caller frees them with g_strfreev. */
+static char **preset_folders(void) {
+    static const char *const beside[] = {"../share/livestereo/presets", "../config/presets",
+                                         "../../config/presets"};
+    GPtrArray *folders = g_ptr_array_new();
+    g_ptr_array_add(folders, preset_user_folder());
+    g_ptr_array_add(folders, g_strdup(LIVESTEREO_PRESET_DIR));
+    char *program = g_file_read_link("/proc/self/exe", NULL);
+    char *folder = program ? g_path_get_dirname(program) : NULL;
+    for (size_t i = 0; folder && i < G_N_ELEMENTS(beside); i++)
+        g_ptr_array_add(folders, g_build_filename(folder, beside[i], NULL));
+    g_free(folder);
+    g_free(program);
+    g_ptr_array_add(folders, NULL);
+    return (char **)g_ptr_array_free(folders, FALSE);
+}
+
+/* The file of a preset in the first of these folders that has it, or NULL. */
+static char *find_preset(char **folders, const char *name) {
+    for (char **folder = folders; *folder && name[0]; folder++) {
+        char *path = g_strconcat(*folder, "/", name, ".ini", NULL);
+        if (g_file_test(path, G_FILE_TEST_EXISTS))
+            return path;
+        g_free(path);
+    }
+    return NULL;
+}
+
+/* Of the presets that come with the program. */
+static char *built_in_path(const char *name) {
+    char **folders = preset_folders(), *path = find_preset(folders + 1, name);
+    g_strfreev(folders);
+    return path;
+}
+
+static int load(struct params *p, const char *path, int includes);
+
+/* Reads the preset that the file includes, one that comes with the program. includes: how many
+ * files deep it may go. */
+static int read_include(struct params *p, GKeyFile *file, const char *name, int includes) {
+    char *base = g_key_file_get_value(file, GROUP, INCLUDE, NULL);
+    if (!base)
+        return 0;
+    bool valid = includes > 0 && !strchr(base, '/');
+    char *path = valid ? built_in_path(g_strchomp(base)) : NULL;
+    int rc = path ? load(p, path, includes - 1) : -EINVAL;
+    if (includes == 0)
+        log_error(name, INCLUDE ": over %d files include each other", MOST_INCLUDES);
+    else if (!path)
+        log_error(name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
+    g_free(path);
+    g_free(base);
+    return rc;
+}
+
+static int parse(struct params *p, const char *text, size_t length, const char *name,
+                 int includes) {
     if (length > MOST_BYTES) {
         log_error(name, "over 1 MiB long; not a settings file");
         return -EFBIG;
@@ -87,6 +158,8 @@ int params_parse(struct params *p, const char *text, size_t length, const char *
     if (rc == 0)
         rc = check_groups(file, name);
     if (rc == 0)
+        rc = read_include(&read, file, name, includes);
+    if (rc == 0)
         rc = read_keys(&read, file, name);
     if (rc == 0)
         *p = read;
@@ -94,14 +167,22 @@ int params_parse(struct params *p, const char *text, size_t length, const char *
     return rc;
 }
 
-int params_load(struct params *p, const char *path) {
+int params_parse(struct params *p, const char *text, size_t length, const char *name) {
+    return parse(p, text, length, name, MOST_INCLUDES);
+}
+
+static int load(struct params *p, const char *path, int includes) {
     char *text;
     size_t length;
     int rc = file_load(path, MOST_BYTES, &text, &length);
     if (rc == 0)
-        rc = params_parse(p, text, length, path);
+        rc = parse(p, text, length, path, includes);
     free(text);
     return rc;
+}
+
+int params_load(struct params *p, const char *path) {
+    return load(p, path, MOST_INCLUDES);
 }
 
 /* "1 to 10", "0 to 4 px", "off|warp|bp", "true|false". */
@@ -195,29 +276,6 @@ int params_save(const struct params *p, const char *path, const char *without) {
     return rc;
 }
 
-char *preset_user_folder(void) {
-    return g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
-}
-
-/* The folders presets are looked for in, first one first: the user's, the one installed, and those
- * beside the program, which may have been moved after its installation or still lie where it was
- * built (BUILD, or a folder in it). The caller frees them with g_strfreev. */
-static char **preset_folders(void) {
-    static const char *const beside[] = {"../share/livestereo/presets", "../config/presets",
-                                         "../../config/presets"};
-    GPtrArray *folders = g_ptr_array_new();
-    g_ptr_array_add(folders, preset_user_folder());
-    g_ptr_array_add(folders, g_strdup(LIVESTEREO_PRESET_DIR));
-    char *program = g_file_read_link("/proc/self/exe", NULL);
-    char *folder = program ? g_path_get_dirname(program) : NULL;
-    for (size_t i = 0; folder && i < G_N_ELEMENTS(beside); i++)
-        g_ptr_array_add(folders, g_build_filename(folder, beside[i], NULL));
-    g_free(folder);
-    g_free(program);
-    g_ptr_array_add(folders, NULL);
-    return (char **)g_ptr_array_free(folders, FALSE);
-}
-
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -247,20 +305,8 @@ char **preset_names(void) {
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-/* The file of a preset in the first of these folders that has it, or NULL. */
-static char *find_preset(char **folders, const char *name) {
-    for (char **folder = folders; *folder && name[0]; folder++) {
-        char *path = g_strconcat(*folder, "/", name, ".ini", NULL);
-        if (g_file_test(path, G_FILE_TEST_EXISTS))
-            return path;
-        g_free(path);
-    }
-    return NULL;
-}
-
 bool preset_is_built_in(const char *name) {
-    char **folders = preset_folders(), *path = find_preset(folders + 1, name);
-    g_strfreev(folders);
+    char *path = built_in_path(name);
     g_free(path);
     return path != NULL;
 }

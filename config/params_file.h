@@ -1,7 +1,8 @@
 /*
  * Parameters in GKeyFile files and presets: group [livestereo], one key per parameter. A preset is
  * such a file; keys that are not in it keep the value they had (presets meant to stand alone are
- * read over params_default()). No shared state.
+ * read over params_default()). The key include names a preset of the program's that is read first.
+ * No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PARAMS_FILE_H

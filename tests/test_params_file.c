@@ -220,6 +220,31 @@ static void test_presets(void) {
     assert_same(&p, &defaults);
 }
 
+/* An included preset is read first, wherever the key stands; only the program's own are. */
+static void test_include(gconstpointer folder) {
+    struct params p, plain;
+    const char *text = "[livestereo]\nmedian_radius=2\ninclude=plain\n";
+    g_assert_cmpint(preset_load(&plain, "plain"), ==, 0);
+    random_params(&p);
+    p.median_radius = 1;
+    g_assert_cmpint(params_parse(&p, text, strlen(text), "some.ini"), ==, 0);
+    g_assert_cmpint(p.median_radius, ==, 2);
+    g_assert_cmpint(p.lr_check, ==, plain.lr_check);
+    g_assert_cmpint(p.icm_sweeps, ==, plain.icm_sweeps);
+
+    parse_refused("[livestereo]\ninclude=\n", -EINVAL, "no preset \"\" comes with");
+    parse_refused("[livestereo]\ninclude=nobody\n", -EINVAL, "no preset \"nobody\" comes with");
+    parse_refused("[livestereo]\ninclude=../presets/plain\n", -EINVAL, "no preset");
+    char *mine = in_folder(folder, "livestereo/presets");
+    char *path = in_folder(folder, "livestereo/presets/mine.ini");
+    g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    parse_refused("[livestereo]\ninclude=mine\n", -EINVAL, "no preset \"mine\" comes with");
+    g_unlink(path);
+    g_free(path);
+    g_free(mine);
+}
+
 /* Whether a parameter means nothing to the paper presets, or is the pictures' own: they do not
  * name it. */
 static bool is_idle(const struct params *p, const struct param_info *info) {
@@ -372,6 +397,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/params_file/partial_file", test_partial_file);
     g_test_add_data_func("/params_file/load_refused", folder, test_load_refused);
     g_test_add_func("/params_file/locale", test_locale);
+    g_test_add_data_func("/params_file/include", folder, test_include);
     g_test_add_func("/params_file/presets", test_presets);
     g_test_add_func("/params_file/yang2006", test_yang2006);
     g_test_add_func("/params_file/papers_stand_alone", test_papers_stand_alone);
