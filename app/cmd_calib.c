@@ -124,25 +124,43 @@ static uint8_t *rectified_grey(const struct image *im, const struct rectify_map 
     return grey;
 }
 
-/* offset: the row_offset that the pictures were read with; row_px as in struct rig_use. */
-static void print_rows(const char *left, const struct row_error *e, int error, double offset,
-                       double row_px) {
-    if (error) {
-        printf("%s: only %d of %d features match: %s\n", left, e->matches, e->features,
+/* name: of a pair, or of all of them. */
+static void print_rows(const char *name, const struct row_error *e, int error) {
+    if (error)
+        printf("%s: only %d of %d features match: %s\n", name, e->matches, e->features,
                row_error_too_few(e));
-        return;
-    }
-    const char *advice = row_error_advice(e);
-    printf("%s: %d features, row error median %+.3f px, |median| %.3f, mean %.3f, 95 %% %.3f\n",
-           left, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
-    if (row_error_offset(e) != 0 && row_error_mendable(e))
-        printf("  --set row_offset=%.2f brings the median to 0\n",
-               offset + row_error_offset(e) * row_px);
-    if (advice)
-        printf("  %s\n", advice);
+    else
+        printf("%s: %d features, row error median %+.3f px, |median| %.3f, mean %.3f, 95 %% %.3f\n",
+               name, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
 }
 
-static int check_pair(const struct calib *c, struct rig_options *options, char **pair) {
+/* What the pairs say together, and what to do about it. offset: the row_offset that they were read
+ * with; row_px as in struct rig_use. */
+static void print_verdict(const struct row_error *pairs, int count, double offset, double row_px) {
+    struct row_error all;
+    char name[32];
+    if (count == 0)
+        return;
+    row_error_combine(pairs, count, &all);
+    const char *advice = row_error_advice(&all);
+    snprintf(name, sizeof(name), "%d pairs", count);
+    if (count > 1)
+        print_rows(name, &all, 0);
+    if (row_error_offset(&all) != 0 && row_error_mendable(&all))
+        printf("  --set row_offset=%.2f brings the median to 0\n",
+               offset + row_error_offset(&all) * row_px);
+    printf("  %s\n", advice ? advice : "rows agree");
+}
+
+/* What was measured of the pairs so far. */
+struct checked {
+    struct row_error rows[ROW_ERROR_PAIRS_MOST];
+    int count;
+    double row_px;
+};
+
+static int check_pair(const struct calib *c, struct rig_options *options, char *const pair[2],
+                      struct checked *checked) {
     struct image im[2] = {{0}, {0}};
     struct rig_use use = {0};
     struct row_error rows;
@@ -163,7 +181,10 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
                 *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
         int most = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
         int error = row_error_measure(left, right, use.width, use.height, -8, most, &rows, NULL, 0);
-        print_rows(pair[0], &rows, error, offset, use.row_px);
+        print_rows(pair[0], &rows, error);
+        checked->row_px = use.row_px;
+        if (!error && checked->count < ROW_ERROR_PAIRS_MOST)
+            checked->rows[checked->count++] = rows;
         g_free(left);
         g_free(right);
     }
@@ -173,14 +194,54 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
     return code;
 }
 
+/* Whether two names are those of one pair: the same in two folders, or with the same numbers. */
+static bool is_one_pair(const char *a, const char *b) {
+    g_autofree char *name[2] = {g_path_get_basename(a), g_path_get_basename(b)};
+    if (strcmp(name[0], name[1]) == 0)
+        return true;
+    for (int i = 0; i < 2; i++) {
+        char *to = name[i];
+        for (const char *from = to; *from; from++)
+            if (g_ascii_isdigit(*from))
+                *to++ = *from;
+        *to = '\0';
+    }
+    return *name[0] && strcmp(name[0], name[1]) == 0;
+}
+
+/* Whether the pictures are left, right, left, right; else all left ones come first. */
+static bool alternates(char **words, int count) {
+    bool halves = true, in_turn = true;
+    for (int i = 0; i < count / 2; i++) {
+        halves &= is_one_pair(words[i], words[count / 2 + i]);
+        in_turn &= is_one_pair(words[2 * i], words[2 * i + 1]);
+    }
+    return in_turn && !halves;
+}
+
+/* The exit code. */
+static int check_pairs(const struct calib *c, struct rig_options *options, char **words,
+                       int count) {
+    g_autofree struct checked *checked = g_new0(struct checked, 1);
+    bool in_turn = alternates(words, count);
+    int code = EXIT_DONE;
+    for (int i = 0; i < count / 2 && code == EXIT_DONE; i++) {
+        char *const pair[2] = {words[in_turn ? 2 * i : i],
+                               words[in_turn ? 2 * i + 1 : count / 2 + i]};
+        code = check_pair(c, options, pair, checked);
+    }
+    print_verdict(checked->rows, checked->count, c->params.row_offset, checked->row_px);
+    return code;
+}
+
 static int check(struct calib *c, int count, char **words) {
     int files = 0;
     while (files < count && !is_picture(words[files]))
         files++;
     if (files > 2 || (count - files) % 2 || count == 0) {
         log_error("calib check",
-                  "takes one calibration file or two, then pairs of pictures, left before "
-                  "right");
+                  "takes one calibration file or two, then pairs of pictures: all left ones, then "
+                  "all right ones, or left before right each time");
         return EXIT_USAGE;
     }
     struct rig_options options = {.rectified = c->rectified, .unit = c->unit};
@@ -204,8 +265,8 @@ static int check(struct calib *c, int count, char **words) {
             }
         }
     }
-    for (int i = files; i < count && code == EXIT_DONE; i += 2)
-        code = check_pair(c, &options, words + i);
+    if (code == EXIT_DONE)
+        code = check_pairs(c, &options, words + files, count - files);
     g_free(options.files);
     return code;
 }
@@ -255,13 +316,13 @@ int cmd_calib(int argc, char **argv) {
     };
     struct common_options options = {0};
     int code = options_parse(
-        &argc, &argv, "check|convert FILE [FILE] [LEFT RIGHT]...",
+        &argc, &argv, "check|convert FILE [FILE] [LEFT.. RIGHT..]",
         "check prints what a calibration says, the depths it gives, and how well the rows of "
         "pictures\n"
         "match. convert writes it in another form. Files are OpenCV's (one, or intrinsics and\n"
         "extrinsics), ROS's (left and right), KITTI's, Middlebury's, Kalibr's or ZED's.",
         "Examples:\n"
-        "  livestereo calib check rig.yml left.png right.png\n"
+        "  livestereo calib check rig.yml left*.png right*.png\n"
         "  livestereo calib check --rectified left.png right.png\n"
         "  livestereo calib convert intrinsics.yml extrinsics.yml --unit mm -o rig.yml\n"
         "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n",

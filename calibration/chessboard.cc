@@ -115,9 +115,30 @@ const int fisheye_flags = cv::fisheye::CALIB_RECOMPUTE_EXTRINSIC | cv::fisheye::
 const int rational_flags =
     cv::CALIB_RATIONAL_MODEL | cv::CALIB_FIX_K3 | cv::CALIB_FIX_K5 | cv::CALIB_FIX_K6;
 
+/* A lens model, and which of its terms are kept 0. */
+struct lens_terms {
+    enum distortion model;
+    int fixed; /* flags of OpenCV's solver */
+    const char *without;
+};
+
+/* A model with all its terms, then what has fewer of them. */
+std::vector<lens_terms> terms_of(enum distortion model) {
+    const lens_terms radtan = {DISTORTION_RADTAN, 0, "radtan, without the rational terms"},
+                     quadratic = {DISTORTION_RADTAN, cv::CALIB_FIX_K2, "radtan with k2 = 0"};
+    if (model == DISTORTION_RATIONAL)
+        return {{model, 0, ""}, radtan, quadratic};
+    if (model == DISTORTION_FISHEYE)
+        return {{model, 0, ""},
+                {model, cv::fisheye::CALIB_FIX_K3 | cv::fisheye::CALIB_FIX_K4,
+                 "fisheye with k3 = k4 = 0"}};
+    return {{model, 0, ""}, quadratic};
+}
+
 /* Solves from the views given, all of them. */
-solution solve(const board &b, cv::Size size, enum distortion model,
+solution solve(const board &b, cv::Size size, const lens_terms &terms,
                const std::vector<const board_view *> &views) {
+    const enum distortion model = terms.model;
     std::vector<points3> object(views.size(), board_points(b));
     std::vector<points2> image[2];
     solution s;
@@ -127,9 +148,10 @@ solution solve(const board &b, cv::Size size, enum distortion model,
         cv::Mat rotations, shifts, unused, per_view;
         if (model == DISTORTION_FISHEYE) {
             s.rms[v] = cv::fisheye::calibrate(object, image[v], size, s.K[v], s.D[v], rotations,
-                                              shifts, fisheye_flags, patient);
+                                              shifts, fisheye_flags | terms.fixed, patient);
         } else {
-            int flags = model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3;
+            int flags =
+                terms.fixed | (model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3);
             std::vector<std::vector<cv::Point3f>> object_f(views.size());
             std::vector<std::vector<cv::Point2f>> image_f(views.size());
             for (size_t i = 0; i < views.size(); i++) {
@@ -160,7 +182,7 @@ solution solve(const board &b, cv::Size size, enum distortion model,
         for (int v = 0; v < 2; v++)
             image_f[v].emplace_back(image[v][i].begin(), image[v][i].end());
     }
-    int flags = cv::CALIB_USE_INTRINSIC_GUESS |
+    int flags = cv::CALIB_USE_INTRINSIC_GUESS | terms.fixed |
                 (model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3);
     cv::Mat E, F;
     s.rms_stereo = cv::stereoCalibrate(object_f, image_f[0], image_f[1], s.K[0], s.D[0], s.K[1],
@@ -322,27 +344,87 @@ void spread_pose(const board &b, board_view *views, int count, board_result *res
     result->spread_angle = n > 1 ? std::sqrt(sum_a / (n - 1) / n) : std::nan("");
 }
 
-/* Every pixel has a ray, and rays turn outwards with pixels: a model with more freedom than
- * the views pin down can fit all corners and yet fold or have a pole between them. */
-bool lenses_usable(const struct rig &rig) {
+/* Where a lens model folds: a pixel without a ray. A model with more freedom than the views pin
+ * down can fit all corners and yet fold or have a pole between them or beyond. */
+struct fold {
+    int side; /* -1: nowhere */
+    double x, y;
+    bool among_views; /* in the area that the corners of the views cover */
+};
+
+fold find_fold(const board &b, const struct rig &rig,
+               const std::vector<const board_view *> &views) {
+    fold found = {-1, 0, 0, false};
     for (int v = 0; v < 2; v++) {
         const struct camera &c = rig.camera[v];
+        std::vector<cv::Point2f> corners, hull;
+        for (const board_view *view : views)
+            for (const cv::Point2d &p : view_points(b, *view, v))
+                corners.emplace_back(p);
+        cv::convexHull(corners, hull);
         for (int j = 0; j <= 48; j++)
             for (int i = 0; i <= 64; i++) {
                 double pixel[2] = {i * (c.width - 1) / 64.0, j * (c.height - 1) / 48.0}, xy[2];
-                if (camera_unproject(&c, pixel, xy)) {
-                    log_error("calibrate",
-                              "the %s camera's %s lens model folds inside the picture (near "
-                              "%.0f, %.0f): the views do not determine it; cover the corners of "
-                              "the pictures, "
-                              "or take --model radtan",
-                              v ? "right" : "left", distortion_names[c.distortion], pixel[0],
-                              pixel[1]);
-                    return false;
-                }
+                if (!camera_unproject(&c, pixel, xy))
+                    continue;
+                cv::Point2f at(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]));
+                bool among = cv::pointPolygonTest(hull, at, false) >= 0;
+                if (found.side < 0 || (among && !found.among_views))
+                    found = {v, pixel[0], pixel[1], among};
             }
     }
-    return true;
+    return found;
+}
+
+/* Models of fewer terms whose error is at most this much larger are as good. */
+const double worse_factor = 1.25, worse_px = 0.05;
+
+/* Mends a lens model that folds: by fewer terms, or, where it folds outside of what the views
+ * cover, by a warning. 0, or -EINVAL after a log line. */
+int mend_fold(const board &b, cv::Size size, enum distortion model, board_view *views, int count,
+              solution &s, struct rig &rig) {
+    std::vector<const board_view *> used = used_views(views, count);
+    const fold at = find_fold(b, rig, used);
+    if (at.side < 0)
+        return 0;
+    const char *side = at.side ? "right" : "left";
+    std::vector<lens_terms> terms = terms_of(model);
+    for (size_t i = 1; i < terms.size(); i++) {
+        solution fewer = solve(b, size, terms[i], used);
+        struct rig other;
+        fill_rig(fewer, b, size, terms[i].model, &other);
+        if (fewer.rms_stereo > std::max(worse_factor * s.rms_stereo, s.rms_stereo + worse_px) ||
+            find_fold(b, other, used).side >= 0)
+            continue;
+        log_warning(
+            "calibrate",
+            "the %s camera's %s lens model would fold near %.0f, %.0f, where the views do "
+            "not determine it: %s is taken, whose error is %.3f px instead of %.3f; views in "
+            "the corners of the pictures allow more",
+            side, distortion_names[model], at.x, at.y, terms[i].without, fewer.rms_stereo,
+            s.rms_stereo);
+        s = fewer;
+        rig = other;
+        for (int k = 0; k < count; k++)
+            measure(b, rig, views[k]);
+        return 0;
+    }
+    if (at.among_views) {
+        log_error("calibrate",
+                  "the %s camera's %s lens model folds near %.0f, %.0f, among the corners of the "
+                  "views: take --model %s, or more views, with the board in the corners of the "
+                  "pictures",
+                  side, distortion_names[model], at.x, at.y,
+                  model == DISTORTION_FISHEYE ? "radtan" : "fisheye");
+        return -EINVAL;
+    }
+    log_warning("calibrate",
+                "the %s camera's %s lens model folds near %.0f, %.0f, outside of what the views "
+                "cover: it holds where they are; views in the corners of the pictures, or --model "
+                "%s, make it hold there too",
+                side, distortion_names[model], at.x, at.y,
+                model == DISTORTION_FISHEYE ? "radtan" : "fisheye");
+    return 0;
 }
 
 int solve_all(const board &b, cv::Size size, enum distortion model, double outlier_least,
@@ -359,7 +441,7 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double outli
                       static_cast<int>(used.size()), count, BOARD_VIEWS_LEAST);
             return -EINVAL;
         }
-        s = solve(b, size, model, used);
+        s = solve(b, size, terms_of(model)[0], used);
         fill_rig(s, b, size, model, &result->rig);
         for (int i = 0; i < count; i++)
             measure(b, result->rig, views[i]);
@@ -367,6 +449,9 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double outli
         if (!leave_out(views, count, outlier_least))
             break;
     }
+    int error = mend_fold(b, size, model, views, count, s, result->rig);
+    if (error)
+        return error;
     for (int v = 0; v < 2; v++) {
         result->rms[v] = s.rms[v];
         for (int k = 0; k < SPREAD_COUNT; k++)
@@ -374,13 +459,16 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double outli
                 s.spread[v].empty() ? std::nan("") : s.spread[v].reshape(1, 1).at<double>(0, k);
     }
     spread_pose(b, views, count, result);
-    if (!lenses_usable(result->rig))
-        return -EINVAL;
     char why[256];
     if (rig_check(&result->rig, why, sizeof why)) {
         log_error("calibrate", "the result is not a usable rig: %s", why);
         return -EINVAL;
     }
+    if (result->used < BOARD_VIEWS_FEW)
+        log_warning("calibrate",
+                    "%d views are few: the rig may be off by more than its errors say; 10 or more, "
+                    "in different places and angles, are reliable",
+                    result->used);
     return 0;
 }
 

@@ -70,10 +70,13 @@ struct board_result {
 
 /* Solves both cameras, then the pair with all parameters free (fisheye: with the cameras
  * fixed). A view whose error is above three times the median of all and above outlier_least px
- * is left out and the rest is solved again. model: RADTAN (k1 k2 p1 p2, k3 is kept 0),
+ * is left out and the rest is solved again. A lens model that folds inside the picture makes way
+ * for one of fewer terms where that fits as well; where it does not and the fold lies outside of
+ * what the views cover, a warning says so. model: RADTAN (k1 k2 p1 p2, k3 is kept 0),
  * RATIONAL (k1 k2 p1 p2 k4, the others are kept 0) or FISHEYE. 0, or -EINVAL (too few views or
  * views that do not determine the cameras), -ENOSYS, -ENOMEM after a log line. */
 #define BOARD_VIEWS_LEAST 3
+#define BOARD_VIEWS_FEW 8 /* below it a warning comes with the result */
 int chessboard_solve(const struct board *board, int width, int height, enum distortion model,
                      double outlier_least, struct board_view *views, int count,
                      struct board_result *result);

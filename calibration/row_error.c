@@ -246,6 +246,7 @@ static void summarise(const struct row_match *m, int count, float *v, struct row
         v[i] = fabsf(m[i].dy - (float)result->median);
     qsort(v, (size_t)count, sizeof *v, compare);
     result->scatter = quantile(v, count, 0.95);
+    result->spread = quantile(v, count, 0.5);
     for (int i = 0; i < count; i++) {
         v[i] = fabsf(m[i].dy);
         result->mean_abs += (double)v[i] / count;
@@ -370,6 +371,38 @@ int row_error_reach(int width) {
 
 int row_error_mendable(const struct row_error *error) {
     return error->scatter <= 1.5;
+}
+
+#define GAUSSIAN_95 2.9 /* 95 % of a Gaussian are within so many of its median deviations */
+enum { FIGURES = 6 };
+
+static void list_figures(struct row_error *e, double *figures[FIGURES]) {
+    double *const all[FIGURES] = {&e->median,  &e->median_abs, &e->mean_abs,
+                                  &e->p95_abs, &e->scatter,    &e->spread};
+    memcpy(figures, all, sizeof all);
+}
+
+void row_error_combine(const struct row_error *pairs, int count, struct row_error *result) {
+    float values[FIGURES][ROW_ERROR_PAIRS_MOST];
+    double *figures[FIGURES];
+    *result = (struct row_error){0};
+    count = count < ROW_ERROR_PAIRS_MOST ? count : ROW_ERROR_PAIRS_MOST;
+    for (int i = 0; i < count; i++) {
+        struct row_error pair = pairs[i];
+        result->features += pair.features;
+        result->matches += pair.matches;
+        result->left_out += pair.left_out;
+        list_figures(&pair, figures);
+        for (int k = 0; k < FIGURES; k++)
+            values[k][i] = (float)*figures[k];
+    }
+    list_figures(result, figures);
+    for (int k = 0; k < FIGURES && count > 0; k++) {
+        qsort(values[k], (size_t)count, sizeof values[k][0], compare);
+        *figures[k] = (double)(values[k][count / 2] + values[k][(count - 1) / 2]) / 2;
+    }
+    if (count > 1)
+        result->scatter = fmin(result->scatter, GAUSSIAN_95 * result->spread);
 }
 
 double row_error_offset(const struct row_error *error) {

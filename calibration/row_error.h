@@ -23,9 +23,12 @@ struct row_error {
     double mean_abs;
     double p95_abs; /* 95 % of |dy| are below */
     double scatter; /* 95 % of |dy - median| are below: what a row offset cannot mend */
+    double
+        spread; /* median of |dy - median|: the same without the worst half, mismatches among it */
 };
 
 #define ROW_ERROR_MATCHES_LEAST 30
+#define ROW_ERROR_PAIRS_MOST 256
 #define ROW_OFFSET_LEAST 0.1 /* px; below it is what a picture of something else may say, too */
 
 /* Two grey pictures of one size. Disparities least..most px and up to 6 rows up and down are
@@ -34,6 +37,11 @@ struct row_error {
  * log line: callers try again with the next picture. */
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
                       int most, struct row_error *result, struct row_match *matches, int room);
+
+/* What several pairs of one rig say together: of each figure the median, of counts the sum; the
+ * scatter is that of the better half, since on boards some features match wrongly in every pair.
+ * At most ROW_ERROR_PAIRS_MOST pairs count. */
+void row_error_combine(const struct row_error *pairs, int count, struct row_error *result);
 
 /* Largest disparity to search in a picture so wide, whatever range the matching has: what is nearer
  * than that range is in the pictures too, and would be found at a wrong place. */

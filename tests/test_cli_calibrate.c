@@ -142,6 +142,17 @@ static void test_pictures(void) {
     g_assert_true(rig.metric);
     g_assert_cmpfloat(rig.rms, <=, 0.22);
     g_assert_cmpfloat(fabs(rig_baseline(&rig) - 3.3273 * 0.025), <, 0.0005);
+    /* what is there is kept; few views are not passed over */
+    g_autofree char *kept = g_build_filename(folder, "rig.yml~", NULL);
+    g_assert_false(g_file_test(kept, G_FILE_TEST_EXISTS));
+    check(0, "rig.yml: is replaced; what it held is kept in ",
+          "calibrate --headless --board 9x6 -o %F/rig.yml %D/left01.jpg %D/left02.jpg "
+          "%D/left03.jpg %D/right01.jpg %D/right02.jpg %D/right03.jpg");
+    g_assert_true(read_rig("rig.yml~").metric);
+    g_assert_false(read_rig("rig.yml").metric);
+    check(0, "3 views are few",
+          "calibrate --headless --board 9x6 -o %F/few.yml %D/left01.jpg %D/left02.jpg "
+          "%D/left03.jpg %D/right01.jpg %D/right02.jpg %D/right03.jpg");
     /* patterns end where a number is missing */
     check(0, "9 of 9 views used",
           "calibrate --headless --board 9x6 -o %F/nine.yml %D/left%02d.jpg %D/right%02d.jpg");
@@ -322,6 +333,14 @@ static void test_check(void) {
         expect(0, "no offset mends it",
                "calib check %F/rolled.yml %D/left08.jpg %D/right08.jpg --set row_offset=-2");
     g_assert_null(strstr(roll, "row_offset="));
+    /* both orders of pictures, and one verdict over all of them */
+    g_autofree char *halves = expect(0, "2 pairs: ",
+                                     "calib check %D/reference.yml %D/left08.jpg %D/left09.jpg "
+                                     "%D/right08.jpg %D/right09.jpg"),
+                    *in_turn = expect(0, "rows agree",
+                                      "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg "
+                                      "%D/left09.jpg %D/right09.jpg");
+    g_assert_cmpstr(halves, ==, in_turn);
     g_autofree char *narrow =
         expect(0, "nearest with 16 labels",
                "calib check %D/reference.yml --labels 16 %D/left03.jpg %D/right03.jpg");

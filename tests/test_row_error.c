@@ -181,10 +181,26 @@ static void test_boards(void) {
     g_assert_cmpint(seen, ==, count);
 }
 
+/* Of several pairs each figure is the median: one bad pair of three says nothing. */
+static void test_combine(void) {
+    const struct row_error pairs[3] = {
+        {.matches = 50, .median = 0.1, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.2},
+        {.matches = 60, .median = -2, .p95_abs = 5, .scatter = 6, .spread = 2},
+        {.matches = 70, .median = 0.2, .p95_abs = 0.6, .scatter = 1.7, .spread = 0.3}};
+    struct row_error all;
+    row_error_combine(pairs, 3, &all);
+    g_assert_cmpint(all.matches, ==, 180);
+    g_assert_cmpfloat(fabs(all.median - 0.1), <, 1e-6);
+    g_assert_cmpfloat(fabs(all.scatter - 2.9 * 0.3), <, 1e-6);
+    g_assert_null(row_error_advice(&all)); /* few mismatches far off are not the rig's */
+    g_assert_nonnull(row_error_advice(&pairs[1]));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/row_error/drift", test_drift);
     g_test_add_func("/row_error/alone", test_alone);
     g_test_add_func("/row_error/boards", test_boards);
+    g_test_add_func("/row_error/combine", test_combine);
     return g_test_run();
 }

@@ -47,7 +47,7 @@ void guide_finish_solver(struct guide *g) {
     g->result = g->solving;
     g->solving = NULL;
     solution_print(g->result);
-    g->written = solution_write(g->result, path) == 0;
+    g->written = solution_write(g->result, path, g->written) == 0;
     if (g->written)
         screen_notify(&g->screen, "written to %s", path);
     else

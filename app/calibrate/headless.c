@@ -102,7 +102,7 @@ int headless_run(struct calibrate *c) {
         code = EXIT_CALIBRATION;
     } else {
         solution_print(solution);
-        if (solution_write(solution, c->path) != 0)
+        if (solution_write(solution, c->path, false) != 0)
             code = EXIT_RUN_FAILED;
     }
     solution_free(&solution);

@@ -4,7 +4,9 @@
 #include "app/calibrate/solution.h"
 
 #include "calibration/rig_read.h"
+#include "config/log.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -63,7 +65,8 @@ void solution_print(const struct solution *s) {
     for (int i = 0; i < s->count; i++)
         printf("  %-24s %6.3f %6.3f %6.3f%s\n", s->name[i], s->view[i].rms[0], s->view[i].rms[1],
                s->view[i].rms_stereo, s->view[i].used ? "" : "  left out");
-    printf("%d of %d views used, %s lenses\n", r->used, s->count, distortion_names[s->model]);
+    printf("%d of %d views used, %s lenses\n", r->used, s->count,
+           distortion_names[r->rig.camera[0].distortion]);
     print_camera(r, 0);
     print_camera(r, 1);
     printf("pair  rms %.3f px, baseline %.5g +- %.2g %s, angle +- %.3f degrees\n", r->rig.rms,
@@ -72,8 +75,26 @@ void solution_print(const struct solution *s) {
     fflush(stdout);
 }
 
-int solution_write(const struct solution *s, const char *path) {
-    int error = rig_write_opencv(path, &s->result.rig);
+/* Keeps the file that is there as PATH~. 0 or -errno (logged). */
+static int keep_old(const char *path) {
+    g_autofree char *kept = g_strconcat(path, "~", NULL), *text = NULL;
+    g_autoptr(GError) failure = NULL;
+    gsize length;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return 0;
+    if (!g_file_get_contents(path, &text, &length, &failure) ||
+        !g_file_set_contents(kept, text, (gssize)length, &failure)) {
+        log_error(path, "is not replaced, for it cannot be kept: %s", failure->message);
+        return -EIO;
+    }
+    log_warning(path, "is replaced; what it held is kept in %s", kept);
+    return 0;
+}
+
+int solution_write(const struct solution *s, const char *path, bool replace) {
+    int error = replace ? 0 : keep_old(path);
+    if (error == 0)
+        error = rig_write_opencv(path, &s->result.rig);
     if (error)
         return error;
     printf("written to %s; livestereo --calib %s SOURCE uses it\n", path, path);

@@ -29,8 +29,9 @@ void solution_run(struct solution *solution);
 /* The errors of the views, the cameras and the pair, to stdout. */
 void solution_print(const struct solution *solution);
 
-/* Writes the rig file and says so on stdout. 0 or -errno (logged). */
-int solution_write(const struct solution *solution, const char *path);
+/* Writes the rig file and says so on stdout. A file that was there is kept as PATH~; replace: it is
+ * an earlier result of this run, which needs not be kept. 0 or -errno (logged). */
+int solution_write(const struct solution *solution, const char *path, bool replace);
 
 void solution_free(struct solution **solution);
 
