@@ -221,6 +221,8 @@ static const uint8_t *match(struct graph *g, const struct pipeline *p, struct gr
     }
     begin_group(g, reference->side, TIME_COST);
     graph_stage(g, STAGE_cost, &a, p->width, p->height);
+    if (p->params.outside_match == OUTSIDE_MATCH_BORDER)
+        graph_stage(g, STAGE_border_cost, &a, p->width, p->height);
     return a.cost;
 }
 

@@ -213,6 +213,11 @@ static inline void case_cost(struct pass_case *c) {
     case_add_pass(c, STAGE_cost, &a, a.grid.width, a.grid.height);
 }
 
+static inline void case_border_cost(struct pass_case *c) {
+    struct cost_args a = case_cost_args(c);
+    case_add_pass(c, STAGE_border_cost, &a, a.grid.width, a.grid.height);
+}
+
 static inline struct cost_smooth_args case_cost_smooth_args(struct pass_case *c) {
     struct cost_smooth_args a = {.grid = case_grid(c), .taps = case_taps(c)};
     a.source = case_volume8(c, &a.grid, MAX_COST);

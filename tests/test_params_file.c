@@ -260,6 +260,8 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
     const char *name = info->name;
     if (g_str_has_prefix(name, "edge_step_"))
         return p->edge_factor_1 == 1 && p->edge_factor_2 == 1;
+    if (strcmp(name, "outside_cost") == 0)
+        return p->outside_match == OUTSIDE_MATCH_BORDER;
     if (strcmp(name, "residual_radius") == 0)
         return p->matching_input < MATCHING_INPUT_RESIDUAL_MEAN;
     if (g_str_has_prefix(name, "bp_iterations_"))

@@ -121,6 +121,17 @@ STAGE void stage_cost(const struct cost_args *a, int x, int y) {
     }
 }
 
+/* Labels whose match lies outside the other picture are compared with the pixel of its border. Runs
+ * after the stage cost, with its arguments. */
+STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
+    uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.labels; d++) {
+        int xo = x - a->sign * (a->grid.space.u_min + d);
+        if (xo < 0 || xo >= a->grid.width)
+            out[d] = (uint8_t)cost_match(a, x, stage_clamp(xo, 0, a->grid.width - 1), y);
+    }
+}
+
 /* Gaussian smoothing of the cost, label by label, along rows to Q8 and along columns back to 8
  * bits. */
 struct cost_smooth_args {
