@@ -79,8 +79,7 @@ static int read_all(struct record *record, struct source *source, struct recorde
 
 static int finish(struct source *source, struct recorder **recorder, const char *path, int code) {
     struct recorder_status status;
-    recorder_get_status(*recorder, &status);
-    if (recorder_close(recorder) != 0 && code == EXIT_DONE)
+    if (recorder_close(recorder, &status) != 0 && code == EXIT_DONE)
         code = EXIT_RUN_FAILED;
     printf("recorded  %ld pairs, %ld dropped, %s\n", status.pairs, status.dropped,
            status.pairs ? path : "no file kept");
@@ -98,15 +97,16 @@ static int record_source(struct record *record, struct source *source) {
     struct source_options noted = camera_options_to_note(&record->source, source, false);
     noted.rectified |= source->rectified;
     struct recorder_about about = {source, &noted, &record->params,
-                                   (const char *const *)record->calibration,
+                                   record->calibration ? (const char *const *)record->calibration
+                                                       : source->calibration,
                                    whole && record->source.swap};
     int error = 0, code = EXIT_RUN_FAILED;
+    quit_catch();
     struct recorder *recorder = recorder_open(path, &about, &error);
     struct frame_pool *pool =
         pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
     if (recorder && pool) {
         struct source_tap tap = {recorder_tap, recorder};
-        quit_catch();
         if (source->set_tap)
             source->set_tap(source, &tap);
         code = read_all(record, source, recorder, pool);
@@ -114,7 +114,7 @@ static int record_source(struct record *record, struct source *source) {
             source->set_tap(source, NULL);
         code = finish(source, &recorder, path, code);
     } else {
-        recorder_close(&recorder);
+        recorder_close(&recorder, NULL);
     }
     pool_close(&pool);
     g_free(path);

@@ -131,6 +131,10 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
                      struct rig_use *use) {
     struct rig_options of_source = *options;
     of_source.rectified |= source->rectified != 0;
+    if (!(options->files && options->files[0]) && source->calibration[0]) {
+        log_info(source->calibration[0], "is taken, as the calibration of the recording");
+        of_source.files = (char **)(gpointer)source->calibration;
+    }
     return rig_use_open(&of_source, source->width, source->height, source->channels, use);
 }
 

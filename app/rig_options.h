@@ -60,7 +60,8 @@ struct rig_use {
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use);
 
-/* The same for a source's pairs, which may be rectified already without --rectified. */
+/* The same for a source's pairs, which may be rectified already without --rectified, and may have a
+ * calibration of their own, which is taken where --calib names none. */
 int rig_use_open_for(const struct rig_options *options, const struct source *source,
                      struct rig_use *use);
 

@@ -10,6 +10,29 @@
 #include <stdio.h>
 #include <string.h>
 
+/* libyaml's time grows with the square of nesting and of anchors. */
+enum { DEPTH_MOST = 32, EVENTS_MOST = 20000 };
+
+/* Whether a document is as flat and short as calibrations are. What is no YAML at all passes: the
+ * loader says what is wrong. */
+static int is_plain(const char *text, size_t length) {
+    yaml_parser_t parser;
+    yaml_event_t event;
+    int depth = 0, plain = 1, ended = 0;
+    if (!yaml_parser_initialize(&parser))
+        return 1;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    for (int events = 0; plain && !ended && yaml_parser_parse(&parser, &event); events++) {
+        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        plain = depth <= DEPTH_MOST && events < EVENTS_MOST;
+        ended = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return plain;
+}
+
 int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char *why,
                    size_t size) {
     yaml_parser_t parser;
@@ -19,6 +42,11 @@ int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char
         size_t skip = end ? (size_t)(end + 1 - text) : length;
         text += skip;
         length -= skip;
+    }
+    if (!is_plain(text, length)) {
+        snprintf(why, size, "is no calibration: lists nested more than %d deep, or over %d entries",
+                 DEPTH_MOST, EVENTS_MOST);
+        return -EBADMSG;
     }
     if (!yaml_parser_initialize(&parser)) {
         snprintf(why, size, "no memory to read it");

@@ -17,6 +17,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define WAITING_MOST (64u << 20) /* bytes of one track that may wait for the disk */
 #define END_S 20
@@ -33,8 +34,13 @@ struct recorder {
     struct image converted[2]; /* for formats that the file cannot hold */
     int64_t first_ns;
     double rate;
-    atomic_int given, written; /* hand rows over to GStreamer's thread, and the file back */
-    GMutex lock;               /* guards status */
+    atomic_int given, written;  /* hand rows over to GStreamer's thread, and the file back */
+    atomic_long rows, whole[2]; /* in the CSV file; pictures of each track that are in the file */
+    atomic_int beside_error;    /* of a file beside it, logged */
+    atomic_int failed;          /* GStreamer has met an error */
+    int in_write;               /* track of the picture being written, -1 none; its thread's */
+    int header;                 /* track of the block whose header came, -1 none; the same */
+    GMutex lock;                /* guards status */
     struct recorder_status status;
 };
 
@@ -58,14 +64,76 @@ static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer 
     struct recorder *recorder = context;
     (void)pad;
     atomic_load(&recorder->given);
-    if (atomic_load(&recorder->written) == 0)
-        recording_files_set_format(&recorder->beside, recorder->fourcc);
+    int error = atomic_load(&recorder->beside_error);
+    if (!error && atomic_load(&recorder->written) == 0)
+        error = recording_files_set_format(&recorder->beside, recorder->fourcc);
     const char *row = gst_mini_object_get_qdata(
         GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
-    if (row)
-        recording_files_add_row(&recorder->beside, row);
+    if (!error && row) {
+        error = recording_files_add_row(&recorder->beside, row);
+        atomic_fetch_add(&recorder->rows, !error);
+    }
+    atomic_store(&recorder->beside_error, error);
     atomic_fetch_add(&recorder->written, 1);
     return GST_PAD_PROBE_OK;
+}
+
+/* Bytes of the EBML number that begins with this one. */
+static int ebml_length(uint8_t first) {
+    return first ? __builtin_clz(first) - 23 : 9;
+}
+
+/* The track of the Matroska block (a SimpleBlock, or the Block in a BlockGroup) whose header these
+ * bytes are; -1 for anything else. */
+static int block_track(const uint8_t *bytes, size_t count) {
+    size_t at = 0;
+    while (at + 2 < count) {
+        uint8_t id = bytes[at];
+        size_t body = at + 1 + (size_t)ebml_length(bytes[at + 1]);
+        if ((id == 0xa3 || id == 0xa1) && body < count)
+            return bytes[body] == 0x81 ? 0 : bytes[body] == 0x82 ? 1 : -1;
+        if (id == 0xa0) /* a group: what is in it follows */
+            at = body;
+        else if (id == 0x9b && at > 0) /* its duration */
+            at = body + (bytes[at + 1] & 0x0f);
+        else
+            return -1;
+    }
+    return -1;
+}
+
+/* In the thread that met it, before anything more is written. */
+static GstBusSyncReply note_failure(GstBus *bus, GstMessage *message, gpointer context) {
+    struct recorder *recorder = context;
+    (void)bus;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+        atomic_store(&recorder->failed, 1);
+    return GST_BUS_PASS;
+}
+
+/* Each buffer on the way to the file. matroskamux gives a block as its header and its picture. When
+ * the next buffer comes and nothing has failed, the one before is written, since nothing holds
+ * bytes back. */
+static GstPadProbeReturn count_written(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+    struct recorder *recorder = context;
+    uint8_t start[32];
+    (void)pad;
+    GstBuffer *buffer = gst_pad_probe_info_get_buffer(info);
+    if (recorder->in_write >= 0 && !atomic_load(&recorder->failed))
+        atomic_fetch_add(&recorder->whole[recorder->in_write], 1);
+    recorder->in_write = recorder->header;
+    recorder->header = -1;
+    if (recorder->in_write < 0)
+        recorder->header = block_track(start, gst_buffer_extract(buffer, 0, start, sizeof start));
+    return GST_PAD_PROBE_OK;
+}
+
+/* Pairs that can be played again. */
+static long whole_pairs(struct recorder *recorder) {
+    long pairs = atomic_load(&recorder->rows);
+    for (int i = 0; i < recorder->tracks; i++)
+        pairs = MIN(pairs, atomic_load(&recorder->whole[i]));
+    return pairs;
 }
 
 static int open_pipeline(struct recorder *recorder) {
@@ -92,8 +160,13 @@ static int open_pipeline(struct recorder *recorder) {
     }
     GstElement *file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
     g_object_set(file, "location", recorder->path, NULL);
+    gst_util_set_object_arg(G_OBJECT(file), "buffer-mode", "unbuffered");
+    GstPad *into = gst_element_get_static_pad(file, "sink");
+    gst_pad_add_probe(into, GST_PAD_PROBE_TYPE_BUFFER, count_written, recorder, NULL);
+    gst_object_unref(into);
     gst_object_unref(file);
     recorder->bus = gst_element_get_bus(recorder->pipeline);
+    gst_bus_set_sync_handler(recorder->bus, note_failure, recorder, NULL);
     recorder->ffv1 = format_have_ffv1();
     const char *const names[2] = {"left", "right"};
     for (int i = 0; i < 2 && i < recorder->tracks; i++) {
@@ -112,7 +185,7 @@ static int open_pipeline(struct recorder *recorder) {
     return 0;
 }
 
-static void release(struct recorder *recorder) {
+static void release(struct recorder *recorder, int keep) {
     if (recorder->pipeline) {
         gst_element_set_state(recorder->pipeline, GST_STATE_NULL);
         for (int i = 0; i < 2; i++)
@@ -121,6 +194,8 @@ static void release(struct recorder *recorder) {
         gst_object_unref(recorder->pipeline);
     }
     atomic_load(&recorder->written);
+    if (!keep)
+        recording_files_remove(&recorder->beside);
     recording_files_close(&recorder->beside);
     for (int i = 0; i < 2; i++)
         g_free(recorder->converted[i].data);
@@ -134,6 +209,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     recorder->path = g_strdup(path);
     recorder->rate = about->source->rate;
     recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
+    recorder->in_write = recorder->header = -1;
     g_mutex_init(&recorder->lock);
     int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
     if (code)
@@ -144,7 +220,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
         code = open_pipeline(recorder);
     if (!code)
         return recorder;
-    release(recorder);
+    release(recorder, 0);
     *error = code;
     return NULL;
 }
@@ -161,14 +237,19 @@ static void end_with(struct recorder *recorder, int error) {
 static int look(struct recorder *recorder) {
     if (recorder->status.error) /* one error brings others after it */
         return recorder->status.error;
+    int beside = atomic_load(&recorder->beside_error);
+    if (beside) {
+        end_with(recorder, beside);
+        return beside;
+    }
     GstMessage *message = gst_bus_pop_filtered(recorder->bus, GST_MESSAGE_ERROR);
     if (!message)
         return 0;
     GError *cause = NULL;
     gst_message_parse_error(message, &cause, NULL);
     int full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
-    log_error(recorder->path, "%s; what was recorded up to pair %ld can be played",
-              full ? "the disk is full" : cause->message, recorder->status.pairs);
+    log_error(recorder->path, "%s; the %ld pairs before can be played",
+              full ? "the disk is full" : cause->message, whole_pairs(recorder));
     end_with(recorder, full ? -ENOSPC : -EIO);
     g_error_free(cause);
     gst_message_unref(message);
@@ -317,11 +398,12 @@ static GstMessage *wait_for_end(struct recorder *recorder) {
     return NULL;
 }
 
-int recorder_close(struct recorder **pointer) {
+int recorder_close(struct recorder **pointer, struct recorder_status *end) {
     struct recorder *recorder = *pointer;
     *pointer = NULL;
     if (!recorder)
         return 0;
+    bool ended = false;
     if (look(recorder) == 0 && recorder->status.pairs > 0) {
         for (int i = 0; i < recorder->tracks; i++)
             gst_app_src_end_of_stream(recorder->track[i]);
@@ -331,16 +413,21 @@ int recorder_close(struct recorder **pointer) {
             look(recorder);
         } else if (message) {
             gst_message_unref(message);
+            ended = look(recorder) == 0;
         } else {
             log_error(recorder->path, "the disk does not take the rest; it may end early");
             end_with(recorder, -ETIMEDOUT);
         }
     }
-    int error = recorder->status.error;
-    if (recorder->status.pairs == 0 && !error) {
-        recording_files_remove(&recorder->beside);
-        log_warning(recorder->path, "no pair came from the source, so no file is kept");
-    }
-    release(recorder);
-    return error;
+    struct recorder_status status = recorder->status;
+    long kept = ended ? status.pairs : MIN(status.pairs, whole_pairs(recorder));
+    status.dropped += status.pairs - kept;
+    status.pairs = kept;
+    if (kept == 0)
+        log_warning(recorder->path, "no pair came %s, so no file is kept",
+                    status.error ? "to the disk" : "from the source");
+    release(recorder, kept > 0);
+    if (end)
+        *end = status;
+    return status.error;
 }

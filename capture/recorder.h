@@ -23,8 +23,8 @@ struct recorder_about {
 };
 
 struct recorder_status {
-    long pairs;   /* given and taken */
-    long dropped; /* because the disk is too slow */
+    long pairs;   /* given and taken; at the end: whole in the file */
+    long dropped; /* because the disk is too slow; at the end: with those the file lacks */
     int error;    /* 0, or -errno: it has ended (logged) */
 };
 
@@ -47,9 +47,10 @@ void recorder_give_frame(struct recorder *recorder, const struct frame *frame);
 /* Any thread. */
 void recorder_get_status(struct recorder *recorder, struct recorder_status *status);
 
-/* Finishes the files; removes them if no pair was given (and warns). No recorder_give may be under
- * way. 0 or the -errno it ended with. Clears the pointer. */
-int recorder_close(struct recorder **recorder);
+/* Finishes the files; removes them if they hold no pair (and warns). No recorder_give may be under
+ * way. 0 or the -errno it ended with; *end (may be NULL) gets what became of the pairs. Clears the
+ * pointer. */
+int recorder_close(struct recorder **recorder, struct recorder_status *end);
 
 /* "livestereo-20260131-142530.mkv" in the user's folder of videos, else here. g_free. */
 char *recorder_default_path(void);

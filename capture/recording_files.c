@@ -72,9 +72,11 @@ static void describe(struct recording_files *files, const struct recorder_about 
 }
 
 /* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
+static const char *const calibrations[2] = {".calibration.yml", ".calibration-2.yml"};
+
 static int copy_calibration(const char *from, int number, const char *path) {
     char *text;
-    char *to = recording_beside(path, number ? ".calibration-2.yml" : ".calibration.yml");
+    char *to = recording_beside(path, calibrations[number]);
     size_t length;
     GError *cause = NULL;
     int error = file_load(from, CALIBRATION_MOST, &text, &length);
@@ -102,13 +104,15 @@ int recording_files_make(struct recording_files *files, const char *path,
         error = -EEXIST;
     }
     if (!error) {
-        files->csv = g_fopen(csv, "we");
+        files->csv = g_fopen(csv, "wxe");
         error =
             files->csv ? params_save(about->params, settings, NULL) : fail_to_write(path, errno);
     }
+    if (!error)
+        error = recording_files_add_row(files, "index,left_ns,right_ns,left_sequence,"
+                                               "right_sequence,start_ns,left_time_ns,"
+                                               "right_time_ns\n");
     if (!error) {
-        fprintf(files->csv, "index,left_ns,right_ns,left_sequence,right_sequence,start_ns,"
-                            "left_time_ns,right_time_ns\n");
         describe(files, about, tracks);
         error = save_note(files);
     }
@@ -119,10 +123,10 @@ int recording_files_make(struct recording_files *files, const char *path,
     return error;
 }
 
-void recording_files_set_format(struct recording_files *files, uint32_t fourcc) {
+int recording_files_set_format(struct recording_files *files, uint32_t fourcc) {
     char name[5];
     g_key_file_set_string(files->note, GROUP, "format", pixel_fourcc_name(fourcc, name));
-    save_note(files);
+    return save_note(files);
 }
 
 char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
@@ -132,14 +136,21 @@ char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
                            (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
 }
 
-void recording_files_add_row(struct recording_files *files, const char *row) {
-    fputs(row, files->csv);
-    fflush(files->csv); /* a crash must not take the times along */
+int recording_files_add_row(struct recording_files *files, const char *row) {
+    errno = 0;
+    if (fputs(row, files->csv) >= 0 && fflush(files->csv) == 0) /* a crash must not lose times */
+        return 0;
+    int error = errno ? errno : EIO;
+    g_autofree char *csv = recording_beside(files->path, ".csv");
+    log_error(csv, "cannot be written: %s", strerror(error));
+    return -error;
 }
 
 void recording_files_remove(const struct recording_files *files) {
-    static const char *const endings[] = {".csv", ".ini", ".recording.ini", ".calibration.yml",
-                                          ".calibration-2.yml"};
+    const char *const endings[] = {".csv", ".ini", ".recording.ini", calibrations[0],
+                                   calibrations[1]};
+    if (!files->csv)
+        return;
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
         g_autofree char *path = recording_beside(files->path, endings[i]);
         g_unlink(path);
@@ -160,6 +171,13 @@ void recording_files_close(struct recording_files *files) {
 
 /* ---- reading */
 
+char *recording_calibration(const char *path, int number) {
+    char *name = recording_beside(path, calibrations[number]);
+    if (access(name, F_OK) != 0)
+        g_clear_pointer(&name, g_free);
+    return name;
+}
+
 GArray *recording_rows_read(const char *path) {
     char *csv = recording_beside(path, ".csv"), *text;
     size_t length;
@@ -169,7 +187,8 @@ GArray *recording_rows_read(const char *path) {
         return NULL;
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct recording_row));
     char **lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line; line++) { /* the first is the header, the last may be cut */
+    /* the first is the header; what has no end of line was cut */
+    for (char **line = lines; line[0] && line[1]; line++) {
         struct recording_row row;
         long long left, right, start, left_time, right_time;
         if (sscanf(*line, "%ld,%lld,%lld,%*u,%*u,%lld,%lld,%lld", &row.index, &left, &right, &start,

@@ -20,25 +20,26 @@ char *recording_beside(const char *path, const char *ending);
 
 struct recording_files {
     char *path; /* of the recording */
-    FILE *csv;
+    FILE *csv;  /* NULL: nothing was made */
     char *note_path;
     GKeyFile *note;
 };
 
 /* Makes all but the recording itself; files that exist are not written over. 0, or -errno after a
- * log line; to close or to remove either way. */
+ * log line; to remove what was made, and to close, either way. */
 int recording_files_make(struct recording_files *files, const char *path,
                          const struct recorder_about *about, int tracks);
 
 /* Notes the format of the pictures, which the first pair shows: for replay, since grey of 10 or 12
- * bits looks like 16. */
-void recording_files_set_format(struct recording_files *files, uint32_t fourcc);
+ * bits looks like 16. 0 or -errno, logged. */
+int recording_files_set_format(struct recording_files *files, uint32_t fourcc);
 
 /* The row of a pair, whose times in the file count from first_ns; g_free. */
 char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
-void recording_files_add_row(struct recording_files *files, const char *row);
+/* 0 or -errno, logged. */
+int recording_files_add_row(struct recording_files *files, const char *row);
 
-/* Deletes them all and the recording: without a pair it is none. */
+/* Deletes what was made, and the recording: without a pair it is none. */
 void recording_files_remove(const struct recording_files *files);
 void recording_files_close(struct recording_files *files);
 
@@ -55,6 +56,10 @@ struct recording_note {
     uint32_t fourcc; /* 0 not told */
     double rate;     /* pairs a second, 0 not told */
 };
+
+/* The calibration that was copied beside a recording: file 0, or 1 where there are two; NULL where
+ * there is none. g_free. */
+char *recording_calibration(const char *path, int number);
 
 /* A GArray of struct recording_row; NULL after a log line. The last row may be cut. */
 GArray *recording_rows_read(const char *path);

@@ -102,8 +102,9 @@ int source_is_whole(const char *word) {
            is_own_recording(word);
 }
 
-struct source *source_open(const char *const *words, int count,
-                           const struct source_options *options, int *error) {
+/* The kind that the words say. */
+static struct source *open_kind(const char *const *words, int count,
+                                const struct source_options *options, int *error) {
     if (count < 1) {
         log_error(NULL, "no source named; try synth: or a folder that holds left/ and right/, or "
                         "livestereo list");
@@ -142,6 +143,18 @@ struct source *source_open(const char *const *words, int count,
     if (count <= 2 && is_recording(words[0]) && is_recording(words[count - 1]))
         return source_gst_open(words, count, options, error);
     return source_pictures_open(words, count, options, error);
+}
+
+struct source *source_open(const char *const *words, int count,
+                           const struct source_options *options, int *error) {
+    struct source *source = open_kind(words, count, options, error);
+    if (!source || (source->width >= FRAME_SIDE_LEAST && source->width <= FRAME_SIDE_MOST &&
+                    source->height >= FRAME_SIDE_LEAST && source->height <= FRAME_SIDE_MOST))
+        return source;
+    log_error(source->name, "has pictures of %dx%d pixels; stereo needs %d to %d a side",
+              source->width, source->height, FRAME_SIDE_LEAST, FRAME_SIDE_MOST);
+    source_close(&source);
+    return source_failed(error, -EINVAL);
 }
 
 void source_close(struct source **source) {

@@ -243,11 +243,6 @@ static int learn(struct gst *gst) {
     source->rate = rate_of_fraction(left->fps_n, left->fps_d);
     if (source->rate == 0)
         source->rate = RATE_ASSUMED;
-    if (source->width < 2 || source->height < 2) {
-        log_error(gst->name, "is %dx%d pixels; stereo needs at least 2 a side", source->width,
-                  source->height);
-        return -EINVAL;
-    }
     gint64 duration = 0;
     source->count = -1;
     if (gst_element_query_duration(gst->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)

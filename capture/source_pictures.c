@@ -138,11 +138,6 @@ static int learn_size(struct pictures *pictures) {
     source->height = pair[0].height;
     source->channels = pair[0].channels < pair[1].channels ? pair[0].channels : pair[1].channels;
     free_pair(pair);
-    if (source->width < 2 || source->height < 2) {
-        log_error(pictures->pairs.left[pictures->damaged],
-                  "is %dx%d pixels; stereo needs at least 2 a side", source->width, source->height);
-        return -EINVAL;
-    }
     return 0;
 }
 

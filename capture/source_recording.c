@@ -17,22 +17,27 @@
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PULL_NS (100 * GST_MSECOND)
-#define STALL_S 20
-#define SCALE_NS 10000 /* times in the file are rounded to this */
+#define PULL_NS (5 * GST_MSECOND)
+#define AFTER_ERROR_NS CLOCK_NS_PER_S    /* what was read before it has come by then */
+#define STUCK_NS CLOCK_NS_PER_S          /* a track without pictures while the other's wait */
+#define STALL_NS (20LL * CLOCK_NS_PER_S) /* a file that gives nothing for so long is damaged */
+#define SCALE_NS 10000                   /* times in the file are rounded to this */
 
 struct recording {
     struct source source; /* first */
-    char *name;
+    char *name, *calibration[2];
     GArray *rows;
     struct source_options options; /* flips as recorded, turned once more by the user's */
     GstElement *pipeline;
     GstBus *bus;
+    GstElement *queue[2];
     GstAppSink *sink[2];
+    GError *failure; /* what GStreamer said of the file, NULL nothing yet */
     int tracks, damaged_end;
     uint32_t deep;        /* what 16-bit grey is: Y10, Y12 or Y16 */
     GstSample *sample[2]; /* the next of each track, NULL not pulled yet */
@@ -59,65 +64,95 @@ static long row_of(const struct recording *r, int track, int64_t pts) {
     return low;
 }
 
-/* 0, SOURCE_END or -errno. A file that was cut off ends where it ends. */
-static int look(struct recording *r) {
-    GstMessage *message = gst_bus_pop_filtered(r->bus, GST_MESSAGE_ERROR);
-    if (!message)
-        return 0;
-    GError *cause = NULL;
-    gst_message_parse_error(message, &cause, NULL);
-    int status = SOURCE_END;
-    if (r->next == 0) {
-        log_error(r->name, "cannot be played: %s", cause->message);
-        status = -EBADMSG;
-    } else if (!r->damaged_end) {
-        log_warning(r->name, "ends after pair %ld: %s", r->next - 1, cause->message);
-    }
-    r->damaged_end = 1;
-    g_error_free(cause);
-    gst_message_unref(message);
-    return status;
-}
-
-static int pull(struct recording *r, int track) {
-    for (int i = 0; i < STALL_S * 10; i++) {
-        GstSample *sample = gst_app_sink_try_pull_sample(r->sink[track], PULL_NS);
-        if (sample) {
-            r->sample[track] = sample;
-            r->row[track] =
-                row_of(r, track, (int64_t)GST_BUFFER_PTS(gst_sample_get_buffer(sample)));
-            return 0;
-        }
-        if (gst_app_sink_is_eos(r->sink[track]))
-            return SOURCE_END;
-        int status = look(r);
-        if (status)
-            return status;
-    }
-    log_error(r->name, "nothing came for %d s after pair %ld; is the file damaged?", STALL_S,
-              r->next - 1);
-    return -EIO;
-}
-
 static void drop_sample(struct recording *r, int track) {
     g_clear_pointer(&r->sample[track], gst_sample_unref);
 }
 
-/* Both tracks' pictures of the same row, which is next or later. */
-static int pull_pair(struct recording *r) {
-    for (;;) {
-        for (int i = 0; i < r->tracks; i++) {
-            while (!r->sample[i] || r->row[i] < r->next) {
-                drop_sample(r, i);
-                int status = pull(r, i);
-                if (status)
-                    return status;
-            }
-        }
-        if (r->tracks == 1 || r->row[0] == r->row[1])
-            return 0;
-        drop_sample(r, r->row[0] < r->row[1] ? 0 : 1);
+/* Takes the next picture of a track if it comes within wait_ns. */
+static bool pull(struct recording *r, int track, GstClockTime wait_ns) {
+    r->sample[track] = gst_app_sink_try_pull_sample(r->sink[track], wait_ns);
+    if (!r->sample[track])
+        return false;
+    r->row[track] =
+        row_of(r, track, (int64_t)GST_BUFFER_PTS(gst_sample_get_buffer(r->sample[track])));
+    return true;
+}
+
+/* Keeps what GStreamer says of the file; what it gave before is still to be taken. */
+static void look(struct recording *r) {
+    GstMessage *message = gst_bus_pop_filtered(r->bus, GST_MESSAGE_ERROR);
+    if (!message)
+        return;
+    g_clear_error(&r->failure);
+    gst_message_parse_error(message, &r->failure, NULL);
+    gst_message_unref(message);
+}
+
+/* SOURCE_END or -errno. A file that was cut off ends where it ends. */
+static int end_here(struct recording *r) {
+    int status = SOURCE_END;
+    if (r->failure && r->next == 0) {
+        log_error(r->name, "cannot be played: %s", r->failure->message);
+        status = -EBADMSG;
+    } else if (r->failure && !r->damaged_end) {
+        log_warning(r->name, "ends after pair %ld: %s", r->next - 1, r->failure->message);
+        r->damaged_end = 1;
     }
+    return status;
+}
+
+/* The demuxer waits until this track's pictures are taken. */
+static bool is_full(const struct recording *r, int track) {
+    guint level = 0, most = 0;
+    g_object_get(r->queue[track], "current-level-buffers", &level, "max-size-buffers", &most, NULL);
+    return level >= most;
+}
+
+/* Moves on where that can be done without waiting: takes pictures, and passes over those before the
+ * next pair and those without a partner. Both tracks get on at once, because the demuxer gives to
+ * neither while the other's pictures wait to be taken. */
+static bool move_on(struct recording *r) {
+    bool moved = false;
+    for (int i = 0; i < r->tracks; i++) {
+        if (!r->sample[i])
+            moved |= pull(r, i, 0);
+        if (r->sample[i] && r->row[i] < r->next) {
+            drop_sample(r, i);
+            moved = true;
+        }
+    }
+    if (r->sample[0] && r->sample[1] && r->row[0] != r->row[1]) {
+        drop_sample(r, r->row[0] < r->row[1] ? 0 : 1);
+        moved = true;
+    }
+    return moved;
+}
+
+/* Waits for pictures of the same row, which is next or later, of the first tracks. 0, SOURCE_END or
+ * -errno. */
+static int pull_row(struct recording *r, int tracks) {
+    int64_t moved_ns = clock_ns();
+    for (;;) {
+        if (move_on(r)) {
+            moved_ns = clock_ns();
+            continue;
+        }
+        int missing = !r->sample[0] ? 0 : !r->sample[1] ? 1 : 2;
+        if (missing >= tracks)
+            return 0;
+        int64_t idle_ns = clock_ns() - moved_ns;
+        look(r);
+        if (gst_app_sink_is_eos(r->sink[missing]) || (r->failure && idle_ns > AFTER_ERROR_NS))
+            return end_here(r);
+        if (idle_ns > STUCK_NS && r->tracks == 2 && r->sample[!missing] && is_full(r, !missing))
+            drop_sample(r, !missing); /* its partner is further on than the tracks' buffers reach */
+        if (idle_ns > STALL_NS)
+            break;
+        pull(r, missing, PULL_NS);
+    }
+    log_error(r->name, "nothing came for %d s after pair %ld; is the file damaged?",
+              (int)(STALL_NS / CLOCK_NS_PER_S), r->next - 1);
+    return -EIO;
 }
 
 static int read_caps(GstCaps *caps, struct raw_picture *raw) {
@@ -185,21 +220,21 @@ static int recording_seek(struct source *source, long index) {
     int64_t to = MAX(0, row_at(r, index)->pts_ns[0] - 50 * (int64_t)GST_MSECOND);
     r->next = index;
     r->damaged_end = 0;
-    if (!gst_element_seek_simple(
-            r->pipeline, GST_FORMAT_TIME,
-            GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE, to)) {
+    g_clear_error(&r->failure);
+    if (!gst_element_seek_simple(r->pipeline, GST_FORMAT_TIME,
+                                 GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, to)) {
         log_error(r->name, "cannot go to pair %ld", index);
         return -ESPIPE;
     }
-    gst_element_get_state(r->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+    gst_element_get_state(r->pipeline, NULL, NULL, STALL_NS);
     return 0;
 }
 
 static int recording_read(struct source *source, struct frame *frame) {
     struct recording *r = (struct recording *)source;
-    int status = r->next >= source->count ? SOURCE_END : pull_pair(r);
+    int status = r->next >= source->count ? SOURCE_END : pull_row(r, r->tracks);
     if (status == SOURCE_END && r->options.loop && r->next > 0 && recording_seek(source, 0) == 0)
-        status = pull_pair(r);
+        status = pull_row(r, r->tracks);
     if (status)
         return status;
     long index = r->row[0];
@@ -234,15 +269,20 @@ static void recording_close(struct source *source) {
         drop_sample(r, i);
     if (r->pipeline) {
         gst_element_set_state(r->pipeline, GST_STATE_NULL);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++) {
+            gst_clear_object(&r->queue[i]);
             gst_clear_object(&r->sink[i]);
+        }
         gst_clear_object(&r->bus);
         gst_object_unref(r->pipeline);
     }
     if (r->rows)
         g_array_free(r->rows, TRUE);
+    g_clear_error(&r->failure);
     mjpeg_close(&r->mjpeg);
     free(r->wide.data);
+    for (int i = 0; i < 2; i++)
+        g_free(r->calibration[i]);
     g_free(r->name);
     g_free(r);
 }
@@ -263,6 +303,8 @@ static int read_beside(struct recording *r, const char *path) {
     r->source.channels = note.channels;
     r->source.rectified = note.rectified;
     r->source.rate = rate_of_fraction(note.rate, 1);
+    for (int i = 0; i < 2 && (r->calibration[i] = recording_calibration(path, i)) != NULL; i++)
+        r->source.calibration[i] = r->calibration[i];
     r->rows = recording_rows_read(path);
     if (!r->rows)
         return -EIO;
@@ -340,15 +382,17 @@ static int open_pipeline(struct recording *r, const char *path) {
     gst_object_unref(file);
     gst_object_unref(demux);
     r->bus = gst_element_get_bus(r->pipeline);
-    for (int i = 0; i < r->tracks; i++)
+    for (int i = 0; i < r->tracks; i++) {
+        r->queue[i] = gst_bin_get_by_name(GST_BIN(r->pipeline), i ? "queue1" : "queue0");
         r->sink[i] = GST_APP_SINK(gst_bin_get_by_name(GST_BIN(r->pipeline), i ? "sink1" : "sink0"));
+    }
     gst_element_set_state(r->pipeline, GST_STATE_PLAYING);
     return 0;
 }
 
 /* Sizes from the first picture. */
 static int learn(struct recording *r) {
-    int status = pull(r, 0);
+    int status = pull_row(r, 1);
     struct raw_picture raw;
     if (status == SOURCE_END)
         log_error(r->name, "holds no picture");
@@ -358,7 +402,7 @@ static int learn(struct recording *r) {
         log_error(r->name, "holds pictures of a kind that livestereo does not write");
         return -EBADMSG;
     }
-    r->source.width = raw.width / (3 - r->tracks);
+    r->source.width = r->tracks == 1 ? raw.width / 2 : raw.width;
     r->source.height = raw.height;
     if (r->tracks == 1) {
         r->wide = (struct image){NULL, raw.width, raw.height, r->source.channels};

@@ -16,6 +16,10 @@
 #define DISPARITY_UNKNOWN INT16_MIN
 #define DISPARITY_ONE 16
 
+/* Sides of pictures, in px. */
+#define FRAME_SIDE_LEAST 2
+#define FRAME_SIDE_MOST 16384
+
 /* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1
  * (grey) or 3 (RGB). data NULL is "no picture". Whoever made it frees data; the size fields may
  * be read by all. */

@@ -168,6 +168,54 @@ static void test_numbers(void *fixture, const void *data) {
     expect_error(3, "rate", "run synth:rate=nan");
 }
 
+/* Pictures that are too wide, or too narrow to be halved, are refused by every command alike. */
+static void test_sizes(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const sizes[] = {"width=32772,height=4", "width=2,height=4",
+                                        "width=64,height=16385"};
+    static const char *const commands[] = {"run", "record -o $D/a.mkv"};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(commands); k++) {
+            g_autofree char *line =
+                g_strdup_printf("$B %s " SMALL " \"gst:videotestsrc ! video/x-raw,format=RGB,%s ! "
+                                "appsink name=both\"",
+                                commands[k], sizes[i]);
+            expect_shell(3, "", "2 to 16384 a side", line);
+        }
+    g_assert_cmpint(count_files("."), ==, 0);
+}
+
+/* No stage needs a large stack. */
+static void test_small_stack(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    expect_shell(0, "2 shown", "",
+                 "ulimit -s 512; $B run " SYNTH " --frames 2 " SMALL
+                 " --set median_radius=2 --set lr_check=warp --set cost_smoothing=cross");
+}
+
+/* A recording brings its calibration; --calib overrules it, one that is damaged is refused. */
+static void test_own_calibration(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_text("rig.yml", "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"
+                          "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n"
+                          "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"
+                          "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n");
+    write_text("other.yml", "x");
+    expect_shell(0, "3 pairs", "", "$B record " SYNTH " --frames 3 -o $D/a.mkv --calib $D/rig.yml");
+    expect_shell(0, "", "a.calibration.yml: is taken",
+                 "R=\"$B run " SMALL " --save-disparity\" && $R $D/own.png $D/a.mkv && "
+                 "$R $D/same.png --calib $D/rig.yml $D/a.mkv && cmp $D/own.png $D/same.png && "
+                 "mv $D/a.calibration.yml $D/kept.yml && $R $D/raw.png $D/a.mkv && "
+                 "mv $D/kept.yml $D/a.calibration.yml && ! cmp -s $D/own.png $D/raw.png");
+    expect_shell(4, "", "other.yml", "$B run $D/a.mkv " SMALL " --calib $D/other.yml");
+    expect_shell(0, "3 pairs", "", "$B record $D/a.mkv -o $D/b.mkv && cmp $D/[ab].calibration.yml");
+    write_text("a.calibration.yml", "x");
+    expect_shell(4, "", "a.calibration.yml", "$B run $D/a.mkv " SMALL);
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/cli/reader-gone", test_reader_gone},
@@ -176,6 +224,9 @@ int main(int argc, char **argv) {
         {"/cli/bad-pairs", test_bad_pairs},
         {"/cli/odd-files", test_odd_files},
         {"/cli/numbers", test_numbers},
+        {"/cli/sizes", test_sizes},
+        {"/cli/small-stack", test_small_stack},
+        {"/cli/own-calibration", test_own_calibration},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

@@ -81,12 +81,14 @@ static struct raw_picture make_raw(uint32_t fourcc, int number, int right) {
     return raw;
 }
 
+static int64_t spacing_ns = 33333333; /* of pairs */
+
 static struct raw_pair make_pair(uint32_t fourcc, int number) {
     /* a live camera's numbers: some pairs were overtaken, times jitter, a clock of its own */
-    int64_t time = 123456789012345LL + number * 33333333LL + number % 5 * 1234567;
+    int64_t time = 123456789012345LL + number * spacing_ns + number % 5 * (spacing_ns / 27);
     struct raw_pair pair = {.index = number + number / 7,
-                            .taken_ns = {time, time + 3000001},
-                            .time_ns = {time, time + 3000001},
+                            .taken_ns = {time, time + spacing_ns / 11},
+                            .time_ns = {time, time + spacing_ns / 11},
                             .sequence = {0xfffffffcu + (unsigned)number, (unsigned)number}};
     for (int i = 0; i < 2; i++)
         pair.picture[i] = make_raw(fourcc, number, i);
@@ -161,7 +163,7 @@ static void test_formats(void) {
         struct source source;
         struct recorder *recorder = start(path, &source, is_grey(formats[i]) ? 1 : 3);
         give(recorder, formats[i], 40);
-        g_assert_cmpint(recorder_close(&recorder), ==, 0);
+        g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
         g_assert_null(recorder);
         g_assert_cmpint(replay(path, formats[i], 1000), ==, 40);
         char *file;
@@ -213,7 +215,7 @@ static void test_about(void) {
     int error = 0;
     struct recorder *recorder = recorder_open(path, &about, &error);
     give(recorder, PIXEL_GREY, 3);
-    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     struct opened o = open_one(path);
     g_assert_cmpint(o.source->rectified, ==, 1);
     struct frame *frame = read_one(&o);
@@ -236,7 +238,7 @@ static void test_wrong_tracks(void) {
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
     give(recorder, PIXEL_GREY, 3);
-    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     g_assert_true(g_file_get_contents(beside, &text, NULL, NULL));
     char *number = strstr(text, "tracks=2");
     g_assert_nonnull(number);
@@ -253,23 +255,41 @@ static void test_wrong_tracks(void) {
     g_free(path);
 }
 
+/* Going to a pair gives just that one, however many come before it. */
+static void check_seek(const char *path, uint32_t fourcc, long count) {
+    struct opened o = open_one(path);
+    const long places[] = {count / 2, 0, count - 1, 7, 8, count - 2, count / 3};
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_assert_cmpint(o.source->seek(o.source, places[i]), ==, 0);
+        struct frame *frame = read_one(&o);
+        check_pair(fourcc, places[i], frame);
+        frame_drop(&frame);
+    }
+    g_assert_cmpint(o.source->seek(o.source, o.source->count), ==, -EINVAL);
+    opened_close(&o);
+}
+
 static void test_seek(void) {
     char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     give(recorder, PIXEL_MJPG, 120);
-    g_assert_cmpint(recorder_close(&recorder), ==, 0);
-    struct opened o = open_one(path);
-    g_assert_cmpint(o.source->count, ==, 120);
-    const long places[] = {60, 0, 119, 7, 8, 118};
-    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
-        g_assert_cmpint(o.source->seek(o.source, places[i]), ==, 0);
-        struct frame *frame = read_one(&o);
-        check_pair(PIXEL_MJPG, places[i], frame);
-        frame_drop(&frame);
-    }
-    g_assert_cmpint(o.source->seek(o.source, 120), ==, -EINVAL);
-    opened_close(&o);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    check_seek(path, PIXEL_MJPG, 120);
+    remove_folder(folder);
+    g_free(path);
+}
+
+/* At 600 pairs a second more come before the one sought than the tracks' buffers hold. */
+static void test_seek_fast(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct source source;
+    struct recorder *recorder = start(path, &source, 1);
+    spacing_ns = 1666667;
+    give(recorder, PIXEL_GREY, 200);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    check_seek(path, PIXEL_GREY, 200);
+    spacing_ns = 33333333;
     remove_folder(folder);
     g_free(path);
 }
@@ -294,7 +314,7 @@ static void test_frames(void) {
     struct recorder_status status;
     recorder_get_status(recorder, &status);
     g_assert_cmpint(status.pairs, ==, 12);
-    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     opened_close(&from);
     struct opened back = open_one(path);
     for (int i = 0; i < 12; i++) {
@@ -332,6 +352,18 @@ static void test_exists(void) {
     caught = stderr_begin();
     g_assert_null(recorder_open("a.avi", &about, &error));
     stderr_one_line(caught, "a.avi", "Matroska");
+    /* one that could not begin leaves nothing that would be in the way of the next */
+    char *next = g_build_filename(folder, "b.mkv", NULL);
+    const char *const missing[] = {"/nowhere.yml", NULL};
+    about.calibration = missing;
+    caught = stderr_begin();
+    g_assert_null(recorder_open(next, &about, &error));
+    stderr_one_line(caught, "/nowhere.yml", NULL);
+    struct recorder *recorder = start(next, &source, 3);
+    caught = stderr_begin();
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    stderr_one_line(caught, next, "no pair came");
+    g_free(next);
     char *text;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "mine");
@@ -347,7 +379,7 @@ static void test_no_pair(void) {
     struct recorder *recorder = start(path, &source, 3);
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
     struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, path, "no pair came");
     GDir *dir = g_dir_open(folder, 0, NULL);
     g_assert_null(g_dir_read_name(dir));
@@ -380,10 +412,11 @@ static int be_killed(const char *path) {
     }
 }
 
-static int fill_disk(const char *path) {
+/* Ends with 0, and says on standard output how many pairs are in the file. */
+static int fill_disk(const char *path, rlim_t most) {
     struct source source;
     signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000000, 1000000});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, most});
     struct recorder *recorder = start(path, &source, 3);
     struct recorder_status status = {0};
     for (int i = 0; i < 4000 && !status.error; i++) {
@@ -393,36 +426,57 @@ static int fill_disk(const char *path) {
         recorder_get_status(recorder, &status);
         g_usleep(500);
     }
-    return status.error && recorder_close(&recorder) == status.error ? 0 : 1;
+    struct recorder_status end;
+    int error = recorder_close(&recorder, &end);
+    return status.error && error == status.error && end.error == error ? (int)end.pairs : 255;
 }
 
-static void check_rest(const char *what, int killed) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
-    int status;
+static long replay_cut(const char *path) {
     struct stderr_of caught = stderr_begin();
-    run_self(path, what, &status);
-    if (killed) {
-        g_free(stderr_end(caught));
-        g_assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    } else {
-        stderr_one_line(caught, path, "can be played");
-        g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    }
-    caught = stderr_begin();
     long pairs = replay(path, PIXEL_YUYV, 100000);
     g_free(stderr_end(caught)); /* it may say that the file was cut off */
+    return pairs;
+}
+
+static void test_killed(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    int status;
+    run_self(path, "--be-killed", &status);
+    g_assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    long pairs = replay_cut(path);
     g_test_message("%ld pairs of %d bytes can be played", pairs, W * H * 4);
     g_assert_cmpint(pairs, >, 80);
+    struct stderr_of caught = stderr_begin();
+    check_seek(path, PIXEL_YUYV, pairs);
+    g_free(stderr_end(caught));
     remove_folder(folder);
     g_free(path);
 }
 
-static void test_killed(void) {
-    check_rest("--be-killed", 1);
-}
-
+/* A full disk ends the recording with as many pairs as it says; without one nothing is left. */
 static void test_full(void) {
-    check_rest("--fill-disk", 0);
+    static const char *const most[] = {"--fill-20k", "--fill-100k", "--fill-400k"};
+    long before = -1;
+    for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
+        char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+        int status;
+        struct stderr_of caught = stderr_begin();
+        run_self(path, most[i], &status);
+        char *text = stderr_end(caught);
+        g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 255);
+        long pairs = WEXITSTATUS(status);
+        g_assert_nonnull(strstr(text, "can be played"));
+        if (pairs > 0)
+            g_assert_cmpint(replay_cut(path), ==, pairs);
+        else
+            g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+        g_assert_cmpint(pairs, >, before);
+        before = pairs;
+        g_free(text);
+        remove_folder(folder);
+        g_free(path);
+    }
+    g_assert_cmpint(before, >, 20);
 }
 
 static void *drain(void *context) {
@@ -465,7 +519,7 @@ static void test_stands_still(void) {
     recorder_get_status(recorder, &after);
     g_assert_cmpint(after.pairs, ==, status.pairs + 1);
     g_assert_cmpint(after.dropped, ==, status.dropped);
-    g_assert_cmpint(recorder_close(&recorder), ==, 0);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     close(fd);
     g_free(data);
     remove_folder(folder);
@@ -475,12 +529,13 @@ static void test_stands_still(void) {
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--be-killed") == 0)
         return be_killed(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "--fill-disk") == 0)
-        return fill_disk(argv[2]);
+    if (argc == 3 && g_str_has_prefix(argv[1], "--fill-"))
+        return fill_disk(argv[2], 1000 * (rlim_t)atoi(argv[1] + strlen("--fill-")));
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/record/formats", test_formats);
     g_test_add_func("/record/wrong-tracks", test_wrong_tracks);
     g_test_add_func("/record/seek", test_seek);
+    g_test_add_func("/record/seek-fast", test_seek_fast);
     g_test_add_func("/record/frames", test_frames);
     g_test_add_func("/record/exists", test_exists);
     g_test_add_func("/record/no-pair", test_no_pair);

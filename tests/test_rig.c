@@ -305,6 +305,22 @@ static void test_refusals(void) {
     }
 }
 
+/* What would keep libyaml busy for minutes is refused before: nesting, and names for parts. */
+static void test_nested(void) {
+    static const char *const parts[] = {"[", "{a: ", "- ", "? ", "&a [x], ", "? &a x\n: y\n"};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        GString *text = g_string_new("%YAML:1.0\n");
+        while (text->len < 900000)
+            g_string_append(text, parts[i]);
+        struct rig_text file = {"deep.yml", text->str, text->len};
+        struct rig rig;
+        struct stderr_of log = stderr_begin();
+        g_assert_cmpint(rig_parse(&file, 1, NULL, &rig), ==, -EBADMSG);
+        stderr_one_line(log, "deep.yml", "calibration");
+        g_string_free(text, TRUE);
+    }
+}
+
 static void test_missing_file(void) {
     const char *const path = "/nonexistent/rig.yml";
     struct rig rig;
@@ -375,6 +391,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/rig/zed", test_zed);
     g_test_add_func("/rig/sizes", test_sizes);
     g_test_add_func("/rig/refusals", test_refusals);
+    g_test_add_func("/rig/nested", test_nested);
     g_test_add_func("/rig/missing_file", test_missing_file);
     g_test_add_func("/rig/reference", test_reference);
     g_test_add_func("/rig/lenses", test_lenses);

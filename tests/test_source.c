@@ -278,7 +278,7 @@ static void test_sizes(void) {
     opened_close(&o);
     put(folder, "left/0.png", 1, 4, 1, 0);
     put(folder, "right/0.png", 1, 4, 1, 0);
-    expect_refused(folder, NULL, -EINVAL, "left/0.png", "1x4");
+    expect_refused(folder, NULL, -EINVAL, folder, "1x4");
     folder_free(folder);
 }
 

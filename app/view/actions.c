@@ -188,7 +188,9 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct recorder_about about = {.source = source,
                                    .options = &options,
                                    .params = &v->settings.params,
-                                   .calibration = (const char *const *)v->options->rig.files,
+                                   .calibration = v->options->rig.files
+                                                      ? (const char *const *)v->options->rig.files
+                                                      : v->playback.source->calibration,
                                    .swap = swap};
     recording_start(&v->recording, &about, v->options->output, &v->playback, &v->screen);
 }

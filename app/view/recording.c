@@ -46,8 +46,7 @@ void recording_stop(struct recording *r, struct source *source, struct screen *s
         return;
     if (source->set_tap)
         source->set_tap(source, NULL);
-    recorder_get_status(r->recorder, &status);
-    int error = recorder_close(&r->recorder);
+    int error = recorder_close(&r->recorder, &status);
     if (error)
         screen_notify(screen, "recording ended early, %ld pairs; see the terminal", status.pairs);
     else if (status.pairs == 0)

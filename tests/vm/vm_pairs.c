@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
     int code = read_pairs(source, wanted, seconds, delay_ms);
     if (recorder) {
         source->set_tap(source, NULL);
-        code = recorder_close(&recorder) ? 1 : code;
+        code = recorder_close(&recorder, NULL) ? 1 : code;
     }
     if (source->get_status) {
         struct source_status status;
