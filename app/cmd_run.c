@@ -41,6 +41,8 @@ struct reader {
     struct number_pattern *pattern; /* of files for every disparity, NULL none */
     double density;                 /* sum over frames */
     long frames;
+    struct qualities qualities;
+    struct quality_search search; /* of a live source; off where the user has chosen */
 };
 
 static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
@@ -109,8 +111,24 @@ static void print_report(struct live *live, const struct reader *reader) {
     }
 }
 
+/* Counts a frame for the search of the quality, and sets what it found. */
+static void search_quality(const struct run *run, struct live *live, struct reader *reader) {
+    struct quality_search *search = &reader->search;
+    const struct frame *frame = reader->last;
+    if (!search->on || quality_of(&reader->qualities, &frame->params) != (int)search->at ||
+        !quality_search_frame(search, frame->compute_ms))
+        return;
+    struct params params = run->params;
+    quality_apply(&reader->qualities, search->at, &params);
+    live_set_params(live, &params);
+    if (!search->on)
+        log_info("quality", "%s, %.0f ms a frame; --quality chooses another",
+                 quality_names[search->at], search->settled_ms);
+}
+
 /* Reads until the stream is over or the user quits; the exit code. */
-static int read_all(struct live *live, struct reader *reader, long limit, bool progress) {
+static int read_all(const struct run *run, struct live *live, struct reader *reader) {
+    bool progress = progress_wanted(&run->common);
     for (;;) {
         struct frame *frame;
         int status = live_take(live, 100, &frame);
@@ -118,8 +136,10 @@ static int read_all(struct live *live, struct reader *reader, long limit, bool p
             break;
         if (status == 0 && read_frame(reader, &frame) != 0)
             return EXIT_RUN_FAILED;
+        if (status == 0)
+            search_quality(run, live, reader);
         if (progress)
-            print_progress(live, limit);
+            print_progress(live, run->frames);
     }
     if (progress)
         fputc('\n', stderr);
@@ -158,7 +178,7 @@ static int save_last(const struct run *run, const struct reader *reader) {
 
 static int read_live(const struct run *run, struct source *source, struct live *live,
                      struct reader *reader) {
-    int code = read_all(live, reader, run->frames, progress_wanted(&run->common));
+    int code = read_all(run, live, reader);
     print_report(live, reader);
     if (source->get_status) {
         struct source_status status;
@@ -200,6 +220,9 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
         .kept = 1 + OUTPUT_FRAMES,
     };
     int code = read_pattern(run, &pattern, &reader), error;
+    if (live_source && qualities_load(&reader.qualities) == 0 &&
+        options_quality_auto(&run->common, &reader.qualities, &run->params))
+        quality_search_begin(&reader.search);
     if (code == GO_ON) {
         reader.output = output_open(&run->out, &about, &code);
         struct live *live =

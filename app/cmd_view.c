@@ -100,7 +100,10 @@ static struct session session_now(const struct viewer *v) {
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
                               .statistics = v->visible[PART_STATISTICS],
+                              .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};
+    if (v->quality.automatic) /* what it found is found again */
+        quality_apply(&v->quality.all, QUALITY_BEST, &session.params);
     g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
     return session;
 }
@@ -213,6 +216,18 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->playback.swap = o->swap;
 }
 
+/* The search begins where neither the command line nor the user, the last time, has chosen. */
+static void open_quality(struct viewer *v, const struct common_options *common) {
+    struct viewer_quality *q = &v->quality;
+    q->known = qualities_load(&q->all) == 0;
+    if (!q->known || v->options->screenshot ||
+        (!common->quality && v->remembered.quality != QUALITY_AUTO) ||
+        !options_quality_auto(common, &q->all, &v->settings.params))
+        return;
+    q->automatic = true;
+    quality_search_begin(&q->search);
+}
+
 static int open_viewer(struct viewer *v, const struct common_options *common) {
     static int (*const parts[])(struct viewer *) = {open_window, open_rig, open_pipeline,
                                                     open_output, open_live};
@@ -232,6 +247,7 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (code != GO_ON)
         return code;
     presets_update(&v->presets);
+    open_quality(v, common);
     display_fit_range(&v->display, params, &v->rig.geometry);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
     screen_settle(&v->screen);
@@ -383,7 +399,7 @@ int cmd_view(int argc, char **argv) {
     };
     camera_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {0};
-    struct session remembered = {.text_scale = 1};
+    struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;
     int code = options_parse(&argc, &argv, "[SOURCE [SOURCE]]",
                              "Opens the window. Without a SOURCE it takes two cameras of one make "

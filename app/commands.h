@@ -8,6 +8,7 @@
 
 #include "capture/source.h"
 #include "config/params.h"
+#include "config/quality.h"
 #include "gpu/stereo.h"
 
 #include <glib.h>
@@ -38,7 +39,7 @@ int cmd_record(int argc, char **argv);
 
 /* What every command takes; zero to begin with, options_free frees what parsing allocated. */
 struct common_options {
-    char *preset, *config, **set;
+    char *preset, *config, *quality, **set;
     gboolean dump_config, quiet, verbose;
     bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
 };
@@ -63,7 +64,7 @@ struct common_options {
     "                        frames, rate, seed, color"
 
 /* Parses argv with the command's own entries and the common ones, sets the log level, makes
- * *params of default < preset < config file < --set, and does --dump-config. After it
+ * *params of default < preset < config file < quality < --set, and does --dump-config. After it
  * argv[1..argc-1] are the words that are no options. summary, examples and usage are for --help.
  * GO_ON or an exit code. */
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
@@ -74,6 +75,10 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
  * above 0. GO_ON, or EXIT_USAGE after a log line. */
 int option_check(const char *name, double value, double least, double most);
 int option_check_rate(double rate);
+
+/* Whether the quality is to be searched for: --quality auto, or nothing named that decides it. */
+bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
+                          const struct params *params);
 
 /* Whether --set names this parameter. */
 bool options_set(const struct common_options *options, const char *name);

@@ -28,10 +28,23 @@ static int load_first(const struct common_options *options, struct params *param
     return GO_ON;
 }
 
+/* auto begins with the best. GO_ON or EXIT_USAGE. */
+static int set_quality(const char *name, struct params *params) {
+    struct qualities qualities;
+    int quality = quality_parse(name);
+    if (quality < 0 || qualities_load(&qualities) != 0)
+        return EXIT_USAGE;
+    quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
+                  params);
+    return GO_ON;
+}
+
 static int make_params(const struct common_options *options, struct params *params) {
     if (load_first(options, params) != GO_ON)
         return EXIT_USAGE;
     if (options->config && params_load(params, options->config) != 0)
+        return EXIT_USAGE;
+    if (options->quality && set_quality(options->quality, params) != GO_ON)
         return EXIT_USAGE;
     for (char **set = options->set; set && *set; set++) {
         char why[512];
@@ -52,8 +65,11 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "Start from a preset: its name, or an .ini file", "NAME"},
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
          "Read parameters from a file, over the preset", "FILE"},
+        {"quality", 0, 0, G_OPTION_ARG_STRING, &options->quality,
+         "Fast, best, or what lies between; auto searches, in the window and of cameras",
+         "auto|fast|balanced|best"},
         {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
-         "Set one parameter, over preset and file (repeatable)", "NAME=VALUE"},
+         "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
         {"dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
          "Print the parameters in effect as a config file and exit", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL},
@@ -112,6 +128,17 @@ int option_check_rate(double rate) {
     return option_check("--rate", rate, SOURCE_RATE_LEAST, SOURCE_RATE_MOST);
 }
 
+bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
+                          const struct params *params) {
+    if (options->quality ? strcmp(options->quality, quality_names[QUALITY_AUTO]) != 0
+                         : options->preset || options->config)
+        return false;
+    for (int i = 0; i < param_count; i++)
+        if (quality_covers(qualities, &param_table[i]) && options_set(options, param_table[i].name))
+            return false;
+    return quality_of(qualities, params) == QUALITY_BEST;
+}
+
 bool options_set(const struct common_options *options, const char *name) {
     size_t length = strlen(name);
     for (char **set = options->set; set && *set; set++)
@@ -123,6 +150,7 @@ bool options_set(const struct common_options *options, const char *name) {
 void options_free(struct common_options *options) {
     g_free(options->preset);
     g_free(options->config);
+    g_free(options->quality);
     g_strfreev(options->set);
 }
 

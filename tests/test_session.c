@@ -3,7 +3,7 @@
  * damaged files are no obstacle. SPDX-License-Identifier: MIT
  */
 #include "app/view/session.h"
-#include "config/log.h"
+#include "tests/stderr_of.h"
 
 #include <glib/gstdio.h>
 
@@ -73,8 +73,7 @@ static void test_once(void) {
 static void test_damaged(void) {
     GRand *random = g_rand_new_with_seed(7);
     const char *const names[] = {"last.ini", "view.ini"};
-    enum log_level before = log_get_level();
-    log_set_level((enum log_level) - 1);
+    struct stderr_of caught = stderr_begin();
     for (int i = 0; i < 100; i++) {
         g_autofree char *path = state_file(names[i % 2]), *text = NULL;
         gsize length;
@@ -93,7 +92,7 @@ static void test_damaged(void) {
                 param_put(&copy, &param_table[n], param_get(&now.params, &param_table[n])), ==, 0);
         }
     }
-    log_set_level(before);
+    g_free(stderr_end(caught));
     g_rand_free(random);
 }
 

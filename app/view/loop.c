@@ -29,6 +29,7 @@ static void show(struct viewer *v, struct frame **frame) {
                          p->state.paused ? 0 : p->rate * p->speed);
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
+    viewer_search_quality(v, p->shown);
     if (p->state.paused || v->statistics.frames == 1)
         screen_settle(&v->screen);
     else

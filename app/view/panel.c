@@ -24,6 +24,35 @@ static void draw_params(struct viewer *v, const char *group) {
         viewer_apply_settings(v);
 }
 
+static void draw_quality(struct viewer *v) {
+    int quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v), before = quality;
+    struct ui_combo_spec combo = {
+        .name = "quality",
+        .label = "quality",
+        .help =
+            "fast (preset live), best (default) or between; auto takes the best that reaches "
+            "15 frames a second on this machine, until you choose; custom: settings of your own",
+        .choices = quality == QUALITY_CUSTOM ? "fast|balanced|best|auto|custom"
+                                             : "fast|balanced|best|auto",
+        .def = QUALITY_AUTO};
+    if (v->quality.known && ui_combo(v->screen.ui, &combo, &quality) && quality != before)
+        viewer_set_quality(v, quality);
+}
+
+/* Rate, time of a frame, what computes, how well. */
+static void draw_status(struct viewer *v) {
+    const struct frame *shown = v->playback.shown;
+    bool searching = v->quality.search.on;
+    char text[192];
+    int used = snprintf(text, sizeof(text), "%.1f frames/s   ", v->statistics.rates.computed);
+    if (shown)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.3g ms   ", shown->compute_ms);
+    snprintf(text + used, sizeof(text) - (size_t)used, "quality %s%s",
+             quality_names[viewer_quality(v)],
+             searching ? ", searching" : (v->quality.automatic ? " (auto)" : ""));
+    ui_text(v->screen.ui, text);
+}
+
 static void draw_head(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     const struct source *source = v->playback.source;
@@ -34,8 +63,10 @@ static void draw_head(struct viewer *v) {
         snprintf(text + used, sizeof(text) - (size_t)used, " of %dx%d", source->width,
                  source->height);
     ui_text(ui, text);
+    draw_status(v);
     if (!rig_use_is_metric(&v->rig))
         ui_text_color(ui, 0xb0b0b0, "no calibration: disparities in pixels");
+    draw_quality(v);
 }
 
 static void draw_cameras_group(struct viewer *v) {

@@ -9,6 +9,7 @@
 #include "image/picture.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,13 +54,17 @@ static void load_look(struct session *session) {
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
     session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
+    g_autofree char *quality = g_key_file_get_string(file, GROUP, "quality", NULL);
+    for (int i = 0; quality && i <= QUALITY_CUSTOM; i++)
+        if (strcmp(quality, quality_names[i]) == 0)
+            session->quality = i;
     g_autofree char *preset = g_key_file_get_string(file, GROUP, "preset", NULL);
     if (preset && *preset)
         g_strlcpy(session->preset, preset, sizeof(session->preset));
 }
 
 bool session_load(struct session *session, const struct common_options *options) {
-    *session = (struct session){.text_scale = 1};
+    *session = (struct session){.text_scale = 1, .quality = QUALITY_AUTO};
     params_default(&session->params);
     load_look(session);
     bool last = load_params(&session->params);
@@ -71,10 +76,15 @@ bool session_load(struct session *session, const struct common_options *options)
 bool session_take_params(const struct session *remembered, struct params *params,
                          const struct common_options *options) {
     struct params last = remembered->params;
+    struct qualities qualities;
     char why[256];
     if (options->preset || options->config)
         return false;
     settings_keep_rig(&last, params);
+    if (options->quality && qualities_load(&qualities) == 0)
+        for (int i = 0; i < param_count; i++)
+            if (quality_covers(&qualities, &param_table[i]))
+                param_put(&last, &param_table[i], param_get(params, &param_table[i]));
     *params = last;
     for (char **set = options->set; set && *set; set++)
         params_assign(params, *set, why, sizeof(why)); /* they were valid a moment ago */
@@ -109,6 +119,7 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_integer(file, GROUP, "colormap", CHOOSE(colormap));
     g_key_file_set_double(file, GROUP, "ui_scale", CHOOSE(text_scale));
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
+    g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);
     g_key_file_set_string(file, GROUP, "preset", end->preset);
 #undef CHOOSE
     if (!g_key_file_save_to_file(file, path, NULL))

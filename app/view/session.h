@@ -13,6 +13,7 @@ struct session {
     double text_scale;
     bool statistics;
     char preset[64]; /* the name in the entry of the presets */
+    int quality;     /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
     struct params params;
 };
 
@@ -21,8 +22,8 @@ struct session {
  * settings are those of the last time, which is not so where the user's own file is newer. */
 bool session_load(struct session *session, const struct common_options *options);
 
-/* Puts the remembered settings over *params, then those of --set. Does nothing and returns false
- * where the options name other settings. */
+/* Puts the remembered settings over *params, then those of --quality and --set. Does nothing and
+ * returns false where the options name other settings. */
 bool session_take_params(const struct session *remembered, struct params *params,
                          const struct common_options *options);
 

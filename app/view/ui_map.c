@@ -86,6 +86,9 @@ void ui_map_write(struct viewer *v) {
     add_display(&v->display.settings, map);
     add_rig(v, map);
     add_cameras(&v->cameras, v->playback.source, map);
+    g_string_append_printf(map, "state quality %s%s\n", quality_names[viewer_quality(v)],
+                           v->quality.automatic ? " auto" : "");
+    g_string_append_printf(map, "state searching %d\n", v->quality.search.on);
     g_string_append_printf(map, "state current %d\n", is_current(v));
     g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
     g_string_append_printf(map, "state probes %d\n", v->probes.count);

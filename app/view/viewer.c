@@ -3,8 +3,39 @@
  */
 #include "app/view/viewer.h"
 
+int viewer_quality(const struct viewer *v) {
+    return v->quality.known ? quality_of(&v->quality.all, &v->settings.params) : QUALITY_CUSTOM;
+}
+
+void viewer_set_quality(struct viewer *v, int quality) {
+    struct viewer_quality *q = &v->quality;
+    if (!q->known || quality == QUALITY_CUSTOM)
+        return;
+    q->automatic = quality == QUALITY_AUTO;
+    q->search.on = false;
+    if (q->automatic)
+        quality_search_begin(&q->search);
+    quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality,
+                  &v->settings.params);
+    viewer_apply_settings(v);
+}
+
+void viewer_search_quality(struct viewer *v, const struct frame *frame) {
+    struct viewer_quality *q = &v->quality;
+    if (!q->search.on || quality_of(&q->all, &frame->params) != (int)q->search.at ||
+        !quality_search_frame(&q->search, frame->compute_ms))
+        return;
+    quality_apply(&q->all, q->search.at, &v->settings.params);
+    viewer_apply_settings(v);
+    if (!q->search.on)
+        screen_notify(&v->screen, "quality %s: %.0f ms a frame on this machine",
+                      quality_names[q->search.at], q->search.settled_ms);
+}
+
 void viewer_apply_settings(struct viewer *v) {
     struct params *params = &v->settings.params;
+    if (v->quality.automatic && viewer_quality(v) != (int)v->quality.search.at)
+        v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
     if (params->disparity_range >= v->rig.width)
         params->disparity_range = v->rig.width - 1;
     struct params effective = settings_effective(&v->settings);

@@ -29,6 +29,13 @@
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
 enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PARTS };
 
+struct viewer_quality {
+    bool known; /* the presets that it stands for are there */
+    struct qualities all;
+    bool automatic; /* nobody has chosen; the search may be over */
+    struct quality_search search;
+};
+
 struct viewer {
     const struct view_options *options;
     struct session remembered; /* as of the start */
@@ -40,6 +47,7 @@ struct viewer {
     struct settings settings;
     long refused; /* times that the pipeline refused settings, as far as the user knows */
     struct presets presets;
+    struct viewer_quality quality;
     struct display display;
     struct mouse mouse;
     struct probes probes;
@@ -55,6 +63,15 @@ struct viewer {
 
 /* The settings changed: they act on the next frame. */
 void viewer_apply_settings(struct viewer *v);
+
+/* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
+int viewer_quality(const struct viewer *v);
+
+/* Takes an enum quality, or begins the search with QUALITY_AUTO. */
+void viewer_set_quality(struct viewer *v, int quality);
+
+/* A frame was taken to be shown: the search counts it. */
+void viewer_search_quality(struct viewer *v, const struct frame *frame);
 
 /* Loads the preset of this name, with a notice where there is none. */
 void viewer_load_preset(struct viewer *v, const char *name);

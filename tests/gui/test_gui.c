@@ -204,6 +204,46 @@ static void test_text_size(void) {
     gui_quit(&p);
 }
 
+/* One thread and a large picture: the search ends at fast, and the user's choice stays. */
+static void start_slow(struct gui_program *p, const char *options) {
+    gui_prepare(p);
+    char *line = g_strdup_printf(
+        "%s view --set threads=1 --set backend=cpu --set disparity_range=128 --window 1000x700 "
+        "%s --ui-map %s -o %s -q synth:width=1280,height=720,range=64",
+        g_getenv("LIVESTEREO_BIN"), options, p->map, p->output);
+    gui_spawn(p, line);
+    g_free(line);
+}
+
+static void test_quality(void) {
+    struct gui_program p = {0};
+    start_slow(&p, "");
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
+    gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
+    g_assert_true(gui_is(&p, "value", "lr_check", "warp"));
+    gui_click(&p, "quality.less"); /* from auto, the last one */
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "best"));
+    long computed = gui_number(&p, "state", "computed");
+    gui_wait_for(&p, gui_number(&p, "state", "computed") > computed + 3);
+    g_assert_true(gui_is(&p, "state", "quality", "best"));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    start_slow(&p, ""); /* as it was left */
+    g_assert_true(gui_is(&p, "state", "quality", "best"));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    start_slow(&p, "--quality balanced");
+    g_assert_true(gui_is(&p, "state", "quality", "balanced"));
+    gui_scroll_to(&p, "bp_iterations");
+    gui_click(&p, "bp_iterations.more");
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "custom"));
+    gui_quit(&p);
+}
+
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
 static void test_next_start(void) {
     struct gui_program p = {0};
@@ -262,6 +302,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/remembered", test_remembered);
     g_test_add_func("/gui/preset-names", test_preset_names);
     g_test_add_func("/gui/text-size", test_text_size);
+    g_test_add_func("/gui/quality", test_quality);
     g_test_add_func("/gui/next-start", test_next_start);
     g_test_add_func("/gui/own-settings", test_own_settings);
     g_test_add_func("/gui/close", test_close);

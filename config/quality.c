@@ -1,0 +1,79 @@
+/*
+ * The functions of config/quality.h. SPDX-License-Identifier: MIT
+ */
+#include "config/quality.h"
+
+#include "config/log.h"
+#include "config/params_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ENOUGH_FRAMES 4 /* of which the fastest counts: others share the machine */
+#define HOPELESS 3      /* times too slow: one frame is enough to know */
+
+const char *const quality_names[QUALITY_CUSTOM + 1] = {"fast", "balanced", "best", "auto",
+                                                       "custom"};
+static const char *const presets[QUALITIES] = {"live", "balanced", "default"};
+
+int qualities_load(struct qualities *q) {
+    int error = 0;
+    for (int i = 0; i < QUALITIES && !error; i++)
+        error = preset_load(&q->params[i], presets[i]);
+    return error;
+}
+
+int quality_parse(const char *name) {
+    for (int i = 0; i < QUALITY_CUSTOM; i++)
+        if (strcmp(name, quality_names[i]) == 0)
+            return i;
+    log_error("--quality", "%s is none of auto, fast, balanced, best", name);
+    return -1;
+}
+
+bool quality_covers(const struct qualities *q, const struct param_info *info) {
+    for (int i = 1; i < QUALITIES; i++)
+        if (param_get(&q->params[i], info) != param_get(&q->params[0], info))
+            return true;
+    return false;
+}
+
+void quality_apply(const struct qualities *q, enum quality quality, struct params *params) {
+    for (int i = 0; i < param_count; i++)
+        if (quality_covers(q, &param_table[i]))
+            param_put(params, &param_table[i], param_get(&q->params[quality], &param_table[i]));
+}
+
+int quality_of(const struct qualities *q, const struct params *params) {
+    for (int i = 0; i < QUALITIES; i++) {
+        struct params same = *params;
+        quality_apply(q, (enum quality)i, &same);
+        if (params_equal(&same, params))
+            return i;
+    }
+    return QUALITY_CUSTOM;
+}
+
+static void begin_at(struct quality_search *s, enum quality quality) {
+    *s = (struct quality_search){.on = true, .at = quality, .best_ms = INFINITY};
+}
+
+void quality_search_begin(struct quality_search *s) {
+    begin_at(s, QUALITY_BEST);
+}
+
+bool quality_search_frame(struct quality_search *s, double ms) {
+    const double wanted_ms = 1000 / QUALITY_RATE;
+    if (!s->on || (s->frames++ == 0 && ms < HOPELESS * wanted_ms))
+        return false;
+    s->best_ms = fmin(s->best_ms, ms);
+    if (s->best_ms > wanted_ms && s->frames <= ENOUGH_FRAMES && s->best_ms < HOPELESS * wanted_ms)
+        return false;
+    if (s->best_ms > wanted_ms && s->at > QUALITY_FAST) {
+        begin_at(s, s->at - 1);
+        return true;
+    }
+    s->on = false;
+    s->settled_ms = s->best_ms;
+    return true;
+}

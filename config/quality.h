@@ -1,0 +1,57 @@
+/*
+ * The quality: the presets live, balanced and default under names that people understand, and the
+ * search for the best one that is fast enough. It covers the parameters in which these three
+ * differ and leaves the others alone. Plain values; one thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_QUALITY_H
+#define LIVESTEREO_QUALITY_H
+
+#include "config/params.h"
+
+#include <stdbool.h>
+
+enum quality { QUALITY_FAST, QUALITY_BALANCED, QUALITY_BEST, QUALITIES };
+enum { QUALITY_AUTO = QUALITIES, QUALITY_CUSTOM };
+
+/* "fast", "balanced", "best", "auto", "custom". */
+extern const char *const quality_names[QUALITY_CUSTOM + 1];
+
+#define QUALITY_RATE 15.0 /* frames a second that the search asks for */
+
+struct qualities {
+    struct params params[QUALITIES];
+};
+
+/* Reads the presets. 0 or -errno, logged. */
+int qualities_load(struct qualities *qualities);
+
+/* The number of a name, or -1 after a log line for --quality. custom is no choice. */
+int quality_parse(const char *name);
+
+/* Whether the qualities differ in a parameter. */
+bool quality_covers(const struct qualities *qualities, const struct param_info *info);
+
+/* Sets the parameters that the qualities cover. */
+void quality_apply(const struct qualities *qualities, enum quality quality, struct params *params);
+
+/* The quality that parameters have, or QUALITY_CUSTOM. */
+int quality_of(const struct qualities *qualities, const struct params *params);
+
+/* ---- the search: from the best down, until one is fast enough */
+
+struct quality_search {
+    bool on;
+    enum quality at;
+    int frames;        /* measured at this one */
+    double best_ms;    /* the fastest of them */
+    double settled_ms; /* when the search is over: of a frame of the quality found */
+};
+
+void quality_search_begin(struct quality_search *search);
+
+/* A frame of the quality at hand took so long. True when that changed search->at or ended the
+ * search. The first frame of each quality does not count: memory is taken in it. */
+bool quality_search_frame(struct quality_search *search, double ms);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * The quality: what its names set, and the search for the best one that is fast enough, told by
+ * frame times. SPDX-License-Identifier: MIT
+ */
+#include "config/params_file.h"
+#include "config/quality.h"
+
+#include <glib.h>
+
+static void test_presets(void) {
+    struct qualities q;
+    struct params live, defaults, mixed;
+    g_assert_cmpint(qualities_load(&q), ==, 0);
+    g_assert_cmpint(preset_load(&live, "live"), ==, 0);
+    params_default(&defaults);
+    g_assert_cmpint(quality_of(&q, &live), ==, QUALITY_FAST);
+    g_assert_cmpint(quality_of(&q, &defaults), ==, QUALITY_BEST);
+    mixed = defaults;
+    mixed.disparity_range = 200; /* none of the quality's */
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_BEST);
+    quality_apply(&q, QUALITY_FAST, &mixed);
+    g_assert_cmpint(mixed.disparity_range, ==, 200);
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_FAST);
+    quality_apply(&q, QUALITY_BALANCED, &mixed);
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_BALANCED);
+    mixed.bp_iterations = 17;
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_CUSTOM);
+    quality_apply(&q, QUALITY_BEST, &mixed);
+    mixed.disparity_range = defaults.disparity_range;
+    g_assert_true(params_equal(&mixed, &defaults));
+    g_assert_true(quality_covers(&q, param_find("bp_iterations")));
+    g_assert_false(quality_covers(&q, param_find("threads")));
+    g_assert_cmpint(quality_parse("balanced"), ==, QUALITY_BALANCED);
+    g_assert_cmpint(quality_parse("auto"), ==, QUALITY_AUTO);
+}
+
+/* Where the search ends when frames of best, balanced and fast take so long. */
+static enum quality settle(double best, double balanced, double fast, int *frames) {
+    const double ms[QUALITIES] = {fast, balanced, best};
+    struct quality_search s;
+    quality_search_begin(&s);
+    for (*frames = 0; s.on && *frames < 100; ++*frames)
+        quality_search_frame(&s, s.frames == 0 ? ms[s.at] + 50 : ms[s.at]);
+    g_assert_false(s.on);
+    g_assert_false(quality_search_frame(&s, 1000)); /* it is over for good */
+    return s.at;
+}
+
+static void test_search(void) {
+    int frames;
+    g_assert_cmpint(settle(20, 15, 10, &frames), ==, QUALITY_BEST);
+    g_assert_cmpint(frames, <=, 3);
+    g_assert_cmpint(settle(100, 60, 30, &frames), ==, QUALITY_BALANCED);
+    g_assert_cmpint(settle(100, 80, 30, &frames), ==, QUALITY_FAST);
+    g_assert_cmpint(settle(100, 80, 70, &frames), ==, QUALITY_FAST); /* there is nothing faster */
+    g_assert_cmpint(settle(5000, 4000, 3000, &frames), ==, QUALITY_FAST);
+    g_assert_cmpint(frames, <=, 4); /* hopeless ones are not measured twice */
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/quality/presets", test_presets);
+    g_test_add_func("/quality/search", test_search);
+    return g_test_run();
+}
