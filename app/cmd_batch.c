@@ -39,10 +39,10 @@ static int count_inputs(int count, char **words) {
 
 /* name is the source's; a long one is cut at its start, for a line that wraps cannot be redrawn. */
 static void draw_progress(const char *name, long done, long count, double rate) {
-    const int cells = 20, most = 20;
+    const int cells = 20, max = 20;
     g_autofree char *valid = g_utf8_make_valid(name, -1);
     long letters = g_utf8_strlen(valid, -1);
-    name = g_utf8_offset_to_pointer(valid, MAX(0, letters - most));
+    name = g_utf8_offset_to_pointer(valid, MAX(0, letters - max));
     if (count > 0) {
         int full = (int)(done * cells / count);
         fprintf(stderr, "\r%s [", name);

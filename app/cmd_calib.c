@@ -154,7 +154,7 @@ static void print_verdict(const struct row_error *pairs, int count, double offse
 
 /* What was measured of the pairs so far. */
 struct checked {
-    struct row_error rows[ROW_ERROR_PAIRS_MOST];
+    struct row_error rows[MAX_ROW_ERROR_PAIRS];
     int count;
     double row_px;
 };
@@ -179,11 +179,11 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
         double offset = c->params.row_offset;
         uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
                 *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
-        int most = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
-        int error = row_error_measure(left, right, use.width, use.height, -8, most, &rows, NULL, 0);
+        int max = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
+        int error = row_error_measure(left, right, use.width, use.height, -8, max, &rows, NULL, 0);
         print_rows(pair[0], &rows, error);
         checked->row_px = use.row_px;
-        if (!error && checked->count < ROW_ERROR_PAIRS_MOST)
+        if (!error && checked->count < MAX_ROW_ERROR_PAIRS)
             checked->rows[checked->count++] = rows;
         g_free(left);
         g_free(right);

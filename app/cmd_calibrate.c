@@ -15,8 +15,8 @@
 static int parse_board(const char *text, struct board *board) {
     char rest;
     if (text && sscanf(text, "%dx%d%c", &board->cols, &board->rows, &rest) == 2 &&
-        board->cols >= 3 && board->rows >= 3 && board->cols <= BOARD_SIDE_MOST &&
-        board->rows <= BOARD_SIDE_MOST)
+        board->cols >= 3 && board->rows >= 3 && board->cols <= MAX_BOARD_SIDE &&
+        board->rows <= MAX_BOARD_SIDE)
         return GO_ON;
     log_error("--board",
               "say how many inner corners the board has, as in --board 9x6 for 10x7 squares");

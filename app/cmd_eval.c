@@ -89,7 +89,7 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
         const struct param_info *info = param_find("disparity_range");
         if (param_put(&params, info, pair->disparities) != 0) {
             log_error(pair->name, "pair.ini asks for %d disparities; %.0f to %.0f are possible",
-                      pair->disparities, info->least, info->most);
+                      pair->disparities, info->min, info->max);
             return EXIT_USAGE;
         }
     }

@@ -41,14 +41,14 @@ static void print_modes(const struct mode_list *list) {
     for (int i = 0; i < list->ranges; i++) {
         char name[5];
         printf("    mode      %s any size from %dx%d to %dx%d\n",
-               pixel_fourcc_name(list->range[i].fourcc, name), list->range[i].least_width,
-               list->range[i].least_height, list->range[i].most_width, list->range[i].most_height);
+               pixel_fourcc_name(list->range[i].fourcc, name), list->range[i].min_width,
+               list->range[i].min_height, list->range[i].max_width, list->range[i].max_height);
     }
 }
 
 static void print_formats(const struct mode_list *list) {
     uint32_t last = 0;
-    int most_width = 0, most_height = 0;
+    int max_width = 0, max_height = 0;
     printf("    formats  ");
     for (int i = 0; i < list->count; i++) {
         char name[5];
@@ -56,12 +56,12 @@ static void print_formats(const struct mode_list *list) {
         if (mode->fourcc != last)
             printf(" %s", pixel_fourcc_name(mode->fourcc, name));
         last = mode->fourcc;
-        if (mode->width * mode->height > most_width * most_height) {
-            most_width = mode->width;
-            most_height = mode->height;
+        if (mode->width * mode->height > max_width * max_height) {
+            max_width = mode->width;
+            max_height = mode->height;
         }
     }
-    printf(", up to %dx%d\n", most_width, most_height);
+    printf(", up to %dx%d\n", max_width, max_height);
 }
 
 /* Returns whether the largest picture looks like two. */

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define SECONDS_MOST 1e9
+#define MAX_SECONDS 1e9
 
 struct record {
     struct common_options common;
@@ -127,7 +127,7 @@ static int record_words(struct record *record, int argc, char **argv) {
                                      : "--frames cannot be negative");
         return EXIT_USAGE;
     }
-    if (option_check("--seconds", record->seconds, 0, SECONDS_MOST) != GO_ON)
+    if (option_check("--seconds", record->seconds, 0, MAX_SECONDS) != GO_ON)
         return EXIT_USAGE;
     int error;
     struct source *source =

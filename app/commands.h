@@ -73,7 +73,7 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
 
 /* Whether an option's number, 0 where it was not given, is finite and in least..most, which holds
  * above 0. GO_ON, or EXIT_USAGE after a log line. */
-int option_check(const char *name, double value, double least, double most);
+int option_check(const char *name, double value, double min, double max);
 int option_check_rate(double rate);
 
 /* Whether the quality is to be searched for: --quality auto, or nothing named that decides it. */

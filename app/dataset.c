@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALE_LEAST 1e-3
-#define SCALE_MOST 1e6
-#define INI_MOST 65536 /* bytes of a pair.ini */
+#define MIN_SCALE 1e-3
+#define MAX_SCALE 1e6
+#define MAX_INI 65536 /* bytes of a pair.ini */
 
 const char *const mask_names[MASK_COUNT] = {"nonocc", "all", "disc"};
 
@@ -70,7 +70,7 @@ static int read_ini(const char *folder, double *scale, int *disparities) {
     g_autoptr(GError) error = NULL;
     char *text;
     size_t length;
-    int failed = file_load(path, INI_MOST, &text, &length);
+    int failed = file_load(path, MAX_INI, &text, &length);
     if (failed)
         return failed;
     bool loaded = g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error);
@@ -80,9 +80,9 @@ static int read_ini(const char *folder, double *scale, int *disparities) {
         return -EBADMSG;
     }
     *scale = g_key_file_get_double(file, "pair", "disparity_scale", &error);
-    if (error || !(*scale >= SCALE_LEAST && *scale <= SCALE_MOST)) {
-        log_error(path, "disparity_scale in [pair] must be a number from %g to %g", SCALE_LEAST,
-                  SCALE_MOST);
+    if (error || !(*scale >= MIN_SCALE && *scale <= MAX_SCALE)) {
+        log_error(path, "disparity_scale in [pair] must be a number from %g to %g", MIN_SCALE,
+                  MAX_SCALE);
         return -EBADMSG;
     }
     *disparities = 0;

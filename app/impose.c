@@ -14,7 +14,7 @@
 static const struct {
     const char *name;
     size_t offset;
-    double least, most;
+    double min, max;
 } keys[] = {{"gain", offsetof(struct impose, gain), 0, 100},
             {"offset", offsetof(struct impose, offset), -255, 255},
             {"vignette", offsetof(struct impose, vignette), 0, 1},
@@ -30,9 +30,9 @@ static int parse_word(const char *word, struct impose *impose) {
             continue;
         double number = value ? g_ascii_strtod(value + 1, &end) : NAN;
         if (!value || end == value + 1 || *end ||
-            !(number >= keys[i].least && number <= keys[i].most)) {
-            log_error("--impose", "%s needs a number from %g to %g", keys[i].name, keys[i].least,
-                      keys[i].most);
+            !(number >= keys[i].min && number <= keys[i].max)) {
+            log_error("--impose", "%s needs a number from %g to %g", keys[i].name, keys[i].min,
+                      keys[i].max);
             return -EINVAL;
         }
         memcpy((char *)impose + keys[i].offset, &number, sizeof(number));

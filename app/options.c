@@ -116,16 +116,15 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     return code;
 }
 
-int option_check(const char *name, double value, double least, double most) {
-    if (value == 0 || (value >= least && value <= most))
+int option_check(const char *name, double value, double min, double max) {
+    if (value == 0 || (value >= min && value <= max))
         return GO_ON;
-    log_error(name, "%g is outside the range; give a number from %.10g to %.10g", value, least,
-              most);
+    log_error(name, "%g is outside the range; give a number from %.10g to %.10g", value, min, max);
     return EXIT_USAGE;
 }
 
 int option_check_rate(double rate) {
-    return option_check("--rate", rate, SOURCE_RATE_LEAST, SOURCE_RATE_MOST);
+    return option_check("--rate", rate, MIN_SOURCE_RATE, MAX_SOURCE_RATE);
 }
 
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,

@@ -47,10 +47,10 @@ void camera_project(const struct camera *c, const double xy[2], double pixel[2])
 }
 
 /* The widest ray a plane can still hold: 85 degrees off the axis. */
-#define ANGLE_MOST (85.0 / 180.0 * M_PI)
+#define MAX_ANGLE (85.0 / 180.0 * M_PI)
 
 static int undistort_fisheye(const double *k, const double d[2], double xy[2]) {
-    double r = hypot(d[0], d[1]), angle = fmin(r, ANGLE_MOST);
+    double r = hypot(d[0], d[1]), angle = fmin(r, MAX_ANGLE);
     if (r == 0) {
         xy[0] = xy[1] = 0;
         return 0;
@@ -61,7 +61,7 @@ static int undistort_fisheye(const double *k, const double d[2], double xy[2]) {
         if (slope < 1e-3)
             break; /* at the fold: what is left over is reported below */
         double step = (fisheye_radius(k, angle) - r) / slope;
-        angle = fmin(fmax(angle - step, 0), ANGLE_MOST);
+        angle = fmin(fmax(angle - step, 0), MAX_ANGLE);
         if (fabs(step) < 1e-14)
             break;
     }

@@ -49,16 +49,16 @@ points2 view_points(const board &b, const board_view &view, int v) {
 /* Half-width of the refinement window: 5 px, less where squares are small, since a window that
  * reaches the next corner pulls this one towards it. */
 int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
-    double least = 1e9;
+    double min = 1e9;
     for (int j = 0; j < b.rows; j++)
         for (int i = 0; i < b.cols; i++) {
             const cv::Point2f &p = corners[j * b.cols + i];
             if (i + 1 < b.cols)
-                least = std::min(least, cv::norm(p - corners[j * b.cols + i + 1]));
+                min = std::min(min, cv::norm(p - corners[j * b.cols + i + 1]));
             if (j + 1 < b.rows)
-                least = std::min(least, cv::norm(p - corners[(j + 1) * b.cols + i]));
+                min = std::min(min, cv::norm(p - corners[(j + 1) * b.cols + i]));
         }
-    return std::clamp(static_cast<int>(least * 0.4), 2, 5);
+    return std::clamp(static_cast<int>(min * 0.4), 2, 5);
 }
 
 /* How a board is looked for, in this order: by its saddle points, which is sure of itself and
@@ -280,22 +280,22 @@ double median(std::vector<double> v) {
 }
 
 /* Marks the worst views as outliers. Whether there were any. */
-bool leave_out(board_view *views, int count, double least) {
+bool leave_out(board_view *views, int count, double min) {
     double limit[3];
     for (int k = 0; k < 3; k++) {
         std::vector<double> errors;
         for (int i = 0; i < count; i++)
             if (views[i].used)
                 errors.push_back(k < 2 ? views[i].rms[k] : views[i].rms_stereo);
-        limit[k] = std::max(least, 3 * median(errors));
+        limit[k] = std::max(min, 3 * median(errors));
     }
     int worst = -1;
-    double most = 1;
+    double max = 1;
     for (int i = 0; i < count; i++) {
         double over = std::max({views[i].rms[0] / limit[0], views[i].rms[1] / limit[1],
                                 views[i].rms_stereo / limit[2]});
-        if (views[i].used && over > most) {
-            most = over;
+        if (views[i].used && over > max) {
+            max = over;
             worst = i;
         }
     }
@@ -305,7 +305,7 @@ bool leave_out(board_view *views, int count, double least) {
     for (int i = 0; i < count; i++) {
         double over = std::max({views[i].rms[0] / limit[0], views[i].rms[1] / limit[1],
                                 views[i].rms_stereo / limit[2]});
-        if (views[i].used && over > 1 && over > most / 2)
+        if (views[i].used && over > 1 && over > max / 2)
             views[i].used = 0;
     }
     return true;
@@ -427,18 +427,18 @@ int mend_fold(const board &b, cv::Size size, enum distortion model, board_view *
     return 0;
 }
 
-int solve_all(const board &b, cv::Size size, enum distortion model, double outlier_least,
+int solve_all(const board &b, cv::Size size, enum distortion model, double min_outlier,
               board_view *views, int count, board_result *result) {
     solution s;
     for (int i = 0; i < count; i++)
         views[i].used = 1;
     for (;;) {
         std::vector<const board_view *> used = used_views(views, count);
-        if (used.size() < BOARD_VIEWS_LEAST) {
+        if (used.size() < MIN_BOARD_VIEWS) {
             log_error("calibrate",
                       "%d views are left of %d, too few to go on (least is %d); take more "
                       "pictures of a flat board, still, in different places and angles",
-                      static_cast<int>(used.size()), count, BOARD_VIEWS_LEAST);
+                      static_cast<int>(used.size()), count, MIN_BOARD_VIEWS);
             return -EINVAL;
         }
         s = solve(b, size, terms_of(model)[0], used);
@@ -446,7 +446,7 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double outli
         for (int i = 0; i < count; i++)
             measure(b, result->rig, views[i]);
         result->used = static_cast<int>(used.size());
-        if (!leave_out(views, count, outlier_least))
+        if (!leave_out(views, count, min_outlier))
             break;
     }
     int error = mend_fold(b, size, model, views, count, s, result->rig);
@@ -500,13 +500,12 @@ int chessboard_find(const uint8_t *grey, int width, int height, const struct boa
 }
 
 int chessboard_solve(const struct board *board, int width, int height, enum distortion model,
-                     double outlier_least, struct board_view *views, int count,
+                     double min_outlier, struct board_view *views, int count,
                      struct board_result *result) {
     *result = {};
     rig_clear(&result->rig);
     try {
-        return solve_all(*board, cv::Size(width, height), model, outlier_least, views, count,
-                         result);
+        return solve_all(*board, cv::Size(width, height), model, min_outlier, views, count, result);
     } catch (const std::bad_alloc &) {
         log_error("calibrate", "no memory to solve %d views", count);
         return -ENOMEM;

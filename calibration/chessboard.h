@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-#define BOARD_SIDE_MOST 50
-#define BOARD_CORNERS_MOST (BOARD_SIDE_MOST * BOARD_SIDE_MOST)
+#define MAX_BOARD_SIDE 50
+#define MAX_BOARD_CORNERS (MAX_BOARD_SIDE * MAX_BOARD_SIDE)
 
 /* Inner corners, where four squares meet: 9x6 for a board of 10x7 squares. */
 struct board {
@@ -75,10 +75,10 @@ struct board_result {
  * what the views cover, a warning says so. model: RADTAN (k1 k2 p1 p2, k3 is kept 0),
  * RATIONAL (k1 k2 p1 p2 k4, the others are kept 0) or FISHEYE. 0, or -EINVAL (too few views or
  * views that do not determine the cameras), -ENOSYS, -ENOMEM after a log line. */
-#define BOARD_VIEWS_LEAST 3
+#define MIN_BOARD_VIEWS 3
 #define BOARD_VIEWS_FEW 8 /* below it a warning comes with the result */
 int chessboard_solve(const struct board *board, int width, int height, enum distortion model,
-                     double outlier_least, struct board_view *views, int count,
+                     double min_outlier, struct board_view *views, int count,
                      struct board_result *result);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { CONTRAST_LEAST = 16 }; /* grey levels between a dark and a light square */
+enum { MIN_CONTRAST = 16 }; /* grey levels between a dark and a light square */
 
 /* One of the four outer lines of corners: numbers of its first corner, from one to the next along
  * it, and from it to the next line inwards. */
@@ -54,7 +54,7 @@ static int corner_beyond(const struct picture *picture, const float *xy, const s
                 return -1;
         }
     double inner = grey[0][1] - grey[0][0], outer = grey[1][1] - grey[1][0];
-    return fabs(inner) >= CONTRAST_LEAST && inner * outer < 0 && fabs(outer) >= fabs(inner) / 2;
+    return fabs(inner) >= MIN_CONTRAST && inner * outer < 0 && fabs(outer) >= fabs(inner) / 2;
 }
 
 int chessboard_goes_on(const uint8_t *grey, int width, int height, const struct board *board,

@@ -40,7 +40,7 @@ static void turn_half(float *xy, int count) {
 
 /* A square board by a quarter: row r, column c takes what stood at row c, column n - 1 - r. */
 static void turn_quarter(float *xy, int n) {
-    float turned[2 * BOARD_CORNERS_MOST];
+    float turned[2 * MAX_BOARD_CORNERS];
     for (int r = 0; r < n; r++)
         for (int c = 0; c < n; c++)
             memcpy(turned + 2 * (r * n + c), xy + 2 * (c * n + n - 1 - r), 2 * sizeof *xy);
@@ -74,12 +74,12 @@ static double likeness(const struct board *board, const float *a, const float *b
 
 static void order_like(const struct board *board, const float *left, float *right) {
     int quarter = board->cols == board->rows, turns = quarter ? 4 : 2, best = 0;
-    double most = -INFINITY;
+    double max = -INFINITY;
     for (int pass = 0; pass < 2; pass++)
         for (int turn = 0; turn < turns; turn++) {
             double like = likeness(board, left, right);
-            if (pass == 0 && like > most) {
-                most = like;
+            if (pass == 0 && like > max) {
+                max = like;
                 best = turn;
             }
             if (pass == 1 && turn == best)

@@ -21,9 +21,9 @@ int chessboard_find(const uint8_t *grey, int width, int height, const struct boa
 }
 
 int chessboard_solve(const struct board *board, int width, int height, enum distortion model,
-                     double outlier_least, struct board_view *views, int count,
+                     double min_outlier, struct board_view *views, int count,
                      struct board_result *result) {
-    (void)board, (void)width, (void)height, (void)model, (void)outlier_least, (void)views;
+    (void)board, (void)width, (void)height, (void)model, (void)min_outlier, (void)views;
     (void)count, (void)result;
     return chessboard_available() ? 0 : -ENOSYS;
 }

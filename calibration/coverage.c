@@ -102,7 +102,7 @@ int coverage_is_new(const struct coverage *c, const struct coverage_view *view) 
 }
 
 int coverage_add(struct coverage *c, const struct coverage_view *view) {
-    if (c->count == COVERAGE_VIEWS_MOST)
+    if (c->count == MAX_COVERAGE_VIEWS)
         return -ENOSPC;
     c->view[c->count++] = *view;
     return 0;
@@ -129,30 +129,30 @@ static double region_share(const struct coverage *c, int column, int row) {
 }
 
 /* Largest tilt to one of the four sides: right, left, lower, upper side nearer. */
-static double tilt_most(const struct coverage *c, int side) {
-    double most = 0;
+static double max_tilt(const struct coverage *c, int side) {
+    double max = 0;
     for (int i = 0; i < c->count; i++)
-        most = fmax(most, c->view[i].tilt[side / 2] * (side % 2 ? -1 : 1));
-    return most;
+        max = fmax(max, c->view[i].tilt[side / 2] * (side % 2 ? -1 : 1));
+    return max;
 }
 
-static void sizes(const struct coverage *c, double *least, double *most) {
-    *least = *most = c->count ? c->view[0].size : 1;
+static void sizes(const struct coverage *c, double *min, double *max) {
+    *min = *max = c->count ? c->view[0].size : 1;
     for (int i = 1; i < c->count; i++) {
-        *least = fmin(*least, c->view[i].size);
-        *most = fmax(*most, c->view[i].size);
+        *min = fmin(*min, c->view[i].size);
+        *max = fmax(*max, c->view[i].size);
     }
 }
 
 void coverage_measure(const struct coverage *c, struct coverage_shares *shares) {
-    double least, most;
+    double min, max;
     *shares = (struct coverage_shares){0};
     for (int i = 0; i < REGIONS * REGIONS; i++)
         shares->image += region_share(c, i % REGIONS, i / REGIONS) / (REGIONS * REGIONS);
     for (int side = 0; side < 4; side++)
-        shares->angle += fmin(1, tilt_most(c, side) / TILT_WANTED) / 4;
-    sizes(c, &least, &most);
-    shares->distance = fmin(1, log(most / least) / log(SIZES_WANTED));
+        shares->angle += fmin(1, max_tilt(c, side) / TILT_WANTED) / 4;
+    sizes(c, &min, &max);
+    shares->distance = fmin(1, log(max / min) / log(SIZES_WANTED));
     shares->views = fmin(1, (double)c->count / COVERAGE_VIEWS_WANTED);
 }
 
@@ -163,9 +163,9 @@ int coverage_missing(const struct coverage *c, char *text, size_t size) {
         "lower left corner", "lower edge", "lower right corner"};
     static const char *const sides[4] = {"right", "left", "lower", "upper"};
     const double full = 0.999;
-    double least, most, empty = full;
+    double min, max, empty = full;
     int region = -1;
-    sizes(c, &least, &most);
+    sizes(c, &min, &max);
     for (int i = 0; i < REGIONS * REGIONS; i++) {
         double share = region_share(c, i % REGIONS, i / REGIONS);
         if (share < empty) {
@@ -177,12 +177,12 @@ int coverage_missing(const struct coverage *c, char *text, size_t size) {
         snprintf(text, size, "show the board to both cameras and hold it still");
     } else if (region >= 0) {
         snprintf(text, size, "move the board to the %s of the pictures", regions[region]);
-    } else if (log(most / least) < full * log(SIZES_WANTED)) {
+    } else if (log(max / min) < full * log(SIZES_WANTED)) {
         snprintf(text, size,
-                 most < NEAR_ENOUGH ? "bring the board nearer" : "take the board farther away");
+                 max < NEAR_ENOUGH ? "bring the board nearer" : "take the board farther away");
     } else {
         for (int side = 0; side < 4; side++)
-            if (tilt_most(c, side) < full * TILT_WANTED) {
+            if (max_tilt(c, side) < full * TILT_WANTED) {
                 snprintf(text, size, "tilt the board: its %s side towards the cameras",
                          sides[side]);
                 return 0;
@@ -200,22 +200,22 @@ int coverage_missing(const struct coverage *c, char *text, size_t size) {
 /* ---- stillness */
 
 int board_moved(const struct board *board, const float *const from[2], const float *const to[2],
-                double most_px) {
+                double max_px) {
     int corners = board->cols * board->rows, moved = 0;
     for (int v = 0; v < 2 && !moved; v++) {
         double sum = 0;
         for (int i = 0; i < corners; i++)
             sum += hypot((double)(to[v][2 * i] - from[v][2 * i]),
                          (double)(to[v][2 * i + 1] - from[v][2 * i + 1]));
-        moved = !(sum <= most_px * corners);
+        moved = !(sum <= max_px * corners);
     }
     return moved;
 }
 
 int64_t stillness_look(struct stillness *s, const struct board *board, const float *left,
-                       const float *right, int64_t time_ns, double most_px) {
+                       const float *right, int64_t time_ns, double max_px) {
     const float *const xy[2] = {left, right}, *const before[2] = {s->xy[0], s->xy[1]};
-    if (!s->known || time_ns < s->since_ns || board_moved(board, before, xy, most_px)) {
+    if (!s->known || time_ns < s->since_ns || board_moved(board, before, xy, max_px)) {
         for (int v = 0; v < 2; v++)
             memcpy(s->xy[v], xy[v], 2 * (size_t)(board->cols * board->rows) * sizeof *xy[v]);
         s->since_ns = time_ns;

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define COVERAGE_VIEWS_MOST 256
+#define MAX_COVERAGE_VIEWS 256
 #define COVERAGE_VIEWS_WANTED 15
 enum { COVERAGE_COLUMNS = 9, COVERAGE_ROWS = 6 }; /* cells of each picture that corners fall into */
 
@@ -25,7 +25,7 @@ struct coverage_view {
 };
 
 struct coverage {
-    struct coverage_view view[COVERAGE_VIEWS_MOST];
+    struct coverage_view view[MAX_COVERAGE_VIEWS];
     int count;
 };
 
@@ -55,19 +55,19 @@ int coverage_missing(const struct coverage *c, char *text, size_t size);
 
 /* 1 where the corners of left or right are further apart than most_px on average. */
 int board_moved(const struct board *board, const float *const from[2], const float *const to[2],
-                double most_px);
+                double max_px);
 
 /* Corners of the moment since which the board has not moved; zero to begin with. */
 struct stillness {
     int known;
     int64_t since_ns;
-    float xy[2][2 * BOARD_CORNERS_MOST];
+    float xy[2][2 * MAX_BOARD_CORNERS];
 };
 
 /* Another look at the board at this time; most_px is what a still board may seem to move. For how
  * long it has been still, ns. */
 int64_t stillness_look(struct stillness *s, const struct board *board, const float *left,
-                       const float *right, int64_t time_ns, double most_px);
+                       const float *right, int64_t time_ns, double max_px);
 
 /* The board was not seen. */
 void stillness_lost(struct stillness *s);

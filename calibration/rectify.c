@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MOST 8 /* a side of a pixel: for pictures of an eighth of the size */
+#define MAX_SAMPLES 8 /* a side of a pixel: for pictures of an eighth of the size */
 
 struct rectangle {
     double left, top, right, bottom;
@@ -105,15 +105,15 @@ static void centre(const struct rig *rig, struct rectification *to, int zero_dis
 
 /* Factors on the focal length at which rectangle r just fills the picture: its most and least
  * demanding side. */
-static void fit(const struct rectification *to, int v, const struct rectangle *r, double *most,
-                double *least) {
+static void fit(const struct rectification *to, int v, const struct rectangle *r, double *max,
+                double *min) {
     double cx = to->cx[v], cy = to->cy;
     double side[4] = {cx / (cx - r->left), cy / (cy - r->top),
                       (to->width - 1 - cx) / (r->right - cx),
                       (to->height - 1 - cy) / (r->bottom - cy)};
     for (int i = 0; i < 4; i++) {
-        *most = fmax(*most, side[i]);
-        *least = fmin(*least, side[i]);
+        *max = fmax(*max, side[i]);
+        *min = fmin(*min, side[i]);
     }
 }
 
@@ -126,15 +126,15 @@ int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
     out->fx = out->fy = (rig->camera[0].fy + rig->camera[1].fy) / 2;
     centre(rig, out, zero_disparity);
     if (alpha >= 0) {
-        double inner_most = 0, outer_least = INFINITY, unused_most = 0, unused_least = INFINITY;
+        double max_inner = 0, min_outer = INFINITY, max_unused = 0, min_unused = INFINITY;
         for (int v = 0; v < 2; v++) {
             struct rectangle inner, outer;
             rectangles(rig, out, v, &inner, &outer);
-            fit(out, v, &inner, &inner_most, &unused_least);
-            fit(out, v, &outer, &unused_most, &outer_least);
+            fit(out, v, &inner, &max_inner, &min_unused);
+            fit(out, v, &outer, &max_unused, &min_outer);
         }
         double a = fmin(alpha, 1);
-        out->fx *= inner_most * (1 - a) + outer_least * a;
+        out->fx *= max_inner * (1 - a) + min_outer * a;
         out->fy = out->fx;
     }
     if (!(out->fx > 1 && out->fx < 1e6) || !(out->baseline > 0)) {
@@ -191,10 +191,10 @@ int rectify_apply(const struct rig *rig, const struct rectification *to, int v,
 
 /* Beyond this the remap stage repeats the border anyway; NaN lands here too. */
 static int32_t to_32nds(double x) {
-    const double most = 32767;
-    if (!(x > -most))
-        x = -most;
-    return (int32_t)lrint(fmin(x, most) * 32);
+    const double max = 32767;
+    if (!(x > -max))
+        x = -max;
+    return (int32_t)lrint(fmin(x, max) * 32);
 }
 
 void rectify_part(struct rectification *to, int left, int top, int width, int height,
@@ -212,7 +212,7 @@ int rectify_tables(const struct rig *rig, const struct rectification *to,
                    struct rectify_map maps[2]) {
     /* one for both, so that both are blurred alike */
     double step = (rig->camera[0].fx + rig->camera[1].fx) / 2 / to->fx;
-    int samples = (int)fmin(fmax(round(step), 1), SAMPLES_MOST);
+    int samples = (int)fmin(fmax(round(step), 1), MAX_SAMPLES);
     for (int v = 0; v < 2; v++)
         maps[v] = (struct rectify_map){
             .width = to->width,

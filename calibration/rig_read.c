@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MOST (1 << 20) /* bytes; the largest seen is 6 KB */
+#define MAX_FILE (1 << 20) /* bytes; the largest seen is 6 KB */
 
 int rig_refuse(struct rig_reading *in, int file, const char *format, ...) {
     va_list args;
@@ -91,7 +91,7 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
     }
     int error = 0;
     for (int i = 0; i < count && !error; i++)
-        if (files[i].length > FILE_MOST)
+        if (files[i].length > MAX_FILE)
             error =
                 rig_refuse(&in, i, "is too long (%zu bytes) for a calibration", files[i].length);
         else if (files[i].length == 0)
@@ -117,7 +117,7 @@ int rig_load(const char *const *paths, int count, const struct rig_read_options 
     rig_clear(rig);
     for (int i = 0; i < count && i < 2 && !error; i++) {
         size_t length;
-        error = file_load(paths[i], FILE_MOST, &loaded[i], &length);
+        error = file_load(paths[i], MAX_FILE, &loaded[i], &length);
         files[i] = (struct rig_text){paths[i], loaded[i], length};
     }
     if (!error)

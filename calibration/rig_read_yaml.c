@@ -58,7 +58,7 @@ static int set_distortion(struct trees *t, int file, const char *key, const char
     static const struct {
         const char *word;
         enum distortion distortion;
-        int most;
+        int max;
     } words[] = {{"plumb_bob", DISTORTION_RADTAN, 5},
                  {"radtan", DISTORTION_RADTAN, 5},
                  {"rational_polynomial", DISTORTION_RATIONAL, 8},
@@ -66,15 +66,15 @@ static int set_distortion(struct trees *t, int file, const char *key, const char
                  {"equidistant", DISTORTION_FISHEYE, 4},
                  {"fisheye", DISTORTION_FISHEYE, 4},
                  {"none", DISTORTION_NONE, 0}};
-    int most = 0, known = !model || !*model;
+    int max = 0, known = !model || !*model;
     if (known) {
         c->distortion = count > 5 ? DISTORTION_RATIONAL : DISTORTION_RADTAN;
-        most = count > 5 ? 8 : 5;
+        max = count > 5 ? 8 : 5;
     }
     for (size_t i = 0; i < sizeof words / sizeof *words && !known; i++)
         if (strcmp(model, words[i].word) == 0) {
             c->distortion = words[i].distortion;
-            most = words[i].most;
+            max = words[i].max;
             known = 1;
         }
     if (!known)
@@ -84,7 +84,7 @@ static int set_distortion(struct trees *t, int file, const char *key, const char
                           model);
     memset(c->k, 0, sizeof c->k);
     for (int i = 0; i < count; i++) {
-        if (i < most)
+        if (i < max)
             c->k[i] = k[i];
         else if (k[i] != 0)
             return rig_refuse(t->in, file,

@@ -17,9 +17,9 @@ enum {
     FINE_HALF = 7, /* of the patch of the least squares */
     ROWS = 6,      /* searched up and down */
     EDGE = FINE_HALF + 4,
-    CORNERS_MOST = 4000
+    MAX_CORNERS = 4000
 };
-#define CORRELATION_LEAST 0.85
+#define MIN_CORRELATION 0.85
 #define CORRELATION_LEAD 0.05 /* of the best place over any other more than 2 px away */
 
 struct grey {
@@ -53,7 +53,7 @@ static int find_corners(const struct grey *g, struct corner *corners) {
     int count = 0;
     /* cells grow with the picture, so that all of it is covered however large it is */
     int cell = CELL;
-    while ((long)(g->width / cell) * (g->height / cell) > CORNERS_MOST)
+    while ((long)(g->width / cell) * (g->height / cell) > MAX_CORNERS)
         cell++;
     for (int cy = EDGE; cy + cell <= g->height - EDGE; cy += cell)
         for (int cx = EDGE; cx + cell <= g->width - EDGE; cx += cell) {
@@ -67,7 +67,7 @@ static int find_corners(const struct grey *g, struct corner *corners) {
                         corner = (struct corner){x, y};
                     }
                 }
-            if (corner.x >= 0 && count < CORNERS_MOST)
+            if (corner.x >= 0 && count < MAX_CORNERS)
                 corners[count++] = corner;
         }
     return count;
@@ -205,16 +205,15 @@ static int comes_back(const struct grey *left, struct corner c, const struct gre
     return refine(right, there, left, &back_x, &back_y) == 0 && hypot(back_x - u, back_y - v) < 0.2;
 }
 
-static int match(const struct grey *left, const struct grey *right, struct corner c, int least,
-                 int most, float *scores, struct row_match *out) {
+static int match(const struct grey *left, const struct grey *right, struct corner c, int min,
+                 int max, float *scores, struct row_match *out) {
     struct patch p;
     struct corner there = c, back = c;
     take_patch(left, c.x, c.y, &p);
-    if (search(&p, right, c.x - most, c.x - least, c.y, &there, scores) < CORRELATION_LEAST)
+    if (search(&p, right, c.x - max, c.x - min, c.y, &there, scores) < MIN_CORRELATION)
         return -ENODATA;
     take_patch(right, there.x, there.y, &p);
-    if (search(&p, left, there.x + least, there.x + most, there.y, &back, scores) <
-            CORRELATION_LEAST ||
+    if (search(&p, left, there.x + min, there.x + max, there.y, &back, scores) < MIN_CORRELATION ||
         abs(back.x - c.x) > 1 || abs(back.y - c.y) > 1)
         return -ENODATA;
     if (abs(there.y - c.y) == ROWS) /* at the rim of the search: the true place may lie beyond */
@@ -260,7 +259,7 @@ static void summarise(const struct row_match *m, int count, float *v, struct row
 
 #define NEIGHBOURS 8
 #define FAR_OFF 5 /* times the spread that is usual, and OFF_LEAST */
-#define OFF_LEAST 0.75
+#define MIN_OFF 0.75
 
 /* What drift of a rig does to rows, to first order: turns and shifts of a camera move them by a +
  * b x + c y + e disparity. L1 fit by reweighting, so that mismatches do not matter. Gives what is
@@ -325,20 +324,20 @@ static int leave_out(struct row_match *m, int count, float *values) {
     for (int i = 0; i < count; i++)
         off[i] = sorted[i] = fabsf(left[i] - (float)around(m, left, count, i));
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    double most = fmax(OFF_LEAST, FAR_OFF * 1.48 * quantile(sorted, count, 0.5));
+    double max = fmax(MIN_OFF, FAR_OFF * 1.48 * quantile(sorted, count, 0.5));
     for (int i = 0; i < count; i++)
-        if ((double)off[i] <= most)
+        if ((double)off[i] <= max)
             m[kept++] = m[i];
     return kept;
 }
 
-int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
-                      int most, struct row_error *result, struct row_match *matches, int room) {
+int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int min,
+                      int max, struct row_error *result, struct row_match *matches, int room) {
     struct grey l = {left, width, height}, r = {right, width, height};
-    struct corner *corners = malloc(CORNERS_MOST * sizeof *corners);
-    struct row_match *found = malloc(CORNERS_MOST * sizeof *found);
-    float *values = malloc(3 * CORNERS_MOST * sizeof *values);
-    float *scores = malloc((size_t)(most - least + 1) * (2 * ROWS + 1) * sizeof *scores);
+    struct corner *corners = malloc(MAX_CORNERS * sizeof *corners);
+    struct row_match *found = malloc(MAX_CORNERS * sizeof *found);
+    float *values = malloc(3 * MAX_CORNERS * sizeof *values);
+    float *scores = malloc((size_t)(max - min + 1) * (2 * ROWS + 1) * sizeof *scores);
     int error = 0, count = 0;
     *result = (struct row_error){0};
     if (!corners || !found || !values || !scores) {
@@ -347,11 +346,11 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
         int candidates = find_corners(&l, corners);
         result->features = candidates;
         for (int i = 0; i < candidates; i++)
-            count += match(&l, &r, corners[i], least, most, scores, &found[count]) == 0;
-        int kept = count < ROW_ERROR_MATCHES_LEAST ? count : leave_out(found, count, values);
+            count += match(&l, &r, corners[i], min, max, scores, &found[count]) == 0;
+        int kept = count < MIN_ROW_ERROR_MATCHES ? count : leave_out(found, count, values);
         result->left_out = count - kept;
         result->matches = count = kept;
-        if (count < ROW_ERROR_MATCHES_LEAST)
+        if (count < MIN_ROW_ERROR_MATCHES)
             error = -ENODATA;
         else
             summarise(found, count, values, result);
@@ -383,10 +382,10 @@ static void list_figures(struct row_error *e, double *figures[FIGURES]) {
 }
 
 void row_error_combine(const struct row_error *pairs, int count, struct row_error *result) {
-    float values[FIGURES][ROW_ERROR_PAIRS_MOST];
+    float values[FIGURES][MAX_ROW_ERROR_PAIRS];
     double *figures[FIGURES];
     *result = (struct row_error){0};
-    count = count < ROW_ERROR_PAIRS_MOST ? count : ROW_ERROR_PAIRS_MOST;
+    count = count < MAX_ROW_ERROR_PAIRS ? count : MAX_ROW_ERROR_PAIRS;
     for (int i = 0; i < count; i++) {
         struct row_error pair = pairs[i];
         result->features += pair.features;
@@ -406,11 +405,11 @@ void row_error_combine(const struct row_error *pairs, int count, struct row_erro
 }
 
 double row_error_offset(const struct row_error *error) {
-    return fabs(error->median) < ROW_OFFSET_LEAST ? 0 : error->median;
+    return fabs(error->median) < MIN_ROW_OFFSET ? 0 : error->median;
 }
 
 const char *row_error_too_few(const struct row_error *error) {
-    if (error->features > 4 * ROW_ERROR_MATCHES_LEAST)
+    if (error->features > 4 * MIN_ROW_ERROR_MATCHES)
         return "the pictures are not rectified, or rows are off by more than 6 px, or the search "
                "is "
                "too short";

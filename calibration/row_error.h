@@ -27,16 +27,16 @@ struct row_error {
         spread; /* median of |dy - median|: the same without the worst half, mismatches among it */
 };
 
-#define ROW_ERROR_MATCHES_LEAST 30
-#define ROW_ERROR_PAIRS_MOST 256
-#define ROW_OFFSET_LEAST 0.1 /* px; below it is what a picture of something else may say, too */
+#define MIN_ROW_ERROR_MATCHES 30
+#define MAX_ROW_ERROR_PAIRS 256
+#define MIN_ROW_OFFSET 0.1 /* px; below it is what a picture of something else may say, too */
 
 /* Two grey pictures of one size. Disparities least..most px and up to 6 rows up and down are
  * searched. matches (may be NULL) gets up to `room` of them. 0, or -ENODATA (fewer than
  * ROW_ERROR_MATCHES_LEAST features match: result->matches says how many) or -ENOMEM, without a
  * log line: callers try again with the next picture. */
-int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int least,
-                      int most, struct row_error *result, struct row_match *matches, int room);
+int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int min,
+                      int max, struct row_error *result, struct row_match *matches, int room);
 
 /* What several pairs of one rig say together: of each figure the median, of counts the sum; the
  * scatter is that of the better half, since on boards some features match wrongly in every pair.

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* libyaml's time grows with the square of nesting and of anchors. */
-enum { DEPTH_MOST = 32, EVENTS_MOST = 20000 };
+enum { MAX_DEPTH = 32, MAX_EVENTS = 20000 };
 
 /* Whether a document is as flat and short as calibrations are. What is no YAML at all passes: the
  * loader says what is wrong. */
@@ -25,7 +25,7 @@ static int is_plain(const char *text, size_t length) {
     for (int events = 0; plain && !ended && yaml_parser_parse(&parser, &event); events++) {
         depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
         depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
-        plain = depth <= DEPTH_MOST && events < EVENTS_MOST;
+        plain = depth <= MAX_DEPTH && events < MAX_EVENTS;
         ended = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
     }
@@ -45,7 +45,7 @@ int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char
     }
     if (!is_plain(text, length)) {
         snprintf(why, size, "is no calibration: lists nested more than %d deep, or over %d entries",
-                 DEPTH_MOST, EVENTS_MOST);
+                 MAX_DEPTH, MAX_EVENTS);
         return -EBADMSG;
     }
     if (!yaml_parser_initialize(&parser)) {
@@ -112,16 +112,16 @@ int yaml_number(const yaml_node_t *node, double *out) {
 }
 
 /* Appends the numbers of a list; lists in it may hold numbers only. */
-static int list_numbers(struct yaml_tree *tree, yaml_node_t *list, int nested, double *out,
-                        int most, int got) {
+static int list_numbers(struct yaml_tree *tree, yaml_node_t *list, int nested, double *out, int max,
+                        int got) {
     yaml_node_item_t *end = list->data.sequence.items.top;
     for (yaml_node_item_t *i = list->data.sequence.items.start; i < end && got >= 0; i++) {
         yaml_node_t *node = yaml_document_get_node(&tree->document, *i);
         double x;
         if (node && node->type == YAML_SEQUENCE_NODE && nested) {
-            got = list_numbers(tree, node, 0, out, most, got);
+            got = list_numbers(tree, node, 0, out, max, got);
         } else if (yaml_number(node, &x)) {
-            if (got < most)
+            if (got < max)
                 out[got] = x;
             got++;
         } else {
@@ -131,17 +131,17 @@ static int list_numbers(struct yaml_tree *tree, yaml_node_t *list, int nested, d
     return got;
 }
 
-int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int most) {
+int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int max) {
     yaml_node_t *data = yaml_find(tree, node, "data");
     double rows, cols;
     if (!node)
         return -1;
     if (node->type == YAML_SEQUENCE_NODE)
-        return list_numbers(tree, node, 1, out, most, 0);
+        return list_numbers(tree, node, 1, out, max, 0);
     if (!data || data->type != YAML_SEQUENCE_NODE ||
         !yaml_number(yaml_find(tree, node, "rows"), &rows) ||
         !yaml_number(yaml_find(tree, node, "cols"), &cols))
         return -1;
-    int got = list_numbers(tree, data, 0, out, most, 0);
+    int got = list_numbers(tree, data, 0, out, max, 0);
     return rows * cols == got ? got : -1;
 }

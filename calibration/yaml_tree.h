@@ -34,6 +34,6 @@ int yaml_number(const yaml_node_t *node, double *out);
 /* Numbers of a matrix {rows, cols, data: [..]}, of a list or of a list of lists, row by row.
  * Returns how many (at most `most` are stored), or -1 if node is none of these or its counts
  * do not fit. */
-int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int most);
+int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int max);
 
 #endif

@@ -42,7 +42,7 @@ static const struct {
     {V4L2_CID_BACKLIGHT_COMPENSATION, -1},
 };
 enum { WANTED = sizeof wanted / sizeof wanted[0] };
-_Static_assert(WANTED <= CONTROLS_MOST, "the list holds all of them");
+_Static_assert(WANTED <= MAX_CONTROLS, "the list holds all of them");
 
 struct value {
     int known, value;
@@ -126,7 +126,7 @@ void controls_restore(struct controls *controls, int side) {
     pthread_mutex_unlock(&controls->lock);
 }
 
-int controls_get(struct controls *controls, struct control list[CONTROLS_MOST]) {
+int controls_get(struct controls *controls, struct control list[MAX_CONTROLS]) {
     int count = 0;
     pthread_mutex_lock(&controls->lock);
     for (int i = 0; i < WANTED; i++) {
@@ -272,7 +272,7 @@ void controls_print(const struct control_driver *driver, void *camera) {
         if (driver->describe(camera, wanted[i].id, &control, &inactive) ||
             driver->get(camera, wanted[i].id, &value))
             continue;
-        printf("    control   %s = %d (%d..%d, default %d)\n", control.name, value, control.least,
-               control.most, control.def);
+        printf("    control   %s = %d (%d..%d, default %d)\n", control.name, value, control.min,
+               control.max, control.def);
     }
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONTROLS_MOST 24
+#define MAX_CONTROLS 24
 #define CONTROL_CHOICES 32
 #define CONTROLS_BOTH (-1)
 
@@ -21,7 +21,7 @@ struct control {
     uint32_t id;
     char name[32];
     enum control_kind kind;
-    int least, most, step, def;
+    int min, max, step, def;
     struct {
         int value;
         char name[32];
@@ -63,7 +63,7 @@ void controls_detach(struct controls *controls, int side);
 void controls_restore(struct controls *controls, int side);
 
 /* The list as it is now, values read from the cameras. Returns its length. */
-int controls_get(struct controls *controls, struct control list[CONTROLS_MOST]);
+int controls_get(struct controls *controls, struct control list[MAX_CONTROLS]);
 
 /* Sets one camera's control, or with CONTROLS_BOTH that of each camera that has it. 0 or the
  * first -errno, logged. */

@@ -39,8 +39,8 @@ static int gst_describe(void *camera, uint32_t id, struct control *control, int 
         return -ENOENT;
     *control = (struct control){.id = id,
                                 .kind = CONTROL_NUMBER,
-                                .least = channel->min_value,
-                                .most = channel->max_value,
+                                .min = channel->min_value,
+                                .max = channel->max_value,
                                 .step = 1};
     /* GStreamer tells no default; it is the middle, where a balance changes nothing */
     control->def = (channel->min_value + channel->max_value) / 2;

@@ -36,8 +36,8 @@ static void describe_menu(int fd, const struct v4l2_queryctrl *about, struct con
 
 static void fill(int fd, const struct v4l2_queryctrl *about, struct control *control) {
     *control = (struct control){.id = about->id,
-                                .least = about->minimum,
-                                .most = about->maximum,
+                                .min = about->minimum,
+                                .max = about->maximum,
                                 .step = about->step > 0 ? about->step : 1,
                                 .def = about->default_value};
     snprintf(control->name, sizeof control->name, "%s", (const char *)about->name);

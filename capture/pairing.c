@@ -226,10 +226,10 @@ void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps) 
         return;
     memcpy(sorted, pairing->gap_ns, (size_t)count * sizeof sorted[0]);
     qsort(sorted, (size_t)count, sizeof sorted[0], by_value);
-    int middle = count / 2, most = (count - 1) * 95 / 100;
+    int middle = count / 2, max = (count - 1) * 95 / 100;
     gaps->median_ms = (double)sorted[middle] / 1e6;
     for (int i = 0; i < count; i++)
         sorted[i] = llabs(sorted[i]);
     qsort(sorted, (size_t)count, sizeof sorted[0], by_value);
-    gaps->p95_ms = (double)sorted[most] / 1e6;
+    gaps->p95_ms = (double)sorted[max] / 1e6;
 }

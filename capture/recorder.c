@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define WAITING_MOST (64u << 20) /* bytes of one track that may wait for the disk */
+#define MAX_WAITING (64u << 20) /* bytes of one track that may wait for the disk */
 #define END_S 20
 
 struct recorder {
@@ -330,7 +330,7 @@ int recorder_full(struct recorder *recorder) {
     if (look(recorder) != 0)
         return 0;
     for (int i = 0; i < recorder->tracks; i++)
-        full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > WAITING_MOST;
+        full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > MAX_WAITING;
     return full;
 }
 

@@ -16,7 +16,7 @@
 
 #define GROUP "recording"
 
-enum { CALIBRATION_MOST = 1 << 20, CSV_MOST = 1 << 30 }; /* bytes */
+enum { MAX_CALIBRATION = 1 << 20, MAX_CSV = 1 << 30 }; /* bytes */
 
 static const char *const flip_keys[2] = {"left_flip", "right_flip"};
 static const char *const rotate_keys[2] = {"left_rotate180", "right_rotate180"};
@@ -79,7 +79,7 @@ static int copy_calibration(const char *from, int number, const char *path) {
     char *to = recording_beside(path, calibrations[number]);
     size_t length;
     GError *cause = NULL;
-    int error = file_load(from, CALIBRATION_MOST, &text, &length);
+    int error = file_load(from, MAX_CALIBRATION, &text, &length);
     if (!error && !g_file_set_contents(to, text, (gssize)length, &cause)) {
         log_error(from, "cannot be copied beside the recording: %s", cause->message);
         g_error_free(cause);
@@ -181,7 +181,7 @@ char *recording_calibration(const char *path, int number) {
 GArray *recording_rows_read(const char *path) {
     char *csv = recording_beside(path, ".csv"), *text;
     size_t length;
-    int error = file_load(csv, CSV_MOST, &text, &length);
+    int error = file_load(csv, MAX_CSV, &text, &length);
     g_free(csv);
     if (error)
         return NULL;

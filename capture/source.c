@@ -27,7 +27,7 @@ int64_t pair_time_ns(long index, double rate) {
 
 double rate_of_fraction(double numerator, double denominator) {
     double rate = denominator > 0 ? numerator / denominator : 0;
-    return rate >= SOURCE_RATE_LEAST && rate <= SOURCE_RATE_MOST ? rate : 0;
+    return rate >= MIN_SOURCE_RATE && rate <= MAX_SOURCE_RATE ? rate : 0;
 }
 
 void frame_turn(const struct source_options *options, struct frame *frame) {
@@ -148,11 +148,11 @@ static struct source *open_kind(const char *const *words, int count,
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     struct source *source = open_kind(words, count, options, error);
-    if (!source || (source->width >= FRAME_SIDE_LEAST && source->width <= FRAME_SIDE_MOST &&
-                    source->height >= FRAME_SIDE_LEAST && source->height <= FRAME_SIDE_MOST))
+    if (!source || (source->width >= MIN_FRAME_SIDE && source->width <= MAX_FRAME_SIDE &&
+                    source->height >= MIN_FRAME_SIDE && source->height <= MAX_FRAME_SIDE))
         return source;
     log_error(source->name, "has pictures of %dx%d pixels; stereo needs %d to %d a side",
-              source->width, source->height, FRAME_SIDE_LEAST, FRAME_SIDE_MOST);
+              source->width, source->height, MIN_FRAME_SIDE, MAX_FRAME_SIDE);
     source_close(&source);
     return source_failed(error, -EINVAL);
 }

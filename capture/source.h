@@ -13,8 +13,8 @@
 #define SOURCE_END 1 /* read: no more pairs */
 
 /* Pairs a second that anything can have; what a file or a device says beyond is not believed. */
-#define SOURCE_RATE_LEAST 0.001
-#define SOURCE_RATE_MOST 10000.0
+#define MIN_SOURCE_RATE 0.001
+#define MAX_SOURCE_RATE 10000.0
 
 struct source_options {
     int swap;      /* exchange left and right */

@@ -274,12 +274,12 @@ void number_pattern_free(struct number_pattern *pattern) {
     *pattern = (struct number_pattern){0};
 }
 
-#define GAP_MOST 1000
+#define MAX_GAP 1000
 
 /* Says so where the sequence goes on behind a number that has no files. */
 static void warn_of_gap(const struct number_pattern *pattern, long missing, long pairs) {
     g_autofree char *gap = number_pattern_name(pattern, missing);
-    for (long number = missing + 1; number <= missing + GAP_MOST; number++) {
+    for (long number = missing + 1; number <= missing + MAX_GAP; number++) {
         g_autofree char *later = number_pattern_name(pattern, number);
         if (!is_there(later))
             continue;

@@ -103,9 +103,9 @@ static int end_here(struct recording *r) {
 
 /* The demuxer waits until this track's pictures are taken. */
 static bool is_full(const struct recording *r, int track) {
-    guint level = 0, most = 0;
-    g_object_get(r->queue[track], "current-level-buffers", &level, "max-size-buffers", &most, NULL);
-    return level >= most;
+    guint level = 0, max = 0;
+    g_object_get(r->queue[track], "current-level-buffers", &level, "max-size-buffers", &max, NULL);
+    return level >= max;
 }
 
 /* Moves on where that can be done without waiting: takes pictures, and passes over those before the

@@ -34,7 +34,7 @@ enum key {
 
 static const struct {
     const char *name;
-    double def, least, most;
+    double def, min, max;
     int whole;
 } keys[KEY_COUNT] = {
     [WIDTH] = {"width", 640, 2, 16384, 1},
@@ -79,10 +79,10 @@ static int parse_pair(char *text, double *value) {
     const char *number = equals ? equals + 1 : "";
     char *end;
     double v = g_ascii_strtod(number, &end);
-    if (end == number || *end || !(v >= keys[i].least && v <= keys[i].most) ||
+    if (end == number || *end || !(v >= keys[i].min && v <= keys[i].max) ||
         (keys[i].whole && v != floor(v))) {
         log_error("synth", "%s=%s: it takes a %snumber from %.10g to %.10g", keys[i].name, number,
-                  keys[i].whole ? "whole " : "", keys[i].least, keys[i].most);
+                  keys[i].whole ? "whole " : "", keys[i].min, keys[i].max);
         return -EINVAL;
     }
     value[i] = v;
@@ -257,8 +257,8 @@ static struct source *synth_make(const char *spec, const double *value,
         .close = synth_close,
     };
     /* a little inside the range, so that rounding to 1/16 px cannot leave it */
-    double last = value[RANGE] - 1, least = value[MIN_DISPARITY] + 0.02 * last;
-    synth->scene = scene_open(synth->source.width, synth->source.height, least, least + 0.96 * last,
+    double last = value[RANGE] - 1, min = value[MIN_DISPARITY] + 0.02 * last;
+    synth->scene = scene_open(synth->source.width, synth->source.height, min, min + 0.96 * last,
                               (uint64_t)value[SEED]);
     if (!synth->name || !synth->scene || row_open(&synth->left, (size_t)value[WIDTH]) ||
         row_open(&synth->right, (size_t)value[WIDTH])) {

@@ -21,7 +21,7 @@ struct scene_row {
 
 /* Disparities of all that the left view shows lie between least and most px. NULL without
  * memory. */
-struct scene *scene_open(int width, int height, double least, double most, uint64_t seed);
+struct scene *scene_open(int width, int height, double min, double max, uint64_t seed);
 
 /* Puts everything where it is in frame number index. */
 void scene_move(struct scene *scene, long index);

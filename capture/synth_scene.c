@@ -12,9 +12,9 @@
 
 #define SHAPES 7
 #define SURFACES (SHAPES + 3) /* wall, floor, dome */
-#define TILE 512       /* px a side of a texture, a power of two; it repeats without a seam */
-#define TILE_COARSE 8  /* side of the coarsest noise: lumps of TILE / TILE_COARSE px */
-#define SLOPE_MOST 0.3 /* px of disparity per px; the right view would fold over at 1 */
+#define TILE 512      /* px a side of a texture, a power of two; it repeats without a seam */
+#define TILE_COARSE 8 /* side of the coarsest noise: lumps of TILE / TILE_COARSE px */
+#define MAX_SLOPE 0.3 /* px of disparity per px; the right view would fold over at 1 */
 
 enum shape { SHAPE_ENDLESS, SHAPE_RECTANGLE, SHAPE_ELLIPSE };
 
@@ -49,7 +49,7 @@ static double chance(uint64_t seed, uint64_t number) {
 }
 
 /* Doubles the side of a seamless RGB field, linearly interpolated. */
-static void widen(const int16_t *from, int side, int16_t *to) {
+static void upsample(const int16_t *from, int side, int16_t *to) {
     for (int y = 0; y < side * 2; y++)
         for (int x = 0; x < side * 2; x++) {
             int x0 = x / 2, y0 = y / 2;
@@ -80,7 +80,7 @@ static void make_tile(uint8_t *tile, const uint8_t base[3], uint64_t seed, int16
     memset(a, 0, sizeof *a * TILE_COARSE * TILE_COARSE * 3);
     for (int side = TILE_COARSE; side <= TILE; side *= 2) {
         if (side > TILE_COARSE) {
-            widen(a, side / 2, b);
+            upsample(a, side / 2, b);
             int16_t *swap = a;
             a = b;
             b = swap;
@@ -120,24 +120,24 @@ static int make_tiles(struct scene *scene, uint64_t seed) {
 /* A slope along a row that changes the disparity by rise over length, no steeper than the right
  * view can bear. */
 static double slope(double rise, double length) {
-    return fmax(-SLOPE_MOST, fmin(SLOPE_MOST, rise / length));
+    return fmax(-MAX_SLOPE, fmin(MAX_SLOPE, rise / length));
 }
 
 /* Wall from 0.03 to 0.16 of the disparities, left to right; floor from under the wall to 0.5 in
  * front. */
-static void place_room(struct surface *wall, struct surface *floor_, double w, double h,
-                       double least, double span) {
+static void place_room(struct surface *wall, struct surface *floor_, double w, double h, double min,
+                       double span) {
     *wall = (struct surface){.shape = SHAPE_ENDLESS, .cx = 0, .cy = 0, .drift = 0.4};
     wall->b = slope(0.13 * span, w);
-    wall->home_a = least + 0.03 * span;
+    wall->home_a = min + 0.03 * span;
     *floor_ = (struct surface){.shape = SHAPE_ENDLESS, .cx = 0, .cy = h, .drift = 0.7};
     floor_->c = 0.4 * span / (0.45 * h);
-    floor_->home_a = least + 0.5 * span;
+    floor_->home_a = min + 0.5 * span;
 }
 
 /* Flat shapes, the farther the higher; centres at 0.25 to 0.85 of the disparities, with at most
  * 0.09 more or less from slant and motion. */
-static void place_shape(struct surface *s, int i, double w, double h, double least, double span,
+static void place_shape(struct surface *s, int i, double w, double h, double min, double span,
                         uint64_t seed) {
     double r[10];
     for (int k = 0; k < 10; k++)
@@ -147,7 +147,7 @@ static void place_shape(struct surface *s, int i, double w, double h, double lea
     s->ry = h * (0.08 + 0.08 * r[1]);
     s->home_x = w * (0.1 + 0.8 * ((i * 3) % SHAPES + r[2] * 0.6) / SHAPES);
     s->home_y = h * (0.15 + 0.6 * (i + r[3]) / SHAPES);
-    s->home_a = least + span * (0.25 + 0.6 * i / (SHAPES - 1));
+    s->home_a = min + span * (0.25 + 0.6 * i / (SHAPES - 1));
     s->swing_x = w * (0.03 + 0.07 * r[4]);
     s->swing_y = h * (0.02 + 0.05 * r[5]);
     s->swing_a = span * 0.03;
@@ -159,30 +159,30 @@ static void place_shape(struct surface *s, int i, double w, double h, double lea
     }
 }
 
-static void place_dome(struct surface *s, double w, double h, double least, double span) {
+static void place_dome(struct surface *s, double w, double h, double min, double span) {
     *s = (struct surface){.shape = SHAPE_ELLIPSE};
     s->rx = s->ry = 0.19 * fmin(w, h);
     s->home_x = 0.45 * w;
     s->home_y = 0.55 * h;
-    s->home_a = least + 0.5 * span;
-    s->bulge = fmin(0.22 * span, 0.5 * SLOPE_MOST * s->rx);
+    s->home_a = min + 0.5 * span;
+    s->bulge = fmin(0.22 * span, 0.5 * MAX_SLOPE * s->rx);
     s->swing_x = 0.12 * w;
     s->swing_y = 0.05 * h;
     s->swing_a = 0.04 * span;
     s->speed = 2 * M_PI / 150;
 }
 
-struct scene *scene_open(int width, int height, double least, double most, uint64_t seed) {
+struct scene *scene_open(int width, int height, double min, double max, uint64_t seed) {
     struct scene *scene = calloc(1, sizeof *scene);
     if (!scene)
         return NULL;
-    double w = width, h = height, span = most - least;
+    double w = width, h = height, span = max - min;
     scene->width = width;
     scene->height = height;
-    place_room(&scene->surface[0], &scene->surface[1], w, h, least, span);
+    place_room(&scene->surface[0], &scene->surface[1], w, h, min, span);
     for (int i = 0; i < SHAPES; i++)
-        place_shape(&scene->surface[2 + i], i, w, h, least, span, seed);
-    place_dome(&scene->surface[SURFACES - 1], w, h, least, span);
+        place_shape(&scene->surface[2 + i], i, w, h, min, span, seed);
+    place_dome(&scene->surface[SURFACES - 1], w, h, min, span);
     if (make_tiles(scene, seed)) {
         scene_close(scene);
         return NULL;
@@ -275,14 +275,14 @@ void scene_see(const struct scene *scene, enum view view, double y, struct scene
 
 int scene_right_surface(const struct scene *scene, double x, double y) {
     int nearest = 0;
-    double most = -INFINITY;
+    double max = -INFINITY;
     for (int i = 0; i < SURFACES; i++) {
         struct cut cut;
         if (!cut_surface(&scene->surface[i], y, &cut))
             continue;
         double column = left_column(&cut, x);
-        if (column >= cut.from && column <= cut.to && column - x > most) {
-            most = column - x;
+        if (column >= cut.from && column <= cut.to && column - x > max) {
+            max = column - x;
             nearest = i;
         }
     }

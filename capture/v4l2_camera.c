@@ -181,9 +181,9 @@ int camera_take(struct camera *camera, uint8_t *data, struct camera_frame *frame
     };
     frame->flagged = (buffer.flags & V4L2_BUF_FLAG_ERROR) != 0;
     frame->bytes = buffer.bytesused;
-    size_t most = camera->length[buffer.index];
-    most = most < camera->frame_bytes ? most : camera->frame_bytes;
-    frame->bytes = frame->bytes < most ? frame->bytes : most;
+    size_t max = camera->length[buffer.index];
+    max = max < camera->frame_bytes ? max : camera->frame_bytes;
+    frame->bytes = frame->bytes < max ? frame->bytes : max;
     memcpy(data, camera->map[buffer.index], frame->bytes);
     return trouble(camera, call(camera, VIDIOC_QBUF, &buffer), "be given a buffer back");
 }

@@ -14,17 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MOST 4096 /* a driver that never ends its list is cut off here */
+#define MAX_LIST 4096 /* a driver that never ends its list is cut off here */
 #define RATE_DEFAULT 30.0
-#define RATE_LEAST 10.0 /* below this a mode is no substitute */
-#define JPEG_SHARE 6.0  /* YUYV to MJPEG, a cautious guess: 8:1 and more are usual */
+#define MIN_RATE 10.0  /* below this a mode is no substitute */
+#define JPEG_SHARE 6.0 /* YUYV to MJPEG, a cautious guess: 8:1 and more are usual */
 
 static const int usual_sizes[][2] = {{320, 240},  {640, 360},  {640, 480},
                                      {1280, 720}, {1280, 960}, {1920, 1080}};
 static const double usual_rates[] = {10, 15, 25, 30, 60};
 
 static int add_mode(struct mode_list *list, uint32_t fourcc, int width, int height, double rate) {
-    if (list->count >= LIST_MOST)
+    if (list->count >= MAX_LIST)
         return 0;
     struct camera_mode *grown = realloc(list->mode, (size_t)(list->count + 1) * sizeof *list->mode);
     if (!grown)
@@ -40,7 +40,7 @@ static double rate_of(const struct v4l2_fract *interval) {
 
 static int read_rates(int fd, struct mode_list *list, uint32_t fourcc, int width, int height) {
     int error = 0, before = list->count;
-    for (unsigned i = 0; i < LIST_MOST && !error; i++) {
+    for (unsigned i = 0; i < MAX_LIST && !error; i++) {
         struct v4l2_frmivalenum rates = {.index = i,
                                          .pixel_format = fourcc,
                                          .width = (unsigned)width,
@@ -51,12 +51,12 @@ static int read_rates(int fd, struct mode_list *list, uint32_t fourcc, int width
             error = add_mode(list, fourcc, width, height, rate_of(&rates.discrete));
             continue;
         }
-        double least = rate_of(&rates.stepwise.max), most = rate_of(&rates.stepwise.min);
+        double min = rate_of(&rates.stepwise.max), max = rate_of(&rates.stepwise.min);
         for (size_t r = 0; r < sizeof usual_rates / sizeof usual_rates[0] && !error; r++)
-            if (usual_rates[r] > least && usual_rates[r] < most)
+            if (usual_rates[r] > min && usual_rates[r] < max)
                 error = add_mode(list, fourcc, width, height, usual_rates[r]);
         if (!error)
-            error = add_mode(list, fourcc, width, height, most);
+            error = add_mode(list, fourcc, width, height, max);
         break;
     }
     if (!error && list->count == before)
@@ -65,10 +65,9 @@ static int read_rates(int fd, struct mode_list *list, uint32_t fourcc, int width
 }
 
 static int in_range(const struct size_range *range, int width, int height) {
-    return width >= range->least_width && width <= range->most_width &&
-           height >= range->least_height && height <= range->most_height &&
-           (width - range->least_width) % range->step_width == 0 &&
-           (height - range->least_height) % range->step_height == 0;
+    return width >= range->min_width && width <= range->max_width && height >= range->min_height &&
+           height <= range->max_height && (width - range->min_width) % range->step_width == 0 &&
+           (height - range->min_height) % range->step_height == 0;
 }
 
 static int read_range(int fd, struct mode_list *list, const struct v4l2_frmsizeenum *sizes) {
@@ -95,7 +94,7 @@ static int read_range(int fd, struct mode_list *list, const struct v4l2_frmsizee
 
 static int read_sizes(int fd, struct mode_list *list, uint32_t fourcc) {
     int error = 0;
-    for (unsigned i = 0; i < LIST_MOST && !error; i++) {
+    for (unsigned i = 0; i < MAX_LIST && !error; i++) {
         struct v4l2_frmsizeenum sizes = {.index = i, .pixel_format = fourcc};
         if (v4l2_ioctl(fd, VIDIOC_ENUM_FRAMESIZES, &sizes))
             break;
@@ -109,7 +108,7 @@ static int read_sizes(int fd, struct mode_list *list, uint32_t fourcc) {
 int mode_list_read(int fd, struct mode_list *list) {
     *list = (struct mode_list){0};
     int error = 0;
-    for (unsigned i = 0; i < LIST_MOST && !error; i++) {
+    for (unsigned i = 0; i < MAX_LIST && !error; i++) {
         struct v4l2_fmtdesc format = {.index = i, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
         if (v4l2_ioctl(fd, VIDIOC_ENUM_FMT, &format))
             break;
@@ -248,7 +247,7 @@ int mode_lighter(const struct mode_list *list, const struct camera_mode *mode,
     for (int i = 0; i < list->count; i++) {
         const struct camera_mode *m = &list->mode[i];
         if (!pixel_format_find(m->fourcc) || mode_bits(m) >= 0.9 * mode_bits(mode) ||
-            m->rate < RATE_LEAST)
+            m->rate < MIN_RATE)
             continue;
         int better = !best || rank(m, mode) > rank(best, mode) ||
                      (rank(m, mode) == rank(best, mode) && mode_bits(m) > mode_bits(best));

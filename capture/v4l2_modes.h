@@ -20,7 +20,7 @@ struct mode_list {
     int count;
     struct size_range { /* sizes that may be asked for freely, by format */
         uint32_t fourcc;
-        int least_width, most_width, step_width, least_height, most_height, step_height;
+        int min_width, max_width, step_width, min_height, max_height, step_height;
     } * range;
     int ranges;
 };

@@ -116,7 +116,7 @@ static void take_back(struct v4l2 *v4l2, int number, int64_t now_ns) {
     status_publish(v4l2, 1);
 }
 
-static void watch_silence(struct v4l2 *v4l2, int number, int64_t now_ns) {
+static void watch_for_silence(struct v4l2 *v4l2, int number, int64_t now_ns) {
     struct eye *eye = &v4l2->eye[number];
     double rate = eye->camera.mode.rate;
     int64_t silent = rate > 0 && rate < 4 ? (int64_t)(4e9 / rate) : SILENT_NS;
@@ -136,7 +136,7 @@ void eyes_watch(struct v4l2 *v4l2, int64_t now_ns, int found) {
     for (int i = 0; i < v4l2->eyes; i++) {
         struct eye *eye = &v4l2->eye[i];
         if (eye->camera.fd >= 0)
-            watch_silence(v4l2, i, now_ns);
+            watch_for_silence(v4l2, i, now_ns);
         else if (found || now_ns >= eye->retry_ns)
             take_back(v4l2, i, now_ns);
     }

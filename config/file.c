@@ -32,7 +32,7 @@ static int read_all(int fd, char *text, size_t size, size_t *length) {
     return 0;
 }
 
-static int load_open_file(int fd, const char *path, size_t most, char **text, size_t *length) {
+static int load_open_file(int fd, const char *path, size_t max, char **text, size_t *length) {
     struct stat about;
     if (fstat(fd, &about))
         return cannot_read(path, errno);
@@ -42,9 +42,9 @@ static int load_open_file(int fd, const char *path, size_t most, char **text, si
         log_error(path, "is no regular file; save what it gives to a file first");
         return -ENOTSUP;
     }
-    if ((unsigned long long)about.st_size > most) {
+    if ((unsigned long long)about.st_size > max) {
         log_error(path, "is too large: %lld bytes, where at most %zu are read",
-                  (long long)about.st_size, most);
+                  (long long)about.st_size, max);
         return -EFBIG;
     }
     *text = malloc((size_t)about.st_size + 1);
@@ -56,13 +56,13 @@ static int load_open_file(int fd, const char *path, size_t most, char **text, si
     return cannot_read(path, -error);
 }
 
-int file_load(const char *path, size_t most, char **text, size_t *length) {
+int file_load(const char *path, size_t max, char **text, size_t *length) {
     *text = NULL;
     *length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     if (fd < 0)
         return cannot_read(path, errno);
-    int error = load_open_file(fd, path, most, text, length);
+    int error = load_open_file(fd, path, max, text, length);
     close(fd);
     return error;
 }

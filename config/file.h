@@ -11,6 +11,6 @@
 /* Reads path, at most `most` bytes, into malloc's *text with a 0 behind it, which *length (bytes)
  * does not count. 0 or -errno after a log line: -ENOTSUP for a pipe, device or socket, -EISDIR,
  * -EFBIG. */
-int file_load(const char *path, size_t most, char **text, size_t *length);
+int file_load(const char *path, size_t max, char **text, size_t *length);
 
 #endif

@@ -30,10 +30,10 @@ enum { NAME_BYTES = 64, CHOICES_BYTES = 64, NUMBER_BYTES = 32, SUGGESTIONS = 3 }
 #define FIELD(name) offsetof(struct params, name)
 
 const struct param_info param_table[] = {
-#define PARAM_INT(name, def, least, most, step, when, unit, group, help) \
-    {#name, unit, group, help, NULL, PARAM_TYPE_INT, when, def, least, most, step, FIELD(name)},
-#define PARAM_REAL(name, def, least, most, step, when, unit, group, help) \
-    {#name, unit, group, help, NULL, PARAM_TYPE_REAL, when, def, least, most, step, FIELD(name)},
+#define PARAM_INT(name, def, min, max, step, when, unit, group, help) \
+    {#name, unit, group, help, NULL, PARAM_TYPE_INT, when, def, min, max, step, FIELD(name)},
+#define PARAM_REAL(name, def, min, max, step, when, unit, group, help) \
+    {#name, unit, group, help, NULL, PARAM_TYPE_REAL, when, def, min, max, step, FIELD(name)},
 #define PARAM_BOOL(name, def, when, group, help) \
     {#name, "", group, help, NULL, PARAM_TYPE_BOOL, when, def, 0, 1, 1, FIELD(name)},
 #define PARAM_ENUM(name, def, choices, when, group, help) \
@@ -68,7 +68,7 @@ double param_get(const struct params *p, const struct param_info *info) {
 int param_put(struct params *p, const struct param_info *info, double value) {
     if (isnan(value))
         return -EINVAL;
-    if (value < info->least || value > info->most)
+    if (value < info->min || value > info->max)
         return -ERANGE;
     void *field = (char *)p + info->offset;
     if (info->type == PARAM_TYPE_REAL) {
@@ -151,7 +151,7 @@ const char *param_print(const struct params *p, const struct param_info *info, c
         snprintf(buf, size, "%s", value != 0 ? "true" : "false");
         break;
     case PARAM_TYPE_ENUM:
-        assert(value >= info->least && value <= info->most);
+        assert(value >= info->min && value <= info->max);
         const char *choice = choice_at(info->choices, (int)value, &length);
         snprintf(buf, size, "%.*s", (int)length, choice);
         break;
@@ -181,7 +181,7 @@ static char folded(char c) {
     return c == '-' ? '_' : c;
 }
 
-static int least_of(int a, int b) {
+static int min_of(int a, int b) {
     return a < b ? a : b;
 }
 
@@ -197,10 +197,10 @@ static int edit_distance(const char *a, const char *b) {
         row[0] = i;
         for (int j = 1; j <= b_length; j++) {
             bool same = folded(a[i - 1]) == folded(b[j - 1]);
-            row[j] = least_of(above[j - 1] + !same, least_of(above[j], row[j - 1]) + 1);
+            row[j] = min_of(above[j - 1] + !same, min_of(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
                 folded(a[i - 2]) == folded(b[j - 1]))
-                row[j] = least_of(row[j], two_above[j - 2] + 1);
+                row[j] = min_of(row[j], two_above[j - 2] + 1);
         }
     }
     return rows[a_length % 3][b_length];
@@ -210,10 +210,10 @@ static int edit_distance(const char *a, const char *b) {
 static int32_t remoteness(const char *typed, const char *name) {
     int distance = edit_distance(typed, name);
     int typed_length = (int)strlen(typed);
-    int allowed = typed_length / 3 > 2 ? typed_length / 3 : least_of(2, typed_length / 2);
+    int allowed = typed_length / 3 > 2 ? typed_length / 3 : min_of(2, typed_length / 2);
     /* A part of the name, as in "median", is as good as two slips. */
     if (typed_length >= 3 && strstr(name, typed))
-        return least_of(distance, 2);
+        return min_of(distance, 2);
     return distance <= allowed ? distance : INT32_MAX;
 }
 
@@ -232,7 +232,7 @@ static void suggest(const char *typed, char *buf, size_t size) {
             at--;
         if (distance == INT32_MAX || at == SUGGESTIONS)
             continue;
-        count = least_of(count + 1, SUGGESTIONS);
+        count = min_of(count + 1, SUGGESTIONS);
         for (int k = count - 1; k > at; k--) {
             names[k] = names[k - 1];
             far[k] = far[k - 1];
@@ -259,11 +259,11 @@ static int unknown_name(const char *name, char *why, size_t size) {
 
 /* "give a number from 0 to 4", "give true or false", "give ad, bt or census". */
 static void describe_allowed(const struct param_info *info, char *buf, size_t size) {
-    char least[NUMBER_BYTES], most[NUMBER_BYTES];
+    char min[NUMBER_BYTES], max[NUMBER_BYTES];
     if (info->type == PARAM_TYPE_BOOL) {
         snprintf(buf, size, "give true or false");
     } else if (info->type == PARAM_TYPE_ENUM) {
-        int count = (int)info->most + 1;
+        int count = (int)info->max + 1;
         size_t used = (size_t)snprintf(buf, size, "give ");
         for (int i = 0; i < count && used < size; i++) {
             size_t length;
@@ -272,10 +272,10 @@ static void describe_allowed(const struct param_info *info, char *buf, size_t si
             used += (size_t)snprintf(buf + used, size - used, "%s%.*s", comma, (int)length, choice);
         }
     } else {
-        print_real(info->least, least, sizeof least);
-        print_real(info->most, most, sizeof most);
+        print_real(info->min, min, sizeof min);
+        print_real(info->max, max, sizeof max);
         snprintf(buf, size, "give a %snumber from %s to %s",
-                 info->type == PARAM_TYPE_INT ? "whole " : "", least, most);
+                 info->type == PARAM_TYPE_INT ? "whole " : "", min, max);
     }
 }
 
@@ -303,7 +303,7 @@ static int read_bool(const char *text, double *value) {
 }
 
 static int read_choice(const struct param_info *info, const char *text, double *value) {
-    for (int i = 0; i <= (int)info->most; i++) {
+    for (int i = 0; i <= (int)info->max; i++) {
         size_t length;
         const char *choice = choice_at(info->choices, i, &length);
         if (strlen(text) == length && strncmp(choice, text, length) == 0) {

@@ -25,8 +25,8 @@ enum { SUBPIXEL_OFF, SUBPIXEL_PARABOLA, SUBPIXEL_EQUIANGULAR };
 enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
 
 struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
-#define PARAM_INT(name, def, least, most, step, when, unit, group, help) int name;
-#define PARAM_REAL(name, def, least, most, step, when, unit, group, help) double name;
+#define PARAM_INT(name, def, min, max, step, when, unit, group, help) int name;
+#define PARAM_REAL(name, def, min, max, step, when, unit, group, help) double name;
 #define PARAM_BOOL(name, def, when, group, help) int name;
 #define PARAM_ENUM(name, def, choices, when, group, help) int name;
 #include "config/params.def"
@@ -45,7 +45,7 @@ struct param_info {
     const char *choices; /* enums: "a|b|c", else NULL */
     enum param_type type;
     enum param_when when;
-    double def, least, most, step;
+    double def, min, max, step;
     size_t offset; /* of the field in struct params */
 };
 

@@ -29,8 +29,8 @@
 #define INCLUDE "include" /* the key that names a preset to read first */
 
 enum {
-    MOST_INCLUDES = 4,
-    MOST_BYTES = 1 << 20,
+    MAX_INCLUDES = 4,
+    MAX_BYTES = 1 << 20,
     WHY_BYTES = 512,
     VALUE_BYTES = 64,
     PAGE_COLUMNS = 78
@@ -127,7 +127,7 @@ static int read_include(struct params *p, GKeyFile *file, const char *name, int 
     char *path = valid ? built_in_path(g_strchomp(base)) : NULL;
     int rc = path ? load(p, path, includes - 1) : -EINVAL;
     if (includes == 0)
-        log_error(name, INCLUDE ": over %d files include each other", MOST_INCLUDES);
+        log_error(name, INCLUDE ": over %d files include each other", MAX_INCLUDES);
     else if (!path)
         log_error(name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
     g_free(path);
@@ -137,7 +137,7 @@ static int read_include(struct params *p, GKeyFile *file, const char *name, int 
 
 static int parse(struct params *p, const char *text, size_t length, const char *name,
                  int includes) {
-    if (length > MOST_BYTES) {
+    if (length > MAX_BYTES) {
         log_error(name, "over 1 MiB long; not a settings file");
         return -EFBIG;
     }
@@ -168,13 +168,13 @@ static int parse(struct params *p, const char *text, size_t length, const char *
 }
 
 int params_parse(struct params *p, const char *text, size_t length, const char *name) {
-    return parse(p, text, length, name, MOST_INCLUDES);
+    return parse(p, text, length, name, MAX_INCLUDES);
 }
 
 static int load(struct params *p, const char *path, int includes) {
     char *text;
     size_t length;
-    int rc = file_load(path, MOST_BYTES, &text, &length);
+    int rc = file_load(path, MAX_BYTES, &text, &length);
     if (rc == 0)
         rc = parse(p, text, length, path, includes);
     free(text);
@@ -182,7 +182,7 @@ static int load(struct params *p, const char *path, int includes) {
 }
 
 int params_load(struct params *p, const char *path) {
-    return load(p, path, MOST_INCLUDES);
+    return load(p, path, MAX_INCLUDES);
 }
 
 /* "1 to 10", "0 to 4 px", "off|warp|bp", "true|false". */
@@ -192,12 +192,12 @@ static char *range_text(const struct param_info *info) {
     if (info->type == PARAM_TYPE_BOOL)
         return g_strdup("true|false");
     struct params ends;
-    char least[VALUE_BYTES], most[VALUE_BYTES];
-    param_put(&ends, info, info->least);
-    param_print(&ends, info, least, sizeof least);
-    param_put(&ends, info, info->most);
-    param_print(&ends, info, most, sizeof most);
-    return g_strdup_printf("%s to %s%s%s", least, most, info->unit[0] ? " " : "", info->unit);
+    char min[VALUE_BYTES], max[VALUE_BYTES];
+    param_put(&ends, info, info->min);
+    param_print(&ends, info, min, sizeof min);
+    param_put(&ends, info, info->max);
+    param_print(&ends, info, max, sizeof max);
+    return g_strdup_printf("%s to %s%s%s", min, max, info->unit[0] ? " " : "", info->unit);
 }
 
 /* The whole file as text; the caller frees it with g_free. */

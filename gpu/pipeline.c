@@ -316,7 +316,7 @@ static struct label_map solve_right(struct graph *g, const struct pipeline *p, s
 static struct label_map solve_left(struct graph *g, const struct pipeline *p, struct grid grid,
                                    const struct view *left, const struct view *right,
                                    struct pipeline_result *result) {
-    size_t update_bytes = FRAME_TALLY * sizeof(uint32_t);
+    size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
     struct problem problem = make_problem(p, grid, left, cost_volume(g, p, grid, left, right));
     if (p->params.bp_fast_converging)
         problem.updates = graph_buffer(g, update_bytes);

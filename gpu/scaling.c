@@ -57,12 +57,12 @@ static void make_edges(struct scaling *s, const struct params *p, double truncat
 
 void scaling_make(struct scaling *s, const struct params *p, int match_channels) {
     memset(s, 0, sizeof(*s));
-    double difference_most = 0, census_most = 0;
+    double max_difference = 0, max_census = 0;
     if (uses_difference(p))
-        difference_most = difference_cost(p, match_channels, COST_LUT - 1);
+        max_difference = difference_cost(p, match_channels, COST_LUT - 1);
     if (uses_census(p))
-        census_most = census_cost(p, CENSUS_LUT - 1);
-    double maximum = difference_most + census_most;
+        max_census = census_cost(p, CENSUS_LUT - 1);
+    double maximum = max_difference + max_census;
     double truncation = p->discontinuity_truncation;
     if (p->truncation_by_range)
         truncation *= p->disparity_range / 16.0;

@@ -19,7 +19,7 @@ struct scaling {
     int convergence_threshold;
 };
 
-/* The largest scale at which the finest data cost stays at most COST_MOST and T at most
+/* The largest scale at which the finest data cost stays at most MAX_COST and T at most
  * TRUNCATION_MOST. match_channels: channels of the pictures compared (1 or 3). */
 void scaling_make(struct scaling *s, const struct params *p, int match_channels);
 

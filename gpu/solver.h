@@ -26,7 +26,7 @@ struct problem {
     int max_iterations; /* at the finest level; -1: as many as params says */
     int group;          /* TIME_COUNT times the side: times count from there on */
     uint32_t
-        *updates; /* FRAME_TALLY: tiles updated in each half-step of the finest level, or NULL */
+        *updates; /* FRAME_UPDATES: tiles updated in each half-step of the finest level, or NULL */
 };
 
 /* width*height each; confidence 0 to 255, disparity in 1/16 px. */

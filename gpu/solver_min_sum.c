@@ -87,7 +87,7 @@ static void send_messages(struct graph *g, const struct problem *p, const struct
         a.active = a.iteration >= SOLVER_FULL_UPDATES ? level->active[a.iteration & 1] : NULL;
         a.next_active =
             a.iteration >= SOLVER_FULL_UPDATES - 1 ? level->active[~a.iteration & 1] : NULL;
-        a.updates = a.active && a.iteration < FRAME_TALLY ? updates : NULL;
+        a.updates = a.active && a.iteration < FRAME_UPDATES ? updates : NULL;
         graph_stage(g, STAGE_message, &a, a.grid.half, a.grid.height);
     }
 }
@@ -97,9 +97,9 @@ static void clear_tiles(struct graph *g, const struct problem *p, struct level *
     int tiles = 0;
     for (int l = 0; l < count; l++)
         tiles += 2 * tile_count(levels[l].grid.width, levels[l].grid.height);
-    tiles = stage_max(tiles, FRAME_TALLY);
+    tiles = stage_max(tiles, FRAME_UPDATES);
     uint16_t *active = graph_buffer(g, (size_t)tiles * sizeof(*active));
-    struct clear_tiles_args a = {active, p->updates, FRAME_TALLY};
+    struct clear_tiles_args a = {active, p->updates, FRAME_UPDATES};
     graph_stage(g, STAGE_clear_tiles, &a, tiles, 1);
     for (int l = 0; l < count; l++)
         for (int parity = 0; parity < 2; parity++) {
@@ -108,8 +108,8 @@ static void clear_tiles(struct graph *g, const struct problem *p, struct level *
         }
 }
 
-static struct label_map pick_labels(struct graph *g, const struct problem *p,
-                                    const struct level *finest) {
+static struct label_map winner_takes_all(struct graph *g, const struct problem *p,
+                                         const struct level *finest) {
     size_t pixels = (size_t)p->grid.width * (size_t)p->grid.height;
     struct label_map map = {.label = graph_buffer(g, pixels * sizeof(*map.label)),
                             .disparity = graph_buffer(g, pixels * sizeof(*map.disparity)),
@@ -142,6 +142,6 @@ struct label_map min_sum_solve(struct graph *g, const struct problem *p) {
         start_messages(g, &levels[l], l + 1 < count ? &levels[l + 1] : NULL);
         send_messages(g, p, &levels[l], l ? NULL : p->updates);
     }
-    graph_group(g, p->group + TIME_PICK);
-    return pick_labels(g, p, &levels[0]);
+    graph_group(g, p->group + TIME_WTA);
+    return winner_takes_all(g, p, &levels[0]);
 }

@@ -216,7 +216,7 @@ static void note_updates(const struct stereo *s, int slot, struct frame *f) {
     const struct params *p = &f->params;
     int iterations = scaling_iterations(p, 0),
         tiles = tile_count(s->pipeline.width, s->pipeline.height);
-    f->updated_count = p->bp_fast_converging ? stage_min(iterations, FRAME_TALLY) : 0;
+    f->updated_count = p->bp_fast_converging ? stage_min(iterations, FRAME_UPDATES) : 0;
     for (int i = 0; i < f->updated_count; i++)
         f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }
@@ -313,7 +313,7 @@ static int take_tables(struct stereo *s) {
     s->tables = b->alloc(b, MEMORY_STAGES, TABLES_BYTES);
     bool taken = s->tables;
     for (int i = 0; i < b->slots && taken; i++) {
-        s->updates[i] = b->alloc(b, MEMORY_HOST, FRAME_TALLY * sizeof(*s->updates[i]));
+        s->updates[i] = b->alloc(b, MEMORY_HOST, FRAME_UPDATES * sizeof(*s->updates[i]));
         taken = s->updates[i];
     }
     if (!taken)

@@ -30,7 +30,7 @@ struct stereo {
     int slot, in_flight;
     int failed; /* an error seen before its frame was finished */
     double started_ms[MAX_SLOTS];
-    uint32_t *updates[MAX_SLOTS]; /* of the host: FRAME_TALLY each */
+    uint32_t *updates[MAX_SLOTS]; /* of the host: FRAME_UPDATES each */
     double bp_ms;                 /* belief propagation of the left picture, last frame */
 
     /* After a lost GPU. */

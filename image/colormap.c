@@ -145,16 +145,16 @@ const uint8_t colormap_table[COLORMAP_COUNT][256][3] = {
 #define COLORMAP_NAME(id, name) [COLORMAP_##id] = name,
 const char *const colormap_names[COLORMAP_COUNT] = {COLORMAPS(COLORMAP_NAME)};
 
-void colormap_disparity(const int16_t *disparity, int width, int height, double least, double most,
+void colormap_disparity(const int16_t *disparity, int width, int height, double min, double max,
                         enum colormap colormap, uint8_t *out) {
-    double scale = most > least ? 255.0 / (most - least) : 0.0;
+    double scale = max > min ? 255.0 / (max - min) : 0.0;
     size_t count = (size_t)width * (size_t)height;
     for (size_t i = 0; i < count; i++) {
         if (disparity[i] == DISPARITY_UNKNOWN) {
             memset(out + 3 * i, 0, 3);
             continue;
         }
-        double value = (disparity[i] / (double)DISPARITY_ONE - least) * scale + 0.5;
+        double value = (disparity[i] / (double)DISPARITY_ONE - min) * scale + 0.5;
         int index = value < 0 ? 0 : value > 255 ? 255 : (int)value;
         memcpy(out + 3 * i, colormap_table[colormap][index], 3);
     }

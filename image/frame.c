@@ -106,7 +106,7 @@ struct frame_pool *pool_open(int count, int width, int height, int channels, int
                              const struct frame_alloc *alloc) {
     static const struct frame_alloc plain = {plain_alloc, plain_release, NULL};
     assert(count > 0 && (channels == 1 || channels == 3));
-    assert(width > 0 && width <= FRAME_SIDE_MOST && height > 0 && height <= FRAME_SIDE_MOST);
+    assert(width > 0 && width <= MAX_FRAME_SIDE && height > 0 && height <= MAX_FRAME_SIDE);
 
     struct frame_pool *pool = calloc(1, sizeof *pool);
     if (pool) {

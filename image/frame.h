@@ -17,8 +17,8 @@
 #define DISPARITY_ONE 16
 
 /* Sides of pictures, in px. */
-#define FRAME_SIDE_LEAST 2
-#define FRAME_SIDE_MOST 16384
+#define MIN_FRAME_SIDE 2
+#define MAX_FRAME_SIDE 16384
 
 /* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1
  * (grey) or 3 (RGB). data NULL is "no picture". Whoever made it frees data; the size fields may
@@ -40,7 +40,7 @@ static inline size_t image_bytes(const struct image *im) {
     STAGE(COST, "cost")           \
     STAGE(AGGREGATE, "aggregate") \
     STAGE(BP, "bp")               \
-    STAGE(PICK, "pick")           \
+    STAGE(WTA, "wta")             \
     STAGE(CHECK, "check")         \
     STAGE(REFINE, "refine")       \
     STAGE(DOWNLOAD, "download")
@@ -48,7 +48,7 @@ static inline size_t image_bytes(const struct image *im) {
 enum stage_time { STAGE_TIMES(STAGE_TIME_ENUM) TIME_COUNT };
 extern const char *const stage_time_names[TIME_COUNT];
 
-#define FRAME_TALLY 64 /* half-steps whose share of updated messages is kept, finest level */
+#define FRAME_UPDATES 64 /* half-steps whose share of updated messages is kept, finest level */
 
 struct frame_pool;
 
@@ -69,8 +69,8 @@ struct frame {
     int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN */
     uint8_t *confidence;
     double stage_ms[TIME_COUNT];
-    double compute_ms;          /* wall time of the whole compute stage */
-    float updated[FRAME_TALLY]; /* resting: share of messages updated per half-step, finest level */
+    double compute_ms;            /* wall time of the whole compute stage */
+    float updated[FRAME_UPDATES]; /* ratio of tiles updated per half-step, finest level */
     int updated_count;
     double energy; /* in the papers' units; NaN when not asked for */
 

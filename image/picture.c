@@ -15,16 +15,16 @@
 
 /* The largest picture allowed, uncompressed in 16-bit RGB, and as much again for what surrounds
  * it. */
-#define FILE_MOST ((size_t)PICTURE_SIDE_MOST * PICTURE_SIDE_MOST * 12)
+#define MAX_FILE ((size_t)MAX_PICTURE_SIDE * MAX_PICTURE_SIDE * 12)
 
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size) {
     if (width == 0 || height == 0) {
         snprintf(why, size, "damaged: it says it is %lux%lu pixels", width, height);
         return -EBADMSG;
     }
-    if (width > PICTURE_SIDE_MOST || height > PICTURE_SIDE_MOST) {
+    if (width > MAX_PICTURE_SIDE || height > MAX_PICTURE_SIDE) {
         snprintf(why, size, "is %lux%lu pixels; at most %d a side are read", width, height,
-                 PICTURE_SIDE_MOST);
+                 MAX_PICTURE_SIDE);
         return -EFBIG;
     }
     return 0;
@@ -57,8 +57,8 @@ static int no_memory(const char *name, int width, int height) {
 }
 
 /* value of 0..most to 0..255, to nearest */
-static uint8_t to_8_bit(unsigned value, unsigned most) {
-    return (uint8_t)(value >= most ? 255 : (value * 255u + most / 2) / most);
+static uint8_t to_8_bit(unsigned value, unsigned max) {
+    return (uint8_t)(value >= max ? 255 : (value * 255u + max / 2) / max);
 }
 
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image) {
@@ -69,7 +69,7 @@ int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct 
         return error;
     size_t count = (size_t)samples.width * (size_t)samples.height * (size_t)samples.channels;
     uint8_t *data = samples.data;
-    if (samples.most > 255) {
+    if (samples.max > 255) {
         data = malloc(count);
         if (!data) {
             free(samples.data);
@@ -77,19 +77,19 @@ int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct 
         }
         const uint16_t *from = samples.data;
         for (size_t i = 0; i < count; i++)
-            data[i] = to_8_bit(from[i], (unsigned)samples.most);
+            data[i] = to_8_bit(from[i], (unsigned)samples.max);
         free(samples.data);
-    } else if (samples.most < 255) {
+    } else if (samples.max < 255) {
         for (size_t i = 0; i < count; i++)
-            data[i] = to_8_bit(data[i], (unsigned)samples.most);
+            data[i] = to_8_bit(data[i], (unsigned)samples.max);
     }
     *image = (struct image){data, samples.width, samples.height, samples.channels};
     return 0;
 }
 
 static unsigned sample_at(const struct samples *samples, size_t i) {
-    return samples->most > 255 ? ((const uint16_t *)samples->data)[i]
-                               : ((const uint8_t *)samples->data)[i];
+    return samples->max > 255 ? ((const uint16_t *)samples->data)[i]
+                              : ((const uint8_t *)samples->data)[i];
 }
 
 int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint16_t **data,
@@ -130,7 +130,7 @@ int picture_read(const char *path, struct image *image) {
     char *bytes;
     size_t length;
     *image = (struct image){0};
-    int error = file_load(path, FILE_MOST, &bytes, &length);
+    int error = file_load(path, MAX_FILE, &bytes, &length);
     if (!error)
         error = picture_parse((const uint8_t *)bytes, length, path, image);
     free(bytes);
@@ -142,7 +142,7 @@ int picture_read16(const char *path, uint16_t **data, int *width, int *height) {
     size_t length;
     *data = NULL;
     *width = *height = 0;
-    int error = file_load(path, FILE_MOST, &bytes, &length);
+    int error = file_load(path, MAX_FILE, &bytes, &length);
     if (!error)
         error = picture_parse16((const uint8_t *)bytes, length, path, data, width, height);
     free(bytes);

@@ -53,7 +53,7 @@ extern const uint8_t colormap_table[COLORMAP_COUNT][256][3];
 
 /* RGB of a disparity map: near to far by the colour map, black where unknown. least and most in px.
  * colormap is an enum colormap. out is width*height*3. */
-void colormap_disparity(const int16_t *disparity, int width, int height, double least, double most,
+void colormap_disparity(const int16_t *disparity, int width, int height, double min, double max,
                         enum colormap colormap, uint8_t *out);
 
 #endif

@@ -63,7 +63,7 @@ static void choose_form(struct reading *r) {
     if (depth == 16)
         png_set_swap(r->png);
 #endif
-    r->samples.most = depth == 16 ? 65535 : 255;
+    r->samples.max = depth == 16 ? 65535 : 255;
     r->samples.channels = type & PNG_COLOR_MASK_COLOR ? 3 : 1;
 }
 
@@ -96,7 +96,7 @@ static void read_all(struct reading *r, size_t length) {
 
     size_t row = png_get_rowbytes(r->png, r->info);
     size_t expected = (size_t)width * (size_t)r->samples.channels;
-    if (row != (r->samples.most > 255 ? expected * 2 : expected))
+    if (row != (r->samples.max > 255 ? expected * 2 : expected))
         png_error(r->png, "an unexpected form of pixels");
     r->samples.data = malloc(row * height);
     if (!r->samples.data) {

@@ -51,20 +51,20 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
         return damaged("no blank after the first two letters", why, size);
     long width = header_number(&in);
     long height = header_number(&in);
-    long most = header_number(&in);
-    if (width < 0 || height < 0 || most < 0)
+    long max = header_number(&in);
+    if (width < 0 || height < 0 || max < 0)
         return damaged("the header ends early", why, size);
     int error = picture_check_sides((unsigned long)width, (unsigned long)height, why, size);
     if (error)
         return error;
-    if (most < 1 || most > 65535)
+    if (max < 1 || max > 65535)
         return damaged("the largest value is not 1 to 65535", why, size);
     if (in.at >= in.end || !is_space(*in.at))
         return damaged("no blank after the header", why, size);
     in.at++;
 
     size_t count = (size_t)width * (size_t)height * (size_t)channels;
-    size_t need = most > 255 ? count * 2 : count;
+    size_t need = max > 255 ? count * 2 : count;
     if ((size_t)(in.end - in.at) < need)
         return damaged("the file ends early", why, size);
     uint8_t *data = malloc(need);
@@ -72,13 +72,13 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
         snprintf(why, size, "no memory for a picture of %ldx%ld pixels", width, height);
         return -ENOMEM;
     }
-    if (most > 255) { /* the high byte comes first */
+    if (max > 255) { /* the high byte comes first */
         uint16_t *wide = (uint16_t *)(void *)data;
         for (size_t i = 0; i < count; i++)
             wide[i] = (uint16_t)(in.at[2 * i] << 8 | in.at[2 * i + 1]);
     } else {
         memcpy(data, in.at, need);
     }
-    *samples = (struct samples){data, (int)width, (int)height, channels, (int)most};
+    *samples = (struct samples){data, (int)width, (int)height, channels, (int)max};
     return 0;
 }

@@ -10,14 +10,14 @@
 
 #include <stdio.h>
 
-#define PICTURE_SIDE_MOST 16384
+#define MAX_PICTURE_SIDE 16384
 
 /* A decoded file at its own depth: width*height*channels samples, uint8_t where most <= 255,
  * else uint16_t in the machine's order. most is the value of full white. data is malloc's, the
  * caller frees it. */
 struct samples {
     void *data;
-    int width, height, channels, most;
+    int width, height, channels, max;
 };
 
 /* 0 or -errno; why says the cause of a failure, without a newline. samples->data is NULL on

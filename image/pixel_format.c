@@ -91,11 +91,11 @@ static void nv12_row(const uint8_t *luma, const uint8_t *chroma, int width, int 
         put_yuv(luma[x], chroma[x / 2 * 2], chroma[x / 2 * 2 + 1], channels, out + x * channels);
 }
 
-static void deep_row(const uint8_t *row, int most, int width, int channels, uint8_t *out) {
+static void deep_row(const uint8_t *row, int max, int width, int channels, uint8_t *out) {
     for (int x = 0; x < width; x++) {
         int value = row[2 * x] | row[2 * x + 1] << 8;
-        value = value > most ? most : value;
-        memset(out + x * channels, (value * 255 + most / 2) / most, (size_t)channels);
+        value = value > max ? max : value;
+        memset(out + x * channels, (value * 255 + max / 2) / max, (size_t)channels);
     }
 }
 

@@ -30,8 +30,8 @@ static inline void assert_same(const struct params *a, const struct params *b) {
 /* A random value that the row allows. */
 static inline double random_value(const struct param_info *info) {
     if (info->type == PARAM_TYPE_REAL)
-        return CLAMP(g_test_rand_double_range(info->least, info->most), info->least, info->most);
-    return info->least + g_test_rand_int_range(0, (int)(info->most - info->least) + 1);
+        return CLAMP(g_test_rand_double_range(info->min, info->max), info->min, info->max);
+    return info->min + g_test_rand_int_range(0, (int)(info->max - info->min) + 1);
 }
 
 static inline void random_params(struct params *p) {

@@ -222,9 +222,9 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     params_default(p);
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
-        double value = info->least + (info->most - info->least) * draw(random) / UINT32_MAX;
+        double value = info->min + (info->max - info->min) * draw(random) / UINT32_MAX;
         if (info->type != PARAM_TYPE_REAL)
-            value = info->least + draw(random) % (uint32_t)(info->most - info->least + 1);
+            value = info->min + draw(random) % (uint32_t)(info->max - info->min + 1);
         if (info->when == PARAM_LIVE && draw(random) % 2) {
             int error = param_put(p, info, value);
             assert(!error);

@@ -51,19 +51,19 @@ static inline double dot3(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-enum { PLANES_MOST = 4 };
+enum { MAX_PLANES = 4 };
 
 /* Planes as one eye sees them. */
 struct view_of_planes {
     const struct plane *plane;
     int count;
-    double normal[PLANES_MOST][3], to[PLANES_MOST][3], distance[PLANES_MOST];
+    double normal[MAX_PLANES][3], to[MAX_PLANES][3], distance[MAX_PLANES];
 };
 
 static inline struct view_of_planes view_planes(const struct plane *planes, int count,
                                                 const double at[3]) {
     struct view_of_planes view = {.plane = planes, .count = count};
-    assert(count <= PLANES_MOST);
+    assert(count <= MAX_PLANES);
     for (int i = 0; i < count; i++) {
         const double *u = planes[i].u, *v = planes[i].v;
         for (int k = 0; k < 3; k++) {

@@ -68,7 +68,7 @@ void __wrap_log_at(enum log_level level, const char *object, const char *format,
 
 /* Runs attempt with allocation 1, 2, 3 .. failing. attempt returns 0 or -errno, and says why but
  * where that is left to its caller. */
-static void fail_each(int (*attempt)(void), int least_failures, bool says) {
+static void fail_each(int (*attempt)(void), int min_failures, bool says) {
     int failures = 0;
     for (int n = 1;; n++) {
         __atomic_store_n(&lines, 0, __ATOMIC_RELAXED);
@@ -85,7 +85,7 @@ static void fail_each(int (*attempt)(void), int least_failures, bool says) {
         g_assert_cmpint(__atomic_load_n(&lines, __ATOMIC_RELAXED), ==, says);
         failures++;
     }
-    g_assert_cmpint(failures, >=, least_failures);
+    g_assert_cmpint(failures, >=, min_failures);
 }
 
 static int attempt_backend(void) {

@@ -106,10 +106,10 @@ static void test_too_many(void) {
     struct views v;
     struct source source;
     begin(&v, &source);
-    for (int i = 0; i < COVERAGE_VIEWS_MOST; i++)
+    for (int i = 0; i < MAX_COVERAGE_VIEWS; i++)
         g_assert_cmpint(take(&v, i, 50 + 5 * (i % 64), 50 + 5 * (i / 64)), ==, TAKEN);
     g_assert_cmpint(take(&v, 1000, 60, 300), ==, TOO_MANY);
-    g_assert_cmpint(views_count(&v), ==, COVERAGE_VIEWS_MOST);
+    g_assert_cmpint(views_count(&v), ==, MAX_COVERAGE_VIEWS);
     views_forget(&v, 7);
     g_assert_cmpint(take(&v, 1001, 60, 300), ==, TAKEN);
     views_free(&v);

@@ -16,7 +16,7 @@
 #include <glib.h>
 #include <math.h>
 
-#define VIEWS_MOST 40
+#define MAX_VIEWS 40
 
 const char *__tsan_default_suppressions(void);
 
@@ -33,7 +33,7 @@ const char *__tsan_default_suppressions(void) {
 
 struct set {
     struct board board;
-    struct board_view view[VIEWS_MOST];
+    struct board_view view[MAX_VIEWS];
     int count;
 };
 

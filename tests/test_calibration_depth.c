@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#define near(a, b, most) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, most)
+#define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)
 
 static const struct depth_geometry some = {
     .fx = 500, .fy = 510, .cx = 320, .cy = 240, .baseline = 0.12, .doffs = 7, .metric = 1};

@@ -49,7 +49,7 @@ static int fake_describe(void *context, uint32_t id, struct control *control, in
     int i = find(context, id);
     if (i < 0)
         return i;
-    *control = (struct control){.id = id, .kind = about[i].kind, .most = 255, .step = 1};
+    *control = (struct control){.id = id, .kind = about[i].kind, .max = 255, .step = 1};
     g_strlcpy(control->name, about[i].name, sizeof control->name);
     *inactive = held(context, i);
     return 0;
@@ -107,7 +107,7 @@ static void test_list(void) {
     struct camera camera[2];
     struct controls *controls = open_two(camera);
     camera[1].there[LINE] = 0;
-    struct control list[CONTROLS_MOST];
+    struct control list[MAX_CONTROLS];
     g_assert_cmpint(controls_get(controls, list), ==, COUNT);
     g_assert_cmpint(list[1].id, ==, V4L2_CID_EXPOSURE_ABSOLUTE);
     g_assert_cmpint(list[1].camera[0].value, ==, 100);
@@ -214,22 +214,22 @@ static int brightness_of(struct opened *o, int right) {
     }
 }
 
-static void wait_level(struct opened *o, int right, int least, int most) {
+static void wait_level(struct opened *o, int right, int min, int max) {
     int level;
     do
         level = brightness_of(o, right);
-    while (level < least || level > most);
+    while (level < min || level > max);
 }
 
 static void test_gst(void) {
     struct opened o = open_one("gst:" BALANCED("left") BALANCED("right"));
-    struct control list[CONTROLS_MOST];
+    struct control list[MAX_CONTROLS];
     g_assert_nonnull(o.source->controls);
     int count = controls_get(o.source->controls, list);
     g_assert_cmpint(count, ==, 4);
     g_assert_cmpstr(list[0].name, ==, "Brightness");
     g_assert_cmpint(list[0].camera[0].value, ==, 0);
-    g_assert_cmpint(list[0].least, ==, -1000);
+    g_assert_cmpint(list[0].min, ==, -1000);
     wait_level(&o, 0, 230, 255);
     g_assert_cmpint(controls_set(o.source->controls, 0, list[0].id, -1000), ==, 0);
     wait_level(&o, 0, 0, 40);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { WIDTH = 640, HEIGHT = 480 };
-#define near(a, b, most) g_assert_cmpfloat(fabs((a) - (b)), <=, most)
+#define near(a, b, max) g_assert_cmpfloat(fabs((a) - (b)), <=, max)
 
 static const struct board board = {9, 6, 0.024, 1};
 
@@ -96,7 +96,7 @@ static void test_new(void) {
     g_assert_false(coverage_is_new(&c, &others[0]));
     while (coverage_add(&c, &first) == 0)
         continue;
-    g_assert_cmpint(c.count, ==, COVERAGE_VIEWS_MOST);
+    g_assert_cmpint(c.count, ==, MAX_COVERAGE_VIEWS);
 }
 
 static void expect_missing(const struct coverage *c, const char *words) {

@@ -65,16 +65,16 @@ static void test_row(void) {
             }
         double minimum = INFINITY, energy;
         for (int x = 0; x < W; x++) {
-            double exact_least = INFINITY, belief_least = INFINITY;
+            double min_exact = INFINITY, min_belief = INFINITY;
             for (int d = 0; d < L; d++) {
-                exact_least = fmin(exact_least, from_left[x][d] + cost[x][d] + from_right[x][d]);
-                belief_least = fmin(belief_least, belief[x][d]);
+                min_exact = fmin(min_exact, from_left[x][d] + cost[x][d] + from_right[x][d]);
+                min_belief = fmin(min_belief, belief[x][d]);
             }
-            minimum = fmin(minimum, exact_least);
+            minimum = fmin(minimum, min_exact);
             for (int d = 0; d < L; d++)
                 g_assert_cmpfloat_with_epsilon(
-                    belief[x][d] - belief_least,
-                    from_left[x][d] + cost[x][d] + from_right[x][d] - exact_least, 1e-6);
+                    belief[x][d] - min_belief,
+                    from_left[x][d] + cost[x][d] + from_right[x][d] - min_exact, 1e-6);
         }
         g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
         g_assert_cmpfloat(energy, >=, minimum - 1e-6); /* equal where no label ties */

@@ -64,8 +64,8 @@ struct camera {
     int64_t step_ns;
 };
 
-static double uniform(GRand *rand, double least, double most) {
-    return g_rand_double_range(rand, least, most);
+static double uniform(GRand *rand, double min, double max) {
+    return g_rand_double_range(rand, min, max);
 }
 
 static struct camera random_camera(GRand *rand, double interval_ns) {
@@ -120,9 +120,9 @@ static int largest_matching(const struct shot *left, int lefts, const struct sho
             if (llabs(left[i - 1].true_ns - right[j - 1].true_ns) <= tolerance)
                 *here = MAX(*here, best[(i - 1) * (rights + 1) + j - 1] + 1);
         }
-    int most = best[lefts * (rights + 1) + rights];
+    int max = best[lefts * (rights + 1) + rights];
     g_free(best);
-    return most;
+    return max;
 }
 
 static int64_t shortest_interval(const struct shot *shots, int count) {

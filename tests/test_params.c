@@ -20,9 +20,9 @@ static void test_rows(void) {
         const struct param_info *info = &param_table[i];
         g_test_message("%s", info->name);
         g_assert_true(param_find(info->name) == info);
-        g_assert_cmpfloat(info->least, <, info->most);
-        g_assert_cmpfloat(info->def, >=, info->least);
-        g_assert_cmpfloat(info->def, <=, info->most);
+        g_assert_cmpfloat(info->min, <, info->max);
+        g_assert_cmpfloat(info->def, >=, info->min);
+        g_assert_cmpfloat(info->def, <=, info->max);
         g_assert_cmpfloat(info->step, >, 0);
         g_assert_cmpfloat(param_get(&p, info), ==, info->def);
         g_assert_true(info->help[0] && info->group[0] && info->unit);
@@ -30,12 +30,12 @@ static void test_rows(void) {
         g_assert_cmpint(info->choices != NULL, ==, info->type == PARAM_TYPE_ENUM);
         if (info->type != PARAM_TYPE_REAL)
             g_assert_cmpfloat(info->def, ==, floor(info->def));
-        g_assert_cmpint(param_put(&p, info, info->least - 1), ==, -ERANGE);
-        g_assert_cmpint(param_put(&p, info, nextafter(info->most, INFINITY)), ==, -ERANGE);
+        g_assert_cmpint(param_put(&p, info, info->min - 1), ==, -ERANGE);
+        g_assert_cmpint(param_put(&p, info, nextafter(info->max, INFINITY)), ==, -ERANGE);
         g_assert_cmpint(param_put(&p, info, INFINITY), ==, -ERANGE);
         g_assert_cmpint(param_put(&p, info, NAN), ==, -EINVAL);
         if (info->type != PARAM_TYPE_REAL)
-            g_assert_cmpint(param_put(&p, info, info->least + 0.5), ==, -EINVAL);
+            g_assert_cmpint(param_put(&p, info, info->min + 0.5), ==, -EINVAL);
         g_assert_cmpfloat(param_get(&p, info), ==, info->def);
     }
     g_assert_null(param_find(""));
@@ -76,8 +76,8 @@ static void test_choices(void) {
         g_assert_cmpint((int)param_get(&p, row(cases[i].name)), ==, cases[i].value);
         g_assert_cmpstr(param_print(&p, row(cases[i].name), text, sizeof text), ==, cases[i].text);
     }
-    g_assert_cmpfloat(row("lr_check")->most, ==, LR_CHECK_BP);
-    g_assert_cmpfloat(row("data_cost")->most, ==, DATA_COST_AD_CENSUS);
+    g_assert_cmpfloat(row("lr_check")->max, ==, LR_CHECK_BP);
+    g_assert_cmpfloat(row("data_cost")->max, ==, DATA_COST_AD_CENSUS);
 }
 
 static void print_and_set(const struct param_info *info, double value) {
@@ -97,8 +97,8 @@ static void print_and_set(const struct param_info *info, double value) {
 static void test_round_trip(void) {
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
-        print_and_set(info, info->least);
-        print_and_set(info, info->most);
+        print_and_set(info, info->min);
+        print_and_set(info, info->max);
         print_and_set(info, info->def);
         for (int k = 0; k < 200; k++)
             print_and_set(info, random_value(info));

@@ -280,16 +280,16 @@ static void test_papers_stand_alone(void) {
     }
     for (size_t n = 0; n < G_N_ELEMENTS(papers); n++) {
         g_autofree char *path = g_strdup_printf(PRESETS "/%s.ini", papers[n]);
-        struct params least, most;
+        struct params min, max;
         for (int i = 0; i < param_count; i++) {
-            g_assert_cmpint(param_put(&least, &param_table[i], param_table[i].least), ==, 0);
-            g_assert_cmpint(param_put(&most, &param_table[i], param_table[i].most), ==, 0);
+            g_assert_cmpint(param_put(&min, &param_table[i], param_table[i].min), ==, 0);
+            g_assert_cmpint(param_put(&max, &param_table[i], param_table[i].max), ==, 0);
         }
-        g_assert_cmpint(params_load(&least, path), ==, 0);
-        g_assert_cmpint(params_load(&most, path), ==, 0);
+        g_assert_cmpint(params_load(&min, path), ==, 0);
+        g_assert_cmpint(params_load(&max, path), ==, 0);
         for (int i = 0; i < param_count; i++) {
             const struct param_info *info = &param_table[i];
-            if (!is_idle(&least, info) && param_get(&least, info) != param_get(&most, info))
+            if (!is_idle(&min, info) && param_get(&min, info) != param_get(&max, info))
                 g_error("%s does not say %s", path, info->name);
         }
     }

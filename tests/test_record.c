@@ -125,12 +125,12 @@ static void check_pair(uint32_t fourcc, long number, const struct frame *frame) 
     free_pair(&pair);
 }
 
-static long replay(const char *path, uint32_t fourcc, long most) {
+static long replay(const char *path, uint32_t fourcc, long max) {
     struct opened o = open_one(path);
     g_assert_cmpint(o.source->width, ==, W);
     g_assert_cmpint(o.source->live, ==, 0);
     long count = 0;
-    while (count < most) {
+    while (count < max) {
         struct frame *frame = pool_take(o.pool);
         int status = o.source->read(o.source, frame);
         if (status == 0)
@@ -413,10 +413,10 @@ static int be_killed(const char *path) {
 }
 
 /* Ends with 0, and says on standard output how many pairs are in the file. */
-static int fill_disk(const char *path, rlim_t most) {
+static int fill_disk(const char *path, rlim_t max) {
     struct source source;
     signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, most});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){max, max});
     struct recorder *recorder = start(path, &source, 3);
     struct recorder_status status = {0};
     for (int i = 0; i < 4000 && !status.error; i++) {
@@ -455,13 +455,13 @@ static void test_killed(void) {
 
 /* A full disk ends the recording with as many pairs as it says; without one nothing is left. */
 static void test_full(void) {
-    static const char *const most[] = {"--fill-20k", "--fill-100k", "--fill-400k"};
+    static const char *const max[] = {"--fill-20k", "--fill-100k", "--fill-400k"};
     long before = -1;
-    for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
+    for (size_t i = 0; i < G_N_ELEMENTS(max); i++) {
         char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
         int status;
         struct stderr_of caught = stderr_begin();
-        run_self(path, most[i], &status);
+        run_self(path, max[i], &status);
         char *text = stderr_end(caught);
         g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 255);
         long pairs = WEXITSTATUS(status);

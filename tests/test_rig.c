@@ -12,7 +12,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#define near(a, b, most) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, most)
+#define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)
 
 static char *in_data(const char *name) {
     const char *folder = g_getenv("LIVESTEREO_DATA");
@@ -34,23 +34,23 @@ static int parse(const char *first, const char *second, const struct rig_read_op
     return rig_parse(files, second ? 2 : 1, options, rig);
 }
 
-static void same_rig(const struct rig *a, const struct rig *b, double most) {
+static void same_rig(const struct rig *a, const struct rig *b, double max) {
     for (int v = 0; v < 2; v++) {
         const struct camera *c = &a->camera[v], *d = &b->camera[v];
         g_assert_cmpint(c->width, ==, d->width);
         g_assert_cmpint(c->height, ==, d->height);
         g_assert_cmpint((int)c->distortion, ==, (int)d->distortion);
-        near(c->fx, d->fx, most);
-        near(c->fy, d->fy, most);
-        near(c->cx, d->cx, most);
-        near(c->cy, d->cy, most);
+        near(c->fx, d->fx, max);
+        near(c->fy, d->fy, max);
+        near(c->cx, d->cx, max);
+        near(c->cy, d->cy, max);
         for (int i = 0; i < 8; i++)
-            near(c->k[i], d->k[i], most);
+            near(c->k[i], d->k[i], max);
     }
     for (int i = 0; i < 9; i++)
-        near(a->R[i], b->R[i], most);
+        near(a->R[i], b->R[i], max);
     for (int i = 0; i < 3; i++)
-        near(a->T[i], b->T[i], most);
+        near(a->T[i], b->T[i], max);
     g_assert_cmpint(a->metric, ==, b->metric);
     g_assert_cmpint(a->rectified, ==, b->rectified);
 }

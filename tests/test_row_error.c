@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { W = 640, H = 480 };
-#define near(a, b, most) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, most)
+#define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)
 
 /* A wall and a box before it, seen by two pinholes that look the same way but for the turn (rad)
  * and rise (m) of the right one. */
@@ -55,7 +55,7 @@ static void free_pair(uint8_t *picture[2]) {
 static void test_drift(void) {
     static const double deg = M_PI / 180;
     const struct {
-        double turn[3], rise, median, scatter_least, scatter_most;
+        double turn[3], rise, median, min_scatter, max_scatter;
         const char *advice;
     } cases[] = {
         {{0, 0, 0}, 0, 0, 0, 0.3, NULL},
@@ -71,8 +71,8 @@ static void test_drift(void) {
         const char *advice = row_error_advice(&e);
         g_assert_cmpint(e.matches, >, 400);
         near(fabs(e.median), fabs(cases[i].median), 0.25);
-        g_assert_cmpfloat(e.scatter, >=, cases[i].scatter_least);
-        g_assert_cmpfloat(e.scatter, <=, cases[i].scatter_most);
+        g_assert_cmpfloat(e.scatter, >=, cases[i].min_scatter);
+        g_assert_cmpfloat(e.scatter, <=, cases[i].max_scatter);
         g_assert_true(!advice == !cases[i].advice);
         if (advice && !strstr(advice, cases[i].advice))
             g_error("\"%s\" instead of \"%s\"", advice, cases[i].advice);

@@ -93,15 +93,15 @@ static void test_synth_mask(void) {
 
 static void test_synth_range(void) {
     static const struct {
-        int width, height, least, range;
+        int width, height, min, range;
     } cases[] = {
         {640, 480, 0, 64}, {320, 240, -16, 16}, {64, 48, 5, 2},       {200, 100, 100, 512},
         {2, 2, 0, 2},      {3, 2, 0, 64},       {800, 60, -400, 300}, {128, 128, 0, 128},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        int w = cases[i].width, h = cases[i].height, least = cases[i].least, range = cases[i].range;
-        char *spec = g_strdup_printf("synth:width=%d,height=%d,min_disparity=%d,range=%d", w, h,
-                                     least, range);
+        int w = cases[i].width, h = cases[i].height, min = cases[i].min, range = cases[i].range;
+        char *spec =
+            g_strdup_printf("synth:width=%d,height=%d,min_disparity=%d,range=%d", w, h, min, range);
         struct opened o = open_one(spec);
         int low = INT_MAX, high = INT_MIN;
         for (int n = 0; n < 400; n += 57) {
@@ -113,8 +113,8 @@ static void test_synth_range(void) {
             }
             frame_drop(&f);
         }
-        g_assert_cmpint(low, >=, least * 16);
-        g_assert_cmpint(high, <=, (least + range - 1) * 16);
+        g_assert_cmpint(low, >=, min * 16);
+        g_assert_cmpint(high, <=, (min + range - 1) * 16);
         if (w >= 100 && range <= w) /* and the range is used, not only kept to */
             g_assert_cmpint(high - low, >, (range - 1) * 16 / 2);
         opened_close(&o);

@@ -20,9 +20,9 @@ static void start_solver(struct guide *g) {
     int count = views_count(&g->calibrate->views);
     if (g->solver)
         return;
-    if (count < BOARD_VIEWS_LEAST) {
+    if (count < MIN_BOARD_VIEWS) {
         screen_notify(&g->screen, "%d views; at least %d are needed, %d are good", count,
-                      BOARD_VIEWS_LEAST, COVERAGE_VIEWS_WANTED);
+                      MIN_BOARD_VIEWS, COVERAGE_VIEWS_WANTED);
         return;
     }
     g->solving =
@@ -67,7 +67,7 @@ void guide_forget(struct guide *g, int number) {
 static void notify_too_many(struct guide *g) {
     screen_notify(&g->screen,
                   "%d views are the most; ENTER solves them, BACKSPACE forgets the last one",
-                  COVERAGE_VIEWS_MOST);
+                  MAX_COVERAGE_VIEWS);
 }
 
 static void take_by_hand(struct guide *g) {
@@ -147,7 +147,7 @@ static void describe_verdict(const struct guide *g, char *text, size_t size) {
                                 : "board found; SPACE takes it");
         break;
     case TOO_MANY:
-        g_snprintf(text, size, "%d views are enough", COVERAGE_VIEWS_MOST);
+        g_snprintf(text, size, "%d views are enough", MAX_COVERAGE_VIEWS);
         break;
     default:
         g_snprintf(text, size, "taken");

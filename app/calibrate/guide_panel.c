@@ -59,7 +59,7 @@ static void draw_board(const struct guide *g, const struct transform *t, int sid
     const struct board *b = &g->calibrate->views.board;
     const float *xy = g->shown.xy[side];
     struct ui *ui = g->screen.ui;
-    float row[2 * BOARD_SIDE_MOST], first[2];
+    float row[2 * MAX_BOARD_SIDE], first[2];
     to_window(t, side, xy, first);
     ui_outline(ui, (double)first[0] - 7, (double)first[1] - 7, 14, 14, color);
     for (int j = 0; j < b->rows; j++) {

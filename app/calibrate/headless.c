@@ -74,7 +74,7 @@ static void warn_left_out(const struct views *views, const struct left_out *left
         log_warning("calibrate",
                     "%d pairs with the board are left out, for %d views are the most; name fewer "
                     "pictures to choose which ones count",
-                    left_out->too_many, COVERAGE_VIEWS_MOST);
+                    left_out->too_many, MAX_COVERAGE_VIEWS);
 }
 
 /* Nothing interrupts the solver. The first signal ends the taking of a camera's views. */

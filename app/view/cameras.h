@@ -15,7 +15,7 @@
 struct cameras {                 /* zero to begin with */
     struct source_status status; /* stays zero where the source has none */
     int64_t status_ns;           /* when it was read */
-    struct control control[CONTROLS_MOST];
+    struct control control[MAX_CONTROLS];
     int control_count;
     int64_t controls_ns; /* when they were read */
     bool separate;       /* left and right have sliders of their own */

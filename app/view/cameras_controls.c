@@ -67,8 +67,8 @@ static void draw_number(struct ui *ui, const struct row *row, int *value) {
                                     .label = row->label,
                                     .help = row->help,
                                     .def = control->def,
-                                    .min = control->least,
-                                    .max = control->most,
+                                    .min = control->min,
+                                    .max = control->max,
                                     .step = control->step,
                                     .integer = true,
                                     .read_only = row->read_only};

@@ -53,8 +53,8 @@ static double draw_slider(const struct row *row, struct ui *ui, int width, doubl
                                     .label = row->label,
                                     .help = row->help,
                                     .def = info->def,
-                                    .min = info->least,
-                                    .max = limited ? fmin(info->most, width - 1) : info->most,
+                                    .min = info->min,
+                                    .max = limited ? fmin(info->max, width - 1) : info->max,
                                     .step = info->step,
                                     .integer = info->type == PARAM_TYPE_INT};
     ui_slider(ui, &slider, &value);

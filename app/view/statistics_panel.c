@@ -11,7 +11,7 @@
 static const unsigned stage_colors[TIME_COUNT] = {
     [TIME_UPLOAD] = 0x808080,   [TIME_RECTIFY] = 0x4e79a7,   [TIME_SMOOTH] = 0xa0cbe8,
     [TIME_COST] = 0xf28e2b,     [TIME_AGGREGATE] = 0xffbe7d, [TIME_BP] = 0xe15759,
-    [TIME_PICK] = 0x59a14f,     [TIME_CHECK] = 0x8cd17d,     [TIME_REFINE] = 0xb07aa1,
+    [TIME_WTA] = 0x59a14f,      [TIME_CHECK] = 0x8cd17d,     [TIME_REFINE] = 0xb07aa1,
     [TIME_DOWNLOAD] = 0xc0c0c0,
 };
 

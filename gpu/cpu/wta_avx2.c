@@ -1,5 +1,6 @@
 /*
- * Twin of pick: plain C with the labels in the inner loops, which the compiler turns into AVX2.
+ * Winner-takes-all, optimised: plain C with the labels in the inner loops, which the compiler turns
+ * into AVX2.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"

@@ -1,9 +1,9 @@
 /*
- * Belief propagation tuned for CUDA: one half-step a pass (9 bytes a sending pixel and label), and
- * two half-steps a pass, in which the pixels of one colour work out what their neighbours send them
- * instead of reading it: those messages never touch memory, and a pair moves 5 bytes a pixel and
- * label. The first pass of a level reads the messages of its parents where they are, and the last
- * of the finest level picks the labels.
+ * Belief propagation optimised for CUDA: one half-step a pass (9 bytes a sending pixel and label),
+ * and two half-steps a pass, in which the pixels of one colour work out what their neighbours send
+ * them instead of reading it: those messages never touch memory, and a pair moves 5 bytes a pixel
+ * and label. The first pass of a level reads the messages of its parents where they are, and the
+ * last of the finest level picks the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"

@@ -1,5 +1,5 @@
 /*
- * Device functions of the tuned belief propagation: a group of padded / 16 threads of one warp
+ * Device functions of the optimised belief propagation: a group of padded / 16 threads of one warp
  * holds one message, 16 labels a thread (gpu/cuda/packed_u16x2.h), so that loads and stores are 16
  * bytes wide.
  * SPDX-License-Identifier: MIT

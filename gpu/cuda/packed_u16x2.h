@@ -1,7 +1,7 @@
 /*
- * The arithmetic of the tuned message kernel: 16 labels of one message as eight registers of two
- * unsigned 16-bit lanes; register i holds labels i and i + 8. Plain functions of such values, so
- * that a test on the CPU runs the code that the GPU runs. Sums stay below 65536, so 32-bit adds
+ * The arithmetic of the optimised message kernel: 16 labels of one message as eight registers of
+ * two unsigned 16-bit lanes; register i holds labels i and i + 8. Plain functions of such values,
+ * so that a test on the CPU runs the code that the GPU runs. Sums stay below 65536, so 32-bit adds
  * never carry between lanes.
  *
  * The two sweeps of the min-convolution run inside blocks of eight labels, and blocks hand on one

@@ -39,7 +39,7 @@ __device__ __forceinline__ int thread_number(void) {
 }
 
 /* A data cost and four messages; those that come straight from a neighbour's sums (receive) reach
- * COST_MOST + 3 * 255. So a lane has room for a belief above the number of a thread's label. */
+ * MAX_COST + 3 * 255. So a lane has room for a belief above the number of a thread's label. */
 enum { MAX_BELIEF = MAX_COST + 4 * (MAX_COST + 3 * 255), BELIEF_ROOM = 4095 };
 static_assert(MAX_BELIEF + 255 <= BELIEF_ROOM, "a belief fits into twelve bits");
 

@@ -1,6 +1,6 @@
 /*
  * Stages of the data cost: match, Gaussian and cross-shaped smoothing, pyramid. All cost volumes
- * are in the grid's checkerboard order; the finest one is 8 bits and at most COST_MOST, coarser
+ * are in the grid's checkerboard order; the finest one is 8 bits and at most MAX_COST, coarser
  * ones are 16 bits and saturate at COST_SATURATION. Padding labels hold 0 and are never read as
  * labels.
  * SPDX-License-Identifier: MIT
@@ -174,7 +174,7 @@ struct cross_args {
     struct grid grid;
     const struct arms *arms;  /* width*height */
     const uint8_t *source;    /* x pass */
-    uint16_t *between;        /* at most (2*63 + 1) * COST_MOST */
+    uint16_t *between;        /* at most (2*63 + 1) * MAX_COST */
     uint8_t *out;             /* y pass */
     int longest_x, longest_y; /* no arm is longer */
 };

@@ -53,7 +53,7 @@ static void print_mean(const struct image *image) {
 }
 
 static void lock_controls(struct controls *controls) {
-    struct control list[CONTROLS_MOST];
+    struct control list[MAX_CONTROLS];
     if (!controls)
         return;
     int error = controls_lock(controls, 1), count = controls_get(controls, list);

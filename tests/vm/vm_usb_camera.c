@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #define PAYLOAD 16384 /* bytes of a bulk transfer, its header included */
-#define FRAMES_MOST 512
-#define URBS_MOST 64
+#define MAX_FRAMES 512
+#define MAX_URBS 64
 #define STALL_US 2000000
 #define HIGH_SPEED 3
 
@@ -40,7 +40,7 @@ struct camera {
     int socket, port, width, height;
     const char *name;
     uint8_t *clip;
-    size_t start[FRAMES_MOST + 1];
+    size_t start[MAX_FRAMES + 1];
     int frames, raw;
     long offset_us, ppm;
     uint8_t config[512];
@@ -54,7 +54,7 @@ struct camera {
     uint8_t toggle, flags;
     struct {
         uint32_t number, length;
-    } urb[URBS_MOST];
+    } urb[MAX_URBS];
     int urbs;
 };
 
@@ -374,7 +374,7 @@ static int request(struct camera *c) {
     if (!in && length && (length > sizeof data || receive_all(c, data, length)))
         return -1;
     if (endpoint != 0) {
-        if (c->urbs == URBS_MOST)
+        if (c->urbs == MAX_URBS)
             return reply(c, USBIP_SUBMITTED, number, -EPIPE, NULL, 0, 0);
         c->urb[c->urbs].number = number;
         c->urb[c->urbs++].length = length;
@@ -429,7 +429,7 @@ static int load(struct camera *c, const char *path) {
     c->clip = malloc(64 << 20);
     size_t length = c->clip ? fread(c->clip, 1, 64 << 20, file) : 0;
     fclose(file);
-    for (size_t i = 0; i + 2 < length && c->frames < FRAMES_MOST; i++)
+    for (size_t i = 0; i + 2 < length && c->frames < MAX_FRAMES; i++)
         if (c->clip[i] == 0xff && c->clip[i + 1] == 0xd8 && c->clip[i + 2] == 0xff)
             c->start[c->frames++] = i;
     c->start[c->frames] = length;
