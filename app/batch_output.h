@@ -9,17 +9,33 @@
 #include "calibration/depth.h"
 #include "capture/source.h"
 
+#include <stdbool.h>
+
 enum { SAVE_DISP16 = 1, SAVE_PFM = 2, SAVE_COLOR = 4, SAVE_DEPTH16 = 8, SAVE_PLY = 16 };
 
 /* "disp16,pfm,depth16,ply,color" to the sum of the flags, or -EINVAL after a log line. */
 int save_kinds_parse(const char *text);
 
+/* What is to be written of a source. */
+struct batch_task {
+    const char *folder;
+    int kinds;
+    struct source *source;
+    const struct depth_geometry *geometry; /* for depth16 and ply */
+    int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
+    bool resume;                           /* pairs that have a row already are left out */
+    const char *settings;                  /* text of all that the results depend on */
+};
+
 struct batch_output;
 
 /* Makes the folder (and those above it) and begins its frames.csv, which gets that name when it
- * is whole. NULL after a log line. geometry is for depth16 and ply. */
-struct batch_output *batch_output_open(const char *folder, int kinds, struct source *source,
-                                       const struct depth_geometry *geometry);
+ * is whole; nobody else can write it meanwhile. Notes a checksum of the settings in .frames.sha256,
+ * which has to be the same where results of an earlier run are kept. NULL after a log line. */
+struct batch_output *batch_output_open(const struct batch_task *task);
+
+/* Whether this pair is to be computed. Any thread. */
+bool batch_output_wants(const struct batch_output *output, long index);
 
 /* Writes the files of one frame and its row, after the rows of the damaged pairs before it. 0, or
  * -errno after a log line. */
@@ -28,7 +44,7 @@ int batch_output_write(struct batch_output *output, const struct frame *frame);
 enum batch_end {
     BATCH_ENDED,  /* the source came to its end: what was not written was damaged */
     BATCH_LEFT,   /* interrupted, or the source failed on the way */
-    BATCH_FAILED, /* something could not be written: frames.csv is removed */
+    BATCH_FAILED, /* something could not be written: no frames.csv, its rows are kept for resume */
 };
 
 /* Finishes frames.csv. 0 or -errno, logged. Clears the pointer. */

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/batch_output.h"
+#include "app/batch_rows.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live/live.h"
@@ -20,8 +21,9 @@ struct batch {
     struct source_options source;
     struct rig_options rig;
     struct camera_options camera;
-    char *folder, *save;
-    int kinds;
+    char *folder, *save, *part_text, *merge;
+    gboolean resume;
+    int kinds, part, parts;
     long written, damaged;
 };
 
@@ -95,6 +97,39 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
     return code;
 }
 
+static void add_word(GString *text, const char *key, const char *word) {
+    if (word)
+        g_string_append_printf(text, "%s=%s\n", key, word);
+}
+
+/* All that the results of an input depend on, as text; not which threads or processor computed
+ * them. g_free. */
+static char *describe_settings(const struct batch *batch, const struct source *source) {
+    const struct rig_options *rig = &batch->rig;
+    GString *text = g_string_new("# what the results here were computed of, and how\n[batch]\n");
+    add_word(text, "input", source->name);
+    for (char **file = rig->files; file && *file; file++)
+        add_word(text, "calib", *file);
+    add_word(text, "unit", rig->unit);
+    add_word(text, "roi", rig->roi);
+    add_word(text, "flip", batch->camera.flip);
+    add_word(text, "rotate180", batch->camera.rotate180);
+    g_string_append_printf(text, "save=%d\nswap=%d\nrectified=%d\nscale=%.9g\nalpha=%.9g\n",
+                           batch->kinds, batch->source.swap, rig->rectified, rig->scale,
+                           rig->alpha);
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        char value[64];
+        if (strcmp(info->name, "threads") != 0 && strcmp(info->name, "backend") != 0)
+            add_word(text, info->name, param_print(&batch->params, info, value, sizeof(value)));
+    }
+    return g_string_free(text, FALSE);
+}
+
+static bool wants(void *context, long index) {
+    return batch_output_wants(context, index);
+}
+
 static enum batch_end how_it_ended(int code) {
     if (code == EXIT_RUN_FAILED)
         return BATCH_FAILED;
@@ -114,10 +149,13 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         rig_use_close(&rig);
         return code;
     }
-    struct batch_output *output = batch_output_open(folder, batch->kinds, source, &rig.geometry);
+    g_autofree char *settings = describe_settings(batch, source);
+    const struct batch_task task = {folder,      batch->kinds, source,        &rig.geometry,
+                                    batch->part, batch->parts, batch->resume, settings};
+    struct batch_output *output = batch_output_open(&task);
     code = EXIT_RUN_FAILED;
     if (output) {
-        struct live_options options = {.policy = QUEUE_WAIT};
+        struct live_options options = {.policy = QUEUE_WAIT, .wants = wants, .context = output};
         int error;
         struct live *live = live_open(source, stereo, &batch->params, &options, &error);
         if (live)
@@ -172,7 +210,29 @@ static int run_all(struct batch *batch, int count, char **words) {
     return worst;
 }
 
+/* K/N. GO_ON or EXIT_USAGE. */
+static int parse_part(struct batch *batch) {
+    char rest;
+    batch->part = batch->parts = 1;
+    if (!batch->part_text ||
+        (sscanf(batch->part_text, "%6d/%6d%c", &batch->part, &batch->parts, &rest) == 2 &&
+         batch->part >= 1 && batch->part <= batch->parts))
+        return GO_ON;
+    log_error("--part", "\"%s\" is no part; write the second of eight as 2/8", batch->part_text);
+    return EXIT_USAGE;
+}
+
+static int merge(const struct batch *batch, int count) {
+    if (count > 0 || batch->folder || batch->resume || batch->part_text) {
+        log_error("--merge", "stands alone: livestereo batch --merge DIR");
+        return EXIT_USAGE;
+    }
+    return batch_rows_merge(batch->merge) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
+}
+
 static int check_and_run(struct batch *batch, int count, char **words) {
+    if (batch->merge)
+        return merge(batch, count);
     if (count == 0)
         log_error("batch", "no INPUT; see livestereo batch --help");
     else if (!batch->folder)
@@ -180,7 +240,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     if (count == 0 || !batch->folder)
         return EXIT_USAGE;
     batch->kinds = save_kinds_parse(batch->save ? batch->save : "disp16");
-    if (batch->kinds < 0)
+    if (batch->kinds < 0 || parse_part(batch) != GO_ON)
         return EXIT_USAGE;
     quit_catch();
     int code = run_all(batch, count, words);
@@ -191,7 +251,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
-enum { BATCH_ENTRIES = 3 + RIG_ENTRIES };
+enum { BATCH_ENTRIES = 6 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
     struct batch batch = {0};
@@ -200,6 +260,12 @@ int cmd_batch(int argc, char **argv) {
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
          "What to write: disp16 (the default), pfm, depth16, ply, color", "KIND,..."},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
+        {"resume", 0, 0, G_OPTION_ARG_NONE, &batch.resume,
+         "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
+        {"part", 0, 0, G_OPTION_ARG_STRING, &batch.part_text,
+         "Compute every N-th pair from the K-th on, for N machines", "K/N"},
+        {"merge", 0, 0, G_OPTION_ARG_FILENAME, &batch.merge,
+         "Join the parts' frames-K-of-N.csv in DIR to frames.csv, and do nothing else", "DIR"},
         RIG_OPTION_ENTRIES(&batch.rig),
         [BATCH_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
@@ -223,7 +289,8 @@ int cmd_batch(int argc, char **argv) {
         "  livestereo batch recording/ -o out/\n"
         "  livestereo batch drive.mkv -o out/ --rotate180 R\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
-        "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n\n"
+        "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n"
+        "  livestereo batch recording/ -o out/ --part 2/8\n\n"
         "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
         "4 the calibration cannot be used, 5 no usable GPU, 6 some pairs failed, 130 interrupted.",
         entries, &batch.common, &batch.params);
@@ -233,6 +300,8 @@ int cmd_batch(int argc, char **argv) {
         code = check_and_run(&batch, argc - 1, argv + 1);
     g_free(batch.folder);
     g_free(batch.save);
+    g_free(batch.part_text);
+    g_free(batch.merge);
     camera_options_free(&batch.camera);
     rig_options_free(&batch.rig);
     options_free(&batch.common);

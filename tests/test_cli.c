@@ -238,7 +238,7 @@ static void test_batch(void *fixture, const void *data) {
     g_autofree char *out =
         expect_success("batch %s/in -o %s/a/out --save disp16,pfm,color " SMALL, folder, folder);
     g_assert_nonnull(strstr(out, "5 pairs written"));
-    g_assert_cmpint(count_files("a/out"), ==, 16);
+    g_assert_cmpint(count_files("a/out"), ==, 17);
     g_assert_true(exists("a/out/001_disp16.png") && exists("a/out/005.pfm") &&
                   exists("a/out/003_color.png"));
     g_auto(GStrv) lines = read_lines("a/out/frames.csv");
@@ -256,8 +256,8 @@ static void test_batch(void *fixture, const void *data) {
         folder, folder, folder, folder);
     g_assert_nonnull(strstr(several, "12 pairs written"));
     g_assert_cmpint(count_files("b"), ==, 3);
-    g_assert_cmpint(count_files("b/in"), ==, 6);
-    g_assert_cmpint(count_files("b/in-2"), ==, 3);
+    g_assert_cmpint(count_files("b/in"), ==, 7);
+    g_assert_cmpint(count_files("b/in-2"), ==, 4);
 }
 
 static void test_ranges(void *fixture, const void *data) {

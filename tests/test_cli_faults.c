@@ -11,30 +11,6 @@
 
 #define SYNTH "synth:width=48,height=32,range=8"
 
-/* Runs a line of the shell in which $B is the program and $D the test's folder. */
-static struct outcome shell(const char *line) {
-    const char *argv[] = {"bash", "-c", line, NULL};
-    g_auto(GStrv) env = g_get_environ();
-    env = g_environ_setenv(env, "B", binary(), TRUE);
-    env = g_environ_setenv(env, "D", folder, TRUE);
-    struct outcome o = {0};
-    int status;
-    GError *error = NULL;
-    g_spawn_sync(NULL, (char **)(gpointer)argv, env, G_SPAWN_SEARCH_PATH, NULL, NULL, &o.out,
-                 &o.err, &status, &error);
-    g_assert_no_error(error);
-    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return o;
-}
-
-static void expect_shell(int code, const char *out, const char *err, const char *line) {
-    struct outcome o = shell(line);
-    if (o.code != code || !strstr(o.out, out) || !strstr(o.err, err))
-        g_error("%s\nexit code %d (expected %d), expected '%s' and '%s', got:\n%s%s", line, o.code,
-                code, out, err, o.out, o.err);
-    outcome_free(&o);
-}
-
 /* A reader of --out that goes away is a receiver that fails: the run goes on and reports. */
 static void test_reader_gone(void *fixture, const void *data) {
     (void)fixture;

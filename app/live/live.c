@@ -83,15 +83,35 @@ static void wait_until_due(struct live *live) {
     pthread_mutex_unlock(&live->lock);
 }
 
+/* Before a read: goes to the next pair that is wanted, where each pair has files of its own. False
+ * where there is none. Other sources read all pairs, and those not wanted are dropped. */
+static bool go_to_wanted(struct live *live, long next) {
+    struct source *source = live->source;
+    if (!live->options.wants || !source->files)
+        return true;
+    long index = next;
+    while (index < source->count && !live->options.wants(live->options.context, index))
+        index++;
+    return index < source->count && (index == next || source->seek(source, index) == 0);
+}
+
+static bool is_wanted(const struct live *live, const struct frame *frame) {
+    return !live->options.wants || live->options.wants(live->options.context, frame->index);
+}
+
 /* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was
  * damaged. */
-static int read_pair(struct live *live, struct frame *frame) {
+static int read_pair(struct live *live, struct frame *frame, long *next) {
     long in_a_row = 0;
     int status = -EBADMSG;
     if (!live->options.player)
         wait_until_due(live);
-    while (!atomic_load(&live->stop)) {
+    while (!atomic_load(&live->stop) && go_to_wanted(live, *next)) {
         status = live->source->read(live->source, frame);
+        if (status == 0 || status == -EBADMSG)
+            *next = frame->index + 1;
+        if (status == 0 && !is_wanted(live, frame))
+            continue;
         if (status == -EAGAIN) /* a silent camera; it may come back */
             continue;
         if (status != -EBADMSG)
@@ -117,9 +137,8 @@ static int read_for_player(struct live *live, struct frame *frame, long *next, l
         if (single || *next != before)
             *since_seek = 0;
         if (status == 0)
-            status = read_pair(live, frame);
+            status = read_pair(live, frame, next);
         if (status == 0) {
-            *next = frame->index + 1;
             ++*since_seek;
             if (player_wants(live, frame, single))
                 return 0;
@@ -137,7 +156,7 @@ static void *capture_thread(void *context) {
     for (long n = 0; limit == 0 || n < limit; n++) {
         struct frame *frame = pool_take(live->pool);
         int status = live->options.player ? read_for_player(live, frame, &next, &since_seek)
-                                          : read_pair(live, frame);
+                                          : read_pair(live, frame, &next);
         if (status < 0)
             end_with(live, status, 0);
         if (status != 0 || atomic_load(&live->stop)) {

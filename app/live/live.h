@@ -23,6 +23,9 @@ struct live_options {
     bool player; /* the functions under "a player's" below may be used */
     double rate; /* pairs a second that a player reads; 0 as fast as they are taken. Others read
                   * at the source's pace */
+    /* Which pairs are read, by their number; NULL all. Not for a player. Called by the capture
+     * thread. */
+    bool (*wants)(void *context, long index);
     /* Called by the threads when there is something new: a frame, an answer, the end. Must not
      * wait. */
     void (*notify)(void *context);
