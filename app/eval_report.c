@@ -133,6 +133,9 @@ void eval_print_json(const struct eval_result *result) {
     }
     print_json_number("d1", result->rates[MASK_ALL].d1, ", ");
     print_json_number("density", result->density, ", ");
-    print_json_number("energy", result->energy, ", ");
+    if (isfinite(result->energy)) /* whole energies whole */
+        printf("\"energy\": %.9g, ", result->energy);
+    else
+        printf("\"energy\": null, ");
     print_json_number("ms", result->ms, "}\n");
 }

@@ -55,6 +55,8 @@ static int make_params(const struct common_options *options, struct params *para
         if (why[0])
             log_warning("--set", "%s", why);
     }
+    if (options->smoothness && params_load_table(params, options->smoothness) != 0)
+        return EXIT_USAGE;
     return GO_ON;
 }
 
@@ -70,6 +72,8 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "auto|fast|balanced|best"},
         {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
+        {"smoothness", 0, 0, G_OPTION_ARG_FILENAME, &options->smoothness,
+         "smoothness=table, with a file's numbers for labels 0, 1, 2... apart, one a line", "FILE"},
         {"dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
          "Print the parameters in effect as a config file and exit", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL},
@@ -150,6 +154,7 @@ void options_free(struct common_options *options) {
     g_free(options->preset);
     g_free(options->config);
     g_free(options->quality);
+    g_free(options->smoothness);
     g_strfreev(options->set);
 }
 
@@ -181,7 +186,10 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
         *code = EXIT_SOURCE;
         return NULL;
     }
-    int error = check_labels(params, name, computed->width);
+    const char *conflict = params_conflict(params);
+    if (conflict)
+        log_error(name, "%s", conflict);
+    int error = conflict ? EXIT_USAGE : check_labels(params, name, computed->width);
     if (error != GO_ON) {
         *code = error;
         return NULL;

@@ -94,7 +94,29 @@ int params_equal(const struct params *a, const struct params *b) {
     for (int i = 0; i < param_count; i++)
         if (param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
             return 0;
+    if (a->table.count != b->table.count)
+        return 0;
+    for (int i = 0; i < a->table.count; i++)
+        if (a->table.value[i] != b->table.value[i])
+            return 0;
     return 1;
+}
+
+const char *params_conflict(const struct params *p) {
+    bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
+    bool sums = p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
+    bool linear = p->smoothness == SMOOTHNESS_LINEAR;
+    if (checkerboard && !linear)
+        return "smoothness=quadratic and table need bp_schedule=rows_columns or tiles";
+    if (checkerboard && sums)
+        return "data_cost=bt_sum and bt_sum_squared need bp_schedule=rows_columns or tiles";
+    if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)
+        return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
+    if (p->icm_sweeps > 0 && (sums || !linear))
+        return "icm_sweeps above 0 needs smoothness=linear and a data_cost other than bt_sum";
+    if (p->smoothness == SMOOTHNESS_TABLE && p->table.count == 0)
+        return "smoothness=table needs a table; give --smoothness FILE";
+    return NULL;
 }
 
 const struct param_info *param_find(const char *name) {

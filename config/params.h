@@ -17,12 +17,30 @@ enum {
     MATCHING_INPUT_RESIDUAL_MEAN,
     MATCHING_INPUT_RESIDUAL_GAUSS
 };
-enum { DATA_COST_AD, DATA_COST_BT, DATA_COST_SSD, DATA_COST_CENSUS, DATA_COST_AD_CENSUS };
+enum {
+    DATA_COST_AD,
+    DATA_COST_BT,
+    DATA_COST_SSD,
+    DATA_COST_CENSUS,
+    DATA_COST_AD_CENSUS,
+    DATA_COST_BT_SUM,
+    DATA_COST_BT_SUM_SQUARED
+};
 enum { OUTSIDE_MATCH_COST, OUTSIDE_MATCH_BORDER };
 enum { CURVE_TRUNCATED, CURVE_EXPONENTIAL };
 enum { COST_SMOOTHING_OFF, COST_SMOOTHING_GAUSSIAN, COST_SMOOTHING_CROSS };
 enum { SUBPIXEL_OFF, SUBPIXEL_PARABOLA, SUBPIXEL_EQUIANGULAR };
+enum { BP_SCHEDULE_CHECKERBOARD, BP_SCHEDULE_ROWS_COLUMNS, BP_SCHEDULE_TILES };
+enum { SMOOTHNESS_LINEAR, SMOOTHNESS_QUADRATIC, SMOOTHNESS_TABLE };
+enum { EDGE_DIFFERENCE_LARGEST, EDGE_DIFFERENCE_ROOT_MEAN_SQUARE };
 enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
+
+/* The smoothness of labels 0, 1, 2... apart, of smoothness=table; beyond the last one it stays. */
+enum { SMOOTHNESS_VALUES = 512 };
+struct smoothness_table {
+    int count;                       /* 0: none was given */
+    double value[SMOOTHNESS_VALUES]; /* the first is 0, none is below the one before */
+};
 
 struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 #define PARAM_INT(name, def, min, max, step, when, unit, group, help) int name;
@@ -34,6 +52,7 @@ struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 #undef PARAM_REAL
 #undef PARAM_BOOL
 #undef PARAM_ENUM
+    struct smoothness_table table; /* no row: a file's, see params_file.h */
 };
 
 enum param_type { PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_BOOL, PARAM_TYPE_ENUM };
@@ -56,6 +75,9 @@ void params_default(struct params *p);
 
 /* Whether all parameters have the same values. */
 int params_equal(const struct params *a, const struct params *b);
+
+/* What of the parameters cannot go together, a line for people; NULL: nothing. */
+const char *params_conflict(const struct params *p);
 
 /* NULL when there is no such name. */
 const struct param_info *param_find(const char *name);

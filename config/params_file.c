@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -164,6 +165,60 @@ static int parse(struct params *p, const char *text, size_t length, const char *
     if (rc == 0)
         *p = read;
     g_key_file_free(file);
+    return rc;
+}
+
+/* The number that is all of a line, or NAN. */
+static double number_of(const char *line) {
+    char *end;
+    double value = g_ascii_strtod(line, &end);
+    return end == line || *end || !isfinite(value) ? NAN : value;
+}
+
+static int read_table(struct smoothness_table *table, char **lines, const char *path) {
+    double before = 0;
+    for (; lines[table->count] && *g_strstrip(lines[table->count]); table->count++) {
+        double value = number_of(lines[table->count]);
+        const char *wrong = isnan(value)                        ? "not a number"
+                            : table->count == SMOOTHNESS_VALUES ? "one number too many"
+                            : table->count == 0 && value != 0   ? "equal labels cost 0"
+                            : value < before                    ? "below the number before"
+                                                                : NULL;
+        if (wrong) {
+            log_error(path, "line %d, \"%.32s\": %s", table->count + 1, lines[table->count], wrong);
+            return -EINVAL;
+        }
+        table->value[table->count] = before = value;
+    }
+    for (char **rest = lines + table->count; *rest; rest++)
+        if (*g_strstrip(*rest)) {
+            log_error(path, "line %d is empty, but not the last", table->count + 1);
+            return -EINVAL;
+        }
+    if (table->count < 2 || before <= 0) {
+        log_error(path, "no table of smoothness: two numbers or more, one a line, 0 first");
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int params_load_table(struct params *p, const char *path) {
+    struct smoothness_table table = {0};
+    char *text;
+    size_t length;
+    int rc = file_load(path, MAX_BYTES, &text, &length);
+    if (rc != 0)
+        return rc;
+    char **lines = g_strsplit(text, "\n", -1);
+    rc = strlen(text) == length ? read_table(&table, lines, path) : -EINVAL;
+    if (strlen(text) != length)
+        log_error(path, "holds binary data; not a table of smoothness");
+    if (rc == 0) {
+        p->table = table;
+        p->smoothness = SMOOTHNESS_TABLE;
+    }
+    g_strfreev(lines);
+    free(text);
     return rc;
 }
 

@@ -51,6 +51,10 @@ char *params_user_path(void);
 /* Reads them over *p. 0 also where there are none. */
 int params_load_user(struct params *p);
 
+/* Reads the numbers of smoothness=table into p->table, one a line from 0 labels apart on, and sets
+ * smoothness: the first is 0, none is below the one before. 0 or -errno after a line of log. */
+int params_load_table(struct params *p, const char *path);
+
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,
  * help. */
 void params_help(FILE *out);

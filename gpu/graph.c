@@ -138,8 +138,9 @@ static struct buffer *find_buffer(const struct graph *g, const void *pointer) {
 
 void graph_keep(struct graph *g, const void *buffer) {
     struct buffer *b = find_buffer(g, buffer);
-    assert(b && b->lifetime == LIFETIME_FRAME);
-    b->lifetime = LIFETIME_KEPT;
+    assert(b);
+    if (b->lifetime == LIFETIME_FRAME)
+        b->lifetime = LIFETIME_KEPT;
 }
 
 void graph_group(struct graph *g, int group) {

@@ -77,7 +77,7 @@ void graph_clear(struct graph *g);
 void *graph_buffer(struct graph *g, size_t bytes);
 
 /* The buffer keeps its contents until the next frame writes to it, for questions about the last
- * frame. */
+ * frame; one that is uploaded or downloaded keeps them in the frame's slot anyway. */
 void graph_keep(struct graph *g, const void *buffer);
 
 /* Memory of the caller's that passes read and write: their order follows from it, too. Memory that

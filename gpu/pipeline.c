@@ -169,7 +169,9 @@ static void classify_edges(struct graph *g, const struct pipeline *p, struct vie
                            .width = width,
                            .height = height,
                            .channels = p->channels,
-                           .step = {p->params.edge_step_1, p->params.edge_step_2}};
+                           .step = {p->params.edge_step_1, p->params.edge_step_2},
+                           .mean_square =
+                               p->params.edge_difference == EDGE_DIFFERENCE_ROOT_MEAN_SQUARE};
     graph_stage(g, STAGE_edges, &a, width, height);
     v->edges[0] = classes;
     for (int l = 1; l < p->params.bp_levels && l < p->params.edge_levels; l++) {
@@ -257,8 +259,11 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
     return cost;
 }
 
+/* The volume, or NULL where the solver makes its costs from the pictures. */
 static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, struct grid grid,
                                   const struct view *reference, const struct view *target) {
+    if (scaling_sums(&p->params))
+        return NULL;
     const uint8_t *cost = match(g, p, grid, reference, target);
     begin_group(g, reference->side, TIME_AGGREGATE);
     if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
@@ -270,18 +275,50 @@ static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, str
 
 /* ---- labels */
 
-static struct problem make_problem(const struct pipeline *p, struct grid grid,
-                                   const struct view *reference, const uint8_t *cost) {
+static struct label_cost label_cost_of(const struct pipeline *p, struct grid grid,
+                                       const struct view *reference, const struct view *target,
+                                       const uint8_t *volume) {
+    int channels = pipeline_match_channels(&p->params, p->channels);
+    struct label_cost cost = {.grid = grid, .volume = volume};
+    if (volume)
+        return cost;
+    cost.reference = channels > 1 ? reference->matched : reference->grey;
+    cost.target = channels > 1 ? target->matched : target->grey;
+    cost.lut = p->sum_lut;
+    cost.channels = channels;
+    cost.squared = p->params.data_cost == DATA_COST_BT_SUM_SQUARED;
+    cost.sign = reference->side == LEFT_SIDE ? 1 : -1;
+    cost.border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
+    cost.outside = p->scaling.sum_outside;
+    return cost;
+}
+
+static struct problem make_problem(struct graph *g, const struct pipeline *p, struct grid grid,
+                                   const struct view *reference, const struct view *target) {
+    const uint8_t *cost = cost_volume(g, p, grid, reference, target);
     struct problem problem = {.params = &p->params,
                               .scaling = &p->scaling,
                               .grid = grid,
                               .cost = cost,
+                              .source = label_cost_of(p, grid, reference, target, cost),
+                              .smoothness = p->smoothness,
                               .levels = p->params.bp_levels,
                               .max_iterations = -1,
                               .group = reference->side * TIME_COUNT};
     for (int l = 0; l < p->params.edge_levels && l < p->params.bp_levels; l++)
         problem.edges[l] = reference->edges[l];
     return problem;
+}
+
+static struct label_map solve(struct graph *g, const struct problem *p) {
+    switch (p->params->bp_schedule) {
+    case BP_SCHEDULE_ROWS_COLUMNS:
+        return rows_columns_solve(g, p);
+    case BP_SCHEDULE_TILES:
+        return tiles_solve(g, p);
+    default:
+        return min_sum_solve(g, p);
+    }
 }
 
 /* Iterated conditional modes: sweeps over both parities. */
@@ -306,28 +343,31 @@ static void lower_energy(struct graph *g, const struct pipeline *p, const struct
 /* The right picture's map is only compared with, so it takes fewer half-steps. */
 static struct label_map solve_right(struct graph *g, const struct pipeline *p, struct grid grid,
                                     const struct view *right, const struct view *left) {
-    struct problem problem = make_problem(p, grid, right, cost_volume(g, p, grid, right, left));
+    struct problem problem = make_problem(g, p, grid, right, left);
     problem.max_iterations = p->params.right_iterations;
     if (p->fence_solver)
         graph_fence(g);
-    return min_sum_solve(g, &problem);
+    return solve(g, &problem);
 }
 
 static struct label_map solve_left(struct graph *g, const struct pipeline *p, struct grid grid,
                                    const struct view *left, const struct view *right,
                                    struct pipeline_result *result) {
     size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
-    struct problem problem = make_problem(p, grid, left, cost_volume(g, p, grid, left, right));
-    if (p->params.bp_fast_converging)
+    struct problem problem = make_problem(g, p, grid, left, right);
+    if (p->params.bp_fast_converging && p->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
         problem.updates = graph_buffer(g, update_bytes);
     if (p->fence_solver)
         graph_fence(g);
-    struct label_map map = min_sum_solve(g, &problem);
+    struct label_map map = solve(g, &problem);
     lower_energy(g, p, &problem, &map);
     if (problem.updates)
         graph_download(g, problem.updates, HOST_UPDATES, 0, update_bytes);
-    *result = (struct pipeline_result){
-        .grid = grid, .cost = problem.cost, .label = map.label, .edges = problem.edges[0]};
+    *result = (struct pipeline_result){.grid = grid,
+                                       .cost = problem.cost,
+                                       .source = problem.source,
+                                       .label = map.label,
+                                       .edges = problem.edges[0]};
     memcpy(result->message, map.message, sizeof(result->message));
     return map;
 }
@@ -446,9 +486,15 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     begin_group(g, LEFT_SIDE, TIME_REFINE);
     finish_map(g, p, &view[LEFT_SIDE], fill_holes(g, p, map));
 
-    graph_keep(g, result.cost);
+    if (result.cost) {
+        graph_keep(g, result.cost);
+    } else {
+        graph_keep(g, result.source.reference);
+        graph_keep(g, result.source.target);
+    }
     graph_keep(g, result.label);
-    graph_keep(g, result.message[0]);
+    if (result.message[0])
+        graph_keep(g, result.message[0]);
     if (result.edges)
         graph_keep(g, result.edges);
     return result;

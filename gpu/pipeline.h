@@ -29,6 +29,8 @@ struct pipeline {
     int map_samples, map_step;          /* struct rectify_map's */
     const uint8_t *lut, *census_lut;    /* COST_LUT, CENSUS_LUT */
     const uint16_t *median_weight;      /* 256 */
+    const uint8_t *smoothness;          /* 4 * MAX_LABELS, struct scaling's */
+    const uint16_t *sum_lut;            /* SUM_LUT */
     bool in_parts;                      /* the map is downloaded in two parts */
     bool fence_solver;                  /* no pass of the solver is fused with one before it */
 };
@@ -36,9 +38,10 @@ struct pipeline {
 /* What can be asked of the last frame: addresses of the graph. */
 struct pipeline_result {
     struct grid grid;
-    const uint8_t *cost, *edges; /* edges NULL: all of class 0 */
+    const uint8_t *cost, *edges; /* cost NULL: source has it; edges NULL: all of class 0 */
+    struct label_cost source;    /* struct problem's */
     const uint16_t *label;
-    const uint8_t *message[DIRECTIONS]; /* struct label_map's */
+    const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */
 };
 
 /* Channels of the pictures that are compared: 1, or the pictures' own. */

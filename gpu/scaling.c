@@ -26,8 +26,12 @@ static double lut_difference(const struct params *p, int channels, int i) {
     }
 }
 
+bool scaling_sums(const struct params *p) {
+    return p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
+}
+
 static int uses_difference(const struct params *p) {
-    return p->data_cost != DATA_COST_CENSUS;
+    return p->data_cost != DATA_COST_CENSUS && !scaling_sums(p);
 }
 
 static int uses_census(const struct params *p) {
@@ -47,12 +51,58 @@ static uint8_t byte_of(double v, int maximum) {
     return (uint8_t)(n < 0 ? 0 : n > maximum ? maximum : n);
 }
 
-static void make_edges(struct scaling *s, const struct params *p, double truncation) {
-    const double factor[4] = {1, p->edge_factor_1, p->edge_factor_2, 1};
+static double edge_factor(const struct params *p, int edge_class) {
+    return edge_class == 1 ? p->edge_factor_1 : edge_class == 2 ? p->edge_factor_2 : 1;
+}
+
+static double truncation_of(const struct params *p) {
+    return p->discontinuity_truncation * (p->truncation_by_range ? p->disparity_range / 16.0 : 1);
+}
+
+double scaling_sum_cost(const struct params *p, int sum) {
+    return curve(p->data_curve, p->data_weight, p->data_truncation, stage_min(sum, SUM_LUT - 1));
+}
+
+double scaling_smoothness(const struct params *p, int edge_class, int difference) {
+    double f = p->smoothness == SMOOTHNESS_QUADRATIC ? (double)difference * difference : difference;
+    if (p->smoothness == SMOOTHNESS_TABLE)
+        f = p->table.value[stage_min(difference, stage_max(p->table.count, 1) - 1)];
+    return edge_factor(p, edge_class) * fmin(p->discontinuity_weight * f, truncation_of(p));
+}
+
+static void make_edges(struct scaling *s, const struct params *p) {
     for (int i = 0; i < 4; i++) {
-        s->rho[i] = byte_of(s->scale * factor[i] * p->discontinuity_weight, MAX_TRUNCATION);
-        s->truncation[i] = byte_of(s->scale * factor[i] * truncation, MAX_TRUNCATION);
+        double factor = s->scale * edge_factor(p, i);
+        s->rho[i] = byte_of(factor * p->discontinuity_weight, MAX_TRUNCATION);
+        s->truncation[i] = byte_of(factor * truncation_of(p), MAX_TRUNCATION);
     }
+}
+
+/* With linear smoothness the bytes of rho and T, with which other stages compute. */
+static void make_smoothness(struct scaling *s, const struct params *p) {
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < MAX_LABELS; k++) {
+            int v = p->smoothness == SMOOTHNESS_LINEAR
+                        ? s->rho[i] * k
+                        : byte_of(s->scale * scaling_smoothness(p, i, k), MAX_TRUNCATION);
+            s->smoothness[i][k] = (uint8_t)stage_min(v, s->truncation[i]);
+            if (s->smoothness[i][k] < s->truncation[i])
+                s->steps[i] = stage_min(k, p->disparity_range - 1);
+        }
+}
+
+static void make_sums(struct scaling *s, const struct params *p) {
+    for (int i = 0; i < SUM_LUT; i++)
+        s->sum_lut[i] = (uint16_t)lround(s->scale * scaling_sum_cost(p, i));
+    s->sum_outside = (uint16_t)lround(s->sum_lut[SUM_LUT - 1] * p->outside_cost);
+}
+
+/* Whole where it is above 1, so that whole costs and smoothness stay exact. */
+static double scale_of_sums(const struct params *p) {
+    double maximum = scaling_sum_cost(p, SUM_LUT - 1), scale = MAX_TRUNCATION / truncation_of(p);
+    if (maximum > 0)
+        scale = fmin(scale, COST_SATURATION / maximum);
+    return scale >= 1 ? floor(scale) : scale;
 }
 
 void scaling_make(struct scaling *s, const struct params *p, int match_channels) {
@@ -63,18 +113,21 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     if (uses_census(p))
         max_census = census_cost(p, CENSUS_LUT - 1);
     double maximum = max_difference + max_census;
-    double truncation = p->discontinuity_truncation;
-    if (p->truncation_by_range)
-        truncation *= p->disparity_range / 16.0;
-    s->scale = MAX_TRUNCATION / truncation;
+    s->scale = MAX_TRUNCATION / truncation_of(p);
     if (maximum > 0)
         s->scale = fmin(s->scale, MAX_COST / maximum);
+    if (scaling_sums(p)) {
+        s->scale = scale_of_sums(p);
+        make_sums(s, p);
+    }
     for (int i = 0; i < COST_LUT && uses_difference(p); i++)
         s->lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), MAX_COST);
     for (int i = 0; i < CENSUS_LUT && uses_census(p); i++)
         s->census_lut[i] = byte_of(s->scale * census_cost(p, i), MAX_COST - s->lut[COST_LUT - 1]);
     s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
-    make_edges(s, p, truncation);
+    make_edges(s, p);
+    make_smoothness(s, p);
+    s->damping = (int)lround(256 * p->bp_damping);
     s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
     for (int i = 0; i < 256; i++)
         s->median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));

@@ -9,6 +9,8 @@
 #include "config/params.h"
 #include "gpu/stages/stages.h"
 
+#include <stdbool.h>
+
 struct scaling {
     double scale; /* integer units in one of the papers' */
     uint8_t lut[COST_LUT];
@@ -16,6 +18,13 @@ struct scaling {
     uint16_t median_weight[256];
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
+
+    /* Of the solvers by rows and tiles: V of a class and a difference of labels, which never falls;
+     * the last difference of which it is below truncation; costs of DATA_COST_BT_SUM. */
+    uint8_t smoothness[4][MAX_LABELS];
+    int steps[4];
+    uint16_t sum_lut[SUM_LUT], sum_outside;
+    int damping; /* of 256 */
     int convergence_threshold;
 };
 
@@ -28,6 +37,14 @@ struct taps scaling_taps(double sigma);
 
 /* The mean over 2 * radius + 1 px, likewise. */
 struct taps scaling_mean_taps(int radius);
+
+/* Whether the data cost is one that needs more than 8 bits. */
+bool scaling_sums(const struct params *p);
+
+/* In the papers' units: the data cost of the sum of the channels' differences, with scaling_sums();
+ * V of an edge class and a difference of labels. */
+double scaling_sum_cost(const struct params *p, int sum);
+double scaling_smoothness(const struct params *p, int edge_class, int difference);
 
 /* Half-steps at a level, 0 the finest. */
 int scaling_iterations(const struct params *p, int level);

@@ -14,13 +14,16 @@
 /* With fast-converging updates so many half-steps of a level update all tiles. */
 enum { SOLVER_FULL_UPDATES = 3 };
 
-/* E(l) = sum_p D_p(l_p) + sum_(p,q) min(rho |l_p - l_q|, T) over the 4-connected grid, for one of
- * the two pictures as the reference. */
+/* E(l) = sum_p D_p(l_p) + sum_(p,q) min(rho f(|l_p - l_q|), T) over the 4-connected grid, for one
+ * of the two pictures as the reference. */
 struct problem {
     const struct params *params;
     const struct scaling *scaling;
     struct grid grid;                 /* of the finest level */
-    const uint8_t *cost;              /* D: grid_volume(&grid), at most MAX_COST */
+    const uint8_t *cost;              /* D: grid_volume(&grid), at most MAX_COST; NULL where it has
+                                         more bits, which min_sum_solve() cannot take */
+    struct label_cost source;         /* D again, of cost or made from the pictures */
+    const uint8_t *smoothness;        /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, which pick rho and T; NULL: all 0 */
     int levels;
     int max_iterations; /* at the finest level; -1: as many as params says */
@@ -36,12 +39,20 @@ struct label_map {
     uint8_t *confidence;
     const uint8_t
         *message[DIRECTIONS]; /* of the finest level; a backend may leave out what the last
-                                           half-step sends, since no pass reads it */
+                                           half-step sends, since no pass reads it. NULL: none of
+                                           min_sum_solve() */
 };
 
 /* Hierarchical min-sum belief propagation with checkerboard updates (Felzenszwalb, Huttenlocher
- * 2006), then the label of least belief. */
+ * 2006), then the label of least belief; f(d) = d. */
 struct label_map min_sum_solve(struct graph *g, const struct problem *p);
+
+/* Liang et al. 2011, one level, every f that never falls. By rows and columns: bp_iterations times
+ * all rows there and back, then all columns, each message used as soon as it is made (BP-M). By
+ * tiles: BP-M inside a tile while the messages at its border stand; tiles from first to last and
+ * back. Memory is that of the borders and of the tiles that are computed at the same time. */
+struct label_map rows_columns_solve(struct graph *g, const struct problem *p);
+struct label_map tiles_solve(struct graph *g, const struct problem *p);
 
 /* The pyramid's grids from the finest on: at most count, none of a single node but the finest.
  * Returns how many. */

@@ -92,7 +92,9 @@ static int take_frame_memory(struct stereo *s) {
 
 enum { TABLE_ALIGNMENT = 256, LUT_BYTES = (COST_LUT + TABLE_ALIGNMENT) / 256 * 256 };
 enum { CENSUS_LUT_AT = LUT_BYTES, MEDIAN_WEIGHT_AT = LUT_BYTES + TABLE_ALIGNMENT };
-enum { TABLES_BYTES = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+enum { SMOOTHNESS_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+enum { SUM_LUT_AT = SMOOTHNESS_AT + 4 * MAX_LABELS };
+enum { TABLES_BYTES = SUM_LUT_AT + SUM_LUT * sizeof(uint16_t) };
 
 static int copy_tables(struct stereo *s) {
     const struct scaling *scaling = &s->pipeline.scaling;
@@ -102,6 +104,8 @@ static int copy_tables(struct stereo *s) {
     memcpy(host, scaling->lut, sizeof(scaling->lut));
     memcpy(host + CENSUS_LUT_AT, scaling->census_lut, sizeof(scaling->census_lut));
     memcpy(host + MEDIAN_WEIGHT_AT, scaling->median_weight, sizeof(scaling->median_weight));
+    memcpy(host + SMOOTHNESS_AT, scaling->smoothness, sizeof(scaling->smoothness));
+    memcpy(host + SUM_LUT_AT, scaling->sum_lut, sizeof(scaling->sum_lut));
     int error = s->backend->copy(s->backend, s->tables, host, TABLES_BYTES);
     free(host);
     return error;
@@ -131,12 +135,21 @@ static void wait_for_all(struct stereo *s) {
     }
 }
 
-int stereo_prepare(struct stereo *s, const struct params *params) {
-    if (params->disparity_range >= s->pipeline.width) {
+/* 0, or -EINVAL after a line on what cannot go together. */
+static int check_params(const struct stereo *s, const struct params *p) {
+    const char *why = params_conflict(p);
+    if (why)
+        log_error("parameters", "%s", why);
+    if (p->disparity_range >= s->pipeline.width)
         log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
-                  params->disparity_range, s->pipeline.width);
-        return -EINVAL;
-    }
+                  p->disparity_range, s->pipeline.width);
+    return why || p->disparity_range >= s->pipeline.width ? -EINVAL : 0;
+}
+
+int stereo_prepare(struct stereo *s, const struct params *params) {
+    int error = check_params(s, params);
+    if (error)
+        return error;
     if (s->described && params_equal(params, &s->pipeline.params))
         return 0;
     wait_for_all(s);
@@ -145,7 +158,7 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
     s->pipeline.in_parts = s->backend->slots > 1;
     scaling_make(&s->pipeline.scaling, params,
                  pipeline_match_channels(params, s->pipeline.channels));
-    int error = copy_tables(s);
+    error = copy_tables(s);
     if (!error)
         error = describe(s);
     s->described = !error;
@@ -322,6 +335,8 @@ static int take_tables(struct stereo *s) {
     s->pipeline.lut = tables;
     s->pipeline.census_lut = tables + CENSUS_LUT_AT;
     s->pipeline.median_weight = (const uint16_t *)(tables + MEDIAN_WEIGHT_AT);
+    s->pipeline.smoothness = tables + SMOOTHNESS_AT;
+    s->pipeline.sum_lut = (const uint16_t *)(tables + SUM_LUT_AT);
     return 0;
 }
 

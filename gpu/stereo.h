@@ -36,12 +36,14 @@ int stereo_finish(struct stereo *stereo, struct frame *frame);
 bool stereo_overlaps(const struct stereo *stereo);
 
 /* Energy of the labels of the last run, before any refinement, in the papers' units: E = sum
- * D_p(d_p) + sum min(rho |d_p - d_q|, T) with the edge classes' rho and T. No frame may be in
+ * D_p(d_p) + sum min(rho f(|d_p - d_q|), T) with the edge classes' rho and T. No frame may be in
  * flight. 0 or -errno. */
 int stereo_energy(struct stereo *stereo, double *energy);
 
 /* Cost, belief and label of one pixel of the last run, for probes: cost and belief get
- * disparity_range values each in the papers' units. No frame may be in flight. Returns the label,
+ * disparity_range values each in the papers' units. Where bp_schedule keeps no messages, belief is
+ * the cost and the smoothness beside the neighbours' labels. No
+ * frame may be in flight. Returns the label,
  * or -errno. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 

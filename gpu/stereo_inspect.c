@@ -10,15 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies bytes that lie behind an address of the graph; buffers that can be asked for are the same
- * in all slots. */
+/* Copies bytes that lie behind an address of the graph, as the last frame left them. */
 static int fetch(struct stereo *s, void *to, const void *buffer, size_t bytes) {
-    return s->backend->copy(s->backend, to, graph_address(s->graph, buffer, 0), bytes);
+    int slots = s->backend->slots, last = (s->slot + slots - 1) % slots;
+    return s->backend->copy(s->backend, to, graph_address(s->graph, buffer, last), bytes);
 }
 
 static int edge_cost(const struct scaling *scaling, int edge_class, int label, int neighbour) {
-    int cost = scaling->rho[edge_class] * abs(label - neighbour);
-    return stage_min(cost, scaling->truncation[edge_class]);
+    return scaling->smoothness[edge_class][abs(label - neighbour)];
 }
 
 /* classes NULL: all 0. */
@@ -39,27 +38,83 @@ static int64_t sum_energy(const struct scaling *scaling, const struct grid *g, c
     return sum;
 }
 
+/* What costs come from, a volume or two pictures, copied to one block of the host's that *cost
+ * points into and the caller frees. NULL and *error on failure. */
+static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) {
+    *cost = s->result.source;
+    const struct grid *g = &cost->grid;
+    size_t picture = (size_t)g->width * (size_t)g->height * (size_t)cost->channels;
+    uint8_t *memory = malloc(cost->volume ? grid_volume(g) : 2 * picture);
+    *error = memory ? 0 : -ENOMEM;
+    if (!*error && cost->volume)
+        *error = fetch(s, memory, cost->volume, grid_volume(g));
+    if (!*error && !cost->volume)
+        *error = fetch(s, memory, cost->reference, picture);
+    if (!*error && !cost->volume)
+        *error = fetch(s, memory + picture, cost->target, picture);
+    cost->volume = cost->volume ? memory : NULL;
+    cost->reference = memory;
+    cost->target = memory + picture;
+    cost->lut = s->pipeline.scaling.sum_lut;
+    if (*error) {
+        free(memory);
+        return NULL;
+    }
+    return memory;
+}
+
+static double sum_cost(const struct params *p, const struct label_cost *cost, int x, int y, int l) {
+    int match = label_match(cost, x, l);
+    return match < 0 ? p->outside_cost * scaling_sum_cost(p, SUM_LUT - 1)
+                     : scaling_sum_cost(p, label_difference(cost, x, match, y));
+}
+
+/* With costs made from the pictures: from the parameters themselves, before they are scaled. */
+static double exact_energy(const struct params *p, const struct label_cost *cost,
+                           const uint8_t *classes, const uint16_t *label) {
+    const struct grid *g = &cost->grid;
+    size_t width = (size_t)g->width;
+    double sum = 0;
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++) {
+            size_t i = (size_t)y * width + (size_t)x;
+            int bits = classes ? classes[i] : 0;
+            sum += sum_cost(p, cost, x, y, label[i]);
+            if (x + 1 < g->width)
+                sum += scaling_smoothness(p, bits >> (2 * RIGHT) & 3, abs(label[i] - label[i + 1]));
+            if (y + 1 < g->height)
+                sum +=
+                    scaling_smoothness(p, bits >> (2 * DOWN) & 3, abs(label[i] - label[i + width]));
+        }
+    return sum;
+}
+
 int stereo_energy(struct stereo *s, double *energy) {
     const struct pipeline_result *r = &s->result;
+    const struct scaling *scaling = &s->pipeline.scaling;
     const struct grid *g = &r->grid;
     size_t pixels = (size_t)g->width * (size_t)g->height;
+    struct label_cost cost;
+    int error = 0;
     assert(!s->in_flight);
-    uint8_t *cost = malloc(grid_volume(g)), *classes = malloc(pixels);
+    *energy = NAN;
+    if (!s->described)
+        return -EINVAL;
+    void *memory = fetch_costs(s, &cost, &error);
+    uint8_t *fetched = calloc(pixels, 1), *classes = r->edges ? fetched : NULL;
     uint16_t *label = malloc(pixels * sizeof(*label));
-    int error = !s->described ? -EINVAL : cost && classes && label ? 0 : -ENOMEM;
-    if (!error)
-        error = fetch(s, cost, r->cost, grid_volume(g));
-    if (!error && r->edges)
+    if (!fetched || !label)
+        error = -ENOMEM;
+    if (!error && classes)
         error = fetch(s, classes, r->edges, pixels);
     if (!error)
         error = fetch(s, label, r->label, pixels * sizeof(*label));
-    *energy = NAN;
     if (!error)
-        *energy =
-            (double)sum_energy(&s->pipeline.scaling, g, cost, r->edges ? classes : NULL, label) /
-            s->pipeline.scaling.scale;
-    free(cost);
-    free(classes);
+        *energy = cost.volume
+                      ? (double)sum_energy(scaling, g, cost.volume, classes, label) / scaling->scale
+                      : exact_energy(&s->pipeline.params, &cost, classes, label);
+    free(memory);
+    free(fetched);
     free(label);
     return error;
 }
@@ -81,32 +136,73 @@ static int repeat_last_half_step(struct stereo *s) {
     return 0;
 }
 
+/* Data costs of a pixel, in integer units. */
+static int fetch_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
+    const struct grid *g = &s->result.grid;
+    uint8_t volume[MAX_LABELS];
+    struct label_cost source;
+    int error;
+    if (s->result.cost) {
+        error = fetch(s, volume, s->result.cost + grid_labels(g, x, y), (size_t)g->labels);
+        for (int d = 0; d < g->labels && !error; d++)
+            cost[d] = volume[d];
+        return error;
+    }
+    void *memory = fetch_costs(s, &source, &error);
+    if (!error)
+        label_costs(&source, x, y, cost);
+    free(memory);
+    return error;
+}
+
+/* To each label what its neighbours say of it is added: their messages or, where the solver keeps
+ * none, the smoothness beside the labels that they have. */
+static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
+    const struct pipeline_result *r = &s->result;
+    const struct grid *g = &r->grid;
+    struct neighbours n = grid_neighbours(g, x, y);
+    const int step[DIRECTIONS] = {-g->width, g->width, -1, 1};
+    int at = y * g->width + x, error = 0;
+    uint8_t bits = 0, message[MAX_LABELS];
+    uint16_t label;
+    if (r->edges)
+        error = fetch(s, &bits, r->edges + at, 1);
+    for (int i = 0; i < DIRECTIONS && !error; i++) {
+        if (!(n.exist & 1 << i))
+            continue;
+        error = r->message[0]
+                    ? fetch(s, message, r->message[opposite(i)] + n.pixel[i] * (size_t)g->padded,
+                            (size_t)g->labels)
+                    : fetch(s, &label, r->label + at + step[i], sizeof(label));
+        for (int d = 0; d < g->labels && !error; d++)
+            belief[d] += r->message[0]
+                             ? message[d]
+                             : edge_cost(&s->pipeline.scaling, bits >> (2 * i) & 3, d, label);
+    }
+    return error;
+}
+
 int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
     if (!s->described || x < 0 || y < 0 || x >= g->width || y >= g->height)
         return -EINVAL;
     assert(!s->in_flight);
-    struct neighbours n = grid_neighbours(g, x, y);
-    uint8_t labels[1 + DIRECTIONS][MAX_LABELS] = {{0}};
+    int16_t data[MAX_LABELS] = {0};
     uint16_t label = 0;
-    int error = repeat_last_half_step(s);
+    int error = r->message[0] ? repeat_last_half_step(s) : 0;
     if (!error)
-        error = fetch(s, labels[0], r->cost + grid_labels(g, x, y), (size_t)g->labels);
-    for (int i = 0; i < DIRECTIONS && !error; i++)
-        if (n.exist & 1 << i)
-            error =
-                fetch(s, labels[1 + i], r->message[opposite(i)] + n.pixel[i] * (size_t)g->padded,
-                      (size_t)g->labels);
+        error = fetch_pixel_costs(s, x, y, data);
+    for (int d = 0; d < g->labels && !error; d++)
+        belief[d] = data[d];
+    if (!error)
+        error = add_neighbours(s, x, y, belief);
     if (!error)
         error =
             fetch(s, &label, r->label + (size_t)y * (size_t)g->width + (size_t)x, sizeof(label));
     for (int d = 0; d < g->labels && !error; d++) {
-        int sum = 0;
-        for (int i = 0; i <= DIRECTIONS; i++)
-            sum += labels[i][d];
-        cost[d] = labels[0][d] / s->pipeline.scaling.scale;
-        belief[d] = sum / s->pipeline.scaling.scale;
+        cost[d] = data[d] / s->pipeline.scaling.scale;
+        belief[d] /= s->pipeline.scaling.scale;
     }
     return error ? error : label;
 }

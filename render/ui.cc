@@ -246,10 +246,12 @@ static void bare_slider(struct ui *ui, const struct ui_slider_spec *spec, double
             *value = v;
     } else {
         double v = *value;
+        bool wide = spec->min > 0 && spec->max >= 1e4 * spec->min;
+        int flags = ImGuiSliderFlags_AlwaysClamp | (wide ? ImGuiSliderFlags_Logarithmic : 0);
         char format[8];
         snprintf(format, sizeof(format), "%%.%df", digits_of(spec->step));
         if (ImGui::SliderScalar("##slider", ImGuiDataType_Double, &v, &spec->min, &spec->max,
-                                format, ImGuiSliderFlags_AlwaysClamp))
+                                format, flags))
             *value = v;
     }
     add_widget_rect(ui, spec->name);

@@ -238,7 +238,7 @@ static void check_half_step(struct parity *t, struct backend *plain,
         struct case_shape shape = shape_of(n, t->seed, t->small);
         case_begin(&c, &shape);
         struct message_args a = case_message_args(&c);
-        case_tiles(&c, &a);
+        case_active_tiles(&c, &a);
         case_add_pass(&c, STAGE_message, &a, a.grid.half, a.grid.height);
         struct case_result want = wanted(&c, &a, plain), got;
         for (int v = 0; v <= VARIANTS; v++) {

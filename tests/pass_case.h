@@ -27,7 +27,7 @@
 #endif
 
 enum fill { FILL_ZERO, FILL_MAX, FILL_RANDOM, FILL_COUNT };
-enum { GUARD = 256, GUARD_BYTE = 0xa5, CASE_BUFFERS = 48, CASE_PASSES = 64, CASE_ARGS = 256 };
+enum { GUARD = 256, GUARD_BYTE = 0xa5, CASE_BUFFERS = 48, CASE_PASSES = 64, CASE_ARGS = 384 };
 
 /* What of a buffer is compared: the pixels of each parity, the bytes that belong to no pixel. */
 enum { COMPARE_NOTHING = 0, COMPARE_PIXELS = 1 | 2, COMPARE_ALL = 1 | 2 | 4 };

@@ -294,7 +294,7 @@ static inline struct message_args case_message_args(struct pass_case *c) {
 }
 
 /* Some tiles active or all of them, some marked before, some counts. */
-static inline void case_tiles(struct pass_case *c, struct message_args *a) {
+static inline void case_active_tiles(struct pass_case *c, struct message_args *a) {
     size_t tiles = (size_t)tile_count(a->grid.width, a->grid.height);
     a->next_active =
         case_randomise(c, case_add_table(c, tiles * sizeof(*a->next_active)), 2, 65535);
@@ -312,7 +312,7 @@ static inline void case_tiles(struct pass_case *c, struct message_args *a) {
 static inline void case_message(struct pass_case *c) {
     struct message_args a = case_message_args(c);
     if (case_between(c, 0, 1))
-        case_tiles(c, &a);
+        case_active_tiles(c, &a);
     case_add_pass(c, STAGE_message, &a, a.grid.half, a.grid.height);
 }
 
@@ -366,6 +366,133 @@ static inline void case_winner_takes_all(struct pass_case *c) {
         message[r] = case_volume8(c, &grid, maximum);
     struct wta_args a = case_wta_args(c, grid, cost, message);
     case_add_pass(c, STAGE_winner_takes_all, &a, grid.width, grid.height);
+}
+
+/* V that never falls, for each class, with 0 to all steps before the largest. */
+static inline struct smoothing case_smoothing(struct pass_case *c) {
+    struct smoothing s = {.grid = case_grid(c), .damping = case_between(c, 0, 3) * 51};
+    uint8_t *table = case_add_table(c, 4 * MAX_LABELS);
+    for (int i = 0; i < 4; i++) {
+        s.largest[i] = (uint8_t)case_between(c, 0, MAX_TRUNCATION);
+        s.steps[i] = s.largest[i] ? case_between(c, 0, s.grid.labels - 1) : 0;
+        for (int k = 1, v = 0; k < MAX_LABELS; k++) {
+            v = stage_min(v + case_between(c, 0, 20), stage_max(s.largest[i] - 1, 0));
+            table[i * MAX_LABELS + k] = (uint8_t)(k <= s.steps[i] ? v : s.largest[i]);
+        }
+        table[i * MAX_LABELS] = 0;
+    }
+    s.smoothness = table;
+    if (case_between(c, 0, 1))
+        s.classes = case_classes(c);
+    return s;
+}
+
+/* Of a volume, or from two pictures. */
+static inline struct label_cost case_label_cost(struct pass_case *c, struct grid grid) {
+    struct label_cost a = {.grid = grid,
+                           .channels = c->shape.channels,
+                           .squared = case_between(c, 0, 1),
+                           .sign = case_between(c, 0, 1) ? 1 : -1,
+                           .border = case_between(c, 0, 1),
+                           .outside = (uint16_t)case_value(c, COST_SATURATION)};
+    if (case_between(c, 0, 2) == 0) {
+        a.volume = case_volume8(c, &grid, MAX_COST);
+        return a;
+    }
+    a.reference = case_bytes(c, grid.width, grid.height, a.channels, 255);
+    a.target = case_bytes(c, grid.width, grid.height, a.channels, 255);
+    a.lut = case_randomise(c, case_add_table(c, SUM_LUT * sizeof(*a.lut)), 2, COST_SATURATION);
+    return a;
+}
+
+static inline void case_area_start(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct area_start_args a = {.source = case_label_cost(c, case_grid(c))};
+    a.cost = (int16_t *)case_shorts(c, w, h, a.source.grid.padded, COST_SATURATION);
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.message[d] = case_bytes(c, w, h, a.source.grid.padded, MAX_TRUNCATION);
+    case_add_pass(c, STAGE_area_start, &a, w, h);
+}
+
+/* Costs or messages of an area as a whole: its rows and columns are written by one thread. */
+static inline void *case_area(struct pass_case *c, const struct grid *g, size_t size,
+                              uint32_t maximum) {
+    size_t labels = (size_t)g->width * (size_t)g->height * (size_t)g->padded;
+    return case_randomise(c, case_add_table(c, labels * size), size, maximum);
+}
+
+static inline struct area_args case_area_args(struct pass_case *c) {
+    struct area_args a = {.smoothing = case_smoothing(c)};
+    const struct grid *g = &a.smoothing.grid;
+    a.cost = case_area(c, g, sizeof(*a.cost), COST_SATURATION);
+    for (int i = 0; i < 2; i++) {
+        a.along[i] = case_area(c, g, 1, MAX_TRUNCATION);
+        a.across[i] = case_area(c, g, 1, MAX_TRUNCATION);
+    }
+    return a;
+}
+
+static inline void case_rows(struct pass_case *c) {
+    struct area_args a = case_area_args(c);
+    case_add_pass(c, STAGE_rows, &a, 1, a.smoothing.grid.height);
+}
+
+static inline void case_columns(struct pass_case *c) {
+    struct area_args a = case_area_args(c);
+    case_add_pass(c, STAGE_columns, &a, 1, a.smoothing.grid.width);
+}
+
+static inline void case_area_labels(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct area_labels_args a = {.smoothing = case_smoothing(c)};
+    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    a.cost = (int16_t *)case_shorts(c, w, h, a.smoothing.grid.padded,
+                                    maximum == 3 ? 3 : COST_SATURATION);
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.message[d] = case_bytes(c, w, h, a.smoothing.grid.padded, maximum);
+    a.out.label = case_shorts(c, w, h, 1, 65535);
+    a.out.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.out.confidence = case_bytes(c, w, h, 1, 255);
+    a.out.subpixel = case_between(c, 0, 2);
+    case_add_pass(c, STAGE_area_labels, &a, w, h);
+}
+
+static inline struct tiling case_tiling(struct pass_case *c, const struct grid *g) {
+    struct tiling t = {.size = case_between(c, 1, 20)};
+    t.columns = (g->width + t.size - 1) / t.size;
+    t.rows = (g->height + t.size - 1) / t.size;
+    size_t tiles = (size_t)t.columns * (size_t)t.rows;
+    size_t border = tiles * (size_t)t.size * (size_t)g->padded;
+    for (int d = 0; d < DIRECTIONS; d++)
+        t.entering[d] = case_randomise(c, case_add_table(c, border), 1, MAX_TRUNCATION);
+    t.changed = case_add_table(c, tiles * TILE_FLAGS);
+    for (size_t i = 0; i < tiles * TILE_FLAGS; i++)
+        t.changed[i] = draw(&c->random_contents) % 4 == 0;
+    return t;
+}
+
+static inline void case_tiles_start(struct pass_case *c) {
+    struct grid grid = case_grid(c);
+    struct tiles_start_args a = {case_tiling(c, &grid), grid.padded};
+    case_add_pass(c, STAGE_tiles_start, &a, 1, a.tiling.columns * a.tiling.rows);
+}
+
+static inline void case_tiles(struct pass_case *c) {
+    struct tiles_args a = {.smoothing = case_smoothing(c), .iterations = case_between(c, 0, 2)};
+    const struct grid *g = &a.smoothing.grid;
+    size_t pixels = (size_t)g->width * (size_t)g->height;
+    a.source = case_label_cost(c, *g);
+    a.tiling = case_tiling(c, g);
+    a.diagonal = case_between(c, 0, a.tiling.columns + a.tiling.rows - 2);
+    a.column = stage_max(0, a.diagonal - a.tiling.rows + 1);
+    int count = stage_min(a.diagonal, a.tiling.columns - 1) - a.column + 1;
+    a.scratch = case_add_table(c, (size_t)count * tile_bytes(a.tiling.size, g->padded));
+    case_compare_only(c, a.scratch, COMPARE_NOTHING);
+    a.out.label = case_randomise(c, case_add_table(c, 2 * pixels), 2, 65535);
+    a.out.disparity = case_randomise(c, case_add_table(c, 2 * pixels), 2, 65535);
+    a.out.confidence = case_randomise(c, case_add_table(c, pixels), 1, 255);
+    a.out.subpixel = case_between(c, 0, 2);
+    case_add_pass(c, STAGE_tiles, &a, 1, count);
 }
 
 static inline void case_icm(struct pass_case *c) {

@@ -125,9 +125,10 @@ static void test_completion_values(void *fixture, const void *data) {
     (void)data;
     static const char *const cases[][2] = {
         {"'run' '--preset' 'yang'", "yang2006"},
-        {"'run' '--preset' 'li'", "liang2011 live"},
+        {"'run' '--preset' 'li'",
+         "liang2011 liang2011_teddy liang2011_tsukuba liang2011_venus live"},
         {"'run' '--set' 'disp1'", "disp12_max_diff="},
-        {"'run' '--set' 'data_cost' '='", "ad ad_census bt census ssd"},
+        {"'run' '--set' 'data_cost' '='", "ad ad_census bt bt_sum bt_sum_squared census ssd"},
         {"'run' '--set' 'subpixel' '=' 'eq'", "equiangular"},
         {"'run' '--set' 'fill' '=' 't'", "true"},
         {"'run' '--flip' 'b'", "both"},
@@ -207,6 +208,14 @@ static void test_bad_sources(void *fixture, const void *data) {
     expect_error(3, "thin.png", "run " SMALL " %s/thin.png %s/thin.png", f, f);
     expect_error(2, "disparity_range 64", "run %s/l.png %s/r.png", f, f);
     expect_error(2, "disparity_range 40", "run --set disparity_range=40 %s/l.png %s/r.png", f, f);
+    g_autofree char *table = path_in("falling.txt"), *empty = path_in("empty.txt");
+    g_assert_true(g_file_set_contents(table, "0\n3\n2\n", -1, NULL));
+    g_assert_true(g_file_set_contents(empty, "", -1, NULL));
+    expect_error(2, "falling.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", table, f, f);
+    expect_error(2, "empty.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", empty, f, f);
+    expect_error(2, "nosuch.txt", "run --smoothness %s/nosuch.txt synth:", f);
+    expect_error(2, "bp_schedule", "run --set smoothness=quadratic " SMALL " %s/l.png %s/r.png", f,
+                 f);
     g_autofree char *fine = expect_success("run " SMALL " %s/l.png %s/r.png", f, f);
     g_assert_nonnull(strstr(fine, "1 computed"));
 }

@@ -377,7 +377,19 @@ static void test_remap_smaller(void) {
 static void test_edges(void) {
     enum { W = 8, H = 6 };
     uint8_t *image = random_bytes(W * H * 3, 30), classes[W * H], coarse[12];
-    struct edges_args a = {image, classes, W, H, 3, {8, 20}};
+    struct edges_args a = {image, classes, W, H, 3, {8, 20}, 1};
+    for (int i = 0; i < W * H; i++)
+        stage_edges(&a, i % W, i / W);
+    for (int i = 0; i + 1 < W * H; i++) {
+        double square = 0;
+        for (int c = 0; c < 3 && (i + 1) % W; c++)
+            square += pow(image[3 * i + c] - image[3 * i + 3 + c], 2) / 3;
+        g_assert_cmpint(classes[i] >> (2 * RIGHT) & 3, ==,
+                        sqrt(square) >= 20  ? 2
+                        : sqrt(square) >= 8 ? 1
+                                            : 0);
+    }
+    a.mean_square = 0;
     for (int i = 0; i < W * H; i++)
         stage_edges(&a, i % W, i / W);
     for (int y = 0; y < H; y++)

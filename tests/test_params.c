@@ -77,7 +77,7 @@ static void test_choices(void) {
         g_assert_cmpstr(param_print(&p, row(cases[i].name), text, sizeof text), ==, cases[i].text);
     }
     g_assert_cmpfloat(row("lr_check")->max, ==, LR_CHECK_BP);
-    g_assert_cmpfloat(row("data_cost")->max, ==, DATA_COST_AD_CENSUS);
+    g_assert_cmpfloat(row("data_cost")->max, ==, DATA_COST_BT_SUM_SQUARED);
 }
 
 static void print_and_set(const struct param_info *info, double value) {
@@ -142,7 +142,7 @@ static void test_refused(void) {
         refused(whole, -EINVAL, "bp_levels: \"",
                 "is not a whole number; give a whole number from 1 to 10");
         refused(real, -EINVAL, "data_truncation: \"",
-                "is not a number; give a number from 0.1 to 255");
+                "is not a number; give a number from 0.1 to 1000");
         g_free(whole);
         g_free(real);
     }
@@ -153,10 +153,10 @@ static void test_refused(void) {
     refused("bp_levels=4294967300", -ERANGE, "4294967300 is outside", "from 1 to 10");
     refused("bp_levels=99999999999999999999", -ERANGE, "outside", "from 1 to 10");
     refused("bp_levels=-99999999999999999999", -ERANGE, "outside", "from 1 to 10");
-    refused("data_truncation=0.0999", -ERANGE, "0.0999 is outside", "from 0.1 to 255");
-    refused("data_truncation=255.0001", -ERANGE, "255.0001 is outside", "from 0.1 to 255");
-    refused("data_truncation=1e999", -ERANGE, "1e999 is outside", "from 0.1 to 255");
-    refused("data_truncation=-1e999", -ERANGE, "-1e999 is outside", "from 0.1 to 255");
+    refused("data_truncation=0.0999", -ERANGE, "0.0999 is outside", "from 0.1 to 1000");
+    refused("data_truncation=1000.0001", -ERANGE, "1000.0001 is outside", "from 0.1 to 1000");
+    refused("data_truncation=1e999", -ERANGE, "1e999 is outside", "from 0.1 to 1000");
+    refused("data_truncation=-1e999", -ERANGE, "-1e999 is outside", "from 0.1 to 1000");
     refused("fill=maybe", -EINVAL, "fill: \"maybe\"", "give true or false");
     refused("fill=2", -EINVAL, "fill: \"2\"", "give true or false");
     refused("fill=", -EINVAL, "fill: \"\"", "give true or false");
@@ -271,7 +271,7 @@ static void test_locale(void) {
         return;
     test_round_trip();
     test_short_numbers();
-    refused("data_truncation=4,5", -EINVAL, "\"4,5\"", "from 0.1 to 255");
+    refused("data_truncation=4,5", -EINVAL, "\"4,5\"", "from 0.1 to 1000");
     setlocale(LC_ALL, "C");
 }
 

@@ -258,7 +258,12 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
         if (strcmp(info->name, idle[i]) == 0 || strcmp(info->group, idle[i]) == 0)
             return true;
     const char *name = info->name;
-    if (g_str_has_prefix(name, "edge_step_"))
+    bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
+    if (g_str_has_prefix(name, "tile_"))
+        return p->bp_schedule != BP_SCHEDULE_TILES;
+    if (strcmp(name, "bp_damping") == 0 || strcmp(name, "smoothness") == 0)
+        return checkerboard;
+    if (g_str_has_prefix(name, "edge_step_") || strcmp(name, "edge_difference") == 0)
         return p->edge_factor_1 == 1 && p->edge_factor_2 == 1;
     if (strcmp(name, "outside_cost") == 0)
         return p->outside_match == OUTSIDE_MATCH_BORDER;
@@ -271,9 +276,10 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
 
 /* A paper's preset names all that matters to it, so that a new default does not change it. */
 static void test_papers_stand_alone(void) {
-    static const char *const papers[] = {"brunton2006", "felzenszwalb2006", "grauergray2008",
-                                         "liang2011",   "xu2009",           "xu2009_indoor",
-                                         "yang2006"};
+    static const char *const papers[] = {
+        "brunton2006",       "felzenszwalb2006", "grauergray2008",  "liang2011",
+        "liang2011_tsukuba", "liang2011_venus",  "liang2011_teddy", "xu2009",
+        "xu2009_indoor",     "yang2006"};
     if (!g_file_test(PRESETS, G_FILE_TEST_IS_DIR)) {
         g_test_skip("needs to run in the source tree");
         return;

@@ -11,7 +11,7 @@
 #include "config/params.h"
 #include "gpu/stages/image.h"
 
-enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 63 };
+enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 63, SUM_LUT = 4096 };
 
 /* D_p(d): how badly reference (x, y) matches target (x - sign*(u_min + d), y). What is looked
  * up in lut depends on the kind: ad, sum of |difference| over channels; bt, the same in half
@@ -231,6 +231,72 @@ STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, in
                 sum += a->fine16 ? a->fine16[i] : a->fine8[i];
             }
         out[d] = (uint16_t)stage_min(sum, COST_SATURATION);
+    }
+}
+
+/* Costs of a pixel's labels in 16 bits, as the solvers by rows and tiles take them: of a volume
+ * that stage cost has made, or, where they need more than 8 bits, made from the pictures whenever
+ * they are asked for. Those are the data costs of the Middlebury MRF benchmark (Szeliski et al.
+ * 2008): Birchfield-Tomasi with half-way values rounded down, its absolute value or its square,
+ * summed over the channels. */
+struct label_cost {
+    struct grid grid;
+    const uint8_t *volume;             /* stage cost's, or NULL */
+    const uint8_t *reference, *target; /* width*height*channels */
+    const uint16_t *lut;               /* SUM_LUT entries; the last one serves larger sums, too */
+    int channels, squared, sign;       /* sign as in cost_args */
+    int border;       /* labels whose match lies outside are compared with the border */
+    uint16_t outside; /* or cost this */
+};
+
+/* How far away in the target picture the match of a label may lie, half-way points included. */
+STAGE int label_reach(const struct label_cost *a) {
+    int first = a->grid.space.u_min, last = first + a->grid.space.u_count - 1;
+    return stage_max(stage_abs(first), stage_abs(last)) + 1;
+}
+
+/* Distance of v from the range that row takes between its half-way points, which are rounded
+ * down. Beyond the border lies the border's own value. */
+STAGE int bt_whole(int v, const uint8_t *row, int x, int width, int channels) {
+    int here = row[(size_t)x * channels];
+    int left = (here + row[(size_t)stage_max(x - 1, 0) * channels]) / 2;
+    int right = (here + row[(size_t)stage_min(x + 1, width - 1) * channels]) / 2;
+    int maximum = stage_max(here, stage_max(left, right)),
+        minimum = stage_min(here, stage_min(left, right));
+    return stage_max(0, stage_max(v - maximum, minimum - v));
+}
+
+/* The sum over the channels, before the lookup table. */
+STAGE int label_difference(const struct label_cost *a, int x, int xo, int y) {
+    size_t row = (size_t)y * a->grid.width * a->channels;
+    int sum = 0;
+    for (int c = 0; c < a->channels; c++) {
+        const uint8_t *p = a->reference + row + c, *q = a->target + row + c;
+        int v = stage_min(bt_whole(p[(size_t)x * a->channels], q, xo, a->grid.width, a->channels),
+                          bt_whole(q[(size_t)xo * a->channels], p, x, a->grid.width, a->channels));
+        sum += a->squared ? v * v : v;
+    }
+    return sum;
+}
+
+/* Column of the match of label l; outside the target picture its border's, or -1. */
+STAGE int label_match(const struct label_cost *a, int x, int l) {
+    int xo = x - a->sign * (a->grid.space.u_min + l), inside = xo >= 0 && xo < a->grid.width;
+    return inside || a->border ? stage_clamp(xo, 0, a->grid.width - 1) : -1;
+}
+
+/* D_p(l) of all padded labels of (x, y); padding labels get 0. */
+STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
+    for (int l = 0; l < a->grid.padded; l++) {
+        int xo = label_match(a, x, l);
+        if (l >= a->grid.labels)
+            out[l] = 0;
+        else if (a->volume)
+            out[l] = a->volume[grid_labels(&a->grid, x, y) + l];
+        else if (xo < 0)
+            out[l] = (int16_t)a->outside;
+        else
+            out[l] = (int16_t)a->lut[stage_min(label_difference(a, x, xo, y), SUM_LUT - 1)];
     }
 }
 

@@ -207,14 +207,28 @@ struct edges_args {
     uint8_t *out;
     int width, height, channels;
     int step[2];
+    int mean_square; /* the step is the root of the mean square over the channels, else the largest
+                        of their differences */
 };
+
+STAGE int squared_step(const uint8_t *a, const uint8_t *b, int channels) {
+    int sum = 0;
+    for (int c = 0; c < channels; c++)
+        sum += (a[c] - b[c]) * (a[c] - b[c]);
+    return sum;
+}
+
+/* Whether p and q are step or more apart. */
+STAGE int is_step(const struct edges_args *a, const uint8_t *p, const uint8_t *q, int step) {
+    return a->mean_square ? squared_step(p, q, a->channels) >= a->channels * step * step
+                          : color_step(p, q, a->channels) >= step;
+}
 
 STAGE int edge_class(const struct edges_args *a, const uint8_t *p, int x, int y) {
     if (x < 0 || y < 0 || x >= a->width || y >= a->height)
         return 0;
     const uint8_t *q = a->image + ((size_t)y * a->width + x) * a->channels;
-    int step = color_step(p, q, a->channels);
-    return step >= a->step[1] ? 2 : step >= a->step[0] ? 1 : 0;
+    return is_step(a, p, q, a->step[1]) ? 2 : is_step(a, p, q, a->step[0]) ? 1 : 0;
 }
 
 STAGE void stage_edges(const struct edges_args *a, int x, int y) {

@@ -5,7 +5,7 @@
 #ifndef LIVESTEREO_STAGES_H
 #define LIVESTEREO_STAGES_H
 
-#include "gpu/stages/bp.h"
+#include "gpu/stages/bp_area.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/image.h"
 #include "gpu/stages/refine.h"

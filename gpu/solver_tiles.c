@@ -1,0 +1,113 @@
+/*
+ * Belief propagation along rows and columns, of the whole picture or tile by tile (Liang et al.
+ * 2011): see solver.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/solver.h"
+
+#include <string.h>
+
+/* Memory of tiles that are computed at the same time, as a share of plain belief propagation's. */
+enum { SCRATCH_SHARE = 100 };
+
+static struct smoothing make_smoothing(const struct problem *p) {
+    struct smoothing s = {.grid = p->grid,
+                          .classes = p->edges[0],
+                          .smoothness = p->smoothness,
+                          .damping = p->scaling->damping};
+    memcpy(s.steps, p->scaling->steps, sizeof(s.steps));
+    memcpy(s.largest, p->scaling->truncation, sizeof(s.largest));
+    return s;
+}
+
+static struct label_map make_map(struct graph *g, const struct problem *p) {
+    size_t pixels = (size_t)p->grid.width * (size_t)p->grid.height;
+    return (struct label_map){.label = graph_buffer(g, pixels * sizeof(uint16_t)),
+                              .disparity = graph_buffer(g, pixels * sizeof(int16_t)),
+                              .confidence = graph_buffer(g, pixels)};
+}
+
+static struct labels_out labels_to(const struct problem *p, const struct label_map *map) {
+    return (struct labels_out){map->label, map->disparity, map->confidence, p->params->subpixel};
+}
+
+struct label_map rows_columns_solve(struct graph *g, const struct problem *p) {
+    int width = p->grid.width, height = p->grid.height;
+    size_t volume = (size_t)width * (size_t)height * (size_t)p->grid.padded;
+    int iterations = scaling_iterations(p->params, 0);
+    if (p->max_iterations >= 0)
+        iterations = stage_min(iterations, p->max_iterations);
+    struct area_start_args start = {.source = p->source,
+                                    .cost = graph_buffer(g, volume * sizeof(*start.cost))};
+    for (int d = 0; d < DIRECTIONS; d++)
+        start.message[d] = graph_buffer(g, volume);
+    struct area_args rows = {.smoothing = make_smoothing(p),
+                             .cost = start.cost,
+                             .along = {start.message[RIGHT], start.message[LEFT]},
+                             .across = {start.message[DOWN], start.message[UP]}};
+    struct area_args columns = rows;
+    memcpy(columns.along, rows.across, sizeof(rows.across));
+    memcpy(columns.across, rows.along, sizeof(rows.along));
+    graph_group(g, p->group + TIME_BP);
+    graph_stage(g, STAGE_area_start, &start, width, height);
+    for (int i = 0; i < iterations; i++) {
+        graph_stage(g, STAGE_rows, &rows, 1, height);
+        graph_stage(g, STAGE_columns, &columns, 1, width);
+    }
+    struct label_map map = make_map(g, p);
+    struct area_labels_args labels = {
+        .smoothing = rows.smoothing, .cost = start.cost, .out = labels_to(p, &map)};
+    memcpy(labels.message, start.message, sizeof(labels.message));
+    graph_group(g, p->group + TIME_WTA);
+    graph_stage(g, STAGE_area_labels, &labels, width, height);
+    return map;
+}
+
+/* How many tiles are computed at the same time: no more than an anti-diagonal has. */
+static int tiles_at_once(const struct tiling *t, const struct grid *g) {
+    size_t plain = (DIRECTIONS + 1) * grid_volume(g);
+    size_t most = plain / SCRATCH_SHARE / tile_bytes(t->size, g->padded);
+    int diagonal = stage_min(t->columns, t->rows);
+    return most < (size_t)diagonal ? stage_max((int)most, 1) : diagonal;
+}
+
+/* All tiles of an anti-diagonal, some of them at a time. */
+static void solve_diagonal(struct graph *g, struct tiles_args *a, int diagonal, int at_once) {
+    int first = stage_max(0, diagonal - a->tiling.rows + 1);
+    int last = stage_min(diagonal, a->tiling.columns - 1);
+    a->diagonal = diagonal;
+    for (a->column = first; a->column <= last; a->column += at_once)
+        graph_stage(g, STAGE_tiles, a, 1, stage_min(at_once, last + 1 - a->column));
+}
+
+struct label_map tiles_solve(struct graph *g, const struct problem *p) {
+    int size = stage_min(p->params->tile_size, stage_max(p->grid.width, p->grid.height));
+    struct tiling tiling = {.size = size,
+                            .columns = (p->grid.width + size - 1) / size,
+                            .rows = (p->grid.height + size - 1) / size};
+    int tiles = tiling.columns * tiling.rows, outer = p->params->tile_outer;
+    size_t border = (size_t)tiles * (size_t)size * (size_t)p->grid.padded;
+    int at_once = tiles_at_once(&tiling, &p->grid);
+    for (int d = 0; d < DIRECTIONS; d++)
+        tiling.entering[d] = graph_buffer(g, border);
+    tiling.changed = graph_buffer(g, (size_t)tiles * TILE_FLAGS);
+    struct label_map map = make_map(g, p);
+    struct tiles_start_args start = {tiling, p->grid.padded};
+    struct tiles_args a = {.smoothing = make_smoothing(p),
+                           .source = p->source,
+                           .tiling = tiling,
+                           .scratch =
+                               graph_buffer(g, (size_t)at_once * tile_bytes(size, p->grid.padded)),
+                           .out = labels_to(p, &map),
+                           .iterations = p->params->tile_inner};
+    int diagonals = tiling.columns + tiling.rows - 1;
+    graph_group(g, p->group + TIME_BP);
+    graph_stage(g, STAGE_tiles_start, &start, 1, tiles);
+    for (int i = 0; i < outer; i++) {
+        for (int d = 0; d < diagonals; d++)
+            solve_diagonal(g, &a, d, at_once);
+        for (int d = diagonals - 1; d >= 0; d--)
+            solve_diagonal(g, &a, d, at_once);
+    }
+    return map;
+}

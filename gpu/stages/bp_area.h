@@ -1,0 +1,352 @@
+/*
+ * Stages of belief propagation along rows and columns (BP-M of Liang et al. 2011): of the whole
+ * picture, or tile by tile. Here messages lie at the pixel that receives them, in an array for each
+ * direction they travel in, [y][x][label], one byte a label in [0, T]. Costs have 16 bits.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_BP_AREA_H
+#define LIVESTEREO_STAGE_BP_AREA_H
+
+#include "gpu/stages/bp.h"
+#include "gpu/stages/cost.h"
+
+/* More than any cost with four messages; T may be added to it. */
+enum { NO_LABEL = INT16_MAX - MAX_TRUNCATION };
+
+/* What messages are made with. V of a class and a difference of k labels is
+ * smoothness[class * MAX_LABELS + k] for k <= steps[class], and largest[class] beyond; it never
+ * falls. */
+struct smoothing {
+    struct grid grid; /* of the picture */
+    const uint8_t *classes;
+    const uint8_t *smoothness;
+    int steps[4];
+    uint8_t largest[4];
+    int damping; /* of 256, the share of the old message that stays */
+};
+
+/* A rectangle of the picture whose pixels send messages to each other. */
+struct area {
+    int x, y, width, height;
+    int16_t *cost;
+    uint8_t *message[DIRECTIONS];
+};
+
+STAGE size_t area_labels(const struct smoothing *s, const struct area *a, int x, int y) {
+    return ((size_t)y * (size_t)a->width + (size_t)x) * (size_t)s->grid.padded;
+}
+
+/* m(l) = min(min over |k| <= steps of h(l + k) + V(k), min h + largest) - min h, for all labels at
+ * once and exact for every V that never falls (Liang et al. 2011, section V). h has room for steps
+ * entries more on both sides. */
+STAGE void min_convolve(const struct smoothing *s, int edge_class, int16_t *h, int16_t *out) {
+    const uint8_t *smoothness = s->smoothness + (size_t)edge_class * MAX_LABELS;
+    int steps = s->steps[edge_class], padded = s->grid.padded;
+    int16_t minimum = NO_LABEL;
+    for (int l = s->grid.labels; l < padded + steps; l++)
+        h[l] = NO_LABEL;
+    for (int k = 1; k <= steps; k++)
+        h[-k] = NO_LABEL;
+    for (int l = 0; l < padded; l++)
+        minimum = h[l] < minimum ? h[l] : minimum;
+    int16_t largest = (int16_t)(minimum + s->largest[edge_class]);
+    for (int l = 0; l < padded; l++)
+        out[l] = h[l] < largest ? h[l] : largest;
+    for (int k = 1; k <= steps; k++) {
+        int16_t v = smoothness[k];
+        for (int l = 0; l < padded; l++) {
+            int16_t nearest = h[l - k] < h[l + k] ? h[l - k] : h[l + k];
+            nearest = (int16_t)(nearest + v);
+            out[l] = nearest < out[l] ? nearest : out[l];
+        }
+    }
+    for (int l = 0; l < padded; l++)
+        out[l] = (int16_t)(out[l] - minimum);
+}
+
+/* The message of (x, y) of the area in direction r, mixed with the one before it in out. Returns
+ * whether it differs from that. */
+STAGE int area_send(const struct smoothing *s, const struct area *a, int x, int y, int r,
+                    uint8_t *out) {
+    int16_t room[3 * MAX_LABELS], message[MAX_LABELS], *h = room + MAX_LABELS;
+    size_t own = area_labels(s, a, x, y);
+    int bits = s->classes ? s->classes[(size_t)(a->y + y) * s->grid.width + a->x + x] : 0;
+    const uint8_t *in[DIRECTIONS]; /* but what comes from where this one goes */
+    int count = 0, differs = 0;
+    for (int d = 0; d < DIRECTIONS; d++)
+        if (d != opposite(r))
+            in[count++] = a->message[d] + own;
+    for (int l = 0; l < s->grid.padded; l++)
+        h[l] = (int16_t)(a->cost[own + l] + in[0][l] + in[1][l] + in[2][l]);
+    min_convolve(s, bits >> (2 * r) & 3, h, message);
+    for (int l = 0; l < s->grid.padded; l++) {
+        int mixed = (s->damping * out[l] + (256 - s->damping) * message[l] + 128) >> 8;
+        differs |= mixed ^ out[l];
+        out[l] = (uint8_t)mixed;
+    }
+    return differs != 0;
+}
+
+/* Along row y there and back. */
+STAGE void area_row(const struct smoothing *s, const struct area *a, int y) {
+    for (int x = 0; x + 1 < a->width; x++)
+        area_send(s, a, x, y, RIGHT, a->message[RIGHT] + area_labels(s, a, x + 1, y));
+    for (int x = a->width - 1; x > 0; x--)
+        area_send(s, a, x, y, LEFT, a->message[LEFT] + area_labels(s, a, x - 1, y));
+}
+
+/* Along column x there and back. */
+STAGE void area_column(const struct smoothing *s, const struct area *a, int x) {
+    for (int y = 0; y + 1 < a->height; y++)
+        area_send(s, a, x, y, DOWN, a->message[DOWN] + area_labels(s, a, x, y + 1));
+    for (int y = a->height - 1; y > 0; y--)
+        area_send(s, a, x, y, UP, a->message[UP] + area_labels(s, a, x, y - 1));
+}
+
+/* Where a pixel's label goes: struct wta_args' outputs. */
+struct labels_out {
+    uint16_t *label;
+    int16_t *disparity;
+    uint8_t *confidence;
+    int subpixel;
+};
+
+/* Like stage winner_takes_all. */
+STAGE void area_pick(const struct smoothing *s, const struct area *a, int x, int y,
+                     const struct labels_out *out) {
+    size_t own = area_labels(s, a, x, y);
+    size_t i = (size_t)(a->y + y) * (size_t)s->grid.width + (size_t)(a->x + x);
+    int16_t belief[MAX_LABELS];
+    int best = 0, second, offset = 0, labels = s->grid.labels;
+    for (int l = 0; l < s->grid.padded; l++)
+        belief[l] =
+            (int16_t)(a->cost[own + l] + a->message[UP][own + l] + a->message[DOWN][own + l] +
+                      a->message[LEFT][own + l] + a->message[RIGHT][own + l]);
+    for (int l = 1; l < labels; l++)
+        best = belief[l] < belief[best] ? l : best;
+    second = belief[best] + 255;
+    for (int l = 0; l < labels; l++)
+        if (l < best - 1 || l > best + 1)
+            second = stage_min(second, belief[l]);
+    if (best > 0 && best + 1 < labels)
+        offset = subpixel_offset(belief[best - 1], belief[best], belief[best + 1], out->subpixel);
+    out->label[i] = (uint16_t)best;
+    out->disparity[i] = (int16_t)(16 * (s->grid.space.u_min + best) + offset);
+    out->confidence[i] = (uint8_t)(second - belief[best]);
+}
+
+/* ---- the whole picture */
+
+/* Costs of 16 bits, and no message yet. Run over width x height. */
+struct area_start_args {
+    struct label_cost source;
+    int16_t *cost;
+    uint8_t *message[DIRECTIONS];
+};
+
+STAGE void stage_area_start(const struct area_start_args *a, int x, int y) {
+    const struct grid *g = &a->source.grid;
+    size_t own = ((size_t)y * (size_t)g->width + (size_t)x) * (size_t)g->padded;
+    label_costs(&a->source, x, y, a->cost + own);
+    for (int d = 0; d < DIRECTIONS; d++)
+        for (int l = 0; l < g->padded; l++)
+            a->message[d][own + l] = 0;
+}
+
+/* One row or column is one thread's work: run over 1 x height and 1 x width. */
+struct area_args {
+    struct smoothing smoothing;
+    int16_t *cost;
+    uint8_t *along[2];  /* messages that are sent: right and left, or down and up */
+    uint8_t *across[2]; /* the others */
+};
+
+STAGE struct area area_of(const struct area_args *a, int rows) {
+    struct area area = {0, 0, a->smoothing.grid.width, a->smoothing.grid.height, a->cost, {0}};
+    area.message[RIGHT] = rows ? a->along[0] : a->across[0];
+    area.message[LEFT] = rows ? a->along[1] : a->across[1];
+    area.message[DOWN] = rows ? a->across[0] : a->along[0];
+    area.message[UP] = rows ? a->across[1] : a->along[1];
+    return area;
+}
+
+STAGE void stage_rows(const struct area_args *a, int x, int y) {
+    struct area area = area_of(a, 1);
+    (void)x;
+    area_row(&a->smoothing, &area, y);
+}
+
+STAGE void stage_columns(const struct area_args *a, int x, int column) {
+    struct area area = area_of(a, 0);
+    (void)x;
+    area_column(&a->smoothing, &area, column);
+}
+
+/* Label, disparity and confidence of the picture's pixels. Run over width x height. */
+struct area_labels_args {
+    struct smoothing smoothing;
+    int16_t *cost;
+    uint8_t *message[DIRECTIONS];
+    struct labels_out out;
+};
+
+STAGE void stage_area_labels(const struct area_labels_args *a, int x, int y) {
+    struct area area = {0, 0, a->smoothing.grid.width, a->smoothing.grid.height, a->cost, {0}};
+    for (int d = 0; d < DIRECTIONS; d++)
+        area.message[d] = a->message[d];
+    area_pick(&a->smoothing, &area, x, y, &a->out);
+}
+
+/* ---- tiles */
+
+/* Tiles of size x size pixels, numbered row by row, and what outlives them: the messages that enter
+ * a tile at its border, [tile][size][label], from above in the array of DOWN and so on. */
+struct tiling {
+    int size, columns, rows;
+    uint8_t *entering[DIRECTIONS];
+    uint8_t *changed; /* [tile][TILE_FLAGS] since the tile was last computed: a message that entered
+                         in that direction; one that left */
+};
+
+enum { TILE_FLAGS = DIRECTIONS + 1 };
+
+/* No message has entered any tile, and none of them rests. Run over 1 x tiles. */
+struct tiles_start_args {
+    struct tiling tiling;
+    int padded;
+};
+
+STAGE void stage_tiles_start(const struct tiles_start_args *a, int x, int tile) {
+    size_t bytes = (size_t)a->tiling.size * (size_t)a->padded;
+    (void)x;
+    for (int d = 0; d < DIRECTIONS; d++)
+        for (size_t i = 0; i < bytes; i++)
+            a->tiling.entering[d][(size_t)tile * bytes + i] = 0;
+    for (int f = 0; f < TILE_FLAGS; f++)
+        a->tiling.changed[(size_t)tile * TILE_FLAGS + f] = 1;
+}
+
+/* Tiles of one anti-diagonal, none of which touches another: that of column number column + i, with
+ * column and row adding up to diagonal. A tile starts without messages but those that enter at its
+ * border, makes its costs, is swept iterations times along rows and columns, sends the messages
+ * that leave it, and picks its labels. A tile whose entering messages have not changed since, and
+ * which then changed none that leave it, would do the same again and rests. Run over 1 x tiles. */
+struct tiles_args {
+    struct smoothing smoothing;
+    struct label_cost source;
+    struct tiling tiling;
+    uint8_t *scratch; /* tile_bytes() a tile */
+    struct labels_out out;
+    int column, diagonal, iterations;
+};
+
+STAGE size_t tile_labels(int size, int padded) {
+    return (size_t)size * (size_t)size * (size_t)padded;
+}
+
+/* Of a tile's costs and messages. */
+STAGE size_t tile_bytes(int size, int padded) {
+    return (sizeof(int16_t) + DIRECTIONS) * tile_labels(size, padded);
+}
+
+/* Number of the tile next to (column, row) in direction r, or -1. */
+STAGE int tile_next(const struct tiling *t, int column, int row, int r) {
+    column += (r == RIGHT) - (r == LEFT);
+    row += (r == DOWN) - (r == UP);
+    int inside = column >= 0 && column < t->columns && row >= 0 && row < t->rows;
+    return inside ? row * t->columns + column : -1;
+}
+
+/* Pixel number i of the border on the side that direction r points to. */
+STAGE void border_pixel(const struct area *a, int r, int i, int *x, int *y) {
+    *x = r == RIGHT ? a->width - 1 : r == LEFT ? 0 : i;
+    *y = r == DOWN ? a->height - 1 : r == UP ? 0 : i;
+}
+
+STAGE int border_length(const struct area *a, int r) {
+    return r == LEFT || r == RIGHT ? a->height : a->width;
+}
+
+/* Messages that enter number tile; all others are zero. */
+STAGE void tile_enter(const struct tiles_args *a, const struct area *area, int tile) {
+    int padded = a->smoothing.grid.padded, x, y;
+    size_t count = (size_t)area->width * (size_t)area->height * (size_t)padded;
+    for (int d = 0; d < DIRECTIONS; d++) {
+        const uint8_t *from =
+            a->tiling.entering[d] + (size_t)tile * (size_t)a->tiling.size * (size_t)padded;
+        for (size_t i = 0; i < count; i++)
+            area->message[d][i] = 0;
+        for (int i = 0; i < border_length(area, d); i++) {
+            border_pixel(area, opposite(d), i, &x, &y);
+            for (int l = 0; l < padded; l++)
+                area->message[d][area_labels(&a->smoothing, area, x, y) + (size_t)l] =
+                    from[(size_t)i * (size_t)padded + (size_t)l];
+        }
+    }
+}
+
+/* Messages to the tile in direction r. Returns whether one changed. */
+STAGE int tile_leave(const struct tiles_args *a, const struct area *area, int r, int next) {
+    int x, y, changed = 0, padded = a->smoothing.grid.padded;
+    uint8_t *to = a->tiling.entering[r] + (size_t)next * (size_t)a->tiling.size * (size_t)padded;
+    for (int i = 0; i < border_length(area, r); i++) {
+        border_pixel(area, r, i, &x, &y);
+        changed |= area_send(&a->smoothing, area, x, y, r, to + (size_t)i * (size_t)padded);
+    }
+    return changed;
+}
+
+STAGE int tile_rests(const uint8_t *changed) {
+    int any = 0;
+    for (int f = 0; f < TILE_FLAGS; f++)
+        any |= changed[f];
+    return !any;
+}
+
+STAGE struct area tile_area(const struct tiles_args *a, int column, int row, uint8_t *memory) {
+    int size = a->tiling.size;
+    size_t labels = tile_labels(size, a->smoothing.grid.padded);
+    struct area area = {column * size, row * size, 0, 0, (int16_t *)(void *)memory, {0}};
+    area.width = stage_min(size, a->smoothing.grid.width - area.x);
+    area.height = stage_min(size, a->smoothing.grid.height - area.y);
+    for (int d = 0; d < DIRECTIONS; d++)
+        area.message[d] = memory + sizeof(int16_t) * labels + (size_t)d * labels;
+    return area;
+}
+
+STAGE void stage_tiles(const struct tiles_args *a, int unused, int i) {
+    const struct smoothing *s = &a->smoothing;
+    int column = a->column + i, row = a->diagonal - column;
+    int tile = row * a->tiling.columns + column, sent = 0;
+    uint8_t *changed = a->tiling.changed + (size_t)tile * TILE_FLAGS;
+    struct area area = tile_area(
+        a, column, row, a->scratch + (size_t)i * tile_bytes(a->tiling.size, s->grid.padded));
+    (void)unused;
+    if (tile_rests(changed))
+        return;
+    for (int y = 0; y < area.height; y++)
+        for (int x = 0; x < area.width; x++)
+            label_costs(&a->source, area.x + x, area.y + y,
+                        area.cost + area_labels(s, &area, x, y));
+    tile_enter(a, &area, tile);
+    for (int k = 0; k < a->iterations; k++) {
+        for (int y = 0; y < area.height; y++)
+            area_row(s, &area, y);
+        for (int x = 0; x < area.width; x++)
+            area_column(s, &area, x);
+    }
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int next = tile_next(&a->tiling, column, row, r);
+        int differs = next >= 0 && tile_leave(a, &area, r, next);
+        if (differs)
+            a->tiling.changed[(size_t)next * TILE_FLAGS + (size_t)r] = 1;
+        sent |= differs;
+        changed[r] = 0;
+    }
+    changed[DIRECTIONS] = (uint8_t)sent;
+    for (int y = 0; y < area.height; y++)
+        for (int x = 0; x < area.width; x++)
+            area_pick(s, &area, x, y, &a->out);
+}
+
+#endif

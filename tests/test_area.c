@@ -1,0 +1,509 @@
+/*
+ * Oracles for belief propagation by rows, columns and tiles: each message against the definition in
+ * O(L^2), a row against exact dynamic programming, one tile as large as the picture against rows
+ * and columns, anti-diagonals against raster order, tiles that rest against tiles that do not,
+ * energies against a second computation from the labels, tables of smoothness that are none.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/params_file.h"
+#include "tests/scene.h"
+#include "tests/stderr_of.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <math.h>
+
+static void set(struct params *p, const char *assignments) {
+    char why[256];
+    char **words = g_strsplit(assignments, " ", -1);
+    for (char **w = words; *w; w++)
+        if (params_assign(p, *w, why, sizeof(why)))
+            g_error("%s", why);
+    g_strfreev(words);
+}
+
+#define MRF                                                                                      \
+    "data_cost=bt_sum data_curve=truncated data_weight=1 data_truncation=60 cost_smoothing=off " \
+    "discontinuity_weight=12 discontinuity_truncation=40 lr_check=off fill=0 median_radius=0 "   \
+    "speckle_size=0 subpixel=off edge_difference=root_mean_square edge_step_1=20 "               \
+    "edge_factor_1=0.5 edge_step_2=60 edge_factor_2=0.25 bp_iterations=3 "
+
+/* A table that rises by uneven steps. */
+static void set_table(struct params *p) {
+    static const double values[] = {0, 1, 1, 4, 4.5, 9};
+    p->smoothness = SMOOTHNESS_TABLE;
+    p->table.count = G_N_ELEMENTS(values);
+    memcpy(p->table.value, values, sizeof(values));
+}
+
+/* The settings of the three kinds of smoothness. */
+static struct params params_of(int kind, int labels) {
+    struct params p;
+    params_default(&p);
+    set(&p, MRF "bp_schedule=rows_columns");
+    p.disparity_range = labels;
+    p.smoothness = kind;
+    if (kind == SMOOTHNESS_TABLE)
+        set_table(&p);
+    return p;
+}
+
+static struct smoothing smoothing_of(const struct scaling *scaling, struct grid grid, int damping) {
+    struct smoothing s = {.grid = grid, .smoothness = scaling->smoothness[0], .damping = damping};
+    memcpy(s.steps, scaling->steps, sizeof(s.steps));
+    memcpy(s.largest, scaling->truncation, sizeof(s.largest));
+    return s;
+}
+
+/* The smoothness as the parameters define it, in integer units. */
+static int smoothness(const struct params *p, double scale, int edge_class, int difference) {
+    static const double factor[] = {1, 0.5, 0.25, 1}, table[] = {0, 1, 1, 4, 4.5, 9};
+    double f = p->smoothness == SMOOTHNESS_LINEAR      ? difference
+               : p->smoothness == SMOOTHNESS_QUADRATIC ? difference * difference
+                                                       : table[MIN(difference, 5)];
+    return (int)lround(scale * factor[edge_class] * MIN(12 * f, 40));
+}
+
+static void test_message(gconstpointer data) {
+    int kind = GPOINTER_TO_INT(data);
+    static struct scaling scaling;
+    for (int round = 0; round < 300; round++) {
+        int labels = g_test_rand_int_range(2, 40), edge_class = round % 3;
+        struct params p = params_of(kind, labels);
+        scaling_make(&scaling, &p, 3);
+        struct label_space space = {.u_count = labels, .v_count = 1};
+        struct smoothing s = smoothing_of(&scaling, grid_make(9, 9, space), 0);
+        int16_t room[3 * MAX_LABELS], *h = room + MAX_LABELS, out[MAX_LABELS];
+        int before[MAX_LABELS], least = G_MAXINT;
+        for (int l = 0; l < s.grid.padded; l++) {
+            before[l] = h[l] = (int16_t)g_test_rand_int_range(0, round % 2 ? 600 : 31485);
+            least = l < labels ? MIN(least, before[l]) : least;
+        }
+        min_convolve(&s, edge_class, h, out);
+        for (int l = 0; l < labels; l++) {
+            int expected = G_MAXINT;
+            for (int k = 0; k < labels; k++)
+                expected = MIN(expected,
+                               before[k] + smoothness(&p, scaling.scale, edge_class, ABS(k - l)));
+            g_assert_cmpint(out[l], ==, expected - least);
+        }
+    }
+}
+
+/* A row of random costs; one iteration without damping gives exact least energies. */
+static void test_row(gconstpointer data) {
+    enum { W = 30, L = 11 };
+    int kind = GPOINTER_TO_INT(data);
+    static struct scaling scaling;
+    struct params p = params_of(kind, L);
+    struct label_space space = {.u_count = L, .v_count = 1};
+    struct grid grid = grid_make(W, 1, space);
+    scaling_make(&scaling, &p, 3);
+    for (int round = 0; round < 20; round++) {
+        static int16_t cost[W * 16];
+        static uint8_t message[DIRECTIONS][W * 16];
+        uint8_t classes[W] = {0};
+        memset(message, 0, sizeof(message));
+        for (int i = 0; i < W * 16; i++)
+            cost[i] = (int16_t)g_test_rand_int_range(0, 500);
+        for (int x = 0; x + 1 < W; x++) {
+            int edge_class = g_test_rand_int_range(0, 3);
+            classes[x] |= (uint8_t)(edge_class << (2 * RIGHT));
+            classes[x + 1] |= (uint8_t)(edge_class << (2 * LEFT));
+        }
+        struct area_args a = {.smoothing = smoothing_of(&scaling, grid, 0),
+                              .cost = cost,
+                              .along = {message[RIGHT], message[LEFT]},
+                              .across = {message[DOWN], message[UP]}};
+        a.smoothing.classes = classes;
+        stage_rows(&a, 0, 0);
+        int from_left[W][L] = {{0}}, from_right[W][L] = {{0}};
+        for (int i = 1; i < W; i++)
+            for (int l = 0; l < L; l++) {
+                int x = W - 1 - i;
+                from_left[i][l] = from_right[x][l] = G_MAXINT;
+                for (int k = 0; k < L; k++) {
+                    int left =
+                        smoothness(&p, scaling.scale, classes[i] >> (2 * LEFT) & 3, ABS(k - l));
+                    int right =
+                        smoothness(&p, scaling.scale, classes[x] >> (2 * RIGHT) & 3, ABS(k - l));
+                    from_left[i][l] =
+                        MIN(from_left[i][l], from_left[i - 1][k] + cost[16 * (i - 1) + k] + left);
+                    from_right[x][l] = MIN(from_right[x][l],
+                                           from_right[x + 1][k] + cost[16 * (x + 1) + k] + right);
+                }
+            }
+        for (int x = 0; x < W; x++)
+            for (int l = 0; l < L; l++) {
+                int i = 16 * x, exact = from_left[x][l] + from_right[x][l] + cost[i + l] -
+                                        from_left[x][0] - from_right[x][0] - cost[i];
+                int belief = cost[i + l] + message[RIGHT][i + l] + message[LEFT][i + l] - cost[i] -
+                             message[RIGHT][i] - message[LEFT][i];
+                g_assert_cmpint(belief, ==, exact);
+            }
+    }
+}
+
+/* ---- whole frames */
+
+struct result {
+    int16_t *disparity;
+    uint8_t *confidence;
+    double energy;
+    struct frame *frame;
+    struct frame_pool *pool;
+    struct stereo *stereo;
+};
+
+static struct result run(const struct params *p, int width, int height) {
+    struct result r;
+    int error;
+    r.frame = scene_frame(&r.pool, width, height, 3, p->disparity_range, 7);
+    r.stereo = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), width, height, 3,
+                              NULL, &error);
+    g_assert_nonnull(r.stereo);
+    g_assert_cmpint(stereo_run(r.stereo, p, r.frame), ==, 0);
+    g_assert_cmpint(stereo_energy(r.stereo, &r.energy), ==, 0);
+    r.disparity = r.frame->disparity;
+    r.confidence = r.frame->confidence;
+    return r;
+}
+
+static void result_free(struct result *r) {
+    stereo_close(&r->stereo);
+    frame_drop(&r->frame);
+    pool_close(&r->pool);
+}
+
+static void assert_same_result(struct result *a, struct result *b, size_t pixels) {
+    g_assert_cmpmem(a->disparity, 2 * pixels, b->disparity, 2 * pixels);
+    g_assert_cmpmem(a->confidence, pixels, b->confidence, pixels);
+    result_free(a);
+    result_free(b);
+}
+
+/* The second pass over the only tile finds no message changed. */
+static void test_one_tile(gconstpointer data) {
+    enum { W = 47, H = 33 };
+    struct params p = params_of(GPOINTER_TO_INT(data), 12), q = p;
+    set(&q, "bp_schedule=tiles tile_size=48 tile_inner=3 tile_outer=1");
+    struct result rows = run(&p, W, H), tile = run(&q, W, H);
+    assert_same_result(&rows, &tile, W * H);
+}
+
+/* All that a list of passes of tiles works on. */
+struct tile_case {
+    struct tiles_args args;
+    uint8_t *block;
+    size_t bytes;
+};
+
+enum { CASE_W = 45, CASE_H = 37, CASE_L = 9, CASE_SIZE = 8 };
+
+static void *take(struct tile_case *c, size_t *used, size_t bytes) {
+    void *place = c->block + *used;
+    *used += (bytes + 15) / 16 * 16;
+    g_assert_cmpint(*used, <=, c->bytes);
+    return place;
+}
+
+/* The same contents every time. */
+static struct tile_case tile_case(struct scaling *scaling, uint8_t *pictures) {
+    struct label_space space = {.u_count = CASE_L, .v_count = 1};
+    struct grid grid = grid_make(CASE_W, CASE_H, space);
+    struct params p = params_of(SMOOTHNESS_QUADRATIC, CASE_L);
+    struct tile_case c = {.bytes = 1 << 20};
+    size_t used = 0, pixels = (size_t)CASE_W * CASE_H;
+    c.block = g_malloc0(c.bytes);
+    scaling_make(scaling, &p, 3);
+    c.args.smoothing = smoothing_of(scaling, grid, 51);
+    c.args.source = (struct label_cost){.grid = grid,
+                                        .reference = pictures,
+                                        .target = pictures + 3 * pixels,
+                                        .lut = scaling->sum_lut,
+                                        .channels = 3,
+                                        .sign = 1,
+                                        .outside = scaling->sum_outside};
+    struct tiling *t = &c.args.tiling;
+    t->size = CASE_SIZE;
+    t->columns = (CASE_W + CASE_SIZE - 1) / CASE_SIZE;
+    t->rows = (CASE_H + CASE_SIZE - 1) / CASE_SIZE;
+    size_t tiles = (size_t)t->columns * (size_t)t->rows;
+    for (int d = 0; d < DIRECTIONS; d++)
+        t->entering[d] = take(&c, &used, tiles * CASE_SIZE * (size_t)grid.padded);
+    t->changed = take(&c, &used, tiles * TILE_FLAGS);
+    c.args.out.label = take(&c, &used, 2 * pixels);
+    c.args.out.disparity = take(&c, &used, 2 * pixels);
+    c.args.out.confidence = take(&c, &used, pixels);
+    c.bytes = used; /* compared; scratch is not */
+    c.args.scratch =
+        g_malloc((size_t)MAX(t->columns, t->rows) * tile_bytes(CASE_SIZE, grid.padded));
+    c.args.iterations = 2;
+    struct tiles_start_args start = {*t, grid.padded};
+    for (int i = 0; i < (int)tiles; i++)
+        stage_tiles_start(&start, 0, i);
+    return c;
+}
+
+static void tile_case_free(struct tile_case *c) {
+    g_free(c->args.scratch);
+    g_free(c->block);
+}
+
+static void run_tile(struct tile_case *c, int column, int row) {
+    c->args.column = column;
+    c->args.diagonal = column + row;
+    stage_tiles(&c->args, 0, 0);
+}
+
+static void run_raster(struct tile_case *c, bool may_rest) {
+    const struct tiling *t = &c->args.tiling;
+    for (int i = 0; i < 2 * t->columns * t->rows; i++) {
+        int tile = i < t->columns * t->rows ? i : 2 * t->columns * t->rows - 1 - i;
+        if (!may_rest)
+            t->changed[tile * TILE_FLAGS] = 1;
+        run_tile(c, tile % t->columns, tile / t->columns);
+    }
+}
+
+/* Anti-diagonals, the tiles of each in another order every time. */
+static void run_diagonals(struct tile_case *c) {
+    const struct tiling *t = &c->args.tiling;
+    int count = t->columns + t->rows - 1;
+    for (int i = 0; i < 2 * count; i++) {
+        int diagonal = i < count ? i : 2 * count - 1 - i;
+        int first = MAX(0, diagonal - t->rows + 1), last = MIN(diagonal, t->columns - 1);
+        for (int k = first; k <= last; k++) {
+            int column = i % 2 ? k : first + last - k;
+            run_tile(c, column, diagonal - column);
+        }
+    }
+}
+
+static void compare_orders(bool rest, int outer) {
+    static struct scaling scaling[2];
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, CASE_W, CASE_H, 3, CASE_L, 3);
+    size_t picture = (size_t)CASE_W * CASE_H * 3;
+    uint8_t *pictures = g_malloc(2 * picture);
+    memcpy(pictures, f->left.data, picture);
+    memcpy(pictures + picture, f->right.data, picture);
+    struct tile_case a = tile_case(&scaling[0], pictures), b = tile_case(&scaling[1], pictures);
+    for (int i = 0; i < outer; i++) {
+        run_raster(&a, true);
+        if (rest)
+            run_raster(&b, false);
+        else
+            run_diagonals(&b);
+    }
+    if (rest) { /* what rests says so; all else is equal */
+        int resting = 0, tiles = a.args.tiling.columns * a.args.tiling.rows;
+        for (int i = 0; i < tiles; i++)
+            resting += tile_rests(a.args.tiling.changed + (size_t)i * TILE_FLAGS);
+        g_test_message("%d of %d tiles rest", resting, tiles);
+        g_assert_cmpint(resting, >, 0);
+        memset(a.args.tiling.changed, 0, (size_t)tiles * TILE_FLAGS);
+        memset(b.args.tiling.changed, 0, (size_t)tiles * TILE_FLAGS);
+    }
+    g_assert_cmpmem(a.block, a.bytes, b.block, b.bytes);
+    tile_case_free(&a);
+    tile_case_free(&b);
+    g_free(pictures);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+static void test_diagonals(void) {
+    compare_orders(false, 2);
+}
+
+static void test_resting(void) {
+    compare_orders(true, 12);
+}
+
+/* Distance of v from the interval between the half-way points, rounded down, around row[x]. */
+static int interval_distance(int v, const uint8_t *row, int x, int width) {
+    int least = row[3 * x], most = row[3 * x];
+    for (int side = -1; side <= 1; side += 2) {
+        int other = x + side < 0 || x + side >= width ? row[3 * x] : row[3 * (x + side)];
+        int half_way = (row[3 * x] + other) / 2;
+        least = MIN(least, half_way);
+        most = MAX(most, half_way);
+    }
+    return MAX(0, MAX(v - most, least - v));
+}
+
+/* The energy of whole labels by its definition alone: nothing of the program's is called. */
+static double energy_of(const struct params *p, const struct frame *f) {
+    const int w = f->left.width, h = f->left.height;
+    double sum = 0;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const uint8_t *left = f->left.data + 3 * w * y, *right = f->right.data + 3 * w * y;
+            int label = f->disparity[y * w + x] / 16, cost = 0, match = MAX(x - label, 0);
+            bool compared = label <= x || p->outside_match == OUTSIDE_MATCH_BORDER;
+            for (int c = 0; c < 3 && compared; c++) {
+                int d = MIN(interval_distance(left[3 * x + c], right + c, match, w),
+                            interval_distance(right[3 * match + c], left + c, x, w));
+                cost += p->data_cost == DATA_COST_BT_SUM ? d : d * d;
+            }
+            sum += compared ? MIN(cost, p->data_truncation) : p->data_truncation;
+            for (int down = 0; down < 2; down++) {
+                if (down ? y + 1 == h : x + 1 == w)
+                    continue;
+                int step = 0,
+                    d = abs(label - f->disparity[down ? (y + 1) * w + x : y * w + x + 1] / 16);
+                for (int c = 0; c < 3; c++) {
+                    int s = left[3 * x + c] - left[3 * x + c + (down ? 3 * w : 3)];
+                    step += s * s;
+                }
+                double factor = step >= 3 * p->edge_step_2 * p->edge_step_2   ? p->edge_factor_2
+                                : step >= 3 * p->edge_step_1 * p->edge_step_1 ? p->edge_factor_1
+                                                                              : 1;
+                double v = p->smoothness == SMOOTHNESS_QUADRATIC ? d * d : d;
+                sum += factor * MIN(p->discontinuity_weight * v, p->discontinuity_truncation);
+            }
+        }
+    return sum;
+}
+
+/* Of the three presets, and no more than that of labels that are all the same. */
+static void test_energy(gconstpointer preset) {
+    enum { W = 90, H = 50, L = 16 };
+    struct params p;
+    g_autofree char *path = g_strdup_printf("config/presets/%s.ini", (const char *)preset);
+    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+        g_test_skip("needs to run in the source tree");
+        return;
+    }
+    g_assert_cmpint(preset_load(&p, path), ==, 0);
+    set(&p, "tile_outer=2 tile_inner=3 bp_iterations=10");
+    p.disparity_range = L;
+    for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
+        p.bp_schedule = schedule;
+        p.outside_match = schedule == BP_SCHEDULE_ROWS_COLUMNS;
+        struct result r = run(&p, W, H);
+        g_assert_cmpfloat_with_epsilon(r.energy, energy_of(&p, r.frame), 1e-3);
+        double best = r.energy;
+        for (int i = 0; i < W * H; i++)
+            r.disparity[i] = 16 * 2;
+        g_test_message("%.0f, all labels 2: %.0f", best, energy_of(&p, r.frame));
+        g_assert_cmpfloat(best, <, energy_of(&p, r.frame));
+        result_free(&r);
+    }
+}
+
+/* A probe's costs are those of the energy; its label is the map's. */
+static void test_probe(void) {
+    enum { W = 60, H = 20, L = 9 };
+    double cost[L], belief[L];
+    struct params p = params_of(SMOOTHNESS_QUADRATIC, L);
+    for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
+        p.bp_schedule = schedule;
+        struct result r = run(&p, W, H);
+        g_assert_cmpint(stereo_probe(r.stereo, 40, 10, cost, belief), ==,
+                        r.disparity[10 * W + 40] / 16);
+        for (int l = 0; l < L; l++) {
+            g_assert_cmpfloat(cost[l], >=, 0);
+            g_assert_cmpfloat(cost[l], <=, 60);
+            g_assert_cmpfloat(belief[l], >=, cost[l]);
+        }
+        g_assert_cmpfloat(stereo_probe(r.stereo, 1, 10, cost, belief), >=, 0);
+        g_assert_cmpfloat(cost[L - 1], ==, 60); /* outside */
+        result_free(&r);
+    }
+}
+
+/* Costs of other kinds, which come as a volume of bytes, and the linear smoothness of the
+ * checkerboard: the energy falls below that of few half-steps. */
+static void test_other_costs(void) {
+    struct params p;
+    params_default(&p);
+    set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
+    p.disparity_range = 12;
+    struct result few = run(&p, 90, 50);
+    set(&p, "bp_schedule=rows_columns bp_iterations=20");
+    struct result rows = run(&p, 90, 50);
+    set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3 icm_sweeps=1");
+    struct result tiles = run(&p, 90, 50);
+    g_test_message("%g, %g, %g", few.energy, rows.energy, tiles.energy);
+    g_assert_cmpfloat(rows.energy, <, few.energy);
+    g_assert_cmpfloat(tiles.energy, <, few.energy);
+    result_free(&few);
+    result_free(&rows);
+    result_free(&tiles);
+}
+
+static void test_tables(gconstpointer folder) {
+    static const struct {
+        const char *text, *why;
+    } bad[] = {{"", "no table"},          {"0\n", "no table"},    {"0\n0\n", "no table"},
+               {"0\n3\n2\n", "line 3"},   {"1\n2\n", "line 1"},   {"0\nx\n", "line 2"},
+               {"0\n1\n\n2\n", "line 3"}, {"0\ninf\n", "line 2"}, {"0\n1 2\n", "line 2"},
+               {"\n0\n1\n", "line 1"}};
+    g_autofree char *path = g_build_filename(folder, "table", NULL);
+    struct params p;
+    params_default(&p);
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_assert_true(g_file_set_contents(path, bad[i].text, -1, NULL));
+        struct stderr_of caught = stderr_begin();
+        g_assert_cmpint(params_load_table(&p, path), ==, -EINVAL);
+        stderr_one_line(caught, path, bad[i].why);
+        g_assert_cmpint(p.table.count, ==, 0);
+        g_assert_cmpint(p.smoothness, ==, SMOOTHNESS_LINEAR);
+    }
+    g_assert_true(g_file_set_contents(path, "0\n 1\n2.5\r\n2.5\n\n", -1, NULL));
+    g_assert_cmpint(params_load_table(&p, path), ==, 0);
+    g_assert_cmpint(p.table.count, ==, 4);
+    g_assert_cmpfloat(p.table.value[2], ==, 2.5);
+    struct params other = p;
+    g_assert_true(params_equal(&p, &other));
+    other.table.value[3] = 3;
+    g_assert_false(params_equal(&p, &other));
+    g_unlink(path);
+}
+
+static void test_conflicts(void) {
+    static const char *const refused[] = {"smoothness=quadratic", "data_cost=bt_sum",
+                                          "bp_schedule=tiles data_cost=bt_sum",
+                                          "bp_schedule=tiles smoothness=quadratic icm_sweeps=1",
+                                          "bp_schedule=tiles smoothness=table"};
+    struct params p;
+    params_default(&p);
+    g_assert_null(params_conflict(&p));
+    for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+        params_default(&p);
+        set(&p, refused[i]);
+        g_assert_nonnull(params_conflict(&p));
+    }
+    p = params_of(SMOOTHNESS_TABLE, 9);
+    g_assert_null(params_conflict(&p));
+}
+
+int main(int argc, char **argv) {
+    static const char *const kinds[] = {"linear", "quadratic", "table"};
+    g_test_init(&argc, &argv, NULL);
+    char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *message = g_strconcat("/area/message/", kinds[i], NULL);
+        g_autofree char *row = g_strconcat("/area/row/", kinds[i], NULL);
+        g_autofree char *tile = g_strconcat("/area/one tile/", kinds[i], NULL);
+        g_test_add_data_func(message, GINT_TO_POINTER(i), test_message);
+        g_test_add_data_func(row, GINT_TO_POINTER(i), test_row);
+        g_test_add_data_func(tile, GINT_TO_POINTER(i), test_one_tile);
+    }
+    g_test_add_func("/area/diagonals", test_diagonals);
+    g_test_add_func("/area/resting", test_resting);
+    g_test_add_data_func("/area/energy/tsukuba", "liang2011_tsukuba", test_energy);
+    g_test_add_data_func("/area/energy/venus", "liang2011_venus", test_energy);
+    g_test_add_data_func("/area/energy/teddy", "liang2011_teddy", test_energy);
+    g_test_add_func("/area/probe", test_probe);
+    g_test_add_func("/area/other costs", test_other_costs);
+    g_test_add_data_func("/area/tables", folder, test_tables);
+    g_test_add_func("/area/conflicts", test_conflicts);
+    int code = g_test_run();
+    g_rmdir(folder);
+    g_free(folder);
+    return code;
+}
