@@ -184,6 +184,10 @@ static int open_live(struct viewer *v) {
         .kept = 2 + OUTPUT_FRAMES, /* on screen, and with the thread that measures rows */
         .player = true,
         .rate = screenshot || live ? 0 : p->rate,
+        .paused = o->paused,
+        .swap = p->swap,
+        .loop = p->loop_all,
+        .start = p->source->seek ? lround(o->start * playback_source_rate(p)) : 0,
         .notify = screenshot ? NULL : window_wake,
         .context = v->screen.window,
     };
@@ -192,12 +196,8 @@ static int open_live(struct viewer *v) {
     if (!p->live)
         return EXIT_RUN_FAILED;
     live_get_state(p->live, &p->state);
-    playback_apply_swap(p);
-    playback_apply_loop(p);
-    if (o->paused)
-        live_pause(p->live, NULL);
-    if ((o->start > 0 || o->paused) && p->source->seek)
-        playback_seek(p, lround(o->start * playback_source_rate(p)));
+    if (options.start > 0)
+        p->target = options.start;
     return GO_ON;
 }
 
@@ -272,7 +272,7 @@ static int run_viewer(struct viewer *v) {
         struct session end = session_now(v);
         session_save(&end, &start, &v->remembered);
     }
-    recording_stop(&v->recording, v->playback.source, &v->screen);
+    recording_stop(&v->recording, &v->playback, &v->screen);
     if (v->options->report)
         print_report(v);
     return code;

@@ -6,6 +6,7 @@
 #include "tests/stderr_of.h"
 
 #include <glib.h>
+#include <stdatomic.h>
 
 #define SPEC "synth:width=64,height=48,range=16,frames=40"
 #define FRAMES 40
@@ -269,6 +270,67 @@ static void test_hammer(struct fixture *f, gconstpointer policy) {
     frame_drop(&shown);
 }
 
+/* Begun at a pair, exchanged, and ended after one: none before it is read, which would be the one. */
+static void test_start(struct fixture *f, gconstpointer policy) {
+    live_close(&f->live);
+    struct live_options options = {.policy = (enum queue_policy)GPOINTER_TO_INT(policy),
+                                   .player = true,
+                                   .frames = 1,
+                                   .kept = 1,
+                                   .start = 17,
+                                   .swap = true};
+    int error;
+    struct frame *alone = pool_take(f->pool);
+    g_assert_cmpint(f->other_source->seek(f->other_source, 17), ==, 0);
+    g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
+    for (int i = 0; i < 20; i++) {
+        f->live = live_open(f->source, f->stereo, &f->params, &options, &error);
+        struct frame *frame = take(f);
+        g_assert_cmpint(frame->index, ==, 17);
+        g_assert_cmpmem(frame->left.data, 64 * 48 * 3, alone->right.data, 64 * 48 * 3);
+        frame_drop(&frame);
+        g_assert_cmpint(live_take(f->live, -1, &frame), ==, LIVE_END);
+        live_close(&f->live);
+        g_assert_cmpint(f->source->seek(f->source, 0), ==, 0);
+    }
+    frame_drop(&alone);
+    options.frames = 0;
+    options.paused = true;
+    options.start = 1000;
+    f->live = live_open(f->source, f->stereo, &f->params, &options, &error);
+    struct frame *frame = take(f);
+    g_assert_cmpint(frame->index, ==, FRAMES - 1);
+    frame_drop(&frame);
+    nothing_more(f);
+}
+
+static void note_pair(void *context, const struct frame *frame) {
+    atomic_long *next = context;
+    g_assert_cmpint(frame->index, ==, atomic_load(next));
+    g_assert_cmpint(frame->left.width, ==, 64);
+    atomic_fetch_add(next, 1);
+}
+
+/* The tap gets every pair that is read, in order, though the queues drop what nobody takes. */
+static void test_tap(struct fixture *f, gconstpointer policy) {
+    (void)policy;
+    atomic_long next = 0;
+    struct frame *frame = take(f);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_set_tap(f->live, note_pair, &next);
+    live_seek(f->live, 0);
+    expect(f, 0);
+    live_play(f->live);
+    while (atomic_load(&next) < FRAMES)
+        g_usleep(1000);
+    live_set_tap(f->live, NULL, NULL);
+    live_pause(f->live, NULL);
+    live_seek(f->live, 3);
+    expect(f, 3);
+    g_assert_cmpint(atomic_load(&next), ==, FRAMES);
+}
+
 /* Without a player the threads read at the source's pace. Nothing about how long it takes: never
  * sooner than the rate says. */
 static void test_pace(void) {
@@ -307,7 +369,7 @@ int main(int argc, char **argv) {
     } tests[] = {
         {"steps", test_steps},     {"play-on", test_play_on}, {"settings", test_settings},
         {"refused", test_refused}, {"loop", test_loop},       {"swap", test_swap},
-        {"probes", test_probes},   {"hammer", test_hammer},
+        {"probes", test_probes},   {"start", test_start},     {"hammer", test_hammer},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
         char *path = g_strdup_printf("/player/%s", tests[i].name);
@@ -317,6 +379,8 @@ int main(int argc, char **argv) {
     }
     g_test_add("/player/hammer-dropping", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST),
                set_up, test_hammer, tear_down);
+    g_test_add("/player/tap", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST), set_up, test_tap,
+               tear_down);
     g_test_add_func("/player/pace", test_pace);
     return g_test_run();
 }

@@ -10,6 +10,7 @@
 #include "config/clock.h"
 #include "config/log.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,13 @@ static int read_for_player(struct live *live, struct frame *frame, long *next, l
     }
 }
 
+static void show_to_tap(struct live *live, const struct frame *frame) {
+    pthread_mutex_lock(&live->tap_lock);
+    if (live->tap)
+        live->tap(live->tap_context, frame);
+    pthread_mutex_unlock(&live->tap_lock);
+}
+
 static void *capture_thread(void *context) {
     struct live *live = context;
     long limit = live->options.frames, next = 0, since_seek = 0;
@@ -164,6 +172,7 @@ static void *capture_thread(void *context) {
             break;
         }
         count_captured(live);
+        show_to_tap(live, frame);
         if (queue_give(live->pairs, &frame) != 0)
             break;
     }
@@ -268,6 +277,20 @@ static void *compute_thread(void *context) {
     return NULL;
 }
 
+/* The state that a player begins in; no thread runs yet. */
+static void begin_player(struct live *live) {
+    const struct live_options *options = &live->options;
+    long last = live->source->count > 0 ? live->source->count - 1 : LONG_MAX;
+    live->paused = options->paused;
+    live->swap = options->swap;
+    if (!live->source->seek)
+        return;
+    if (options->loop)
+        live->loop_first = 0;
+    if (options->paused || options->start > 0)
+        live->seek_to = options->start < last ? options->start : last;
+}
+
 /* Signals are for the caller's thread: these two start with all of them blocked. */
 static int start_threads(struct live *live) {
     sigset_t all, before;
@@ -300,9 +323,13 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     live->backend = stereo_backend(stereo);
     live->rate = options->player ? options->rate : source->pace;
     live->seek_to = live->loop_first = live->last_run = -1;
+    live->loop_last = -1;
     live->opened_ns = clock_ns();
+    if (options->player)
+        begin_player(live);
     atomic_init(&live->stop, false);
     pthread_mutex_init(&live->lock, NULL);
+    pthread_mutex_init(&live->tap_lock, NULL);
     clock_cond_init(&live->changed);
 
     /* One in each thread's hand, another under way, the caller's, what it keeps, and both queues; a
@@ -340,6 +367,14 @@ void live_set_params(struct live *live, const struct params *params) {
     pthread_mutex_unlock(&live->lock);
     if (live->options.player)
         queue_nudge(live->pairs);
+}
+
+void live_set_tap(struct live *live, void (*tap)(void *context, const struct frame *frame),
+                  void *context) {
+    pthread_mutex_lock(&live->tap_lock);
+    live->tap = tap;
+    live->tap_context = context;
+    pthread_mutex_unlock(&live->tap_lock);
 }
 
 void live_stop(struct live *live) {
@@ -411,6 +446,7 @@ void live_close(struct live **live_pointer) {
     pool_close(&live->pool);
     pthread_cond_destroy(&live->changed);
     pthread_mutex_destroy(&live->lock);
+    pthread_mutex_destroy(&live->tap_lock);
     free(live);
     *live_pointer = NULL;
 }

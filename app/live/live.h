@@ -23,6 +23,10 @@ struct live_options {
     bool player; /* the functions under "a player's" below may be used */
     double rate; /* pairs a second that a player reads; 0 as fast as they are taken. Others read
                   * at the source's pace */
+    /* How a player begins: as if live_pause, live_seek, live_set_swap and live_set_loop had been
+     * called before the first pair was read. */
+    bool paused, swap, loop;
+    long start;
     /* Which pairs are read, by their number; NULL all. Not for a player. Called by the capture
      * thread. */
     bool (*wants)(void *context, long index);
@@ -58,6 +62,12 @@ int live_take(struct live *live, int timeout_ms, struct frame **frame);
 /* The settings for the frames from now on; START parameters keep the value of stereo_open. A
  * player that stands still computes its pair again. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
+
+/* From the next pair on, every pair that is read is shown to tap by the capture thread, those that a
+ * newer one overtakes included; it must not wait. NULL ends it: when this returns, no call is under
+ * way. */
+void live_set_tap(struct live *live, void (*tap)(void *context, const struct frame *frame),
+                  void *context);
 
 /* No more pairs are read; what is under way still arrives. Any thread. */
 void live_stop(struct live *live);

@@ -22,6 +22,10 @@ struct live {
     int threads; /* how many of the two were started */
     atomic_bool stop;
 
+    pthread_mutex_t tap_lock; /* held during a call of tap; guards the next two */
+    void (*tap)(void *context, const struct frame *frame);
+    void *tap_context;
+
     pthread_mutex_t lock;   /* guards the rest */
     pthread_cond_t changed; /* what the capture thread waits for: stop, paused, seek_to, rate */
     struct params params, last_good;

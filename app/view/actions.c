@@ -179,7 +179,7 @@ static void save_points(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct source *source = v->playback.source;
     if (v->recording.recorder) {
-        recording_stop(&v->recording, source, &v->screen);
+        recording_stop(&v->recording, &v->playback, &v->screen);
         return;
     }
     bool swap = v->playback.swap && source->set_tap;

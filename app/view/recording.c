@@ -16,6 +16,16 @@ static char *make_path(const char *folder) {
     return g_build_filename(folder, name, NULL);
 }
 
+/* The reading thread. */
+static void give_frame(void *context, const struct frame *frame) {
+    recorder_give_frame(context, frame);
+}
+
+/* Whether pairs are added as they are shown. */
+static bool adds_shown(const struct playback *playback) {
+    return !playback->source->live && !playback->source->set_tap;
+}
+
 static void add(struct recording *r, struct frame *frame) {
     recorder_give_frame(r->recorder, frame);
     r->last_index = frame->index;
@@ -35,17 +45,22 @@ void recording_start(struct recording *r, const struct recorder_about *about, co
     struct source_tap tap = {.pair = recorder_tap, .context = r->recorder};
     if (source->set_tap)
         source->set_tap(source, &tap);
+    else if (source->live)
+        live_set_tap(playback->live, give_frame, r->recorder);
     else if (playback->shown && playback_is_stopped(playback))
         add(r, playback->shown); /* no pair may come after it */
     screen_notify(screen, "recording %s", path);
 }
 
-void recording_stop(struct recording *r, struct source *source, struct screen *screen) {
+void recording_stop(struct recording *r, const struct playback *playback, struct screen *screen) {
+    struct source *source = playback->source;
     struct recorder_status status;
     if (!r->recorder)
         return;
     if (source->set_tap)
         source->set_tap(source, NULL);
+    else if (source->live)
+        live_set_tap(playback->live, NULL, NULL);
     int error = recorder_close(&r->recorder, &status);
     if (error)
         screen_notify(screen, "recording ended early, %ld pairs; see the terminal", status.pairs);
@@ -56,7 +71,7 @@ void recording_stop(struct recording *r, struct source *source, struct screen *s
 }
 
 void recording_add_shown(struct recording *r, const struct playback *playback) {
-    if (!r->recorder || playback->source->set_tap || playback->state.paused)
+    if (!r->recorder || !adds_shown(playback) || playback->state.paused)
         return;
     /* The last pair is shown once more for every change of the settings. */
     if (!playback->state.ended || playback->shown->index != r->last_index)

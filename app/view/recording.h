@@ -1,6 +1,6 @@
 /*
- * Recording from the viewer. The pairs of a camera are taken as they come, by the source's tap on
- * its reading thread; those of other sources as they are shown. Main thread.
+ * Recording from the viewer. The pairs of cameras and other live sources are taken as they come, by
+ * a tap on the reading thread; those of files as they are shown. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RECORDING_H
@@ -13,7 +13,7 @@
 
 struct recording {             /* zero to begin with */
     struct recorder *recorder; /* NULL: nothing is recorded */
-    long last_index;           /* of the last pair of a source without a tap, -1: none */
+    long last_index;           /* of the last pair that was added as shown, -1: none */
 };
 
 /* Starts to record into the folder, NULL: the user's one for videos. Tells how that went. */
@@ -21,7 +21,8 @@ void recording_start(struct recording *recording, const struct recorder_about *a
                      const char *folder, const struct playback *playback, struct screen *screen);
 
 /* Finishes the file and tells how that went. Does nothing where nothing is recorded. */
-void recording_stop(struct recording *recording, struct source *source, struct screen *screen);
+void recording_stop(struct recording *recording, const struct playback *playback,
+                    struct screen *screen);
 
 /* A frame was taken as the one to show. */
 void recording_add_shown(struct recording *recording, const struct playback *playback);
