@@ -109,6 +109,18 @@ static void hold_standard_streams(void) {
     }
 }
 
+/* GStreamer warns of what it reports as an error besides; that is told in our words, the warning
+ * with --verbose. */
+static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fields, gsize count,
+                                       gpointer context) {
+    if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO)))
+        return g_log_writer_default(level, fields, count, context);
+    for (gsize i = 0; i < count; i++)
+        if (strcmp(fields[i].key, "MESSAGE") == 0)
+            log_debug("GLib", "%s", (const char *)fields[i].value);
+    return G_LOG_WRITER_HANDLED;
+}
+
 /* Whether who was to read standard output is gone; such a program ends without a word. */
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO};
@@ -118,6 +130,7 @@ static bool reader_gone(void) {
 int main(int argc, char **argv) {
     hold_standard_streams();
     setlocale(LC_CTYPE, "");
+    g_log_set_writer_func(write_glib_log, NULL, NULL);
     /* A file that grows too large, and a pipe that nobody reads, are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);

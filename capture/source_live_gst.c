@@ -53,8 +53,10 @@ static void take_single(struct live_gst *gst, GstSample *sample, const struct fr
 static struct frame_stamp stamp_of(struct stream *stream, GstSample *sample) {
     GstClockTime base = gst_element_get_base_time(GST_ELEMENT(stream->sink));
     GstClockTime pts = GST_BUFFER_PTS(gst_sample_get_buffer(sample));
-    GstClockTime running =
-        gst_segment_to_running_time(gst_sample_get_segment(sample), GST_FORMAT_TIME, pts);
+    const GstSegment *segment = gst_sample_get_segment(sample);
+    GstClockTime running = segment->format == GST_FORMAT_TIME
+                               ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts)
+                               : GST_CLOCK_TIME_NONE;
     return (struct frame_stamp){.taken_ns = (int64_t)(base + running),
                                 .arrived_ns = clock_ns(),
                                 .sequence = stream->sequence++,
@@ -281,7 +283,7 @@ static void live_gst_close(struct source *source) {
     controls_close(&source->controls);
     if (gst->pipeline) {
         gst_element_set_state(gst->pipeline, GST_STATE_NULL);
-        gst_object_unref(gst->bus);
+        gst_clear_object(&gst->bus);
     }
     pthread_mutex_lock(&gst->lock); /* no callback is under way any more; what they did is seen */
     for (int i = 0; i < 2; i++) {

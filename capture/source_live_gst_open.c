@@ -10,6 +10,7 @@
 #include "config/log.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #define FIRST_NS (20 * NS_PER_S) /* network cameras take their time */
 
@@ -88,6 +89,14 @@ static int learn_stream(struct live_gst *gst, int i, GstVideoInfo *info) {
     return known ? 0 : -EAGAIN;
 }
 
+/* Whether a stream gives pictures, or what else it is, without caps of a video before them. */
+static bool gives_no_video(struct live_gst *gst, int i, GstVideoInfo *info) {
+    pthread_mutex_lock(&gst->lock);
+    bool came = gst->stream[i].came > 0;
+    pthread_mutex_unlock(&gst->lock);
+    return came && learn_stream(gst, i, info) != 0;
+}
+
 static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
     int64_t until = clock_ns() + FIRST_NS;
     while (clock_ns() < until) {
@@ -96,16 +105,22 @@ static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
             status |= learn_stream(gst, i, &info[i]);
         if (!status)
             return 0;
-        GstMessage *message =
-            gst_bus_timed_pop_filtered(gst->bus, 20 * GST_MSECOND, GST_MESSAGE_ERROR);
-        if (!message)
+        GstMessage *message = gst_bus_timed_pop_filtered(gst->bus, 20 * GST_MSECOND,
+                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        bool other = gives_no_video(gst, 0, &info[0]) ||
+                     (gst->streams == 2 && gives_no_video(gst, 1, &info[1]));
+        if (!message && !other)
             continue;
         GError *error = NULL;
-        gst_message_parse_error(message, &error, NULL);
+        if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+            gst_message_parse_error(message, &error, NULL);
         log_error(gst->name, "%s (RGB or GRAY8 is taken; put videoconvert before the appsink)",
-                  error->message);
-        g_error_free(error);
-        gst_message_unref(message);
+                  error   ? error->message
+                  : other ? "gives no video"
+                          : "ends before its first picture");
+        g_clear_error(&error);
+        if (message)
+            gst_message_unref(message);
         return -EIO;
     }
     log_error(gst->name, "gave no picture in %d s", (int)(FIRST_NS / NS_PER_S));

@@ -150,6 +150,12 @@ static void test_refused(void) {
     expect_refused("gst:nosuchelement ! appsink name=both", NULL, -EINVAL, "nosuchelement", NULL);
     expect_refused("gst:videotestsrc ! video/x-raw,format=I420 ! appsink name=both", NULL, -EIO,
                    "videoconvert", NULL);
+    expect_refused("gst:fakesrc num-buffers=9 ! appsink name=both", NULL, -EIO, "no video", NULL);
+    expect_refused("gst:fakesrc is-live=true ! appsink name=left fakesrc ! appsink name=right",
+                   NULL, -EIO, "no video", NULL);
+    expect_refused("gst:fakesrc num-buffers=0 ! appsink name=both", NULL, -EIO, "ends before",
+                   NULL);
+    expect_refused("gst:appsink name=both", NULL, -EINVAL, "one element", NULL);
     expect_refused("gst:", NULL, -EINVAL, "gst:", NULL);
     expect_refused("gst:videotestsrc ! video/x-raw,format=RGB,width=64 ! appsink name=left "
                    "videotestsrc ! video/x-raw,format=RGB,width=32 ! appsink name=right",

@@ -270,7 +270,7 @@ static void test_hammer(struct fixture *f, gconstpointer policy) {
     frame_drop(&shown);
 }
 
-/* Begun at a pair, exchanged, and ended after one: none before it is read, which would be the one. */
+/* Begun at a pair, exchanged, and ended after one: none is read before it. */
 static void test_start(struct fixture *f, gconstpointer policy) {
     live_close(&f->live);
     struct live_options options = {.policy = (enum queue_policy)GPOINTER_TO_INT(policy),

@@ -63,9 +63,8 @@ int live_take(struct live *live, int timeout_ms, struct frame **frame);
  * player that stands still computes its pair again. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
 
-/* From the next pair on, every pair that is read is shown to tap by the capture thread, those that a
- * newer one overtakes included; it must not wait. NULL ends it: when this returns, no call is under
- * way. */
+/* From the next pair on the capture thread shows every pair that it reads to tap, those that a
+ * newer one overtakes included; tap must not wait. NULL ends it: then no call is under way. */
 void live_set_tap(struct live *live, void (*tap)(void *context, const struct frame *frame),
                   void *context);
 
