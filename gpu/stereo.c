@@ -46,10 +46,12 @@ static void release_memory(struct stereo *s) {
     }
 }
 
+/* Of the device; the host's is said to those who want to know more. */
 static void say_memory(const struct stereo *s) {
-    log_info(s->backend->name, "%dx%d with %d labels takes %zu MiB", s->pipeline.width,
-             s->pipeline.height, s->pipeline.params.disparity_range,
-             (s->graph->arena_bytes + (size_t)s->backend->slots * s->graph->slot_bytes) >> 20);
+    double bytes = (double)s->graph->arena_bytes + s->backend->slots * (double)s->graph->slot_bytes;
+    log_at(s->backend->own_memory ? LOG_INFO : LOG_DEBUG, s->backend->name,
+           "%dx%d with %d labels takes %.0f MiB", s->pipeline.width, s->pipeline.height,
+           s->pipeline.params.disparity_range, bytes / (1 << 20));
 }
 
 static int no_memory(const struct stereo *s, const char *what) {
@@ -71,8 +73,7 @@ static int take_frame_memory(struct stereo *s) {
     if (s->arena && fits(g->arena_bytes, s->arena_bytes) && fits(g->slot_bytes, s->slot_bytes))
         return 0;
     release_frame_memory(s);
-    if (b->own_memory)
-        say_memory(s);
+    say_memory(s);
     s->arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes);
     bool taken = s->arena;
     for (int i = 0; i < b->slots && taken; i++) {

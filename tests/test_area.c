@@ -435,6 +435,24 @@ static void test_other_costs(void) {
     result_free(&tiles);
 }
 
+/* Everything that a frame by tiles takes, pictures and maps included, beside the costs and messages
+ * of plain belief propagation. */
+static void test_memory(void) {
+    enum { W = 640, H = 480, L = 128 };
+    int error;
+    struct params p = params_of(SMOOTHNESS_LINEAR, L);
+    set(&p, "bp_schedule=tiles tile_size=32");
+    struct stereo *s =
+        stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(stereo_prepare(s, &p), ==, 0);
+    double plain = 5.0 * (double)grid_volume(&s->result.grid);
+    double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);
+    g_test_message("%.2f %% of plain belief propagation's", 100 * taken / plain);
+    g_assert_cmpfloat(taken, <, 0.06 * plain);
+    stereo_close(&s);
+}
+
 static void test_tables(gconstpointer folder) {
     static const struct {
         const char *text, *why;
@@ -499,6 +517,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/area/energy/venus", "liang2011_venus", test_energy);
     g_test_add_data_func("/area/energy/teddy", "liang2011_teddy", test_energy);
     g_test_add_func("/area/probe", test_probe);
+    g_test_add_func("/area/memory", test_memory);
     g_test_add_func("/area/other costs", test_other_costs);
     g_test_add_data_func("/area/tables", folder, test_tables);
     g_test_add_func("/area/conflicts", test_conflicts);
