@@ -7,13 +7,14 @@
 #include "tests/scene.h"
 #include "tests/schedule.h"
 #include "tests/shuffled_backend.h"
+#include "tests/watched.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { W = 41, H = 23, LABELS = 12, FRAMES = 3, ORDERS = 40 };
+enum { W = WATCHED ? 21 : 41, H = WATCHED ? 11 : 23, LABELS = 12, FRAMES = 3, ORDERS = 40 };
 
 struct setting {
     const char *path, *assignments;

@@ -173,7 +173,7 @@ static void print_updated(const struct frame *f) {
 }
 
 static int compare_converging(struct stereo *s, struct frame *f, int labels) {
-    static const double thresholds[] = {0, 0.01, 0.02, 0.05, 0.1};
+    static const double thresholds[] = {0, 0.005, 0.01, 0.02, 0.05, 0.1};
     struct params p = converging_params(labels);
     double few_ms, plain_ms, ms, plain_energy, energy;
     p.bp_iterations = 5;
