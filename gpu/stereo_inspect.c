@@ -16,6 +16,20 @@ static int fetch(struct stereo *s, void *to, const void *buffer, size_t bytes) {
     return s->backend->copy(s->backend, to, graph_address(s->graph, buffer, last), bytes);
 }
 
+int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from) {
+    const struct grid *g = &s->result.grid;
+    int error = 0;
+    if (g->width % 2 == 0)
+        return fetch(s, to, from, grid_volume(g));
+    memset(to, 0, grid_volume(g));
+    for (int y = 0; y < g->height && !error; y++)
+        for (int x = 0; x < 2 && x < g->width && !error; x++) {
+            size_t first = grid_labels(g, x, y), count = (size_t)(g->width + 1 - x) / 2;
+            error = fetch(s, to + first, from + first, count * (size_t)g->padded);
+        }
+    return error;
+}
+
 static int edge_cost(const struct scaling *scaling, int edge_class, int label, int neighbour) {
     return scaling->smoothness[edge_class][abs(label - neighbour)];
 }
@@ -47,7 +61,7 @@ static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) 
     uint8_t *memory = malloc(cost->volume ? grid_volume(g) : 2 * picture);
     *error = memory ? 0 : -ENOMEM;
     if (!*error && cost->volume)
-        *error = fetch(s, memory, cost->volume, grid_volume(g));
+        *error = stereo_fetch_volume(s, memory, cost->volume);
     if (!*error && !cost->volume)
         *error = fetch(s, memory, cost->reference, picture);
     if (!*error && !cost->volume)

@@ -49,4 +49,8 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height, in
  * for the frames in flight where they are others. 0, or -errno after a log line. */
 int stereo_prepare(struct stereo *s, const struct params *params);
 
+/* Copies a volume of bytes of the finest level, grid_volume(&s->result.grid), from an address of
+ * the graph. The places in it that belong to no pixel are 0. 0 or -errno. */
+int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from);
+
 #endif

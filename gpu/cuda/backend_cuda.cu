@@ -413,6 +413,14 @@ static double elapsed_ms(cudaEvent_t from, cudaEvent_t to) {
     return ms;
 }
 
+/* From the first transfer of a kind to the last; 0 where the graph has none. */
+static double transfers_ms(const struct graph *g, enum pass_kind kind, const cudaEvent_t marks[2]) {
+    for (int i = 0; i < g->count; i++)
+        if (g->passes[i].kind == kind)
+            return elapsed_ms(marks[0], marks[1]);
+    return 0;
+}
+
 static void note_times(cuda_slot *s, const struct graph *g, const struct unit_events *events) {
     int begun = -1;
     memset(s->ms, 0, sizeof(s->ms));
@@ -423,8 +431,8 @@ static void note_times(cuda_slot *s, const struct graph *g, const struct unit_ev
             s->ms[g->passes[begun].group] += elapsed_ms(events[begun].mark, events[i].mark);
         begun = i;
     }
-    s->ms[GROUP_UPLOAD] = elapsed_ms(s->uploads[0], s->uploads[1]);
-    s->ms[GROUP_DOWNLOAD] = elapsed_ms(s->downloads[0], s->downloads[1]);
+    s->ms[GROUP_UPLOAD] = transfers_ms(g, PASS_UPLOAD, s->uploads);
+    s->ms[GROUP_DOWNLOAD] = transfers_ms(g, PASS_DOWNLOAD, s->downloads);
 }
 
 static int cuda_wait(backend *b, int slot) {

@@ -331,25 +331,25 @@ static bool fits(const backend_cuda *cuda, const cross_args *a) {
            (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= MAX_COUNT;
 }
 
-/* The bytes between the grid and the pointers have no value. */
-static bool same_sums(const cross_args *a, const cross_args *b) {
-    return !memcmp(&a->grid, &b->grid, sizeof(a->grid)) && a->arms == b->arms &&
-           a->between == b->between && a->out == b->out && a->longest_x == b->longest_x &&
-           a->longest_y == b->longest_y;
+/* Whether the pass along columns takes the sums of the pass along rows. */
+static bool same_sums(const cross_args *rows, const cross_args *columns) {
+    return !memcmp(&rows->grid, &columns->grid, sizeof(rows->grid)) &&
+           rows->arms == columns->arms && rows->between == columns->between &&
+           rows->longest_x == columns->longest_x && rows->longest_y == columns->longest_y;
 }
 
 static int fused_length(const backend_cuda *cuda, const struct graph *g, int i) {
     if (g->passes[i].stage != STAGE_cross_x || !fusible(g, i + 1, STAGE_cross_y))
         return 0;
-    const cross_args *a = static_cast<const cross_args *>(graph_virtual_args(g, i)),
-                     *next = static_cast<const cross_args *>(graph_virtual_args(g, i + 1));
-    if (!same_sums(a, next) || a->source == a->out || !fits(cuda, a))
+    const cross_args *rows = static_cast<const cross_args *>(graph_virtual_args(g, i)),
+                     *columns = static_cast<const cross_args *>(graph_virtual_args(g, i + 1));
+    if (!same_sums(rows, columns) || rows->source == columns->out || !fits(cuda, rows))
         return 0;
     if (!fusible(g, i + 2, STAGE_downsample_cost))
         return 2;
     const downsample_cost_args *d =
         static_cast<const downsample_cost_args *>(graph_virtual_args(g, i + 2));
-    return d->fine8 == a->out ? 3 : 2;
+    return d->fine8 == columns->out ? 3 : 2;
 }
 
 /* length 3: with the next level's costs. */
