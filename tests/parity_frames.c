@@ -9,7 +9,7 @@
 #include "tests/pass_case.h"
 #include "tests/scene.h"
 
-enum { MAX_FRAMES = 8, PROBES = 4 };
+enum { MAX_FRAMES = 24, PROBES = 4 };
 
 /* Frames one after the other on one pipeline. */
 struct sequence {
