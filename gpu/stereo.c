@@ -230,7 +230,8 @@ static void note_updates(const struct stereo *s, int slot, struct frame *f) {
     const struct params *p = &f->params;
     int iterations = scaling_iterations(p, 0),
         tiles = tile_count(s->pipeline.width, s->pipeline.height);
-    f->updated_count = p->bp_fast_converging ? stage_min(iterations, FRAME_UPDATES) : 0;
+    bool counted = p->bp_fast_converging && p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
+    f->updated_count = counted ? stage_min(iterations, FRAME_UPDATES) : 0;
     for (int i = 0; i < f->updated_count; i++)
         f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }

@@ -115,7 +115,7 @@ static void note_pipeline(struct outcome *o, struct stereo *s, uint64_t seed) {
     assert(!error);
     o->hash[PART_ENERGY] = hash_of(1, &energy, sizeof(energy));
     o->hash[PART_LABELS] = hash_of(1, label, bytes);
-    o->hash[PART_COSTS] = hash_of_costs(s);
+    o->hash[PART_COSTS] = s->result.cost ? hash_of_costs(s) : 0;
     o->hash[PART_PROBES] = hash_of_probes(s, seed);
     free(label);
 }
@@ -220,8 +220,8 @@ static bool differs(struct backend *b, const char *variant, const struct sequenc
 
 /* ---- any settings */
 
-/* Any value that the table allows, within what keeps a frame short. */
-static void draw_params(struct params *p, uint64_t *random, int width, bool small) {
+/* Any value that the table allows. */
+static void draw_live_params(struct params *p, uint64_t *random) {
     params_default(p);
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
@@ -233,6 +233,15 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
             assert(!error);
         }
     }
+}
+
+/* Values that go together, within what keeps a frame short. */
+static void draw_params(struct params *p, uint64_t *random, int width, bool small) {
+    do
+        draw_live_params(p, random);
+    while (params_conflict(p));
+    p->tile_inner = 1 + p->tile_inner % 4;
+    p->tile_outer = 1 + p->tile_outer % 3;
     p->disparity_range =
         stage_min(2 + (int)(draw(random) % (small ? 40u : 140u)), stage_max(width - 1, 2));
     p->min_disparity = (int)(draw(random) % 7) - 3;
