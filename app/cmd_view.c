@@ -6,6 +6,8 @@
  */
 #include "app/commands.h"
 #include "app/view/loop.h"
+#include "app/view/messages.h"
+#include "app/view/opening.h"
 #include "app/view/session.h"
 #include "app/view/viewer.h"
 #include "capture/device_list.h"
@@ -14,8 +16,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define RATE_UNKNOWN 30.0 /* pairs a second of files that do not say */
 
 /* ---- options */
 
@@ -125,94 +125,17 @@ static int open_window(struct viewer *v) {
     return v->display.draw ? GO_ON : EXIT_RUN_FAILED;
 }
 
-/* The calibration, where there is one, for the maps and for metres. */
-static int open_rig(struct viewer *v) {
-    const struct source *source = v->playback.source;
-    struct params *params = &v->settings.params;
-    int code = rig_use_open_for(&v->options->rig, source, &v->rig);
-    if (code != EXIT_DONE)
-        return code;
-    if (params->disparity_range >= v->rig.width && v->rig.width < source->width)
-        params->disparity_range = v->rig.width - 1; /* a remembered one, or the default */
-    const struct depth_geometry *g = &v->rig.geometry;
-    if (rig_use_is_metric(&v->rig))
-        v->display.settings.rig = (struct draw_rig){.focal_px = g->fx,
-                                                    .baseline_m = g->baseline,
-                                                    .offset_px = g->doffs,
-                                                    .center_x = g->cx,
-                                                    .center_y = g->cy};
-    return GO_ON;
-}
-
-/* Runs on a thread of its own, whose lower priority the pipeline's threads inherit: the window
- * stays responsive even where compute takes every core. */
-static gpointer open_pipeline_thread(gpointer context) {
-    struct viewer *v = context;
-    const struct source *source = v->playback.source;
-    int code = GO_ON;
-    live_give_way();
-    v->stereo = pipeline_open(&v->settings.params, source->name, source->width, source->height,
-                              source->channels, rig_use_maps(&v->rig), &code);
-    return GINT_TO_POINTER(code);
-}
-
-static int open_pipeline(struct viewer *v) {
-    int code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
-    settings_init(&v->settings, &v->settings.params);
-    return v->stereo ? GO_ON : code;
-}
-
-static int open_output(struct viewer *v) {
-    const struct source *source = v->playback.source;
-    struct output_about about = {.width = v->rig.width,
-                                 .height = v->rig.height,
-                                 .channels = source->channels,
-                                 .rate = source->rate,
-                                 .geometry = &v->rig.geometry};
-    int code;
-    v->output = output_open(&v->options->out, &about, &code);
-    return code == EXIT_DONE ? GO_ON : code;
-}
-
-static int open_live(struct viewer *v) {
-    const struct view_options *o = v->options;
-    struct playback *p = &v->playback;
-    bool live = p->source->live, screenshot = o->screenshot != NULL;
-    struct live_options options = {
-        .policy = live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
-        .frames = o->frames,
-        .kept = 2 + OUTPUT_FRAMES, /* on screen, and with the thread that measures rows */
-        .player = true,
-        .rate = screenshot || live ? 0 : p->rate,
-        .paused = o->paused,
-        .swap = p->swap,
-        .loop = p->loop_all,
-        .start = p->source->seek ? lround(o->start * playback_source_rate(p)) : 0,
-        .notify = screenshot ? NULL : window_wake,
-        .context = v->screen.window,
-    };
-    int error;
-    p->live = live_open(p->source, v->stereo, &v->settings.params, &options, &error);
-    if (!p->live)
-        return EXIT_RUN_FAILED;
-    live_get_state(p->live, &p->state);
-    if (options.start > 0)
-        p->target = options.start;
-    return GO_ON;
-}
-
 /* ---- the viewer */
 
 static void init_viewer(struct viewer *v, const struct view_options *o, const struct params *params,
                         const struct session *remembered, struct source *source) {
-    double rate = o->rate > 0 ? o->rate : source->rate;
     v->options = o;
+    v->rig_options = o->rig;
     v->settings.params = *params;
     v->remembered = *remembered;
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
     display_init(&v->display);
-    playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
-    v->playback.loop_all = o->loop;
+    opening_begin(v, source);
     v->playback.swap = o->swap;
 }
 
@@ -229,8 +152,6 @@ static void open_quality(struct viewer *v, const struct common_options *common) 
 }
 
 static int open_viewer(struct viewer *v, const struct common_options *common) {
-    static int (*const parts[])(struct viewer *) = {open_window, open_rig, open_pipeline,
-                                                    open_output, open_live};
     const struct view_options *o = v->options;
     struct params *params = &v->settings.params;
     take_session(v);
@@ -240,8 +161,10 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     int code = parse_colormap(o->colormap, &v->display.settings.colormap);
     if (code == GO_ON)
         code = parse_range(o->range, &v->display);
-    for (size_t i = 0; i < G_N_ELEMENTS(parts) && code == GO_ON; i++)
-        code = parts[i](v);
+    if (code == GO_ON)
+        code = open_window(v);
+    if (code == GO_ON)
+        code = opening_finish(v, o->start, o->paused || (v->visible[PART_START] && !o->screenshot));
     if (code == GO_ON)
         code = set_mode(v, o->view);
     if (code != GO_ON)
@@ -279,17 +202,14 @@ static int run_viewer(struct viewer *v) {
 }
 
 static void close_viewer(struct viewer *v) {
-    rig_page_close(&v->rig_page);
-    frame_drop(&v->playback.shown);
-    output_close(&v->output);
-    live_close(&v->playback.live);
-    stereo_close(&v->stereo);
-    rig_use_close(&v->rig);
-    source_close(&v->playback.source);
+    opening_close(v);
+    start_page_close(&v->start_page);
+    messages_end();
     draw_close(&v->display.draw);
     screen_close(&v->screen);
     presets_free(&v->presets);
     g_free(v->proposed_rig);
+    g_strfreev(v->chosen);
 }
 
 /* ---- the source */
@@ -305,13 +225,9 @@ static char *choose_source(void) {
         log_info(rig, "two cameras of one make; key x exchanges left and right");
     else if (list.count > 0)
         log_info(NULL, "there are cameras, but no two of one make; livestereo list shows how to "
-                       "name them. Showing the built-in scene");
+                       "name them");
     device_list_free(&list);
     return g_strdup(found ? rig : "synth:");
-}
-
-static bool is_camera(const char *word) {
-    return g_str_has_prefix(word, "v4l2:") || g_str_has_prefix(word, "sbs:");
 }
 
 static int view(int count, char **words, const struct common_options *common,
@@ -319,19 +235,19 @@ static int view(int count, char **words, const struct common_options *common,
                 const struct view_options *o) {
     g_autofree char *chosen = count > 0 ? NULL : choose_source();
     const char *const chosen_words[] = {chosen};
-    struct source_options options = o->source;
-    int error;
-    if (count > 0 && is_camera(words[0]))
-        options.rate = o->rate; /* the cameras'; of recordings playback sets the pace */
-    struct source *source = chosen
-                                ? source_open(chosen_words, 1, &options, &error)
-                                : source_open((const char *const *)words, count, &options, &error);
+    const char *const *named = chosen ? chosen_words : (const char *const *)words;
+    int named_count = chosen ? 1 : count;
+    messages_begin();
+    struct source *source = opening_source(o, named, named_count);
     if (!source)
         return EXIT_SOURCE;
     struct viewer *v = g_new0(struct viewer, 1);
     init_viewer(v, o, params, remembered, source);
     if (chosen && g_str_has_prefix(chosen, "v4l2:"))
         v->proposed_rig = g_strdup(chosen);
+    v->visible[PART_START] = chosen && !v->proposed_rig && !o->plain;
+    if (!chosen && !o->screenshot)
+        start_page_remember(&v->start_page, named, named_count);
     quit_catch();
     int code = open_viewer(v, common);
     if (code == GO_ON)
@@ -403,7 +319,7 @@ int cmd_view(int argc, char **argv) {
     struct params params;
     int code = options_parse(&argc, &argv, "[SOURCE [SOURCE]]",
                              "Opens the window. Without a SOURCE it takes two cameras of one make "
-                             "as a rig, or else synth:.\n\n" SOURCE_HELP,
+                             "as a rig, or else shows what can be opened.\n\n" SOURCE_HELP,
                              examples, entries, &options, &params);
     if (code == GO_ON && !o.screenshot && session_load(&remembered, &options))
         o.remembered = session_take_params(&remembered, &params, &options);

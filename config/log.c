@@ -18,6 +18,12 @@ enum { LINE_BYTES = 2048 };
 
 static _Atomic int current_level = LOG_INFO;
 
+static void (*observer)(enum log_level level, const char *line);
+
+void log_observe(void (*observe)(enum log_level level, const char *line)) {
+    observer = observe;
+}
+
 void log_set_level(enum log_level level) {
     atomic_store_explicit(&current_level, (int)level, memory_order_relaxed);
 }
@@ -64,7 +70,8 @@ static bool ends_with_colon(const char *object) {
 
 void log_at(enum log_level level, const char *object, const char *format, ...) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    if (level > log_get_level())
+    bool shown = level <= log_get_level(), observed = observer && level <= LOG_INFO;
+    if (!shown && !observed)
         return;
 
     int saved_errno = errno;
@@ -86,8 +93,11 @@ void log_at(enum log_level level, const char *object, const char *format, ...) {
         if (byte < 0x20 || byte == 0x7f)
             line[i] = '?';
     }
+    line[used] = '\0';
+    if (observed)
+        observer(level, line + strlen("livestereo: "));
     line[used++] = '\n';
-    while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR)
+    while (shown && write(STDERR_FILENO, line, used) < 0 && errno == EINTR)
         continue;
     errno = saved_errno;
 }

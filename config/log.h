@@ -15,6 +15,11 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
+/* From now on this function gets each line, without a newline, down to LOG_INFO whatever the level
+ * is, on the thread that logs. It must not log or wait for long. NULL: nobody does. Set it while no
+ * other thread logs. */
+void log_observe(void (*observe)(enum log_level level, const char *line));
+
 /* object may be NULL (no object). The text says what happened and, for people, what to do next. */
 void log_at(enum log_level level, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -24,6 +24,8 @@ struct window {
     struct window_mouse mouse;
     /* The query by which OpenGL tells that the context was lost. */
     enum { NO_RESET_STATUS, RESET_STATUS, RESET_STATUS_ARB } reset_status;
+    char **dropped;
+    int dropped_count;
     int old_x, old_y, old_width, old_height; /* before full screen */
 };
 
@@ -125,6 +127,37 @@ static void on_refresh(GLFWwindow *glfw) {
     append(glfw, WINDOW_OTHER);
 }
 
+static void free_dropped(struct window *window) {
+    for (int i = 0; i < window->dropped_count; i++)
+        free(window->dropped[i]);
+    free(window->dropped);
+    window->dropped = NULL;
+    window->dropped_count = 0;
+}
+
+static void on_drop(GLFWwindow *glfw, int count, const char **paths) {
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    free_dropped(window);
+    window->dropped = calloc((size_t)count + 1, sizeof(*window->dropped));
+    for (int i = 0; window->dropped && i < count; i++) {
+        window->dropped[i] = strdup(paths[i]);
+        if (!window->dropped[i])
+            break;
+        window->dropped_count++;
+    }
+    if (window->dropped_count > 0)
+        append(glfw, WINDOW_DROP);
+}
+
+const char *const *window_dropped(const struct window *window, int *count) {
+    *count = window->dropped_count;
+    return (const char *const *)window->dropped;
+}
+
+void window_set_title(struct window *window, const char *title) {
+    glfwSetWindowTitle(window->glfw, title);
+}
+
 /* The library of widgets calls these from its own callbacks, so they are set before it starts. */
 static void set_callbacks(struct window *window) {
     glfwSetWindowUserPointer(window->glfw, window);
@@ -133,6 +166,7 @@ static void set_callbacks(struct window *window) {
     glfwSetMouseButtonCallback(window->glfw, on_button);
     glfwSetCursorPosCallback(window->glfw, on_move);
     glfwSetScrollCallback(window->glfw, on_scroll);
+    glfwSetDropCallback(window->glfw, on_drop);
     glfwSetFramebufferSizeCallback(window->glfw, on_size);
     glfwSetWindowFocusCallback(window->glfw, on_flag);
     glfwSetWindowIconifyCallback(window->glfw, on_flag);
@@ -206,6 +240,7 @@ void window_close(struct window **window_pointer) {
     if (window->glfw)
         glfwDestroyWindow(window->glfw);
     glfwTerminate();
+    free_dropped(window);
     free(window);
 }
 

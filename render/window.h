@@ -23,6 +23,7 @@ enum window_event_type {
     WINDOW_BUTTON, /* a mouse button at x, y went down or up */
     WINDOW_MOVE,   /* the mouse is at x, y */
     WINDOW_SCROLL, /* the wheel turned by dy at x, y */
+    WINDOW_DROP,   /* files were dropped on the window, see window_dropped */
     WINDOW_OTHER   /* anything else that requires a redraw: size, focus, exposure */
 };
 
@@ -57,6 +58,11 @@ struct window_mouse {
     long count;
 };
 struct window_mouse window_mouse(const struct window *window);
+
+/* The paths that were dropped last; they are valid until the next drop. */
+const char *const *window_dropped(const struct window *window, int *count);
+
+void window_set_title(struct window *window, const char *title);
 
 bool window_closing(const struct window *window);
 void window_size(const struct window *window, int *width, int *height);

@@ -44,8 +44,33 @@ static void test_log(void) {
     g_free(large);
 }
 
+static char seen[256];
+
+static void see(enum log_level level, const char *line) {
+    g_snprintf(seen, sizeof(seen), "%d %s", (int)level, line);
+}
+
+/* Whoever observes gets what is not shown, too, but nothing of debugging. */
+static void test_observe(void) {
+    enum log_level before = log_get_level();
+    struct stderr_of caught = stderr_begin();
+    log_set_level(LOG_ERROR);
+    log_observe(see);
+    log_info("camera", "quiet");
+    g_assert_cmpstr(seen, ==, "2 info: camera: quiet");
+    log_debug("camera", "noise");
+    g_assert_cmpstr(seen, ==, "2 info: camera: quiet");
+    log_observe(NULL);
+    log_error("camera", "nobody");
+    g_assert_cmpstr(seen, ==, "2 info: camera: quiet");
+    log_set_level(before);
+    g_autofree char *text = stderr_end(caught);
+    g_assert_cmpstr(text, ==, "livestereo: error: camera: nobody\n");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/log/lines", test_log);
+    g_test_add_func("/log/observe", test_observe);
     return g_test_run();
 }

@@ -184,12 +184,12 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     }
     bool swap = v->playback.swap && source->set_tap;
     struct source_options options = camera_options_to_note(&v->options->source, source, swap);
-    options.rectified = v->options->rig.rectified || source->rectified;
+    options.rectified = v->rig_options.rectified || source->rectified;
     struct recorder_about about = {.source = source,
                                    .options = &options,
                                    .params = &v->settings.params,
                                    .calibration = v->options->rig.files
-                                                      ? (const char *const *)v->options->rig.files
+                                                      ? (const char *const *)v->rig_options.files
                                                       : v->playback.source->calibration,
                                    .swap = swap};
     recording_start(&v->recording, &about, v->options->output, &v->playback, &v->screen);
@@ -212,7 +212,7 @@ static void toggle_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 static void leave_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
     window_set_fullscreen(v->screen.window, false);
-    v->visible[PART_HELP] = false;
+    v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
 }
 
 static void quit(struct viewer *v, G_GNUC_UNUSED int argument) {

@@ -51,7 +51,7 @@ static char *make_base(const char *folder) {
 
 static void report(struct screen *screen, int error, const char *base, const char *what) {
     if (error) {
-        screen_notify(screen, "%s could not be saved; see the terminal", what);
+        screen_notify(screen, "%s could not be saved; key m shows why", what);
     } else {
         screen_notify(screen, "saved %s%s", base, what);
         log_info(base, "saved %s", what);

@@ -6,6 +6,8 @@
 #include "app/view/actions.h"
 #include "app/view/export.h"
 #include "app/view/help.h"
+#include "app/view/messages.h"
+#include "app/view/opening.h"
 #include "app/view/overlay.h"
 #include "app/view/panel.h"
 #include "app/view/playback_bar.h"
@@ -41,8 +43,8 @@ static void take_back_settings(struct viewer *v) {
     v->refused = v->playback.state.refused;
     settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
     screen_notify(&v->screen,
-                  "a frame could not be computed, so the previous settings are back; see the "
-                  "terminal");
+                  "a frame could not be computed, so the previous settings are back; key m "
+                  "shows why");
 }
 
 /* False when no more frames will come. */
@@ -53,11 +55,8 @@ static bool take_frames(struct viewer *v) {
     while ((status = live_take(p->live, 0, &frame)) == 0)
         show(v, &frame);
     struct live_state before = p->state;
-    if (playback_update(p)) {
-        if (p->state.ended && p->state.error && !before.error)
-            screen_notify(&v->screen, "the source is damaged here; see the terminal");
+    if (playback_update(p))
         screen_redraw(&v->screen);
-    }
     if (before.answered != p->state.answered)
         screen_settle(&v->screen);
     if (v->refused != p->state.refused)
@@ -91,7 +90,11 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (v->visible[PART_STATISTICS])
         statistics_panel_draw(&v->statistics, v->screen.ui, area, &v->playback, &v->cameras,
                               v->output);
+    if (v->visible[PART_LOG])
+        messages_draw(v->screen.ui, area);
     proposal_draw(v);
+    if (v->visible[PART_START])
+        start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
         help_draw(v->screen.ui, width, height);
 }
@@ -158,6 +161,10 @@ static void handle_events(struct viewer *v) {
         if (event.type == WINDOW_KEY) {
             if (!ui_wants_keys(v->screen.ui))
                 action_run_key(v, event.key);
+        } else if (event.type == WINDOW_DROP) {
+            int count;
+            const char *const *paths = window_dropped(v->screen.window, &count);
+            opening_take_files(v, paths, count);
         } else if (event.type != WINDOW_OTHER) {
             handle_mouse(v, &event);
         }
@@ -175,6 +182,8 @@ int loop_run(struct viewer *v) {
         handle_events(v);
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
+        messages_update(&v->screen);
+        opening_update(v);
         rig_page_update(&v->rig_page, &v->screen, v->playback.shown);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {

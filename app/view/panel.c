@@ -46,7 +46,8 @@ static void draw_status(struct viewer *v) {
     char text[192];
     int used = snprintf(text, sizeof(text), "%.1f frames/s   ", v->statistics.rates.computed);
     if (shown)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.3g ms   ", shown->compute_ms);
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.*f ms   ",
+                         shown->compute_ms < 10 ? 1 : 0, shown->compute_ms);
     snprintf(text + used, sizeof(text) - (size_t)used, "quality %s%s",
              quality_names[viewer_quality(v)],
              searching ? ", searching" : (v->quality.automatic ? " (auto)" : ""));
@@ -64,7 +65,9 @@ static void draw_head(struct viewer *v) {
                  source->height);
     ui_text(ui, text);
     draw_status(v);
-    if (!rig_use_is_metric(&v->rig))
+    if (g_str_has_prefix(source->name, "synth"))
+        ui_text_color(ui, 0xb0b0b0, "a demonstration: the built-in scene (n opens something else)");
+    else if (!rig_use_is_metric(&v->rig))
         ui_text_color(ui, 0xb0b0b0, "no calibration: disparities in pixels");
     draw_quality(v);
 }

@@ -39,7 +39,7 @@ void recording_start(struct recording *r, const struct recorder_about *about, co
     r->recorder = recorder_open(path, about, &error);
     r->last_index = -1;
     if (!r->recorder) {
-        screen_notify(screen, "recording could not start; see the terminal");
+        screen_notify(screen, "recording could not start; key m shows why");
         return;
     }
     struct source_tap tap = {.pair = recorder_tap, .context = r->recorder};
@@ -63,7 +63,7 @@ void recording_stop(struct recording *r, const struct playback *playback, struct
         live_set_tap(playback->live, NULL, NULL);
     int error = recorder_close(&r->recorder, &status);
     if (error)
-        screen_notify(screen, "recording ended early, %ld pairs; see the terminal", status.pairs);
+        screen_notify(screen, "recording ended early, %ld pairs; key m shows why", status.pairs);
     else if (status.pairs == 0)
         screen_notify(screen, "no pair came, so nothing is kept");
     else

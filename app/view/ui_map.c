@@ -86,6 +86,10 @@ void ui_map_write(struct viewer *v) {
     add_display(&v->display.settings, map);
     add_rig(v, map);
     add_cameras(&v->cameras, v->playback.source, map);
+    g_string_append_printf(map, "state parts start=%d log=%d\n", v->visible[PART_START],
+                           v->visible[PART_LOG]);
+    g_string_append_printf(map, "state path %s\n", v->start_page.path);
+    g_string_append_printf(map, "state source %s\n", v->playback.source->name);
     g_string_append_printf(map, "state quality %s%s\n", quality_names[viewer_quality(v)],
                            v->quality.automatic ? " auto" : "");
     g_string_append_printf(map, "state searching %d\n", v->quality.search.on);

@@ -23,11 +23,12 @@
 #include "app/view/screen.h"
 #include "app/view/session.h"
 #include "app/view/settings.h"
+#include "app/view/start_page.h"
 #include "app/view/statistics.h"
 #include "app/view/view_options.h"
 
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
-enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PARTS };
+enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PART_START, PART_LOG, PARTS };
 
 struct viewer_quality {
     bool known; /* the presets that it stands for are there */
@@ -40,6 +41,7 @@ struct viewer {
     const struct view_options *options;
     struct session remembered; /* as of the start */
     struct screen screen;
+    struct rig_options rig_options; /* those of the command line, for the source it named */
     struct rig_use rig;
     struct stereo *stereo;
     struct output *output; /* NULL: without --out */
@@ -53,7 +55,9 @@ struct viewer {
     struct probes probes;
     struct cameras cameras;
     char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
+    struct start_page start_page;
     struct rig_page rig_page;
+    char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
     struct statistics statistics;
     bool visible[PARTS];

@@ -1,0 +1,226 @@
+/*
+ * The functions of app/view/opening.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/opening.h"
+
+#include "app/view/viewer.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RATE_UNKNOWN 30.0 /* pairs a second of files that do not say */
+
+static bool is_camera(const char *word) {
+    return g_str_has_prefix(word, "v4l2:") || g_str_has_prefix(word, "sbs:");
+}
+
+struct source *opening_source(const struct view_options *o, const char *const *words, int count) {
+    struct source_options options = o->source;
+    int error;
+    if (is_camera(words[0]))
+        options.rate = o->rate; /* the cameras'; of recordings playback sets the pace */
+    return source_open(words, count, &options, &error);
+}
+
+void opening_begin(struct viewer *v, struct source *source) {
+    double rate = v->options->rate > 0 ? v->options->rate : source->rate;
+    playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
+    v->playback.loop_all = v->options->loop;
+}
+
+/* ---- each opens with GO_ON, or an exit code after a log line */
+
+/* The calibration, where there is one, for the maps and for metres. */
+static int open_rig(struct viewer *v) {
+    const struct source *source = v->playback.source;
+    struct params *params = &v->settings.params;
+    int code = rig_use_open_for(&v->rig_options, source, &v->rig);
+    if (code != EXIT_DONE)
+        return code;
+    if (params->disparity_range >= v->rig.width && v->rig.width < source->width)
+        params->disparity_range = v->rig.width - 1; /* a remembered one, or the default */
+    const struct depth_geometry *g = &v->rig.geometry;
+    v->display.settings.rig = (struct draw_rig){0};
+    if (rig_use_is_metric(&v->rig))
+        v->display.settings.rig = (struct draw_rig){.focal_px = g->fx,
+                                                    .baseline_m = g->baseline,
+                                                    .offset_px = g->doffs,
+                                                    .center_x = g->cx,
+                                                    .center_y = g->cy};
+    return GO_ON;
+}
+
+/* Runs on a thread of its own, whose lower priority the pipeline's threads inherit: the window
+ * stays responsive even where compute takes every core. */
+static gpointer open_pipeline_thread(gpointer context) {
+    struct viewer *v = context;
+    const struct source *source = v->playback.source;
+    int code = GO_ON;
+    live_give_way();
+    v->stereo = pipeline_open(&v->settings.params, source->name, source->width, source->height,
+                              source->channels, rig_use_maps(&v->rig), &code);
+    return GINT_TO_POINTER(code);
+}
+
+static int open_pipeline(struct viewer *v) {
+    int code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
+    settings_init(&v->settings, &v->settings.params);
+    return v->stereo ? GO_ON : code;
+}
+
+static int open_output(struct viewer *v) {
+    const struct source *source = v->playback.source;
+    struct output_about about = {.width = v->rig.width,
+                                 .height = v->rig.height,
+                                 .channels = source->channels,
+                                 .rate = source->rate,
+                                 .geometry = &v->rig.geometry};
+    int code;
+    v->output = output_open(&v->options->out, &about, &code);
+    return code == EXIT_DONE ? GO_ON : code;
+}
+
+static int open_live(struct viewer *v, double start_s, bool paused) {
+    const struct view_options *o = v->options;
+    struct playback *p = &v->playback;
+    bool live = p->source->live, screenshot = o->screenshot != NULL;
+    struct live_options options = {
+        .policy = live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
+        .frames = o->frames,
+        .kept = 2 + OUTPUT_FRAMES, /* on screen, and with the thread that measures rows */
+        .player = true,
+        .rate = screenshot || live ? 0 : p->rate,
+        .paused = paused,
+        .swap = p->swap,
+        .loop = p->loop_all,
+        .start = p->source->seek ? lround(start_s * playback_source_rate(p)) : 0,
+        .notify = screenshot ? NULL : window_wake,
+        .context = v->screen.window,
+    };
+    int error;
+    p->live = live_open(p->source, v->stereo, &v->settings.params, &options, &error);
+    if (!p->live)
+        return EXIT_RUN_FAILED;
+    live_get_state(p->live, &p->state);
+    if (options.start > 0)
+        p->target = options.start;
+    return GO_ON;
+}
+
+int opening_finish(struct viewer *v, double start_s, bool paused) {
+    static int (*const parts[])(struct viewer *) = {open_rig, open_pipeline, open_output};
+    int code = GO_ON;
+    for (size_t i = 0; i < G_N_ELEMENTS(parts) && code == GO_ON; i++)
+        code = parts[i](v);
+    return code == GO_ON ? open_live(v, start_s, paused) : code;
+}
+
+void opening_close(struct viewer *v) {
+    if (v->playback.source)
+        recording_stop(&v->recording, &v->playback, &v->screen);
+    rig_page_close(&v->rig_page);
+    frame_drop(&v->playback.shown);
+    output_close(&v->output);
+    live_close(&v->playback.live);
+    stereo_close(&v->stereo);
+    rig_use_close(&v->rig);
+    if (v->playback.source)
+        source_close(&v->playback.source);
+}
+
+/* ---- another source */
+
+void opening_choose(struct viewer *v, char **words) {
+    g_strfreev(v->chosen);
+    v->chosen = g_strdupv(words);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void opening_take_files(struct viewer *v, const char *const *paths, int count) {
+    char **words = g_new0(char *, count + 1);
+    for (int i = 0; i < count; i++)
+        words[i] = g_strdup(paths[i]);
+    qsort(words, (size_t)count, sizeof(*words), by_name); /* left before right */
+    g_strfreev(v->chosen);
+    v->chosen = words;
+}
+
+/* What the window knew of the source before. */
+static void forget(struct viewer *v) {
+    v->probes = (struct probes){0};
+    v->cameras = (struct cameras){0};
+    v->rig_page = (struct rig_page){0};
+    v->recording = (struct recording){0};
+    v->statistics.rates = (struct statistics_rates){0};
+    v->statistics.error = (struct statistics_error){0};
+    v->statistics.last_taken_ns = 0;
+    v->mouse.pressed = 0;
+    v->refused = 0;
+    g_clear_pointer(&v->proposed_rig, g_free);
+    display_reset(&v->display);
+    v->display.manual_range = false;
+}
+
+/* Plays a source that is open. GO_ON or the exit code. */
+static int play(struct viewer *v, struct source *source, bool paused) {
+    struct params *params = &v->settings.params;
+    g_autofree char *title = g_strdup_printf("%s - livestereo", source->name);
+    forget(v);
+    opening_begin(v, source);
+    if (params->disparity_range >= source->width)
+        params->disparity_range = MAX(2, source->width / 2);
+    int code = opening_finish(v, 0, paused);
+    if (code != GO_ON)
+        return code;
+    if (v->display.settings.mode == DISPLAY_DEPTH && !rig_use_is_metric(&v->rig))
+        v->display.settings.mode = DISPLAY_DISPARITY;
+    display_fit_range(&v->display, params, &v->rig.geometry);
+    window_set_title(v->screen.window, title);
+    if (v->quality.automatic)
+        viewer_set_quality(v, QUALITY_AUTO);
+    return GO_ON;
+}
+
+/* The built-in scene, with the start page over it. */
+static void play_scene(struct viewer *v) {
+    static const char *const words[] = {"synth:"};
+    struct source *source = opening_source(v->options, words, 1);
+    v->rig_options = (struct rig_options){0};
+    v->visible[PART_START] = true;
+    v->quit = !source || play(v, source, true) != GO_ON;
+}
+
+static void open_words(struct viewer *v, char **words) {
+    const char *const *list = (const char *const *)words;
+    int count = (int)g_strv_length(words);
+    struct source *source = opening_source(v->options, list, count);
+    if (!source)
+        return; /* the notice says why */
+    opening_close(v);
+    v->rig_options = (struct rig_options){0};
+    if (play(v, source, false) != GO_ON) {
+        opening_close(v);
+        play_scene(v);
+        return;
+    }
+    v->visible[PART_START] = false;
+    if (strcmp(words[0], "synth:") != 0)
+        start_page_remember(&v->start_page, list, count);
+    screen_notify(&v->screen, "opened %s", v->playback.source->name);
+}
+
+void opening_update(struct viewer *v) {
+    char **given = start_page_take(&v->start_page);
+    if (given)
+        opening_take_files(v, (const char *const *)given, (int)g_strv_length(given));
+    g_strfreev(given);
+    if (!v->chosen)
+        return;
+    g_auto(GStrv) words = g_steal_pointer(&v->chosen);
+    open_words(v, words);
+    screen_settle(&v->screen);
+}

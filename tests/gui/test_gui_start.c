@@ -1,0 +1,194 @@
+/*
+ * The start page, the file dialog, files dropped on the window and its log.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <X11/Xatom.h>
+#include <X11/Xlib.h>
+#include <glib/gstdio.h>
+
+/* A folder with left.png and right.png of 120x90 below the test's own. */
+static char *make_pair(const struct gui_program *p, const char *name) {
+    char *folder = g_build_filename(p->folder, name, NULL);
+    uint8_t grey[120 * 90];
+    g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
+    for (int side = 0; side < 2; side++) {
+        g_autofree char *path = g_build_filename(folder, side ? "right.png" : "left.png", NULL);
+        for (int i = 0; i < 120 * 90; i++)
+            grey[i] = (uint8_t)(((unsigned)(i % 120 + 4 * side) * 2654435761u ^
+                                 (unsigned)(i / 120) * 40503u * 65537u) >>
+                                24);
+        g_assert_cmpint(picture_write(path, &(struct image){grey, 120, 90, 1}), ==, 0);
+    }
+    return folder;
+}
+
+static void start_without_source(struct gui_program *p) {
+    gui_prepare(p);
+    char *line = g_strdup_printf(
+        "%s view --quality fast --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
+        g_getenv("LIVESTEREO_BIN"), p->map, p->output);
+    gui_spawn(p, line);
+    g_free(line);
+}
+
+static gboolean source_is(const struct gui_program *p, const char *name) {
+    return gui_is(p, "state", "source", name);
+}
+
+static void type_path(const struct gui_program *p, const char *path) {
+    gui_click(p, "start.path");
+    gui_tool("xdotool key ctrl+a");
+    gui_tool("xdotool type --delay 50 %s", path);
+    gui_wait_for(p, gui_is(p, "state", "path", path));
+    gui_click(p, "start.open");
+}
+
+static gboolean message_has(const struct gui_program *p, const char *text) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && strstr(message, text);
+}
+
+static void test_page(void) {
+    struct gui_program p = {0};
+    start_without_source(&p);
+    g_autofree char *pair = make_pair(&p, "pair");
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    g_assert_true(gui_is(&p, "state", "paused", "1")); /* the scene behind it costs nothing */
+    type_path(&p, "/nowhere/at/all");
+    gui_wait_for(&p, message_has(&p, "/nowhere/at/all"));
+    g_assert_true(source_is(&p, "synth:"));
+    gui_run_action(&p, "log"); /* the same, and what was said before */
+    gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
+    gui_run_action(&p, "log");
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+
+    type_path(&p, pair);
+    gui_wait_for(&p, source_is(&p, pair));
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
+    gui_settle(&p);
+    gui_run_action(&p, "start");
+    gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
+    gui_click(&p, "start.synth");
+    gui_wait_for(&p, source_is(&p, "synth:"));
+    gui_settle(&p);
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 0);
+    gui_forget_names(&p);
+
+    start_without_source(&p); /* which remembers what was opened */
+    gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
+    gui_click(&p, "start.recent0");
+    gui_wait_for(&p, source_is(&p, pair));
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
+/* The desktop's dialog is a program that prints what was chosen. */
+static void test_dialog(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *pair = make_pair(&p, "pair"),
+                    *tool = g_build_filename(p.folder, "zenity", NULL),
+                    *script = g_strdup_printf("#!/bin/sh\necho %s\n", pair),
+                    *before = g_strdup(g_getenv("PATH")),
+                    *path = g_strdup_printf("%s:%s", p.folder, before);
+    g_assert_true(g_file_set_contents(tool, script, -1, NULL));
+    g_assert_cmpint(g_chmod(tool, 0755), ==, 0);
+    g_setenv("PATH", path, TRUE);
+    gui_forget_names(&p);
+    start_without_source(&p);
+    g_setenv("PATH", before, TRUE);
+    gui_click(&p, "start.folder");
+    gui_wait_for(&p, source_is(&p, pair));
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
+/* ---- a drag, as the file manager's side of the XDND protocol */
+
+static void send(Display *display, Window to, const char *type, const long data[5]) {
+    XEvent event = {.xclient = {.type = ClientMessage,
+                                .window = to,
+                                .message_type = XInternAtom(display, type, False),
+                                .format = 32}};
+    memcpy(event.xclient.data.l, data, 5 * sizeof(long));
+    XSendEvent(display, to, False, NoEventMask, &event);
+    XFlush(display);
+}
+
+/* Waits for a message of this type and hands out the list when it is asked for. */
+static void wait_for_message(Display *display, const char *type, const char *list) {
+    Atom wanted = XInternAtom(display, type, False);
+    gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
+    for (;;) {
+        XEvent event;
+        if (g_get_monotonic_time() > end)
+            g_error("no %s came", type);
+        if (!XPending(display)) {
+            gui_pause();
+            continue;
+        }
+        XNextEvent(display, &event);
+        if (event.type == ClientMessage && event.xclient.message_type == wanted)
+            return;
+        if (event.type != SelectionRequest)
+            continue;
+        const XSelectionRequestEvent *ask = &event.xselectionrequest;
+        XChangeProperty(display, ask->requestor, ask->property, ask->target, 8, PropModeReplace,
+                        (const unsigned char *)list, (int)strlen(list));
+        XEvent answer = {.xselection = {.type = SelectionNotify,
+                                        .requestor = ask->requestor,
+                                        .selection = ask->selection,
+                                        .target = ask->target,
+                                        .property = ask->property,
+                                        .time = ask->time}};
+        XSendEvent(display, ask->requestor, False, NoEventMask, &answer);
+        XFlush(display);
+    }
+}
+
+static void drop(const struct gui_program *p, const char *list) {
+    Display *display = XOpenDisplay(NULL);
+    g_assert_nonnull(display);
+    Window to = (Window)strtoul(p->window, NULL, 10),
+           from = XCreateSimpleWindow(display, DefaultRootWindow(display), 0, 0, 1, 1, 0, 0, 0);
+    long source = (long)from, uris = (long)XInternAtom(display, "text/uri-list", False),
+         copy = (long)XInternAtom(display, "XdndActionCopy", False);
+    XSetSelectionOwner(display, XInternAtom(display, "XdndSelection", False), from, CurrentTime);
+    send(display, to, "XdndEnter", (const long[5]){source, 5L << 24, uris, 0, 0});
+    send(display, to, "XdndPosition",
+         (const long[5]){source, 0, 200L << 16 | 200, CurrentTime, copy});
+    wait_for_message(display, "XdndStatus", list);
+    send(display, to, "XdndDrop", (const long[5]){source, 0, CurrentTime, 0, 0});
+    wait_for_message(display, "XdndFinished", list);
+    XCloseDisplay(display);
+}
+
+/* A folder; then two pictures, whose names say which is left whatever their order is. */
+static void test_drop(void) {
+    struct gui_program p = {0};
+    start_without_source(&p);
+    g_autofree char *pair = make_pair(&p, "a pair"), *uri = g_filename_to_uri(pair, NULL, NULL),
+                    *folder = g_strdup_printf("%s\r\n", uri),
+                    *files = g_strdup_printf("%s/right.png\r\n%s/left.png\r\n", uri, uri),
+                    *both = g_strdup_printf("%s/left.png %s/right.png", pair, pair);
+    drop(&p, folder);
+    gui_wait_for(&p, source_is(&p, pair));
+    gui_settle(&p);
+    drop(&p, files);
+    gui_wait_for(&p, source_is(&p, both));
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/start/page", test_page);
+    g_test_add_func("/gui/start/dialog", test_dialog);
+    g_test_add_func("/gui/start/drop", test_drop);
+    return g_test_run();
+}
