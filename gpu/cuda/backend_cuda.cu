@@ -527,6 +527,7 @@ static void optimise(backend_cuda *cuda) {
     cuda_optimise_image(cuda);
     cuda_optimise_median(cuda);
     cuda_optimise_check(cuda);
+    cuda_optimise_area(cuda);
 }
 
 static void fill_table(struct backend *b) {

@@ -1,0 +1,213 @@
+/*
+ * Belief propagation by rows, columns and tiles optimised for CUDA. A warp goes along a row or a
+ * column, its lanes share the labels; a block has a tile, in shared memory where that is large
+ * enough.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/backend_cuda.h"
+
+enum { WARPS = 8, THREADS = 32 * WARPS };
+
+/* A warp's shared memory for h of one message: all labels and the most steps on both sides. */
+struct room {
+    int steps, entries;
+};
+
+static room room_of(const smoothing &s) {
+    int steps = 0;
+    for (int i = 0; i < 4; i++)
+        steps = stage_max(steps, s.steps[i]);
+    return {steps, (s.grid.padded + 2 * steps + 1) / 2 * 2};
+}
+
+static size_t room_bytes(const room &r) {
+    return WARPS * sizeof(int16_t) * (size_t)r.entries;
+}
+
+static __device__ __forceinline__ int warp_of(void) {
+    return (int)threadIdx.x / 32;
+}
+
+static __device__ __forceinline__ int16_t *room_of_warp(int16_t *shared, const room &r) {
+    return shared + warp_of() * r.entries + r.steps;
+}
+
+static __device__ __forceinline__ int warp_minimum(int v) {
+#pragma unroll
+    for (int other = 16; other > 0; other /= 2)
+        v = min(v, __shfl_xor_sync(0xffffffffu, v, other));
+    return v;
+}
+
+/* area_send() by a warp. What its lanes wrote before is seen after the first barrier. Returns, of
+ * the lane's labels, whether one differs. */
+static __device__ int warp_send(const smoothing &s, const area &a, int x, int y, int r,
+                                uint8_t *out, int16_t *h) {
+    int lane = (int)threadIdx.x % 32, padded = s.grid.padded, labels = s.grid.labels;
+    size_t own = area_labels(&s, &a, x, y);
+    int bits = s.classes ? s.classes[(size_t)(a.y + y) * s.grid.width + a.x + x] : 0;
+    int edge_class = bits >> (2 * r) & 3, steps = s.steps[edge_class];
+    const uint8_t *table = s.smoothness + (size_t)edge_class * MAX_LABELS;
+    const uint8_t *in[3];
+    int minimum = NO_LABEL, differs = 0;
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        in[i] = a.message[i < opposite(r) ? i : i + 1] + own;
+    __syncwarp();
+    for (int l = lane - steps; l < padded + steps; l += 32) {
+        int v = NO_LABEL;
+        if (l >= 0 && l < labels)
+            v = a.cost[own + l] + in[0][l] + in[1][l] + in[2][l];
+        h[l] = (int16_t)v;
+        minimum = min(minimum, v);
+    }
+    minimum = warp_minimum(minimum);
+    __syncwarp();
+    int largest = minimum + s.largest[edge_class];
+    for (int l = lane; l < padded; l += 32) {
+        int m = min((int)h[l], largest);
+        for (int k = 1; k <= steps; k++)
+            m = min(m, min((int)h[l - k], (int)h[l + k]) + table[k]);
+        int mixed = (s.damping * out[l] + (256 - s.damping) * (m - minimum) + 128) >> 8;
+        differs |= mixed ^ out[l];
+        out[l] = (uint8_t)mixed;
+    }
+    return differs;
+}
+
+/* area_row() and area_column() by a warp. */
+static __device__ void warp_row(const smoothing &s, const area &a, int y, int16_t *h) {
+    for (int x = 0; x + 1 < a.width; x++)
+        warp_send(s, a, x, y, RIGHT, a.message[RIGHT] + area_labels(&s, &a, x + 1, y), h);
+    for (int x = a.width - 1; x > 0; x--)
+        warp_send(s, a, x, y, LEFT, a.message[LEFT] + area_labels(&s, &a, x - 1, y), h);
+}
+
+static __device__ void warp_column(const smoothing &s, const area &a, int x, int16_t *h) {
+    for (int y = 0; y + 1 < a.height; y++)
+        warp_send(s, a, x, y, DOWN, a.message[DOWN] + area_labels(&s, &a, x, y + 1), h);
+    for (int y = a.height - 1; y > 0; y--)
+        warp_send(s, a, x, y, UP, a.message[UP] + area_labels(&s, &a, x, y - 1), h);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    lines_kernel(const __grid_constant__ area_args a, const room r, int rows, int count) {
+    extern __shared__ uint4 memory[];
+    int16_t *h = room_of_warp(reinterpret_cast<int16_t *>(memory), r);
+    int line = (int)blockIdx.x * WARPS + warp_of();
+    if (line >= count)
+        return;
+    area whole = area_of(&a, rows);
+    if (rows)
+        warp_row(a.smoothing, whole, line, h);
+    else
+        warp_column(a.smoothing, whole, line, h);
+}
+
+static void launch_lines(backend_cuda *cuda, const void *args, int rows, int count) {
+    const area_args *a = static_cast<const area_args *>(args);
+    room r = room_of(a->smoothing);
+    unsigned blocks = ((unsigned)count + WARPS - 1) / WARPS;
+    lines_kernel<<<blocks, THREADS, room_bytes(r), cuda->stream>>>(*a, r, rows, count);
+}
+
+static void launch_rows(backend_cuda *cuda, const void *args, int, int height) {
+    launch_lines(cuda, args, 1, height);
+}
+
+static void launch_columns(backend_cuda *cuda, const void *args, int, int height) {
+    launch_lines(cuda, args, 0, height);
+}
+
+/* Costs, no messages but those that enter: stage_tiles() up to its sweeps. */
+static __device__ void fill_tile(const tiles_args &a, const area &t, int tile) {
+    const smoothing &s = a.smoothing;
+    int padded = s.grid.padded, pixels = t.width * t.height;
+    for (int i = (int)threadIdx.x; i < pixels; i += THREADS)
+        label_costs(&a.source, t.x + i % t.width, t.y + i / t.width,
+                    t.cost + (size_t)i * (size_t)padded);
+    for (int d = 0; d < DIRECTIONS; d++)
+        for (int i = (int)threadIdx.x; i < pixels * padded; i += THREADS)
+            t.message[d][i] = 0;
+    __syncthreads();
+    for (int d = 0; d < DIRECTIONS; d++) {
+        const uint8_t *from =
+            a.tiling.entering[d] + (size_t)tile * (size_t)a.tiling.size * (size_t)padded;
+        for (int i = (int)threadIdx.x; i < border_length(&t, d) * padded; i += THREADS) {
+            int x, y;
+            border_pixel(&t, opposite(d), i / padded, &x, &y);
+            t.message[d][area_labels(&s, &t, x, y) + (size_t)(i % padded)] = from[i];
+        }
+    }
+    __syncthreads();
+}
+
+/* Whether a message that leaves towards tile number next changed; the same for all threads. */
+static __device__ int leave_tile(const tiles_args &a, const area &t, int r, int next, int16_t *h) {
+    size_t padded = (size_t)a.smoothing.grid.padded;
+    uint8_t *to = a.tiling.entering[r] + (size_t)next * (size_t)a.tiling.size * padded;
+    int differs = 0;
+    for (int i = warp_of(); i < border_length(&t, r) && next >= 0; i += WARPS) {
+        int x, y;
+        border_pixel(&t, r, i, &x, &y);
+        differs |= warp_send(a.smoothing, t, x, y, r, to + (size_t)i * padded, h);
+    }
+    return __syncthreads_or(differs);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    tiles_kernel(const __grid_constant__ tiles_args a, const room r, size_t tile_at) {
+    extern __shared__ uint4 memory[];
+    int16_t *h = room_of_warp(reinterpret_cast<int16_t *>(memory), r);
+    const smoothing &s = a.smoothing;
+    int column = a.column + (int)blockIdx.x, row = a.diagonal - column;
+    int tile = row * a.tiling.columns + column, sent = 0;
+    uint8_t *changed = a.tiling.changed + (size_t)tile * TILE_FLAGS;
+    if (tile_rests(changed))
+        return;
+    uint8_t *own = a.scratch + (size_t)blockIdx.x * tile_bytes(a.tiling.size, s.grid.padded);
+    area t =
+        tile_area(&a, column, row, tile_at ? reinterpret_cast<uint8_t *>(memory) + tile_at : own);
+    fill_tile(a, t, tile);
+    for (int k = 0; k < a.iterations; k++) {
+        for (int y = warp_of(); y < t.height; y += WARPS)
+            warp_row(s, t, y, h);
+        __syncthreads();
+        for (int x = warp_of(); x < t.width; x += WARPS)
+            warp_column(s, t, x, h);
+        __syncthreads();
+    }
+    for (int d = 0; d < DIRECTIONS; d++) {
+        int next = tile_next(&a.tiling, column, row, d);
+        int differs = leave_tile(a, t, d, next, h);
+        if (differs && threadIdx.x == 0)
+            a.tiling.changed[(size_t)next * TILE_FLAGS + (size_t)d] = 1;
+        if (threadIdx.x == 0)
+            changed[d] = 0;
+        sent |= differs;
+    }
+    if (threadIdx.x == 0)
+        changed[DIRECTIONS] = (uint8_t)(sent != 0);
+    for (int i = (int)threadIdx.x; i < t.width * t.height; i += THREADS)
+        area_pick(&s, &t, i % t.width, i / t.width, &a.out);
+}
+
+/* tile_at: where the tile lies in shared memory, behind the warps' rooms; 0: in its scratch. */
+static void launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
+    const tiles_args *a = static_cast<const tiles_args *>(args);
+    room r = room_of(a->smoothing);
+    size_t shared = room_bytes(r), tile_at = (shared + 15) / 16 * 16;
+    size_t with_tile = tile_at + tile_bytes(a->tiling.size, a->smoothing.grid.padded);
+    if (with_tile <= cuda->max_shared)
+        shared = with_tile;
+    else
+        tile_at = 0;
+    cudaFuncSetAttribute(tiles_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    tiles_kernel<<<(unsigned)count, THREADS, shared, cuda->stream>>>(*a, r, tile_at);
+}
+
+void cuda_optimise_area(backend_cuda *cuda) {
+    cuda->launches[STAGE_rows] = launch_rows;
+    cuda->launches[STAGE_columns] = launch_columns;
+    cuda->launches[STAGE_tiles] = launch_tiles;
+}
