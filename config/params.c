@@ -108,6 +108,8 @@ const char *params_conflict(const struct params *p) {
     bool linear = p->smoothness == SMOOTHNESS_LINEAR;
     if (checkerboard && !linear)
         return "smoothness=quadratic and table need bp_schedule=rows_columns or tiles";
+    if (!checkerboard && p->occlusion_masks)
+        return "occlusion_masks needs bp_schedule=checkerboard";
     if (checkerboard && sums)
         return "data_cost=bt_sum and bt_sum_squared need bp_schedule=rows_columns or tiles";
     if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)

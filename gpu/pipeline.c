@@ -303,6 +303,7 @@ static struct problem make_problem(struct graph *g, const struct pipeline *p, st
                               .source = label_cost_of(p, grid, reference, target, cost),
                               .smoothness = p->smoothness,
                               .levels = p->params.bp_levels,
+                              .sign = reference->side == LEFT_SIDE ? 1 : -1,
                               .max_iterations = -1,
                               .group = reference->side * TIME_COUNT};
     for (int l = 0; l < p->params.edge_levels && l < p->params.bp_levels; l++)
@@ -355,7 +356,7 @@ static struct label_map solve_left(struct graph *g, const struct pipeline *p, st
                                    struct pipeline_result *result) {
     size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
     struct problem problem = make_problem(g, p, grid, left, right);
-    if (p->params.bp_fast_converging && p->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
+    if (scaling_fast_converging(&p->params))
         problem.updates = graph_buffer(g, update_bytes);
     if (p->fence_solver)
         graph_fence(g);

@@ -67,13 +67,16 @@ double scaling_smoothness(const struct params *p, int edge_class, int difference
     double f = p->smoothness == SMOOTHNESS_QUADRATIC ? (double)difference * difference : difference;
     if (p->smoothness == SMOOTHNESS_TABLE)
         f = p->table.value[stage_min(difference, stage_max(p->table.count, 1) - 1)];
-    return edge_factor(p, edge_class) * fmin(p->discontinuity_weight * f, truncation_of(p));
+    double factor = edge_factor(p, edge_class), slope = p->discontinuity_weight * f;
+    return p->edge_weakens == EDGE_WEAKENS_BOTH ? factor * fmin(slope, truncation_of(p))
+                                                : fmin(slope, factor * truncation_of(p));
 }
 
 static void make_edges(struct scaling *s, const struct params *p) {
     for (int i = 0; i < 4; i++) {
         double factor = s->scale * edge_factor(p, i);
-        s->rho[i] = byte_of(factor * p->discontinuity_weight, MAX_TRUNCATION);
+        double steep = p->edge_weakens == EDGE_WEAKENS_BOTH ? factor : s->scale;
+        s->rho[i] = byte_of(steep * p->discontinuity_weight, MAX_TRUNCATION);
         s->truncation[i] = byte_of(factor * truncation_of(p), MAX_TRUNCATION);
     }
 }
@@ -160,6 +163,11 @@ struct taps scaling_mean_taps(int radius) {
     for (int k = 1; k <= radius; k++)
         weight[k] = 1;
     return make_taps(radius, weight, 2 * radius + 1);
+}
+
+bool scaling_fast_converging(const struct params *p) {
+    return p->bp_fast_converging && !p->occlusion_masks &&
+           p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
 }
 
 int scaling_iterations(const struct params *p, int level) {

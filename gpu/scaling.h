@@ -46,6 +46,9 @@ bool scaling_sums(const struct params *p);
 double scaling_sum_cost(const struct params *p, int sum);
 double scaling_smoothness(const struct params *p, int edge_class, int difference);
 
+/* Whether updates skip what has converged: not with occlusion masks, which change costs. */
+bool scaling_fast_converging(const struct params *p);
+
 /* Half-steps at a level, 0 the finest. */
 int scaling_iterations(const struct params *p, int level);
 

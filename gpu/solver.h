@@ -26,6 +26,7 @@ struct problem {
     const uint8_t *smoothness;        /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, which pick rho and T; NULL: all 0 */
     int levels;
+    int sign;           /* 1: of the left picture, -1: of the right one */
     int max_iterations; /* at the finest level; -1: as many as params says */
     int group;          /* TIME_COUNT times the side: times count from there on */
     uint32_t

@@ -13,6 +13,8 @@ struct level {
     uint16_t *cost16;     /* of the others */
     const uint8_t *edges;
     uint8_t *message[DIRECTIONS];
+    uint16_t *label, *masked16; /* with occlusion masks: see struct mask_cost_args */
+    uint8_t *mask, *masked8;
     uint16_t *active[2]; /* by the parity of the half-step: see struct message_args */
     int iterations;
 };
@@ -26,6 +28,21 @@ int solver_levels(struct grid finest, int count, struct grid levels[MAX_LEVELS])
             break;
     }
     return n;
+}
+
+static bool has_masks(const struct problem *p, int l) {
+    return p->params->occlusion_masks && l < p->params->occlusion_levels;
+}
+
+static void make_masks(struct graph *g, struct level *level) {
+    size_t pixels = (size_t)level->grid.width * (size_t)level->grid.height;
+    size_t volume = grid_volume(&level->grid);
+    level->label = graph_buffer(g, pixels * sizeof(*level->label));
+    level->mask = graph_buffer(g, pixels);
+    if (level->cost16)
+        level->masked16 = graph_buffer(g, volume * sizeof(*level->masked16));
+    else
+        level->masked8 = graph_buffer(g, volume);
 }
 
 static void make_level(struct graph *g, const struct problem *p, int l, struct grid grid,
@@ -42,6 +59,8 @@ static void make_level(struct graph *g, const struct problem *p, int l, struct g
     uint8_t *messages = graph_buffer(g, DIRECTIONS * volume);
     for (int r = 0; r < DIRECTIONS; r++)
         level->message[r] = messages + (size_t)r * volume;
+    if (has_masks(p, l))
+        make_masks(g, level);
 }
 
 /* A node's cost is the sum of its 2x2 children's. */
@@ -71,10 +90,7 @@ static void start_messages(struct graph *g, const struct level *level, const str
     }
 }
 
-/* With fast-converging updates the first half-steps update all tiles: two plain ones, then one that
- * looks for changes, which decide what is active from then on. */
-static void send_messages(struct graph *g, const struct problem *p, const struct level *level,
-                          uint32_t *updates) {
+static struct message_args message_args_of(const struct problem *p, const struct level *level) {
     struct message_args a = {.grid = level->grid,
                              .cost8 = level->cost8,
                              .cost16 = level->cost16,
@@ -83,6 +99,14 @@ static void send_messages(struct graph *g, const struct problem *p, const struct
     memcpy(a.message, level->message, sizeof(a.message));
     memcpy(a.rho, p->scaling->rho, sizeof(a.rho));
     memcpy(a.truncation, p->scaling->truncation, sizeof(a.truncation));
+    return a;
+}
+
+/* With fast-converging updates the first half-steps update all tiles: two plain ones, then one that
+ * looks for changes, which decide what is active from then on. */
+static void send_messages(struct graph *g, const struct problem *p, const struct level *level,
+                          uint32_t *updates) {
+    struct message_args a = message_args_of(p, level);
     for (; a.iteration < level->iterations; a.iteration++) {
         a.active = a.iteration >= SOLVER_FULL_UPDATES ? level->active[a.iteration & 1] : NULL;
         a.next_active =
@@ -90,6 +114,56 @@ static void send_messages(struct graph *g, const struct problem *p, const struct
         a.updates = a.active && a.iteration < FRAME_UPDATES ? updates : NULL;
         graph_stage(g, STAGE_message, &a, a.grid.half, a.grid.height);
     }
+}
+
+static void label_pixels(struct graph *g, const struct level *level, int parity) {
+    struct best_label_args a = {.grid = level->grid,
+                                .cost8 = level->cost8,
+                                .cost16 = level->cost16,
+                                .label = level->label,
+                                .parity = parity};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = level->message[r];
+    graph_stage(g, STAGE_best_label, &a, a.grid.half, a.grid.height);
+}
+
+static void mask_costs(struct graph *g, const struct problem *p, const struct level *level, int l,
+                       int parity, bool first) {
+    struct mask_cost_args a = {.grid = level->grid,
+                               .label = level->label,
+                               .cost8 = level->cost8,
+                               .cost16 = level->cost16,
+                               .masked8 = level->masked8,
+                               .masked16 = level->masked16,
+                               .mask = level->mask,
+                               .parity = parity,
+                               .level = l,
+                               .sign = p->sign,
+                               .first = first};
+    graph_stage(g, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
+}
+
+/* The same with occlusion masks, which are renewed after each half-step from the labels: those who
+ * have just received, the next to send, have new ones. The first half-step has no masks. */
+static void send_masked(struct graph *g, const struct problem *p, const struct level *level,
+                        int l) {
+    struct message_args a = message_args_of(p, level);
+    for (; a.iteration < level->iterations; a.iteration++) {
+        int parity = a.iteration & 1;
+        if (a.iteration > 0) {
+            mask_costs(g, p, level, l, parity, a.iteration <= 2);
+            a.cost8 = level->masked8;
+            a.cost16 = level->masked16;
+        }
+        graph_stage(g, STAGE_message, &a, a.grid.half, a.grid.height);
+        label_pixels(g, level, !parity);
+        if (a.iteration == 0)
+            label_pixels(g, level, parity);
+    }
+    for (int parity = 0; parity < 2 && level->iterations == 0; parity++)
+        label_pixels(g, level, parity);
+    for (int parity = 0; parity < 2 && l == 0; parity++)
+        mask_costs(g, p, level, l, parity, level->iterations <= (parity ? 1 : 2));
 }
 
 /* Active tiles of all levels, none of them marked. */
@@ -115,7 +189,7 @@ static struct label_map winner_takes_all(struct graph *g, const struct problem *
                             .disparity = graph_buffer(g, pixels * sizeof(*map.disparity)),
                             .confidence = graph_buffer(g, pixels)};
     struct wta_args a = {.grid = finest->grid,
-                         .cost = finest->cost8,
+                         .cost = finest->masked8 ? finest->masked8 : finest->cost8,
                          .label = map.label,
                          .disparity = map.disparity,
                          .confidence = map.confidence,
@@ -136,11 +210,14 @@ struct label_map min_sum_solve(struct graph *g, const struct problem *p) {
         make_level(g, p, l, grids[l], &levels[l]);
     for (int l = 1; l < count; l++)
         downsample_cost(g, &levels[l - 1], &levels[l]);
-    if (p->params->bp_fast_converging)
+    if (scaling_fast_converging(p->params))
         clear_tiles(g, p, levels, count);
     for (int l = count - 1; l >= 0; l--) {
         start_messages(g, &levels[l], l + 1 < count ? &levels[l + 1] : NULL);
-        send_messages(g, p, &levels[l], l ? NULL : p->updates);
+        if (has_masks(p, l))
+            send_masked(g, p, &levels[l], l);
+        else
+            send_messages(g, p, &levels[l], l ? NULL : p->updates);
     }
     graph_group(g, p->group + TIME_WTA);
     return winner_takes_all(g, p, &levels[0]);

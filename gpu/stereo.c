@@ -184,6 +184,10 @@ static void name_rectified(const struct stereo *s, struct frame *f) {
     }
 }
 
+size_t stereo_bytes(const struct stereo *s) {
+    return s->arena_bytes + (size_t)s->backend->slots * s->slot_bytes;
+}
+
 bool stereo_overlaps(const struct stereo *s) {
     return s->backend->slots > 1;
 }
@@ -230,8 +234,7 @@ static void note_updates(const struct stereo *s, int slot, struct frame *f) {
     const struct params *p = &f->params;
     int iterations = scaling_iterations(p, 0),
         tiles = tile_count(s->pipeline.width, s->pipeline.height);
-    bool counted = p->bp_fast_converging && p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
-    f->updated_count = counted ? stage_min(iterations, FRAME_UPDATES) : 0;
+    f->updated_count = scaling_fast_converging(p) ? stage_min(iterations, FRAME_UPDATES) : 0;
     for (int i = 0; i < f->updated_count; i++)
         f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }

@@ -50,6 +50,9 @@ int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *beli
 /* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)". Lives as long as stereo. */
 const char *stereo_backend(const struct stereo *stereo);
 
+/* Bytes of the backend's memory that the frames computed last take, host memory left out. */
+size_t stereo_bytes(const struct stereo *stereo);
+
 /* Host memory for frames that the backend moves fastest, for pool_open. */
 const struct frame_alloc *stereo_frame_alloc(struct stereo *stereo);
 

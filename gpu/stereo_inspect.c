@@ -145,6 +145,8 @@ static int repeat_last_half_step(struct stereo *s) {
             continue;
         if (a->active || a->next_active) /* what is not updated would change, too */
             return 0;
+        if (a->cost8 != graph_address(g, s->result.cost, 0)) /* masked since, and none is missing */
+            return 0;
         return backend_run_stage(b, STAGE_message, a, g->passes[i].width, g->passes[i].height);
     }
     return 0;

@@ -85,6 +85,8 @@ static const char *const scene_settings[] = {
     "bp_schedule=tiles tile_size=8 tile_inner=3 tile_outer=2 data_cost=bt_sum data_weight=1 "
     "data_truncation=48 cost_smoothing=off",
     "bp_schedule=tiles tile_size=12 tile_inner=2 tile_outer=1 bp_damping=0 icm_sweeps=1",
+    "matching_input=sobel outside_match=border edge_weakens=truncation occlusion_masks=1 "
+    "occlusion_levels=2 bp_fast_converging=1",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 

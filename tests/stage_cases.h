@@ -495,6 +495,37 @@ static inline void case_tiles(struct pass_case *c) {
     case_add_pass(c, STAGE_tiles, &a, 1, count);
 }
 
+static inline void case_best_label(struct pass_case *c) {
+    struct best_label_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    if (case_between(c, 0, 1))
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+    else
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+    a.label = case_shorts(c, a.grid.width, a.grid.height, 1, 65535);
+    case_add_pass(c, STAGE_best_label, &a, a.grid.half, a.grid.height);
+}
+
+static inline void case_mask_cost(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct mask_cost_args a = {.grid = case_grid(c),
+                               .parity = case_between(c, 0, 1),
+                               .level = case_between(c, 0, 3),
+                               .sign = case_between(c, 0, 1) ? 1 : -1,
+                               .first = case_between(c, 0, 1)};
+    a.label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 5));
+    a.mask = case_bytes(c, w, h, 1, 1);
+    if (case_between(c, 0, 1)) {
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+        a.masked16 = case_volume16(c, &a.grid, COST_SATURATION);
+    } else {
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+        a.masked8 = case_volume8(c, &a.grid, MAX_COST);
+    }
+    case_add_pass(c, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
+}
+
 static inline void case_icm(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct icm_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};

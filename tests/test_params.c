@@ -59,6 +59,7 @@ static void test_choices(void) {
         {"matching_input", "residual_mean", MATCHING_INPUT_RESIDUAL_MEAN},
         {"matching_input", "residual_gauss", MATCHING_INPUT_RESIDUAL_GAUSS},
         {"outside_match", "border", OUTSIDE_MATCH_BORDER},
+        {"edge_weakens", "truncation", EDGE_WEAKENS_TRUNCATION},
         {"data_curve", "truncated", CURVE_TRUNCATED},
         {"census_curve", "exponential", CURVE_EXPONENTIAL},
         {"cost_smoothing", "gaussian", COST_SMOOTHING_GAUSSIAN},

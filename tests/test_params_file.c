@@ -265,6 +265,10 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
         return checkerboard;
     if (g_str_has_prefix(name, "edge_step_") || strcmp(name, "edge_difference") == 0)
         return p->edge_factor_1 == 1 && p->edge_factor_2 == 1;
+    if (strcmp(name, "edge_weakens") == 0)
+        return p->edge_factor_1 == 1 && p->edge_factor_2 == 1;
+    if (strcmp(name, "occlusion_levels") == 0)
+        return !p->occlusion_masks;
     if (strcmp(name, "outside_cost") == 0)
         return p->outside_match == OUTSIDE_MATCH_BORDER;
     if (strcmp(name, "residual_radius") == 0)

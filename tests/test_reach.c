@@ -98,6 +98,12 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_message:
         t->x = grid_column(((const struct message_args *)args)->iteration & 1, t->i, t->y);
         break;
+    case STAGE_best_label:
+        t->x = grid_column(((const struct best_label_args *)args)->parity, t->i, t->y);
+        break;
+    case STAGE_mask_cost:
+        t->x = grid_column(((const struct mask_cost_args *)args)->parity, t->i, t->y);
+        break;
     case STAGE_icm:
         t->x = grid_column(((const struct icm_args *)args)->parity, t->i, t->y);
         break;

@@ -8,6 +8,7 @@
 #include "gpu/stages/bp_area.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/image.h"
+#include "gpu/stages/occlusion.h"
 #include "gpu/stages/refine.h"
 
 #ifdef __cplusplus
