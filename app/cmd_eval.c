@@ -11,6 +11,7 @@
 #include "app/visualize.h"
 #include "image/picture.h"
 #include "config/log.h"
+#include "config/params_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ struct eval {
     struct rig_options rig;
     struct common_options common;
     struct params params;
-    gboolean json;
+    gboolean json, all_presets;
     int repeat;
     char *folder;  /* for pictures, or NULL */
     char *imposed; /* --impose, or NULL */
@@ -74,6 +75,7 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
+    result->mib = (double)stereo_bytes(stereo) / (1 << 20);
     result->ms = quantile(ms, eval->repeat, 0.5);
     if (stereo_energy(stereo, &result->energy) != 0)
         return EXIT_RUN_FAILED;
@@ -130,6 +132,8 @@ static void report(struct eval *eval, const struct eval_result *result) {
     g_array_append_vals(eval->results, result, 1);
     if (eval->json) {
         eval_print_json(result);
+    } else if (eval->all_presets) {
+        eval_print_preset_row(result);
     } else {
         if (eval->results->len == 1)
             eval_print_header();
@@ -152,7 +156,7 @@ static int run_folder(struct eval *eval, const char *folder) {
         }
         if (eval->imposed)
             impose_apply(&eval->impose, &pair.right);
-        struct eval_result result = {0};
+        struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
         int pair_code = run_pair(eval, &pair, &result);
         result.name = g_steal_pointer(&pair.name);
         test_pair_free(&pair);
@@ -174,9 +178,38 @@ static int run_folders(struct eval *eval, int count, char **folders) {
             return code;
         worst = worst ? worst : code;
     }
-    if (!eval->json && eval->results->len > 0)
-        eval_print_means((const struct eval_result *)(void *)eval->results->data,
-                         (int)eval->results->len);
+    const struct eval_result *results = (const struct eval_result *)(void *)eval->results->data;
+    int rows = (int)eval->results->len;
+    if (!eval->json && eval->all_presets && rows > 1)
+        eval_print_preset_mean(results, rows);
+    else if (!eval->json && !eval->all_presets && rows > 0)
+        eval_print_means(results, rows);
+    return worst;
+}
+
+static void clear_results(struct eval *eval) {
+    for (guint i = 0; i < eval->results->len; i++)
+        g_free(g_array_index(eval->results, struct eval_result, i).name);
+    g_array_set_size(eval->results, 0);
+}
+
+/* Each preset in turn, under --config and --set. One that fails is left out. */
+static int run_presets(struct eval *eval, int count, char **folders) {
+    g_auto(GStrv) names = preset_names();
+    int worst = EXIT_DONE;
+    if (!eval->json)
+        eval_print_preset_header();
+    for (char **name = names; *name; name++) {
+        g_free(eval->common.preset);
+        eval->common.preset = g_strdup(*name);
+        int code = options_params(&eval->common, &eval->params);
+        if (code == GO_ON)
+            code = run_folders(eval, count, folders);
+        clear_results(eval);
+        if (code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
+            return code;
+        worst = worst ? worst : code;
+    }
     return worst;
 }
 
@@ -184,6 +217,10 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
     if (count == 0 || eval->repeat < 1) {
         log_error("eval", count == 0 ? "no DIR; see livestereo eval --help"
                                      : "--repeat must be at least 1");
+        return EXIT_USAGE;
+    }
+    if (eval->all_presets && (eval->common.preset || eval->folder)) {
+        log_error("eval", "--all-presets does not go with --preset and --save");
         return EXIT_USAGE;
     }
     if (eval->imposed && impose_parse(eval->imposed, &eval->impose) != 0)
@@ -194,9 +231,9 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
     }
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
     quit_catch();
-    int code = run_folders(eval, count, folders);
-    for (guint i = 0; i < eval->results->len; i++)
-        g_free(g_array_index(eval->results, struct eval_result, i).name);
+    int code =
+        eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
+    clear_results(eval);
     g_array_free(eval->results, TRUE);
     return code;
 }
@@ -204,6 +241,8 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
 int cmd_eval(int argc, char **argv) {
     struct eval eval = {.repeat = 1};
     const GOptionEntry entries[] = {
+        {"all-presets", 0, 0, G_OPTION_ARG_NONE, &eval.all_presets,
+         "Every preset on every pair: nonocc, all, energy, ms, MiB", NULL},
         {"impose", 0, 0, G_OPTION_ARG_STRING, &eval.imposed,
          "Change the right picture as another camera would: gain=G,offset=O,vignette=V,gamma=E,"
          "noise=SIGMA",
@@ -228,7 +267,7 @@ int cmd_eval(int argc, char **argv) {
         "error in px where a disparity is known, D1 the share off by more than 3 px and 5 % (on "
         "all).\n"
         "In JSON the keys are name, nonocc, all, disc (each bad1, bad2, bad3, mean, or null where\n"
-        "there is no mask), d1, density, energy, ms.\n\n"
+        "there is no mask), d1, density, energy, ms, mib.\n\n"
         "Examples:\n"
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
         "  livestereo eval --preset yang2006 --json tsukuba/\n"

@@ -71,6 +71,9 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
                   const char *examples, const GOptionEntry *entries, struct common_options *options,
                   struct params *params);
 
+/* What options_parse() makes of the parameters, anew. GO_ON, or EXIT_USAGE after a log line. */
+int options_params(const struct common_options *options, struct params *params);
+
 /* Whether an option's number, 0 where it was not given, is finite and in least..most, which holds
  * above 0. GO_ON, or EXIT_USAGE after a log line. */
 int option_check(const char *name, double value, double min, double max);

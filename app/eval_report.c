@@ -60,9 +60,12 @@ static double mean_of(const struct mean *mean) {
     return mean->count ? mean->sum / mean->count : NAN;
 }
 
-void eval_print_means(const struct eval_result *results, int count) {
-    struct mean bad[MASK_COUNT][BAD_COUNT] = {0}, mean[MASK_COUNT] = {0}, three = {0};
-    struct mean d1 = {0}, known = {0}, energy = {0}, ms = {0};
+/* The mean of each figure over the rows that have it; *three gets bad-1.0 where all masks are. */
+static struct eval_result mean_row(const struct eval_result *results, int count,
+                                   struct mean *three) {
+    static char name[] = "mean";
+    struct mean bad[MASK_COUNT][BAD_COUNT] = {0}, mean[MASK_COUNT] = {0};
+    struct mean d1 = {0}, known = {0}, energy = {0}, ms = {0}, mib = {0};
     for (const struct eval_result *r = results; r < results + count; r++) {
         int masks = 0;
         for (int i = 0; i < MASK_COUNT; i++) {
@@ -72,27 +75,57 @@ void eval_print_means(const struct eval_result *results, int count) {
             masks += r->has_mask[i];
         }
         for (int i = 0; i < MASK_COUNT && masks == MASK_COUNT; i++)
-            mean_add(&three, r->rates[i].bad[0]);
+            mean_add(three, r->rates[i].bad[0]);
         mean_add(&d1, r->rates[MASK_ALL].d1);
         mean_add(&known, r->density);
         mean_add(&energy, r->energy);
         mean_add(&ms, r->ms);
+        mean_add(&mib, r->mib);
     }
-
-    char name[] = "mean";
-    struct eval_result row = {
-        .name = name, .density = mean_of(&known), .energy = mean_of(&energy), .ms = mean_of(&ms)};
+    struct eval_result row = {.name = name,
+                              .preset = results[0].preset,
+                              .density = mean_of(&known),
+                              .energy = mean_of(&energy),
+                              .ms = mean_of(&ms),
+                              .mib = mean_of(&mib)};
     for (int i = 0; i < MASK_COUNT; i++) {
         for (int n = 0; n < BAD_COUNT; n++)
             row.rates[i].bad[n] = mean_of(&bad[i][n]);
         row.rates[i].mean = mean_of(&mean[i]);
     }
     row.rates[MASK_ALL].d1 = mean_of(&d1);
+    return row;
+}
+
+void eval_print_means(const struct eval_result *results, int count) {
+    struct mean three = {0};
+    struct eval_result row = mean_row(results, count, &three);
     eval_print_row(&row);
     if (three.count)
         printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n",
                three.count / MASK_COUNT, three.count == MASK_COUNT ? "pair" : "pairs",
                mean_of(&three));
+}
+
+void eval_print_preset_header(void) {
+    printf("%-20s %-*s %7s %7s %10s %8s %7s\n", "preset", NAME_COLUMNS, "pair", "nonocc%", "all%",
+           "energy", "ms", "MiB");
+}
+
+void eval_print_preset_row(const struct eval_result *result) {
+    printf("%-20s %-*s", result->preset, NAME_COLUMNS, result->name);
+    print_figure(7, 2, result->rates[MASK_NONOCC].bad[0]);
+    print_figure(7, 2, result->rates[MASK_ALL].bad[0]);
+    print_figure(10, 0, result->energy);
+    print_figure(8, 2, result->ms);
+    print_figure(7, 1, result->mib);
+    printf("\n");
+}
+
+void eval_print_preset_mean(const struct eval_result *results, int count) {
+    struct mean three = {0};
+    struct eval_result row = mean_row(results, count, &three);
+    eval_print_preset_row(&row);
 }
 
 static void print_json_number(const char *key, double value, const char *after) {
@@ -119,6 +152,11 @@ void eval_print_json(const struct eval_result *result) {
     printf("{\"name\": ");
     print_json_string(result->name);
     printf(", ");
+    if (result->preset) {
+        printf("\"preset\": ");
+        print_json_string(result->preset);
+        printf(", ");
+    }
     for (int i = 0; i < MASK_COUNT; i++) {
         const struct error_rates *rates = &result->rates[i];
         if (!result->has_mask[i]) {
@@ -137,5 +175,6 @@ void eval_print_json(const struct eval_result *result) {
         printf("\"energy\": %.9g, ", result->energy);
     else
         printf("\"energy\": null, ");
-    print_json_number("ms", result->ms, "}\n");
+    print_json_number("ms", result->ms, ", ");
+    print_json_number("mib", result->mib, "}\n");
 }

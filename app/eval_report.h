@@ -9,9 +9,11 @@
 
 struct eval_result {
     char *name;
+    const char *preset; /* with all presets, else NULL */
     int has_mask[MASK_COUNT];
     struct error_rates rates[MASK_COUNT]; /* d1 is the one on MASK_ALL */
     double density, energy, ms;
+    double mib; /* memory of the frame */
 };
 
 void eval_print_header(void);
@@ -20,6 +22,11 @@ void eval_print_row(const struct eval_result *result);
 /* The mean row, each column over the rows that have it, and over those with all three masks the
  * mean of bad-1.0 that Middlebury's version 2 table ranked by. */
 void eval_print_means(const struct eval_result *results, int count);
+
+/* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */
+void eval_print_preset_header(void);
+void eval_print_preset_row(const struct eval_result *result);
+void eval_print_preset_mean(const struct eval_result *results, int count);
 
 /* One object on one line; null for what is absent. */
 void eval_print_json(const struct eval_result *result);

@@ -39,7 +39,7 @@ static int set_quality(const char *name, struct params *params) {
     return GO_ON;
 }
 
-static int make_params(const struct common_options *options, struct params *params) {
+int options_params(const struct common_options *options, struct params *params) {
     if (load_first(options, params) != GO_ON)
         return EXIT_USAGE;
     if (options->config && params_load(params, options->config) != 0)
@@ -114,7 +114,7 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
         (*argc)--;
     }
 
-    int code = make_params(options, params);
+    int code = options_params(options, params);
     if (code == GO_ON && options->dump_config)
         code = params_dump(params, stdout) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
     return code;

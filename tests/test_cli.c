@@ -4,6 +4,8 @@
  */
 #include "tests/cli.h"
 
+#include "config/params_file.h"
+
 static void test_usage(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -20,6 +22,7 @@ static void test_usage(void *fixture, const void *data) {
     expect_error(2, "-o", "batch %s", folder);
     expect_error(2, "jpeg", "batch %s -o %s/out --save disp16,jpeg", folder, folder);
     expect_error(2, "DIR", "eval");
+    expect_error(2, "--preset", "eval --all-presets --preset live %s", folder);
     expect_error(2, "brightness", "eval --impose gain=1.3,brightness=2 %s", folder);
     expect_error(2, "gain needs a number", "eval --impose gain=much %s", folder);
     expect_error(2, "gamma needs a number", "eval --impose gamma=0 %s", folder);
@@ -375,6 +378,14 @@ static void test_eval(void *fixture, const void *data) {
         expect_success("eval --save %s/e --set threads=1 %s/set", folder, folder);
     g_assert_nonnull(strstr(table, "\nmean "));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));
+    g_autofree char *presets =
+        expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 %s/set", folder);
+    g_auto(GStrv) names = preset_names();
+    g_auto(GStrv) lines = g_strsplit(presets, "\n", -1);
+    g_assert_cmpuint(g_strv_length(lines), ==, g_strv_length(names) + 2); /* the header, the end */
+    for (guint i = 0; names[i]; i++)
+        g_assert_true(g_str_has_prefix(lines[i + 1], names[i]));
+
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);
     write_text("set/pair.ini", "[pair]\n");
