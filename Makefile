@@ -16,7 +16,8 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libopencv-calib3d-dev
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang libclang-rt-dev \
-                 clang-format clang-tidy cppcheck mandoc desktop-file-utils
+                 clang-format clang-tidy cppcheck mandoc desktop-file-utils \
+                 locales
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
@@ -254,7 +255,13 @@ help:
 RUN_TEST = $(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh --program $(@:.ran=)
 %.ran: % FORCE
 	$(RUN_TEST)
-$(UNIT:%=%.ran): $(BUILD)/livestereo
+$(UNIT:%=%.ran): $(BUILD)/livestereo $(BUILD)/locale/de_DE.UTF-8
+# A language whose numbers have a comma, which the machine may not have.
+$(UNIT:%=%.ran): private export LOCPATH = $(abspath $(BUILD))/locale:/usr/lib/locale
+$(BUILD)/locale/de_DE.UTF-8:
+	$(call say,LOCAL,$@)
+	@mkdir -p $(@D)
+	$(Q)localedef -f UTF-8 -i de_DE $@
 unit: $(UNIT:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):unit $(UNIT)
 # A real window on a display of its own; programs that need one skip themselves where there is none.
