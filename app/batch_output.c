@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SETTINGS_MOST = 1 << 10, CSV_MOST = 1 << 30 }; /* bytes */
+enum { MAX_SETTINGS = 1 << 10, MAX_CSV = 1 << 30 }; /* bytes */
 
 struct batch_output {
     struct batch_task task;
@@ -114,7 +114,7 @@ static int note_settings(struct batch_output *output) {
     char *before = NULL;
     size_t length;
     if (kept && access(path, F_OK) == 0) {
-        int error = file_load(path, SETTINGS_MOST, &before, &length);
+        int error = file_load(path, MAX_SETTINGS, &before, &length);
         if (error)
             return error;
         bool same = strcmp(before, digest) == 0;
@@ -137,7 +137,7 @@ static int begin_rows(struct batch_output *output) {
     char *text = NULL;
     size_t length, whole = 0;
     if (output->task.resume) {
-        int error = file_load(output->csv_part, CSV_MOST, &text, &length);
+        int error = file_load(output->csv_part, MAX_CSV, &text, &length);
         if (error)
             return error;
         whole = batch_rows_done(text, output->done);
@@ -326,7 +326,7 @@ static int name_csv(struct batch_output *output) {
         return rename(output->csv_part, output->csv_path) == 0 ? 0 : -errno;
     char *text;
     size_t length;
-    int error = file_load(output->csv_part, CSV_MOST, &text, &length);
+    int error = file_load(output->csv_part, MAX_CSV, &text, &length);
     if (error)
         return error;
     g_autofree char *joined = batch_rows_join((const char *const[]){text}, 1);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CSV_MOST = 1 << 30, PARTS_MOST = 100000 };
+enum { MAX_CSV = 1 << 30, MAX_PARTS = 100000 };
 
 char *batch_rows_path(const char *folder, int part, int parts) {
     g_autofree char *name =
@@ -98,7 +98,7 @@ static int find_parts(const char *folder) {
     char rest;
     while (dir && !found && (name = g_dir_read_name(dir)))
         if (sscanf(name, "frames-%6d-of-%6d.csv%c", &part, &parts, &rest) == 2 && parts > 1 &&
-            parts <= PARTS_MOST)
+            parts <= MAX_PARTS)
             found = parts;
     if (dir)
         g_dir_close(dir);
@@ -126,7 +126,7 @@ static int merge_one(const char *folder, int parts) {
     for (int i = 0; i < parts && !error; i++) {
         size_t length;
         g_autofree char *path = batch_rows_path(folder, i + 1, parts);
-        error = file_load(path, CSV_MOST, &texts[i], &length);
+        error = file_load(path, MAX_CSV, &texts[i], &length);
     }
     if (!error)
         error = write_joined(folder, (const char *const *)texts, parts);

@@ -3,6 +3,7 @@
  */
 #include "capture/recording_files.h"
 
+#include "capture/source_private.h"
 #include "image/pixel_format.h"
 #include "config/file.h"
 #include "config/log.h"
@@ -10,13 +11,15 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define GROUP "recording"
 
-enum { MAX_CALIBRATION = 1 << 20, MAX_CSV = 1 << 30 }; /* bytes */
+enum { MAX_CALIBRATION = 1 << 20, MAX_CSV = 1 << 30, MAX_NOTE = 1 << 20 }; /* bytes */
+#define MAX_TIME_NS 2000000000000000000LL
 
 static const char *const flip_keys[2] = {"left_flip", "right_flip"};
 static const char *const rotate_keys[2] = {"left_rotate180", "right_rotate180"};
@@ -178,6 +181,39 @@ char *recording_calibration(const char *path, int number) {
     return name;
 }
 
+/* Times that a clock can have shown, on either side of a start. */
+static bool is_time(long long ns) {
+    return ns >= -MAX_TIME_NS && ns <= MAX_TIME_NS;
+}
+
+/* One line; false where it is no row. */
+static bool parse_row(const char *line, struct recording_row *row) {
+    long long left, right, start, left_time, right_time;
+    if (sscanf(line, "%ld,%lld,%lld,%*u,%*u,%lld,%lld,%lld", &row->index, &left, &right, &start,
+               &left_time, &right_time) != 6 ||
+        !is_time(left) || !is_time(right) || !is_time(start) || !is_time(left_time) ||
+        !is_time(right_time))
+        return false;
+    row->taken_ns[0] = left;
+    row->taken_ns[1] = right;
+    row->pts_ns[0] = left_time - start;
+    row->pts_ns[1] = right_time - start;
+    return true;
+}
+
+GArray *recording_rows_parse(const char *text) {
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct recording_row));
+    char **lines = g_strsplit(text, "\n", -1);
+    /* the first is the header; what has no end of line was cut */
+    for (char **line = lines; line[0] && line[1]; line++) {
+        struct recording_row row;
+        if (parse_row(*line, &row))
+            g_array_append_val(rows, row);
+    }
+    g_strfreev(lines);
+    return rows;
+}
+
 GArray *recording_rows_read(const char *path) {
     char *csv = recording_beside(path, ".csv"), *text;
     size_t length;
@@ -185,31 +221,15 @@ GArray *recording_rows_read(const char *path) {
     g_free(csv);
     if (error)
         return NULL;
-    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct recording_row));
-    char **lines = g_strsplit(text, "\n", -1);
-    /* the first is the header; what has no end of line was cut */
-    for (char **line = lines; line[0] && line[1]; line++) {
-        struct recording_row row;
-        long long left, right, start, left_time, right_time;
-        if (sscanf(*line, "%ld,%lld,%lld,%*u,%*u,%lld,%lld,%lld", &row.index, &left, &right, &start,
-                   &left_time, &right_time) != 6)
-            continue;
-        row.taken_ns[0] = left;
-        row.taken_ns[1] = right;
-        row.pts_ns[0] = left_time - start;
-        row.pts_ns[1] = right_time - start;
-        g_array_append_val(rows, row);
-    }
-    g_strfreev(lines);
+    GArray *rows = recording_rows_parse(text);
     free(text);
     return rows;
 }
 
-struct recording_note recording_note_read(const char *path) {
-    char *name = recording_beside(path, ".recording.ini");
+struct recording_note recording_note_parse(const char *text, size_t length) {
     GKeyFile *file = g_key_file_new();
     struct recording_note note = {0};
-    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* each key has a default */
+    g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL); /* keys have defaults */
     for (int i = 0; i < 2; i++) {
         note.flip[i] = g_key_file_get_boolean(file, GROUP, flip_keys[i], NULL);
         note.rotate180[i] = g_key_file_get_boolean(file, GROUP, rotate_keys[i], NULL);
@@ -222,10 +242,19 @@ struct recording_note recording_note_read(const char *path) {
     const struct pixel_format *known = format ? pixel_format_named(format) : NULL;
     note.fourcc = known ? known->fourcc : 0;
     char *rate = g_key_file_get_string(file, GROUP, "rate", NULL);
-    note.rate = rate ? g_ascii_strtod(rate, NULL) : 0;
+    note.rate = rate ? rate_of_fraction(g_ascii_strtod(rate, NULL), 1) : 0;
     g_free(rate);
     g_free(format);
     g_key_file_free(file);
+    return note;
+}
+
+struct recording_note recording_note_read(const char *path) {
+    char *name = recording_beside(path, ".recording.ini"), *text;
+    size_t length;
+    file_load(name, MAX_NOTE, &text, &length); /* without it each key has its default */
+    struct recording_note note = recording_note_parse(text ? text : "", length);
+    free(text);
     g_free(name);
     return note;
 }

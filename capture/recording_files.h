@@ -65,4 +65,8 @@ char *recording_calibration(const char *path, int number);
 GArray *recording_rows_read(const char *path);
 struct recording_note recording_note_read(const char *path);
 
+/* The same from memory, for fuzzing; text of rows ends in 0. */
+GArray *recording_rows_parse(const char *text);
+struct recording_note recording_note_parse(const char *text, size_t length);
+
 #endif

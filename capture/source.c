@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #define NS_PER_S 1000000000
-#define TIME_MOST_NS 4e18 /* a century */
+#define MAX_TIME_NS 4e18 /* a century */
 
 int64_t pair_time_ns(long index, double rate) {
     double ns = (double)index * (NS_PER_S / (rate > 0 ? rate : RATE_ASSUMED));
-    return (int64_t)llround(fmin(ns, TIME_MOST_NS));
+    return (int64_t)llround(fmin(ns, MAX_TIME_NS));
 }
 
 double rate_of_fraction(double numerator, double denominator) {

@@ -302,7 +302,7 @@ static int read_beside(struct recording *r, const char *path) {
     r->deep = format && format->bits == 16 && format->channels == 1 ? format->fourcc : PIXEL_Y16;
     r->source.channels = note.channels;
     r->source.rectified = note.rectified;
-    r->source.rate = rate_of_fraction(note.rate, 1);
+    r->source.rate = note.rate;
     for (int i = 0; i < 2 && (r->calibration[i] = recording_calibration(path, i)) != NULL; i++)
         r->source.calibration[i] = r->calibration[i];
     r->rows = recording_rows_read(path);

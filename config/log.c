@@ -70,7 +70,8 @@ static bool ends_with_colon(const char *object) {
 
 void log_at(enum log_level level, const char *object, const char *format, ...) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    bool shown = level <= log_get_level(), observed = observer && level <= LOG_INFO;
+    bool shown = (int)level <= (int)log_get_level() /* -1: none */,
+         observed = observer && level <= LOG_INFO;
     if (!shown && !observed)
         return;
 

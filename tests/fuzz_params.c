@@ -70,8 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     params_default(&before);
     p = before;
     if (params_parse(&p, (const char *)data, size, "fuzz") == 0) {
+        static struct params last; /* writing takes 100 times as long as reading */
         check_in_range(&p);
-        check_comes_back(&p);
+        if (!same(&p, &last))
+            check_comes_back(&p);
+        last = p;
     } else {
         assert(same(&p, &before));
     }
