@@ -170,6 +170,7 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (code != GO_ON)
         return code;
     presets_update(&v->presets);
+    history_begin(&v->history, params);
     open_quality(v, common);
     display_fit_range(&v->display, params, &v->rig.geometry);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */

@@ -78,7 +78,6 @@ static struct window_event *append(GLFWwindow *glfw, enum window_event_type type
 }
 
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
-    (void)scancode;
     append(glfw, WINDOW_OTHER); /* for the widgets, which also take other keys, and releases */
     if (action == GLFW_RELEASE)
         return;
@@ -88,6 +87,13 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods
             snprintf(event->key, sizeof(event->key), "%s%s", mods & GLFW_MOD_SHIFT ? "Shift+" : "",
                      named_keys[i].name);
         }
+    /* with Ctrl no character comes */
+    const char *name = mods & GLFW_MOD_CONTROL ? glfwGetKeyName(key, scancode) : NULL;
+    if (name && name[0] && !name[1]) {
+        struct window_event *event = append(glfw, WINDOW_KEY);
+        snprintf(event->key, sizeof(event->key), "Ctrl+%s%s", mods & GLFW_MOD_SHIFT ? "Shift+" : "",
+                 name);
+    }
 }
 
 /* Characters come as the user's keyboard layout makes them. */
@@ -152,6 +158,10 @@ static void on_drop(GLFWwindow *glfw, int count, const char **paths) {
 const char *const *window_dropped(const struct window *window, int *count) {
     *count = window->dropped_count;
     return (const char *const *)window->dropped;
+}
+
+void window_copy_text(struct window *window, const char *text) {
+    glfwSetClipboardString(window->glfw, text);
 }
 
 void window_set_title(struct window *window, const char *title) {

@@ -19,7 +19,7 @@ struct window_options {
 };
 
 enum window_event_type {
-    WINDOW_KEY,    /* a key went down; its name is like "p", "?", "SPACE", "Shift+LEFT", "F1" */
+    WINDOW_KEY,    /* a key went down; its name is like "p", "?", "SPACE", "Shift+LEFT", "Ctrl+z" */
     WINDOW_BUTTON, /* a mouse button at x, y went down or up */
     WINDOW_MOVE,   /* the mouse is at x, y */
     WINDOW_SCROLL, /* the wheel turned by dy at x, y */
@@ -61,6 +61,9 @@ struct window_mouse window_mouse(const struct window *window);
 
 /* The paths that were dropped last; they are valid until the next drop. */
 const char *const *window_dropped(const struct window *window, int *count);
+
+/* Hands text to the desktop, to be pasted elsewhere. */
+void window_copy_text(struct window *window, const char *text);
 
 void window_set_title(struct window *window, const char *title);
 

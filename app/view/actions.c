@@ -156,6 +156,28 @@ static void reset_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
     viewer_apply_settings(v);
 }
 
+static void move_history(struct viewer *v, int step) {
+    if (history_move(&v->history, step, &v->settings.params))
+        viewer_apply_settings(v);
+    else
+        screen_notify(&v->screen, step < 0 ? "nothing to undo" : "nothing to redo");
+}
+
+/* What differs from the built-in settings, as words for a command line. */
+static void copy_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    const struct params *params = &v->settings.params;
+    struct params defaults;
+    char value[64];
+    params_default(&defaults);
+    for (int i = 0; i < param_count; i++)
+        if (param_get(params, &param_table[i]) != param_get(&defaults, &param_table[i]))
+            g_string_append_printf(text, "%s--set %s=%s", text->len ? " " : "", param_table[i].name,
+                                   param_print(params, &param_table[i], value, sizeof(value)));
+    window_copy_text(v->screen.window, text->str);
+    screen_notify(&v->screen, "copied %s", text->len ? text->str : "nothing: all is built-in");
+}
+
 static void keep_proposed_rig(struct viewer *v, G_GNUC_UNUSED int argument) {
     g_clear_pointer(&v->proposed_rig, g_free);
 }

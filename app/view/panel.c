@@ -19,7 +19,8 @@ static void draw_params(struct viewer *v, const char *group) {
     bool changed = false;
     for (int i = 0; i < param_count; i++)
         if (strcmp(param_table[i].group, group) == 0)
-            changed |= param_row_draw(&param_table[i], &v->settings, v->rig.width, v->screen.ui);
+            changed |=
+                param_row_draw(&param_table[i], NULL, &v->settings, v->rig.width, v->screen.ui);
     if (changed)
         viewer_apply_settings(v);
 }
@@ -167,12 +168,18 @@ static void draw_presets(struct viewer *v) {
     ui_same_line(ui);
     action_button(v, "preset_load", "load", ACTION_LOAD_PRESET);
     const char *chosen = NULL;
+    const struct ui_rect *panel = ui_find_rect(ui, "panel.settings");
+    double line = ui_text_height(ui), room = panel ? panel->width - 2 * line : 0, used = room;
     for (int i = 0; v->presets.names && v->presets.names[i]; i++) {
         const char *preset = v->presets.names[i];
         char name[96];
         snprintf(name, sizeof(name), "preset.%s", preset);
-        if (i % 3 != 0)
+        double button = ui_text_width(ui, preset) + line;
+        if (used + button <= room)
             ui_same_line(ui);
+        else
+            used = 0;
+        used += button;
         if (ui_button(ui, name, preset, "load this preset"))
             chosen = preset;
     }
@@ -190,6 +197,11 @@ static void draw_presets_group(struct viewer *v) {
     action_button(v, "compare", label, ACTION_COMPARE);
     ui_same_line(v->screen.ui);
     action_button(v, "defaults", "all defaults", ACTION_RESET_SETTINGS);
+    action_button(v, "undo", "undo", ACTION_UNDO);
+    ui_same_line(v->screen.ui);
+    action_button(v, "redo", "redo", ACTION_REDO);
+    ui_same_line(v->screen.ui);
+    action_button(v, "copy_settings", "copy as --set", ACTION_COPY_SETTINGS);
 }
 
 static void draw_rig_group(struct viewer *v) {
@@ -199,7 +211,34 @@ static void draw_rig_group(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
-/* All groups of parameters but the cameras'. */
+/* What people turn first, under plain names; a tooltip has the parameter's own. */
+static const struct {
+    const char *name, *label;
+} first_params[] = {{"disparity_range", "range (nearness)"},
+                    {"discontinuity_weight", "smoothness"},
+                    {"fill", "fill holes"},
+                    {"speckle_size", "remove speckles"}};
+
+static bool is_first(const char *name) {
+    for (size_t i = 0; i < G_N_ELEMENTS(first_params); i++)
+        if (strcmp(first_params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void draw_first_params(struct viewer *v) {
+    bool changed = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(first_params); i++) {
+        changed |= param_row_draw(param_find(first_params[i].name), first_params[i].label,
+                                  &v->settings, v->rig.width, v->screen.ui);
+        if (i == 0)
+            rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
+    }
+    if (changed)
+        viewer_apply_settings(v);
+}
+
+/* All groups of parameters but the cameras', without what stands above. */
 static void draw_param_groups(struct viewer *v) {
     bool changed = false, open = false;
     for (int i = 0; i < param_count; i++) {
@@ -208,11 +247,8 @@ static void draw_param_groups(struct viewer *v) {
             continue;
         if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
             open = ui_group(v->screen.ui, info->group, info->when == PARAM_LIVE);
-        if (!open)
-            continue;
-        changed |= param_row_draw(info, &v->settings, v->rig.width, v->screen.ui);
-        if (strcmp(info->name, "disparity_range") == 0)
-            rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
+        if (open && !is_first(info->name))
+            changed |= param_row_draw(info, NULL, &v->settings, v->rig.width, v->screen.ui);
     }
     if (changed)
         viewer_apply_settings(v);
@@ -223,10 +259,12 @@ void panel_draw(struct viewer *v, int width, int height) {
     int x = area->x + area->width;
     ui_panel_begin(v->screen.ui, "settings", x, 0, width - x, height, UI_SCROLL | UI_NO_BACKGROUND);
     draw_head(v);
+    draw_first_params(v);
     draw_cameras_group(v);
     draw_display_group(v);
     draw_rig_group(v);
     draw_presets_group(v);
-    draw_param_groups(v);
+    if (ui_group(v->screen.ui, "advanced", false))
+        draw_param_groups(v);
     ui_panel_end(v->screen.ui);
 }

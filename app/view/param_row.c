@@ -61,11 +61,13 @@ static double draw_slider(const struct row *row, struct ui *ui, int width, doubl
     return value;
 }
 
-bool param_row_draw(const struct param_info *info, struct settings *settings, int width,
-                    struct ui *ui) {
+bool param_row_draw(const struct param_info *info, const char *label, struct settings *settings,
+                    int width, struct ui *ui) {
     struct row row = {.info = info};
     double before = param_get(&settings->params, info), value;
     describe(&row, settings);
+    if (label)
+        snprintf(row.label, sizeof(row.label), "%s", label);
     if (info->type == PARAM_TYPE_ENUM)
         value = draw_combo(&row, ui, before);
     else if (info->type == PARAM_TYPE_BOOL)

@@ -9,8 +9,9 @@
 #include "app/view/settings.h"
 #include "render/ui.h"
 
-/* width: of the pictures, which limits the number of labels. True when the parameter changed. */
-bool param_row_draw(const struct param_info *info, struct settings *settings, int width,
-                    struct ui *ui);
+/* label: NULL is the parameter's name. width: of the pictures, which limits the number of labels.
+ * True when the parameter changed. */
+bool param_row_draw(const struct param_info *info, const char *label, struct settings *settings,
+                    int width, struct ui *ui);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "app/view/viewer.h"
 
+#include "config/clock.h"
+
 int viewer_quality(const struct viewer *v) {
     return v->quality.known ? quality_of(&v->quality.all, &v->settings.params) : QUALITY_CUSTOM;
 }
@@ -38,6 +40,10 @@ void viewer_apply_settings(struct viewer *v) {
         v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
     if (params->disparity_range >= v->rig.width)
         params->disparity_range = v->rig.width - 1;
+    if (v->quality.automatic)
+        history_replace(&v->history, params);
+    else
+        history_note(&v->history, params, clock_ns());
     struct params effective = settings_effective(&v->settings);
     live_set_params(v->playback.live, &effective);
     display_fit_range(&v->display, params, &v->rig.geometry);

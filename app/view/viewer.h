@@ -14,6 +14,7 @@
 #include "app/rig_options.h"
 #include "app/view/cameras.h"
 #include "app/view/display.h"
+#include "app/view/history.h"
 #include "app/view/mouse.h"
 #include "app/view/playback.h"
 #include "app/view/presets.h"
@@ -47,6 +48,7 @@ struct viewer {
     struct output *output; /* NULL: without --out */
     struct playback playback;
     struct settings settings;
+    struct history history;
     long refused; /* times that the pipeline refused settings, as far as the user knows */
     struct presets presets;
     struct viewer_quality quality;

@@ -33,6 +33,7 @@ static void test_slider(void) {
     g_assert_cmpint(gui_changed(&p, &before, &again), ==,
                     0); /* the same settings, the same picture */
 
+    gui_click(&p, "group.advanced");
     gui_click(&p, "bp_iterations.more");
     gui_wait_for(&p, gui_number(&p, "value", "bp_iterations") == value + 1);
     gui_click(&p, "bp_iterations.less");
@@ -126,6 +127,7 @@ static void test_remembered(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
+    gui_click(&p, "group.advanced");
     gui_click(&p, "smooth_sigma.more");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     gui_click(&p, "preset_name");
@@ -205,6 +207,33 @@ static void test_text_size(void) {
     gui_quit(&p);
 }
 
+/* Undo, redo, and the settings as words for a command line. */
+static void test_undo(void) {
+    struct gui_program p = {0};
+    char *message = NULL;
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_click(&p, "fill");
+    gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
+    gui_click(&p, "speckle_size.more");
+    gui_wait_for(&p, gui_is(&p, "value", "speckle_size", "110"));
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_is(&p, "value", "speckle_size", "100"));
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "nothing to undo"));
+    gui_run_action(&p, "redo");
+    gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
+    g_assert_true(gui_is(&p, "value", "speckle_size", "100"));
+    gui_run_action(&p, "copy-settings");
+    gui_wait_for(&p, (message = message_with(&p, "--set fill=false")) != NULL);
+    g_assert_nonnull(strstr(message, "--set bp_iterations=3"));
+    g_free(message);
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
 /* One thread and a large picture: the search ends at fast, and the user's choice stays. */
 static void start_slow(struct gui_program *p, const char *options) {
     gui_prepare(p);
@@ -239,7 +268,7 @@ static void test_quality(void) {
 
     start_slow(&p, "--quality balanced");
     g_assert_true(gui_is(&p, "state", "quality", "balanced"));
-    gui_scroll_to(&p, "bp_iterations");
+    gui_click(&p, "group.advanced");
     gui_click(&p, "bp_iterations.more");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "custom"));
     gui_quit(&p);
@@ -303,6 +332,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/remembered", test_remembered);
     g_test_add_func("/gui/preset-names", test_preset_names);
     g_test_add_func("/gui/text-size", test_text_size);
+    g_test_add_func("/gui/undo", test_undo);
     g_test_add_func("/gui/quality", test_quality);
     g_test_add_func("/gui/next-start", test_next_start);
     g_test_add_func("/gui/own-settings", test_own_settings);

@@ -1,0 +1,64 @@
+/*
+ * Undo and redo of settings. SPDX-License-Identifier: MIT
+ */
+#include "app/view/history.h"
+
+#include <glib.h>
+
+#define SECOND INT64_C(1000000000)
+
+static void test_steps(void) {
+    struct history h;
+    struct params p, q;
+    params_default(&p);
+    history_begin(&h, &p);
+    g_assert_false(history_move(&h, -1, &q));
+    for (int i = 1; i <= 10; i++) { /* a slider is dragged */
+        p.bp_iterations = 10 + i;
+        history_note(&h, &p, i * SECOND / 10);
+    }
+    p.median_radius = 3;
+    history_note(&h, &p, SECOND + 1);
+    history_note(&h, &p, SECOND + 2); /* nothing has changed */
+    g_assert_cmpint(h.count, ==, 3);
+    g_assert_true(history_move(&h, -1, &q));
+    g_assert_cmpint(q.median_radius, ==, 2);
+    g_assert_cmpint(q.bp_iterations, ==, 20);
+    g_assert_true(history_move(&h, -1, &q));
+    g_assert_cmpint(q.bp_iterations, ==, 6);
+    g_assert_false(history_move(&h, -1, &q));
+    g_assert_true(history_move(&h, 1, &q));
+    g_assert_cmpint(q.bp_iterations, ==, 20);
+    q.fill = 0; /* what was undone is forgotten */
+    history_note(&h, &q, 5 * SECOND);
+    g_assert_false(history_move(&h, 1, &q));
+    g_assert_true(history_move(&h, -1, &q));
+    g_assert_cmpint(q.fill, ==, 1);
+    q.fill = 0;
+    history_replace(&h, &q); /* by the program: no step */
+    g_assert_true(history_move(&h, -1, &q));
+    g_assert_cmpint(q.bp_iterations, ==, 6);
+}
+
+static void test_many(void) {
+    struct history h;
+    struct params p;
+    params_default(&p);
+    history_begin(&h, &p);
+    for (int i = 1; i <= 3 * HISTORY_STEPS; i++) {
+        p.bp_iterations = 10 + i;
+        history_note(&h, &p, 2 * i * SECOND);
+    }
+    int steps = 0;
+    while (history_move(&h, -1, &p))
+        steps++;
+    g_assert_cmpint(steps, ==, HISTORY_STEPS - 1);
+    g_assert_cmpint(p.bp_iterations, ==, 10 + 2 * HISTORY_STEPS + 1);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/history/steps", test_steps);
+    g_test_add_func("/history/many", test_many);
+    return g_test_run();
+}
