@@ -219,6 +219,13 @@ static void test_bad_sources(void *fixture, const void *data) {
     expect_error(2, "nosuch.txt", "run --smoothness %s/nosuch.txt synth:", f);
     expect_error(2, "bp_schedule", "run --set smoothness=quadratic " SMALL " %s/l.png %s/r.png", f,
                  f);
+    g_autofree char *left = path_in("left.png"), *right = path_in("right.png");
+    g_assert_true(g_file_set_contents(left, bytes, (gssize)length, NULL));
+    g_assert_true(g_file_set_contents(right, bytes, (gssize)length, NULL));
+    g_autofree char *tiles = expect_success("bench tiles %s 4", f);
+    g_assert_nonnull(strstr(tiles, "tiles of 64 px"));
+    g_assert_nonnull(strstr(tiles, "ms an outer iteration"));
+    expect_error(2, "tiles takes", "bench tiles %s 4 5", f);
     g_autofree char *fine = expect_success("run " SMALL " %s/l.png %s/r.png", f, f);
     g_assert_nonnull(strstr(fine, "1 computed"));
 }

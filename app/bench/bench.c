@@ -345,20 +345,23 @@ static int set_option(struct bench_options *o, const char *name, const char *val
 }
 
 static void print_usage(FILE *to) {
-    fprintf(to,
-            "usage: livestereo bench [message|converging] [OPTION..]\n"
-            "  (nothing)  frames and their belief propagation, on random textures; the default "
-            "settings\n"
-            "             but 7 half-steps a level, unless --preset or --iterations says "
-            "otherwise\n"
-            "  message    the message stage, plain against optimised, on one core\n"
-            "  converging [FOLDER [LABELS]]  fast-converging updates on left.png and right.png of "
-            "FOLDER,\n"
-            "             else of $LIVESTEREO_DATA/middlebury/tsukuba\n"
-            "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --variant "
-            "optimised|plain\n"
-            "  --threads N --frames N --channels 1|3 --rectify --preset NAME --set NAME=VALUE "
-            "--json\n");
+    fprintf(
+        to,
+        "usage: livestereo bench [message|converging|tiles] [OPTION..]\n"
+        "  (nothing)  frames and their belief propagation, on random textures; the default "
+        "settings\n"
+        "             but 7 half-steps a level, unless --preset or --iterations says "
+        "otherwise\n"
+        "  message    the message stage, plain against optimised, on one core\n"
+        "  converging [FOLDER [LABELS]]  fast-converging updates on left.png and right.png of "
+        "FOLDER,\n"
+        "             else of $LIVESTEREO_DATA/middlebury/tsukuba\n"
+        "  tiles [FOLDER [LABELS]]  belief propagation by tiles, and plain until its energy is as "
+        "low\n"
+        "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --variant "
+        "optimised|plain\n"
+        "  --threads N --frames N --channels 1|3 --rectify --preset NAME --set NAME=VALUE "
+        "--json\n");
 }
 
 static void say_wrong(const char *name, const char *value, int error, const char *why) {

@@ -30,6 +30,10 @@ struct bench_options {
 int bench_converging(const struct bench_options *o, const struct image *left,
                      const struct image *right);
 
+/* By tiles, T_O = 2, and plain half-steps until the energy is as low, with o->labels labels.
+ * Returns the exit code. */
+int bench_tiles(const struct bench_options *o, const struct image *left, const struct image *right);
+
 /* The message stage, plain against optimised, on one core. */
 int bench_message(const struct bench_options *o);
 
