@@ -483,10 +483,12 @@ static void test_tables(gconstpointer folder) {
 }
 
 static void test_conflicts(void) {
-    static const char *const refused[] = {"smoothness=quadratic", "data_cost=bt_sum",
+    static const char *const refused[] = {"smoothness=quadratic",
+                                          "data_cost=bt_sum",
                                           "bp_schedule=tiles data_cost=bt_sum",
                                           "bp_schedule=tiles smoothness=quadratic icm_sweeps=1",
-                                          "bp_schedule=tiles smoothness=table"};
+                                          "bp_schedule=tiles smoothness=table",
+                                          "bp_schedule=tiles occlusion_masks=1"};
     struct params p;
     params_default(&p);
     g_assert_null(params_conflict(&p));

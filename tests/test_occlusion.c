@@ -190,12 +190,35 @@ static void test_frame(void) {
         }
 }
 
+/* With edge_weakens=truncation rho stays across edges and T falls by the class's factor. */
+static void test_edge_weakens(void) {
+    struct params p;
+    struct scaling s;
+    params_default(&p);
+    p.edge_factor_1 = 0.5;
+    p.edge_factor_2 = 0.25;
+    for (p.edge_weakens = EDGE_WEAKENS_BOTH; p.edge_weakens <= EDGE_WEAKENS_TRUNCATION;
+         p.edge_weakens++) {
+        static const double factor[] = {1, 0.5, 0.25};
+        scaling_make(&s, &p, 3);
+        for (int i = 0; i < 3; i++) {
+            double steep = p.edge_weakens == EDGE_WEAKENS_BOTH ? factor[i] : 1;
+            double rho = s.scale * steep * p.discontinuity_weight;
+            double truncation = s.scale * factor[i] * p.discontinuity_truncation;
+            g_assert_cmpfloat(fabs(s.rho[i] - rho), <=, 0.5 + 1e-9);
+            g_assert_cmpfloat(fabs(s.truncation[i] - truncation), <=, 0.5 + 1e-9);
+            g_assert_cmpint(s.smoothness[i][1], ==, MIN(s.rho[i], s.truncation[i]));
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/occlusion/definition", test_definition);
     g_test_add_func("/occlusion/step", test_step);
     g_test_add_func("/occlusion/unchanged", test_unchanged);
     g_test_add_func("/occlusion/best-label", test_best_label);
+    g_test_add_func("/occlusion/edge-weakens", test_edge_weakens);
     g_test_add_func("/occlusion/frame", test_frame);
     return g_test_run();
 }
