@@ -193,6 +193,33 @@ static void test_own_calibration(void *fixture, const void *data) {
     expect_shell(4, "", "a.calibration.yml", "$B run $D/a.mkv " SMALL);
 }
 
+/* However much memory there is: all is written, or one line says that it is too little. */
+static void test_little_memory(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    struct outcome o = shell("ulimit -v 2000000; exec $B --version");
+    bool limited = o.code == 0;
+    outcome_free(&o);
+    if (!limited) {
+        g_test_skip("sanitizers take more address space than can be limited");
+        return;
+    }
+    write_text("rig.yml", "%YAML:1.0\nimage_width: 750\nimage_height: 500\n"
+                          "M1: [450, 0, 375, 0, 450, 250, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n"
+                          "M2: [450, 0, 375, 0, 450, 250, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"
+                          "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\nbaseline_unit: m\n");
+    for (int mb = 120; mb < 320; mb += 20) {
+        g_autofree char *line = g_strdup_printf(
+            "ulimit -v %d000; exec $B batch synth:width=750,height=500,range=8,frames=1 -o $D/o "
+            "--set disparity_range=8 --set threads=1 --save ply,depth16,color --calib $D/rig.yml",
+            mb);
+        o = shell(line);
+        if ((o.code != 0 && o.code != 1) || error_lines(o.err) != o.code)
+            g_error("%s\nexit code %d:\n%s", line, o.code, o.err);
+        outcome_free(&o);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/cli/reader-gone", test_reader_gone},
@@ -204,6 +231,7 @@ int main(int argc, char **argv) {
         {"/cli/sizes", test_sizes},
         {"/cli/small-stack", test_small_stack},
         {"/cli/own-calibration", test_own_calibration},
+        {"/cli/little-memory", test_little_memory},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
