@@ -220,6 +220,30 @@ static void test_little_memory(void *fixture, const void *data) {
     }
 }
 
+/* A recording that is ended at any moment: by Ctrl-C or TERM it is whole or not there at all;
+ * killed, it plays as far as it goes, or is refused in a line. */
+static void test_record_ended(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const signals[] = {"INT", "TERM", "KILL"};
+    for (int i = 0; i < 9; i++) {
+        g_autofree char *line =
+            g_strdup_printf("mkdir $D/%d; timeout -s %s %.2f $B record " SYNTH
+                            " --rate 200 -o $D/%d/a.mkv >/dev/null 2>&1; ls $D/%d",
+                            i, signals[i % 3], g_test_rand_double_range(0.02, 0.5), i, i);
+        struct outcome made = shell(line);
+        g_autofree char *play = g_strdup_printf("$B run " SMALL " $D/%d/a.mkv", i);
+        struct outcome played = shell(play);
+        bool nothing = made.out[0] == 0, killed = i % 3 == 2;
+        if (nothing ? played.code != 3 : played.code != 0 && !(killed && played.code == 3))
+            g_error("%s\nleft %s\nexit code %d:\n%s%s", line, made.out, played.code, played.out,
+                    played.err);
+        g_assert_cmpint(error_lines(played.err), ==, played.code == 3);
+        outcome_free(&made);
+        outcome_free(&played);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/cli/reader-gone", test_reader_gone},
@@ -232,6 +256,7 @@ int main(int argc, char **argv) {
         {"/cli/small-stack", test_small_stack},
         {"/cli/own-calibration", test_own_calibration},
         {"/cli/little-memory", test_little_memory},
+        {"/cli/record-ended", test_record_ended},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
