@@ -5,6 +5,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/param_row.h"
+#include "app/view/range_hint.h"
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -38,6 +39,25 @@ static void draw_quality(struct viewer *v) {
         .def = QUALITY_AUTO};
     if (v->quality.known && ui_combo(v->screen.ui, &combo, &quality) && quality != before)
         viewer_set_quality(v, quality);
+}
+
+/* The range that fits the frame on screen better; a line of its own whether there is one or not, so
+ * that nothing below it moves. */
+static void draw_range_hint(struct viewer *v) {
+    char text[64];
+    const struct frame *shown = v->playback.shown;
+    int better = shown ? range_hint(shown, MIN(512, v->rig.width - 1)) : 0;
+    if (better == 0 || shown->params.disparity_range != v->settings.params.disparity_range) {
+        ui_text_color(v->screen.ui, 0xb0b0b0, "range: fits the picture");
+        return;
+    }
+    snprintf(text, sizeof(text), "range: %d fits better", better);
+    if (ui_button(v->screen.ui, "range_take", text,
+                  better > v->settings.params.disparity_range
+                      ? "much of the picture has the largest disparity: what is nearer is cut off"
+                      : "the picture uses less than a quarter of the range, which costs time") &&
+        param_put(&v->settings.params, param_find("disparity_range"), better) == 0)
+        viewer_apply_settings(v);
 }
 
 /* Rate, time of a frame, what computes, how well. */
@@ -234,6 +254,7 @@ static void draw_first_params(struct viewer *v) {
         if (i == 0)
             rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
     }
+    draw_range_hint(v);
     if (changed)
         viewer_apply_settings(v);
 }

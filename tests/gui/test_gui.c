@@ -234,6 +234,18 @@ static void test_undo(void) {
     gui_quit(&p);
 }
 
+/* A range that is too large is noticed, and the better one taken by a click. */
+static void test_range_hint(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --set disparity_range=120", GUI_SOURCE);
+    gui_settle(&p);
+    gui_click(&p, "range_take");
+    gui_wait_for(&p, gui_number(&p, "value", "disparity_range") < 40);
+    gui_settle(&p);
+    g_assert_false(gui_is_visible(&p, "range_take"));
+    gui_quit(&p);
+}
+
 /* One thread and a large picture: the search ends at fast, and the user's choice stays. */
 static void start_slow(struct gui_program *p, const char *options) {
     gui_prepare(p);
@@ -333,6 +345,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/preset-names", test_preset_names);
     g_test_add_func("/gui/text-size", test_text_size);
     g_test_add_func("/gui/undo", test_undo);
+    g_test_add_func("/gui/range-hint", test_range_hint);
     g_test_add_func("/gui/quality", test_quality);
     g_test_add_func("/gui/next-start", test_next_start);
     g_test_add_func("/gui/own-settings", test_own_settings);
