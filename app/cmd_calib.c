@@ -194,19 +194,22 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
     return code;
 }
 
+static void keep_digits(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if (g_ascii_isdigit(*from))
+            *to++ = *from;
+    *to = '\0';
+}
+
 /* Whether two names are those of one pair: the same in two folders, or with the same numbers. */
 static bool is_one_pair(const char *a, const char *b) {
-    g_autofree char *name[2] = {g_path_get_basename(a), g_path_get_basename(b)};
-    if (strcmp(name[0], name[1]) == 0)
+    g_autofree char *first = g_path_get_basename(a), *second = g_path_get_basename(b);
+    if (strcmp(first, second) == 0)
         return true;
-    for (int i = 0; i < 2; i++) {
-        char *to = name[i];
-        for (const char *from = to; *from; from++)
-            if (g_ascii_isdigit(*from))
-                *to++ = *from;
-        *to = '\0';
-    }
-    return *name[0] && strcmp(name[0], name[1]) == 0;
+    keep_digits(first);
+    keep_digits(second);
+    return *first && strcmp(first, second) == 0;
 }
 
 /* Whether the pictures are left, right, left, right; else all left ones come first. */

@@ -38,8 +38,8 @@ struct recorder {
     atomic_long rows, whole[2]; /* in the CSV file; pictures of each track that are in the file */
     atomic_int beside_error;    /* of a file beside it, logged */
     atomic_int failed;          /* GStreamer has met an error */
-    int in_write;               /* track of the picture being written, -1 none; its thread's */
-    int header;                 /* track of the block whose header came, -1 none; the same */
+    atomic_int in_write;        /* track of the picture being written, -1 none; the muxer's */
+    atomic_int header;          /* track of the block whose header came, -1 none; the same */
     GMutex lock;                /* guards status */
     struct recorder_status status;
 };
@@ -119,12 +119,13 @@ static GstPadProbeReturn count_written(GstPad *pad, GstPadProbeInfo *info, gpoin
     uint8_t start[32];
     (void)pad;
     GstBuffer *buffer = gst_pad_probe_info_get_buffer(info);
-    if (recorder->in_write >= 0 && !atomic_load(&recorder->failed))
-        atomic_fetch_add(&recorder->whole[recorder->in_write], 1);
-    recorder->in_write = recorder->header;
-    recorder->header = -1;
-    if (recorder->in_write < 0)
-        recorder->header = block_track(start, gst_buffer_extract(buffer, 0, start, sizeof start));
+    int written = atomic_load(&recorder->in_write), begun = atomic_exchange(&recorder->header, -1);
+    if (written >= 0 && !atomic_load(&recorder->failed))
+        atomic_fetch_add(&recorder->whole[written], 1);
+    atomic_store(&recorder->in_write, begun);
+    if (begun < 0)
+        atomic_store(&recorder->header,
+                     block_track(start, gst_buffer_extract(buffer, 0, start, sizeof start)));
     return GST_PAD_PROBE_OK;
 }
 
@@ -209,7 +210,8 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     recorder->path = g_strdup(path);
     recorder->rate = about->source->rate;
     recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
-    recorder->in_write = recorder->header = -1;
+    atomic_init(&recorder->in_write, -1);
+    atomic_init(&recorder->header, -1);
     g_mutex_init(&recorder->lock);
     int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
     if (code)

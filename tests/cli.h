@@ -7,6 +7,7 @@
 #define LIVESTEREO_TEST_CLI_H
 
 #include "image/picture.h"
+#include "tests/gst_sanitizers.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -222,7 +223,11 @@ static inline int cli_run(int argc, char **argv, const struct cli_test *tests, s
     g_test_init(&argc, &argv, NULL);
     for (size_t i = 0; i < count; i++)
         g_test_add_vtable(tests[i].name, 0, NULL, set_up, tests[i].test, tear_down);
-    return g_test_run();
+    char *lists = gst_tell_sanitizers();
+    int status = g_test_run();
+    remove_tree(lists);
+    g_free(lists);
+    return status;
 }
 
 #endif

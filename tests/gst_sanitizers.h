@@ -9,6 +9,8 @@
 #ifndef LIVESTEREO_GST_SANITIZERS_H
 #define LIVESTEREO_GST_SANITIZERS_H
 
+#include <glib.h>
+
 const char *__asan_default_options(void);
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
@@ -45,6 +47,28 @@ const char *__tsan_default_suppressions(void) {
            "called_from_lib:libavutil.so\n"
            "called_from_lib:libavcodec.so\n"
            "called_from_lib:liborc-0.4.so\n";
+}
+
+static inline void gst_add_option(const char *variable, const char *format, const char *value) {
+    const char *before = g_getenv(variable);
+    g_autofree char *option = g_strdup_printf(format, value);
+    g_autofree char *all = g_strconcat(before ? before : "", before ? ":" : "", option, NULL);
+    g_setenv(variable, all, TRUE);
+}
+
+/* Tells programs that this one starts what to leave out, by files in a folder, which is the
+ * caller's to remove and to free. */
+static inline char *gst_tell_sanitizers(void) {
+    char *below = g_dir_make_tmp("livestereo-XXXXXX", NULL);
+    g_autofree char *tsan = g_build_filename(below, "tsan", NULL);
+    g_autofree char *lsan = g_build_filename(below, "lsan", NULL);
+    g_assert_true(g_file_set_contents(tsan, __tsan_default_suppressions(), -1, NULL));
+    g_assert_true(g_file_set_contents(lsan, __lsan_default_suppressions(), -1, NULL));
+    gst_add_option("TSAN_OPTIONS", "suppressions=%s", tsan);
+    gst_add_option("LSAN_OPTIONS", "suppressions=%s", lsan);
+    gst_add_option("LSAN_OPTIONS", "%s", __lsan_default_options());
+    gst_add_option("ASAN_OPTIONS", "%s", __asan_default_options());
+    return below;
 }
 
 #endif

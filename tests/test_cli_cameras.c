@@ -162,27 +162,6 @@ static void in_folder(gconstpointer test) {
     g_clear_pointer(&folder, g_free);
 }
 
-static void add_option(const char *variable, const char *format, const char *value) {
-    const char *before = g_getenv(variable);
-    g_autofree char *option = g_strdup_printf(format, value);
-    g_autofree char *all = g_strconcat(before ? before : "", before ? ":" : "", option, NULL);
-    g_setenv(variable, all, TRUE);
-}
-
-/* What a test program leaves out by itself (gst_sanitizers.h) the program has to be told. */
-static char *tell_sanitizers(void) {
-    char *below = g_dir_make_tmp("livestereo-XXXXXX", NULL);
-    g_autofree char *tsan = g_build_filename(below, "tsan", NULL);
-    g_autofree char *lsan = g_build_filename(below, "lsan", NULL);
-    g_assert_true(g_file_set_contents(tsan, __tsan_default_suppressions(), -1, NULL));
-    g_assert_true(g_file_set_contents(lsan, __lsan_default_suppressions(), -1, NULL));
-    add_option("TSAN_OPTIONS", "suppressions=%s", tsan);
-    add_option("LSAN_OPTIONS", "suppressions=%s", lsan);
-    add_option("LSAN_OPTIONS", "%s", __lsan_default_options());
-    add_option("ASAN_OPTIONS", "%s", __asan_default_options());
-    return below;
-}
-
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const struct {
@@ -194,7 +173,7 @@ int main(int argc, char **argv) {
                  {"/cli-cameras/rectified", test_rectified}};
     for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
         g_test_add_data_func(tests[i].name, &tests[i].test, in_folder);
-    char *below = tell_sanitizers();
+    char *below = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(below);
     g_free(below);
