@@ -194,7 +194,11 @@ static void release(struct recorder *recorder, int keep) {
         gst_clear_object(&recorder->bus);
         gst_object_unref(recorder->pipeline);
     }
+    /* What GStreamer's threads did last; they have ended. */
     atomic_load(&recorder->written);
+    atomic_load(&recorder->failed);
+    atomic_load(&recorder->in_write);
+    atomic_load(&recorder->header);
     if (!keep)
         recording_files_remove(&recorder->beside);
     recording_files_close(&recorder->beside);

@@ -167,6 +167,10 @@ static void test_sizes(void *fixture, const void *data) {
 static void test_small_stack(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
+#ifdef __SANITIZE_THREAD__
+    g_test_skip("ThreadSanitizer needs a larger stack");
+    return;
+#endif
     expect_shell(0, "2 shown", "",
                  "ulimit -s 512; $B run " SYNTH " --frames 2 " SMALL
                  " --set median_radius=2 --set lr_check=warp --set cost_smoothing=cross");
@@ -228,7 +232,7 @@ static void test_record_ended(void *fixture, const void *data) {
     static const char *const signals[] = {"INT", "TERM", "KILL"};
     for (int i = 0; i < 9; i++) {
         g_autofree char *line =
-            g_strdup_printf("mkdir $D/%d; timeout -s %s %.2f $B record " SYNTH
+            g_strdup_printf("mkdir $D/%d; timeout --foreground -s %s %.2f $B record " SYNTH
                             " --rate 200 -o $D/%d/a.mkv >/dev/null 2>&1; ls $D/%d",
                             i, signals[i % 3], g_test_rand_double_range(0.02, 0.5), i, i);
         struct outcome made = shell(line);
