@@ -7,6 +7,7 @@
 #define LIVESTEREO_BENCH_H
 
 #include "gpu/backend.h"
+#include "gpu/stereo.h"
 #include "image/frame.h"
 
 /* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage().
@@ -36,6 +37,10 @@ int bench_tiles(const struct bench_options *o, const struct image *left, const s
 
 /* The message stage, plain against optimised, on one core. */
 int bench_message(const struct bench_options *o);
+
+/* Opens the pipeline for a pair, measures, closes. Returns the exit code. */
+int bench_pair(const struct bench_options *o, const struct image *left, const struct image *right,
+               int (*measure)(struct stereo *s, struct frame *f, int labels));
 
 struct backend *bench_backend(const struct bench_options *o, int *error);
 

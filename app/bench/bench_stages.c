@@ -199,13 +199,12 @@ static int compare_converging(struct stereo *s, struct frame *f, int labels) {
     return error;
 }
 
-int bench_converging(const struct bench_options *o, const struct image *left,
-                     const struct image *right) {
+int bench_pair(const struct bench_options *o, const struct image *left, const struct image *right,
+               int (*measure)(struct stereo *s, struct frame *f, int labels)) {
     int error = 0;
     struct backend *b = bench_backend(o, &error);
-    if (!b)
-        return 1;
-    struct stereo *s = stereo_open_on(b, left->width, left->height, left->channels, NULL, &error);
+    struct stereo *s =
+        b ? stereo_open_on(b, left->width, left->height, left->channels, NULL, &error) : NULL;
     if (!s)
         return 1;
     struct frame_pool *pool =
@@ -215,11 +214,16 @@ int bench_converging(const struct bench_options *o, const struct image *left,
     if (!error) {
         memcpy(f->left.data, left->data, image_bytes(left));
         memcpy(f->right.data, right->data, image_bytes(right));
-        error = compare_converging(s, f, o->labels);
+        error = measure(s, f, o->labels);
     }
     if (f)
         frame_drop(&f);
     pool_close(&pool);
     stereo_close(&s);
     return error ? 1 : 0;
+}
+
+int bench_converging(const struct bench_options *o, const struct image *left,
+                     const struct image *right) {
+    return bench_pair(o, left, right, compare_converging);
 }

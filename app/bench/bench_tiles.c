@@ -7,9 +7,7 @@
 
 #include "gpu/stereo_private.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { OUTER = 2, MAX_HALF_STEPS = 1000 };
 
@@ -84,24 +82,5 @@ static int compare(struct stereo *s, struct frame *f, int labels) {
 
 int bench_tiles(const struct bench_options *o, const struct image *left,
                 const struct image *right) {
-    int error = 0;
-    struct backend *b = bench_backend(o, &error);
-    struct stereo *s =
-        b ? stereo_open_on(b, left->width, left->height, left->channels, NULL, &error) : NULL;
-    if (!s)
-        return 1;
-    struct frame_pool *pool =
-        pool_open(1, left->width, left->height, left->channels, 0, stereo_frame_alloc(s));
-    struct frame *f = pool ? pool_take(pool) : NULL;
-    error = f ? 0 : -ENOMEM;
-    if (!error) {
-        memcpy(f->left.data, left->data, image_bytes(left));
-        memcpy(f->right.data, right->data, image_bytes(right));
-        error = compare(s, f, o->labels);
-    }
-    if (f)
-        frame_drop(&f);
-    pool_close(&pool);
-    stereo_close(&s);
-    return error ? 1 : 0;
+    return bench_pair(o, left, right, compare);
 }
