@@ -43,8 +43,9 @@ CXX := $(if $(filter clang,$(CC)),clang++,g++)
 endif
 CFLAGS ?= -O3 -g
 CXXFLAGS ?= $(CFLAGS)
-# A thread with 256 KB of stack can hold every frame; those of tests and sanitizers may be larger.
-STACK = $(if $(SANITIZE)$(filter tests/%,$<),,-Wframe-larger-than=100000)
+# A thread with 256 KB of stack can hold every frame; those of tests, of sanitizers and without
+# optimisation may be larger.
+STACK = $(if $(SANITIZE)$(filter tests/%,$<)$(filter -O0,$(CFLAGS)),,-Wframe-larger-than=100000)
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla -Werror $(STACK)
 CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
