@@ -38,6 +38,9 @@ int bench_tiles(const struct bench_options *o, const struct image *left, const s
 /* The message stage, plain against optimised, on one core. */
 int bench_message(const struct bench_options *o);
 
+/* Default settings without averaging and post-processing, a truncated data cost. */
+struct params bench_plain_params(int labels);
+
 /* Opens the pipeline for a pair, measures, closes. Returns the exit code. */
 int bench_pair(const struct bench_options *o, const struct image *left, const struct image *right,
                int (*measure)(struct stereo *s, struct frame *f, int labels));

@@ -128,25 +128,30 @@ int bench_message(const struct bench_options *o) {
     return error;
 }
 
-/* Settings of Yang et al. 2006 on five levels. */
-static struct params converging_params(int labels) {
+struct params bench_plain_params(int labels) {
     struct params p;
     params_default(&p);
     p.disparity_range = labels;
-    p.data_cost = DATA_COST_AD;
     p.data_curve = CURVE_TRUNCATED;
-    p.data_weight = 0.15;
-    p.data_truncation = 30;
-    p.discontinuity_weight = 1;
-    p.discontinuity_truncation = 2;
-    p.truncation_by_range = 1;
-    p.edge_factor_1 = p.edge_factor_2 = 1;
     p.cost_smoothing = COST_SMOOTHING_OFF;
     p.subpixel = SUBPIXEL_OFF;
     p.lr_check = LR_CHECK_OFF;
     p.speckle_size = 0;
     p.fill = 0;
     p.median_radius = 0;
+    return p;
+}
+
+/* Settings of Yang et al. 2006 on five levels. */
+static struct params converging_params(int labels) {
+    struct params p = bench_plain_params(labels);
+    p.data_cost = DATA_COST_AD;
+    p.data_weight = 0.15;
+    p.data_truncation = 30;
+    p.discontinuity_weight = 1;
+    p.discontinuity_truncation = 2;
+    p.truncation_by_range = 1;
+    p.edge_factor_1 = p.edge_factor_2 = 1;
     p.bp_levels = 5;
     return p;
 }

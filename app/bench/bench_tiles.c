@@ -13,23 +13,14 @@ enum { OUTER = 2, MAX_HALF_STEPS = 1000 };
 
 /* Costs of bytes, which both solvers take, with rho 2 and T 4 beside costs of up to 5. */
 static struct params tiles_params(int labels) {
-    struct params p;
-    params_default(&p);
-    p.disparity_range = labels;
+    struct params p = bench_plain_params(labels);
     p.data_cost = DATA_COST_BT;
-    p.data_curve = CURVE_TRUNCATED;
     p.data_weight = 0.05;
     p.data_truncation = 100;
     p.discontinuity_weight = 2;
     p.discontinuity_truncation = 4;
     p.edge_step_1 = p.edge_step_2 = 8;
     p.edge_factor_1 = p.edge_factor_2 = 0.5;
-    p.cost_smoothing = COST_SMOOTHING_OFF;
-    p.subpixel = SUBPIXEL_OFF;
-    p.lr_check = LR_CHECK_OFF;
-    p.speckle_size = 0;
-    p.fill = 0;
-    p.median_radius = 0;
     p.tile_outer = OUTER;
     return p;
 }
