@@ -3,9 +3,8 @@
  * or were exchanged, every disparity of run those of batch, --out. Runs the binary that
  * LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
  */
-#include "image/picture.h"
 #include "image/pixel_format.h"
-#include "tests/gst_sanitizers.h"
+#include "tests/cli.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -14,8 +13,6 @@
 
 #define SMALL "--set disparity_range=8 --set bp_levels=2 --set threads=1 --set backend=cpu"
 #define SCENE "synth:width=64,height=48,range=8,frames=6"
-
-static char *folder; /* of the test at hand */
 
 /* Runs the program in the folder; its standard output, g_free it. */
 G_GNUC_PRINTF(2, 3)
@@ -139,18 +136,6 @@ static void test_rectified(void) {
     same_all("plain", "noted", 6);
     must("batch " SCENE " -o maps --calib rig.yml --unit m " SMALL);
     g_assert_false(same("plain/000000_disp16.png", "maps/000000_disp16.png"));
-}
-
-static void remove_tree(const char *path) {
-    GDir *dir = g_dir_open(path, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir))) {
-        g_autofree char *below = g_build_filename(path, name, NULL);
-        remove_tree(below);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_remove(path);
 }
 
 /* Each test in a folder of its own. */
