@@ -45,7 +45,8 @@ CFLAGS ?= -O3 -g
 CXXFLAGS ?= $(CFLAGS)
 # A thread with 256 KB of stack can hold every frame; those of tests, of sanitizers and without
 # optimisation may be larger.
-STACK = $(if $(SANITIZE)$(filter tests/%,$<)$(filter -O0,$(CFLAGS)),,-Wframe-larger-than=100000)
+OPTIMISED = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
+STACK = $(if $(SANITIZE)$(filter tests/%,$<),,$(if $(OPTIMISED),-Wframe-larger-than=100000))
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla -Werror $(STACK)
 CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
