@@ -39,9 +39,12 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
         result->has_mask[i] = pair->mask[i] || i == MASK_ALL;
         if (result->has_mask[i])
             error_add(&sums, frame->disparity, pair->truth, pair->mask[i], count);
-        result->rates[i] = error_rates(&sums);
+        result->figures.rates[i] = error_rates(&sums);
     }
-    result->density = density(frame->disparity, count);
+    for (int i = 0; i < SPARSIFY_COUNT; i++)
+        result->figures.sparsify[i] = sparsify(frame->disparity, frame->confidence, pair->truth,
+                                               pair->mask[MASK_ALL], count, sparsify_px[i]);
+    result->figures.density = density(frame->disparity, count);
 }
 
 static int save_pictures(const char *folder, const struct test_pair *pair,
@@ -75,9 +78,9 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
-    result->mib = (double)stereo_bytes(stereo) / (1 << 20);
-    result->ms = quantile(ms, eval->repeat, 0.5);
-    if (stereo_energy(stereo, &result->energy) != 0)
+    result->figures.mib = (double)stereo_bytes(stereo) / (1 << 20);
+    result->figures.ms = quantile(ms, eval->repeat, 0.5);
+    if (stereo_energy(stereo, &result->figures.energy) != 0)
         return EXIT_RUN_FAILED;
     measure(pair, frame, result);
     if (eval->folder && save_pictures(eval->folder, pair, frame) != 0)
@@ -142,6 +145,13 @@ static void report(struct eval *eval, const struct eval_result *result) {
     fflush(stdout);
 }
 
+/* The name of the folder that folder lies in. */
+static char *group_of(const char *folder) {
+    g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
+    g_autofree char *parent = g_path_get_dirname(absolute);
+    return g_path_get_basename(parent);
+}
+
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
     g_auto(GStrv) stems = test_pairs_list(folder);
@@ -159,9 +169,11 @@ static int run_folder(struct eval *eval, const char *folder) {
         struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
         int pair_code = run_pair(eval, &pair, &result);
         result.name = g_steal_pointer(&pair.name);
+        result.group = group_of(folder);
         test_pair_free(&pair);
         if (pair_code != EXIT_DONE) {
             g_free(result.name);
+            g_free(result.group);
             return pair_code;
         }
         report(eval, &result);
@@ -188,8 +200,11 @@ static int run_folders(struct eval *eval, int count, char **folders) {
 }
 
 static void clear_results(struct eval *eval) {
-    for (guint i = 0; i < eval->results->len; i++)
-        g_free(g_array_index(eval->results, struct eval_result, i).name);
+    for (guint i = 0; i < eval->results->len; i++) {
+        struct eval_result *result = &g_array_index(eval->results, struct eval_result, i);
+        g_free(result->name);
+        g_free(result->group);
+    }
     g_array_set_size(eval->results, 0);
 }
 
@@ -265,9 +280,15 @@ int cmd_eval(int argc, char **argv) {
         "Figures: bad-N is the share of scored pixels off by more than N px or unknown, mean the "
         "mean\n"
         "error in px where a disparity is known, D1 the share off by more than 3 px and 5 % (on "
-        "all).\n"
-        "In JSON the keys are name, nonocc, all, disc (each bad1, bad2, bad3, mean, or null where\n"
-        "there is no mask), d1, density, energy, ms, mib.\n\n"
+        "all),\n"
+        "rms that of pixels within 1 px, whole the share of whole-number disparities (chance makes "
+        "6 %),\n"
+        "aucN the mean of bad-N while the least confident pixels go first, best the least "
+        "possible.\n"
+        "Below them stand the means of each folder of DIRs.\n"
+        "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
+        "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, density,\n"
+        "energy, ms, mib.\n\n"
         "Examples:\n"
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
         "  livestereo eval --preset yang2006 --json tsukuba/\n"

@@ -3,10 +3,14 @@
  */
 #include "app/eval_report.h"
 
+#include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#define NAME_COLUMNS 16
+#define NAME_COLUMNS 23
+
+const int sparsify_px[SPARSIFY_COUNT] = {1, 3};
 
 /* A figure in its column, "-" where there is none. */
 static void print_figure(int columns, int digits, double value) {
@@ -29,7 +33,7 @@ void eval_print_header(void) {
 void eval_print_row(const struct eval_result *result) {
     printf("%-*s", NAME_COLUMNS, result->name);
     for (int i = 0; i < MASK_COUNT; i++) {
-        const struct error_rates *rates = &result->rates[i];
+        const struct error_rates *rates = &result->figures.rates[i];
         printf("  |");
         print_figure(5, 2, rates->bad[0]);
         print_figure(6, 2, rates->bad[1]);
@@ -37,74 +41,100 @@ void eval_print_row(const struct eval_result *result) {
         print_figure(6, 3, rates->mean);
     }
     printf("  |");
-    print_figure(6, 2, result->rates[MASK_ALL].d1);
-    print_figure(6, 2, result->density);
-    print_figure(10, 0, result->energy);
-    print_figure(8, 2, result->ms);
+    print_figure(6, 2, result->figures.rates[MASK_ALL].d1);
+    print_figure(6, 2, result->figures.density);
+    print_figure(10, 0, result->figures.energy);
+    print_figure(8, 2, result->figures.ms);
     printf("\n");
 }
 
-struct mean {
-    double sum;
-    int count;
-};
-
-static void mean_add(struct mean *mean, double value) {
-    if (isnan(value))
-        return;
-    mean->sum += value;
-    mean->count++;
-}
-
-static double mean_of(const struct mean *mean) {
-    return mean->count ? mean->sum / mean->count : NAN;
-}
-
-/* The mean of each figure over the rows that have it; *three gets bad-1.0 where all masks are. */
-static struct eval_result mean_row(const struct eval_result *results, int count,
-                                   struct mean *three) {
-    static char name[] = "mean";
-    struct mean bad[MASK_COUNT][BAD_COUNT] = {0}, mean[MASK_COUNT] = {0};
-    struct mean d1 = {0}, known = {0}, energy = {0}, ms = {0}, mib = {0};
+/* The mean of each figure over the rows that have it. */
+static struct eval_result mean_row(const struct eval_result *results, int count, char *name) {
+    enum { FIGURES = sizeof(struct figures) / sizeof(double) };
+    double sum[FIGURES] = {0}, value[FIGURES];
+    int rows[FIGURES] = {0};
     for (const struct eval_result *r = results; r < results + count; r++) {
-        int masks = 0;
-        for (int i = 0; i < MASK_COUNT; i++) {
-            for (int n = 0; n < BAD_COUNT; n++)
-                mean_add(&bad[i][n], r->rates[i].bad[n]);
-            mean_add(&mean[i], r->rates[i].mean);
-            masks += r->has_mask[i];
-        }
-        for (int i = 0; i < MASK_COUNT && masks == MASK_COUNT; i++)
-            mean_add(three, r->rates[i].bad[0]);
-        mean_add(&d1, r->rates[MASK_ALL].d1);
-        mean_add(&known, r->density);
-        mean_add(&energy, r->energy);
-        mean_add(&ms, r->ms);
-        mean_add(&mib, r->mib);
+        memcpy(value, &r->figures, sizeof(value));
+        for (int i = 0; i < FIGURES; i++)
+            if (!isnan(value[i])) {
+                sum[i] += value[i];
+                rows[i]++;
+            }
     }
-    struct eval_result row = {.name = name,
-                              .preset = results[0].preset,
-                              .density = mean_of(&known),
-                              .energy = mean_of(&energy),
-                              .ms = mean_of(&ms),
-                              .mib = mean_of(&mib)};
-    for (int i = 0; i < MASK_COUNT; i++) {
-        for (int n = 0; n < BAD_COUNT; n++)
-            row.rates[i].bad[n] = mean_of(&bad[i][n]);
-        row.rates[i].mean = mean_of(&mean[i]);
-    }
-    row.rates[MASK_ALL].d1 = mean_of(&d1);
+    for (int i = 0; i < FIGURES; i++)
+        value[i] = rows[i] ? sum[i] / rows[i] : NAN;
+    struct eval_result row = {.name = name, .preset = results[0].preset};
+    memcpy(&row.figures, value, sizeof(value));
     return row;
 }
 
+static void print_detail_row(const struct eval_result *result) {
+    const struct figures *f = &result->figures;
+    printf("%-*s  |", NAME_COLUMNS, result->name);
+    print_figure(7, 2, f->rates[MASK_NONOCC].bad_half);
+    print_figure(7, 2, f->rates[MASK_ALL].bad_half);
+    printf("  |");
+    print_figure(6, 3, f->rates[MASK_NONOCC].rms_near);
+    print_figure(6, 3, f->rates[MASK_ALL].rms_near);
+    printf("  |");
+    print_figure(6, 2, f->rates[MASK_ALL].whole);
+    for (int i = 0; i < SPARSIFY_COUNT; i++) {
+        printf("  |");
+        print_figure(6, 2, f->sparsify[i].area);
+        print_figure(6, 2, f->sparsify[i].best);
+        print_figure(6, 2,
+                     f->sparsify[i].best > 0 ? f->sparsify[i].area / f->sparsify[i].best : NAN);
+    }
+    printf("\n");
+}
+
+/* The mean of each run of rows of one group, where there are several, and of all. */
+static void print_means(const struct eval_result *results, int count,
+                        void (*print)(const struct eval_result *)) {
+    static char all[] = "mean";
+    for (int first = 0, last; first < count; first = last) {
+        for (last = first + 1;
+             last < count && strcmp(results[last].group, results[first].group) == 0;)
+            last++;
+        if (last - first == count)
+            break;
+        g_autofree char *name = g_strdup_printf("mean %s", results[first].group);
+        struct eval_result row = mean_row(results + first, last - first, name);
+        print(&row);
+    }
+    struct eval_result row = mean_row(results, count, all);
+    print(&row);
+}
+
+static void print_details(const struct eval_result *results, int count) {
+    printf("\n%-*s  | %-15s  | %-13s  | %6s  | sparsification, all\n", NAME_COLUMNS, "", "bad0.5%",
+           "rms", "");
+    printf("%-*s  | %7s %7s  | %6s %6s  | %6s", NAME_COLUMNS, "pair", "nonocc", "all", "nonocc",
+           "all", "whole%");
+    for (int i = 0; i < SPARSIFY_COUNT; i++)
+        printf("  |   auc%d   best  ratio", sparsify_px[i]);
+    printf("\n");
+    for (int i = 0; i < count; i++)
+        print_detail_row(results + i);
+    print_means(results, count, print_detail_row);
+}
+
 void eval_print_means(const struct eval_result *results, int count) {
-    struct mean three = {0};
-    struct eval_result row = mean_row(results, count, &three);
-    eval_print_row(&row);
-    if (three.count)
-        printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n",
-               three.count / MASK_COUNT, three.count == MASK_COUNT ? "pair" : "pairs",
-               mean_of(&three));
+    double sum = 0;
+    int pairs = 0;
+    print_means(results, count, eval_print_row);
+    for (const struct eval_result *r = results; r < results + count; r++) {
+        int masks = 0;
+        for (int i = 0; i < MASK_COUNT; i++)
+            masks += r->has_mask[i];
+        for (int i = 0; i < MASK_COUNT && masks == MASK_COUNT; i++)
+            sum += r->figures.rates[i].bad[0] / MASK_COUNT;
+        pairs += masks == MASK_COUNT;
+    }
+    if (pairs)
+        printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n", pairs,
+               pairs == 1 ? "pair" : "pairs", sum / pairs);
+    print_details(results, count);
 }
 
 void eval_print_preset_header(void) {
@@ -114,17 +144,17 @@ void eval_print_preset_header(void) {
 
 void eval_print_preset_row(const struct eval_result *result) {
     printf("%-20s %-*s", result->preset, NAME_COLUMNS, result->name);
-    print_figure(7, 2, result->rates[MASK_NONOCC].bad[0]);
-    print_figure(7, 2, result->rates[MASK_ALL].bad[0]);
-    print_figure(10, 0, result->energy);
-    print_figure(8, 2, result->ms);
-    print_figure(7, 1, result->mib);
+    print_figure(7, 2, result->figures.rates[MASK_NONOCC].bad[0]);
+    print_figure(7, 2, result->figures.rates[MASK_ALL].bad[0]);
+    print_figure(10, 0, result->figures.energy);
+    print_figure(8, 2, result->figures.ms);
+    print_figure(7, 1, result->figures.mib);
     printf("\n");
 }
 
 void eval_print_preset_mean(const struct eval_result *results, int count) {
-    struct mean three = {0};
-    struct eval_result row = mean_row(results, count, &three);
+    static char name[] = "mean";
+    struct eval_result row = mean_row(results, count, name);
     eval_print_preset_row(&row);
 }
 
@@ -151,6 +181,8 @@ static void print_json_string(const char *text) {
 void eval_print_json(const struct eval_result *result) {
     printf("{\"name\": ");
     print_json_string(result->name);
+    printf(", \"group\": ");
+    print_json_string(result->group);
     printf(", ");
     if (result->preset) {
         printf("\"preset\": ");
@@ -158,7 +190,7 @@ void eval_print_json(const struct eval_result *result) {
         printf(", ");
     }
     for (int i = 0; i < MASK_COUNT; i++) {
-        const struct error_rates *rates = &result->rates[i];
+        const struct error_rates *rates = &result->figures.rates[i];
         if (!result->has_mask[i]) {
             printf("\"%s\": null, ", mask_names[i]);
             continue;
@@ -167,14 +199,25 @@ void eval_print_json(const struct eval_result *result) {
         print_json_number("bad1", rates->bad[0], ", ");
         print_json_number("bad2", rates->bad[1], ", ");
         print_json_number("bad3", rates->bad[2], ", ");
-        print_json_number("mean", rates->mean, "}, ");
+        print_json_number("mean", rates->mean, ", ");
+        print_json_number("bad05", rates->bad_half, ", ");
+        print_json_number("rms", rates->rms_near, ", ");
+        print_json_number("whole", rates->whole, "}, ");
     }
-    print_json_number("d1", result->rates[MASK_ALL].d1, ", ");
-    print_json_number("density", result->density, ", ");
-    if (isfinite(result->energy)) /* whole energies whole */
-        printf("\"energy\": %.9g, ", result->energy);
+    print_json_number("d1", result->figures.rates[MASK_ALL].d1, ", ");
+    for (int i = 0; i < SPARSIFY_COUNT; i++) {
+        const struct sparsification *curve = &result->figures.sparsify[i];
+        char key[16];
+        snprintf(key, sizeof(key), "auc%d", sparsify_px[i]);
+        print_json_number(key, curve->area, ", ");
+        snprintf(key, sizeof(key), "best%d", sparsify_px[i]);
+        print_json_number(key, curve->best, ", ");
+    }
+    print_json_number("density", result->figures.density, ", ");
+    if (isfinite(result->figures.energy)) /* whole energies whole */
+        printf("\"energy\": %.9g, ", result->figures.energy);
     else
         printf("\"energy\": null, ");
-    print_json_number("ms", result->ms, ", ");
-    print_json_number("mib", result->mib, "}\n");
+    print_json_number("ms", result->figures.ms, ", ");
+    print_json_number("mib", result->figures.mib, "}\n");
 }

@@ -7,20 +7,28 @@
 #include "app/dataset.h"
 #include "app/metrics.h"
 
+enum { SPARSIFY_COUNT = 2 };
+extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
+
 struct eval_result {
     char *name;
+    char *group;        /* the folder that DIR lies in */
     const char *preset; /* with all presets, else NULL */
     int has_mask[MASK_COUNT];
-    struct error_rates rates[MASK_COUNT]; /* d1 is the one on MASK_ALL */
-    double density, energy, ms;
-    double mib; /* memory of the frame */
+    struct figures {
+        struct error_rates rates[MASK_COUNT];           /* d1 is shown on MASK_ALL */
+        struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
+        double density, energy, ms;
+        double mib; /* memory of the frame */
+    } figures;      /* doubles throughout: means are taken of them as an array */
 };
 
 void eval_print_header(void);
 void eval_print_row(const struct eval_result *result);
 
-/* The mean row, each column over the rows that have it, and over those with all three masks the
- * mean of bad-1.0 that Middlebury's version 2 table ranked by. */
+/* The mean row of each group, where there are several, and of all, each column over the rows that
+ * have it; over the rows with all three masks the mean of bad-1.0 that Middlebury's version 2 table
+ * ranked by. Then the same rows and means with figures of parts of a pixel and of confidence. */
 void eval_print_means(const struct eval_result *results, int count);
 
 /* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */

@@ -20,10 +20,16 @@ void error_add(struct error_sums *sums, const int16_t *disparity, const float *t
             error = fabs((double)disparity[i] / DISPARITY_ONE - (double)truth[i]);
             sums->known++;
             sums->absolute += error;
+            sums->whole += disparity[i] % DISPARITY_ONE == 0;
+            if (error <= 1) {
+                sums->near++;
+                sums->near_squares += error * error;
+            }
         }
         sums->scored++;
         for (int n = 0; n < BAD_COUNT; n++)
             sums->bad[n] += error > n + 1;
+        sums->bad_half += error > 0.5;
         sums->d1 += error > 3 && error > 0.05 * fabs((double)truth[i]);
     }
 }
@@ -37,8 +43,43 @@ struct error_rates error_rates(const struct error_sums *sums) {
     for (int n = 0; n < BAD_COUNT; n++)
         rates.bad[n] = share(sums->bad[n], sums->scored);
     rates.d1 = share(sums->d1, sums->scored);
+    rates.bad_half = share(sums->bad_half, sums->scored);
+    rates.whole = share(sums->whole, sums->known);
+    rates.rms_near = sums->near ? sqrt(sums->near_squares / (double)sums->near) : NAN;
     rates.mean = sums->known ? sums->absolute / (double)sums->known : NAN;
     return rates;
+}
+
+/* The mean share of bad ones, in percent, among the first pixels of so many steps, of which each
+ * has bad[i] bad ones of all[i]. */
+static double mean_share(const long *all, const long *bad, int steps) {
+    double kept = 0, bad_kept = 0, sum = 0;
+    for (int i = 0; i < steps; i++) {
+        for (long k = 1; k <= all[i]; k++)
+            sum += (bad_kept + (double)bad[i] * (double)k / (double)all[i]) / (kept + (double)k);
+        kept += (double)all[i];
+        bad_kept += (double)bad[i];
+    }
+    return kept > 0 ? 100 * sum / kept : NAN;
+}
+
+struct sparsification sparsify(const int16_t *disparity, const uint8_t *confidence,
+                               const float *truth, const uint8_t *mask, long count,
+                               double threshold) {
+    enum { STEPS = 257 }; /* a step a confidence, the highest first; unknown ones last */
+    long all[STEPS] = {0}, bad[STEPS] = {0}, best[2] = {0}, best_bad[2];
+    for (long i = 0; i < count; i++) {
+        if (isnan(truth[i]) || (mask && mask[i] != 255))
+            continue;
+        int known = disparity[i] != DISPARITY_UNKNOWN, step = known ? 255 - confidence[i] : 256;
+        double error = fabs((double)disparity[i] / DISPARITY_ONE - (double)truth[i]);
+        all[step]++;
+        bad[step] += !known || error > threshold;
+        best[!known || error > threshold]++;
+    }
+    best_bad[0] = 0;
+    best_bad[1] = best[1];
+    return (struct sparsification){mean_share(all, bad, STEPS), mean_share(best, best_bad, 2)};
 }
 
 double density(const int16_t *disparity, long count) {

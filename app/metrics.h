@@ -17,12 +17,17 @@ struct error_sums {
     long bad[BAD_COUNT]; /* [i]: off by more than i + 1 px, or unknown */
     long d1;             /* KITTI: off by more than 3 px and 5 % of the truth, or unknown */
     double absolute;     /* sum of |error| over the known ones, px */
+    long bad_half;       /* off by more than half a px, or unknown */
+    long near;           /* known and off by at most 1 px */
+    double near_squares; /* sum of error^2 over those, px^2 */
+    long whole;          /* known and a whole number of px */
 };
 
-/* Shares in percent of the scored pixels; mean in px over those with a disparity. NaN without
- * any. */
+/* Shares in percent of the scored pixels; mean in px over those with a disparity; rms_near in px
+ * over those off by at most 1 px; whole, of those with a disparity, the share of whole numbers, of
+ * which chance makes 1/16. NaN without any. */
 struct error_rates {
-    double bad[BAD_COUNT], d1, mean;
+    double bad[BAD_COUNT], d1, mean, bad_half, rms_near, whole;
 };
 
 /* disparity in 1/16 px, truth in px with NaN for unknown, mask NULL or 255 where a pixel is
@@ -31,6 +36,19 @@ void error_add(struct error_sums *sums, const int16_t *disparity, const float *t
                const uint8_t *mask, long count);
 
 struct error_rates error_rates(const struct error_sums *sums);
+
+/* Sparsification: the least confident pixels are left out one by one, unknown ones first, and of
+ * those that remain the share off by more than threshold px is taken, in percent; area is its mean
+ * over all densities, best the least that any order gives. NaN where nothing is scored. */
+struct sparsification {
+    double area, best;
+};
+
+/* Arrays as in error_add(); pixels of equal confidence are left out together, their bad ones
+ * evenly. */
+struct sparsification sparsify(const int16_t *disparity, const uint8_t *confidence,
+                               const float *truth, const uint8_t *mask, long count,
+                               double threshold);
 
 /* Share of pixels that have a disparity, percent. */
 double density(const int16_t *disparity, long count);

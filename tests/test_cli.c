@@ -364,12 +364,13 @@ static void test_eval(void *fixture, const void *data) {
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=8\n");
 
     g_autofree char *json = expect_success("eval --json --set threads=1 %s/set", folder);
-    g_assert_true(
-        g_str_has_prefix(json, "{\"name\": \"set\", \"nonocc\": null, \"all\": {\"bad1\": "));
+    g_assert_true(g_str_has_prefix(json, "{\"name\": \"set\", \"group\": "));
+    g_assert_nonnull(strstr(json, "\"nonocc\": null, \"all\": {\"bad1\": "));
     g_assert_true(g_str_has_suffix(json, "}\n"));
     g_assert_null(strchr(strchr(json, '\n') + 1, '\n'));
     g_assert_nonnull(strstr(json, "\"disc\": null"));
-    const char *keys[] = {"bad2", "bad3", "mean", "d1", "density", "energy", "ms"};
+    const char *keys[] = {"bad2", "bad3", "mean",  "bad05",   "rms",    "whole",
+                          "d1",   "auc1", "best3", "density", "energy", "ms"};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         g_autofree char *key = g_strdup_printf("\"%s\": ", keys[i]);
         const char *at = strstr(json, key);
@@ -384,6 +385,7 @@ static void test_eval(void *fixture, const void *data) {
     g_autofree char *table =
         expect_success("eval --save %s/e --set threads=1 %s/set", folder, folder);
     g_assert_nonnull(strstr(table, "\nmean "));
+    g_assert_nonnull(strstr(table, "sparsification"));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));
     g_autofree char *presets =
         expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 %s/set", folder);

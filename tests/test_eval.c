@@ -32,6 +32,9 @@ static void test_by_hand(void) {
     g_assert_cmpfloat_with_epsilon(rates.d1, 200.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.mean, (0 + 1 + 1.0625 + 3.5 + 3.5 + 2.5) / 6, 1e-12);
     g_assert_cmpfloat_with_epsilon(density(disparity, 8), 87.5, 1e-12);
+    g_assert_cmpfloat_with_epsilon(rates.bad_half, 600.0 / 7, 1e-12);
+    g_assert_cmpfloat_with_epsilon(rates.rms_near, sqrt(1.0 / 2), 1e-12);
+    g_assert_cmpfloat_with_epsilon(rates.whole, 200.0 / 6, 1e-12); /* 10 and 11 px */
 }
 
 static void test_mask(void) {
@@ -44,6 +47,24 @@ static void test_mask(void) {
     error_add(&sums, disparity, truth, mask, 8); /* maps add up */
     g_assert_cmpint(sums.scored, ==, 6);
     g_assert_cmpint(sums.bad[0], ==, 4);
+}
+
+/* Off by more than 1 px: numbers 2, 4, 5, 7, and 3, which is unknown. */
+static void test_sparsify(void) {
+    const uint8_t confidence[8] = {200, 9, 9, 255, 9, 200, 0, 100};
+    struct sparsification s = sparsify(disparity, confidence, truth, NULL, 8, 1);
+    /* In the order of falling confidence: 0 and 5; 7; 1, 2 and 4; 3. */
+    double area =
+        (0.5 / 1 + 1.0 / 2 + 2.0 / 3 + (2 + 2.0 / 3) / 4 + (2 + 4.0 / 3) / 5 + 4.0 / 6 + 5.0 / 7) /
+        7;
+    double best = (1.0 / 3 + 2.0 / 4 + 3.0 / 5 + 4.0 / 6 + 5.0 / 7) / 7;
+    g_assert_cmpfloat_with_epsilon(s.area, 100 * area, 1e-9);
+    g_assert_cmpfloat_with_epsilon(s.best, 100 * best, 1e-9);
+    const uint8_t mask[8] = {0, 0, 0, 0, 0, 255, 255, 0};
+    s = sparsify(disparity, confidence, truth, mask, 8, 3);
+    g_assert_cmpfloat(s.area, ==, 100);
+    s = sparsify(disparity, confidence, truth, mask, 5, 3);
+    g_assert_true(isnan(s.area) && isnan(s.best));
 }
 
 static void test_nothing_scored(void) {
@@ -176,6 +197,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/eval/by-hand", test_by_hand);
     g_test_add_func("/eval/mask", test_mask);
+    g_test_add_func("/eval/sparsify", test_sparsify);
     g_test_add_func("/eval/nothing-scored", test_nothing_scored);
     g_test_add_func("/eval/quantile", test_quantile);
     g_test_add_func("/eval/impose", test_impose);
