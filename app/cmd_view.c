@@ -49,7 +49,7 @@ static int parse_range(const char *text, struct display *display) {
     }
     display->settings.min = min;
     display->settings.max = max;
-    display->manual_range = true;
+    display->range_from = RANGE_MANUAL;
     return GO_ON;
 }
 
@@ -155,6 +155,8 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     const struct view_options *o = v->options;
     struct params *params = &v->settings.params;
     take_session(v);
+    if (!common->preset && !common->config && !options_set(common, "disparity_range"))
+        opening_take_range(v);
     if (o->remembered && !options_set(common, "disparity_range") &&
         params->disparity_range >= v->playback.source->width) /* of a larger picture */
         params->disparity_range = MAX(2, v->playback.source->width / 2);

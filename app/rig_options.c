@@ -131,10 +131,17 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
                      struct rig_use *use) {
     struct rig_options of_source = *options;
     of_source.rectified |= source->rectified != 0;
-    if (!(options->files && options->files[0]) && source->calibration[0]) {
-        log_info(source->calibration[0], "is taken, as the calibration of the recording");
+    bool own = !(options->files && options->files[0]) && source->calibration[0];
+    if (own) {
+        log_info(source->calibration[0], "is taken, as the calibration of the %s",
+                 source->files ? "folder" : "recording");
         of_source.files = (char **)(gpointer)source->calibration;
     }
+    int code = rig_use_open(&of_source, source->width, source->height, source->channels, use);
+    if (code != EXIT_CALIBRATION || !own || !source->files)
+        return code;
+    log_warning(source->name, "goes on without it; --calib FILE names another one");
+    of_source.files = NULL;
     return rig_use_open(&of_source, source->width, source->height, source->channels, use);
 }
 

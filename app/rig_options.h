@@ -61,7 +61,8 @@ int rig_use_open(const struct rig_options *options, int width, int height, int c
                  struct rig_use *use);
 
 /* The same for a source's pairs, which may be rectified already without --rectified, and may have a
- * calibration of their own, which is taken where --calib names none. */
+ * calibration of their own, which is taken where --calib names none. One that lies in a folder of
+ * pictures and cannot be used is left out, with a warning. */
 int rig_use_open_for(const struct rig_options *options, const struct source *source,
                      struct rig_use *use);
 

@@ -54,11 +54,13 @@ struct source {
     int width, height, channels; /* of every pair */
     int live;                    /* a camera: late frames are dropped, not waited for */
     int has_truth;
-    int rectified;              /* the pictures need no rectification: a recording says so */
-    const char *calibration[3]; /* files that a recording has beside it, then NULL; the source's */
-    long count;                 /* pairs in all, -1 when not known */
-    double rate;                /* pairs a second, 0 when not known */
-    double pace; /* pairs a second that its reader is to ask for, 0 as fast as they are taken */
+    int rectified; /* the pictures need no rectification: a recording says so */
+    /* Files that a recording or a folder of pictures has beside them, then NULL; the source's. */
+    const char *calibration[3];
+    int disparities; /* labels that the pairs need, as their folder says; 0: not known */
+    long count;      /* pairs in all, -1 when not known */
+    double rate;     /* pairs a second, 0 when not known */
+    double pace;     /* pairs a second that its reader is to ask for, 0 as fast as they are taken */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair)
      * reading may go on with the next pair. -EAGAIN, only of live sources and without a log

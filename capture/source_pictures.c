@@ -5,6 +5,7 @@
  */
 #include "image/picture.h"
 #include "image/pixel_format.h"
+#include "capture/folder_about.h"
 #include "capture/source_private.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -18,6 +19,7 @@ struct pictures {
     struct source source; /* first: a struct source pointer is a struct pictures pointer */
     char *name;
     struct pair_list pairs;
+    struct folder_about about; /* of one folder that holds both sides */
     struct source_options options;
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
@@ -118,6 +120,7 @@ static void pictures_files(struct source *source, long index, const char **left,
 static void pictures_close(struct source *source) {
     struct pictures *pictures = (struct pictures *)source;
     pair_list_free(&pictures->pairs);
+    g_free(pictures->about.calibration);
     g_free(pictures->name);
     g_free(pictures);
 }
@@ -156,10 +159,14 @@ struct source *source_pictures_open(const char *const *words, int count,
     }
     if (options)
         pictures->options = *options;
+    if (count == 1)
+        folder_about_read(words[0], &pictures->about);
     pictures->source = (struct source){
         .name = pictures->name,
         .count = pairs.count,
-        .rate = options ? options->rate : 0,
+        .calibration = {pictures->about.calibration},
+        .disparities = pictures->about.disparities,
+        .rate = options && options->rate > 0 ? options->rate : pictures->about.rate,
         .pace = options ? options->rate : 0,
         .read = pictures_read,
         .seek = pictures_seek,

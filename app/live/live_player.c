@@ -43,7 +43,9 @@ void live_play(struct live *live) {
         live->paused = false;
         live->next_due_ns = 0;
         if (live->held && live->source->seek && !live->ended) {
-            live->seek_to = live->held->index + 1;
+            long next = live->held->index + 1;
+            bool loops = live->loop_first >= 0 && live->loop_last >= 0;
+            live->seek_to = loops && next > live->loop_last ? live->loop_first : next;
             live->discard_before_ns = INT64_MAX;
         }
         wake(live);

@@ -73,6 +73,8 @@ static void set_loop(struct viewer *v, G_GNUC_UNUSED int argument) {
         screen_notify(&v->screen, "loop cleared");
     }
     playback_apply_loop(p);
+    if (p->loop[1] >= 0 && !p->state.paused)
+        viewer_seek(v, p->loop[0]); /* pairs beyond B are on their way already */
 }
 
 static void toggle_loop_all(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -92,6 +94,7 @@ static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
     }
     p->swap = !p->swap;
     playback_apply_swap(p);
+    v->swap_watch = (struct swap_watch){0};
     screen_notify(&v->screen,
                   p->swap ? "left and right exchanged" : "left and right as in the source");
     if (playback_is_stopped(p))
@@ -122,7 +125,7 @@ static void range_from_frame(struct viewer *v, G_GNUC_UNUSED int argument) {
 }
 
 static void range_of_search(struct viewer *v, G_GNUC_UNUSED int argument) {
-    v->display.manual_range = false;
+    v->display.range_from = RANGE_OF_SEARCH;
     display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
     screen_notify(&v->screen, "range of the whole search");
 }

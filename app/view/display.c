@@ -4,7 +4,7 @@
 #include "app/view/display.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
@@ -27,12 +27,19 @@ void display_reset(struct display *d) {
     s->yaw = s->pitch = s->shift_x = s->shift_y = 0;
 }
 
+#define FIRST_FRAMES 5
+
 void display_fit_range(struct display *d, const struct params *params,
                        const struct depth_geometry *geometry) {
     struct draw_settings *s = &d->settings;
-    if (d->manual_range)
-        return;
     double min = params->min_disparity, max = min + params->disparity_range - 1;
+    bool seen = d->range_from == RANGE_OF_FIRST_FRAMES && d->seen_frames > 0;
+    if (d->range_from == RANGE_MANUAL)
+        return;
+    if (seen) {
+        min = d->seen_min;
+        max = d->seen_max;
+    }
     if (s->mode == DISPLAY_DEPTH) {
         max = fmax(1, max);
         s->min = depth_of(geometry, max);
@@ -43,32 +50,64 @@ void display_fit_range(struct display *d, const struct params *params,
     }
 }
 
-static int compare_int16(const void *a, const void *b) {
-    return *(const int16_t *)a - *(const int16_t *)b;
+/* The ratio'th smallest known disparity and the ratio'th largest, px. False where none is known. */
+static bool percentiles(const struct frame *frame, double ratio, double *min, double *max) {
+    static long histogram[1 << 16]; /* the main thread's */
+    size_t count = (size_t)frame->rect_left.width * (size_t)frame->rect_left.height;
+    long known = 0, below = 0, above = 0;
+    int low = 0, high = (1 << 16) - 1;
+    memset(histogram, 0, sizeof(histogram));
+    for (size_t i = 0; i < count; i++)
+        histogram[frame->disparity[i] - INT16_MIN]++;
+    for (int i = 1; i < 1 << 16; i++) /* 0 is DISPARITY_UNKNOWN's */
+        known += histogram[i];
+    if (known == 0)
+        return false;
+    histogram[0] = 0;
+    while ((double)(below += histogram[low]) <= ratio * (double)known)
+        low++;
+    while ((double)(above += histogram[high]) <= ratio * (double)known)
+        high--;
+    *min = (low + INT16_MIN) / (double)DISPARITY_ONE;
+    *max = (high + INT16_MIN) / (double)DISPARITY_ONE;
+    return true;
+}
+
+void display_forget_range(struct display *d) {
+    d->range_from = RANGE_OF_FIRST_FRAMES;
+    d->seen_frames = 0;
+}
+
+bool display_see_frame(struct display *d, const struct frame *frame) {
+    double min, max;
+    int range = frame->params.disparity_range;
+    if (range != d->seen_range)
+        d->seen_frames = 0;
+    d->seen_range = range;
+    bool again = d->seen_frames > 0 && frame->index == d->seen_index;
+    if (d->range_from != RANGE_OF_FIRST_FRAMES || d->seen_frames == FIRST_FRAMES || again ||
+        !percentiles(frame, 0.01, &min, &max))
+        return false;
+    min = floor(min);
+    max = fmax(ceil(max), min + 1);
+    d->seen_min = d->seen_frames > 0 ? fmin(d->seen_min, min) : min;
+    d->seen_max = d->seen_frames > 0 ? fmax(d->seen_max, max) : max;
+    d->seen_frames++;
+    d->seen_index = frame->index;
+    return true;
 }
 
 bool display_range_from_frame(struct display *d, const struct frame *frame,
                               const struct depth_geometry *geometry) {
-    size_t count = (size_t)frame->rect_left.width * (size_t)frame->rect_left.height, known = 0;
-    int16_t *sorted = malloc(count * sizeof(*sorted));
-    if (!sorted)
+    struct draw_settings *s = &d->settings;
+    bool depth = s->mode == DISPLAY_DEPTH;
+    double min, max;
+    if (!percentiles(frame, 0.02, &min, &max))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (frame->disparity[i] != DISPARITY_UNKNOWN)
-            sorted[known++] = frame->disparity[i];
-    if (known > 0) {
-        struct draw_settings *s = &d->settings;
-        qsort(sorted, known, sizeof(*sorted), compare_int16);
-        size_t margin = known / 50;
-        double min = sorted[margin] / (double)DISPARITY_ONE;
-        double max = sorted[known - 1 - margin] / (double)DISPARITY_ONE;
-        bool depth = s->mode == DISPLAY_DEPTH;
-        s->min = depth ? depth_of(geometry, fmax(max, 0.5)) : min;
-        s->max = depth ? depth_of(geometry, fmax(min, 0.25)) : fmax(max, min + 1);
-        d->manual_range = true;
-    }
-    free(sorted);
-    return known > 0;
+    s->min = depth ? depth_of(geometry, fmax(max, 0.5)) : min;
+    s->max = depth ? depth_of(geometry, fmax(min, 0.25)) : fmax(max, min + 1);
+    d->range_from = RANGE_MANUAL;
+    return true;
 }
 
 /* ---- where things are */

@@ -9,10 +9,17 @@
 #include "calibration/depth.h"
 #include "render/draw.h"
 
+/* Where the range of colours comes from. */
+enum display_range { RANGE_OF_FIRST_FRAMES, RANGE_OF_SEARCH, RANGE_MANUAL };
+
 struct display {
     struct draw *draw; /* NULL before the window is open */
     struct draw_settings settings;
-    bool manual_range; /* the range of colours was set by hand or from a frame */
+    enum display_range range_from;
+    double seen_min, seen_max; /* of the first frames, px */
+    int seen_frames;           /* that were asked for it */
+    int seen_range;            /* disparities that were searched then */
+    long seen_index;           /* the last one; a pair that is computed again does not count */
 };
 
 /* The disparity, all of it. */
@@ -21,8 +28,16 @@ void display_init(struct display *display);
 /* Zoom, pan and orbit back to the beginning. */
 void display_reset(struct display *display);
 
-/* Sets the range of colours to the disparities that are searched, of DISPLAY_DEPTH to their depths
- * by geometry; not where it was set by hand. */
+/* Widens the range seen by the 1st to the 99th percentile of one of the first frames, which begin
+ * anew when another range is searched. True when it changed. */
+bool display_see_frame(struct display *display, const struct frame *frame);
+
+/* The next frame is the first one. */
+void display_forget_range(struct display *display);
+
+/* Sets the range of colours to the disparities that the first frames had or, before them or where
+ * the user wants it, to those that are searched; of DISPLAY_DEPTH to their depths by geometry. Not
+ * where it was set by hand. */
 void display_fit_range(struct display *display, const struct params *params,
                        const struct depth_geometry *geometry);
 

@@ -13,6 +13,7 @@
 #include "app/view/playback_bar.h"
 #include "app/view/proposal.h"
 #include "app/view/statistics_panel.h"
+#include "app/view/status_line.h"
 #include "app/view/ui_map.h"
 #include "app/view/viewer.h"
 #include "config/clock.h"
@@ -23,6 +24,13 @@
 
 /* ---- frames */
 
+static void watch_swap(struct viewer *v) {
+    if (!swap_watch_add(&v->swap_watch, v->playback.shown) || v->swap_watch.told)
+        return;
+    v->swap_watch.told = true;
+    screen_notify(&v->screen, "left and right look exchanged; key x exchanges them");
+}
+
 static void show(struct viewer *v, struct frame **frame) {
     struct playback *p = &v->playback;
     bool skipped = p->fresh;
@@ -32,6 +40,9 @@ static void show(struct viewer *v, struct frame **frame) {
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
     viewer_search_quality(v, p->shown);
+    watch_swap(v);
+    if (display_see_frame(&v->display, p->shown))
+        display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
     if (p->state.paused || v->statistics.frames == 1)
         screen_settle(&v->screen);
     else
@@ -82,6 +93,8 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     const struct draw_settings *area = &v->display.settings;
     if (v->visible[PART_PANELS])
         panel_draw(v, width, height);
+    else if (!v->options->plain)
+        status_line_draw_alone(v);
     if (v->visible[PART_PANELS] && v->visible[PART_SEEK_BAR])
         playback_bar_draw(v, height);
     if (!v->options->plain)

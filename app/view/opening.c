@@ -29,6 +29,12 @@ void opening_begin(struct viewer *v, struct source *source) {
     v->playback.loop_all = v->options->loop;
 }
 
+void opening_take_range(struct viewer *v) {
+    const struct source *source = v->playback.source;
+    if (source->disparities > 0 && source->disparities < source->width)
+        v->settings.params.disparity_range = source->disparities;
+}
+
 /* ---- each opens with GO_ON, or an exit code after a log line */
 
 /* The calibration, where there is one, for the maps and for metres. */
@@ -162,7 +168,8 @@ static void forget(struct viewer *v) {
     v->refused = 0;
     g_clear_pointer(&v->proposed_rig, g_free);
     display_reset(&v->display);
-    v->display.manual_range = false;
+    display_forget_range(&v->display);
+    v->swap_watch = (struct swap_watch){0};
 }
 
 /* Plays a source that is open. GO_ON or the exit code. */
@@ -171,6 +178,7 @@ static int play(struct viewer *v, struct source *source, bool paused) {
     g_autofree char *title = g_strdup_printf("%s - livestereo", source->name);
     forget(v);
     opening_begin(v, source);
+    opening_take_range(v);
     if (params->disparity_range >= source->width)
         params->disparity_range = MAX(2, source->width / 2);
     int code = opening_finish(v, 0, paused);

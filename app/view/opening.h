@@ -20,6 +20,9 @@ struct source *opening_source(const struct view_options *options, const char *co
 /* Takes over a source, before anything else is opened. */
 void opening_begin(struct viewer *v, struct source *source);
 
+/* Searches the disparities that the source says its pairs need, if it does. */
+void opening_take_range(struct viewer *v);
+
 /* Opens rig, pipeline, output and threads, to play from this time on. GO_ON, or the exit code after
  * a log line. */
 int opening_finish(struct viewer *v, double start_s, bool paused);

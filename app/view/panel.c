@@ -6,6 +6,7 @@
 #include "app/view/actions.h"
 #include "app/view/param_row.h"
 #include "app/view/range_hint.h"
+#include "app/view/status_line.h"
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -41,11 +42,15 @@ static void draw_quality(struct viewer *v) {
         viewer_set_quality(v, quality);
 }
 
-/* The range that fits the frame on screen better; a line of its own whether there is one or not, so
- * that nothing below it moves. */
-static void draw_range_hint(struct viewer *v) {
+/* That the pictures seem exchanged, or the range that fits the frame on screen better; a line of
+ * its own whether there is one or not, so that nothing below it moves. */
+static void draw_hint(struct viewer *v) {
     char text[64];
     const struct frame *shown = v->playback.shown;
+    if (swap_watch_hint(&v->swap_watch)) {
+        action_button(v, "swap_take", "left and right look exchanged: exchange them", ACTION_SWAP);
+        return;
+    }
     int better = shown ? range_hint(shown, MIN(512, v->rig.width - 1)) : 0;
     if (better == 0 || shown->params.disparity_range != v->settings.params.disparity_range) {
         ui_text_color(v->screen.ui, 0xb0b0b0, "range: fits the picture");
@@ -60,21 +65,6 @@ static void draw_range_hint(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
-/* Rate, time of a frame, what computes, how well. */
-static void draw_status(struct viewer *v) {
-    const struct frame *shown = v->playback.shown;
-    bool searching = v->quality.search.on;
-    char text[192];
-    int used = snprintf(text, sizeof(text), "%.1f frames/s   ", v->statistics.rates.computed);
-    if (shown)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.*f ms   ",
-                         shown->compute_ms < 10 ? 1 : 0, shown->compute_ms);
-    snprintf(text + used, sizeof(text) - (size_t)used, "quality %s%s",
-             quality_names[viewer_quality(v)],
-             searching ? ", searching" : (v->quality.automatic ? " (auto)" : ""));
-    ui_text(v->screen.ui, text);
-}
-
 static void draw_head(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     const struct source *source = v->playback.source;
@@ -85,7 +75,7 @@ static void draw_head(struct viewer *v) {
         snprintf(text + used, sizeof(text) - (size_t)used, " of %dx%d", source->width,
                  source->height);
     ui_text(ui, text);
-    draw_status(v);
+    status_line_draw(v);
     if (g_str_has_prefix(source->name, "synth"))
         ui_text_color(ui, 0xb0b0b0, "a demonstration: the built-in scene (n opens something else)");
     else if (!rig_use_is_metric(&v->rig))
@@ -155,7 +145,7 @@ static void draw_range(struct viewer *v) {
     bool changed = ui_slider(v->screen.ui, &min, &s->min);
     changed |= ui_slider(v->screen.ui, &max, &s->max);
     if (changed) {
-        v->display.manual_range = true;
+        v->display.range_from = RANGE_MANUAL;
         s->max = fmax(s->max, s->min + 0.1);
     }
 }
@@ -254,7 +244,7 @@ static void draw_first_params(struct viewer *v) {
         if (i == 0)
             rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
     }
-    draw_range_hint(v);
+    draw_hint(v);
     if (changed)
         viewer_apply_settings(v);
 }

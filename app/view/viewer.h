@@ -26,6 +26,7 @@
 #include "app/view/settings.h"
 #include "app/view/start_page.h"
 #include "app/view/statistics.h"
+#include "app/view/swap_hint.h"
 #include "app/view/view_options.h"
 
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
@@ -62,6 +63,7 @@ struct viewer {
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
     struct statistics statistics;
+    struct swap_watch swap_watch;
     bool visible[PARTS];
     bool save_window; /* to a file, after the next drawing */
     bool quit;

@@ -58,10 +58,60 @@ static void test_seek_recording(void) {
     gui_on_recording(seek_recording);
 }
 
+/* After B is set no pair beyond it is shown, whether playback ran on or stood still meanwhile. */
+static void watch_loop(const struct gui_program *p, long first, long last) {
+    gint64 end = g_get_monotonic_time() + 2 * G_TIME_SPAN_SECOND;
+    gboolean began = FALSE;
+    while (g_get_monotonic_time() < end) {
+        long index = gui_number(p, "state", "frame");
+        began |= index == first;
+        if (began) {
+            g_assert_cmpint(index, >=, first);
+            g_assert_cmpint(index, <=, last);
+        }
+        g_usleep(2000);
+    }
+    g_assert_true(began);
+}
+
+static void test_loop(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE ",rate=30");
+    gui_settle(&p);
+    gui_run_action(&p, "loop-ab");
+    gui_wait_for(&p, gui_is(&p, "state", "loop", "0 -1 0"));
+    for (int i = 1; i <= 4; i++) {
+        gui_run_action(&p, "step-forward");
+        gui_wait_for(&p, gui_number(&p, "state", "frame") == i);
+    }
+    gui_settle(&p);
+    gui_run_action(&p, "loop-ab");
+    gui_wait_for(&p, gui_is(&p, "state", "loop", "0 4 0"));
+    gui_run_action(&p, "pause"); /* from B on: A is next */
+    gui_wait_for(&p, gui_is(&p, "state", "paused", "0"));
+    watch_loop(&p, 0, 4);
+
+    gui_run_action(&p, "loop-ab"); /* cleared; now set in passing */
+    gui_wait_for(&p, gui_is(&p, "state", "loop", "-1 -1 0"));
+    gui_run_action(&p, "loop-ab");
+    gui_wait_for(&p, !gui_is(&p, "state", "loop", "-1 -1 0"));
+    long first = gui_number(&p, "state", "loop");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > first);
+    gui_run_action(&p, "loop-ab");
+    g_autofree char *open = g_strdup_printf("%ld -1 0", first);
+    gui_wait_for(&p, !gui_is(&p, "state", "loop", open));
+    g_autofree char *loop = gui_look(&p, "state", "loop");
+    long last = strtol(strchr(loop, ' '), NULL, 10);
+    g_assert_cmpint(last, >, first);
+    watch_loop(&p, first, last);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/seek", test_seek);
     g_test_add_func("/gui/seek-recording", test_seek_recording);
+    g_test_add_func("/gui/loop", test_loop);
     return g_test_run();
 }

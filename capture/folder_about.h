@@ -1,0 +1,20 @@
+/*
+ * What a folder of picture pairs says of them beside the pictures: calibration, rate, range. Reads
+ * files once; no shared state.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_FOLDER_ABOUT_H
+#define LIVESTEREO_FOLDER_ABOUT_H
+
+struct folder_about {
+    char *calibration; /* path of a calibration file, or NULL; g_free */
+    double rate;       /* pairs a second by KITTI's times.txt or timestamps.txt; 0: not known */
+    int disparities;   /* by pair.ini or Middlebury's ndisp; 0: not known */
+};
+
+/* Looks for calib.txt, calib_cam_to_cam.txt (here or, as KITTI has it, one folder up),
+ * calibration.yml, rig.yml; times.txt, timestamps.txt (here or in image_00 to image_03);
+ * pair.ini. A file that is damaged is passed over. */
+void folder_about_read(const char *folder, struct folder_about *about);
+
+#endif
