@@ -53,17 +53,26 @@ static int parse_range(const char *text, struct display *display) {
     return GO_ON;
 }
 
-/* --view, the key of a display mode. GO_ON or EXIT_USAGE. */
-static int set_mode(struct viewer *v, const char *key) {
-    if (!key)
+/* --view, the keys of one display mode, of two that are stacked or of four. GO_ON or EXIT_USAGE. */
+static int set_modes(struct viewer *v, const char *keys) {
+    static const enum display_layout layouts[] = {
+        [1] = LAYOUT_ONE, [2] = LAYOUT_STACKED, [4] = LAYOUT_FOUR};
+    size_t count = keys ? strlen(keys) : 0;
+    if (!keys)
         return GO_ON;
-    int mode = key[0] - '1';
-    if (mode < 0 || mode >= DISPLAY_MODE_COUNT || key[1] != '\0') {
-        log_error("--view", "there is no view %s; it is 1 to %d, see F1 in the window", key,
-                  DISPLAY_MODE_COUNT);
+    bool known = count == 1 || count == 2 || count == 4;
+    for (size_t i = 0; i < count; i++)
+        known &= keys[i] >= '1' && keys[i] < '1' + DISPLAY_MODE_COUNT;
+    if (!known) {
+        log_error("--view",
+                  "there is no view %s; it is 1 to %d, see F1 in the window, or two or four of "
+                  "them, as 13",
+                  keys, DISPLAY_MODE_COUNT);
         return EXIT_USAGE;
     }
-    viewer_set_mode(v, (enum display_mode)mode);
+    display_set_layout(&v->display, layouts[count]);
+    for (int i = 0; keys[i]; i++)
+        viewer_set_mode(v, i, (enum display_mode)(keys[i] - '1'));
     return GO_ON;
 }
 
@@ -168,13 +177,13 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (code == GO_ON)
         code = opening_finish(v, o->start, o->paused || (v->visible[PART_START] && !o->screenshot));
     if (code == GO_ON)
-        code = set_mode(v, o->view);
+        code = set_modes(v, o->view);
     if (code != GO_ON)
         return code;
     presets_update(&v->presets);
     history_begin(&v->history, params);
     open_quality(v, common);
-    display_fit_range(&v->display, params, &v->rig.geometry);
+    display_fit_range(&v->display, params);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
     screen_settle(&v->screen);
     return GO_ON;
@@ -298,7 +307,8 @@ int cmd_view(int argc, char **argv) {
          "N"},
         {"drop", 0, 0, G_OPTION_ARG_NONE, &o.drop,
          "Drop pairs rather than play slower than --rate, as with a camera", NULL},
-        {"view", 0, 0, G_OPTION_ARG_STRING, &o.view, "Start with the view of this key", "1..9"},
+        {"view", 0, 0, G_OPTION_ARG_STRING, &o.view,
+         "Start with the view of this key, or with two or four", "1..9"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "Colour map", "turbo|viridis|gray"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
         {"stats", 0, 0, G_OPTION_ARG_NONE, &o.stats, "Show statistics", NULL},

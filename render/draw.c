@@ -26,6 +26,14 @@ const char *const display_mode_names[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_N
 #define MODE_DEFINE(id, name) [DISPLAY_##id] = "#define DISPLAY_" #id "\n",
 static const char *const mode_defines[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_DEFINE)};
 
+/* A copy of a view as it was drawn last; it is copied to the window as long as nothing in it
+ * changes. */
+struct offscreen {
+    GLuint framebuffer, color, depth;
+    struct draw_settings settings;
+    long number; /* of its frame, -1: none */
+};
+
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
     GLuint points_program, vertex_array, texture[TEXTURES], pixel_buffer;
@@ -33,11 +41,7 @@ struct draw {
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     int points_step;
 
-    /* An offscreen copy of the picture as it was drawn last; it is copied to the window as long as
-     * nothing in it changes. */
-    GLuint offscreen, offscreen_color, offscreen_depth;
-    struct draw_settings offscreen_settings;
-    long offscreen_number; /* of its frame, -1: none */
+    struct offscreen offscreen[DRAW_VIEWS];
 };
 
 static const char *const sampler_names[TEXTURES] = {"left", "right", "disparity", "confidence",
@@ -105,10 +109,12 @@ struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
         draw_close(&draw);
         return NULL;
     }
-    draw->offscreen_number = -1;
-    glGenFramebuffers(1, &draw->offscreen);
-    glGenRenderbuffers(1, &draw->offscreen_color);
-    glGenRenderbuffers(1, &draw->offscreen_depth);
+    for (int i = 0; i < DRAW_VIEWS; i++) {
+        draw->offscreen[i].number = -1;
+        glGenFramebuffers(1, &draw->offscreen[i].framebuffer);
+        glGenRenderbuffers(1, &draw->offscreen[i].color);
+        glGenRenderbuffers(1, &draw->offscreen[i].depth);
+    }
     glGenVertexArrays(1, &draw->vertex_array);
     glGenTextures(TEXTURES, draw->texture);
     glGenBuffers(1, &draw->pixel_buffer);
@@ -127,9 +133,11 @@ void draw_close(struct draw **draw_pointer) {
     for (int i = 0; i < 2 * DISPLAY_POINTS; i++)
         glDeleteProgram(draw->image_program[i / 2][i % 2]);
     glDeleteProgram(draw->points_program);
-    glDeleteFramebuffers(1, &draw->offscreen);
-    glDeleteRenderbuffers(1, &draw->offscreen_color);
-    glDeleteRenderbuffers(1, &draw->offscreen_depth);
+    for (int i = 0; i < DRAW_VIEWS; i++) {
+        glDeleteFramebuffers(1, &draw->offscreen[i].framebuffer);
+        glDeleteRenderbuffers(1, &draw->offscreen[i].color);
+        glDeleteRenderbuffers(1, &draw->offscreen[i].depth);
+    }
     glDeleteVertexArrays(1, &draw->vertex_array);
     glDeleteTextures(TEXTURES, draw->texture);
     glDeleteBuffers(1, &draw->pixel_buffer);
@@ -241,8 +249,6 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_float(p, "row_step", (float)row_step(draw));
     set_float(p, "row_width", (float)(1 / scale));
     glUniform2f(glGetUniformLocation(p, "range"), (float)s->min, (float)s->max);
-    glUniform2f(glGetUniformLocation(p, "rig"), (float)(s->rig.focal_px * s->rig.baseline_m),
-                (float)s->rig.offset_px);
     glUniform2f(glGetUniformLocation(p, "size"), (float)draw->width, (float)draw->height);
     glUniform4f(glGetUniformLocation(p, "rect"), (float)left, (float)bottom, (float)right,
                 (float)top);
@@ -348,25 +354,24 @@ static bool same_settings(const struct draw_settings *a, const struct draw_setti
            a->height == b->height;
 }
 
-/* Makes the offscreen copy as large as the area and directs the drawing to it. */
-static void bind_offscreen(struct draw *draw, const struct draw_settings *s) {
-    glBindFramebuffer(GL_FRAMEBUFFER, draw->offscreen);
-    if (draw->offscreen_settings.width == s->width && draw->offscreen_settings.height == s->height)
+/* Makes the copy as large as the area and directs the drawing to it. */
+static void bind_offscreen(const struct offscreen *o, const struct draw_settings *s) {
+    glBindFramebuffer(GL_FRAMEBUFFER, o->framebuffer);
+    if (o->settings.width == s->width && o->settings.height == s->height)
         return;
-    glBindRenderbuffer(GL_RENDERBUFFER, draw->offscreen_color);
+    glBindRenderbuffer(GL_RENDERBUFFER, o->color);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, s->width, s->height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
-                              draw->offscreen_color);
-    glBindRenderbuffer(GL_RENDERBUFFER, draw->offscreen_depth);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, o->color);
+    glBindRenderbuffer(GL_RENDERBUFFER, o->depth);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, s->width, s->height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
-                              draw->offscreen_depth);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
 }
 
 /* Returns true when another call would draw more points. */
-static bool draw_offscreen(struct draw *draw, const struct draw_settings *s) {
+static bool draw_offscreen(struct draw *draw, const struct offscreen *o,
+                           const struct draw_settings *s) {
     bool more = false;
-    bind_offscreen(draw, s);
+    bind_offscreen(o, s);
     glViewport(0, 0, s->width, s->height);
     glDisable(GL_BLEND);
     glDisable(GL_SCISSOR_TEST);
@@ -385,25 +390,36 @@ static bool draw_offscreen(struct draw *draw, const struct draw_settings *s) {
     return more;
 }
 
-bool draw_frame(struct draw *draw, const struct draw_settings *s, const struct frame *frame,
-                long number) {
+/* Brings one view to the window, drawn anew where something in it changed. Returns true when
+ * another call would draw more points. */
+static bool draw_view(struct draw *draw, struct offscreen *o, const struct draw_settings *s,
+                      const struct frame *frame, long number) {
     bool more = false;
-    glClearColor(0.09f, 0.09f, 0.10f, 1);
-    glClear(GL_COLOR_BUFFER_BIT);
-    if (!frame || s->width < 1 || s->height < 1)
+    if (s->width < 1 || s->height < 1)
         return false;
-    if (draw->offscreen_number != number || !same_settings(s, &draw->offscreen_settings)) {
+    if (o->number != number || !same_settings(s, &o->settings)) {
         upload_textures(draw, s->mode, frame, number);
-        more = draw_offscreen(draw, s);
-        draw->offscreen_settings = *s;
-        draw->offscreen_number = more ? -1 : number;
+        more = draw_offscreen(draw, o, s);
+        o->settings = *s;
+        o->number = more ? -1 : number;
     }
     int bottom = s->window_height - s->y - s->height;
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, draw->offscreen);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
     glBlitFramebuffer(0, 0, s->width, s->height, s->x, bottom, s->x + s->width, bottom + s->height,
                       GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    glViewport(0, 0, s->x + s->width, s->window_height);
+    return more;
+}
+
+bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
+                const struct frame *frame, long number) {
+    bool more = false;
+    glClearColor(0.09f, 0.09f, 0.10f, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    for (int i = 0; frame && i < count; i++)
+        more |= draw_view(draw, &draw->offscreen[i], &views[i], frame, number);
+    if (frame)
+        glViewport(0, 0, views[0].x + views[0].width, views[0].window_height);
     return more;
 }

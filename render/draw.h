@@ -38,7 +38,7 @@ struct draw_rig {
 struct draw_settings {
     enum display_mode mode;
     int colormap;      /* row of the table given to draw_open */
-    double min, max;   /* range of colours in px; of DISPLAY_DEPTH near and far in metres */
+    double min, max;   /* range of colours, px; linear in disparity, so in inverse depth too */
     double blend;      /* weight of the colours in DISPLAY_BLEND, 0..1 */
     bool row_lines;    /* DISPLAY_ROWS has them without this */
     bool no_row_lines; /* none even in DISPLAY_ROWS: its pictures are not rectified */
@@ -60,10 +60,13 @@ struct draw;
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count);
 void draw_close(struct draw **draw);
 
-/* Draws a frame; NULL: there is none yet. number tells frames apart: what was uploaded under the
- * same number is not uploaded again. Returns true when another call would draw more points. */
-bool draw_frame(struct draw *draw, const struct draw_settings *settings, const struct frame *frame,
-                long number);
+#define DRAW_VIEWS 4
+
+/* Draws a frame in count views, each in its own area; NULL: there is none yet. number tells frames
+ * apart: what was uploaded under the same number is not uploaded again. Returns true when another
+ * call would draw more points. */
+bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
+                const struct frame *frame, long number);
 
 /* ---- draw_geometry.c: where the pixels of a picture of width x height are in the window */
 

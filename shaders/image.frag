@@ -7,8 +7,7 @@
 uniform sampler2D left, right, confidence, colors;
 uniform isampler2D disparity; // 1/16 px
 uniform int colormap;         // row of colors
-uniform vec2 range;           // px, or m for depth
-uniform vec2 rig;             // focal * baseline (px m), offset (px)
+uniform vec2 range;           // px
 uniform float blend;
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
@@ -44,13 +43,6 @@ vec3 disparity_color(int d) {
     return map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
 }
 
-vec3 depth_color(int d) {
-    float px = float(d) / 16.0 + rig.y;
-    if (d == UNKNOWN || px <= 0.0)
-        return unknown_color();
-    return map_color(1.0 - (rig.x / px - range.x) / (range.y - range.x));
-}
-
 vec3 with_row_lines(vec3 c) {
     float off = abs(fract(pixel.y / row_step - 0.5) - 0.5) * row_step / row_width;
     bool odd = mod(floor(pixel.y / row_step + 0.5), 2.0) < 1.0;
@@ -64,10 +56,8 @@ void main() {
     c = picture(left);
 #elif defined DISPLAY_RIGHT
     c = picture(right);
-#elif defined DISPLAY_DISPARITY
+#elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
     c = disparity_color(texelFetch(disparity, at, 0).r);
-#elif defined DISPLAY_DEPTH
-    c = depth_color(texelFetch(disparity, at, 0).r);
 #elif defined DISPLAY_CONFIDENCE
     c = texelFetch(confidence, at, 0).rrr;
 #elif defined DISPLAY_BLEND

@@ -61,7 +61,7 @@ static int redraw(struct guide *g) {
     if (g->shown.frame)
         guide_panel_draw_corners(g);
     guide_panel_draw(g, width, height);
-    draw_frame(g->draw, s, g->shown.frame, g->shown_count);
+    draw_frame(g->draw, s, 1, g->shown.frame, g->shown_count);
     ui_end(g->screen.ui);
     write_map(g);
     return window_show(g->screen.window);

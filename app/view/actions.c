@@ -104,7 +104,14 @@ static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
 /* ---- display */
 
 static void show(struct viewer *v, int mode) {
-    viewer_set_mode(v, (enum display_mode)mode);
+    viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y),
+                    (enum display_mode)mode);
+}
+
+static void change_layout(struct viewer *v, G_GNUC_UNUSED int argument) {
+    display_set_layout(&v->display, (enum display_layout)((v->display.layout + 1) % LAYOUT_COUNT));
+    screen_notify(&v->screen, "views: %s%s", display_layout_names[v->display.layout],
+                  v->display.layout == LAYOUT_ONE ? "" : "; keys 1 to 9 act where the mouse is");
 }
 
 static void toggle_row_lines(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -119,14 +126,13 @@ static void change_colormap(struct viewer *v, int step) {
 
 static void range_from_frame(struct viewer *v, G_GNUC_UNUSED int argument) {
     const struct draw_settings *s = &v->display.settings;
-    if (v->playback.shown &&
-        display_range_from_frame(&v->display, v->playback.shown, &v->rig.geometry))
+    if (v->playback.shown && display_range_from_frame(&v->display, v->playback.shown))
         screen_notify(&v->screen, "range from this frame: %.1f to %.1f", s->min, s->max);
 }
 
 static void range_of_search(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->display.range_from = RANGE_OF_SEARCH;
-    display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
+    display_fit_range(&v->display, &v->settings.params);
     screen_notify(&v->screen, "range of the whole search");
 }
 

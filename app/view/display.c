@@ -9,14 +9,14 @@
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
 #define MAX_ZOOM 100.0
-#define DEPTH_RANGE 8 /* DISPLAY_DEPTH ends at so many times the nearest depth, without offset */
 
 static double clamp(double value, double min, double max) {
     return fmin(max, fmax(min, value));
 }
 
 void display_init(struct display *d) {
-    *d = (struct display){.settings = {.mode = DISPLAY_DISPARITY, .blend = 0.5}};
+    *d = (struct display){.settings = {.mode = DISPLAY_DISPARITY, .blend = 0.5},
+                          .more = {DISPLAY_DISPARITY, DISPLAY_RIGHT, DISPLAY_CONFIDENCE}};
     display_reset(d);
 }
 
@@ -29,25 +29,13 @@ void display_reset(struct display *d) {
 
 #define FIRST_FRAMES 5
 
-void display_fit_range(struct display *d, const struct params *params,
-                       const struct depth_geometry *geometry) {
+void display_fit_range(struct display *d, const struct params *params) {
     struct draw_settings *s = &d->settings;
-    double min = params->min_disparity, max = min + params->disparity_range - 1;
     bool seen = d->range_from == RANGE_OF_FIRST_FRAMES && d->seen_frames > 0;
     if (d->range_from == RANGE_MANUAL)
         return;
-    if (seen) {
-        min = d->seen_min;
-        max = d->seen_max;
-    }
-    if (s->mode == DISPLAY_DEPTH) {
-        max = fmax(1, max);
-        s->min = depth_of(geometry, max);
-        s->max = depth_of(geometry, fmax(max / DEPTH_RANGE, min));
-    } else {
-        s->min = min;
-        s->max = max;
-    }
+    s->min = seen ? d->seen_min : params->min_disparity;
+    s->max = seen ? d->seen_max : params->min_disparity + params->disparity_range - 1;
 }
 
 /* The ratio'th smallest known disparity and the ratio'th largest, px. False where none is known. */
@@ -97,37 +85,101 @@ bool display_see_frame(struct display *d, const struct frame *frame) {
     return true;
 }
 
-bool display_range_from_frame(struct display *d, const struct frame *frame,
-                              const struct depth_geometry *geometry) {
-    struct draw_settings *s = &d->settings;
-    bool depth = s->mode == DISPLAY_DEPTH;
+bool display_range_from_frame(struct display *d, const struct frame *frame) {
     double min, max;
     if (!percentiles(frame, 0.02, &min, &max))
         return false;
-    s->min = depth ? depth_of(geometry, fmax(max, 0.5)) : min;
-    s->max = depth ? depth_of(geometry, fmax(min, 0.25)) : fmax(max, min + 1);
+    d->settings.min = min;
+    d->settings.max = fmax(max, min + 1);
     d->range_from = RANGE_MANUAL;
     return true;
+}
+
+/* ---- the views */
+
+#define GAP 2 /* px between views */
+
+const char *const display_layout_names[LAYOUT_COUNT] = {"one", "two, stacked", "two, side by side",
+                                                        "four"};
+
+void display_set_layout(struct display *d, enum display_layout layout) {
+    struct draw_settings *s = &d->settings;
+    if (d->layout == LAYOUT_ONE && layout != LAYOUT_ONE) {
+        d->more[0] = s->mode == DISPLAY_LEFT ? DISPLAY_DISPARITY : s->mode;
+        s->mode = DISPLAY_LEFT;
+    } else if (d->layout != LAYOUT_ONE && layout == LAYOUT_ONE) {
+        s->mode = d->more[0];
+    }
+    d->layout = layout;
+}
+
+int display_views(const struct display *d) {
+    static const int views[LAYOUT_COUNT] = {1, 2, 2, 4};
+    return views[d->layout];
+}
+
+int display_columns(const struct display *d) {
+    return d->layout == LAYOUT_BESIDE || d->layout == LAYOUT_FOUR ? 2 : 1;
+}
+
+enum display_mode *display_mode_of(struct display *d, int i) {
+    return i == 0 ? &d->settings.mode : &d->more[i - 1];
+}
+
+struct draw_settings display_view(const struct display *d, int i) {
+    struct draw_settings s = d->settings;
+    int columns = display_columns(d), rows = display_views(d) / columns;
+    int column = i % columns, row = i / columns;
+    if (i > 0)
+        s.mode = d->more[i - 1];
+    s.x += column * (s.width + GAP) / columns;
+    s.y += row * (s.height + GAP) / rows;
+    s.width = (s.width - (columns - 1) * GAP) / columns;
+    s.height = (s.height - (rows - 1) * GAP) / rows;
+    return s;
+}
+
+bool display_shows(const struct display *d, enum display_mode mode) {
+    for (int i = 0; i < display_views(d); i++)
+        if (display_view(d, i).mode == mode)
+            return true;
+    return false;
+}
+
+bool display_has_colors(const struct display *d) {
+    return display_shows(d, DISPLAY_DISPARITY) || display_shows(d, DISPLAY_DEPTH) ||
+           display_shows(d, DISPLAY_BLEND);
+}
+
+int display_view_at(const struct display *d, double x, double y) {
+    for (int i = 0; i < display_views(d); i++) {
+        struct draw_settings s = display_view(d, i);
+        if (x >= s.x && y >= s.y && x < s.x + s.width && y < s.y + s.height)
+            return i;
+    }
+    return 0;
 }
 
 /* ---- where things are */
 
 double display_scale(const struct display *d, const struct frame *frame) {
-    return draw_scale(&d->settings, frame->rect_left.width, frame->rect_left.height);
+    struct draw_settings s = display_view(d, 0);
+    return draw_scale(&s, frame->rect_left.width, frame->rect_left.height);
 }
 
 bool display_pixel_at(const struct display *d, const struct frame *frame, double x, double y,
                       int *px, int *py, int *side) {
-    return draw_window_to_pixel(&d->settings, frame->rect_left.width, frame->rect_left.height, x, y,
-                                px, py, side);
+    struct draw_settings s = display_view(d, display_view_at(d, x, y));
+    return draw_window_to_pixel(&s, frame->rect_left.width, frame->rect_left.height, x, y, px, py,
+                                side);
 }
 
 /* ---- by the mouse */
 
-void display_pan(struct display *d, const struct frame *frame, double dx, double dy) {
-    struct draw_settings *s = &d->settings;
-    double scale = display_scale(d, frame);
-    int pictures = s->mode == DISPLAY_ROWS ? 2 : 1;
+void display_pan(struct display *d, const struct frame *frame, int i, double dx, double dy) {
+    struct draw_settings *s = &d->settings, view = display_view(d, i);
+    double scale = draw_scale(&view, frame->rect_left.width, frame->rect_left.height);
+    int pictures = view.mode == DISPLAY_ROWS ? 2 : 1;
     s->center_x = clamp(s->center_x - dx / (scale * frame->rect_left.width * pictures), 0, 1);
     s->center_y = clamp(s->center_y - dy / (scale * frame->rect_left.height), 0, 1);
 }
@@ -145,13 +197,15 @@ void display_shift(struct display *d, double dx, double dy) {
 
 void display_zoom(struct display *d, const struct frame *frame, double steps, double x, double y) {
     struct draw_settings *s = &d->settings;
+    int i = display_view_at(d, x, y);
+    struct draw_settings view = display_view(d, i);
     double factor = pow(ZOOM_STEP, steps), before = s->zoom;
-    if (s->mode == DISPLAY_POINTS) {
+    if (view.mode == DISPLAY_POINTS) {
         s->distance = clamp(s->distance / factor, 0.05, 20);
         return;
     }
     s->zoom = clamp(s->zoom * factor, MIN_ZOOM, MAX_ZOOM);
     factor = s->zoom / before;
-    double from_x = x - (s->x + s->width / 2.0), from_y = y - (s->y + s->height / 2.0);
-    display_pan(d, frame, -from_x * (factor - 1), -from_y * (factor - 1));
+    double from_x = x - (view.x + view.width / 2.0), from_y = y - (view.y + view.height / 2.0);
+    display_pan(d, frame, i, -from_x * (factor - 1), -from_y * (factor - 1));
 }

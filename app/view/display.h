@@ -12,9 +12,15 @@
 /* Where the range of colours comes from. */
 enum display_range { RANGE_OF_FIRST_FRAMES, RANGE_OF_SEARCH, RANGE_MANUAL };
 
+/* One view, two, or four. */
+enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
+extern const char *const display_layout_names[LAYOUT_COUNT];
+
 struct display {
-    struct draw *draw; /* NULL before the window is open */
-    struct draw_settings settings;
+    struct draw *draw;             /* NULL before the window is open */
+    struct draw_settings settings; /* of the first view; its area is that of all */
+    enum display_layout layout;
+    enum display_mode more[DRAW_VIEWS - 1]; /* modes of the other views */
     enum display_range range_from;
     double seen_min, seen_max; /* of the first frames, px */
     int seen_frames;           /* that were asked for it */
@@ -36,28 +42,48 @@ bool display_see_frame(struct display *display, const struct frame *frame);
 void display_forget_range(struct display *display);
 
 /* Sets the range of colours to the disparities that the first frames had or, before them or where
- * the user wants it, to those that are searched; of DISPLAY_DEPTH to their depths by geometry. Not
- * where it was set by hand. */
-void display_fit_range(struct display *display, const struct params *params,
-                       const struct depth_geometry *geometry);
+ * the user wants it, to those that are searched. Not where it was set by hand. */
+void display_fit_range(struct display *display, const struct params *params);
 
 /* Sets it from the 2nd to the 98th percentile of what is known in the frame. False where nothing
- * is, or without memory. */
-bool display_range_from_frame(struct display *display, const struct frame *frame,
-                              const struct depth_geometry *geometry);
+ * is. */
+bool display_range_from_frame(struct display *display, const struct frame *frame);
+
+/* ---- the views */
+
+/* Changes between one view and several. The one that was shown alone stays, below or beside the
+ * left picture. */
+void display_set_layout(struct display *display, enum display_layout layout);
+
+/* How many there are, and how many of them side by side. */
+int display_views(const struct display *display);
+int display_columns(const struct display *display);
+
+/* How view i is drawn, and its mode. */
+struct draw_settings display_view(const struct display *display, int i);
+enum display_mode *display_mode_of(struct display *display, int i);
+
+/* Whether any view is in this mode. */
+bool display_shows(const struct display *display, enum display_mode mode);
+
+/* Whether any view has the colours of the colour bar. */
+bool display_has_colors(const struct display *display);
+
+/* The view at a position of the window; the first where none is. */
+int display_view_at(const struct display *display, double x, double y);
 
 /* ---- where things are; the frame is the one shown, positions are the window's */
 
-/* Pixels of the window for one pixel of the frame. */
+/* Pixels of the window for one pixel of the frame, in the first view. */
 double display_scale(const struct display *display, const struct frame *frame);
 
 /* The pixel at a position and its side: 0 left, 1 right. False where none is. */
 bool display_pixel_at(const struct display *display, const struct frame *frame, double x, double y,
                       int *px, int *py, int *side);
 
-/* ---- by the mouse; dx, dy in pixels of the window */
+/* ---- by the mouse, in view i; all views go along. dx, dy in pixels of the window */
 
-void display_pan(struct display *display, const struct frame *frame, double dx, double dy);
+void display_pan(struct display *display, const struct frame *frame, int i, double dx, double dy);
 
 /* Of DISPLAY_POINTS: turns the points, moves them. */
 void display_orbit(struct display *display, double dx, double dy);

@@ -42,7 +42,7 @@ static void show(struct viewer *v, struct frame **frame) {
     viewer_search_quality(v, p->shown);
     watch_swap(v);
     if (display_see_frame(&v->display, p->shown))
-        display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
+        display_fit_range(&v->display, &v->settings.params);
     if (p->state.paused || v->statistics.frames == 1)
         screen_settle(&v->screen);
     else
@@ -79,37 +79,69 @@ static bool take_frames(struct viewer *v) {
 
 static void lay_out(struct viewer *v, int width, int height) {
     struct draw_settings *s = &v->display.settings;
-    double line = ui_text_height(v->screen.ui);
-    bool panels = v->visible[PART_PANELS], bar = panels && v->visible[PART_SEEK_BAR];
-    int panel_width = panels ? (int)fmin(27 * line, width * 0.5) : 0;
-    int bar_height = bar ? (int)(2.2 * line) : 0;
-    s->x = s->y = 0;
-    s->width = MAX(1, width - panel_width);
-    s->height = MAX(1, height - bar_height);
+    bool panels = v->visible[PART_PANELS];
+    int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
+    double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
+    struct layout_input in = {.width = width,
+                              .height = height,
+                              .line = ui_text_height(v->screen.ui),
+                              .panel = panels,
+                              .seek_bar = panels && v->visible[PART_SEEK_BAR],
+                              .color_bar = !v->options->plain && display_has_colors(&v->display),
+                              .overlays = v->visible[PART_STATISTICS] || v->visible[PART_LOG] ||
+                                          v->probes.count > 0,
+                              .picture_width = columns * across * v->rig.width,
+                              .picture_height = rows * v->rig.height};
+    v->layout = layout_window(&in);
+    s->x = v->layout.picture.x;
+    s->y = v->layout.picture.y;
+    s->width = v->layout.picture.width;
+    s->height = v->layout.picture.height;
     s->window_height = height;
 }
 
+/* What lies in the dock, or else over the picture. */
+static void draw_dock(struct viewer *v) {
+    const struct layout_rect *dock = &v->layout.dock;
+    struct draw_settings area = {
+        .x = dock->x, .y = dock->y, .width = dock->width, .height = dock->height};
+    struct draw_settings beside = area;
+    int statistics = (int)(27 * ui_text_height(v->screen.ui));
+    if (v->layout.docked && v->visible[PART_STATISTICS] && dock->width > statistics)
+        beside.x += statistics;
+    probes_draw_plots(v->screen.ui, &beside, v->playback.live);
+    if (v->visible[PART_STATISTICS])
+        statistics_panel_draw(&v->statistics, v->screen.ui, &area, &v->playback, &v->cameras,
+                              v->output);
+    if (v->visible[PART_LOG])
+        messages_draw(v->screen.ui, &area);
+}
+
 static void draw_widgets(struct viewer *v, int width, int height) {
-    const struct draw_settings *area = &v->display.settings;
     if (v->visible[PART_PANELS])
-        panel_draw(v, width, height);
+        panel_draw(v);
     else if (!v->options->plain)
         status_line_draw_alone(v);
     if (v->visible[PART_PANELS] && v->visible[PART_SEEK_BAR])
-        playback_bar_draw(v, height);
+        playback_bar_draw(v);
     if (!v->options->plain)
         overlay_draw(v);
-    probes_draw_plots(v->screen.ui, area, v->playback.live);
-    if (v->visible[PART_STATISTICS])
-        statistics_panel_draw(&v->statistics, v->screen.ui, area, &v->playback, &v->cameras,
-                              v->output);
-    if (v->visible[PART_LOG])
-        messages_draw(v->screen.ui, area);
+    draw_dock(v);
     proposal_draw(v);
     if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
         help_draw(v->screen.ui, width, height);
+}
+
+/* Draws the views; returns true when another call would draw more points. */
+static bool draw_views(struct viewer *v) {
+    struct draw_settings views[DRAW_VIEWS];
+    int count = display_views(&v->display);
+    v->display.settings.all_points = v->save_window || v->options->screenshot;
+    for (int i = 0; i < count; i++)
+        views[i] = display_view(&v->display, i);
+    return draw_frame(v->display.draw, views, count, v->playback.shown, v->statistics.frames);
 }
 
 /* 0 or -errno. */
@@ -124,8 +156,7 @@ static int redraw(struct viewer *v) {
     draw_widgets(v, width, height);
     const struct frame *fresh = p->fresh ? p->shown : NULL;
     p->fresh = false;
-    v->display.settings.all_points = v->save_window || v->options->screenshot;
-    if (draw_frame(v->display.draw, &v->display.settings, p->shown, v->statistics.frames))
+    if (draw_views(v))
         screen_redraw(&v->screen);
     ui_end(v->screen.ui);
     if (v->save_window)

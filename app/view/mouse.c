@@ -24,8 +24,9 @@ static bool handle_button(struct mouse *m, const struct window_event *event, boo
 
 static void drag(const struct mouse *m, struct display *display, const struct frame *shown,
                  double dx, double dy) {
-    if (display->settings.mode != DISPLAY_POINTS)
-        display_pan(display, shown, dx, dy);
+    int i = display_view_at(display, m->press_x, m->press_y);
+    if (display_view(display, i).mode != DISPLAY_POINTS)
+        display_pan(display, shown, i, dx, dy);
     else if (m->pressed == 1)
         display_orbit(display, dx, dy);
     else

@@ -184,9 +184,10 @@ static int play(struct viewer *v, struct source *source, bool paused) {
     int code = opening_finish(v, 0, paused);
     if (code != GO_ON)
         return code;
-    if (v->display.settings.mode == DISPLAY_DEPTH && !rig_use_is_metric(&v->rig))
-        v->display.settings.mode = DISPLAY_DISPARITY;
-    display_fit_range(&v->display, params, &v->rig.geometry);
+    for (int i = 0; i < DRAW_VIEWS && !rig_use_is_metric(&v->rig); i++)
+        if (*display_mode_of(&v->display, i) == DISPLAY_DEPTH)
+            *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
+    display_fit_range(&v->display, params);
     window_set_title(v->screen.window, title);
     if (v->quality.automatic)
         viewer_set_quality(v, QUALITY_AUTO);

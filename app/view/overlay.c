@@ -4,50 +4,10 @@
 #include "app/view/overlay.h"
 
 #include "app/view/viewer.h"
-#include "image/picture.h"
+#include "app/view/color_bar.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#define BAR_STEPS 128
-
-static unsigned map_color(int colormap, double ratio) {
-    int level = (int)lround(fmin(1, fmax(0, ratio)) * 255);
-    const uint8_t *c = colormap_table[colormap][level];
-    return (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2];
-}
-
-/* Five values beside the colour bar. */
-static void draw_ticks(const struct draw_settings *s, struct ui *ui, double x, double y,
-                       double width, double height) {
-    double line = ui_text_height(ui), span = s->max - s->min;
-    bool depth = s->mode == DISPLAY_DEPTH;
-    for (int i = 0; i <= 4; i++) {
-        char text[32];
-        double ratio = 1 - i / 4.0, at = y + height * i / 4;
-        double value = depth ? s->max - ratio * span : s->min + ratio * span;
-        snprintf(text, sizeof(text), "%.*f", fabs(value) < 10 ? 1 : 0, value);
-        ui_line(ui, x + width, at, x + width * 1.3, at, 0xffffff);
-        ui_label(ui, x + width * 1.5, at - line / 2, 0xffffff, text);
-    }
-}
-
-static void draw_color_bar(const struct draw_settings *s, struct ui *ui) {
-    if (s->mode != DISPLAY_DISPARITY && s->mode != DISPLAY_DEPTH && s->mode != DISPLAY_BLEND)
-        return;
-    double line = ui_text_height(ui), width = line, height = fmin(s->height * 0.6, 22 * line);
-    double x = s->x + s->width - width - 5 * line, y = s->y + (s->height - height) / 2;
-    ui_box(ui, x - line / 2, y - 1.6 * line, width + 5 * line, height + 4.4 * line, 0, 0.55);
-    ui_label(ui, x, y - 1.4 * line, 0xffffff, s->mode == DISPLAY_DEPTH ? "m" : "px");
-    for (int i = 0; i < BAR_STEPS; i++)
-        ui_box(ui, x, y + height * i / BAR_STEPS, width, height / BAR_STEPS + 1,
-               map_color(s->colormap, 1 - i / (BAR_STEPS - 1.0)), 1);
-    draw_ticks(s, ui, x, y, width, height);
-    for (int i = 0; i < 6; i++) /* the stripes of pixels without a disparity */
-        ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
-               i % 2 ? 0x1a001a : 0xbf00a6, 1);
-    ui_label(ui, x + width * 1.5, y + height + line, 0xffffff, "none");
-}
 
 /* ---- the read-out */
 
@@ -101,13 +61,32 @@ static void draw_notice(const struct screen *screen, const struct draw_settings 
     ui_label(ui, x, y, 0xffffff, screen->notice);
 }
 
+/* The pins, and where the pixel under the mouse is in the other views. */
+static void draw_marks(const struct viewer *v, const struct frame *shown) {
+    int x, y, side, under = display_view_at(&v->display, v->mouse.x, v->mouse.y);
+    int width = shown->rect_left.width, height = shown->rect_left.height;
+    double at_x, at_y, arm = ui_text_height(v->screen.ui) / 2;
+    bool hovered = !ui_wants_mouse(v->screen.ui) && viewer_hovered_pixel(v, &x, &y, &side);
+    for (int i = 0; i < display_views(&v->display); i++) {
+        struct draw_settings s = display_view(&v->display, i);
+        probes_draw_pins(&v->probes, v->screen.ui, &s, width, height);
+        if (!hovered || i == under || side != 0 || s.mode == DISPLAY_POINTS)
+            continue;
+        draw_pixel_to_window(&s, width, height, x, y, &at_x, &at_y);
+        if (at_x < s.x || at_y < s.y || at_x >= s.x + s.width || at_y >= s.y + s.height)
+            continue;
+        ui_line(v->screen.ui, at_x - arm, at_y, at_x + arm, at_y, 0xffffff);
+        ui_line(v->screen.ui, at_x, at_y - arm, at_x, at_y + arm, 0xffffff);
+    }
+}
+
 void overlay_draw(struct viewer *v) {
     const struct draw_settings *area = &v->display.settings;
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
     if (shown) {
-        draw_color_bar(area, ui);
-        probes_draw_pins(&v->probes, ui, area, shown->rect_left.width, shown->rect_left.height);
+        color_bar_draw(&v->display, &v->layout.color_bar, &v->rig.geometry, ui);
+        draw_marks(v, shown);
         draw_read_out(v);
     } else {
         ui_label(ui, area->x + 20, area->y + 20, 0xffffff, "waiting for the first frame");

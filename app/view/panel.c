@@ -4,13 +4,12 @@
 #include "app/view/panel.h"
 
 #include "app/view/actions.h"
+#include "app/view/display_panel.h"
 #include "app/view/param_row.h"
 #include "app/view/range_hint.h"
 #include "app/view/status_line.h"
 #include "app/view/viewer.h"
-#include "image/picture.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,80 +91,6 @@ static void draw_cameras_group(struct viewer *v) {
     action_button(v, "camera_swap", "exchange left and right", ACTION_SWAP);
     cameras_draw_controls(&v->cameras, &v->screen, source);
     draw_params(v, CAMERAS_GROUP);
-}
-
-/* ---- the display */
-
-/* "a|b|c" of a table of names. g_free. */
-static char *join_names(const char *const *names, int count) {
-    GString *joined = g_string_new(names[0]);
-    for (int i = 1; i < count; i++)
-        g_string_append_printf(joined, "|%s", names[i]);
-    return g_string_free(joined, FALSE);
-}
-
-static void draw_mode(struct viewer *v) {
-    g_autofree char *names = join_names(display_mode_names, DISPLAY_MODE_COUNT);
-    struct ui_combo_spec combo = {.name = "view",
-                                  .label = "view",
-                                  .help = "what is shown (keys 1 to 9)",
-                                  .choices = names,
-                                  .def = DISPLAY_DISPARITY};
-    int mode = (int)v->display.settings.mode;
-    if (ui_combo(v->screen.ui, &combo, &mode))
-        viewer_set_mode(v, (enum display_mode)mode);
-}
-
-static void draw_colormap(struct viewer *v) {
-    g_autofree char *names = join_names(colormap_names, COLORMAP_COUNT);
-    struct ui_combo_spec combo = {.name = "colormap",
-                                  .label = "colours",
-                                  .help = "colour map (keys c and C)",
-                                  .choices = names,
-                                  .def = COLORMAP_TURBO};
-    ui_combo(v->screen.ui, &combo, &v->display.settings.colormap);
-}
-
-static void draw_range(struct viewer *v) {
-    const struct params *params = &v->settings.params;
-    struct draw_settings *s = &v->display.settings;
-    bool depth = s->mode == DISPLAY_DEPTH;
-    struct ui_slider_spec min = {
-        .name = "range_least",
-        .label = depth ? "near (m)" : "range from (px)",
-        .help = "an end of the colour bar; key a fits both to this frame, A to the whole search",
-        .def = params->min_disparity,
-        .min = depth ? 0 : params->min_disparity - 64,
-        .max = depth ? 200 : params->min_disparity + params->disparity_range + 64,
-        .step = 0.5};
-    struct ui_slider_spec max = min;
-    max.name = "range_most";
-    max.label = depth ? "far (m)" : "range to (px)";
-    max.def = params->min_disparity + params->disparity_range - 1;
-    bool changed = ui_slider(v->screen.ui, &min, &s->min);
-    changed |= ui_slider(v->screen.ui, &max, &s->max);
-    if (changed) {
-        v->display.range_from = RANGE_MANUAL;
-        s->max = fmax(s->max, s->min + 0.1);
-    }
-}
-
-static void draw_display_group(struct viewer *v) {
-    struct draw_settings *s = &v->display.settings;
-    if (!ui_group(v->screen.ui, "picture", true))
-        return;
-    draw_mode(v);
-    draw_colormap(v);
-    draw_range(v);
-    struct ui_slider_spec blend = {.name = "blend",
-                                   .label = "blend",
-                                   .help = "weight of the disparity's colours in the view blend",
-                                   .def = 0.5,
-                                   .max = 1,
-                                   .step = 0.05};
-    ui_slider(v->screen.ui, &blend, &s->blend);
-    ui_checkbox(v->screen.ui, "row_lines", "row lines (g)",
-                "lines along rows: a point must lie on the same one left and right", &s->row_lines);
 }
 
 /* ---- settings */
@@ -265,14 +190,14 @@ static void draw_param_groups(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
-void panel_draw(struct viewer *v, int width, int height) {
-    const struct draw_settings *area = &v->display.settings;
-    int x = area->x + area->width;
-    ui_panel_begin(v->screen.ui, "settings", x, 0, width - x, height, UI_SCROLL | UI_NO_BACKGROUND);
+void panel_draw(struct viewer *v) {
+    const struct layout_rect *r = &v->layout.panel;
+    ui_panel_begin(v->screen.ui, "settings", r->x, r->y, r->width, r->height,
+                   UI_SCROLL | UI_NO_BACKGROUND);
     draw_head(v);
     draw_first_params(v);
     draw_cameras_group(v);
-    draw_display_group(v);
+    display_panel_draw(v);
     draw_rig_group(v);
     draw_presets_group(v);
     if (ui_group(v->screen.ui, "advanced", false))

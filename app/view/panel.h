@@ -1,6 +1,6 @@
 /*
- * The panel beside the picture: source, cameras, display, rig, presets and the sliders. Main
- * thread, between ui_begin and ui_end.
+ * The panel beside or below the picture: source, cameras, display, rig, presets and the sliders.
+ * Main thread, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PANEL_H
@@ -8,7 +8,6 @@
 
 struct viewer;
 
-/* To the right of the display's area, in a window of width x height. */
-void panel_draw(struct viewer *v, int width, int height);
+void panel_draw(struct viewer *v);
 
 #endif

@@ -51,11 +51,10 @@ static void draw_seek_bar(struct viewer *v) {
     draw_loop(p, v->screen.ui);
 }
 
-void playback_bar_draw(struct viewer *v, int height) {
-    const struct draw_settings *area = &v->display.settings;
+void playback_bar_draw(struct viewer *v) {
+    const struct layout_rect *r = &v->layout.seek_bar;
     struct ui *ui = v->screen.ui;
-    int y = area->y + area->height;
-    ui_panel_begin(ui, "playback", area->x, y, area->width, height - y, UI_NO_BACKGROUND);
+    ui_panel_begin(ui, "playback", r->x, r->y, r->width, r->height, UI_NO_BACKGROUND);
     action_button(v, "pause", playback_is_stopped(&v->playback) ? "play " : "pause", ACTION_PAUSE);
     if (v->playback.source->seek) {
         ui_same_line(ui);

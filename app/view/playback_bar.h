@@ -8,7 +8,6 @@
 
 struct viewer;
 
-/* Below the display's area, in a window so high. */
-void playback_bar_draw(struct viewer *v, int height);
+void playback_bar_draw(struct viewer *v);
 
 #endif

@@ -35,9 +35,13 @@ static void add_playback(const struct playback *p, GString *map) {
     g_string_append_printf(map, "state swap %d\n", p->swap);
 }
 
-static void add_display(const struct draw_settings *s, GString *map) {
+static void add_display(const struct display *d, GString *map) {
+    const struct draw_settings *s = &d->settings;
     g_string_append_printf(map, "place picture %d %d %d %d\n", s->x, s->y, s->width, s->height);
-    g_string_append_printf(map, "state view %s\n", display_mode_names[s->mode]);
+    g_string_append(map, "state view");
+    for (int i = 0; i < display_views(d); i++)
+        g_string_append_printf(map, " %s", display_mode_names[display_view(d, i).mode]);
+    g_string_append_c(map, '\n');
     g_string_append_printf(map, "state colormap %s\n", colormap_names[s->colormap]);
     g_string_append_printf(map, "state zoom %.3f %.4f %.4f\n", s->zoom, s->center_x, s->center_y);
     g_string_append_printf(map, "state orbit %.3f %.3f\n", s->yaw, s->pitch);
@@ -83,7 +87,7 @@ void ui_map_write(struct viewer *v) {
     add_actions(map);
     add_settings(&v->settings, map);
     add_playback(&v->playback, map);
-    add_display(&v->display.settings, map);
+    add_display(&v->display, map);
     add_rig(v, map);
     add_cameras(&v->cameras, v->playback.source, map);
     g_string_append_printf(map, "state parts start=%d log=%d\n", v->visible[PART_START],

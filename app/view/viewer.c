@@ -46,7 +46,7 @@ void viewer_apply_settings(struct viewer *v) {
         history_note(&v->history, params, clock_ns());
     struct params effective = settings_effective(&v->settings);
     live_set_params(v->playback.live, &effective);
-    display_fit_range(&v->display, params, &v->rig.geometry);
+    display_fit_range(&v->display, params);
     screen_settle(&v->screen);
 }
 
@@ -60,16 +60,16 @@ void viewer_seek(struct viewer *v, long index) {
         screen_notify(&v->screen, "a live source cannot go back or forth");
 }
 
-void viewer_set_mode(struct viewer *v, enum display_mode mode) {
+void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
+    enum display_mode *now = display_mode_of(&v->display, i);
     if (mode == DISPLAY_DEPTH && !rig_use_is_metric(&v->rig)) {
         screen_notify(&v->screen,
                       "depth needs a calibration (--calib FILE); disparities are in pixels");
         return;
     }
-    if (mode == DISPLAY_POINTS && v->display.settings.mode != DISPLAY_POINTS)
+    if (mode == DISPLAY_POINTS && *now != DISPLAY_POINTS)
         screen_notify(&v->screen, "points: drag orbits, right drag pans, wheel zooms, 0 goes back");
-    v->display.settings.mode = mode;
-    display_fit_range(&v->display, &v->settings.params, &v->rig.geometry);
+    *now = mode;
 }
 
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {

@@ -15,6 +15,7 @@
 #include "app/view/cameras.h"
 #include "app/view/display.h"
 #include "app/view/history.h"
+#include "app/view/layout.h"
 #include "app/view/mouse.h"
 #include "app/view/playback.h"
 #include "app/view/presets.h"
@@ -54,6 +55,7 @@ struct viewer {
     struct presets presets;
     struct viewer_quality quality;
     struct display display;
+    struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
     struct probes probes;
     struct cameras cameras;
@@ -87,8 +89,8 @@ void viewer_load_preset(struct viewer *v, const char *name);
 /* Goes to a pair, with a notice where the source cannot seek. */
 void viewer_seek(struct viewer *v, long index);
 
-/* Shows frames in this mode, with a notice where it needs a calibration. */
-void viewer_set_mode(struct viewer *v, enum display_mode mode);
+/* Shows frames in this mode in view i, with a notice where it needs a calibration. */
+void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
 
 /* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);

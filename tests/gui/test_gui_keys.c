@@ -20,6 +20,10 @@ static const struct {
     {"view-points", "view", "points"},
     {"view-points", "message", "points: drag orbits, right drag pans, wheel zooms, 0 goes back"},
     {"view-disparity", "view", "disparity"},
+    {"layout", "view", "left disparity"},
+    {"layout", "message", "views: two, side by side; keys 1 to 9 act where the mouse is"},
+    {"layout", "view", "left disparity right confidence"},
+    {"layout", "view", "disparity"},
     {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
     {"next-colormap", "colormap", "viridis"},
     {"previous-colormap", "colormap", "turbo"},

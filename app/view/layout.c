@@ -1,0 +1,67 @@
+/*
+ * The function of app/view/layout.h. SPDX-License-Identifier: MIT
+ */
+#include "app/view/layout.h"
+
+#include <math.h>
+
+#define PANEL_LINES 27      /* width of the panel */
+#define LEAST_LINES 18      /* height of the panel below the picture, and of a dock */
+#define COLOR_BAR_LINES 5.5 /* width of the strip for the colour bar */
+#define SEEK_BAR_LINES 2.2
+#define CLEARLY 1.3 /* so much larger the picture must become for a panel below it */
+
+static int at_least(int least, double value) {
+    return value > least ? (int)value : least;
+}
+
+/* Window pixels for one of the picture's, in an area of this size. */
+static double fit(const struct layout_input *in, double width, double height) {
+    return fmin(width / in->picture_width, height / in->picture_height);
+}
+
+/* The panel beside the picture, over the window's whole height. */
+static struct layout beside(const struct layout_input *in) {
+    int panel = in->panel ? (int)fmin(PANEL_LINES * in->line, in->width * 0.5) : 0;
+    int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
+    int strip = in->color_bar ? (int)fmin(COLOR_BAR_LINES * in->line, in->width * 0.2) : 0;
+    int left = in->width - panel, height = at_least(1, in->height - seek);
+    struct layout l = {.picture = {0, 0, at_least(1, left - strip), height},
+                       .color_bar = {left - strip, 0, strip, height},
+                       .panel = {left, 0, panel, in->height},
+                       .seek_bar = {0, height, left, seek}};
+    double used = in->picture_height * fit(in, l.picture.width, height);
+    l.docked = in->overlays && height - used >= LEAST_LINES * in->line;
+    l.dock = l.picture;
+    if (l.docked) {
+        l.picture.height = at_least(1, ceil(used));
+        l.dock =
+            (struct layout_rect){0, l.picture.height, l.picture.width, height - l.picture.height};
+    }
+    return l;
+}
+
+/* The panel below the picture, at the right; colour bar and dock beside it. */
+static struct layout below(const struct layout_input *in) {
+    int panel = (int)fmin(PANEL_LINES * in->line, in->width * 0.5);
+    int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
+    int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
+    double most = in->height - seek - LEAST_LINES * in->line;
+    int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, most)));
+    int top = picture + seek, rest = at_least(1, in->height - top);
+    return (struct layout){.picture = {0, 0, in->width, picture},
+                           .seek_bar = {0, picture, in->width, seek},
+                           .color_bar = {0, top, strip, rest},
+                           .dock = {strip, top, in->width - panel - strip, rest},
+                           .panel = {in->width - panel, top, panel, rest},
+                           .docked = true};
+}
+
+struct layout layout_window(const struct layout_input *in) {
+    struct layout right = beside(in);
+    double most = in->height - SEEK_BAR_LINES * in->line - LEAST_LINES * in->line;
+    if (!in->panel || most < 1 || in->width < 2 * PANEL_LINES * in->line ||
+        fit(in, in->width, most) <= CLEARLY * fit(in, right.picture.width, right.picture.height))
+        return right;
+    return below(in);
+}

@@ -1,0 +1,34 @@
+/*
+ * Where the parts of the window are: the picture (one view or several), the colour bar, the panel,
+ * the seek bar, and the dock, where panels with statistics lie beside the picture when there is
+ * room.
+ * Pure functions.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_LAYOUT_H
+#define LIVESTEREO_LAYOUT_H
+
+#include <stdbool.h>
+
+struct layout_rect {
+    int x, y, width, height; /* px of the window, from its top left */
+};
+
+struct layout_input {
+    int width, height; /* of the window */
+    double line;       /* height of a line of text, px */
+    bool panel, seek_bar, color_bar;
+    bool overlays;                        /* something is to be drawn in the dock */
+    double picture_width, picture_height; /* of all views together, px of the picture */
+};
+
+struct layout {
+    struct layout_rect picture, color_bar, panel, seek_bar, dock;
+    bool docked; /* the dock is free of the picture */
+};
+
+/* The panel is to the right of the picture, or below it where that makes the picture clearly
+ * larger. */
+struct layout layout_window(const struct layout_input *input);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * Several views at once, wide pictures, and depth in colours of inverse depth.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+static gboolean has_view(const struct gui_program *p, const char *view) {
+    return gui_is(p, "state", "view", view);
+}
+
+/* One view, left over disparity, side by side, four; keys act on the view under the mouse. */
+static void test_layouts(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_true(has_view(&p, "disparity"));
+    gui_run_action(&p, "layout");
+    gui_wait_for(&p, has_view(&p, "left disparity"));
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.75);
+    gui_run_action(&p, "view-confidence");
+    gui_wait_for(&p, has_view(&p, "left confidence"));
+    gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.25);
+    gui_run_action(&p, "view-right");
+    gui_wait_for(&p, has_view(&p, "right confidence"));
+    gui_run_action(&p, "layout");
+    gui_run_action(&p, "layout");
+    gui_wait_for(&p, has_view(&p, "right confidence right confidence"));
+    gui_click(&p, "view4.more");
+    gui_wait_for(&p, has_view(&p, "right confidence right blend"));
+    gui_run_action(&p, "layout");
+    gui_wait_for(&p, has_view(&p, "confidence"));
+    gui_quit(&p);
+}
+
+/* Rows of pixels of the picture's area; below them may be a notice. */
+static struct image part(const struct gui_program *p, double from, double to) {
+    struct image shot = gui_shot(p);
+    struct gui_rect at = gui_find(p, "picture");
+    struct image image = {
+        .width = at.width, .height = (int)(at.height * (to - from)), .channels = 3};
+    image.data = g_malloc(image_bytes(&image));
+    for (int y = 0; y < image.height; y++)
+        memcpy(image.data + (size_t)y * (size_t)at.width * 3,
+               shot.data + 3 * ((size_t)(at.y + (int)(at.height * from) + y) * (size_t)shot.width +
+                                (size_t)at.x),
+               (size_t)at.width * 3);
+    picture_free(&shot);
+    return image;
+}
+
+static long differing(const struct image *a, const struct image *b) {
+    long count = 0;
+    g_assert_cmpint(a->width, ==, b->width);
+    g_assert_cmpint(a->height, ==, b->height);
+    for (size_t i = 0; i < image_bytes(a); i += 3)
+        count += memcmp(a->data + i, b->data + i, 3) != 0;
+    return count;
+}
+
+/* The halves show two things, each of which moves with the zoom of the other. */
+static void test_stacked(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --view 13", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_true(has_view(&p, "left disparity"));
+    struct image upper = part(&p, 0, 0.49), lower = part(&p, 0.51, 1);
+    g_assert_cmpint(differing(&upper, &lower), >, 10000);
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.75);
+    gui_button(&p, "click", 4);
+    gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
+    struct image zoomed = part(&p, 0, 0.49);
+    g_assert_cmpint(differing(&upper, &zoomed), >, 10000);
+    picture_free(&upper);
+    picture_free(&lower);
+    picture_free(&zoomed);
+    gui_quit(&p);
+}
+
+/* A wide picture has the whole width of the window, the panel is below it. */
+static void test_wide(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --stats", "synth:width=320,height=96,range=16,frames=60");
+    gui_settle(&p);
+    struct gui_rect picture = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings"),
+                    statistics = gui_find(&p, "panel.statistics");
+    g_assert_cmpint(picture.width, ==, 1000);
+    g_assert_cmpint(panel.y, >=, picture.y + picture.height);
+    g_assert_cmpint(statistics.y, >=, picture.y + picture.height);
+    g_assert_cmpint(statistics.x + statistics.width, <=, panel.x);
+    gui_click(&p, "discontinuity_weight.more");
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
+/* Disparity is linear in inverse depth: with one range of colours both views are the same. */
+static void test_depth(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *calib = g_build_filename(p.folder, "calib.txt", NULL),
+                    *options = g_strdup_printf("--paused --calib %s", calib);
+    g_assert_true(
+        g_file_set_contents(calib, "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n", -1, NULL));
+    gui_start(&p, options, GUI_SOURCE);
+    gui_settle(&p);
+    struct image disparity = part(&p, 0, 0.8);
+    gui_run_action(&p, "view-depth");
+    gui_wait_for(&p, has_view(&p, "depth"));
+    struct image depth = part(&p, 0, 0.8);
+    g_assert_cmpint(differing(&disparity, &depth), ==, 0);
+    g_autofree char *before = gui_look(&p, "state", "range");
+    gui_click(&p, "range_near.more"); /* in metres: fewer px */
+    gui_wait_for(&p, !gui_is(&p, "state", "range", before));
+    struct image other = part(&p, 0, 0.8);
+    g_assert_cmpint(differing(&depth, &other), >, 1000);
+    picture_free(&disparity);
+    picture_free(&depth);
+    picture_free(&other);
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/views/layouts", test_layouts);
+    g_test_add_func("/gui/views/stacked", test_stacked);
+    g_test_add_func("/gui/views/wide", test_wide);
+    g_test_add_func("/gui/views/depth", test_depth);
+    return g_test_run();
+}

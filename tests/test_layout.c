@@ -1,0 +1,78 @@
+/*
+ * Where the parts of the window are: nothing overlaps, wide pictures get the window's width.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/layout.h"
+
+#include <glib.h>
+
+static void is_inside(struct layout_rect r, const struct layout_input *in) {
+    g_assert_cmpint(r.x, >=, 0);
+    g_assert_cmpint(r.y, >=, 0);
+    g_assert_cmpint(r.x + r.width, <=, in->width);
+    g_assert_cmpint(r.y + r.height, <=, in->height);
+}
+
+static void are_apart(struct layout_rect a, struct layout_rect b) {
+    bool apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y ||
+                 b.y + b.height <= a.y;
+    if (a.width * a.height > 0 && b.width * b.height > 0)
+        g_assert_true(apart);
+}
+
+/* Every window from 800x600 to 3840x2160, every part, text of three sizes. */
+static void test_apart(void) {
+    static const int sizes[][2] = {{800, 600}, {1280, 800}, {1920, 1080}, {3840, 2160}};
+    static const double pictures[][2] = {{640, 480}, {1242, 375}, {1242, 750}, {320, 960}};
+    for (int i = 0; i < 4 * 4 * 3 * 16; i++) {
+        int s = i % 4, p = i / 4 % 4, text = i / 16 % 3, parts = i / 48;
+        struct layout_input in = {.width = sizes[s][0],
+                                  .height = sizes[s][1],
+                                  .line = 14 * (1 + text),
+                                  .panel = parts & 1,
+                                  .seek_bar = parts & 2,
+                                  .color_bar = parts & 4,
+                                  .overlays = parts & 8,
+                                  .picture_width = pictures[p][0],
+                                  .picture_height = pictures[p][1]};
+        struct layout l = layout_window(&in);
+        const struct layout_rect all[] = {l.picture, l.color_bar, l.panel, l.seek_bar, l.dock};
+        int count = l.docked ? 5 : 4;
+        for (int a = 0; a < count; a++) {
+            is_inside(all[a], &in);
+            for (int b = 0; b < a; b++)
+                are_apart(all[a], all[b]);
+        }
+    }
+}
+
+static void test_wide(void) {
+    struct layout_input in = {.width = 1280,
+                              .height = 800,
+                              .line = 14,
+                              .panel = true,
+                              .seek_bar = true,
+                              .color_bar = true,
+                              .picture_width = 1242,
+                              .picture_height = 375};
+    struct layout l = layout_window(&in);
+    g_assert_cmpint(l.picture.width, ==, 1280);
+    g_assert_cmpint(l.picture.height, ==, 387);
+    g_assert_true(l.docked);
+    in.picture_width = 640; /* a picture of 4:3 keeps the panel beside it */
+    in.picture_height = 480;
+    l = layout_window(&in);
+    g_assert_cmpint(l.panel.y, ==, 0);
+    g_assert_false(l.docked);
+    in.overlays = true; /* there is no room for them beside it */
+    g_assert_false(layout_window(&in).docked);
+    in.height = 1400;
+    g_assert_true(layout_window(&in).docked);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/layout/apart", test_apart);
+    g_test_add_func("/layout/wide", test_wide);
+    return g_test_run();
+}
