@@ -39,7 +39,7 @@ int cmd_record(int argc, char **argv);
 
 /* What every command takes; zero to begin with, options_free frees what parsing allocated. */
 struct common_options {
-    char *preset, *config, *quality, *smoothness, **set;
+    char *preset, *config, *quality, *smoothness, *memory, **set;
     gboolean dump_config, quiet, verbose;
     bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
 };

@@ -57,6 +57,11 @@ int options_params(const struct common_options *options, struct params *params) 
     }
     if (options->smoothness && params_load_table(params, options->smoothness) != 0)
         return EXIT_USAGE;
+    char why[512];
+    if (options->memory && params_set_memory(params, options->memory, why, sizeof(why)) != 0) {
+        log_error("--memory", "%s", why);
+        return EXIT_USAGE;
+    }
     return GO_ON;
 }
 
@@ -74,6 +79,9 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
         {"smoothness", 0, 0, G_OPTION_ARG_FILENAME, &options->smoothness,
          "smoothness=table, with a file's numbers for labels 0, 1, 2... apart, one a line", "FILE"},
+        {"memory", 0, 0, G_OPTION_ARG_STRING, &options->memory,
+         "Most memory for frames on the device; larger pictures are computed in blocks",
+         "SIZE[K|M|G]"},
         {"dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
          "Print the parameters in effect as a config file and exit", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL},
@@ -155,6 +163,7 @@ void options_free(struct common_options *options) {
     g_free(options->config);
     g_free(options->quality);
     g_free(options->smoothness);
+    g_free(options->memory);
     g_strfreev(options->set);
 }
 
@@ -196,7 +205,7 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
     }
     struct stereo *stereo = stereo_open(params, width, height, channels, maps, &error);
     if (!stereo)
-        *code = error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
+        *code = error == -ENODEV ? EXIT_NO_GPU : error == -ENOSPC ? EXIT_USAGE : EXIT_RUN_FAILED;
     else
         log_info(name, "%dx%d, %d disparities, %s", computed->width, computed->height,
                  params->disparity_range, stereo_backend(stereo));

@@ -116,6 +116,8 @@ const char *params_conflict(const struct params *p) {
         return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
     if (p->icm_sweeps > 0 && (sums || !linear))
         return "icm_sweeps above 0 needs smoothness=linear and a data_cost other than bt_sum";
+    if (!checkerboard && p->block_size > 0)
+        return "block_size needs bp_schedule=checkerboard";
     if (p->smoothness == SMOOTHNESS_TABLE && p->table.count == 0)
         return "smoothness=table needs a table; give --smoothness FILE";
     return NULL;
@@ -416,4 +418,23 @@ int params_assign(struct params *p, const char *assignment, char *why, size_t si
     snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1,
              assignment);
     return params_set(p, name, equals + 1, why, size);
+}
+
+int params_set_memory(struct params *p, const char *text, char *why, size_t size) {
+    char number[NUMBER_BYTES];
+    size_t length = strlen(text);
+    double value = 0, unit = 1.0 / (1 << 20); /* MiB */
+    why[0] = '\0';
+    if (length > 0 && strchr("KMG", text[length - 1]))
+        for (const char *c = "KMG"; unit *= 1024, *c != text[length - 1]; c++)
+            ;
+    if (unit * (1 << 20) > 1)
+        length--;
+    snprintf(number, sizeof number, "%.*s", (int)length, text);
+    if (length >= sizeof number || read_number(number, false, &value) != 0 || !(value > 0) ||
+        param_put(p, param_find("memory"), value * unit) != 0) {
+        snprintf(why, size, "'%.40s' is no size; give a number with K, M or G, such as 4G", text);
+        return -EINVAL;
+    }
+    return 0;
 }

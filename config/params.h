@@ -101,4 +101,8 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
 /* The same for "name=value". */
 int params_assign(struct params *p, const char *assignment, char *why, size_t size);
 
+/* The same for memory, from text such as "4G": a number of bytes, or of 1024, 1024^2 or 1024^3 of
+ * them with K, M or G behind it; above 0. */
+int params_set_memory(struct params *p, const char *text, char *why, size_t size);
+
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 256, MAX_BUFFERS = 256 };
+enum { ALIGNMENT = 256 };
 
 /* Virtual addresses begin here: no memory has such an address. */
 #define VIRTUAL_BASE ((uintptr_t)1 << 56)
@@ -43,10 +43,10 @@ struct store {
 };
 
 struct graph_internal {
-    struct buffer buffers[MAX_BUFFERS];
+    struct buffer *buffers; /* by address */
     int buffer_count;
     uintptr_t next_address;
-    struct store passes, args, accesses;
+    struct store buffer_store, passes, args, accesses;
     uint8_t *bound; /* arguments of all slots, one after the other */
     int group;
     bool fenced;
@@ -78,6 +78,7 @@ void graph_close(struct graph **graph) {
     *graph = NULL;
     if (!g)
         return;
+    free(g->internal->buffer_store.data);
     free(g->internal->passes.data);
     free(g->internal->args.data);
     free(g->internal->accesses.data);
@@ -89,7 +90,7 @@ void graph_close(struct graph **graph) {
 void graph_clear(struct graph *g) {
     struct graph_internal *p = g->internal;
     g->count = p->buffer_count = p->group = p->error = 0;
-    p->passes.bytes = p->args.bytes = 0;
+    p->buffer_store.bytes = p->passes.bytes = p->args.bytes = 0;
     p->next_address = VIRTUAL_BASE;
     p->fenced = false;
 }
@@ -108,13 +109,16 @@ static void *append(struct graph_internal *p, struct store *s, size_t size) {
     return s->data + s->bytes - size;
 }
 
-static struct buffer *add_buffer(struct graph *g, uintptr_t address, size_t bytes,
-                                 enum lifetime lifetime) {
+static void add_buffer(struct graph *g, uintptr_t address, size_t bytes, enum lifetime lifetime) {
     struct graph_internal *p = g->internal;
-    assert(p->buffer_count < MAX_BUFFERS);
-    struct buffer *b = &p->buffers[p->buffer_count++];
+    struct buffer *b = append(p, &p->buffer_store, sizeof(*b));
+    if (!b)
+        return;
+    p->buffers = (struct buffer *)p->buffer_store.data;
+    p->buffer_count++;
+    for (; b > p->buffers && b[-1].address > address; b--)
+        *b = b[-1];
     *b = (struct buffer){.address = address, .bytes = bytes, .lifetime = lifetime};
-    return b;
 }
 
 void *graph_buffer(struct graph *g, size_t bytes) {
@@ -129,17 +133,24 @@ void graph_import(struct graph *g, void *memory, size_t bytes) {
 }
 
 static struct buffer *find_buffer(const struct graph *g, const void *pointer) {
-    struct buffer *b = g->internal->buffers, *end = b + g->internal->buffer_count;
+    struct buffer *b = g->internal->buffers;
     uintptr_t address = (uintptr_t)pointer;
-    while (b < end && (address < b->address || address - b->address >= b->bytes))
-        b++;
-    return b < end ? b : NULL;
+    int first = 0, end = g->internal->buffer_count; /* of those that may be the last not above it */
+    while (end - first > 1) {
+        int middle = first + (end - first) / 2;
+        if (b[middle].address <= address)
+            first = middle;
+        else
+            end = middle;
+    }
+    bool found = first < end && address - b[first].address < b[first].bytes;
+    return found ? &b[first] : NULL;
 }
 
 void graph_keep(struct graph *g, const void *buffer) {
     struct buffer *b = find_buffer(g, buffer);
-    assert(b);
-    if (b->lifetime == LIFETIME_FRAME)
+    assert(b || g->internal->error);
+    if (b && b->lifetime == LIFETIME_FRAME)
         b->lifetime = LIFETIME_KEPT;
 }
 
@@ -180,8 +191,8 @@ void graph_stage(struct graph *g, enum stage stage, const void *args, int width,
 
 static void add_transfer(struct graph *g, enum pass_kind kind, const struct transfer *transfer) {
     struct buffer *b = find_buffer(g, transfer->buffer);
-    assert(b && b->lifetime != LIFETIME_KEPT);
-    if (b->lifetime == LIFETIME_FRAME)
+    assert(b ? b->lifetime != LIFETIME_KEPT : g->internal->error);
+    if (b && b->lifetime == LIFETIME_FRAME)
         b->lifetime = LIFETIME_SLOT;
     add_pass(g, &(struct pass){.kind = kind,
                                .group = kind == PASS_UPLOAD ? GROUP_UPLOAD : GROUP_DOWNLOAD,
@@ -329,10 +340,12 @@ static void place_lowest(struct buffer *b, struct buffer *const *placed, int cou
 }
 
 /* Large buffers first, each as low as it fits. */
-static void place_buffers(struct graph *g) {
+static int place_buffers(struct graph *g) {
     struct graph_internal *p = g->internal;
-    struct buffer *order[MAX_BUFFERS];
+    struct buffer **order = malloc((size_t)(p->buffer_count + 1) * sizeof(*order));
     int count = 0;
+    if (!order)
+        return -ENOMEM;
     g->arena_bytes = g->slot_bytes = 0;
     for (struct buffer *b = p->buffers; b < p->buffers + p->buffer_count; b++) {
         if (in_arena(b))
@@ -348,6 +361,8 @@ static void place_buffers(struct graph *g) {
         size_t end = aligned(order[i]->offset + order[i]->bytes);
         g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
     }
+    free(order);
+    return 0;
 }
 
 /* ---- streams */
@@ -476,8 +491,8 @@ int graph_plan(struct graph *g, graph_unit_function *unit, void *context) {
     drop_unneeded(g);
     form_units(g, unit, context);
     find_lifetimes(g);
-    place_buffers(g);
-    return choose_streams(g);
+    int error = place_buffers(g);
+    return error ? error : choose_streams(g);
 }
 
 /* ---- real addresses */

@@ -142,17 +142,18 @@ static const uint64_t *census_transform(struct graph *g, const struct pipeline *
     return census;
 }
 
-static const struct arms *find_arms(struct graph *g, const struct pipeline *p,
-                                    const uint8_t *image) {
+/* Of rows of the picture as if there were no others. */
+static const struct arms *find_arms(struct graph *g, const struct pipeline *p, const uint8_t *image,
+                                    int rows) {
     struct arms_args a = {.image = image,
-                          .out = graph_buffer(g, pixels_of(p) * sizeof(*a.out)),
+                          .out = graph_buffer(g, (size_t)p->width * (size_t)rows * sizeof(*a.out)),
                           .width = p->width,
-                          .height = p->height,
+                          .height = rows,
                           .channels = p->channels,
                           .longest_x = p->params.cross_length,
                           .longest_y = p->params.cross_height,
                           .step = p->params.cross_step};
-    graph_stage(g, STAGE_arms, &a, p->width, p->height);
+    graph_stage(g, STAGE_arms, &a, p->width, rows);
     return a.out;
 }
 
@@ -192,16 +193,18 @@ static struct view prepare(struct graph *g, const struct pipeline *p, int side) 
     v.matched = smooth(g, p, v.image);
     v.grey = matching_input(g, p, make_grey(g, p, v.matched));
     v.census = census_transform(g, p, v.grey);
-    v.arms = find_arms(g, p, v.image);
+    v.arms = find_arms(g, p, v.image, p->height);
     if (has_edge_classes(p))
         classify_edges(g, p, &v);
     return v;
 }
 
-/* ---- the cost volume */
+/* ---- the cost volume, of some rows of the picture or of all */
 
 static const uint8_t *match(struct graph *g, const struct pipeline *p, struct grid grid,
-                            const struct view *reference, const struct view *target) {
+                            const struct view *reference, const struct view *target,
+                            int first_row) {
+    size_t first = (size_t)first_row * (size_t)p->width;
     int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
     bool difference = kind != DATA_COST_CENSUS,
          census = kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS;
@@ -216,15 +219,17 @@ static const uint8_t *match(struct graph *g, const struct pipeline *p, struct gr
     if (difference) {
         a.reference = channels > 1 ? reference->matched : reference->grey;
         a.target = channels > 1 ? target->matched : target->grey;
+        a.reference += first * (size_t)channels;
+        a.target += first * (size_t)channels;
     }
     if (census) {
-        a.census_reference = reference->census;
-        a.census_target = target->census;
+        a.census_reference = reference->census + first;
+        a.census_target = target->census + first;
     }
     begin_group(g, reference->side, TIME_COST);
-    graph_stage(g, STAGE_cost, &a, p->width, p->height);
+    graph_stage(g, STAGE_cost, &a, grid.width, grid.height);
     if (p->params.outside_match == OUTSIDE_MATCH_BORDER)
-        graph_stage(g, STAGE_border_cost, &a, p->width, p->height);
+        graph_stage(g, STAGE_border_cost, &a, grid.width, grid.height);
     return a.cost;
 }
 
@@ -236,24 +241,24 @@ static const uint8_t *smooth_cost(struct graph *g, const struct pipeline *p, str
                                      graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
                                  .out = graph_buffer(g, grid_volume(&grid)),
                                  .taps = scaling_taps(p->params.cost_sigma)};
-    graph_stage(g, STAGE_cost_smooth_x, &a, p->width, p->height);
-    graph_stage(g, STAGE_cost_smooth_y, &a, p->width, p->height);
+    graph_stage(g, STAGE_cost_smooth_x, &a, grid.width, grid.height);
+    graph_stage(g, STAGE_cost_smooth_y, &a, grid.width, grid.height);
     return a.out;
 }
 
 /* Cross-shaped averaging, round by round. */
 static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, struct grid grid,
-                                   const struct view *v, const uint8_t *cost) {
+                                   const struct arms *arms, const uint8_t *cost) {
     for (int i = 0; i < p->params.cross_rounds; i++) {
         struct cross_args a = {.grid = grid,
-                               .arms = v->arms,
+                               .arms = arms,
                                .source = cost,
                                .between = graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
                                .out = graph_buffer(g, grid_volume(&grid)),
                                .longest_x = p->params.cross_length,
                                .longest_y = p->params.cross_height};
-        graph_stage(g, STAGE_cross_x, &a, p->width, p->height);
-        graph_stage(g, STAGE_cross_y, &a, p->width, p->height);
+        graph_stage(g, STAGE_cross_x, &a, grid.width, grid.height);
+        graph_stage(g, STAGE_cross_y, &a, grid.width, grid.height);
         cost = a.out;
     }
     return cost;
@@ -261,16 +266,31 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
 
 /* The volume, or NULL where the solver makes its costs from the pictures. */
 static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, struct grid grid,
-                                  const struct view *reference, const struct view *target) {
+                                  const struct view *reference, const struct view *target,
+                                  int first_row) {
+    const struct arms *arms = reference->arms;
     if (scaling_sums(&p->params))
         return NULL;
-    const uint8_t *cost = match(g, p, grid, reference, target);
+    const uint8_t *cost = match(g, p, grid, reference, target, first_row);
     begin_group(g, reference->side, TIME_AGGREGATE);
     if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
         return smooth_cost(g, p, grid, cost);
-    if (p->params.cost_smoothing == COST_SMOOTHING_CROSS)
-        return average_cost(g, p, grid, reference, cost);
-    return cost;
+    if (p->params.cost_smoothing == COST_SMOOTHING_OFF)
+        return cost;
+    if (grid.height < p->height) {
+        size_t first = (size_t)first_row * (size_t)p->width * (size_t)p->channels;
+        arms = find_arms(g, p, reference->image + first, grid.height);
+    }
+    return average_cost(g, p, grid, arms, cost);
+}
+
+/* How many rows above and below its own a cost depends on. */
+static int rows_around(const struct pipeline *p) {
+    const struct params *q = &p->params;
+    int window = q->data_cost == DATA_COST_SSD;
+    if (q->cost_smoothing == COST_SMOOTHING_GAUSSIAN)
+        return window + scaling_taps(q->cost_sigma).radius;
+    return window + (q->cost_smoothing == COST_SMOOTHING_CROSS) * q->cross_rounds * q->cross_height;
 }
 
 /* ---- labels */
@@ -293,21 +313,64 @@ static struct label_cost label_cost_of(const struct pipeline *p, struct grid gri
     return cost;
 }
 
-static struct problem make_problem(struct graph *g, const struct pipeline *p, struct grid grid,
-                                   const struct view *reference, const struct view *target) {
-    const uint8_t *cost = cost_volume(g, p, grid, reference, target);
+/* What finds the labels of one view, block by block. */
+struct search {
+    const struct pipeline *p;
+    const struct view *reference, *target;
+    struct grid grid;   /* of the picture */
+    int max_iterations; /* struct problem's */
+    bool lowers_energy;
+    uint32_t *updates; /* of a single block, or NULL */
+    struct grid band;  /* costs of the rows of the last block, and those around */
+    int band_first, band_end;
+    const uint8_t *band_cost;
+    uint8_t *label_cost;    /* of several blocks: struct pipeline_result's, or NULL */
+    struct problem problem; /* of the last block */
+    struct label_map map;
+};
+
+/* A block's costs, out of those of a band of rows as wide as the picture, which are the picture's:
+ * a band has the rows around that they depend on. */
+static const uint8_t *block_cost(struct graph *g, struct search *s, struct grid grid,
+                                 const struct block *b) {
+    int around = rows_around(s->p), first = stage_max(b->y - around, 0),
+        end = stage_min(b->y + b->height + around, s->p->height);
+    if (!s->band_cost || first != s->band_first || end != s->band_end) {
+        s->band = grid_make(s->p->width, end - first, grid.space);
+        s->band_first = first;
+        s->band_end = end;
+        s->band_cost = cost_volume(g, s->p, s->band, s->reference, s->target, first);
+    }
+    if (!s->band_cost || (s->band.width == grid.width && s->band.height == grid.height))
+        return s->band_cost;
+    struct crop_cost_args a = {.grid = grid,
+                               .source_grid = s->band,
+                               .x = b->x,
+                               .y = b->y - first,
+                               .source = s->band_cost,
+                               .out = graph_buffer(g, grid_volume(&grid))};
+    graph_stage(g, STAGE_crop_cost, &a, grid.width, grid.height);
+    return a.out;
+}
+
+static struct problem make_problem(struct graph *g, struct search *s, const struct block *b) {
+    const struct pipeline *p = s->p;
+    struct grid grid = grid_make(b->width, b->height, s->grid.space);
+    const uint8_t *cost = block_cost(g, s, grid, b);
     struct problem problem = {.params = &p->params,
                               .scaling = &p->scaling,
                               .grid = grid,
                               .cost = cost,
-                              .source = label_cost_of(p, grid, reference, target, cost),
+                              .source = label_cost_of(p, grid, s->reference, s->target, cost),
                               .smoothness = p->smoothness,
                               .levels = p->params.bp_levels,
-                              .sign = reference->side == LEFT_SIDE ? 1 : -1,
-                              .max_iterations = -1,
-                              .group = reference->side * TIME_COUNT};
+                              .sign = s->reference->side == LEFT_SIDE ? 1 : -1,
+                              .max_iterations = s->max_iterations,
+                              .group = s->reference->side * TIME_COUNT,
+                              .updates = s->updates};
     for (int l = 0; l < p->params.edge_levels && l < p->params.bp_levels; l++)
-        problem.edges[l] = reference->edges[l];
+        if (s->reference->edges[l])
+            problem.edges[l] = blocks_crop_map(g, &p->blocks, b, l, s->reference->edges[l], 1);
     return problem;
 }
 
@@ -341,34 +404,64 @@ static void lower_energy(struct graph *g, const struct pipeline *p, const struct
     }
 }
 
+static void keep_label_cost(struct graph *g, struct search *s, const struct block *b) {
+    size_t pixels = (size_t)b->width * (size_t)b->height;
+    struct label_data_cost_args a = {.grid = s->problem.grid,
+                                     .cost = s->problem.cost,
+                                     .label = s->map.label,
+                                     .out = graph_buffer(g, pixels)};
+    graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
+    blocks_keep_core(g, &s->p->blocks, b, a.out, s->label_cost, 1);
+}
+
+static struct label_map search_block(struct graph *g, void *context, const struct block *b) {
+    struct search *s = context;
+    s->problem = make_problem(g, s, b);
+    if (s->p->fence_solver)
+        graph_fence(g);
+    s->map = solve(g, &s->problem);
+    if (s->lowers_energy)
+        lower_energy(g, s->p, &s->problem, &s->map);
+    if (s->label_cost)
+        keep_label_cost(g, s, b);
+    return s->map;
+}
+
 /* The right picture's map is only compared with, so it takes fewer half-steps. */
 static struct label_map solve_right(struct graph *g, const struct pipeline *p, struct grid grid,
                                     const struct view *right, const struct view *left) {
-    struct problem problem = make_problem(g, p, grid, right, left);
-    problem.max_iterations = p->params.right_iterations;
-    if (p->fence_solver)
-        graph_fence(g);
-    return solve(g, &problem);
+    struct search s = {.p = p,
+                       .reference = right,
+                       .target = left,
+                       .grid = grid,
+                       .max_iterations = p->params.right_iterations};
+    return blocks_solve(g, &p->blocks, search_block, &s);
 }
 
 static struct label_map solve_left(struct graph *g, const struct pipeline *p, struct grid grid,
                                    const struct view *left, const struct view *right,
                                    struct pipeline_result *result) {
     size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
-    struct problem problem = make_problem(g, p, grid, left, right);
-    if (scaling_fast_converging(&p->params))
-        problem.updates = graph_buffer(g, update_bytes);
-    if (p->fence_solver)
-        graph_fence(g);
-    struct label_map map = solve(g, &problem);
-    lower_energy(g, p, &problem, &map);
-    if (problem.updates)
-        graph_download(g, problem.updates, HOST_UPDATES, 0, update_bytes);
+    bool one = blocks_count(&p->blocks) == 1;
+    struct search s = {.p = p,
+                       .reference = left,
+                       .target = right,
+                       .grid = grid,
+                       .max_iterations = -1,
+                       .lowers_energy = true};
+    if (scaling_fast_converging(&p->params) && one)
+        s.updates = graph_buffer(g, update_bytes);
+    if (!one)
+        s.label_cost = graph_buffer(g, pixels_of(p));
+    struct label_map map = blocks_solve(g, &p->blocks, search_block, &s);
+    if (s.updates)
+        graph_download(g, s.updates, HOST_UPDATES, 0, update_bytes);
     *result = (struct pipeline_result){.grid = grid,
-                                       .cost = problem.cost,
-                                       .source = problem.source,
+                                       .cost = one ? s.problem.cost : NULL,
+                                       .label_cost = s.label_cost,
+                                       .source = s.problem.source,
                                        .label = map.label,
-                                       .edges = problem.edges[0]};
+                                       .edges = left->edges[0]};
     memcpy(result->message, map.message, sizeof(result->message));
     return map;
 }
@@ -487,7 +580,9 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     begin_group(g, LEFT_SIDE, TIME_REFINE);
     finish_map(g, p, &view[LEFT_SIDE], fill_holes(g, p, map));
 
-    if (result.cost) {
+    if (result.label_cost) {
+        graph_keep(g, result.label_cost);
+    } else if (result.cost) {
         graph_keep(g, result.cost);
     } else {
         graph_keep(g, result.source.reference);

@@ -6,7 +6,7 @@
 #ifndef LIVESTEREO_PIPELINE_H
 #define LIVESTEREO_PIPELINE_H
 
-#include "gpu/solver.h"
+#include "gpu/blocks.h"
 
 /* The host's memory that a frame is copied from and to: numbers for graph_upload() and
  * graph_download(). Of pairs the left one comes first. */
@@ -31,6 +31,7 @@ struct pipeline {
     const uint16_t *median_weight;      /* 256 */
     const uint8_t *smoothness;          /* 4 * MAX_LABELS, struct scaling's */
     const uint16_t *sum_lut;            /* SUM_LUT */
+    struct blocks blocks;               /* that labels are found in */
     bool in_parts;                      /* the map is downloaded in two parts */
     bool fence_solver;                  /* no pass of the solver is fused with one before it */
 };
@@ -39,6 +40,8 @@ struct pipeline {
 struct pipeline_result {
     struct grid grid;
     const uint8_t *cost, *edges; /* cost NULL: source has it; edges NULL: all of class 0 */
+    const uint8_t *label_cost;   /* of several blocks, which keep no volume: what each pixel's label
+                                    costs; else NULL */
     struct label_cost source;    /* struct problem's */
     const uint16_t *label;
     const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */

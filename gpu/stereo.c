@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- memory */
 
@@ -46,12 +47,30 @@ static void release_memory(struct stereo *s) {
     }
 }
 
-/* Of the device; the host's is said to those who want to know more. */
+static double mebibytes(size_t bytes) {
+    return (double)bytes / (1 << 20);
+}
+
+/* Of the frames that are described. */
+static size_t frame_bytes(const struct stereo *s) {
+    return s->graph->arena_bytes + (size_t)s->backend->slots * s->graph->slot_bytes;
+}
+
+/* Of the device; the host's is said to those who want to know more, unless there are blocks. */
 static void say_memory(const struct stereo *s) {
-    double bytes = (double)s->graph->arena_bytes + s->backend->slots * (double)s->graph->slot_bytes;
-    log_at(s->backend->own_memory ? LOG_INFO : LOG_DEBUG, s->backend->name,
-           "%dx%d with %d labels takes %.0f MiB", s->pipeline.width, s->pipeline.height,
-           s->pipeline.params.disparity_range, bytes / (1 << 20));
+    const struct pipeline *p = &s->pipeline;
+    const struct blocks *b = &p->blocks;
+    int count = blocks_count(b), labels = p->params.disparity_range;
+    double size = mebibytes(frame_bytes(s));
+    if (count > 1)
+        log_info(s->backend->name,
+                 "%dx%d with %d labels is computed in %d blocks of %dx%d px, each with %d px more "
+                 "on every side, and takes %.0f MiB",
+                 p->width, p->height, labels, count, b->core_width, b->core_height, b->overlap,
+                 size);
+    else
+        log_at(s->backend->own_memory ? LOG_INFO : LOG_DEBUG, s->backend->name,
+               "%dx%d with %d labels takes %.0f MiB", p->width, p->height, labels, size);
 }
 
 static int no_memory(const struct stereo *s, const char *what) {
@@ -67,13 +86,13 @@ static bool fits(size_t needed, size_t taken) {
     return needed <= taken && needed >= taken / 2;
 }
 
+/* 0 or -ENOMEM; says nothing. */
 static int take_frame_memory(struct stereo *s) {
     const struct graph *g = s->graph;
     struct backend *b = s->backend;
     if (s->arena && fits(g->arena_bytes, s->arena_bytes) && fits(g->slot_bytes, s->slot_bytes))
         return 0;
     release_frame_memory(s);
-    say_memory(s);
     s->arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes);
     bool taken = s->arena;
     for (int i = 0; i < b->slots && taken; i++) {
@@ -82,7 +101,7 @@ static int take_frame_memory(struct stereo *s) {
     }
     if (!taken) {
         release_frame_memory(s);
-        return no_memory(s, "frames");
+        return -ENOMEM;
     }
     s->arena_bytes = g->arena_bytes;
     s->slot_bytes = g->slot_bytes;
@@ -112,15 +131,67 @@ static int copy_tables(struct stereo *s) {
     return error;
 }
 
+/* What frames may take: what --memory says, else all that this machine has, where there is a
+ * choice. A device says itself what it has. */
+static size_t memory_limit(const struct stereo *s) {
+    const struct params *p = &s->pipeline.params;
+    if (p->memory > 0)
+        return (size_t)(p->memory * (1 << 20));
+    if (s->backend->own_memory || p->bp_schedule != BP_SCHEDULE_CHECKERBOARD)
+        return SIZE_MAX;
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int over_limit(const struct stereo *s) {
+    const struct pipeline *p = &s->pipeline;
+    if (p->params.memory <= 0)
+        return no_memory(s, "frames");
+    log_error(
+        "--memory",
+        "%.1f MiB are too little: %dx%d with %d labels takes %.1f MiB, in blocks of %dx%d px, "
+        "%s",
+        p->params.memory, p->width, p->height, p->params.disparity_range, mebibytes(frame_bytes(s)),
+        p->blocks.core_width, p->blocks.core_height,
+        p->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD
+            ? "the smallest"
+            : "since bp_schedule=checkerboard alone has smaller ones");
+    return -ENOSPC;
+}
+
+/* Plans frames in as few blocks as memory has room for, and takes that memory. */
+static int fit_blocks(struct stereo *s) {
+    struct pipeline *p = &s->pipeline;
+    const struct params *q = &p->params;
+    size_t limit = memory_limit(s);
+    p->blocks = blocks_whole(p->width, p->height, q->bp_levels, q->block_overlap);
+    if (q->block_size > 0)
+        blocks_set_size(&p->blocks, q->block_size);
+    for (;;) {
+        graph_clear(s->graph);
+        s->result = pipeline_describe(s->graph, p);
+        if (backend_plan(s->backend, s->graph))
+            return no_memory(s, "the passes");
+        bool small_enough = frame_bytes(s) <= limit;
+        if (small_enough && take_frame_memory(s) == 0)
+            return 0;
+        if (small_enough && !s->backend->own_memory)
+            return no_memory(s, "frames");
+        if (small_enough) /* the device has less: leave it something */
+            limit = frame_bytes(s) / 8 * 7;
+        if (q->bp_schedule != BP_SCHEDULE_CHECKERBOARD || !blocks_shrink(&p->blocks))
+            return over_limit(s);
+    }
+}
+
 static int describe(struct stereo *s) {
     struct graph *g = s->graph;
-    graph_clear(g);
-    s->result = pipeline_describe(g, &s->pipeline);
-    if (backend_plan(s->backend, g))
-        return no_memory(s, "the passes");
-    int error = take_frame_memory(s);
+    struct blocks before = s->pipeline.blocks;
+    void *arena = s->arena;
+    int error = fit_blocks(s);
     if (error)
         return error;
+    if (s->arena != arena || memcmp(&s->pipeline.blocks, &before, sizeof(before)) != 0)
+        say_memory(s);
     if (graph_bind(g, s->arena, s->slot_memory, s->backend->slots))
         return no_memory(s, "the passes");
     s->compiled = s->backend->compile(s->backend, s->compiled, g);
@@ -234,7 +305,8 @@ static void note_updates(const struct stereo *s, int slot, struct frame *f) {
     const struct params *p = &f->params;
     int iterations = scaling_iterations(p, 0),
         tiles = tile_count(s->pipeline.width, s->pipeline.height);
-    f->updated_count = scaling_fast_converging(p) ? stage_min(iterations, FRAME_UPDATES) : 0;
+    bool counted = scaling_fast_converging(p) && blocks_count(&s->pipeline.blocks) == 1;
+    f->updated_count = counted ? stage_min(iterations, FRAME_UPDATES) : 0;
     for (int i = 0; i < f->updated_count; i++)
         f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }

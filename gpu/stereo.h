@@ -17,7 +17,8 @@ struct stereo;
 /* Opens the backend that params names for pictures of width x height x channels (2..16384 px a
  * side, channels 1 or 3). maps: two remap tables, left and right, or NULL when the pictures are
  * rectified; results have the tables' size, which must not exceed the pictures'. NULL after one
- * log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM, -EINVAL). */
+ * log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM, -EINVAL; -ENOSPC: params->memory
+ * is too little even for the smallest blocks). */
 struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
                            const struct rectify_map maps[2], int *error);
 
@@ -43,8 +44,8 @@ int stereo_energy(struct stereo *stereo, double *energy);
 /* Cost, belief and label of one pixel of the last run, for probes: cost and belief get
  * disparity_range values each in the papers' units. Where bp_schedule keeps no messages, belief is
  * the cost and the smoothness beside the neighbours' labels. No
- * frame may be in flight. Returns the label,
- * or -errno. */
+ * frame may be in flight. Returns the label, or -errno; -ENOTSUP where the frame was computed in
+ * blocks, which keep neither. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
 /* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)". Lives as long as stereo. */

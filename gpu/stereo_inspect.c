@@ -34,15 +34,15 @@ static int edge_cost(const struct scaling *scaling, int edge_class, int label, i
     return scaling->smoothness[edge_class][abs(label - neighbour)];
 }
 
-/* classes NULL: all 0. */
+/* cost is a volume, or, where of_labels, what each pixel's label costs. classes NULL: all 0. */
 static int64_t sum_energy(const struct scaling *scaling, const struct grid *g, const uint8_t *cost,
-                          const uint8_t *classes, const uint16_t *label) {
+                          bool of_labels, const uint8_t *classes, const uint16_t *label) {
     int64_t sum = 0;
     for (int y = 0; y < g->height; y++)
         for (int x = 0; x < g->width; x++) {
             size_t i = (size_t)y * (size_t)g->width + (size_t)x;
             int bits = classes ? classes[i] : 0;
-            sum += cost[grid_labels(g, x, y) + label[i]];
+            sum += cost[of_labels ? i : grid_labels(g, x, y) + label[i]];
             if (x + 1 < g->width)
                 sum += edge_cost(scaling, bits >> (2 * RIGHT) & 3, label[i], label[i + 1]);
             if (y + 1 < g->height)
@@ -52,15 +52,18 @@ static int64_t sum_energy(const struct scaling *scaling, const struct grid *g, c
     return sum;
 }
 
-/* What costs come from, a volume or two pictures, copied to one block of the host's that *cost
- * points into and the caller frees. NULL and *error on failure. */
+/* What costs come from, a volume, a map of what labels cost or two pictures, copied to memory of
+ * the host's that *cost points into and the caller frees. NULL and *error on failure. */
 static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) {
     *cost = s->result.source;
-    const struct grid *g = &cost->grid;
-    size_t picture = (size_t)g->width * (size_t)g->height * (size_t)cost->channels;
-    uint8_t *memory = malloc(cost->volume ? grid_volume(g) : 2 * picture);
+    const struct grid *g = &s->result.grid;
+    const uint8_t *label_cost = s->result.label_cost;
+    size_t pixels = (size_t)g->width * (size_t)g->height, picture = pixels * (size_t)cost->channels;
+    uint8_t *memory = malloc(label_cost ? pixels : cost->volume ? grid_volume(g) : 2 * picture);
     *error = memory ? 0 : -ENOMEM;
-    if (!*error && cost->volume)
+    if (!*error && label_cost)
+        *error = fetch(s, memory, label_cost, pixels);
+    else if (!*error && cost->volume)
         *error = stereo_fetch_volume(s, memory, cost->volume);
     if (!*error && !cost->volume)
         *error = fetch(s, memory, cost->reference, picture);
@@ -124,9 +127,10 @@ int stereo_energy(struct stereo *s, double *energy) {
     if (!error)
         error = fetch(s, label, r->label, pixels * sizeof(*label));
     if (!error)
-        *energy = cost.volume
-                      ? (double)sum_energy(scaling, g, cost.volume, classes, label) / scaling->scale
-                      : exact_energy(&s->pipeline.params, &cost, classes, label);
+        *energy = cost.volume ? (double)sum_energy(scaling, g, cost.volume, r->label_cost != NULL,
+                                                   classes, label) /
+                                    scaling->scale
+                              : exact_energy(&s->pipeline.params, &cost, classes, label);
     free(memory);
     free(fetched);
     free(label);
@@ -201,6 +205,8 @@ static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
 int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
+    if (r->label_cost)
+        return -ENOTSUP;
     if (!s->described || x < 0 || y < 0 || x >= g->width || y >= g->height)
         return -EINVAL;
     assert(!s->in_flight);

@@ -100,6 +100,8 @@ static uint64_t hash_of_probes(struct stereo *s, uint64_t seed) {
         int y = (int)(draw(&random) % (uint32_t)g->height);
         int label = stereo_probe(s, x, y, cost, belief);
         hash = hash_of(hash, &label, sizeof(label));
+        if (label < 0) /* the frame was computed in blocks */
+            continue;
         hash = hash_of(hash, cost, (size_t)g->labels * sizeof(cost[0]));
         hash = hash_of(hash, belief, (size_t)g->labels * sizeof(belief[0]));
     }
@@ -251,6 +253,9 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     p->bp_iterations_2 = p->bp_iterations_3 = -1;
     p->cross_rounds = 1 + (int)(draw(random) % 2);
     p->right_iterations = (int)(draw(random) % 8) - 1;
+    if (p->block_size > 0)
+        p->block_size = 1 + (int)(draw(random) % (uint32_t)width);
+    p->block_overlap = (int)(draw(random) % 20);
 }
 
 /* Of a rig that is turned a little; results may be smaller than the pictures. */

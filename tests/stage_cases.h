@@ -539,6 +539,38 @@ static inline void case_icm(struct pass_case *c) {
     case_add_pass(c, STAGE_icm, &a, a.grid.half, h);
 }
 
+/* ---- blocks */
+
+static inline void case_crop_cost(struct pass_case *c) {
+    struct crop_cost_args a = {.source_grid = case_grid(c)};
+    a.x = case_between(c, 0, c->shape.width - 1);
+    a.y = case_between(c, 0, c->shape.height - 1);
+    a.grid = grid_make(case_between(c, 1, c->shape.width - a.x),
+                       case_between(c, 1, c->shape.height - a.y), a.source_grid.space);
+    a.source = case_volume8(c, &a.source_grid, MAX_COST);
+    a.out = case_volume8(c, &a.grid, MAX_COST);
+    case_add_pass(c, STAGE_crop_cost, &a, a.grid.width, a.grid.height);
+}
+
+static inline void case_copy_map(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct copy_map_args a = {.source_width = w + case_between(c, 0, 9),
+                              .out_width = w + case_between(c, 0, 9),
+                              .pixel_bytes = case_between(c, 1, 4)};
+    a.source = case_bytes(c, a.source_width, h, a.pixel_bytes, 255);
+    a.out = case_bytes(c, a.out_width, h, a.pixel_bytes, 255);
+    case_add_pass(c, STAGE_copy_map, &a, w, h);
+}
+
+static inline void case_label_data_cost(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct label_data_cost_args a = {.grid = case_grid(c)};
+    a.cost = case_volume8(c, &a.grid, MAX_COST);
+    a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_label_data_cost, &a, w, h);
+}
+
 /* ---- disparity maps */
 
 static inline void case_check(struct pass_case *c) {

@@ -339,6 +339,8 @@ static int set_option(struct bench_options *o, const char *name, const char *val
         return whole(value, 0, 256, &o->threads);
     if (!strcmp(name, "--frames"))
         return whole(value, 1, MAX_FRAMES, &o->frames);
+    if (!strcmp(name, "--memory"))
+        return value && !params_set_memory(&o->params, value, why, why_size) ? 0 : -EINVAL;
     if (!strcmp(name, "--set"))
         return value && !params_assign(&o->params, value, why, why_size) ? 0 : -EINVAL;
     return -ENOENT;
@@ -361,7 +363,8 @@ static void print_usage(FILE *to) {
         "  --size WxH --labels L --levels N --iterations N --backend auto|cpu|cuda --variant "
         "optimised|plain\n"
         "  --threads N --frames N --channels 1|3 --rectify --preset NAME --set NAME=VALUE "
-        "--json\n");
+        "--memory SIZE\n"
+        "  --json\n");
 }
 
 static void say_wrong(const char *name, const char *value, int error, const char *why) {
@@ -403,5 +406,6 @@ int bench_main(int argc, char **argv, const struct params *params) {
         o.backend = o.params.backend;
     if (!o.threads)
         o.threads = o.params.threads;
-    return (message ? bench_message(&o) : bench_table(&o)) ? 1 : 0;
+    int error = message ? bench_message(&o) : bench_table(&o);
+    return error == -ENOSPC ? 2 : error ? 1 : 0;
 }

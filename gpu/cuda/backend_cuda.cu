@@ -84,8 +84,8 @@ static void *cuda_alloc(backend *b, enum memory_kind kind, size_t bytes) {
     cudaGetLastError();
     size_t left = 0, all = 0;
     if (kind == MEMORY_STAGES && cudaMemGetInfo(&left, &all) == cudaSuccess)
-        log_error(b->name, "no room for %zu MiB on the GPU: %zu of %zu MiB are free", bytes >> 20,
-                  left >> 20, all >> 20);
+        log_info(b->name, "no room for %zu MiB on the GPU: %zu of %zu MiB are free", bytes >> 20,
+                 left >> 20, all >> 20);
     cudaGetLastError();
     return nullptr;
 }

@@ -5,6 +5,7 @@
 #ifndef LIVESTEREO_STAGES_H
 #define LIVESTEREO_STAGES_H
 
+#include "gpu/stages/block.h"
 #include "gpu/stages/bp_area.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/image.h"

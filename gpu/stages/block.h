@@ -1,0 +1,56 @@
+/*
+ * Stages that take a block out of the whole picture and put it back there: see gpu/blocks.h.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_BLOCK_H
+#define LIVESTEREO_STAGE_BLOCK_H
+
+#include "gpu/stages/stage.h"
+
+/* The costs of a block out of a larger volume, of which its first pixel is (x, y). Run over the
+ * block. */
+struct crop_cost_args {
+    struct grid grid, source_grid;
+    int x, y;
+    const uint8_t *source;
+    uint8_t *out;
+};
+
+STAGE void stage_crop_cost(const struct crop_cost_args *a, int x, int y) {
+    const uint8_t *from = a->source + grid_labels(&a->source_grid, a->x + x, a->y + y);
+    uint8_t *to = a->out + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded; d++)
+        to[d] = from[d];
+}
+
+/* A rectangle from one map of pixels into another; both pointers are its first pixel. Run over the
+ * rectangle. */
+struct copy_map_args {
+    const uint8_t *source;
+    uint8_t *out;
+    int source_width, out_width; /* of the maps, in pixels */
+    int pixel_bytes;
+};
+
+STAGE void stage_copy_map(const struct copy_map_args *a, int x, int y) {
+    const uint8_t *from =
+        a->source + ((size_t)y * (size_t)a->source_width + (size_t)x) * (size_t)a->pixel_bytes;
+    uint8_t *to = a->out + ((size_t)y * (size_t)a->out_width + (size_t)x) * (size_t)a->pixel_bytes;
+    for (int i = 0; i < a->pixel_bytes; i++)
+        to[i] = from[i];
+}
+
+/* What the label of each pixel costs, 8 bits. */
+struct label_data_cost_args {
+    struct grid grid;
+    const uint8_t *cost;
+    const uint16_t *label; /* width*height */
+    uint8_t *out;          /* width*height */
+};
+
+STAGE void stage_label_data_cost(const struct label_data_cost_args *a, int x, int y) {
+    size_t i = (size_t)y * (size_t)a->grid.width + (size_t)x;
+    a->out[i] = a->cost[grid_labels(&a->grid, x, y) + a->label[i]];
+}
+
+#endif

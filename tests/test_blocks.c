@@ -1,0 +1,324 @@
+/*
+ * A picture in blocks: the plan's cover, its stages, one block and overlaps as large as the picture
+ * against plain bytes, costs at the blocks' borders, what the overlap is for, --memory.
+ * Single thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/cli.h"
+#include "tests/scene.h"
+
+#include <math.h>
+
+/* ---- the plan */
+
+static void expect_cover(const struct blocks *b) {
+    g_autofree uint8_t *seen = g_malloc0((gsize)b->width * (gsize)b->height);
+    for (int i = 0; i < blocks_count(b); i++) {
+        struct block k = blocks_at(b, i % b->columns, i / b->columns);
+        int right = k.core_x + k.core_width, bottom = k.core_y + k.core_height;
+        g_assert_cmpint(k.x % b->node + k.y % b->node, ==, 0);
+        g_assert_cmpint(k.x, ==, MAX(0, k.core_x - b->overlap));
+        g_assert_cmpint(k.y, ==, MAX(0, k.core_y - b->overlap));
+        g_assert_cmpint(k.x + k.width, ==, MIN(b->width, right + b->overlap));
+        g_assert_cmpint(k.y + k.height, ==, MIN(b->height, bottom + b->overlap));
+        for (int y = k.core_y; y < bottom; y++)
+            for (int x = k.core_x; x < right; x++)
+                g_assert_cmpint(seen[y * b->width + x]++, ==, 0);
+    }
+    for (int i = 0; i < b->width * b->height; i++)
+        g_assert_cmpint(seen[i], ==, 1);
+}
+
+static void test_plan(void) {
+    for (int round = 0; round < 300; round++) {
+        int width = g_test_rand_int_range(1, 900), height = g_test_rand_int_range(1, 700),
+            levels = g_test_rand_int_range(1, 8), overlap = g_test_rand_int_range(0, 70);
+        struct blocks b = blocks_whole(width, height, levels, overlap), before = b;
+        g_assert_cmpint(blocks_count(&b), ==, 1);
+        g_assert_cmpint(b.overlap % b.node, ==, 0);
+        for (int n = 0; blocks_shrink(&b); n++) {
+            g_assert_cmpint(n, <, 60);
+            g_assert_true(b.columns == 1 || b.core_width % b.node == 0);
+            g_assert_true(b.rows == 1 || b.core_height % b.node == 0);
+            g_assert_true((b.core_width < before.core_width && b.core_width >= overlap) !=
+                          (b.core_height < before.core_height && b.core_height >= overlap));
+            expect_cover(&b);
+            before = b;
+        }
+        g_assert_cmpmem(&b, sizeof(b), &before, sizeof(before));
+        g_assert_cmpint(blocks_count(&b), <=, MAX_BLOCKS);
+        blocks_set_size(&b, g_test_rand_int_range(1, 1000));
+        g_assert_cmpint(blocks_count(&b), <=, MAX_BLOCKS);
+        expect_cover(&b);
+    }
+}
+
+/* ---- frames */
+
+static struct params make_params(const char *settings) {
+    char why[256];
+    struct params p;
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    params_default(&p);
+    for (char **w = words; *w; w++)
+        if (**w && params_assign(&p, *w, why, sizeof(why)))
+            g_error("%s", why);
+    return p;
+}
+
+/* What becomes of a pair, with the labels and their energy. */
+struct result {
+    int width, height, blocks;
+    int16_t *disparity;
+    uint8_t *confidence;
+    uint16_t *label;
+    double energy;
+};
+
+static void result_free(struct result *r) {
+    g_free(r->disparity);
+    g_free(r->confidence);
+    g_free(r->label);
+}
+
+static struct result compute(const struct params *p, struct frame *f) {
+    int error, w = f->left.width, h = f->left.height;
+    size_t pixels = (size_t)w * (size_t)h;
+    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), w, h,
+                                      f->left.channels, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(stereo_run(s, p, f), ==, 0);
+    struct result r = {.width = w, .height = h, .blocks = blocks_count(&s->pipeline.blocks)};
+    r.disparity = g_memdup2(f->disparity, pixels * sizeof(*r.disparity));
+    r.confidence = g_memdup2(f->confidence, pixels);
+    r.label = g_memdup2(graph_address(s->graph, s->result.label, 0), pixels * sizeof(*r.label));
+    g_assert_cmpint(stereo_energy(s, &r.energy), ==, 0);
+    double cost[MAX_LABELS], belief[MAX_LABELS];
+    g_assert_true((stereo_probe(s, 0, 0, cost, belief) == -ENOTSUP) == (r.blocks > 1));
+    stereo_close(&s);
+    return r;
+}
+
+static double percent_unlike(const struct result *a, const struct result *b) {
+    int count = 0;
+    for (int i = 0; i < a->width * a->height; i++)
+        count += a->label[i] != b->label[i];
+    return 100.0 * count / (a->width * a->height);
+}
+
+static void expect_equal(const struct result *a, const struct result *b) {
+    size_t pixels = (size_t)a->width * (size_t)a->height;
+    g_assert_cmpmem(a->label, pixels * 2, b->label, pixels * 2);
+    g_assert_cmpmem(a->disparity, pixels * 2, b->disparity, pixels * 2);
+    g_assert_cmpmem(a->confidence, pixels, b->confidence, pixels);
+    g_assert_true(a->energy == b->energy);
+}
+
+static bool in_blocks(const struct params *p) {
+    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
+}
+
+/* Every block that has the whole picture around its core, or is the picture, finds what plain
+ * computing does: so do all settings. */
+static void test_whole(void) {
+    for (int i = 0; i < SCENE_SETTINGS; i++) {
+        struct params p = make_params(scene_settings[i]);
+        p.disparity_range = 12;
+        if (!in_blocks(&p))
+            continue;
+        struct frame_pool *pool;
+        struct frame *f = scene_frame(&pool, 75, 41, i % 2 ? 1 : 3, 12, (uint32_t)i);
+        struct result plain = compute(&p, f);
+        g_assert_cmpint(plain.blocks, ==, 1);
+        p.block_size = 1000;
+        struct result one = compute(&p, f);
+        g_assert_cmpint(one.blocks, ==, 1);
+        expect_equal(&plain, &one);
+        p.block_size = 1;
+        p.block_overlap = 96;
+        p.bp_levels = MIN(p.bp_levels, 6); /* nodes of 32 px */
+        struct result many = compute(&p, f);
+        g_assert_cmpint(many.blocks, >=, p.bp_levels < 6 ? 6 : 4);
+        expect_equal(&plain, &many);
+        result_free(&plain);
+        result_free(&one);
+        result_free(&many);
+        frame_drop(&f);
+        pool_close(&pool);
+    }
+}
+
+/* Without messages labels are those of least cost: that of the whole picture, windows that reach
+ * over a block's border included. */
+static void test_costs(void) {
+    static const char *const costs[] = {
+        "",
+        "data_cost=ssd cost_smoothing=gaussian cost_sigma=2",
+        "data_cost=ssd cross_rounds=3 cross_height=9 cross_step=60",
+        "data_cost=census outside_match=border smooth_sigma=1",
+        "data_cost=bt cost_smoothing=off matching_input=residual_mean icm_sweeps=0",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {
+        g_autofree char *settings =
+            g_strdup_printf("disparity_range=12 bp_iterations=0 bp_iterations_0=0 bp_levels=1 "
+                            "icm_sweeps=0 right_iterations=-1 %s",
+                            costs[i]);
+        struct params p = make_params(settings);
+        struct frame_pool *pool;
+        struct frame *f = scene_frame(&pool, 75, 41, 3, 12, (uint32_t)i);
+        struct result plain = compute(&p, f);
+        p.block_size = 9;
+        p.block_overlap = 1; /* confidence and sub-pixel values ask no neighbour either */
+        struct result many = compute(&p, f);
+        g_assert_cmpint(many.blocks, ==, 45);
+        expect_equal(&plain, &many);
+        result_free(&plain);
+        result_free(&many);
+        frame_drop(&f);
+        pool_close(&pool);
+    }
+}
+
+/* Shares of labels unlike the whole picture's, blocks of 128 px. */
+static void compare_overlaps(const char *name, struct frame *f, int labels, int step,
+                             const double most[4]) {
+    struct params p = make_params("data_cost=ad cost_color=0 data_curve=truncated data_weight=0.07 "
+                                  "data_truncation=15 cost_smoothing=off edge_factor_1=1 "
+                                  "edge_factor_2=1 discontinuity_weight=1 smooth_sigma=1 "
+                                  "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
+                                  "lr_check=off fill=0 median_radius=0 icm_sweeps=0");
+    p.disparity_range = labels;
+    struct result plain = compute(&p, f);
+    p.block_size = 128;
+    for (int i = 0; i < 4; i += step) {
+        p.block_overlap = i ? 8 << i : 0;
+        struct result blocks = compute(&p, f);
+        double share = percent_unlike(&plain, &blocks);
+        g_test_message("%s, overlap %d: %.3f %%", name, p.block_overlap, share);
+        g_assert_cmpfloat(share, <=, most[i]);
+        g_assert_true(i || share > 0);
+        result_free(&blocks);
+    }
+    result_free(&plain);
+}
+
+static void test_overlap(void) {
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, 300, 150, 1, 16, 3);
+    compare_overlaps("scene", f, 16, 1, (const double[]){5, 0.5, 0.2, 0.1});
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+static void test_overlap_of_pictures(void) {
+    static const struct {
+        const char *name;
+        int labels;
+        double most[4];
+    } pairs[] = {{"tsukuba", 16, {1.5, 0.3, 0.1, 0.1}}, {"cones", 60, {9, 1, 0.5, 0.1}}};
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        const char *data = g_getenv("LIVESTEREO_DATA");
+        struct image side[2] = {0};
+        for (int k = 0; k < 2; k++) {
+            g_autofree char *path =
+                g_build_filename(data ? data : "../shared/data", "middlebury", pairs[i].name,
+                                 k ? "right.png" : "left.png", NULL);
+            if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+                g_test_skip("there are no pictures");
+                return;
+            }
+            g_assert_cmpint(picture_read(path, &side[k]), ==, 0);
+        }
+        struct frame_pool *pool =
+            pool_open(1, side[0].width, side[0].height, side[0].channels, 0, NULL);
+        struct frame *f = pool_take(pool);
+        uint8_t *left = f->left.data, *right = f->right.data;
+        f->left = f->right = side[0];
+        f->left.data = memcpy(left, side[0].data, image_bytes(&side[0]));
+        f->right.data = memcpy(right, side[1].data, image_bytes(&side[1]));
+        compare_overlaps(pairs[i].name, f, pairs[i].labels, i ? 3 : 1, pairs[i].most);
+        frame_drop(&f);
+        pool_close(&pool);
+        picture_free(&side[0]);
+        picture_free(&side[1]);
+    }
+}
+
+/* ---- memory */
+
+/* What frames take stays below the limit, whatever that is, until the smallest blocks. */
+static void test_limits(void) {
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, 240, 160, 1, 32, 1);
+    struct params p =
+        make_params("disparity_range=32 bp_iterations=1 block_overlap=16 bp_levels=4");
+    int error = 0, steps = 0, before = 0;
+    for (; steps < 40; steps++) {
+        struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), 240, 160,
+                                          1, NULL, &error);
+        error = stereo_run(s, &p, f);
+        if (!error) {
+            int blocks = blocks_count(&s->pipeline.blocks);
+            g_assert_cmpint(blocks, >=, before);
+            before = blocks;
+            g_assert_true(!p.memory || (double)stereo_bytes(s) <= p.memory * (1 << 20));
+            p.memory = 0.9 * (double)stereo_bytes(s) / (1 << 20);
+        }
+        stereo_close(&s);
+        if (error)
+            break;
+    }
+    g_assert_cmpint(error, ==, -ENOSPC);
+    g_assert_cmpint(steps, >, 5);
+    g_assert_cmpint(before, >, 10);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+static void test_option(void) {
+    static const char *const wrong[] = {"0", "-1M", "4GG", "G", "1x", "nan", "1e400", "4T", "K4"};
+    g_autofree char *out = path_in("out");
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        expect_error(2, "--memory", "run --memory %s synth:", wrong[i]);
+        expect_error(2, "--memory", "bench --memory %s", wrong[i]);
+    }
+    expect_error(2, "1.0 MiB are too little: 200x150 with 32 labels takes ",
+                 "run --memory 1M --set disparity_range=32 synth:width=200,height=150,frames=1");
+    expect_error(2, "1.0 MiB are too little: 200x150 with 32 labels takes ",
+                 "bench --memory 1024K --labels 32 --size 200x150");
+    expect_error(2, "1.0 MiB are too little: 200x150 with 32 labels takes ",
+                 "batch -o %s --memory 1048576 --set disparity_range=32 "
+                 "synth:width=200,height=150,frames=1",
+                 out);
+    expect_error(2, "bp_schedule=checkerboard",
+                 "run --memory 1M --set bp_schedule=tiles --set icm_sweeps=0 "
+                 "synth:width=200,height=150,frames=1");
+    expect_error(2, "block_size", "run --set block_size=64 --set bp_schedule=tiles synth:");
+    struct outcome o = run_limited(
+        0, "run --memory 6M --set block_overlap=16 --set disparity_range=32 --set threads=1 "
+           "synth:width=200,height=150,frames=2");
+    const char *line = strstr(o.err, " blocks of ");
+    g_assert_cmpint(o.code, ==, 0);
+    g_assert_nonnull(line);
+    g_assert_null(strstr(line + 1, " blocks of "));
+    outcome_free(&o);
+}
+
+static void add(const char *path, void (*test)(void)) {
+    g_test_add_func(path, test);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    set_up(NULL, NULL);
+    add("/blocks/plan", test_plan);
+    add("/blocks/whole", test_whole);
+    add("/blocks/costs", test_costs);
+    add("/blocks/overlap", test_overlap);
+    add("/blocks/overlap-of-pictures", test_overlap_of_pictures);
+    add("/blocks/limits", test_limits);
+    add("/blocks/option", test_option);
+    int failed = g_test_run();
+    tear_down(NULL, NULL);
+    return failed;
+}
