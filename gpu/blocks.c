@@ -111,20 +111,22 @@ void blocks_keep_core(struct graph *g, const struct blocks *b, const struct bloc
 struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_block *solve,
                               void *context) {
     size_t pixels = (size_t)b->width * (size_t)b->height;
-    if (blocks_count(b) == 1) {
-        struct block whole = blocks_at(b, 0, 0);
-        return solve(g, context, &whole);
+    struct label_map all = {0};
+    if (blocks_count(b) > 1) {
+        all.label = graph_buffer(g, pixels * sizeof(*all.label));
+        all.disparity = graph_buffer(g, pixels * sizeof(*all.disparity));
+        all.confidence = graph_buffer(g, pixels);
     }
-    struct label_map all = {.label = graph_buffer(g, pixels * sizeof(*all.label)),
-                            .disparity = graph_buffer(g, pixels * sizeof(*all.disparity)),
-                            .confidence = graph_buffer(g, pixels)};
-    for (int row = 0; row < b->rows; row++)
-        for (int column = 0; column < b->columns; column++) {
-            struct block block = blocks_at(b, column, row);
-            struct label_map map = solve(g, context, &block);
+    for (int i = 0; i < blocks_count(b); i++) {
+        struct block block = blocks_at(b, i % b->columns, i / b->columns);
+        struct label_map map = solve(g, context, block);
+        if (blocks_count(b) > 1) {
             blocks_keep_core(g, b, &block, map.label, all.label, sizeof(*all.label));
             blocks_keep_core(g, b, &block, map.disparity, all.disparity, sizeof(*all.disparity));
             blocks_keep_core(g, b, &block, map.confidence, all.confidence, 1);
+        } else {
+            all = map;
         }
+    }
     return all;
 }

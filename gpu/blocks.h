@@ -40,8 +40,8 @@ bool blocks_shrink(struct blocks *b);
 int blocks_count(const struct blocks *b);
 struct block blocks_at(const struct blocks *b, int column, int row);
 
-/* Adds the passes that solve a block: the map of its labels, b->width x b->height. */
-typedef struct label_map solve_block(struct graph *g, void *context, const struct block *b);
+/* Adds the passes that solve a block: the map of its labels, b.width x b.height. */
+typedef struct label_map solve_block(struct graph *g, void *context, struct block b);
 
 /* Solves block after block, row by row, and puts the cores together; of a single block the map is
  * what solve returns. The map of several has no messages. */

@@ -414,16 +414,16 @@ static void keep_label_cost(struct graph *g, struct search *s, const struct bloc
     blocks_keep_core(g, &s->p->blocks, b, a.out, s->label_cost, 1);
 }
 
-static struct label_map search_block(struct graph *g, void *context, const struct block *b) {
+static struct label_map search_block(struct graph *g, void *context, struct block b) {
     struct search *s = context;
-    s->problem = make_problem(g, s, b);
+    s->problem = make_problem(g, s, &b);
     if (s->p->fence_solver)
         graph_fence(g);
     s->map = solve(g, &s->problem);
     if (s->lowers_energy)
         lower_energy(g, s->p, &s->problem, &s->map);
     if (s->label_cost)
-        keep_label_cost(g, s, b);
+        keep_label_cost(g, s, &b);
     return s->map;
 }
 
