@@ -70,9 +70,9 @@ ifeq ($(CUDA_ARCH),all)
 # What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
 override CUDA_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell \
                         printf '%s\n' $(KNOWN_ARCH) | awk -F_ '$$2 >= 75'))
-# `make check` compiles the CUDA backend and has no GPU to run it on: the oldest, the newest and one
-# between take less than half the time, and find what the others would.
-CHECK_ARCH := $(filter $(firstword $(CUDA_ARCH)) sm_90 $(lastword $(CUDA_ARCH)),$(CUDA_ARCH))
+# `make check` compiles the CUDA backend and has no GPU to run it on: the oldest and the newest take
+# a quarter of the time, and find what the others would.
+CHECK_ARCH := $(filter $(firstword $(CUDA_ARCH)) $(lastword $(CUDA_ARCH)),$(CUDA_ARCH))
 else
 CHECK_ARCH := $(CUDA_ARCH)
 endif
@@ -286,11 +286,14 @@ golden-clang-%:
 
 ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:
-	$(SUB) BUILD=$(BUILD)/asan CC=clang CXX=clang++ CFLAGS='-O1 -g' CUDA=0 \
+	$(SUB) BUILD=$(BUILD)/asan CC=clang CXX=clang++ CFLAGS='-O2 -g' CUDA=0 \
 	    SANITIZE='-fsanitize=$(ASAN)' unit parity
-tsan: # without address randomisation, which gcc 12's ThreadSanitizer may not start under
-	$(SUB) BUILD=$(BUILD)/tsan CC=gcc CFLAGS='-O1 -g' CUDA=0 SANITIZE=-fsanitize=thread \
-	    PARITY_ARGS=--small RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
+# Clang's ThreadSanitizer takes a quarter of the time of gcc 12's. Without address randomisation,
+# which it may not start under.
+tsan:
+	$(SUB) BUILD=$(BUILD)/tsan CC=clang CXX=clang++ CFLAGS='-O2 -g' CUDA=0 \
+	    SANITIZE=-fsanitize=thread PARITY_ARGS=--small \
+	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
 export RUNNER
 
 fuzz:

@@ -1,7 +1,7 @@
 /*
  * For tests that run GStreamer under sanitizers. AddressSanitizer: GLib gives up its first
  * table of quarks, made when the library is loaded, as soon as there are more than it holds;
- * that one is left out by where it was made, which takes whole call stacks. ThreadSanitizer:
+ * that one is left out by where it was made, which takes call stacks of nine. ThreadSanitizer:
  * GLib's locks are not seen, so what the libraries themselves read and write is left out; our
  * own accesses are not. Include once a program.
  * SPDX-License-Identifier: MIT
@@ -17,7 +17,7 @@ const char *__lsan_default_options(void);
 const char *__tsan_default_suppressions(void);
 
 const char *__asan_default_options(void) {
-    return "fast_unwind_on_malloc=0";
+    return "fast_unwind_on_malloc=0:malloc_context_size=9";
 }
 
 const char *__lsan_default_options(void) {

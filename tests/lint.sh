@@ -64,10 +64,12 @@ lint_layers() {
     return $status
 }
 
-# -mavx2 lets it read the files with intrinsics.
+# -mavx2 lets it read the files with intrinsics. The analyser follows a function for 20,000 steps
+# instead of 225,000: a sixth of the time.
 lint_tidy() {
     sources c | grep -v ^tests/ |
-        xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- -mavx2 $flags 2>/dev/null
+        xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- -mavx2 $flags \
+            -Xclang -analyzer-config -Xclang max-nodes=20000 2>/dev/null
 }
 
 # Suppressed: readdir is safe on a stream of one's own and readdir_r deprecated; memleak does not

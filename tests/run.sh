@@ -4,7 +4,8 @@
 #        tests/run.sh --sum NAME PROGRAM...    the counts of programs that have run
 #        tests/run.sh --step NAME COMMAND...   one command that is one test; exit code 77 is a skip
 # Says what failed and why something was skipped; all but --program end with one line of counts and
-# add "passed failed skipped NAME" to the file $COUNTS. A crash, a time-out, a missing plan, or
+# add "passed failed skipped NAME" to the file $COUNTS. What each took of the processor, in seconds,
+# is added to $COUNTS.seconds. A crash, a time-out, a missing plan, or
 # fewer results than planned is a failure. RUNNER is put before each program, TEST_ARGS behind.
 # SPDX-License-Identifier: MIT
 set -u
@@ -19,6 +20,12 @@ export G_DEBUG=${G_DEBUG:-fatal-criticals}
 unset XDG_CONFIG_HOME # settings of whoever runs the tests must not reach them
 export HOME=/nonexistent
 
+TIMEFORMAT='%U %S'
+keep_seconds() { # keep_seconds NAME FILE: of the file that `time` wrote
+    [ -z "${COUNTS:-}" ] || awk -v name="$1" 'END { print int($1 + $2 + 0.5), name }' "$2" \
+        >>"$COUNTS.seconds"
+}
+
 fail() {
     echo "FAIL $1"
     failed=$((failed + 1))
@@ -30,9 +37,10 @@ run_tap() {
     local program=$1 tap=$1.tap log=$1.log planned=-1 seen=0 status line
     passed=0 failed=0 skipped=0
     rm -f "$program.counts"
-    timeout --kill-after=10 "$limit_s" ${RUNNER:-} "$program" --tap ${TEST_ARGS:-} \
-        >"$tap" 2>"$log" </dev/null
+    { time timeout --kill-after=10 "$limit_s" ${RUNNER:-} "$program" --tap ${TEST_ARGS:-} \
+        >"$tap" 2>"$log" </dev/null; } 2>"$program.time"
     status=$?
+    keep_seconds "$program" "$program.time"
     while IFS= read -r line; do
         case $line in
         1..0*)
@@ -84,8 +92,12 @@ case $1 in
 --step)
     name=$2
     shift 2
-    "$@"
+    took=$(mktemp)
+    exec 3>&1 4>&2
+    { time "$@" >&3 2>&4; } 2>"$took"
     status=$?
+    keep_seconds "$name" "$took"
+    rm -f "$took"
     case $status in
     0) passed=1 ;;
     77) skipped=1 ;;

@@ -3,6 +3,7 @@
  * exit codes say. SPDX-License-Identifier: MIT
  */
 #include "tests/cli.h"
+#include "tests/watched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,10 +168,10 @@ static void test_sizes(void *fixture, const void *data) {
 static void test_small_stack(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-#ifdef __SANITIZE_THREAD__
-    g_test_skip("ThreadSanitizer needs a larger stack");
-    return;
-#endif
+    if (THREADS_WATCHED) {
+        g_test_skip("ThreadSanitizer needs a larger stack");
+        return;
+    }
     expect_shell(0, "2 shown", "",
                  "ulimit -s 512; $B run " SYNTH " --frames 2 " SMALL
                  " --set median_radius=2 --set lr_check=warp --set cost_smoothing=cross");

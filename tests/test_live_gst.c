@@ -7,19 +7,9 @@
 #include "capture/source_status.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"
+#include "tests/watched.h"
 
 #include <stdlib.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 #define FRAMES 10000
 
@@ -79,7 +69,7 @@ static void test_slow_reader(void) {
                    status.gaps.median_ms, resident_kb() - early_kb);
     g_assert_cmpint(status.passed + read, >=, status.pairs - 2);
     g_assert_cmpint(status.passed, >, read);
-    if (!SANITIZED) /* which keep freed memory for a while */
+    if (!WATCHED) /* which keep freed memory for a while */
         g_assert_cmpint(resident_kb() - early_kb, <, 4096);
     opened_close(&o);
     g_free(word);

@@ -17,4 +17,11 @@ enum { WATCHED = 1 };
 enum { WATCHED = 0 };
 #endif
 
+/* By ThreadSanitizer, which needs a larger stack and does not see GLib's locks. */
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+enum { THREADS_WATCHED = 1 };
+#else
+enum { THREADS_WATCHED = 0 };
+#endif
+
 #endif
