@@ -100,6 +100,7 @@ static void take_session(struct viewer *v) {
     const struct session *session = &v->remembered;
     v->display.settings.colormap = session->colormap;
     v->screen.text_scale = session->text_scale;
+    v->unit = (enum length_unit)session->unit;
     v->visible[PART_STATISTICS] = session->statistics || v->options->stats;
     g_strlcpy(v->presets.name, session->preset, sizeof(v->presets.name));
 }
@@ -109,8 +110,13 @@ static struct session session_now(const struct viewer *v) {
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
                               .statistics = v->visible[PART_STATISTICS],
+                              .unit = (int)v->unit,
                               .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};
+    double opened = v->options->rig.scale > 0 ? v->options->rig.scale : 1;
+    if (v->rig.scale > 0 && v->rig.scale != opened) /* the size is not remembered */
+        param_put(&session.params, param_find("disparity_range"),
+                  round(session.params.disparity_range * opened / v->rig.scale));
     if (v->quality.automatic) /* what it found is found again */
         quality_apply(&v->quality.all, QUALITY_BEST, &session.params);
     g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
@@ -221,6 +227,8 @@ static void close_viewer(struct viewer *v) {
     screen_close(&v->screen);
     presets_free(&v->presets);
     g_free(v->proposed_rig);
+    g_free(v->roi);
+    g_free(v->wanted_part.roi);
     g_strfreev(v->chosen);
 }
 

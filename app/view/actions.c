@@ -144,6 +144,24 @@ static void clear_probes(struct viewer *v, G_GNUC_UNUSED int argument) {
     probes_clear(&v->probes, v->playback.live);
 }
 
+static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
+    bool on = !v->measure.on;
+    v->measure = (struct measure){.on = on};
+    if (on && !rig_use_is_metric(&v->rig))
+        screen_notify(&v->screen, "distances need a calibration (--calib FILE)");
+    else
+        screen_notify(&v->screen, on ? "measure: click two points" : "clicks pin probes");
+}
+
+static void choose_region(struct viewer *v, G_GNUC_UNUSED int argument) {
+    bool part = v->rig_options.roi != NULL;
+    v->region = (struct region){.choosing = !v->region.choosing && !part};
+    if (part)
+        viewer_want_part(v, NULL, v->rig.scale);
+    screen_notify(&v->screen, v->region.choosing ? "drag a rectangle: that part is computed"
+                                                 : "all of the pictures is computed");
+}
+
 /* ---- settings */
 
 static void compare(struct viewer *v, G_GNUC_UNUSED int argument) {

@@ -18,7 +18,7 @@ static unsigned map_color(int colormap, double ratio) {
 
 /* Values beside the bar, the largest disparity on top. Between them depth is not linear. */
 static void draw_ticks(const struct draw_settings *s, const struct depth_geometry *metric,
-                       struct ui *ui, double x, double y, double height) {
+                       enum length_unit unit, struct ui *ui, double x, double y, double height) {
     double line = ui_text_height(ui);
     for (int i = 0; i < TICKS; i++) {
         double at = y + height * i / (TICKS - 1);
@@ -28,6 +28,8 @@ static void draw_ticks(const struct draw_settings *s, const struct depth_geometr
             z = depth_of(metric, px);
         if (!metric)
             snprintf(text, sizeof(text), "%.*f", fabs(px) < 10 ? 1 : 0, px);
+        else if (z < 1000 && unit == UNIT_MM)
+            snprintf(text, sizeof(text), "%.0f", 1000 * z);
         else if (z < 1000)
             snprintf(text, sizeof(text), "%.*f", z < 10 ? 2 : (z < 100 ? 1 : 0), z);
         else
@@ -38,7 +40,7 @@ static void draw_ticks(const struct draw_settings *s, const struct depth_geometr
 }
 
 void color_bar_draw(const struct display *d, const struct layout_rect *strip,
-                    const struct depth_geometry *geometry, struct ui *ui) {
+                    const struct depth_geometry *geometry, enum length_unit unit, struct ui *ui) {
     const struct draw_settings *s = &d->settings;
     bool metric = display_shows(d, DISPLAY_DEPTH);
     if (!display_has_colors(d))
@@ -46,11 +48,11 @@ void color_bar_draw(const struct display *d, const struct layout_rect *strip,
     double line = ui_text_height(ui), width = line;
     double height = fmax(line, fmin(strip->height - 5 * line, 30 * line));
     double x = strip->x + line / 2, y = strip->y + (strip->height - height) / 2 - line / 2;
-    ui_label(ui, x, y - 1.6 * line, 0xffffff, metric ? "m" : "px");
+    ui_label(ui, x, y - 1.6 * line, 0xffffff, metric ? length_unit_names[unit] : "px");
     for (int i = 0; i < STEPS; i++)
         ui_box(ui, x, y + height * i / STEPS, width, height / STEPS + 1,
                map_color(s->colormap, 1 - i / (STEPS - 1.0)), 1);
-    draw_ticks(s, metric ? geometry : NULL, ui, x + width, y, height);
+    draw_ticks(s, metric ? geometry : NULL, unit, ui, x + width, y, height);
     for (int i = 0; i < 6; i++) /* the stripes of pixels without a disparity */
         ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
                i % 2 ? 0x1a001a : 0xbf00a6, 1);

@@ -8,10 +8,11 @@
 
 #include "app/view/display.h"
 #include "app/view/layout.h"
+#include "app/view/measure.h"
 #include "render/ui.h"
 
-/* In its strip of the window; where a view shows depth, with metres by geometry. */
+/* In its strip of the window; where a view shows depth, with lengths by geometry. */
 void color_bar_draw(const struct display *display, const struct layout_rect *strip,
-                    const struct depth_geometry *geometry, struct ui *ui);
+                    const struct depth_geometry *geometry, enum length_unit unit, struct ui *ui);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "app/view/display_panel.h"
 
+#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -112,6 +113,17 @@ static bool draw_range_m(struct viewer *v) {
     return true;
 }
 
+static void draw_unit(struct viewer *v) {
+    struct ui_combo_spec combo = {.name = "unit",
+                                  .label = "unit",
+                                  .help = "of depths and distances",
+                                  .choices = "m|mm",
+                                  .def = UNIT_M};
+    int unit = (int)v->unit;
+    if (rig_use_is_metric(&v->rig) && ui_combo(v->screen.ui, &combo, &unit))
+        v->unit = (enum length_unit)unit;
+}
+
 static void draw_range(struct viewer *v) {
     struct draw_settings *s = &v->display.settings;
     if (!(display_shows(&v->display, DISPLAY_DEPTH) ? draw_range_m(v) : draw_range_px(v)))
@@ -128,6 +140,7 @@ void display_panel_draw(struct viewer *v) {
     draw_modes(v);
     draw_colormap(v);
     draw_range(v);
+    draw_unit(v);
     struct ui_slider_spec blend = {.name = "blend",
                                    .label = "blend",
                                    .help = "weight of the disparity's colours in the view blend",
@@ -136,6 +149,9 @@ void display_panel_draw(struct viewer *v) {
                                    .step = 0.05};
     if (display_shows(&v->display, DISPLAY_BLEND))
         ui_slider(v->screen.ui, &blend, &s->blend);
+    action_button(v, "measure", v->measure.on ? "end measuring" : "measure", ACTION_MEASURE);
+    ui_same_line(v->screen.ui);
+    action_button(v, "region", v->rig_options.roi ? "whole picture" : "part of it", ACTION_REGION);
     ui_checkbox(v->screen.ui, "row_lines", "row lines (g)",
                 "lines along rows: a point must lie on the same one left and right", &s->row_lines);
 }

@@ -100,6 +100,14 @@ static void lay_out(struct viewer *v, int width, int height) {
     s->window_height = height;
 }
 
+/* The depth of a pinned pixel. */
+static void describe_depth(const void *context, int x, int y, char *text, size_t size) {
+    const struct viewer *v = context;
+    double xyz[3], error;
+    if (v->playback.shown && measure_point(v->playback.shown, &v->rig, x, y, xyz, &error))
+        measure_print(xyz[2], error, v->unit, text, size);
+}
+
 /* What lies in the dock, or else over the picture. */
 static void draw_dock(struct viewer *v) {
     const struct layout_rect *dock = &v->layout.dock;
@@ -109,7 +117,7 @@ static void draw_dock(struct viewer *v) {
     int statistics = (int)(27 * ui_text_height(v->screen.ui));
     if (v->layout.docked && v->visible[PART_STATISTICS] && dock->width > statistics)
         beside.x += statistics;
-    probes_draw_plots(v->screen.ui, &beside, v->playback.live);
+    probes_draw_plots(v->screen.ui, &beside, v->playback.live, describe_depth, v);
     if (v->visible[PART_STATISTICS])
         statistics_panel_draw(&v->statistics, v->screen.ui, &area, &v->playback, &v->cameras,
                               v->output);
@@ -184,19 +192,41 @@ static bool is_over_panel(const struct ui *ui, double x, double y) {
     return false;
 }
 
-static void toggle_probe(struct viewer *v) {
+/* A click places a point to measure, or a pin. */
+static void handle_click(struct viewer *v) {
     int x, y, side;
     if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
         return;
+    if (v->measure.on) {
+        measure_add(&v->measure, x, y);
+        return;
+    }
     double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
     probes_toggle(&v->probes, v->playback.live, x, y, radius);
+}
+
+static void take_region(struct viewer *v) {
+    g_autofree char *roi = region_print(&v->region, &v->display, v->playback.shown, &v->rig);
+    if (!roi) {
+        screen_notify(&v->screen, "too small: %d px a side at least", REGION_LEAST);
+        return;
+    }
+    v->region.choosing = false;
+    viewer_want_part(v, roi, v->rig.scale);
+    screen_notify(&v->screen, "this part is computed; key z goes back to all");
 }
 
 static void handle_mouse(struct viewer *v, const struct window_event *event) {
     bool on_picture =
         !is_over_panel(v->screen.ui, event->x, event->y) && !ui_wants_mouse(v->screen.ui);
-    if (mouse_handle(&v->mouse, event, &v->display, v->playback.shown, on_picture))
-        toggle_probe(v);
+    if (v->region.choosing && v->playback.shown) {
+        v->mouse.x = event->x;
+        v->mouse.y = event->y;
+        if (region_handle(&v->region, event, on_picture))
+            take_region(v);
+    } else if (mouse_handle(&v->mouse, event, &v->display, v->playback.shown, on_picture)) {
+        handle_click(v);
+    }
 }
 
 static void handle_events(struct viewer *v) {

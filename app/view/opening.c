@@ -122,17 +122,102 @@ int opening_finish(struct viewer *v, double start_s, bool paused) {
     return code == GO_ON ? open_live(v, start_s, paused) : code;
 }
 
-void opening_close(struct viewer *v) {
-    if (v->playback.source)
-        recording_stop(&v->recording, &v->playback, &v->screen);
+/* All but the source. */
+static void close_pipeline(struct viewer *v) {
     rig_page_close(&v->rig_page);
     frame_drop(&v->playback.shown);
     output_close(&v->output);
     live_close(&v->playback.live);
     stereo_close(&v->stereo);
     rig_use_close(&v->rig);
+}
+
+void opening_close(struct viewer *v) {
+    if (v->playback.source)
+        recording_stop(&v->recording, &v->playback, &v->screen);
+    close_pipeline(v);
     if (v->playback.source)
         source_close(&v->playback.source);
+}
+
+/* ---- another part or scale of the same source */
+
+/* Disparities are in px of the pictures that are computed. A range that was scaled before comes
+ * from that of whole pictures, so that it returns to it. */
+static void scale_disparities(struct viewer *v, double from, double to) {
+    struct params *params = &v->settings.params;
+    double ratio = to / from;
+    if (params->disparity_range != v->wanted_part.range)
+        v->wanted_part.whole_range = params->disparity_range / from;
+    param_put(params, param_find("disparity_range"),
+              fmax(2, round(v->wanted_part.whole_range * to)));
+    v->wanted_part.range = params->disparity_range;
+    param_put(params, param_find("min_disparity"), round(params->min_disparity * ratio));
+    v->display.settings.min *= ratio;
+    v->display.settings.max *= ratio;
+    v->display.seen_frames = 0;
+}
+
+/* Opens pipeline and threads once more where playback stood. GO_ON or the exit code. */
+static int open_again(struct viewer *v, long index, bool paused) {
+    struct playback *p = &v->playback;
+    struct settings before = v->settings;
+    struct params *params = &v->settings.params;
+    if (params->disparity_range >= p->source->width)
+        params->disparity_range = p->source->width - 1;
+    if (p->source->seek)
+        p->source->seek(p->source, 0); /* where new threads take it to stand */
+    int code = opening_finish(v, (double)index / playback_source_rate(p), paused);
+    v->settings.slot[!before.slot_in_use] = before.slot[!before.slot_in_use];
+    v->settings.slot_in_use = before.slot_in_use;
+    if (code != GO_ON)
+        return code;
+    playback_apply_loop(p);
+    if (p->speed != 1)
+        playback_set_speed(p, p->speed);
+    return GO_ON;
+}
+
+/* What was placed on the pictures as they were. */
+static void forget_places(struct viewer *v) {
+    v->probes.count = 0;
+    v->measure.count = 0;
+    v->rig_page = (struct rig_page){0};
+    v->refused = 0;
+    display_reset(&v->display);
+}
+
+/* Computes the wanted part and scale from now on; where that fails, what was computed before. */
+static void set_part(struct viewer *v) {
+    struct rig_options before = v->rig_options;
+    double now = v->rig.scale, scale = v->wanted_part.scale;
+    char *roi = g_steal_pointer(&v->wanted_part.roi);
+    long index = MAX(0, playback_index(&v->playback));
+    bool paused = v->playback.state.paused;
+    v->wanted_part.on = false;
+    if (v->recording.recorder || v->output) {
+        screen_notify(&v->screen, "the size stays while pairs are recorded or sent");
+        g_free(roi);
+        return;
+    }
+    close_pipeline(v);
+    forget_places(v);
+    v->rig_options.roi = roi;
+    v->rig_options.scale = scale;
+    scale_disparities(v, now, scale);
+    if (open_again(v, index, paused) != GO_ON) { /* the log says why */
+        close_pipeline(v);
+        v->rig_options = before;
+        scale_disparities(v, scale, now);
+        v->quit = open_again(v, index, paused) != GO_ON;
+    } else {
+        char *last = v->roi;
+        v->roi = roi;
+        roi = last;
+    }
+    g_free(roi);
+    if (!v->quit)
+        viewer_apply_settings(v);
 }
 
 /* ---- another source */
@@ -158,6 +243,9 @@ void opening_take_files(struct viewer *v, const char *const *paths, int count) {
 /* What the window knew of the source before. */
 static void forget(struct viewer *v) {
     v->probes = (struct probes){0};
+    v->measure = (struct measure){0};
+    v->region = (struct region){0};
+    g_clear_pointer(&v->roi, g_free);
     v->cameras = (struct cameras){0};
     v->rig_page = (struct rig_page){0};
     v->recording = (struct recording){0};
@@ -227,6 +315,8 @@ void opening_update(struct viewer *v) {
     if (given)
         opening_take_files(v, (const char *const *)given, (int)g_strv_length(given));
     g_strfreev(given);
+    if (v->wanted_part.on)
+        set_part(v);
     if (!v->chosen)
         return;
     g_auto(GStrv) words = g_steal_pointer(&v->chosen);

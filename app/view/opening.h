@@ -37,7 +37,9 @@ void opening_choose(struct viewer *v, char **words);
 void opening_take_files(struct viewer *v, const char *const *paths, int count);
 
 /* Opens what was chosen, here or in the file dialog; not while widgets are drawn. What cannot be
- * opened leaves the source at hand, or, where that is closed already, shows the built-in scene. */
+ * opened leaves the source at hand, or, where that is closed already, shows the built-in scene.
+ * For a wanted part of the same source the pipeline is opened anew, and playback goes on at the
+ * same pair. */
 void opening_update(struct viewer *v);
 
 #endif

@@ -12,10 +12,11 @@
 /* ---- the read-out */
 
 /* What is known of pixel x, y of the left picture. */
-static void describe_pixel(const struct frame *f, const struct rig_use *rig, int x, int y,
-                           char *text, size_t size) {
+static void describe_pixel(const struct viewer *v, int x, int y, char *text, size_t size) {
+    const struct frame *f = v->playback.shown;
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
-    float xyz[3];
+    double xyz[3], error;
+    char depth[64];
     int used = snprintf(text, size, "%d, %d", x, y);
     if (f->disparity[i] == DISPARITY_UNKNOWN) {
         snprintf(text + used, size - (size_t)used, "   no disparity");
@@ -26,22 +27,26 @@ static void describe_pixel(const struct frame *f, const struct rig_use *rig, int
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[i] / (double)DISPARITY_ONE);
-    if (rig_use_is_metric(rig) &&
-        depth_point(&rig->geometry, x, y, f->disparity[i], INFINITY, xyz) == 0)
-        snprintf(text + used, size - (size_t)used, "   %.3f m   X %.3f Y %.3f Z %.3f",
-                 (double)xyz[2], (double)xyz[0], (double)xyz[1], (double)xyz[2]);
+    if (!measure_point(f, &v->rig, x, y, xyz, &error))
+        return;
+    measure_print(xyz[2], error, v->unit, depth, sizeof(depth));
+    used += snprintf(text + used, size - (size_t)used, "   %s", depth);
+    double factor = v->unit == UNIT_MM ? 1000 : 1;
+    int digits = v->unit == UNIT_MM ? 1 : 3;
+    snprintf(text + used, size - (size_t)used, "   X %.*f Y %.*f Z %.*f", digits, xyz[0] * factor,
+             digits, xyz[1] * factor, digits, xyz[2] * factor);
 }
 
 static void draw_read_out(const struct viewer *v) {
     const struct draw_settings *s = &v->display.settings;
     struct ui *ui = v->screen.ui;
     int x, y, side;
-    char text[192];
+    char text[256];
     if (v->mouse.pressed || v->visible[PART_HELP] || ui_wants_mouse(ui) ||
         !viewer_hovered_pixel(v, &x, &y, &side))
         return;
     if (side == 0)
-        describe_pixel(v->playback.shown, &v->rig, x, y, text, sizeof(text));
+        describe_pixel(v, x, y, text, sizeof(text));
     else
         snprintf(text, sizeof(text), "right %d, %d", x, y);
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
@@ -70,6 +75,7 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
         probes_draw_pins(&v->probes, v->screen.ui, &s, width, height);
+        measure_draw(&v->measure, &s, shown, &v->rig, v->unit, v->screen.ui);
         if (!hovered || i == under || side != 0 || s.mode == DISPLAY_POINTS)
             continue;
         draw_pixel_to_window(&s, width, height, x, y, &at_x, &at_y);
@@ -85,9 +91,10 @@ void overlay_draw(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
     if (shown) {
-        color_bar_draw(&v->display, &v->layout.color_bar, &v->rig.geometry, ui);
+        color_bar_draw(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
         draw_marks(v, shown);
         draw_read_out(v);
+        region_draw(&v->region, ui);
     } else {
         ui_label(ui, area->x + 20, area->y + 20, 0xffffff, "waiting for the first frame");
     }

@@ -10,6 +10,7 @@
 #include "app/view/status_line.h"
 #include "app/view/viewer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,23 @@ static void draw_quality(struct viewer *v) {
         .def = QUALITY_AUTO};
     if (v->quality.known && ui_combo(v->screen.ui, &combo, &quality) && quality != before)
         viewer_set_quality(v, quality);
+}
+
+/* The size of the pictures that are computed; another one is taken after the drawing. */
+static void draw_size(struct viewer *v) {
+    static const double scales[] = {1, 1.0 / 2, 1.0 / 3};
+    int size = 0;
+    while (size < (int)G_N_ELEMENTS(scales) && fabs(v->rig.scale - scales[size]) > 1e-6)
+        size++;
+    bool other = size == (int)G_N_ELEMENTS(scales);
+    struct ui_combo_spec combo = {.name = "scale",
+                                  .label = "size",
+                                  .help = "pictures are computed whole, or smaller and so faster; "
+                                          "the range goes along",
+                                  .choices = other ? "1|1/2|1/3|custom" : "1|1/2|1/3",
+                                  .def = 0};
+    if (ui_combo(v->screen.ui, &combo, &size) && size < (int)G_N_ELEMENTS(scales))
+        viewer_want_part(v, v->rig_options.roi, scales[size]);
 }
 
 /* That the pictures seem exchanged, or the range that fits the frame on screen better; a line of
@@ -80,6 +98,7 @@ static void draw_head(struct viewer *v) {
     else if (!rig_use_is_metric(&v->rig))
         ui_text_color(ui, 0xb0b0b0, "no calibration: disparities in pixels");
     draw_quality(v);
+    draw_size(v);
 }
 
 static void draw_cameras_group(struct viewer *v) {

@@ -84,13 +84,14 @@ static void draw_plot(struct ui *ui, const struct live_probe *p, int number, dou
     draw_curve(ui, &r, p->belief, p->count, colors[number]);
 }
 
-void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live) {
+void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
+                       probes_describe *describe, const void *context) {
     struct live_probe probes[PROBES];
     int count = live_get_probes(live, probes);
     if (count == 0)
         return;
     double line = ui_text_height(ui), width = 18 * line, height = 5 * line;
-    double all = count * (height + 2.9 * line) + 2.5 * line;
+    double all = count * (height + 4.1 * line) + 2.5 * line;
     ui_panel_begin(ui, "probes", area->x + line / 2,
                    fmax(area->y, area->y + area->height - all - line / 2), 0, 0,
                    UI_AUTO_SIZE | UI_TRANSLUCENT);
@@ -98,7 +99,7 @@ void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct l
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
         bool answered = p->index >= 0 && p->label >= 0;
-        char text[96];
+        char text[96], more[96] = "";
         if (answered)
             snprintf(text, sizeof(text), "%d, %d: label %d, cost %.3f, belief %.3f", p->x, p->y,
                      p->min_disparity + p->label, p->cost[p->label], p->belief[p->label]);
@@ -106,6 +107,9 @@ void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct l
             snprintf(text, sizeof(text), "%d, %d: %s", p->x, p->y,
                      p->index < 0 ? "waiting" : "no answer");
         ui_text_color(ui, colors[i], text);
+        describe(context, p->x, p->y, more, sizeof(more));
+        if (*more)
+            ui_text_color(ui, colors[i], more);
         if (answered)
             draw_plot(ui, p, i, width, height);
     }

@@ -25,7 +25,11 @@ void probes_clear(struct probes *probes, struct live *live);
 void probes_draw_pins(const struct probes *probes, struct ui *ui,
                       const struct draw_settings *settings, int width, int height);
 
+/* What else is known of a pixel, as a line of text; "" where nothing is. */
+typedef void probes_describe(const void *context, int x, int y, char *text, size_t size);
+
 /* The panel with the last answers, in the lower left of the area; without probes there is none. */
-void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live);
+void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
+                       probes_describe *describe, const void *context);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "app/view/session.h"
 
+#include "app/view/measure.h"
 #include "app/view/settings.h"
 #include "config/log.h"
 #include "config/params_file.h"
@@ -54,6 +55,7 @@ static void load_look(struct session *session) {
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
     session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
+    session->unit = g_key_file_get_integer(file, GROUP, "unit", NULL) == UNIT_MM ? UNIT_MM : UNIT_M;
     g_autofree char *quality = g_key_file_get_string(file, GROUP, "quality", NULL);
     for (int i = 0; quality && i <= QUALITY_CUSTOM; i++)
         if (strcmp(quality, quality_names[i]) == 0)
@@ -119,6 +121,7 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_integer(file, GROUP, "colormap", CHOOSE(colormap));
     g_key_file_set_double(file, GROUP, "ui_scale", CHOOSE(text_scale));
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
+    g_key_file_set_integer(file, GROUP, "unit", CHOOSE(unit));
     g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);
     g_key_file_set_string(file, GROUP, "preset", end->preset);
 #undef CHOOSE

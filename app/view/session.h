@@ -12,6 +12,7 @@ struct session {
     int colormap;
     double text_scale;
     bool statistics;
+    int unit;        /* enum length_unit */
     char preset[64]; /* the name in the entry of the presets */
     int quality;     /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
     struct params params;

@@ -55,6 +55,16 @@ static void add_rig(const struct viewer *v, GString *map) {
     if (rig_use_is_metric(&v->rig))
         g_string_append_printf(map, "state nearest %.4f\n",
                                depth_of(&v->rig.geometry, max_disparity));
+    g_string_append_printf(map, "state part %d %d %dx%d %.4f\n", v->rig.left, v->rig.top,
+                           v->rig.width, v->rig.height, v->rig.scale);
+    double distance, error, xyz[3];
+    for (int i = 0; i < v->probes.count && v->playback.shown; i++)
+        if (measure_point(v->playback.shown, &v->rig, v->probes.probe[i].x, v->probes.probe[i].y,
+                          xyz, &error))
+            g_string_append_printf(map, "state pin%d %.5f %.5f\n", i, xyz[2], error);
+    if (v->playback.shown &&
+        measure_distance(&v->measure, v->playback.shown, &v->rig, &distance, &error))
+        g_string_append_printf(map, "state distance %.5f %.5f\n", distance, error);
     g_string_append_printf(map, "state rows %ld %.3f %.3f %d\n", rows->count, rows->rows.median,
                            rows->rows.p95_abs, rows->advice != NULL);
 }

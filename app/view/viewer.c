@@ -72,6 +72,14 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
     *now = mode;
 }
 
+void viewer_want_part(struct viewer *v, const char *roi, double scale) {
+    g_free(v->wanted_part.roi);
+    v->wanted_part.on = true;
+    v->wanted_part.roi = g_strdup(roi);
+    v->wanted_part.scale = scale;
+    screen_settle(&v->screen);
+}
+
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {
     return v->playback.shown &&
            display_pixel_at(&v->display, v->playback.shown, v->mouse.x, v->mouse.y, x, y, side);

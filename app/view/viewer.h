@@ -16,11 +16,13 @@
 #include "app/view/display.h"
 #include "app/view/history.h"
 #include "app/view/layout.h"
+#include "app/view/measure.h"
 #include "app/view/mouse.h"
 #include "app/view/playback.h"
 #include "app/view/presets.h"
 #include "app/view/probes.h"
 #include "app/view/recording.h"
+#include "app/view/region.h"
 #include "app/view/rig_page.h"
 #include "app/view/screen.h"
 #include "app/view/session.h"
@@ -58,6 +60,17 @@ struct viewer {
     struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
     struct probes probes;
+    struct measure measure;
+    enum length_unit unit;
+    struct region region;
+    char *roi; /* the region that was drawn, as rig_options has it; NULL: none */
+    struct {
+        bool on;
+        char *roi;
+        double scale;
+        double whole_range; /* disparities of whole pictures, and what the last scaling */
+        int range;          /* made of them */
+    } wanted_part;          /* chosen, and not computed yet */
     struct cameras cameras;
     char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
     struct start_page start_page;
@@ -91,6 +104,10 @@ void viewer_seek(struct viewer *v, long index);
 
 /* Shows frames in this mode in view i, with a notice where it needs a calibration. */
 void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
+
+/* This part of the pictures (as rig_options has it, copied; NULL: all) at this scale will be
+ * computed. */
+void viewer_want_part(struct viewer *v, const char *roi, double scale);
 
 /* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);

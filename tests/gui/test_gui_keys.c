@@ -25,6 +25,10 @@ static const struct {
     {"layout", "view", "left disparity right confidence"},
     {"layout", "view", "disparity"},
     {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
+    {"measure", "message", "distances need a calibration (--calib FILE)"},
+    {"measure", "message", "clicks pin probes"},
+    {"region", "message", "drag a rectangle: that part is computed"},
+    {"region", "message", "all of the pictures is computed"},
     {"next-colormap", "colormap", "viridis"},
     {"previous-colormap", "colormap", "turbo"},
     {"first", "frame", "0"},

@@ -1,0 +1,201 @@
+/*
+ * Distances and depths on the picture against the truth of the built-in scene, and the part and the
+ * size of the pictures that are computed, chosen with a real mouse. SPDX-License-Identifier: MIT
+ */
+#include "capture/source.h"
+#include "tests/gui/gui.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WIDTH = 160, HEIGHT = 120, FOCAL = 200 };
+#define BASELINE 0.1
+#define SETTINGS "--paused --set cost_smoothing=cross --set bp_iterations=5"
+
+struct point {
+    int x, y;
+    double disparity; /* true */
+};
+
+/* The true disparities of the scene's first pair. */
+static void read_truth(int16_t truth[WIDTH * HEIGHT]) {
+    const char *words[] = {GUI_SOURCE};
+    struct source_options options = {0};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    struct frame_pool *pool = pool_open(1, WIDTH, HEIGHT, source->channels, 1, NULL);
+    struct frame *frame = pool_take(pool);
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    g_assert_true(frame->has_truth);
+    memcpy(truth, frame->truth, WIDTH * HEIGHT * sizeof(*truth));
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+}
+
+/* The nearest and the farthest spot that is flat for 13 px around. */
+static void find_points(struct point point[2]) {
+    static int16_t truth[WIDTH * HEIGHT];
+    read_truth(truth);
+    point[0].disparity = -1;
+    point[1].disparity = 1000;
+    for (int y = 10; y < HEIGHT - 10; y++)
+        for (int x = 30; x < WIDTH - 10; x++) {
+            int16_t min = INT16_MAX, max = INT16_MIN;
+            for (int dy = -6; dy <= 6; dy++)
+                for (int dx = -6; dx <= 6; dx++) {
+                    min = MIN(min, truth[(y + dy) * WIDTH + x + dx]);
+                    max = MAX(max, truth[(y + dy) * WIDTH + x + dx]);
+                }
+            double here = truth[y * WIDTH + x] / (double)DISPARITY_ONE;
+            if (max - min > DISPARITY_ONE / 2)
+                continue;
+            if (here > point[0].disparity)
+                point[0] = (struct point){x, y, here};
+            if (here < point[1].disparity)
+                point[1] = (struct point){x, y, here};
+        }
+    g_assert_cmpfloat(point[0].disparity, >, point[1].disparity + 2);
+}
+
+static void true_point(const struct point *p, double xyz[3]) {
+    xyz[2] = FOCAL * BASELINE / p->disparity;
+    xyz[0] = (p->x - WIDTH / 2.0) * xyz[2] / FOCAL;
+    xyz[1] = (p->y - HEIGHT / 2.0) * xyz[2] / FOCAL;
+}
+
+static void start(struct gui_program *p, const char *more) {
+    gui_prepare(p);
+    g_autofree char *calib = g_build_filename(p->folder, "calib.txt", NULL),
+                    *options = g_strdup_printf(SETTINGS " --calib %s %s", calib, more),
+                    *text = g_strdup_printf("focal_px=%d\ncx=%d\ncy=%d\nbaseline_m=%g\n", FOCAL,
+                                            WIDTH / 2, HEIGHT / 2, BASELINE);
+    g_assert_true(g_file_set_contents(calib, text, -1, NULL));
+    gui_start(p, options, GUI_SOURCE);
+    gui_settle(p);
+}
+
+/* Clicks the middle of a pixel of the picture, which is shown whole. */
+static void click_pixel(const struct gui_program *p, const struct point *point) {
+    struct gui_rect at = gui_find(p, "picture");
+    double scale = fmin(at.width / (double)WIDTH, at.height / (double)HEIGHT);
+    gui_move(p, at.x + at.width / 2.0 + (point->x + 0.5 - WIDTH / 2.0) * scale,
+             at.y + at.height / 2.0 + (point->y + 0.5 - HEIGHT / 2.0) * scale);
+    gui_button(p, "click", 1);
+}
+
+static void two_numbers(const struct gui_program *p, const char *name, double *first,
+                        double *second) {
+    g_autofree char *text = gui_look(p, "state", name);
+    g_assert_nonnull(text);
+    g_assert_cmpint(sscanf(text, "%lf %lf", first, second), ==, 2);
+}
+
+static gboolean has_state(const struct gui_program *p, const char *name) {
+    g_autofree char *text = gui_look(p, "state", name);
+    return text != NULL;
+}
+
+static void test_distance(void) {
+    struct gui_program p = {0};
+    struct point point[2];
+    double xyz[2][3], distance, error, sum = 0, most = 0;
+    find_points(point);
+    start(&p, "");
+    gui_run_action(&p, "measure");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "measure: click two points"));
+    for (int i = 0; i < 2; i++) {
+        click_pixel(&p, &point[i]);
+        true_point(&point[i], xyz[i]);
+        /* a quarter of a pixel, which matching may be off */
+        most += xyz[i][2] * xyz[i][2] * 0.25 / (FOCAL * BASELINE);
+    }
+    gui_wait_for(&p, has_state(&p, "distance"));
+    two_numbers(&p, "distance", &distance, &error);
+    for (int i = 0; i < 3; i++)
+        sum += (xyz[0][i] - xyz[1][i]) * (xyz[0][i] - xyz[1][i]);
+    g_test_message("%.2f px and %.2f px: %.4f m, off by at most %.4f m; true %.4f m",
+                   point[0].disparity, point[1].disparity, distance, error, sqrt(sum));
+    g_assert_cmpfloat(fabs(distance - sqrt(sum)), <=, most);
+    g_assert_cmpfloat(error, >, 0);
+    g_assert_cmpfloat(error, <, most); /* 1/32 px of it */
+    gui_run_action(&p, "measure");
+    gui_wait_for(&p, !has_state(&p, "distance"));
+
+    click_pixel(&p, &point[1]); /* a pin, with depth and its error */
+    gui_wait_for(&p, has_state(&p, "pin0"));
+    two_numbers(&p, "pin0", &distance, &error);
+    g_assert_cmpfloat(fabs(distance - xyz[1][2]), <=, most);
+    g_assert_cmpfloat_with_epsilon(error, distance * distance / 32 / (FOCAL * BASELINE), 1e-4);
+    gui_quit(&p);
+}
+
+/* The unit is remembered. */
+static void test_unit(void) {
+    struct gui_program p = {0};
+    start(&p, "");
+    gui_click(&p, "unit.more");
+    gui_settle(&p);
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    g_autofree char *view = g_build_filename(p.folder, "state", "livestereo", "view.ini", NULL);
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(view, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "unit=1"));
+    gui_forget(&p);
+}
+
+static void test_region(void) {
+    struct gui_program p = {0};
+    int left, top, width, height;
+    start(&p, "");
+    gui_run_action(&p, "step-forward");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
+    g_assert_true(gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    g_autofree char *nearest = gui_look(&p, "state", "nearest");
+    gui_run_action(&p, "region");
+    struct gui_rect at = gui_find(&p, "picture");
+    double scale = fmin(at.width / (double)WIDTH, at.height / (double)HEIGHT);
+    double x = at.x + at.width / 2.0, y = at.y + at.height / 2.0;
+    gui_move(&p, x - 40.2 * scale, y - 30.2 * scale);
+    gui_button(&p, "mousedown", 1);
+    gui_move(&p, x, y);
+    gui_move(&p, x + 39.2 * scale, y + 19.2 * scale);
+    gui_button(&p, "mouseup", 1);
+    gui_wait_for(&p, !gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_settle(&p);
+    g_autofree char *part = gui_look(&p, "state", "part");
+    g_test_message("part %s", part);
+    g_assert_cmpint(sscanf(part, "%d %d %dx%d", &left, &top, &width, &height), ==, 4);
+    g_assert_cmpint(ABS(left - 40) + ABS(top - 30), <=, 3);
+    g_assert_cmpint(ABS(width - 80) + ABS(height - 50), <=, 4);
+    g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1); /* where playback stood */
+    g_assert_true(gui_is(&p, "state", "paused", "1"));
+    g_assert_true(gui_is(&p, "state", "nearest", nearest));
+    gui_run_action(&p, "region");
+    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_settle(&p);
+
+    gui_click(&p, "scale.more"); /* a half */
+    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 80x60 0.5000"));
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "value", "disparity_range", "8"));
+    gui_click(&p, "scale.more");
+    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
+    gui_settle(&p);
+    gui_click(&p, "scale.reset");
+    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_settle(&p);
+    g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
+    g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/measure/distance", test_distance);
+    g_test_add_func("/gui/measure/unit", test_unit);
+    g_test_add_func("/gui/measure/region", test_region);
+    return g_test_run();
+}
