@@ -225,6 +225,10 @@ static void save_points(struct viewer *v, G_GNUC_UNUSED int argument) {
         export_points(v->options->output, v->playback.shown, &v->rig, &v->screen);
 }
 
+static void save_video(struct viewer *v, G_GNUC_UNUSED int argument) {
+    video_export_toggle(v);
+}
+
 static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct source *source = v->playback.source;
     if (v->recording.recorder) {

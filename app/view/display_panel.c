@@ -152,6 +152,7 @@ void display_panel_draw(struct viewer *v) {
     action_button(v, "measure", v->measure.on ? "end measuring" : "measure", ACTION_MEASURE);
     ui_same_line(v->screen.ui);
     action_button(v, "region", v->rig_options.roi ? "whole picture" : "part of it", ACTION_REGION);
+    action_button(v, "save_video", "save as video", ACTION_SAVE_VIDEO);
     ui_checkbox(v->screen.ui, "row_lines", "row lines (g)",
                 "lines along rows: a point must lie on the same one left and right", &s->row_lines);
 }

@@ -11,11 +11,22 @@
 #include <errno.h>
 #include <unistd.h>
 
-enum ending { WINDOW, LEFT, RIGHT, DISP16, DISP_PFM, COLOR, POINTS, ENDINGS };
+enum ending {
+    WINDOW,
+    LEFT,
+    RIGHT,
+    DISP16,
+    DISP_PFM,
+    COLOR,
+    POINTS,
+    VIDEO_MP4,
+    VIDEO_WEBM,
+    ENDINGS
+};
 static const char *const endings[ENDINGS] = {
     [WINDOW] = ".png",        [LEFT] = "-left.png",     [RIGHT] = "-right.png",
     [DISP16] = "-disp16.png", [DISP_PFM] = "-disp.pfm", [COLOR] = "-color.png",
-    [POINTS] = ".ply",
+    [POINTS] = ".ply",        [VIDEO_MP4] = ".mp4",     [VIDEO_WEBM] = ".webm",
 };
 
 static bool is_taken(const char *base) {
@@ -27,9 +38,7 @@ static bool is_taken(const char *base) {
     return false;
 }
 
-/* FOLDER/livestereo-20260131-142530, with -2 and so on when that is taken. g_free it; NULL when the
- * folder cannot be made. */
-static char *make_base(const char *folder) {
+char *export_base(const char *folder) {
     if (!folder)
         folder = g_get_user_special_dir(G_USER_DIRECTORY_PICTURES);
     if (!folder)
@@ -59,7 +68,7 @@ static void report(struct screen *screen, int error, const char *base, const cha
 }
 
 void export_window(const char *folder, struct screen *screen) {
-    g_autofree char *base = make_base(folder);
+    g_autofree char *base = export_base(folder);
     struct image picture;
     int error = base ? window_read(screen->window, &picture) : -EIO;
     if (error == 0) {
@@ -87,7 +96,7 @@ static int write_disparity(const char *path, const struct frame *frame, enum end
 }
 
 void export_pair(const char *folder, const struct frame *frame, struct screen *screen) {
-    g_autofree char *base = make_base(folder);
+    g_autofree char *base = export_base(folder);
     int error = 0;
     if (!base) {
         report(screen, -EIO, "", "the pair");
@@ -105,7 +114,7 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
 
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    struct screen *screen) {
-    g_autofree char *base = make_base(folder);
+    g_autofree char *base = export_base(folder);
     g_autofree char *path = base ? g_strconcat(base, endings[POINTS], NULL) : NULL;
     report(screen, path ? points_write(path, frame, &rig->geometry) : -EIO, base, endings[POINTS]);
 }

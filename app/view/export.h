@@ -10,6 +10,10 @@
 #include "app/rig_options.h"
 #include "app/view/screen.h"
 
+/* FOLDER/livestereo-20260131-142530, with -2 and so on when that is taken. g_free it; NULL after a
+ * log line when the folder cannot be made. */
+char *export_base(const char *folder);
+
 /* What is drawn in the window now. folder of all three: NULL is the user's one for pictures. */
 void export_window(const char *folder, struct screen *screen);
 

@@ -146,7 +146,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
 static bool draw_views(struct viewer *v) {
     struct draw_settings views[DRAW_VIEWS];
     int count = display_views(&v->display);
-    v->display.settings.all_points = v->save_window || v->options->screenshot;
+    v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
     return draw_frame(v->display.draw, views, count, v->playback.shown, v->statistics.frames);
@@ -167,6 +167,7 @@ static int redraw(struct viewer *v) {
     if (draw_views(v))
         screen_redraw(&v->screen);
     ui_end(v->screen.ui);
+    video_export_add(v, fresh != NULL);
     if (v->save_window)
         export_window(v->options->output, &v->screen);
     v->save_window = false;

@@ -124,6 +124,7 @@ int opening_finish(struct viewer *v, double start_s, bool paused) {
 
 /* All but the source. */
 static void close_pipeline(struct viewer *v) {
+    video_export_end(v, true);
     rig_page_close(&v->rig_page);
     frame_drop(&v->playback.shown);
     output_close(&v->output);

@@ -42,7 +42,7 @@ static void draw_read_out(const struct viewer *v) {
     struct ui *ui = v->screen.ui;
     int x, y, side;
     char text[256];
-    if (v->mouse.pressed || v->visible[PART_HELP] || ui_wants_mouse(ui) ||
+    if (v->video_export.on || v->mouse.pressed || v->visible[PART_HELP] || ui_wants_mouse(ui) ||
         !viewer_hovered_pixel(v, &x, &y, &side))
         return;
     if (side == 0)
@@ -71,7 +71,8 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
     int x, y, side, under = display_view_at(&v->display, v->mouse.x, v->mouse.y);
     int width = shown->rect_left.width, height = shown->rect_left.height;
     double at_x, at_y, arm = ui_text_height(v->screen.ui) / 2;
-    bool hovered = !ui_wants_mouse(v->screen.ui) && viewer_hovered_pixel(v, &x, &y, &side);
+    bool hovered = !v->video_export.on && !ui_wants_mouse(v->screen.ui) &&
+                   viewer_hovered_pixel(v, &x, &y, &side);
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
         probes_draw_pins(&v->probes, v->screen.ui, &s, width, height);
@@ -100,5 +101,6 @@ void overlay_draw(struct viewer *v) {
     }
     cameras_draw_banner(&v->cameras, ui, area);
     recording_draw(&v->recording, ui, area);
-    draw_notice(&v->screen, area);
+    if (!v->video_export.on)
+        draw_notice(&v->screen, area);
 }

@@ -55,6 +55,11 @@ void playback_bar_draw(struct viewer *v) {
     const struct layout_rect *r = &v->layout.seek_bar;
     struct ui *ui = v->screen.ui;
     ui_panel_begin(ui, "playback", r->x, r->y, r->width, r->height, UI_NO_BACKGROUND);
+    if (v->video_export.on) {
+        video_export_draw(v);
+        ui_panel_end(ui);
+        return;
+    }
     action_button(v, "pause", playback_is_stopped(&v->playback) ? "play " : "pause", ACTION_PAUSE);
     if (v->playback.source->seek) {
         ui_same_line(ui);

@@ -111,6 +111,7 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
     g_string_append_printf(map, "state probes %d\n", v->probes.count);
     g_string_append_printf(map, "state recording %d\n", v->recording.recorder != NULL);
+    g_string_append_printf(map, "state video %d\n", v->video_export.on);
     g_string_append_printf(map,
                            "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n",
                            v->visible[PART_PANELS], v->visible[PART_SEEK_BAR],

@@ -30,6 +30,7 @@
 #include "app/view/start_page.h"
 #include "app/view/statistics.h"
 #include "app/view/swap_hint.h"
+#include "app/view/video_export.h"
 #include "app/view/view_options.h"
 
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
@@ -77,6 +78,7 @@ struct viewer {
     struct rig_page rig_page;
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
+    struct video_export video_export;
     struct statistics statistics;
     struct swap_watch swap_watch;
     bool visible[PARTS];

@@ -29,6 +29,8 @@ static const struct {
     {"measure", "message", "clicks pin probes"},
     {"region", "message", "drag a rectangle: that part is computed"},
     {"region", "message", "all of the pictures is computed"},
+    {"save-video", NULL, NULL},
+    {"save-video", "video", "0"},
     {"next-colormap", "colormap", "viridis"},
     {"previous-colormap", "colormap", "turbo"},
     {"first", "frame", "0"},

@@ -1,0 +1,110 @@
+/*
+ * What is shown, saved as a video: it is decoded again and compared with pictures of the window.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/source.h"
+#include "tests/gui/gui.h"
+
+#include <math.h>
+
+enum { FIRST = 2, LAST = 8 };
+
+static gboolean message_has(const struct gui_program *p, const char *text) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && strstr(message, text);
+}
+
+/* Mean difference in grey levels of a decoded pair, which is the picture cut in halves, and the
+ * part of the window that begins at x, y. */
+static double difference(const struct frame *pair, const struct image *window, int x, int y) {
+    double sum = 0;
+    int half = pair->left.width, channels = pair->left.channels;
+    for (int row = 0; row < pair->left.height; row++)
+        for (int column = 0; column < 2 * half; column++) {
+            const struct image *side = column < half ? &pair->left : &pair->right;
+            const uint8_t *a = side->data + (size_t)channels * ((size_t)row * (size_t)half +
+                                                                (size_t)(column % half)),
+                          *b = window->data + 3 * ((size_t)(y + row) * (size_t)window->width +
+                                                   (size_t)(x + column));
+            for (int c = 0; c < 3; c++)
+                sum += abs(a[c % channels] - b[c]);
+        }
+    return sum / (6.0 * half * pair->left.height);
+}
+
+static void test_video(void) {
+    struct gui_program p = {0};
+    struct image window[LAST + 1] = {0};
+    gui_start(&p, "--paused --view 13 --range 0:16", GUI_SOURCE ",rate=12");
+    gui_settle(&p);
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_run_action(&p, "step-forward");
+    for (int i = 1; i <= LAST; i++) {
+        gui_wait_for(&p, gui_number(&p, "state", "frame") == i);
+        gui_settle(&p);
+        if (i == FIRST || i == LAST) {
+            gui_run_action(&p, "loop-ab");
+            window[i] = gui_shot(&p);
+        }
+        if (i < LAST)
+            gui_run_action(&p, "step-forward");
+    }
+    gui_wait_for(&p, gui_is(&p, "state", "loop", "2 8 0"));
+    gui_scroll_to(&p, "save_video");
+    gui_click(&p, "save_video");
+    gui_wait_for(&p, message_has(&p, "saved ") &&
+                         (message_has(&p, ".webm") || message_has(&p, ".mp4")));
+    g_assert_true(gui_is(&p, "state", "video", "0"));
+    g_autofree char *message = gui_look(&p, "state", "message");
+    const char *words[] = {message + strlen("saved ")};
+    struct source_options options = {0};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    g_assert_nonnull(source);
+    g_assert_cmpfloat_with_epsilon(source->rate, 12, 0.1);
+    g_assert_cmpint(source->height, ==, at.height & ~1);
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    struct frame *frame = pool_take(pool);
+    int count = 0;
+    while (source->read(source, frame) == 0) {
+        int index = FIRST + count++;
+        if (index > LAST || !window[index].data)
+            continue;
+        double own = difference(frame, &window[index], at.x, at.y);
+        double other = difference(frame, &window[index == FIRST ? LAST : FIRST], at.x, at.y);
+        g_test_message("pair %d: %.2f grey levels from its picture, %.2f from the other's", index,
+                       own, other);
+        g_assert_cmpfloat(own, <, 8); /* chroma is coarser in the video */
+        g_assert_cmpfloat(own, <, 0.7 * other);
+    }
+    g_assert_cmpint(count, ==, LAST - FIRST + 1);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    for (int i = 0; i <= LAST; i++)
+        picture_free(&window[i]);
+    gui_quit(&p);
+}
+
+/* Ended early, what was written is kept. */
+static void test_end(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", "synth:width=320,height=240,range=16,frames=5000");
+    gui_settle(&p);
+    gui_run_action(&p, "save-video");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
+    gui_click(&p, "video_end");
+    gui_wait_for(&p, message_has(&p, "saved "));
+    g_autofree char *message = gui_look(&p, "state", "message");
+    g_assert_true(g_file_test(message + strlen("saved "), G_FILE_TEST_IS_REGULAR));
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/video/compared", test_video);
+    g_test_add_func("/gui/video/end", test_end);
+    return g_test_run();
+}
