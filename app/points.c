@@ -4,9 +4,10 @@
 #include "app/points.h"
 
 #include "config/log.h"
-#include "image/ply.h"
+#include "image/obj.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,7 +39,9 @@ int points_write(const char *path, const struct frame *frame, const struct depth
             point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
         count++;
     }
-    int error = ply_write(path, points, count, g->metric ? "metres" : "baselines, not calibrated");
+    const char *unit = g->metric ? "metres" : "baselines, not calibrated";
+    int error = g_str_has_suffix(path, ".obj") ? obj_write(path, points, count, unit)
+                                               : ply_write(path, points, count, unit);
     free(points);
     return error;
 }

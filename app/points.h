@@ -1,5 +1,5 @@
 /*
- * The points of a frame as a PLY file, with the same cut wherever they are saved. No state.
+ * The points of a frame as a PLY or OBJ file, with the same cut wherever they are saved. No state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_POINTS_H
@@ -10,9 +10,9 @@
 
 #define POINTS_FARTHEST_M 100.0 /* what is beyond is noise in a cloud */
 
-/* Writes the coloured points of a frame: in metres up to POINTS_FARTHEST_M where the geometry is
- * metric, in baselines, all of them, where it is not. Pixels without a disparity have none. 0 or
- * -errno after a log line. */
+/* Writes the coloured points of a frame, to a name that ends with .obj as OBJ, else as PLY: in
+ * metres up to POINTS_FARTHEST_M where the geometry is metric, in baselines, all of them, where it
+ * is not. Pixels without a disparity have none. 0 or -errno after a log line. */
 int points_write(const char *path, const struct frame *frame,
                  const struct depth_geometry *geometry);
 

@@ -6,6 +6,7 @@
 
 #include "config/clock.h"
 #include "config/log.h"
+#include "render/grid.h"
 #include "render/program.h"
 #include "render/shaders.h"
 
@@ -16,7 +17,8 @@
 
 enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, COLORS, TEXTURES };
 
-/* Unless all points are drawn, only every N'th column and row is, so that it takes no longer. */
+/* While something changes only every N'th column and row is drawn, so that it takes no longer. At
+ * rest the next drawings halve N until it is 1. */
 #define POINTS_BUDGET_MS 16.0
 #define MAX_POINTS_STEP 8
 #define FIRST_POINTS_STEP 4
@@ -32,11 +34,12 @@ struct offscreen {
     GLuint framebuffer, color, depth;
     struct draw_settings settings;
     long number; /* of its frame, -1: none */
+    int step;    /* that its points were drawn with */
 };
 
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
-    GLuint points_program, vertex_array, texture[TEXTURES], pixel_buffer;
+    GLuint points_program, line_program, vertex_array, texture[TEXTURES], pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     int points_step;
@@ -83,7 +86,8 @@ static bool make_programs(struct draw *draw) {
         }
     draw->points_program =
         program_make("points shader", "", shader_points_vert, shader_points_frag);
-    if (!draw->points_program)
+    draw->line_program = program_make("line shader", "", shader_line_vert, shader_line_frag);
+    if (!draw->points_program || !draw->line_program)
         return false;
     set_samplers(draw->points_program);
     return true;
@@ -133,6 +137,7 @@ void draw_close(struct draw **draw_pointer) {
     for (int i = 0; i < 2 * DISPLAY_POINTS; i++)
         glDeleteProgram(draw->image_program[i / 2][i % 2]);
     glDeleteProgram(draw->points_program);
+    glDeleteProgram(draw->line_program);
     for (int i = 0; i < DRAW_VIEWS; i++) {
         glDeleteFramebuffers(1, &draw->offscreen[i].framebuffer);
         glDeleteRenderbuffers(1, &draw->offscreen[i].color);
@@ -275,11 +280,15 @@ static struct draw_rig points_rig(const struct draw *draw, const struct draw_set
     return rig;
 }
 
-/* Sets the transform from the camera's axes to the clip space and the farthest depth that is drawn;
- * returns the size of a pixel at distance 1. */
+struct depths {
+    float middle, far, cut; /* of the range of colours; the farthest that is drawn */
+};
+
+/* Sets the transform from the camera's axes to the clip space and the depths; returns the size of a
+ * pixel at distance 1. */
 static float points_transform(const struct draw *draw, const struct draw_settings *s,
-                              const struct draw_rig *rig, mat4 transform, float *farthest) {
-    double max = fmax(s->max, 1), min = fmax(s->min, max / 32);
+                              const struct draw_rig *rig, mat4 transform, struct depths *depths) {
+    double max = fmax(s->max + rig->offset_px, 1), min = fmax(s->min + rig->offset_px, max / 32);
     double scale = rig->focal_px * rig->baseline_m;
     float near = (float)(scale / max), far = (float)(scale / min);
     float middle = 2 * near * far / (near + far);
@@ -290,7 +299,8 @@ static float points_transform(const struct draw *draw, const struct draw_setting
     double aspect = (double)s->width / s->height, own_aspect = (double)draw->width / draw->height;
     if (aspect < own_aspect) /* all columns stay in sight */
         field_of_view = 2 * atan(tan(field_of_view / 2) * own_aspect / aspect);
-    glm_perspective((float)field_of_view, (float)aspect, near * 0.02f, far * 8, projection);
+    glm_perspective((float)field_of_view, (float)aspect, near * 0.02f, fmaxf(far * 8, 400),
+                    projection);
     projection[2][0] -= 2 * (float)s->shift_x;
     projection[2][1] += 2 * (float)s->shift_y;
     glm_lookat(position, target, up, camera);
@@ -300,7 +310,8 @@ static float points_transform(const struct draw *draw, const struct draw_setting
     glm_translate(rotation, (vec3){0, 0, -middle});
     glm_mat4_mulN((mat4 *[]){&projection, &camera, &rotation}, 3, transform);
 
-    *farthest = far * 4;
+    float cut = rig->farthest_m > 0 ? (float)rig->farthest_m : INFINITY;
+    *depths = (struct depths){.middle = middle, .far = fminf(far, cut), .cut = cut};
     return (float)(s->height / (2 * tan(field_of_view / 2)) / rig->focal_px * 1.3);
 }
 
@@ -316,19 +327,19 @@ static int next_step(int step, double ms) {
     return next < MAX_POINTS_STEP ? next : MAX_POINTS_STEP;
 }
 
-/* Returns true when another call would draw more points. */
-static bool draw_points(struct draw *draw, const struct draw_settings *s) {
+/* Draws every step'th row and column. */
+static void draw_points(struct draw *draw, const struct draw_settings *s, int step) {
     struct draw_rig rig = points_rig(draw, s);
+    struct depths depths;
     mat4 transform;
-    float farthest, size = points_transform(draw, s, &rig, transform, &farthest);
-    int step = s->all_points ? 1 : draw->points_step;
+    float size = points_transform(draw, s, &rig, transform, &depths);
     int columns = (draw->width + step - 1) / step, rows = (draw->height + step - 1) / step;
     double began_ms = clock_ms();
     GLuint p = draw->points_program;
     glUseProgram(p);
     glUniformMatrix4fv(glGetUniformLocation(p, "transform"), 1, GL_FALSE, transform[0]);
     glUniform4f(glGetUniformLocation(p, "rig"), (float)rig.focal_px, (float)rig.baseline_m,
-                (float)rig.offset_px, farthest);
+                (float)rig.offset_px, isfinite(depths.cut) ? depths.cut : 1e30f);
     glUniform2f(glGetUniformLocation(p, "center"), (float)rig.center_x, (float)rig.center_y);
     set_float(p, "point_scale", size * (float)step);
     set_int(p, "step_px", step);
@@ -336,12 +347,13 @@ static bool draw_points(struct draw *draw, const struct draw_settings *s) {
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_PROGRAM_POINT_SIZE);
     glDrawArrays(GL_POINTS, 0, columns * rows);
+    double bottom = (draw->height - rig.center_y) / rig.focal_px; /* of what is seen at depth 1 */
+    grid_draw(draw->line_program, transform, (float)bottom * depths.middle, depths.far);
     glDisable(GL_DEPTH_TEST);
-    if (s->all_points)
-        return false;
+    if (step < draw->points_step)
+        return; /* more than the budget allows */
     glFinish();
     draw->points_step = next_step(step, clock_ms() - began_ms);
-    return draw->points_step < step;
 }
 
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
@@ -367,10 +379,8 @@ static void bind_offscreen(const struct offscreen *o, const struct draw_settings
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
 }
 
-/* Returns true when another call would draw more points. */
-static bool draw_offscreen(struct draw *draw, const struct offscreen *o,
+static void draw_offscreen(struct draw *draw, const struct offscreen *o,
                            const struct draw_settings *s) {
-    bool more = false;
     bind_offscreen(o, s);
     glViewport(0, 0, s->width, s->height);
     glDisable(GL_BLEND);
@@ -382,26 +392,29 @@ static bool draw_offscreen(struct draw *draw, const struct offscreen *o,
         glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
     }
     if (s->mode == DISPLAY_POINTS)
-        more = draw_points(draw, s);
+        draw_points(draw, s, o->step);
     else
         draw_flat(draw, s);
     glActiveTexture(GL_TEXTURE0);
     glBindVertexArray(0);
-    return more;
 }
 
 /* Brings one view to the window, drawn anew where something in it changed. Returns true when
  * another call would draw more points. */
 static bool draw_view(struct draw *draw, struct offscreen *o, const struct draw_settings *s,
                       const struct frame *frame, long number) {
-    bool more = false;
     if (s->width < 1 || s->height < 1)
         return false;
-    if (o->number != number || !same_settings(s, &o->settings)) {
+    int before = o->step;
+    bool rests = o->number == number && same_settings(s, &o->settings);
+    if (!rests || o->step > 1) {
+        o->step = 1;
+        if (s->mode == DISPLAY_POINTS && !s->all_points)
+            o->step = rests ? (before + 1) / 2 : draw->points_step;
         upload_textures(draw, s->mode, frame, number);
-        more = draw_offscreen(draw, o, s);
+        draw_offscreen(draw, o, s);
         o->settings = *s;
-        o->number = more ? -1 : number;
+        o->number = number;
     }
     int bottom = s->window_height - s->y - s->height;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
@@ -409,7 +422,11 @@ static bool draw_view(struct draw *draw, struct offscreen *o, const struct draw_
     glBlitFramebuffer(0, 0, s->width, s->height, s->x, bottom, s->x + s->width, bottom + s->height,
                       GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    return more;
+    return o->step > 1;
+}
+
+int draw_points_step(const struct draw *draw) {
+    return draw->offscreen[0].step;
 }
 
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,

@@ -33,6 +33,7 @@ extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
  * is not known. */
 struct draw_rig {
     double focal_px, baseline_m, offset_px, center_x, center_y;
+    double farthest_m; /* points beyond are not drawn; 0: all are */
 };
 
 struct draw_settings {
@@ -48,7 +49,7 @@ struct draw_settings {
     double yaw, pitch; /* of the points, radians */
     double distance;   /* of the viewpoint from the middle of the points, 1: as the camera's */
     double shift_x, shift_y; /* of the points, in widths and heights of the area */
-    bool all_points;         /* else a slow renderer draws as many as keep the window responsive */
+    bool all_points;         /* else a slow renderer draws fewer until the view is at rest */
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;
@@ -67,6 +68,9 @@ void draw_close(struct draw **draw);
  * call would draw more points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
+
+/* Every how many'th row and column of points the first view was drawn with; 1: all of them. */
+int draw_points_step(const struct draw *draw);
 
 /* ---- draw_geometry.c: where the pixels of a picture of width x height are in the window */
 

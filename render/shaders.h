@@ -6,5 +6,6 @@
 
 extern const char shader_image_vert[], shader_image_frag[];
 extern const char shader_points_vert[], shader_points_frag[];
+extern const char shader_line_vert[], shader_line_frag[];
 
 #endif

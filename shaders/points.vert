@@ -13,6 +13,18 @@ out vec3 point_color;
 
 const int UNKNOWN = -32768;
 
+// Whether a pixel lies between a near and a far side in a row or column: points of such pixels hang
+// in the air, in a curtain between both.
+bool between(int before, int d, int after) {
+    int to_before = before - d, to_after = after - d;
+    return before != UNKNOWN && after != UNKNOWN && abs(to_before) > 16 && abs(to_after) > 16 &&
+           (to_before < 0) != (to_after < 0);
+}
+
+int disparity_at(ivec2 at, ivec2 size) {
+    return texelFetch(disparity, clamp(at, ivec2(0), size - 1), 0).r;
+}
+
 void main() {
     ivec2 size = textureSize(disparity, 0);
     int columns = (size.x + step_px - 1) / step_px;
@@ -20,7 +32,10 @@ void main() {
     int d = texelFetch(disparity, at, 0).r;
     float px = float(d) / 16.0 + rig.z;
     float z = rig.x * rig.y / px;
-    if (d == UNKNOWN || px <= 0.0 || z > rig.w) {
+    ivec2 right = ivec2(1, 0), down = ivec2(0, 1);
+    bool hangs = between(disparity_at(at - right, size), d, disparity_at(at + right, size)) ||
+                 between(disparity_at(at - down, size), d, disparity_at(at + down, size));
+    if (d == UNKNOWN || px <= 0.0 || z > rig.w || hangs) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside
         return;
     }

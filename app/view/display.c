@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FIRST_YAW 0.25 /* radians: points are seen slightly from the side and from above */
+#define FIRST_PITCH (-0.15)
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
 #define MAX_ZOOM 100.0
@@ -24,7 +26,9 @@ void display_reset(struct display *d) {
     struct draw_settings *s = &d->settings;
     s->zoom = s->distance = 1;
     s->center_x = s->center_y = 0.5;
-    s->yaw = s->pitch = s->shift_x = s->shift_y = 0;
+    s->yaw = FIRST_YAW;
+    s->pitch = FIRST_PITCH;
+    s->shift_x = s->shift_y = 0;
 }
 
 #define FIRST_FRAMES 5

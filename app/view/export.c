@@ -19,6 +19,7 @@ enum ending {
     DISP_PFM,
     COLOR,
     POINTS,
+    POINTS_OBJ,
     VIDEO_MP4,
     VIDEO_WEBM,
     ENDINGS
@@ -26,7 +27,8 @@ enum ending {
 static const char *const endings[ENDINGS] = {
     [WINDOW] = ".png",        [LEFT] = "-left.png",     [RIGHT] = "-right.png",
     [DISP16] = "-disp16.png", [DISP_PFM] = "-disp.pfm", [COLOR] = "-color.png",
-    [POINTS] = ".ply",        [VIDEO_MP4] = ".mp4",     [VIDEO_WEBM] = ".webm",
+    [POINTS] = ".ply",        [POINTS_OBJ] = ".obj",    [VIDEO_MP4] = ".mp4",
+    [VIDEO_WEBM] = ".webm",
 };
 
 static bool is_taken(const char *base) {
@@ -115,6 +117,10 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    struct screen *screen) {
     g_autofree char *base = export_base(folder);
-    g_autofree char *path = base ? g_strconcat(base, endings[POINTS], NULL) : NULL;
-    report(screen, path ? points_write(path, frame, &rig->geometry) : -EIO, base, endings[POINTS]);
+    int error = base ? 0 : -EIO;
+    for (int i = POINTS; i <= POINTS_OBJ && !error; i++) {
+        g_autofree char *path = g_strconcat(base, endings[i], NULL);
+        error = points_write(path, frame, &rig->geometry);
+    }
+    report(screen, error, base, ".ply and .obj");
 }

@@ -20,7 +20,7 @@ void export_window(const char *folder, struct screen *screen);
 /* Both pictures, and the disparity as 16-bit PNG, as PFM and in colour. */
 void export_pair(const char *folder, const struct frame *frame, struct screen *screen);
 
-/* The points as PLY: in metres, or in baselines where the rig does not give metres. */
+/* The points as PLY and as OBJ: in metres, or in baselines where the rig does not give metres. */
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    struct screen *screen);
 

@@ -3,6 +3,7 @@
  */
 #include "app/view/opening.h"
 
+#include "app/points.h"
 #include "app/view/viewer.h"
 #include "config/log.h"
 
@@ -53,7 +54,8 @@ static int open_rig(struct viewer *v) {
                                                     .baseline_m = g->baseline,
                                                     .offset_px = g->doffs,
                                                     .center_x = g->cx,
-                                                    .center_y = g->cy};
+                                                    .center_y = g->cy,
+                                                    .farthest_m = POINTS_FARTHEST_M};
     return GO_ON;
 }
 

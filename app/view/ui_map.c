@@ -45,6 +45,7 @@ static void add_display(const struct display *d, GString *map) {
     g_string_append_printf(map, "state colormap %s\n", colormap_names[s->colormap]);
     g_string_append_printf(map, "state zoom %.3f %.4f %.4f\n", s->zoom, s->center_x, s->center_y);
     g_string_append_printf(map, "state orbit %.3f %.3f\n", s->yaw, s->pitch);
+    g_string_append_printf(map, "state points_step %d\n", draw_points_step(d->draw));
     g_string_append_printf(map, "state range %.2f %.2f\n", s->min, s->max);
 }
 

@@ -88,9 +88,9 @@ static void test_mouse(void) {
     gui_run_action(&p, "view-points");
     gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
     gui_drag(&p, "picture", 0.5, 0.6, 1);
-    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.000 0.000"));
+    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.150"));
     gui_run_action(&p, "reset-view");
-    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.000 0.000"));
+    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.250 -0.150"));
     g_assert_true(gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
     g_free(zoom);
     gui_quit(&p);

@@ -120,6 +120,19 @@ static void test_depth(void) {
     gui_quit(&p);
 }
 
+/* The points begin slightly turned, and become all of them once nothing changes. */
+static void test_points(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "orbit", "0.250 -0.150"));
+    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    gui_drag(&p, "picture", 0.5, 0.6, 1);
+    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.150"));
+    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -127,5 +140,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/views/stacked", test_stacked);
     g_test_add_func("/gui/views/wide", test_wide);
     g_test_add_func("/gui/views/depth", test_depth);
+    g_test_add_func("/gui/views/points", test_points);
     return g_test_run();
 }
