@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Memory of tiles that are computed at the same time, as a share of plain belief propagation's. */
-enum { SCRATCH_SHARE = 100 };
+/* Memory of tiles that are computed at the same time: a share of plain belief propagation's, or
+ * what no machine misses. */
+enum { SCRATCH_SHARE = 100, SCRATCH_BYTES = 2 << 20 };
 
 static struct smoothing make_smoothing(const struct problem *p) {
     struct smoothing s = {.grid = p->grid,
@@ -65,8 +66,8 @@ struct label_map rows_columns_solve(struct graph *g, const struct problem *p) {
 
 /* How many tiles are computed at the same time: no more than an anti-diagonal has. */
 static int tiles_at_once(const struct tiling *t, const struct grid *g) {
-    size_t plain = (DIRECTIONS + 1) * grid_volume(g);
-    size_t most = plain / SCRATCH_SHARE / tile_bytes(t->size, g->padded);
+    size_t share = (DIRECTIONS + 1) * grid_volume(g) / SCRATCH_SHARE;
+    size_t most = (share > SCRATCH_BYTES ? share : SCRATCH_BYTES) / tile_bytes(t->size, g->padded);
     int diagonal = stage_min(t->columns, t->rows);
     return most < (size_t)diagonal ? stage_max((int)most, 1) : diagonal;
 }

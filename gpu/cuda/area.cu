@@ -6,7 +6,7 @@
  */
 #include "gpu/cuda/backend_cuda.h"
 
-enum { WARPS = 8, THREADS = 32 * WARPS };
+enum { LINE_WARPS = 8, MAX_WARPS = 32 };
 
 /* A warp's shared memory for h of one message: all labels and the most steps on both sides. */
 struct room {
@@ -20,12 +20,16 @@ static room room_of(const smoothing &s) {
     return {steps, (s.grid.padded + 2 * steps + 1) / 2 * 2};
 }
 
-static size_t room_bytes(const room &r) {
-    return WARPS * sizeof(int16_t) * (size_t)r.entries;
+static size_t room_bytes(const room &r, int warps) {
+    return (size_t)warps * sizeof(int16_t) * (size_t)r.entries;
 }
 
 static __device__ __forceinline__ int warp_of(void) {
     return (int)threadIdx.x / 32;
+}
+
+static __device__ __forceinline__ int warps(void) {
+    return (int)blockDim.x / 32;
 }
 
 static __device__ __forceinline__ int16_t *room_of_warp(int16_t *shared, const room &r) {
@@ -90,11 +94,11 @@ static __device__ void warp_column(const smoothing &s, const area &a, int x, int
         warp_send(s, a, x, y, UP, a.message[UP] + area_labels(&s, &a, x, y - 1), h);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(32 * LINE_WARPS)
     lines_kernel(const __grid_constant__ area_args a, const room r, int rows, int count) {
     extern __shared__ uint4 memory[];
     int16_t *h = room_of_warp(reinterpret_cast<int16_t *>(memory), r);
-    int line = (int)blockIdx.x * WARPS + warp_of();
+    int line = (int)blockIdx.x * LINE_WARPS + warp_of();
     if (line >= count)
         return;
     area whole = area_of(&a, rows);
@@ -107,8 +111,9 @@ static __global__ void __launch_bounds__(THREADS)
 static void launch_lines(backend_cuda *cuda, const void *args, int rows, int count) {
     const area_args *a = static_cast<const area_args *>(args);
     room r = room_of(a->smoothing);
-    unsigned blocks = ((unsigned)count + WARPS - 1) / WARPS;
-    lines_kernel<<<blocks, THREADS, room_bytes(r), cuda->stream>>>(*a, r, rows, count);
+    unsigned blocks = ((unsigned)count + LINE_WARPS - 1) / LINE_WARPS;
+    lines_kernel<<<blocks, 32 * LINE_WARPS, room_bytes(r, LINE_WARPS), cuda->stream>>>(*a, r, rows,
+                                                                                       count);
 }
 
 static void launch_rows(backend_cuda *cuda, const void *args, int, int height) {
@@ -123,17 +128,17 @@ static void launch_columns(backend_cuda *cuda, const void *args, int, int height
 static __device__ void fill_tile(const tiles_args &a, const area &t, int tile) {
     const smoothing &s = a.smoothing;
     int padded = s.grid.padded, pixels = t.width * t.height;
-    for (int i = (int)threadIdx.x; i < pixels; i += THREADS)
+    for (int i = (int)threadIdx.x; i < pixels; i += (int)blockDim.x)
         label_costs(&a.source, t.x + i % t.width, t.y + i / t.width,
                     t.cost + (size_t)i * (size_t)padded);
     for (int d = 0; d < DIRECTIONS; d++)
-        for (int i = (int)threadIdx.x; i < pixels * padded; i += THREADS)
+        for (int i = (int)threadIdx.x; i < pixels * padded; i += (int)blockDim.x)
             t.message[d][i] = 0;
     __syncthreads();
     for (int d = 0; d < DIRECTIONS; d++) {
         const uint8_t *from =
             a.tiling.entering[d] + (size_t)tile * (size_t)a.tiling.size * (size_t)padded;
-        for (int i = (int)threadIdx.x; i < border_length(&t, d) * padded; i += THREADS) {
+        for (int i = (int)threadIdx.x; i < border_length(&t, d) * padded; i += (int)blockDim.x) {
             int x, y;
             border_pixel(&t, opposite(d), i / padded, &x, &y);
             t.message[d][area_labels(&s, &t, x, y) + (size_t)(i % padded)] = from[i];
@@ -147,7 +152,7 @@ static __device__ int leave_tile(const tiles_args &a, const area &t, int r, int 
     size_t padded = (size_t)a.smoothing.grid.padded;
     uint8_t *to = a.tiling.entering[r] + (size_t)next * (size_t)a.tiling.size * padded;
     int differs = 0;
-    for (int i = warp_of(); i < border_length(&t, r) && next >= 0; i += WARPS) {
+    for (int i = warp_of(); i < border_length(&t, r) && next >= 0; i += warps()) {
         int x, y;
         border_pixel(&t, r, i, &x, &y);
         differs |= warp_send(a.smoothing, t, x, y, r, to + (size_t)i * padded, h);
@@ -155,7 +160,7 @@ static __device__ int leave_tile(const tiles_args &a, const area &t, int r, int 
     return __syncthreads_or(differs);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(32 * MAX_WARPS)
     tiles_kernel(const __grid_constant__ tiles_args a, const room r, size_t tile_at) {
     extern __shared__ uint4 memory[];
     int16_t *h = room_of_warp(reinterpret_cast<int16_t *>(memory), r);
@@ -170,10 +175,10 @@ static __global__ void __launch_bounds__(THREADS)
         tile_area(&a, column, row, tile_at ? reinterpret_cast<uint8_t *>(memory) + tile_at : own);
     fill_tile(a, t, tile);
     for (int k = 0; k < a.iterations; k++) {
-        for (int y = warp_of(); y < t.height; y += WARPS)
+        for (int y = warp_of(); y < t.height; y += warps())
             warp_row(s, t, y, h);
         __syncthreads();
-        for (int x = warp_of(); x < t.width; x += WARPS)
+        for (int x = warp_of(); x < t.width; x += warps())
             warp_column(s, t, x, h);
         __syncthreads();
     }
@@ -188,22 +193,25 @@ static __global__ void __launch_bounds__(THREADS)
     }
     if (threadIdx.x == 0)
         changed[DIRECTIONS] = (uint8_t)(sent != 0);
-    for (int i = (int)threadIdx.x; i < t.width * t.height; i += THREADS)
+    for (int i = (int)threadIdx.x; i < t.width * t.height; i += (int)blockDim.x)
         area_pick(&s, &t, i % t.width, i / t.width, &a.out);
 }
 
-/* tile_at: where the tile lies in shared memory, behind the warps' rooms; 0: in its scratch. */
+/* A warp a row or column, as far as there are. tile_at: where the tile lies in shared memory, behind
+ * the warps' rooms; 0: in its scratch. */
 static void launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
     const tiles_args *a = static_cast<const tiles_args *>(args);
     room r = room_of(a->smoothing);
-    size_t shared = room_bytes(r), tile_at = (shared + 15) / 16 * 16;
+    int count_of_warps = stage_min(a->tiling.size, MAX_WARPS);
+    size_t shared = room_bytes(r, count_of_warps), tile_at = (shared + 15) / 16 * 16;
     size_t with_tile = tile_at + tile_bytes(a->tiling.size, a->smoothing.grid.padded);
     if (with_tile <= cuda->max_shared)
         shared = with_tile;
     else
         tile_at = 0;
     cudaFuncSetAttribute(tiles_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    tiles_kernel<<<(unsigned)count, THREADS, shared, cuda->stream>>>(*a, r, tile_at);
+    tiles_kernel<<<(unsigned)count, 32 * (unsigned)count_of_warps, shared, cuda->stream>>>(*a, r,
+                                                                                           tile_at);
 }
 
 void cuda_optimise_area(backend_cuda *cuda) {
