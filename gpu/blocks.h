@@ -29,7 +29,7 @@ struct blocks blocks_whole(int width, int height, int levels, int overlap);
 
 /* Cores of size x size px, rounded up, larger where there were more than MAX_BLOCKS; one block
  * where that is as large as the picture. */
-enum { MAX_BLOCKS = 1024 };
+enum { MAX_BLOCKS = 256 };
 void blocks_set_size(struct blocks *b, int size);
 
 /* Somewhat smaller blocks: the longer side of the core is divided once more, bands of rows first.

@@ -329,12 +329,18 @@ static int by_size(const void *a, const void *b) {
     return one->address < two->address ? -1 : 1;
 }
 
-/* Gives b the lowest place where it overlaps none of the placed buffers that live with it. */
-static void place_lowest(struct buffer *b, struct buffer *const *placed, int count) {
-    b->offset = 0;
+/* Gives b the lowest place where it overlaps none of the placed buffers that live with it; those
+ * are written to together. */
+static void place_lowest(struct buffer *b, struct buffer *const *placed, int count,
+                         struct buffer **together) {
+    int n = 0;
     for (int i = 0; i < count; i++)
-        if (live_together(b, placed[i]) && share_memory(b, placed[i])) {
-            b->offset = aligned(placed[i]->offset + placed[i]->bytes);
+        if (live_together(b, placed[i]))
+            together[n++] = placed[i];
+    b->offset = 0;
+    for (int i = 0; i < n; i++)
+        if (share_memory(b, together[i])) {
+            b->offset = aligned(together[i]->offset + together[i]->bytes);
             i = -1; /* it may overlap one that was looked at before */
         }
 }
@@ -342,7 +348,8 @@ static void place_lowest(struct buffer *b, struct buffer *const *placed, int cou
 /* Large buffers first, each as low as it fits. */
 static int place_buffers(struct graph *g) {
     struct graph_internal *p = g->internal;
-    struct buffer **order = malloc((size_t)(p->buffer_count + 1) * sizeof(*order));
+    struct buffer **order = malloc(2 * (size_t)(p->buffer_count + 1) * sizeof(*order)),
+                  **together = order + p->buffer_count;
     int count = 0;
     if (!order)
         return -ENOMEM;
@@ -357,7 +364,7 @@ static int place_buffers(struct graph *g) {
     }
     qsort(order, (size_t)count, sizeof(order[0]), by_size);
     for (int i = 0; i < count; i++) {
-        place_lowest(order[i], order, i);
+        place_lowest(order[i], order, i, together);
         size_t end = aligned(order[i]->offset + order[i]->bytes);
         g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
     }

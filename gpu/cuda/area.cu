@@ -197,8 +197,8 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS)
         area_pick(&s, &t, i % t.width, i / t.width, &a.out);
 }
 
-/* A warp a row or column, as far as there are. tile_at: where the tile lies in shared memory, behind
- * the warps' rooms; 0: in its scratch. */
+/* A warp has a row or column, as far as there are so many. tile_at: where the tile lies in shared
+ * memory, behind the warps' rooms; 0: in its scratch. */
 static void launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
     const tiles_args *a = static_cast<const tiles_args *>(args);
     room r = room_of(a->smoothing);
