@@ -348,8 +348,7 @@ static void place_lowest(struct buffer *b, struct buffer *const *placed, int cou
 /* Large buffers first, each as low as it fits. */
 static int place_buffers(struct graph *g) {
     struct graph_internal *p = g->internal;
-    struct buffer **order = malloc(2 * (size_t)(p->buffer_count + 1) * sizeof(*order)),
-                  **together = order + p->buffer_count;
+    struct buffer **order = malloc(2 * (size_t)(p->buffer_count + 1) * sizeof(*order));
     int count = 0;
     if (!order)
         return -ENOMEM;
@@ -364,7 +363,7 @@ static int place_buffers(struct graph *g) {
     }
     qsort(order, (size_t)count, sizeof(order[0]), by_size);
     for (int i = 0; i < count; i++) {
-        place_lowest(order[i], order, i, together);
+        place_lowest(order[i], order, i, order + p->buffer_count);
         size_t end = aligned(order[i]->offset + order[i]->bytes);
         g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
     }
