@@ -275,6 +275,45 @@ static void test_limits(void) {
     pool_close(&pool);
 }
 
+/* A device with less memory than the picture takes: blocks without being asked; with less than the
+ * smallest blocks take: no memory. */
+static size_t device_bytes;
+static void *(*host_alloc)(struct backend *b, enum memory_kind kind, size_t bytes);
+
+static void *small_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
+    return bytes > device_bytes ? NULL : host_alloc(b, kind, bytes);
+}
+
+static int run_on_device(const struct params *p, struct frame *f, size_t bytes, int *blocks) {
+    int error;
+    struct backend *b = backend_cpu_open(1, VARIANT_OPTIMISED, &error);
+    host_alloc = b->alloc;
+    b->alloc = small_alloc;
+    b->own_memory = true;
+    device_bytes = SIZE_MAX;
+    struct stereo *s = stereo_open_on(b, f->left.width, f->left.height, 1, NULL, &error);
+    device_bytes = bytes;
+    error = stereo_run(s, p, f);
+    *blocks = blocks_count(&s->pipeline.blocks);
+    g_assert_true(error || s->arena_bytes <= bytes);
+    stereo_close(&s);
+    return error;
+}
+
+static void test_device(void) {
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, 240, 160, 1, 32, 1);
+    struct params p = make_params("disparity_range=32 bp_levels=4 block_overlap=16");
+    int blocks;
+    g_assert_cmpint(run_on_device(&p, f, SIZE_MAX, &blocks), ==, 0);
+    g_assert_cmpint(blocks, ==, 1);
+    g_assert_cmpint(run_on_device(&p, f, 5 << 20, &blocks), ==, 0);
+    g_assert_cmpint(blocks, >, 1);
+    g_assert_cmpint(run_on_device(&p, f, 1 << 20, &blocks), ==, -ENOMEM);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
 static void test_option(void) {
     static const char *const wrong[] = {"0", "-1M", "4GG", "G", "1x", "nan", "1e400", "4T", "K4"};
     g_autofree char *out = path_in("out");
@@ -317,6 +356,7 @@ int main(int argc, char **argv) {
     add("/blocks/overlap", test_overlap);
     add("/blocks/overlap-of-pictures", test_overlap_of_pictures);
     add("/blocks/limits", test_limits);
+    add("/blocks/device", test_device);
     add("/blocks/option", test_option);
     int failed = g_test_run();
     tear_down(NULL, NULL);
