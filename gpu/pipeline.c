@@ -509,6 +509,38 @@ static const int16_t *remove_speckles(struct graph *g, const struct pipeline *p,
     return a.out;
 }
 
+/* Parts of a pixel from the data costs, where the solver has a volume of them. */
+static const int16_t *offset_by_costs(struct graph *g, const struct pipeline *p,
+                                      const struct pipeline_result *result, const int16_t *map) {
+    if (p->params.subpixel == SUBPIXEL_OFF || p->params.subpixel_from != SUBPIXEL_FROM_COSTS ||
+        !result->cost)
+        return map;
+    struct cost_offset_args a = {.grid = result->grid,
+                                 .source = map,
+                                 .label = result->label,
+                                 .cost = result->cost,
+                                 .out = make_map(g, p),
+                                 .subpixel = p->params.subpixel};
+    graph_stage(g, STAGE_cost_offset, &a, p->width, p->height);
+    return a.out;
+}
+
+static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, const int16_t *map) {
+    if (p->params.surface_length <= 0)
+        return map;
+    struct surface_args a = {.source = map,
+                             .arms = graph_buffer(g, pixels_of(p) * sizeof(*a.arms)),
+                             .sums = graph_buffer(g, pixels_of(p) * 2 * sizeof(*a.sums)),
+                             .out = make_map(g, p),
+                             .width = p->width,
+                             .height = p->height,
+                             .longest = p->params.surface_length,
+                             .step = (int)lround(16 * p->params.surface_step)};
+    for (int stage = STAGE_surface_arms; stage <= STAGE_surface_plane; stage++)
+        graph_stage(g, (enum stage)stage, &a, p->width, p->height);
+    return a.out;
+}
+
 /* Holes take the lower neighbour, first along rows, then, where a whole row is unknown, along
  * columns. */
 static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, const int16_t *map) {
@@ -578,7 +610,9 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     begin_group(g, LEFT_SIDE, TIME_CHECK);
     const int16_t *map = remove_speckles(g, p, check(g, p, &left, right_map));
     begin_group(g, LEFT_SIDE, TIME_REFINE);
-    finish_map(g, p, &view[LEFT_SIDE], fill_holes(g, p, map));
+    map = offset_by_costs(g, p, &result, map);
+    map = fit_planes(g, p, fill_holes(g, p, map));
+    finish_map(g, p, &view[LEFT_SIDE], map);
 
     if (result.label_cost) {
         graph_keep(g, result.label_cost);

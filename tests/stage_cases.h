@@ -626,6 +626,40 @@ static inline void case_fill(struct pass_case *c) {
     case_add_pass(c, STAGE_fill, &a, w, h);
 }
 
+static inline void case_cost_offset(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct cost_offset_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a.cost = case_volume8(c, &a.grid, case_between(c, 0, 1) ? MAX_COST : 3);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_cost_offset, &a, w, h);
+}
+
+static inline void case_surface(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct surface_args a = {.width = w,
+                             .height = h,
+                             .longest = case_between(c, 1, MAX_SURFACE_LENGTH),
+                             .step = case_between(c, 0, MAX_SURFACE_STEP)};
+    a.source = case_disparities(c, case_between(c, 0, 2) ? 2 : stage_min(w, c->shape.labels));
+    a.arms = case_random_arms(c, 0, 0);
+    a.sums = case_randomise(c, case_add_rows(c, w, h, 2 * sizeof(*a.sums)), 4, UINT32_MAX);
+    a.out = case_disparities(c, 1);
+    for (int stage = STAGE_surface_arms; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+}
+
+static inline void case_surface_arms(struct pass_case *c) {
+    case_surface(c, STAGE_surface_arms);
+}
+static inline void case_surface_sums(struct pass_case *c) {
+    case_surface(c, STAGE_surface_sums);
+}
+static inline void case_surface_plane(struct pass_case *c) {
+    case_surface(c, STAGE_surface_plane);
+}
+
 static inline void case_median(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct median_args a = {.width = w,

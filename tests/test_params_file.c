@@ -252,7 +252,7 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
         "machine",         "search",        "rectification",      "cameras",
         "census_curve",    "census_weight", "census_truncation",  "cost_sigma",
         "cross_length",    "cross_height",  "cross_step",         "cross_rounds",
-        "disp12_max_diff", "speckle_range", "median_color_sigma",
+        "disp12_max_diff", "speckle_range", "median_color_sigma", "surface_step",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(idle); i++)
         if (strcmp(info->name, idle[i]) == 0 || strcmp(info->group, idle[i]) == 0)

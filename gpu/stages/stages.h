@@ -11,6 +11,7 @@
 #include "gpu/stages/image.h"
 #include "gpu/stages/occlusion.h"
 #include "gpu/stages/refine.h"
+#include "gpu/stages/surface.h"
 
 #ifdef __cplusplus
 extern "C" {

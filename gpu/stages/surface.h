@@ -1,0 +1,143 @@
+/*
+ * Stages of disparities between whole pixels: the offset of a label by the data costs beside it,
+ * and planes fitted to the map. Maps as in refine.h.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_SURFACE_H
+#define LIVESTEREO_STAGE_SURFACE_H
+
+#include "gpu/stages/bp.h"
+#include "gpu/stages/image.h"
+#include "gpu/stages/refine.h"
+
+/* The known pixels of a map get the disparity of their label anew, by a curve through the data
+ * costs beside it: smoothness draws the beliefs to whole labels, the costs it does not. Half a
+ * pixel at most, towards the lower cost where the label is no minimum of the cost. */
+struct cost_offset_args {
+    struct grid grid;
+    const int16_t *source;
+    const uint16_t *label;
+    const uint8_t *cost;
+    int16_t *out;
+    int subpixel; /* SUBPIXEL_* */
+};
+
+STAGE void stage_cost_offset(const struct cost_offset_args *a, int x, int y) {
+    size_t i = (size_t)y * a->grid.width + x;
+    const uint8_t *cost = a->cost + grid_labels(&a->grid, x, y);
+    int l = a->label[i], offset = 0;
+    if (a->source[i] == UNKNOWN) {
+        a->out[i] = UNKNOWN;
+        return;
+    }
+    if (l > 0 && l + 1 < a->grid.labels)
+        offset =
+            stage_clamp(subpixel_offset(cost[l - 1], cost[l], cost[l + 1], a->subpixel), -8, 8);
+    a->out[i] = (int16_t)(16 * (a->grid.space.u_min + l) + offset);
+}
+
+/* A least-squares plane through the disparities around each pixel, whose value there becomes its
+ * disparity. The region is cross-shaped like those of the cost (Zhang, Lu, Lafruit 2009), the
+ * horizontal arms of all pixels of the vertical one, but grown on the map: an arm ends before an
+ * unknown pixel and where neighbouring disparities differ by more than step. surface_arms,
+ * surface_sums and surface_plane run one after the other. */
+enum { MAX_SURFACE_LENGTH = 24, MAX_SURFACE_STEP = 16, LEAST_SURFACE = 10 };
+
+struct surface_args {
+    const int16_t *source;
+    struct arms *arms; /* width*height */
+    int32_t *sums;     /* two a pixel, along its horizontal arms: of the disparities less its own,
+                          and of the same times the distance */
+    int16_t *out;
+    int width, height;
+    int longest; /* px of an arm, at most MAX_SURFACE_LENGTH */
+    int step;    /* 1/16 px, at most MAX_SURFACE_STEP */
+};
+
+STAGE uint8_t surface_arm(const struct surface_args *a, int x, int y, int dx, int dy) {
+    int length = 0, d = a->source[(size_t)y * a->width + x];
+    while (d != UNKNOWN && length < a->longest) {
+        x += dx;
+        y += dy;
+        if (x < 0 || y < 0 || x >= a->width || y >= a->height)
+            break;
+        int next = a->source[(size_t)y * a->width + x];
+        if (next == UNKNOWN || stage_abs(next - d) > a->step)
+            break;
+        d = next;
+        length++;
+    }
+    return (uint8_t)length;
+}
+
+STAGE void stage_surface_arms(const struct surface_args *a, int x, int y) {
+    struct arms *out = a->arms + (size_t)y * a->width + x;
+    out->length[UP] = surface_arm(a, x, y, 0, -1);
+    out->length[DOWN] = surface_arm(a, x, y, 0, 1);
+    out->length[LEFT] = surface_arm(a, x, y, -1, 0);
+    out->length[RIGHT] = surface_arm(a, x, y, 1, 0);
+}
+
+STAGE void stage_surface_sums(const struct surface_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    const int16_t *row = a->source + (size_t)y * a->width;
+    const struct arms *arms = a->arms + i;
+    int sum = 0, moment = 0;
+    for (int k = -arms->length[LEFT]; k <= arms->length[RIGHT]; k++) {
+        int difference = row[x + k] - row[x];
+        sum += difference;
+        moment += k * difference;
+    }
+    a->sums[2 * i] = sum;
+    a->sums[2 * i + 1] = moment;
+}
+
+/* Sums over a region of 1, the distances x and y, and the differences d of disparity. Products of
+ * three stay below 2^61 with the longest arms and the largest step. */
+struct plane_sums {
+    int64_t n, x, y, xx, xy, yy, d, xd, yd;
+};
+
+/* The plane's value at distance 0 by Cramer's rule, to the nearest 1/16 px. A ridge of 1 on its
+ * slopes gives regions without height or width a plane as well. */
+STAGE int plane_value(const struct plane_sums *s) {
+    int64_t xx = s->xx + 1, yy = s->yy + 1;
+    int64_t m = xx * yy - s->xy * s->xy, mx = s->x * yy - s->y * s->xy,
+            my = s->y * xx - s->x * s->xy;
+    int64_t whole = s->n * m - s->x * mx - s->y * my, part = s->d * m - s->xd * mx - s->yd * my;
+    return (int)(part >= 0 ? (2 * part + whole) / (2 * whole)
+                           : -((-2 * part + whole) / (2 * whole)));
+}
+
+/* Adds the horizontal arms of the pixel dy rows below (x, y). */
+STAGE void plane_add_row(const struct surface_args *a, int x, int y, int dy, struct plane_sums *s) {
+    size_t i = (size_t)(y + dy) * a->width + x;
+    int l = a->arms[i].length[LEFT], r = a->arms[i].length[RIGHT], n = l + r + 1;
+    int sum_x = (r * (r + 1) - l * (l + 1)) / 2;
+    int base = a->source[i] - a->source[(size_t)y * a->width + x];
+    int sum_d = a->sums[2 * i] + n * base;
+    s->n += n;
+    s->x += sum_x;
+    s->y += n * dy;
+    s->xx += (r * (r + 1) * (2 * r + 1) + l * (l + 1) * (2 * l + 1)) / 6;
+    s->xy += sum_x * dy;
+    s->yy += n * dy * dy;
+    s->d += sum_d;
+    s->xd += a->sums[2 * i + 1] + sum_x * base;
+    s->yd += sum_d * dy;
+}
+
+/* Regions too small and planes more than 1 px away leave the disparity as it is. */
+STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    struct plane_sums s = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    int d = a->source[i], offset = 0;
+    if (d != UNKNOWN) {
+        for (int dy = -a->arms[i].length[UP]; dy <= a->arms[i].length[DOWN]; dy++)
+            plane_add_row(a, x, y, dy, &s);
+        offset = s.n >= LEAST_SURFACE ? plane_value(&s) : 0;
+    }
+    a->out[i] = (int16_t)(stage_abs(offset) > 16 ? d : d + offset);
+}
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * Oracles of the stages of sub-pixel disparity: curves in doubles, planes by elimination over
+ * regions that are walked pixel by pixel.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stages/stages.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { W = 37, H = 29, N = W * H, LABELS = 9 };
+
+/* Where the curve through three costs has its minimum, in 1/16 px, within half a pixel. */
+static double minimum_of(int before, int here, int after, int subpixel) {
+    double left = before - here, right = after - here, bend;
+    bend = subpixel == SUBPIXEL_PARABOLA ? left + right : fmax(left, right);
+    if (subpixel == SUBPIXEL_OFF || bend <= 0)
+        return 0;
+    return fmax(-8, fmin(8, round(8 * (left - right) / bend)));
+}
+
+static void test_cost_offset(void) {
+    static uint8_t cost[N * 2 * LABEL_BLOCK];
+    int16_t source[N], out[N];
+    uint16_t label[N];
+    int unknown = 0, between = 0;
+    for (int round = 0; round < 30; round++) {
+        struct label_space space = {.u_min = round - 3, .u_count = LABELS, .v_count = 1};
+        struct cost_offset_args a = {grid_make(W, H, space), source, label, cost, out, round % 3};
+        for (size_t i = 0; i < grid_volume(&a.grid); i++)
+            cost[i] = (uint8_t)g_test_rand_int_range(0, round < 15 ? 5 : MAX_COST + 1);
+        for (int i = 0; i < N; i++) {
+            source[i] = (int16_t)(g_test_rand_int_range(0, 5) ? 0 : UNKNOWN);
+            label[i] = (uint16_t)g_test_rand_int_range(0, LABELS);
+        }
+        for (int i = 0; i < N; i++) {
+            stage_cost_offset(&a, i % W, i / W);
+            const uint8_t *c = cost + grid_labels(&a.grid, i % W, i / W) + label[i];
+            double offset = label[i] == 0 || label[i] == LABELS - 1
+                                ? 0
+                                : minimum_of(c[-1], c[0], c[1], a.subpixel);
+            double whole = 16.0 * (space.u_min + label[i]);
+            g_assert_cmpfloat(out[i], ==, source[i] == UNKNOWN ? UNKNOWN : whole + offset);
+            unknown += out[i] == UNKNOWN;
+            between += out[i] % 16 != 0;
+        }
+    }
+    g_assert_cmpint(unknown, >, 100);
+    g_assert_cmpint(between, >, 100);
+}
+
+static bool joined(const int16_t *map, int i, int j, int step) {
+    return map[i] != UNKNOWN && map[j] != UNKNOWN && abs(map[i] - map[j]) <= step;
+}
+
+/* How far one may walk from (x, y). */
+static int walk(const struct surface_args *a, int x, int y, int dx, int dy) {
+    int n = 0;
+    while (n < a->longest) {
+        int px = x + n * dx, py = y + n * dy, qx = px + dx, qy = py + dy;
+        if (qx < 0 || qy < 0 || qx >= W || qy >= H ||
+            !joined(a->source, py * W + px, qy * W + qx, a->step))
+            break;
+        n++;
+    }
+    return n;
+}
+
+/* m is 3 rows of 4: solves m x = last column, and gives the first unknown. */
+static double first_unknown(double m[3][4]) {
+    for (int k = 2; k > 0; k--) /* the system is positive definite: no pivots are needed */
+        for (int row = 0; row < k; row++) {
+            double factor = m[row][k] / m[k][k];
+            for (int column = 0; column < 4; column++)
+                m[row][column] -= factor * m[k][column];
+        }
+    return m[0][3] / m[0][0];
+}
+
+/* The plane's value above the disparity of (x, y); *count gets the size of the region. */
+static double plane_at(const struct surface_args *a, int x, int y, int *count) {
+    double m[3][4] = {{0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    *count = 0;
+    for (int py = y - walk(a, x, y, 0, -1); py <= y + walk(a, x, y, 0, 1); py++)
+        for (int px = x - walk(a, x, py, -1, 0); px <= x + walk(a, x, py, 1, 0); px++) {
+            double term[4] = {1, px - x, py - y, a->source[py * W + px] - a->source[y * W + x]};
+            for (int row = 0; row < 3; row++)
+                for (int column = 0; column < 4; column++)
+                    m[row][column] += term[row] * term[column];
+            ++*count;
+        }
+    return first_unknown(m);
+}
+
+/* Slopes with noise, jumps and unknown pixels. */
+static void random_surfaces(int16_t *map, int noise) {
+    int slope_x = g_test_rand_int_range(-12, 13), slope_y = g_test_rand_int_range(-12, 13);
+    for (int i = 0; i < N; i++) {
+        int x = i % W, y = i / W, jump = x > W / 2 + y / 4 ? 90 : 0;
+        int d = 2000 + slope_x * x + slope_y * y + jump + g_test_rand_int_range(-noise, noise + 1);
+        map[i] = (int16_t)(g_test_rand_int_range(0, 40) ? d : UNKNOWN);
+    }
+}
+
+static void test_surface(void) {
+    int16_t map[N], out[N];
+    struct arms arms[N];
+    int32_t sums[2 * N];
+    int moved = 0, kept = 0;
+    for (int round = 0; round < 40; round++) {
+        struct surface_args a = {
+            map, arms, sums, out, W, H, 1 + round % MAX_SURFACE_LENGTH, round % 4 ? 16 : 6};
+        random_surfaces(map, round % 3 * 4);
+        for (int i = 0; i < N; i++)
+            stage_surface_arms(&a, i % W, i / W);
+        for (int i = 0; i < N; i++)
+            stage_surface_sums(&a, i % W, i / W);
+        for (int i = 0; i < N; i++) {
+            int count, got;
+            stage_surface_plane(&a, i % W, i / W);
+            if (map[i] == UNKNOWN) {
+                g_assert_cmpint(out[i], ==, UNKNOWN);
+                continue;
+            }
+            double value = plane_at(&a, i % W, i / W, &count);
+            got = out[i] - map[i];
+            if (count < LEAST_SURFACE || fabs(value) > 16.5 + 1e-6)
+                g_assert_cmpint(got, ==, 0);
+            else if (fabs(value) < 16.5 - 1e-6)
+                g_assert_cmpfloat(fabs(got - value), <=, 0.5 + 1e-6);
+            moved += got != 0;
+            kept += got == 0;
+        }
+    }
+    g_assert_cmpint(MIN(moved, kept), >, 1000);
+}
+
+/* With the longest arms over the whole of a large plane no sum overflows: a plane stays one. */
+static void test_largest(void) {
+    enum { SIDE = 2 * MAX_SURFACE_LENGTH + 1, MIDDLE = MAX_SURFACE_LENGTH * SIDE + SIDE / 2 };
+    static int16_t map[SIDE * SIDE], out[SIDE * SIDE];
+    static struct arms arms[SIDE * SIDE];
+    static int32_t sums[2 * SIDE * SIDE];
+    struct surface_args a = {map, arms, sums, out, SIDE, SIDE, MAX_SURFACE_LENGTH, 16};
+    for (int i = 0; i < SIDE * SIDE; i++)
+        map[i] = (int16_t)(16 * (i % SIDE) - 16 * (i / SIDE));
+    map[MIDDLE] += 8;
+    map[MIDDLE - 1] += 8; /* both stay joined to the rest on one side at least */
+    for (int i = 0; i < SIDE * SIDE; i++)
+        stage_surface_arms(&a, i % SIDE, i / SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        stage_surface_sums(&a, i % SIDE, i / SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        stage_surface_plane(&a, i % SIDE, i / SIDE);
+        if (i != MIDDLE && i != MIDDLE - 1)
+            g_assert_cmpint(abs(out[i] - map[i]), <=, 1);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/oracle/cost-offset", test_cost_offset);
+    g_test_add_func("/oracle/surface", test_surface);
+    g_test_add_func("/oracle/surface/largest", test_largest);
+    return g_test_run();
+}
