@@ -24,6 +24,7 @@ struct eval {
     struct params params;
     gboolean json, all_presets;
     int repeat;
+    char *counts;  /* CSV of confidences, or NULL */
     char *folder;  /* for pictures, or NULL */
     char *imposed; /* --impose, or NULL */
     struct impose impose;
@@ -45,6 +46,30 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
         result->figures.sparsify[i] = sparsify(frame->disparity, frame->confidence, pair->truth,
                                                pair->mask[MASK_ALL], count, sparsify_px[i]);
     result->figures.density = density(frame->disparity, count);
+}
+
+/* Appends a line for each confidence: how many scored pixels have it, and how many of those are off
+ * by more than 1 px or unknown. */
+static int save_counts(const char *path, const struct test_pair *pair, const struct frame *frame) {
+    long all[256] = {0}, bad[256] = {0}, count = (long)pair->left.width * pair->left.height;
+    FILE *file = fopen(path, "a");
+    int failed = !file;
+    for (long i = 0; i < count; i++) {
+        const uint8_t *mask = pair->mask[MASK_ALL];
+        if (isnan(pair->truth[i]) || (mask && mask[i] != 255))
+            continue;
+        double error = fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
+        all[frame->confidence[i]]++;
+        bad[frame->confidence[i]] += frame->disparity[i] == DISPARITY_UNKNOWN || error > 1;
+    }
+    for (int i = 0; i < 256 && !failed; i++)
+        if (all[i])
+            failed = fprintf(file, "%s,%d,%ld,%ld\n", pair->name, i, all[i], bad[i]) < 0;
+    if (file && fclose(file) != 0)
+        failed = 1;
+    if (failed)
+        log_error(path, "cannot append to this file: %s", strerror(errno));
+    return failed ? -EIO : 0;
 }
 
 static int save_pictures(const char *folder, const struct test_pair *pair,
@@ -83,6 +108,8 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
     if (stereo_energy(stereo, &result->figures.energy) != 0)
         return EXIT_RUN_FAILED;
     measure(pair, frame, result);
+    if (eval->counts && save_counts(eval->counts, pair, frame) != 0)
+        return EXIT_RUN_FAILED;
     if (eval->folder && save_pictures(eval->folder, pair, frame) != 0)
         return EXIT_RUN_FAILED;
     return EXIT_DONE;
@@ -258,6 +285,10 @@ int cmd_eval(int argc, char **argv) {
     const GOptionEntry entries[] = {
         {"all-presets", 0, 0, G_OPTION_ARG_NONE, &eval.all_presets,
          "Every preset on every pair: nonocc, all, energy, ms, MiB", NULL},
+        {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &eval.counts,
+         "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
+         "pixels, bad ones",
+         "CSV"},
         {"impose", 0, 0, G_OPTION_ARG_STRING, &eval.imposed,
          "Change the right picture as another camera would: gain=G,offset=O,vignette=V,gamma=E,"
          "noise=SIGMA",
@@ -296,6 +327,7 @@ int cmd_eval(int argc, char **argv) {
         entries, &eval.common, &eval.params);
     if (code == GO_ON)
         code = check_and_run(&eval, argc - 1, argv + 1);
+    g_free(eval.counts);
     g_free(eval.folder);
     g_free(eval.imposed);
     rig_options_free(&eval.rig);

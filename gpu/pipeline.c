@@ -313,6 +313,12 @@ static struct label_cost label_cost_of(const struct pipeline *p, struct grid gri
     return cost;
 }
 
+/* What the data costs beside the labels say, width*height. NULL where there is no volume. */
+struct curve {
+    int16_t *disparity;
+    uint8_t *rise;
+};
+
 /* What finds the labels of one view, block by block. */
 struct search {
     const struct pipeline *p;
@@ -324,7 +330,9 @@ struct search {
     struct grid band;  /* costs of the rows of the last block, and those around */
     int band_first, band_end;
     const uint8_t *band_cost;
-    uint8_t *label_cost;    /* of several blocks: struct pipeline_result's, or NULL */
+    uint8_t *label_cost; /* of several blocks: struct pipeline_result's, or NULL */
+    struct curve curve;  /* of the picture, where has_curve */
+    bool has_curve;
     struct problem problem; /* of the last block */
     struct label_map map;
 };
@@ -414,6 +422,23 @@ static void keep_label_cost(struct graph *g, struct search *s, const struct bloc
     blocks_keep_core(g, &s->p->blocks, b, a.out, s->label_cost, 1);
 }
 
+static void find_curve(struct graph *g, struct search *s, const struct block *b) {
+    const struct blocks *blocks = &s->p->blocks;
+    size_t pixels = (size_t)b->width * (size_t)b->height;
+    bool one = blocks_count(blocks) == 1;
+    struct cost_curve_args a = {.grid = s->problem.grid,
+                                .label = s->map.label,
+                                .cost = s->problem.cost,
+                                .subpixel = s->p->params.subpixel};
+    a.disparity = one ? s->curve.disparity : graph_buffer(g, pixels * sizeof(*a.disparity));
+    a.rise = one ? s->curve.rise : graph_buffer(g, pixels);
+    graph_stage(g, STAGE_cost_curve, &a, b->width, b->height);
+    if (one)
+        return;
+    blocks_keep_core(g, blocks, b, a.disparity, s->curve.disparity, sizeof(*a.disparity));
+    blocks_keep_core(g, blocks, b, a.rise, s->curve.rise, 1);
+}
+
 static struct label_map search_block(struct graph *g, void *context, struct block b) {
     struct search *s = context;
     s->problem = make_problem(g, s, &b);
@@ -424,6 +449,8 @@ static struct label_map search_block(struct graph *g, void *context, struct bloc
         lower_energy(g, s->p, &s->problem, &s->map);
     if (s->label_cost)
         keep_label_cost(g, s, &b);
+    if (s->has_curve)
+        find_curve(g, s, &b);
     return s->map;
 }
 
@@ -440,7 +467,7 @@ static struct label_map solve_right(struct graph *g, const struct pipeline *p, s
 
 static struct label_map solve_left(struct graph *g, const struct pipeline *p, struct grid grid,
                                    const struct view *left, const struct view *right,
-                                   struct pipeline_result *result) {
+                                   struct pipeline_result *result, struct curve *curve) {
     size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
     bool one = blocks_count(&p->blocks) == 1;
     struct search s = {.p = p,
@@ -448,7 +475,12 @@ static struct label_map solve_left(struct graph *g, const struct pipeline *p, st
                        .target = right,
                        .grid = grid,
                        .max_iterations = -1,
-                       .lowers_energy = true};
+                       .lowers_energy = true,
+                       .has_curve = !scaling_sums(&p->params)};
+    if (s.has_curve) {
+        s.curve.disparity = graph_buffer(g, pixels_of(p) * sizeof(*s.curve.disparity));
+        s.curve.rise = graph_buffer(g, pixels_of(p));
+    }
     if (scaling_fast_converging(&p->params) && one)
         s.updates = graph_buffer(g, update_bytes);
     if (!one)
@@ -463,6 +495,7 @@ static struct label_map solve_left(struct graph *g, const struct pipeline *p, st
                                        .label = map.label,
                                        .edges = left->edges[0]};
     memcpy(result->message, map.message, sizeof(result->message));
+    *curve = s.curve;
     return map;
 }
 
@@ -472,11 +505,17 @@ static int16_t *make_map(struct graph *g, const struct pipeline *p) {
     return graph_buffer(g, pixels_of(p) * sizeof(int16_t));
 }
 
-/* Left-right check and least confidence. */
+/* Whether confidence is the estimated chance; the cost's rise is needed for it. */
+static bool has_chance(const struct pipeline *p) {
+    return p->params.confidence != CONFIDENCE_MARGIN && !scaling_sums(&p->params);
+}
+
+/* Left-right check and least margin. */
 static const int16_t *check(struct graph *g, const struct pipeline *p, const struct label_map *left,
                             const int16_t *right) {
     const struct params *q = &p->params;
-    if (q->lr_check == LR_CHECK_OFF && q->min_confidence <= 0)
+    int min_confidence = has_chance(p) ? 0 : q->min_confidence;
+    if (q->lr_check == LR_CHECK_OFF && min_confidence <= 0)
         return left->disparity;
     struct check_args a = {
         .left = left->disparity,
@@ -486,7 +525,7 @@ static const int16_t *check(struct graph *g, const struct pipeline *p, const str
         .width = p->width,
         .range = q->disparity_range,
         .tolerance = q->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * q->disp12_max_diff),
-        .min_confidence = q->min_confidence};
+        .min_confidence = min_confidence};
     graph_stage(g, STAGE_check, &a, p->width, p->height);
     return a.out;
 }
@@ -511,33 +550,66 @@ static const int16_t *remove_speckles(struct graph *g, const struct pipeline *p,
 
 /* Parts of a pixel from the data costs, where the solver has a volume of them. */
 static const int16_t *offset_by_costs(struct graph *g, const struct pipeline *p,
-                                      const struct pipeline_result *result, const int16_t *map) {
+                                      const struct curve *curve, const int16_t *map) {
     if (p->params.subpixel == SUBPIXEL_OFF || p->params.subpixel_from != SUBPIXEL_FROM_COSTS ||
-        !result->cost)
+        !curve->disparity)
         return map;
-    struct cost_offset_args a = {.grid = result->grid,
-                                 .source = map,
-                                 .label = result->label,
-                                 .cost = result->cost,
-                                 .out = make_map(g, p),
-                                 .subpixel = p->params.subpixel};
-    graph_stage(g, STAGE_cost_offset, &a, p->width, p->height);
+    struct take_known_args a = {map, curve->disparity, make_map(g, p), p->width};
+    graph_stage(g, STAGE_take_known, &a, p->width, p->height);
     return a.out;
+}
+
+static struct surface_args find_regions(struct graph *g, const struct pipeline *p,
+                                        const int16_t *map, int longest, int step) {
+    struct surface_args a = {.source = map,
+                             .arms = graph_buffer(g, pixels_of(p) * sizeof(*a.arms)),
+                             .width = p->width,
+                             .height = p->height,
+                             .longest = longest,
+                             .step = step};
+    graph_stage(g, STAGE_surface_arms, &a, p->width, p->height);
+    return a;
+}
+
+/* Confidence on its way to the host; disparities of too little of it become unknown. */
+static const int16_t *estimate_chance(struct graph *g, const struct pipeline *p,
+                                      const uint8_t *margin, const struct curve *curve,
+                                      const int16_t *map) {
+    if (!has_chance(p)) {
+        graph_download(g, margin, HOST_CONFIDENCE, 0, pixels_of(p));
+        return map;
+    }
+    struct chance_args a = {.source = map,
+                            .arms = find_regions(g, p, map, CHANCE_LENGTH, CHANCE_STEP).arms,
+                            .margin = margin,
+                            .rise = curve->rise,
+                            .out = graph_buffer(g, pixels_of(p)),
+                            .width = p->width,
+                            .cells = p->params.confidence == CONFIDENCE_CELL};
+    graph_stage(g, STAGE_chance, &a, p->width, p->height);
+    graph_download(g, a.out, HOST_CONFIDENCE, 0, pixels_of(p));
+    if (p->params.min_confidence <= 0)
+        return map;
+    struct check_args c = {.left = map,
+                           .confidence = a.out,
+                           .out = make_map(g, p),
+                           .width = p->width,
+                           .range = p->params.disparity_range,
+                           .tolerance = -1,
+                           .min_confidence = p->params.min_confidence};
+    graph_stage(g, STAGE_check, &c, p->width, p->height);
+    return c.out;
 }
 
 static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, const int16_t *map) {
     if (p->params.surface_length <= 0)
         return map;
-    struct surface_args a = {.source = map,
-                             .arms = graph_buffer(g, pixels_of(p) * sizeof(*a.arms)),
-                             .sums = graph_buffer(g, pixels_of(p) * 2 * sizeof(*a.sums)),
-                             .out = make_map(g, p),
-                             .width = p->width,
-                             .height = p->height,
-                             .longest = p->params.surface_length,
-                             .step = (int)lround(16 * p->params.surface_step)};
-    for (int stage = STAGE_surface_arms; stage <= STAGE_surface_plane; stage++)
-        graph_stage(g, (enum stage)stage, &a, p->width, p->height);
+    struct surface_args a =
+        find_regions(g, p, map, p->params.surface_length, (int)lround(16 * p->params.surface_step));
+    a.sums = graph_buffer(g, pixels_of(p) * 2 * sizeof(*a.sums));
+    a.out = make_map(g, p);
+    graph_stage(g, STAGE_surface_sums, &a, p->width, p->height);
+    graph_stage(g, STAGE_surface_plane, &a, p->width, p->height);
     return a.out;
 }
 
@@ -597,6 +669,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     struct grid grid = grid_make(p->width, p->height, disparities);
     bool both = p->params.lr_check == LR_CHECK_BP;
     struct pipeline_result result;
+    struct curve curve;
     struct view view[2];
     const int16_t *right_map = NULL;
 
@@ -604,13 +677,14 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     view[!both] = prepare(g, p, !both);
     if (both)
         right_map = solve_right(g, p, grid, &view[RIGHT_SIDE], &view[LEFT_SIDE]).disparity;
-    struct label_map left = solve_left(g, p, grid, &view[LEFT_SIDE], &view[RIGHT_SIDE], &result);
-    graph_download(g, left.confidence, HOST_CONFIDENCE, 0, pixels_of(p));
+    struct label_map left =
+        solve_left(g, p, grid, &view[LEFT_SIDE], &view[RIGHT_SIDE], &result, &curve);
 
     begin_group(g, LEFT_SIDE, TIME_CHECK);
     const int16_t *map = remove_speckles(g, p, check(g, p, &left, right_map));
     begin_group(g, LEFT_SIDE, TIME_REFINE);
-    map = offset_by_costs(g, p, &result, map);
+    map = offset_by_costs(g, p, &curve, map);
+    map = estimate_chance(g, p, left.confidence, &curve, map);
     map = fit_planes(g, p, fill_holes(g, p, map));
     finish_map(g, p, &view[LEFT_SIDE], map);
 

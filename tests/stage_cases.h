@@ -626,14 +626,34 @@ static inline void case_fill(struct pass_case *c) {
     case_add_pass(c, STAGE_fill, &a, w, h);
 }
 
-static inline void case_cost_offset(struct pass_case *c) {
+static inline void case_cost_curve(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct cost_offset_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    struct cost_curve_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
     a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
     a.cost = case_volume8(c, &a.grid, case_between(c, 0, 1) ? MAX_COST : 3);
+    a.disparity = case_disparities(c, 1);
+    a.rise = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_cost_curve, &a, w, h);
+}
+
+static inline void case_take_known(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, maximum = stage_min(w, c->shape.labels);
+    struct take_known_args a = {.width = w};
+    a.source = case_disparities(c, maximum);
+    a.values = case_disparities(c, maximum);
     a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_cost_offset, &a, w, h);
+    case_add_pass(c, STAGE_take_known, &a, w, h);
+}
+
+static inline void case_chance(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct chance_args a = {.width = w, .cells = case_between(c, 0, 1)};
+    a.source = case_disparities(c, 2);
+    a.arms = case_random_arms(c, CHANCE_LENGTH, CHANCE_LENGTH);
+    a.margin = case_bytes(c, w, h, 1, 255);
+    a.rise = case_bytes(c, w, h, 1, MAX_COST);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_chance, &a, w, h);
 }
 
 static inline void case_surface(struct pass_case *c, enum stage last) {

@@ -383,7 +383,13 @@ static void test_eval(void *fixture, const void *data) {
     g_assert_cmpfloat(g_ascii_strtod(bad1, NULL), <, 20); /* the moved texture is found */
 
     g_autofree char *table =
-        expect_success("eval --save %s/e --set threads=1 %s/set", folder, folder);
+        expect_success("eval --save %s/e --confidence %s/counts.csv --set threads=1 %s/set", folder,
+                       folder, folder);
+    g_autofree char *counts_path = path_in("counts.csv"), *counts = NULL;
+    g_assert_true(g_file_get_contents(counts_path, &counts, NULL, NULL));
+    g_assert_true(g_str_has_prefix(counts, "set,"));
+    expect_error(1, "nosuch", "eval --confidence %s/nosuch/c.csv --set threads=1 %s/set", folder,
+                 folder);
     g_assert_nonnull(strstr(table, "\nmean "));
     g_assert_nonnull(strstr(table, "sparsification"));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));

@@ -21,34 +21,69 @@ static double minimum_of(int before, int here, int after, int subpixel) {
     return fmax(-8, fmin(8, round(8 * (left - right) / bend)));
 }
 
-static void test_cost_offset(void) {
+static void test_cost_curve(void) {
     static uint8_t cost[N * 2 * LABEL_BLOCK];
-    int16_t source[N], out[N];
+    int16_t disparity[N];
+    uint8_t rise[N];
     uint16_t label[N];
-    int unknown = 0, between = 0;
+    int flat = 0, steep = 0, between = 0;
     for (int round = 0; round < 30; round++) {
         struct label_space space = {.u_min = round - 3, .u_count = LABELS, .v_count = 1};
-        struct cost_offset_args a = {grid_make(W, H, space), source, label, cost, out, round % 3};
+        struct cost_curve_args a = {
+            grid_make(W, H, space), label, cost, disparity, rise, round % 3};
         for (size_t i = 0; i < grid_volume(&a.grid); i++)
             cost[i] = (uint8_t)g_test_rand_int_range(0, round < 15 ? 5 : MAX_COST + 1);
-        for (int i = 0; i < N; i++) {
-            source[i] = (int16_t)(g_test_rand_int_range(0, 5) ? 0 : UNKNOWN);
+        for (int i = 0; i < N; i++)
             label[i] = (uint16_t)g_test_rand_int_range(0, LABELS);
-        }
         for (int i = 0; i < N; i++) {
-            stage_cost_offset(&a, i % W, i / W);
-            const uint8_t *c = cost + grid_labels(&a.grid, i % W, i / W) + label[i];
-            double offset = label[i] == 0 || label[i] == LABELS - 1
-                                ? 0
-                                : minimum_of(c[-1], c[0], c[1], a.subpixel);
-            double whole = 16.0 * (space.u_min + label[i]);
-            g_assert_cmpfloat(out[i], ==, source[i] == UNKNOWN ? UNKNOWN : whole + offset);
-            unknown += out[i] == UNKNOWN;
-            between += out[i] % 16 != 0;
+            stage_cost_curve(&a, i % W, i / W);
+            const uint8_t *c = cost + grid_labels(&a.grid, i % W, i / W);
+            int l = label[i], least = MAX_COST;
+            double offset =
+                l == 0 || l == LABELS - 1 ? 0 : minimum_of(c[l - 1], c[l], c[l + 1], a.subpixel);
+            g_assert_cmpfloat(disparity[i], ==, 16.0 * (space.u_min + l) + offset);
+            for (int k = 0; k < LABELS; k++)
+                least = abs(k - l) == 3 ? MIN(least, c[k]) : least;
+            g_assert_cmpint(rise[i], ==, MAX(0, least - c[l]));
+            flat += rise[i] == 0;
+            steep += rise[i] > 0;
+            between += disparity[i] % 16 != 0;
         }
     }
-    g_assert_cmpint(unknown, >, 100);
-    g_assert_cmpint(between, >, 100);
+    g_assert_cmpint(MIN(MIN(flat, steep), between), >, 1000);
+}
+
+static void test_take_known(void) {
+    const int16_t source[4] = {3, UNKNOWN, 5, UNKNOWN}, values[4] = {30, 40, UNKNOWN, 60};
+    int16_t out[4];
+    struct take_known_args a = {source, values, out, 2};
+    for (int i = 0; i < 4; i++)
+        stage_take_known(&a, i % 2, i / 2);
+    const int16_t expected[4] = {30, UNKNOWN, UNKNOWN, UNKNOWN};
+    g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));
+}
+
+/* The cell of each measure alone, and that more of each does not mean less confidence where the
+ * others are in the middle. */
+static void test_chance(void) {
+    static const int thirds[8] = {0, 3, 6, 12, 24, 48, 96, 192},
+                     rises[8] = {0, 1, 2, 4, 8, 16, 32, 64};
+    static const struct arms arms[4] = {
+        {{9, 9, 9, 9}}, {{2, 2, 5, 5}}, {{5, 5, 5, 5}}, {{9, 9, 9, 9}}};
+    const int16_t source[4] = {UNKNOWN, 7, 7, 7};
+    for (int kind = 0; kind < 4; kind++)
+        for (int m = 0; m < 8; m++)
+            for (int r = 0; r < 8; r++) {
+                uint8_t margin[4] = {0}, rise[4] = {0}, out[4];
+                margin[kind] = (uint8_t)thirds[m];
+                rise[kind] = (uint8_t)rises[r];
+                struct chance_args a = {source, arms, margin, rise, out, 4, 1};
+                stage_chance(&a, kind, 0);
+                g_assert_cmpint(out[kind], ==, 64 * kind + 8 * m + r);
+            }
+    g_assert_cmpint(chance_of(3 * 64 + 4 * 8 + 5), >, chance_of(1 * 64 + 4 * 8 + 5));
+    g_assert_cmpint(chance_of(1 * 64 + 4 * 8 + 5), >, chance_of(0 * 64 + 4 * 8 + 5));
+    g_assert_cmpint(chance_of(2 * 64 + 4 * 8 + 6), >, chance_of(2 * 64 + 4 * 8 + 1));
 }
 
 static bool joined(const int16_t *map, int i, int j, int step) {
@@ -161,7 +196,9 @@ static void test_largest(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/oracle/cost-offset", test_cost_offset);
+    g_test_add_func("/oracle/cost-curve", test_cost_curve);
+    g_test_add_func("/oracle/take-known", test_take_known);
+    g_test_add_func("/oracle/chance", test_chance);
     g_test_add_func("/oracle/surface", test_surface);
     g_test_add_func("/oracle/surface/largest", test_largest);
     return g_test_run();

@@ -17,13 +17,15 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     double xyz[3], error;
     char depth[64];
+    bool is_chance = f->params.confidence == CONFIDENCE_CHANCE;
     int used = snprintf(text, size, "%d, %d", x, y);
     if (f->disparity[i] == DISPARITY_UNKNOWN) {
         snprintf(text + used, size - (size_t)used, "   no disparity");
         return;
     }
-    used += snprintf(text + used, size - (size_t)used, "   %.2f px   confidence %d",
-                     f->disparity[i] / (double)DISPARITY_ONE, f->confidence[i]);
+    used += snprintf(text + used, size - (size_t)used, "   %.2f px   confidence %.0f%s",
+                     f->disparity[i] / (double)DISPARITY_ONE,
+                     is_chance ? f->confidence[i] / 2.55 : f->confidence[i], is_chance ? " %" : "");
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[i] / (double)DISPARITY_ONE);

@@ -1,6 +1,6 @@
 /*
- * Stages of disparities between whole pixels: the offset of a label by the data costs beside it,
- * and planes fitted to the map. Maps as in refine.h.
+ * Stages of disparities between whole pixels, what the data costs beside a label say and planes
+ * fitted to the map, and of confidence. Maps as in refine.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_SURFACE_H
@@ -10,30 +10,48 @@
 #include "gpu/stages/image.h"
 #include "gpu/stages/refine.h"
 
-/* The known pixels of a map get the disparity of their label anew, by a curve through the data
- * costs beside it: smoothness draws the beliefs to whole labels, the costs it does not. Half a
- * pixel at most, towards the lower cost where the label is no minimum of the cost. */
-struct cost_offset_args {
+/* What the data costs beside a label say: its disparity, by a curve through three of them, since
+ * smoothness draws the beliefs to whole labels, but not the costs; half a pixel at most, towards
+ * the lower cost where the label is no minimum. And how much the cost rises within RISE_REACH
+ * labels on the side where it rises less. */
+enum { RISE_REACH = 3 };
+
+struct cost_curve_args {
     struct grid grid;
-    const int16_t *source;
     const uint16_t *label;
     const uint8_t *cost;
-    int16_t *out;
+    int16_t *disparity;
+    uint8_t *rise;
     int subpixel; /* SUBPIXEL_* */
 };
 
-STAGE void stage_cost_offset(const struct cost_offset_args *a, int x, int y) {
+STAGE uint8_t cost_rise(const uint8_t *cost, int label, int labels) {
+    int before = label >= RISE_REACH ? cost[label - RISE_REACH] : MAX_COST;
+    int after = label + RISE_REACH < labels ? cost[label + RISE_REACH] : MAX_COST;
+    return (uint8_t)stage_max(stage_min(before, after) - cost[label], 0);
+}
+
+STAGE void stage_cost_curve(const struct cost_curve_args *a, int x, int y) {
     size_t i = (size_t)y * a->grid.width + x;
     const uint8_t *cost = a->cost + grid_labels(&a->grid, x, y);
     int l = a->label[i], offset = 0;
-    if (a->source[i] == UNKNOWN) {
-        a->out[i] = UNKNOWN;
-        return;
-    }
     if (l > 0 && l + 1 < a->grid.labels)
         offset =
             stage_clamp(subpixel_offset(cost[l - 1], cost[l], cost[l + 1], a->subpixel), -8, 8);
-    a->out[i] = (int16_t)(16 * (a->grid.space.u_min + l) + offset);
+    a->disparity[i] = (int16_t)(16 * (a->grid.space.u_min + l) + offset);
+    a->rise[i] = cost_rise(cost, l, a->grid.labels);
+}
+
+/* The known pixels of one map get the values of another. */
+struct take_known_args {
+    const int16_t *source, *values;
+    int16_t *out;
+    int width;
+};
+
+STAGE void stage_take_known(const struct take_known_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    a->out[i] = a->source[i] == UNKNOWN ? (int16_t)UNKNOWN : a->values[i];
 }
 
 /* A least-squares plane through the disparities around each pixel, whose value there becomes its
@@ -138,6 +156,51 @@ STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
         offset = s.n >= LEAST_SURFACE ? plane_value(&s) : 0;
     }
     a->out[i] = (int16_t)(stage_abs(offset) > 16 ? d : d + offset);
+}
+
+/* Confidence as the estimated chance, in 1/255, that the disparity is off by at most 1 px: a table
+ * of what three measures tell together. They are whether the pixel passed the checks, and how
+ * large the region of surface_arms around it is; how far the best label of another place lies
+ * behind; and the rise of cost_curve. tests/fit_chance.py makes the table. */
+enum { CHANCE_LENGTH = 10, CHANCE_STEP = 8 }; /* the arms' longest and step, surface_args */
+enum { CHANCE_BINS = 8, CHANCE_CELLS = 4 * CHANCE_BINS * CHANCE_BINS };
+
+struct chance_args {
+    const int16_t *source;   /* the map after the checks */
+    const struct arms *arms; /* of it */
+    const uint8_t *margin;   /* winner-takes-all's confidence */
+    const uint8_t *rise;
+    uint8_t *out;
+    int width;
+    int cells; /* give the cells' numbers in place of what the table holds */
+};
+
+/* The number of v's bin: 0, 1, 2 to 3, 4 to 7, and so on. */
+STAGE int chance_bin(int v) {
+    int bin = 0;
+    for (; v > 0 && bin < CHANCE_BINS - 1; v >>= 1)
+        bin++;
+    return bin;
+}
+
+STAGE int chance_kind(const struct chance_args *a, size_t i) {
+    const uint8_t *length = a->arms[i].length;
+    int size = (length[LEFT] + length[RIGHT] + 1) * (length[UP] + length[DOWN] + 1);
+    return a->source[i] == UNKNOWN ? 0 : size < 60 ? 1 : size < 300 ? 2 : 3;
+}
+
+STAGE uint8_t chance_of(int cell) {
+    static const uint8_t table[CHANCE_CELLS] = {
+#include "gpu/stages/chance_table.inc"
+    };
+    return table[cell];
+}
+
+STAGE void stage_chance(const struct chance_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    int cell = (chance_kind(a, i) * CHANCE_BINS + chance_bin(a->margin[i] / 3)) * CHANCE_BINS +
+               chance_bin(a->rise[i]);
+    a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
 }
 
 #endif
