@@ -105,7 +105,8 @@ LIBS = $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
 GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))
 GUI = $(patsubst tests/gui/%.c,$(BUILD)/%,$(wildcard tests/gui/test_*.c))
-UNIT = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+UNIT = $(patsubst tests/%.c,$(BUILD)/%,$(filter-out $(if $(OTHER_SETS),tests/test_faults.c), \
+       $(wildcard tests/test_*.c)))
 FUZZ = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 
 Q = $(if $(filter 0,$(V)),@)
@@ -115,7 +116,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all found run check deps deps-check bench install uninstall clean help
 .PHONY: bench-sgbm
 .PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test vm-ready lint gpu-test
-.PHONY: FORCE
+.PHONY: faults FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -200,6 +201,9 @@ $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lX11
 $(BUILD)/lost_context.so: tests/gui/lost_context.c $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 $(CWARN) -shared -fPIC -o $@ $<
+$(BUILD)/preload_faults.so: tests/preload_faults.c $(BUILD)/c.stamp
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 $(CWARN) -shared -fPIC -o $@ $<
+$(BUILD)/test_faults: | $(BUILD)/preload_faults.so
 $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu reach waits): $(BUILD)/tests/shuffled_backend.c.o
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
@@ -295,6 +299,11 @@ tsan:
 	    SANITIZE=-fsanitize=thread PARITY_ARGS=--small \
 	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
 export RUNNER
+
+# Every single fault of each kind, instead of the few that a check draws; takes hours.
+faults: $(BUILD)/livestereo $(BUILD)/test_faults
+	$(Q)LIVESTEREO_FAULTS=0 LIVESTEREO_TEST_SECONDS=86400 LIVESTEREO_BIN=$(BUILD)/livestereo \
+	    tests/run.sh $(BUILD):faults $(BUILD)/test_faults
 
 fuzz:
 	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CXX=clang++ CFLAGS='-O1 -g' CUDA=0 \

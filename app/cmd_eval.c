@@ -105,7 +105,10 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
     }
     result->figures.mib = (double)stereo_bytes(stereo) / (1 << 20);
     result->figures.ms = quantile(ms, eval->repeat, 0.5);
-    if (stereo_energy(stereo, &result->figures.energy) != 0)
+    int error = stereo_energy(stereo, &result->figures.energy);
+    if (error == -ENOMEM)
+        log_error(pair->name, "no memory to sum up its energy");
+    if (error)
         return EXIT_RUN_FAILED;
     measure(pair, frame, result);
     if (eval->counts && save_counts(eval->counts, pair, frame) != 0)

@@ -2,6 +2,7 @@
  * livestereo: finds the subcommand and runs it. SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
+#include "app/new_handler.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
@@ -109,15 +110,25 @@ static void hold_standard_streams(void) {
     }
 }
 
+/* Where GLib or C++ would abort. */
+static void end_without_memory(void) {
+    log_error(NULL, "memory ran out");
+    _exit(EXIT_RUN_FAILED);
+}
+
 /* GStreamer warns of what it reports as an error besides; that is told in our words, the warning
  * with --verbose. */
 static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fields, gsize count,
                                        gpointer context) {
-    if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO)))
-        return g_log_writer_default(level, fields, count, context);
+    const char *message = "";
     for (gsize i = 0; i < count; i++)
         if (strcmp(fields[i].key, "MESSAGE") == 0)
-            log_debug("GLib", "%s", (const char *)fields[i].value);
+            message = fields[i].value;
+    if ((level & G_LOG_LEVEL_ERROR) && strstr(message, "failed to allocate"))
+        end_without_memory();
+    if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO)))
+        return g_log_writer_default(level, fields, count, context);
+    log_debug("GLib", "%s", message);
     return G_LOG_WRITER_HANDLED;
 }
 
@@ -127,10 +138,20 @@ static bool reader_gone(void) {
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
+/* GLib's slices, which libraries use before main() runs, would abort in a way of their own. */
+static void choose_malloc(void) {
+    G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+    g_slice_set_config(G_SLICE_CONFIG_ALWAYS_MALLOC, TRUE);
+    G_GNUC_END_IGNORE_DEPRECATIONS
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(void) = choose_malloc;
+
 int main(int argc, char **argv) {
     hold_standard_streams();
     setlocale(LC_CTYPE, "");
     g_log_set_writer_func(write_glib_log, NULL, NULL);
+    new_handler_set(end_without_memory);
     /* A file that grows too large, and a pipe that nobody reads, are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);

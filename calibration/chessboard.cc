@@ -31,6 +31,13 @@ struct solution {
     cv::Mat spread[2]; /* of fx fy cx cy ..., empty for fisheye */
 };
 
+/* Whether memory ran out; OpenCV throws an exception of its own for that. */
+bool no_memory(const std::exception &e) {
+    const cv::Exception *of_opencv = dynamic_cast<const cv::Exception *>(&e);
+    return of_opencv ? of_opencv->code == cv::Error::StsNoMem
+                     : dynamic_cast<const std::bad_alloc *>(&e) != nullptr;
+}
+
 points3 board_points(const board &b) {
     points3 p;
     for (int j = 0; j < b.rows; j++)
@@ -490,10 +497,11 @@ int chessboard_find(const uint8_t *grey, int width, int height, const struct boa
             xy[2 * i + 1] = corners[i].y;
         }
         return 1;
-    } catch (const std::bad_alloc &) {
-        log_error("calibrate", "no memory to look for the board");
-        return -ENOMEM;
     } catch (const std::exception &e) {
+        if (no_memory(e)) {
+            log_error("calibrate", "no memory to look for the board");
+            return -ENOMEM;
+        }
         log_error("calibrate", "looking for the board failed: %s", e.what());
         return -EINVAL;
     }
@@ -506,10 +514,11 @@ int chessboard_solve(const struct board *board, int width, int height, enum dist
     rig_clear(&result->rig);
     try {
         return solve_all(*board, cv::Size(width, height), model, min_outlier, views, count, result);
-    } catch (const std::bad_alloc &) {
-        log_error("calibrate", "no memory to solve %d views", count);
-        return -ENOMEM;
     } catch (const std::exception &e) {
+        if (no_memory(e)) {
+            log_error("calibrate", "no memory to solve %d views", count);
+            return -ENOMEM;
+        }
         log_error("calibrate",
                   "the views do not determine the cameras (%s); tilt the board by 30 degrees "
                   "or so in some views and cover the corners of the pictures",

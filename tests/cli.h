@@ -194,6 +194,9 @@ static inline struct outcome shell(const char *line) {
     g_auto(GStrv) env = g_get_environ();
     env = g_environ_setenv(env, "B", binary(), TRUE);
     env = g_environ_setenv(env, "D", folder, TRUE);
+    const char *asan = g_environ_getenv(env, "ASAN_OPTIONS");
+    g_autofree char *fast = g_strconcat(asan ? asan : "", ":fast_unwind_on_malloc=1", NULL);
+    env = g_environ_setenv(env, "ASAN_OPTIONS", fast, TRUE);
     env =
         g_environ_setenv(env, "LSAN_OPTIONS", "detect_leaks=0", TRUE); /* GStreamer's and bash's */
     struct outcome o = {0};

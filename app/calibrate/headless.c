@@ -6,6 +6,7 @@
 #include "app/calibrate/solution.h"
 #include "config/log.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* Tells where in a pair of picture files the board is missing or too large. */
@@ -92,14 +93,14 @@ int headless_run(struct calibrate *c) {
     struct left_out left_out = {0};
     int status = take_views(&c->views, &left_out), code = EXIT_DONE;
     if (status < 0 && status != -ETIMEDOUT)
-        return EXIT_SOURCE;
+        return status == -ENOMEM ? EXIT_RUN_FAILED : EXIT_SOURCE;
     if (quit_asked() && !c->source->live)
         return EXIT_INTERRUPTED;
     warn_left_out(&c->views, &left_out);
     struct solution *solution = solution_new(&c->views, c->model, c->options.outlier);
     solve(solution);
     if (solution->error) {
-        code = EXIT_CALIBRATION;
+        code = solution->error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
     } else {
         solution_print(solution);
         if (solution_write(solution, c->path, false) != 0)

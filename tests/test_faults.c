@@ -1,0 +1,177 @@
+/*
+ * Every n-th failure of write, fsync, rename, open and mkdir, and of every allocation, GLib's
+ * included, in one run of each command (tests/preload_faults.c makes them fail): the exit code is
+ * one of the manual's and tells what is there, the error is one line, no file has its final name
+ * before it is whole, nothing hangs.
+ * Of each kind LIVESTEREO_FAULTS calls are tried (default 6, 0 for all), the same ones in every
+ * run. SPDX-License-Identifier: MIT
+ */
+#include "tests/cli.h"
+#include "tests/watched.h"
+
+#include <errno.h>
+
+#define SYNTH "synth:width=48,height=32,range=8"
+#define RIG                                                     \
+    "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"            \
+    "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n" \
+    "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"   \
+    "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
+
+static const struct {
+    const char *name;
+    int errors[4]; /* 0 after the last */
+} kinds[] = {{"write", {ENOSPC, EIO, EINTR}}, {"fsync", {EIO, ENOSPC, EINTR}},
+             {"rename", {EIO, ENOSPC}},       {"open", {EMFILE, EIO, EINTR, ENOSPC}},
+             {"mkdir", {ENOSPC, EIO}},        {"memory", {ENOMEM}}};
+
+/* $O is the folder that a command writes to. */
+static const struct command {
+    const char *name, *line;
+} commands[] = {
+    {"run", "run " SYNTH " --frames 3 " SMALL " --save-disparity $O/%06d.png"},
+    {"batch", "batch $D/in -o $O/out " SMALL " --save disp16,color"},
+    {"record", "record " SYNTH " --frames 3 -o $O/a.mkv"},
+    {"eval", "eval " SMALL " --save $O/maps $D/pair"},
+    {"calib", "calib convert $D/rig.yml -o $O/left.yaml,$O/right.yaml --unit m"},
+    {"list", "list -l"},
+    {"calibrate", "calibrate --headless --board 9x6 -o $O/rig.yml $C/left0[123].jpg "
+                  "$C/right0[123].jpg"},
+};
+
+/* Runs a command with call n of a kind failing, 0 for none; *calls gets how many there were, -1
+ * where the program did not come to its end. */
+static struct outcome attempt(const struct command *c, const char *kind, long n, int error,
+                              long *calls) {
+    g_autofree char *line = g_strdup_printf(
+        "rm -rf $D/o $D/calls; mkdir $D/o; export O=$D/o C=${LIVESTEREO_DATA:-../shared/data}"
+        "/calibration/opencv GST_REGISTRY=$D/registry GST_REGISTRY_FORK=no; "
+        "exec timeout -s KILL 60 env LIVESTEREO_FAULT=\"%s %ld %d $D/calls\" "
+        "LD_PRELOAD=$(dirname $B)/preload_faults.so $B %s",
+        kind, n, error, c->line);
+    struct outcome o = shell(line);
+    g_autofree char *path = path_in("calls"), *text = NULL;
+    *calls = g_file_get_contents(path, &text, NULL, NULL) && *text ? atol(text) : -1;
+    return o;
+}
+
+/* The files below a folder: those of the first run by name, with their sizes. */
+static void list_files(GHashTable *files, const char *path, size_t cut) {
+    GDir *dir = g_dir_open(path, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        struct stat about;
+        if (g_file_test(below, G_FILE_TEST_IS_DIR))
+            list_files(files, below, cut);
+        else if (stat(below, &about) == 0)
+            g_hash_table_insert(files, g_strdup(below + cut), GSIZE_TO_POINTER(about.st_size));
+    }
+    if (dir)
+        g_dir_close(dir);
+}
+
+static GHashTable *files_made(void) {
+    g_autofree char *path = g_build_filename(folder, "o", NULL);
+    GHashTable *files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    list_files(files, path, strlen(path) + 1);
+    return files;
+}
+
+/* Whether files of this name hold the same bytes whenever they are made. */
+static bool repeats(const char *name) {
+    return !g_str_has_suffix(name, ".csv") && !g_str_has_suffix(name, ".mkv") &&
+           !g_str_has_suffix(name, ".ini");
+}
+
+/* What is wrong with what a faulty run left, or NULL. */
+static const char *fault_of(const struct outcome *o, GHashTable *whole) {
+    g_autoptr(GHashTable) made = files_made();
+    GHashTableIter at;
+    gpointer name, size;
+    if (strstr(o->err, "GLib (gthread-posix.c)")) /* its locks abort, after a line */
+        return NULL;
+    if (o->code < 0 || o->code == 2 || o->code == 5 || o->code > 6)
+        return o->code == 137 ? "hangs or is killed" : "has no such exit code";
+    int lines = 0; /* one for each pair of several that fails */
+    for (const char *line = o->err; (line = strstr(line, "livestereo: error: ")); line++)
+        lines++;
+    if (o->code == 0 ? lines : lines < 1 || (lines > 1 && o->code != 6 && o->code != 4))
+        return "does not say it in one line";
+    g_hash_table_iter_init(&at, whole);
+    while (o->code == 0 && g_hash_table_iter_next(&at, &name, &size))
+        if (!g_hash_table_contains(made, name))
+            return "claims a file that is not there";
+    g_hash_table_iter_init(&at, made);
+    while (g_hash_table_iter_next(&at, &name, &size))
+        if (g_hash_table_contains(whole, name) && repeats(name) &&
+            g_hash_table_lookup(whole, name) != size)
+            return "leaves half a file";
+    return NULL;
+}
+
+/* A recording plays, however it ended. */
+static bool plays(void) {
+    struct outcome o = shell("[ ! -s $D/o/a.mkv ] || $B run " SMALL " $D/o/a.mkv");
+    bool fine = o.code == 0;
+    outcome_free(&o);
+    return fine;
+}
+
+static void test_command(void *fixture, const void *data) {
+    const struct command *c = data;
+    const char *given = g_getenv("LIVESTEREO_FAULTS");
+    int wanted = given ? atoi(given) : WATCHED ? 1 : 6, tried = 0, lost = 0;
+    g_autoptr(GRand) random = g_rand_new_with_seed(1);
+    (void)fixture;
+    if (THREADS_WATCHED) {
+        g_test_skip("says nothing about threads");
+        return;
+    }
+    write_frames("in", 2);
+    write_pair("pair", 48);
+    write_text("rig.yml", RIG);
+    write_picture("pair/disp_left.png", 48, 20, 5);
+    write_text("pair/pair.ini", "[pair]\ndisparity_scale=32\ndisparities=8\n");
+    for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        long all, calls;
+        if (WATCHED && strcmp(kinds[k].name, "memory") == 0)
+            continue; /* is the sanitizer's */
+        struct outcome good = attempt(c, kinds[k].name, 0, 0, &all);
+        g_autoptr(GHashTable) whole = files_made();
+        if (good.code != 0)
+            g_error("%s: exit code %d\n%s", c->line, good.code, good.err);
+        outcome_free(&good);
+        int errors = 0;
+        while (errors < 4 && kinds[k].errors[errors])
+            errors++;
+        for (long i = 0; i < (wanted ? MIN(wanted, all) : all * errors); i++) {
+            long n = wanted ? g_rand_int_range(random, 1, (gint32)all + 1) : 1 + i / errors;
+            int error = kinds[k].errors[wanted ? g_rand_int_range(random, 0, errors) : i % errors];
+            struct outcome o = attempt(c, kinds[k].name, n, error, &calls);
+            const char *why = fault_of(&o, whole);
+            if (!why && strcmp(c->name, "record") == 0 && !plays())
+                why = "leaves a recording that does not play";
+            if (why)
+                g_printerr("# %s: %s %ld of %ld, %s: exit code %d, %s\n%s", c->name, kinds[k].name,
+                           n, all, g_strerror(error), o.code, why, o.err);
+            tried++;
+            lost += why != NULL;
+            outcome_free(&o);
+        }
+    }
+    g_test_message("%d faults tried, %d lost", tried, lost);
+    g_assert_cmpint(lost, ==, 0);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+        g_autofree char *path = g_strdup_printf("/faults/%s", commands[i].name);
+        g_test_add_vtable(path, 0, &commands[i], set_up, test_command, tear_down);
+    }
+    char *lists = gst_tell_sanitizers();
+    int status = g_test_run();
+    remove_tree(lists);
+    g_free(lists);
+    return status;
+}
