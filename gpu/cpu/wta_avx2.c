@@ -1,92 +1,121 @@
 /*
- * Winner-takes-all and best labels: plain C with the labels in the inner loops, which the compiler
- * turns into AVX2.
+ * Winner-takes-all and best labels in AVX2: a pixel's beliefs 16 labels at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/stages/occlusion.h"
 
+#include <immintrin.h>
+
+#define INLINE __attribute__((always_inline)) static inline
+
 static const uint8_t no_message[MAX_LABELS];
 
-static void beliefs(uint16_t *restrict b, const uint8_t *restrict cost,
-                    const uint8_t *const in[DIRECTIONS], int padded) {
-    const uint8_t *restrict up = in[UP], *restrict down = in[DOWN];
-    const uint8_t *restrict left = in[LEFT], *restrict right = in[RIGHT];
-    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
-        b[d] = (uint16_t)(cost[d] + up[d] + down[d] + left[d] + right[d]);
+static __m256i words_of(const uint8_t *bytes) {
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)bytes));
 }
 
-static void add_messages(uint16_t *restrict b, const uint16_t *restrict cost,
-                         const uint8_t *const in[DIRECTIONS], int padded) {
-    const uint8_t *restrict up = in[UP], *restrict down = in[DOWN];
-    const uint8_t *restrict left = in[LEFT], *restrict right = in[RIGHT];
-    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
-        b[d] = (uint16_t)(cost[d] + up[d] + down[d] + left[d] + right[d]);
+static __m256i load_words(const uint16_t *from) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
-static int minimum_of(const uint16_t *b, int padded) {
-    uint16_t minimum = UINT16_MAX;
-    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
-        minimum = b[d] < minimum ? b[d] : minimum;
-    return minimum;
+static __m256i numbers_from(int first) {
+    return _mm256_add_epi16(_mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                            _mm256_set1_epi16((int16_t)first));
 }
 
-static void wta_pixel(const struct wta_args *a, int x, int y) {
-    struct neighbours n = grid_neighbours(&a->grid, x, y);
-    size_t i = (size_t)y * (size_t)a->grid.width + (size_t)x, padded = (size_t)a->grid.padded;
+/* Ones for the labels of the last block that are padding. */
+static __m256i padding_of(const struct grid *g) {
+    return _mm256_cmpgt_epi16(numbers_from(g->padded - LABEL_BLOCK),
+                              _mm256_set1_epi16((int16_t)(g->labels - 1)));
+}
+
+static int least_word(__m256i v) {
+    __m128i half = _mm_min_epu16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    return _mm_extract_epi16(_mm_minpos_epu16(half), 0);
+}
+
+/* b: cost (8 or 16 bits) plus the four messages, the largest word for padding. Returns the
+ * least. */
+INLINE int beliefs(uint16_t *b, const struct grid *g, const struct neighbours *n, const void *cost,
+                   bool wide, const uint8_t *const message[DIRECTIONS], __m256i padding) {
     const uint8_t *in[DIRECTIONS];
     for (int s = 0; s < DIRECTIONS; s++)
-        in[s] = n.exist & 1 << s ? a->message[opposite(s)] + n.pixel[s] * padded : no_message;
+        in[s] =
+            n->exist & 1 << s ? message[opposite(s)] + n->pixel[s] * (size_t)g->padded : no_message;
+    __m256i least = _mm256_set1_epi16(-1);
+    for (int d = 0; d < g->padded; d += LABEL_BLOCK) {
+        __m256i sum =
+            wide ? load_words((const uint16_t *)cost + d) : words_of((const uint8_t *)cost + d);
+        for (int s = 0; s < DIRECTIONS; s++)
+            sum = _mm256_add_epi16(sum, words_of(in[s] + d));
+        if (d + LABEL_BLOCK == g->padded)
+            sum = _mm256_or_si256(sum, padding);
+        least = _mm256_min_epu16(least, sum);
+        _mm256_storeu_si256((__m256i *)(void *)(b + d), sum);
+    }
+    return least_word(least);
+}
+
+static int first_of(const uint16_t *b, int value) {
+    __m256i wanted = _mm256_set1_epi16((int16_t)value);
+    for (int d = 0;; d += LABEL_BLOCK) {
+        __m256i equal = _mm256_cmpeq_epi16(load_words(b + d), wanted);
+        unsigned mask = (unsigned)_mm256_movemask_epi8(equal);
+        if (mask)
+            return d + __builtin_ctz(mask) / 2;
+    }
+}
+
+/* The least belief of the labels that are not best or its neighbours. */
+static int least_elsewhere(const uint16_t *b, int padded, int best) {
+    __m256i least = _mm256_set1_epi16(-1), after = _mm256_set1_epi16((int16_t)(best + 1));
+    for (int d = 0; d < padded; d += LABEL_BLOCK) {
+        __m256i back = _mm256_sub_epi16(after, numbers_from(d));
+        __m256i near = _mm256_cmpeq_epi16(_mm256_min_epu16(back, _mm256_set1_epi16(2)), back);
+        least = _mm256_min_epu16(least, _mm256_or_si256(load_words(b + d), near));
+    }
+    return least_word(least);
+}
+
+INLINE void wta_pixel(const struct wta_args *a, int x, int y, __m256i padding) {
+    struct neighbours n = grid_neighbours(&a->grid, x, y);
+    size_t i = (size_t)y * (size_t)a->grid.width + (size_t)x;
     uint16_t b[MAX_LABELS];
-    beliefs(b, a->cost + grid_labels(&a->grid, x, y), in, a->grid.padded);
-    for (int d = a->grid.labels; d < a->grid.padded; d++)
-        b[d] = UINT16_MAX;
-    int best = 0, minimum = minimum_of(b, a->grid.padded);
-    while (b[best] != minimum)
-        best++;
-    int offset = 0;
+    int minimum =
+        beliefs(b, &a->grid, &n, a->cost + grid_labels(&a->grid, x, y), false, a->message, padding);
+    int best = first_of(b, minimum), offset = 0;
     if (best > 0 && best + 1 < a->grid.labels)
         offset = subpixel_offset(b[best - 1], minimum, b[best + 1], a->subpixel);
-    for (int d = stage_max(best - 1, 0); d <= stage_min(best + 1, a->grid.labels - 1); d++)
-        b[d] = UINT16_MAX;
     a->label[i] = (uint16_t)best;
     a->disparity[i] = (int16_t)(16 * (a->grid.space.u_min + best) + offset);
-    a->confidence[i] = (uint8_t)stage_min(minimum_of(b, a->grid.padded) - minimum, 255);
+    a->confidence[i] = (uint8_t)stage_min(least_elsewhere(b, a->grid.padded, best) - minimum, 255);
 }
 
 static void rows_winner_takes_all(const void *args, int width, int first, int last, void *scratch) {
+    const struct wta_args *a = args;
+    __m256i padding = padding_of(&a->grid);
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++)
-            wta_pixel(args, x, y);
-}
-
-static void best_label_pixel(const struct best_label_args *a, int x, int y) {
-    struct neighbours n = grid_neighbours(&a->grid, x, y);
-    size_t padded = (size_t)a->grid.padded, own = grid_labels(&a->grid, x, y);
-    const uint8_t *in[DIRECTIONS];
-    uint16_t b[MAX_LABELS];
-    for (int s = 0; s < DIRECTIONS; s++)
-        in[s] = n.exist & 1 << s ? a->message[opposite(s)] + n.pixel[s] * padded : no_message;
-    if (a->cost16)
-        add_messages(b, a->cost16 + own, in, a->grid.padded);
-    else
-        beliefs(b, a->cost8 + own, in, a->grid.padded);
-    for (int d = a->grid.labels; d < a->grid.padded; d++)
-        b[d] = UINT16_MAX;
-    int best = 0, minimum = minimum_of(b, a->grid.padded);
-    while (b[best] != minimum)
-        best++;
-    a->label[(size_t)y * (size_t)a->grid.width + (size_t)x] = (uint16_t)best;
+            wta_pixel(a, x, y, padding);
 }
 
 static void rows_best_label(const void *args, int width, int first, int last, void *scratch) {
     const struct best_label_args *a = args;
+    const struct grid *g = &a->grid;
+    __m256i padding = padding_of(g);
+    uint16_t b[MAX_LABELS];
     (void)width;
     (void)scratch;
     for (int y = first; y < last; y++)
-        for (int x = (y + a->parity) & 1; x < a->grid.width; x += 2)
-            best_label_pixel(a, x, y);
+        for (int x = (y + a->parity) & 1; x < g->width; x += 2) {
+            struct neighbours n = grid_neighbours(g, x, y);
+            size_t own = grid_labels(g, x, y);
+            int minimum = a->cost16 ? beliefs(b, g, &n, a->cost16 + own, true, a->message, padding)
+                                    : beliefs(b, g, &n, a->cost8 + own, false, a->message, padding);
+            a->label[(size_t)y * (size_t)g->width + (size_t)x] = (uint16_t)first_of(b, minimum);
+        }
 }
 
 void optimise_wta_avx2(struct backend_cpu *cpu) {
