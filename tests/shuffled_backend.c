@@ -12,7 +12,7 @@
 /* One stream gets nothing done for about so many steps while another can go on, then the next. By
  * single draws alone no stream falls behind as far as a frame is long, which it takes to find a
  * missing wait for results that are on their way down. */
-enum { STARVED_STEPS = 150, MAX_EVENTS = 4096 };
+enum { STARVED_STEPS = 150, MAX_EVENTS = 65536 };
 
 enum work_kind { WORK_STAGE, WORK_COPY, WORK_SIGNAL, WORK_WAIT };
 
