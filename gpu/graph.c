@@ -353,7 +353,8 @@ static int place_buffers(struct graph *g) {
     if (!order)
         return -ENOMEM;
     g->arena_bytes = g->slot_bytes = 0;
-    for (struct buffer *b = p->buffers; b < p->buffers + p->buffer_count; b++) {
+    for (int i = 0; i < p->buffer_count; i++) {
+        struct buffer *b = &p->buffers[i];
         if (in_arena(b))
             order[count++] = b;
         if (b->lifetime == LIFETIME_SLOT && b->first <= b->last) {
