@@ -116,7 +116,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all found run check deps deps-check bench install uninstall clean help
 .PHONY: bench-sgbm
 .PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test vm-ready lint gpu-test
-.PHONY: faults FORCE
+.PHONY: faults soak FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -253,7 +253,7 @@ clean:
 
 help:
 	@echo "all run check bench install uninstall clean deps"
-	@echo "parts of check, each alone: $(CHECKS);  with a GPU: gpu-test"
+	@echo "parts of check, each alone: $(CHECKS);  with a GPU: gpu-test;  long: faults soak"
 
 # ---- the parts of `make check`
 
@@ -304,6 +304,9 @@ export RUNNER
 faults: $(BUILD)/livestereo $(BUILD)/test_faults
 	$(Q)LIVESTEREO_FAULTS=0 LIVESTEREO_TEST_SECONDS=86400 LIVESTEREO_BIN=$(BUILD)/livestereo \
 	    tests/run.sh $(BUILD):faults $(BUILD)/test_faults
+
+soak: $(BUILD)/livestereo
+	tests/soak.sh $(BUILD)/livestereo $(SOAK_FRAMES)
 
 fuzz:
 	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CXX=clang++ CFLAGS='-O1 -g' CUDA=0 \

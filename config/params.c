@@ -234,11 +234,14 @@ static int edit_distance(const char *a, const char *b) {
 
 /* How far name is from what was typed; INT32_MAX when it is no help to suggest it. */
 static int32_t remoteness(const char *typed, const char *name) {
-    int distance = edit_distance(typed, name);
-    int typed_length = (int)strlen(typed);
+    int typed_length = (int)strlen(typed), apart = abs(typed_length - (int)strlen(name));
     int allowed = typed_length / 3 > 2 ? typed_length / 3 : min_of(2, typed_length / 2);
     /* A part of the name, as in "median", is as good as two slips. */
-    if (typed_length >= 3 && strstr(name, typed))
+    bool part = typed_length >= 3 && strstr(name, typed);
+    if (apart > (part ? 2 : allowed)) /* and so many letters at least */
+        return part ? 2 : INT32_MAX;
+    int distance = edit_distance(typed, name);
+    if (part)
         return min_of(distance, 2);
     return distance <= allowed ? distance : INT32_MAX;
 }

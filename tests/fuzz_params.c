@@ -44,11 +44,10 @@ static int same(const struct params *a, const struct params *b) {
 }
 
 static void check_in_range(const struct params *p) {
-    for (int i = 0; i < param_count; i++) {
-        struct params copy = *p;
+    struct params copy = *p;
+    for (int i = 0; i < param_count; i++)
         assert(param_put(&copy, &param_table[i], param_get(p, &param_table[i])) == 0);
-        assert(same(&copy, p));
-    }
+    assert(same(&copy, p));
 }
 
 static void check_comes_back(const struct params *p) {
@@ -70,11 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     params_default(&before);
     p = before;
     if (params_parse(&p, (const char *)data, size, "fuzz") == 0) {
-        static struct params last; /* writing takes 100 times as long as reading */
+        static unsigned valid; /* writing takes 100 times as long as reading */
         check_in_range(&p);
-        if (!same(&p, &last))
+        if (valid++ % 64 == 0)
             check_comes_back(&p);
-        last = p;
     } else {
         assert(same(&p, &before));
     }
@@ -89,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(why, '\n', sizeof why);
     int rc = params_assign(&p, assignment, why, sizeof why);
     assert(memchr(why, '\0', sizeof why) && !strchr(why, '\n'));
-    assert((rc == 0) == (why[0] == '\0'));
+    assert(rc == 0 || why[0]); /* old names are told of, too */
     if (rc == 0)
         check_in_range(&p);
     else

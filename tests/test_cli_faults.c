@@ -11,6 +11,11 @@
 #include <sys/stat.h>
 
 #define SYNTH "synth:width=48,height=32,range=8"
+#define RIG                                                     \
+    "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"            \
+    "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n" \
+    "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"   \
+    "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
 
 /* A reader of --out that goes away is a receiver that fails: the run goes on and reports. */
 static void test_reader_gone(void *fixture, const void *data) {
@@ -181,10 +186,7 @@ static void test_small_stack(void *fixture, const void *data) {
 static void test_own_calibration(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-    write_text("rig.yml", "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"
-                          "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n"
-                          "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"
-                          "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n");
+    write_text("rig.yml", RIG);
     write_text("other.yml", "x");
     expect_shell(0, "3 pairs", "", "$B record " SYNTH " --frames 3 -o $D/a.mkv --calib $D/rig.yml");
     expect_shell(0, "", "a.calibration.yml: is taken",
@@ -231,7 +233,7 @@ static void test_record_ended(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     static const char *const signals[] = {"INT", "TERM", "KILL"};
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < (WATCHED ? 9 : 51); i++) {
         g_autofree char *line =
             g_strdup_printf("mkdir $D/%d; timeout --foreground -s %s %.2f $B record " SYNTH
                             " --rate 200 -o $D/%d/a.mkv >/dev/null 2>&1; ls $D/%d",
@@ -249,6 +251,81 @@ static void test_record_ended(void *fixture, const void *data) {
     }
 }
 
+/* A recording in so little memory that threads of GStreamer do not start: it ends. */
+static void test_little_memory_playing(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    struct outcome o = shell("ulimit -v 2000000; exec $B --version");
+    bool limited = o.code == 0;
+    outcome_free(&o);
+    if (!limited) {
+        g_test_skip("sanitizers take more address space than can be limited");
+        return;
+    }
+    expect_shell(0, "3 pairs", "", "$B record " SYNTH " --frames 3 -o $D/a.mkv");
+    for (int i = 0; i < 5; i++) {
+        o = shell("ulimit -v 400000; exec timeout 120 $B run " SMALL " $D/a.mkv");
+        if (o.code != 0 && o.code != 1 && o.code != 3)
+            g_error("exit code %d:\n%s", o.code, o.err);
+        g_assert_cmpint(error_lines(o.err), ==, o.code != 0);
+        outcome_free(&o);
+    }
+}
+
+/* Pictures can be read and tables end with a line, whatever is in a folder. */
+static void expect_whole(const char *path) {
+    GDir *dir = g_dir_open(path, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        g_autofree char *below = g_build_filename(path, name, NULL), *text = NULL;
+        struct image picture;
+        size_t length;
+        if (g_file_test(below, G_FILE_TEST_IS_DIR)) {
+            expect_whole(below);
+        } else if (g_str_has_suffix(name, ".png")) {
+            g_assert_cmpint(picture_read(below, &picture), ==, 0);
+            picture_free(&picture);
+        } else if (g_str_has_suffix(name, ".csv") || g_str_has_suffix(name, ".yml")) {
+            g_assert_true(g_file_get_contents(below, &text, &length, NULL));
+            g_assert_true(length > 0 && text[length - 1] == '\n');
+        }
+    }
+    if (dir)
+        g_dir_close(dir);
+}
+
+/* Commands that are ended at any moment leave no half file; batch goes on from there. */
+static void test_ended(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const signals[] = {"INT", "TERM", "KILL"};
+    static const char *const commands[] = {"run " SYNTH " " SMALL
+                                           " --rate 2000 --save-disparity $D/o/%06d.png",
+                                           "batch $D/in -o $D/o " SMALL " --save disp16,color",
+                                           "eval --repeat 9 " SMALL " --save $D/o $D/pair",
+                                           "calib convert $D/rig.yml -o $D/o/rig.yml --size 24x16"};
+    write_frames("in", 40);
+    write_pair("pair", 48);
+    write_picture("pair/disp_left.png", 48, 20, 5);
+    write_text("pair/pair.ini", "[pair]\ndisparity_scale=32\ndisparities=8\n");
+    write_text("rig.yml", RIG);
+    for (size_t k = 0; k < G_N_ELEMENTS(commands); k++)
+        for (int i = 0; i < (WATCHED ? 3 : 50); i++) {
+            double after_s = g_test_rand_double_range(0.001, k == 0 ? 0.3 : k == 3 ? 0.02 : 0.1);
+            g_autofree char *line = g_strdup_printf(
+                "rm -rf $D/o; mkdir $D/o; timeout --foreground -k 60 -s %s %.4f $B %s",
+                signals[i % 3], WATCHED ? 10 * after_s : after_s, commands[k]);
+            struct outcome o = shell(line);
+            g_autofree char *below = path_in("o");
+            if (i % 3 != 2 && o.code == 137)
+                g_error("%s\ndid not end:\n%s", line, o.err);
+            expect_whole(below);
+            outcome_free(&o);
+        }
+    expect_shell(0, "", "", "$B batch --resume $D/in -o $D/o " SMALL " --save disp16,color");
+    g_autofree char *below = path_in("o");
+    expect_whole(below);
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/cli/reader-gone", test_reader_gone},
@@ -261,7 +338,9 @@ int main(int argc, char **argv) {
         {"/cli/small-stack", test_small_stack},
         {"/cli/own-calibration", test_own_calibration},
         {"/cli/little-memory", test_little_memory},
+        {"/cli/little-memory-playing", test_little_memory_playing},
         {"/cli/record-ended", test_record_ended},
+        {"/cli/ended", test_ended},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

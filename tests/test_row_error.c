@@ -134,7 +134,7 @@ static void test_boards(void) {
     matrix_apply(turn, rig.T, rolled.T);
     rolled.has_rectification = rig.has_rectification = 0;
     static const int numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14};
-    const int count = WATCHED ? 3 : (int)G_N_ELEMENTS(numbers);
+    const int count = WATCHED ? 1 : (int)G_N_ELEMENTS(numbers);
     for (int n = 0; n < count; n++) {
         int i = numbers[n];
         struct image im[2];
