@@ -7,6 +7,7 @@
 #include "app/metrics.h"
 #include "app/points.h"
 #include "app/visualize.h"
+#include "image/flow.h"
 #include "image/picture.h"
 #include "config/file.h"
 #include "config/log.h"
@@ -40,31 +41,37 @@ struct batch_output {
     struct depth_geometry geometry;
 };
 
+/* modes: a bit each */
 static const struct {
     const char *name;
-    int flag;
-} kinds[] = {{"disp16", SAVE_DISP16},
-             {"pfm", SAVE_PFM},
-             {"depth16", SAVE_DEPTH16},
-             {"ply", SAVE_PLY},
-             {"color", SAVE_COLOR}};
+    int flag, modes;
+} kinds[] = {{"disp16", SAVE_DISP16, 1 << MODE_STEREO},
+             {"pfm", SAVE_PFM, 1 << MODE_STEREO},
+             {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO},
+             {"ply", SAVE_PLY, 1 << MODE_STEREO},
+             {"flo", SAVE_FLO, 1 << MODE_MOTION},
+             {"flow16", SAVE_FLOW16, 1 << MODE_MOTION},
+             {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION}};
 
-int save_kinds_parse(const char *text) {
+int save_kinds_parse(const char *text, int mode) {
+    const char *known =
+        mode == MODE_MOTION ? "flo, flow16, color" : "disp16, pfm, depth16, ply, color";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     int sum = 0;
     for (char **word = words; *word; word++) {
         int flag = 0;
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-            if (strcmp(*word, kinds[i].name) == 0)
+            if (strcmp(*word, kinds[i].name) == 0 && kinds[i].modes & 1 << mode)
                 flag = kinds[i].flag;
         if (!flag) {
-            log_error("--save", "\"%s\" is not one of disp16, pfm, depth16, ply, color", *word);
+            log_error("--save", "\"%s\" is not one of %s%s", *word, known,
+                      mode == MODE_MOTION ? ", what mode=motion has" : "");
             return -EINVAL;
         }
         sum |= flag;
     }
     if (!sum)
-        log_error("--save", "names nothing to save; give some of disp16, pfm, depth16, ply, color");
+        log_error("--save", "names nothing to save; give some of %s", known);
     return sum ? sum : -EINVAL;
 }
 
@@ -256,6 +263,14 @@ static int write_files(struct batch_output *output, const char *stem, const stru
         g_autofree char *path = g_strdup_printf("%s/%s.ply", output->folder, stem);
         error = points_write(path, frame, &output->geometry);
     }
+    if (!error && (output->kinds & SAVE_FLO)) {
+        g_autofree char *path = g_strdup_printf("%s/%s.flo", output->folder, stem);
+        error = flow_write(path, frame->motion, width, height);
+    }
+    if (!error && (output->kinds & SAVE_FLOW16)) {
+        g_autofree char *path = g_strdup_printf("%s/%s_flow16.png", output->folder, stem);
+        error = flow_write16(path, frame->motion, width, height);
+    }
     if (!error && (output->kinds & SAVE_COLOR)) {
         g_autofree char *path = g_strdup_printf("%s/%s_color.png", output->folder, stem);
         struct image picture;
@@ -300,7 +315,8 @@ static void write_damaged(struct batch_output *output, long index) {
 static void write_row(struct batch_output *output, const struct frame *frame) {
     begin_row(output, frame->index, frame);
     fprintf(output->csv, ",%.3f,%.2f,%.2f,ok\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
-            density(frame->disparity, (long)frame->rect_left.width * frame->rect_left.height),
+            density(frame->params.mode == MODE_MOTION ? frame->motion : frame->disparity,
+                    (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
     output->rows++;
 }

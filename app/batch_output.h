@@ -11,10 +11,19 @@
 
 #include <stdbool.h>
 
-enum { SAVE_DISP16 = 1, SAVE_PFM = 2, SAVE_COLOR = 4, SAVE_DEPTH16 = 8, SAVE_PLY = 16 };
+enum {
+    SAVE_DISP16 = 1,
+    SAVE_PFM = 2,
+    SAVE_COLOR = 4,
+    SAVE_DEPTH16 = 8,
+    SAVE_PLY = 16,
+    SAVE_FLO = 32,
+    SAVE_FLOW16 = 64
+};
 
-/* "disp16,pfm,depth16,ply,color" to the sum of the flags, or -EINVAL after a log line. */
-int save_kinds_parse(const char *text);
+/* "disp16,pfm,depth16,ply,color" to the sum of the flags, or "flo,flow16,color" with mode=motion;
+ * -EINVAL after a log line. */
+int save_kinds_parse(const char *text, int mode);
 
 /* What is to be written of a source. */
 struct batch_task {

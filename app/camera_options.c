@@ -58,6 +58,7 @@ int camera_options_apply(const struct camera_options *options, const struct para
         option_check_rate(source->rate) != GO_ON)
         return EXIT_USAGE;
     g_strlcpy(source->format, options->format ? options->format : "", sizeof(source->format));
+    source->motion_step = params->mode == MODE_MOTION ? params->motion_step : 0;
     source->sync_tolerance_ms =
         options->sync_tolerance_ms > 0 ? options->sync_tolerance_ms : params->sync_tolerance_ms;
     return GO_ON;

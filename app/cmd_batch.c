@@ -27,14 +27,15 @@ struct batch {
     long written, damaged;
 };
 
-/* An input is one word (a folder, a recording) or two that make a pair (files, patterns). */
-static int words_of_input(const char *word) {
-    return source_is_whole(word) ? 1 : 2;
+/* An input is one word (a folder, a recording) or two that make a pair (files, patterns); of motion
+ * a pattern is one word, too. */
+static int words_of_input(const struct batch *batch, const char *word) {
+    return source_is_whole(word) || (batch->source.motion_step && strchr(word, '%')) ? 1 : 2;
 }
 
-static int count_inputs(int count, char **words) {
+static int count_inputs(const struct batch *batch, int count, char **words) {
     int inputs = 0;
-    for (int i = 0; i < count; i += words_of_input(words[i]))
+    for (int i = 0; i < count; i += words_of_input(batch, words[i]))
         inputs++;
     return inputs;
 }
@@ -186,11 +187,11 @@ static char *subfolder(const char *above, const char *word, GHashTable *used) {
 }
 
 static int run_all(struct batch *batch, int count, char **words) {
-    bool several = count_inputs(count, words) > 1;
+    bool several = count_inputs(batch, count, words) > 1;
     g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     int worst = EXIT_DONE;
     for (int i = 0, step; i < count; i += step) {
-        step = MIN(words_of_input(words[i]), count - i);
+        step = MIN(words_of_input(batch, words[i]), count - i);
         int error;
         struct source *source =
             source_open((const char *const *)words + i, step, &batch->source, &error);
@@ -239,7 +240,11 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         log_error("batch", "say where the results go: -o DIR");
     if (count == 0 || !batch->folder)
         return EXIT_USAGE;
-    batch->kinds = save_kinds_parse(batch->save ? batch->save : "disp16");
+    bool motion = batch->params.mode == MODE_MOTION;
+    batch->kinds = save_kinds_parse(batch->save ? batch->save
+                                    : motion    ? "flow16"
+                                                : "disp16",
+                                    batch->params.mode);
     if (batch->kinds < 0 || parse_part(batch) != GO_ON)
         return EXIT_USAGE;
     quit_catch();
@@ -258,7 +263,9 @@ int cmd_batch(int argc, char **argv) {
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, depth16, ply, color", "KIND,..."},
+         "What to write: disp16 (the default), pfm, depth16, ply, color; of motion flow16 (the "
+         "default), flo, color",
+         "KIND,..."},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
         {"resume", 0, 0, G_OPTION_ARG_NONE, &batch.resume,
          "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
@@ -283,6 +290,9 @@ int cmd_batch(int argc, char **argv) {
         "  NAME_depth16.png 16-bit PNG, millimetres, 0 unknown or beyond 65 m (needs --calib)\n"
         "  NAME.ply         coloured points in metres (needs --calib)\n"
         "  NAME_color.png   colour picture to look at\n"
+        "  NAME_flow16.png  with mode=motion: 16-bit RGB PNG, u * 64 + 32768, v * 64 + 32768, "
+        "known\n"
+        "  NAME.flo         with mode=motion: Middlebury's floats, px, 1e10 unknown\n"
         "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms,status (ok or "
         "damaged)\n\n"
         "Examples:\n"
@@ -290,7 +300,8 @@ int cmd_batch(int argc, char **argv) {
         "  livestereo batch drive.mkv -o out/ --rotate180 R\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
         "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n"
-        "  livestereo batch recording/ -o out/ --part 2/8\n\n"
+        "  livestereo batch recording/ -o out/ --part 2/8\n"
+        "  livestereo batch --preset flow clouds/ -o out/ --save flo,color\n\n"
         "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
         "4 the calibration cannot be used, 5 no usable GPU, 6 some pairs failed, 130 interrupted.",
         entries, &batch.common, &batch.params);

@@ -35,6 +35,14 @@ struct eval {
 static void measure(const struct test_pair *pair, const struct frame *frame,
                     struct eval_result *result) {
     long count = (long)pair->left.width * pair->left.height;
+    if (frame->params.mode == MODE_MOTION) {
+        struct motion_sums motion = {0};
+        motion_error_add(&motion, frame->motion, pair->truth, NULL, count);
+        result->is_motion = 1;
+        result->figures.motion = motion_error_rates(&motion);
+        result->figures.density = density(frame->motion, count);
+        return;
+    }
     for (int i = 0; i < MASK_COUNT; i++) {
         struct error_sums sums = {0};
         result->has_mask[i] = pair->mask[i] || i == MASK_ALL;
@@ -169,7 +177,7 @@ static void report(struct eval *eval, const struct eval_result *result) {
         eval_print_preset_row(result);
     } else {
         if (eval->results->len == 1)
-            eval_print_header();
+            eval_print_header(result->is_motion);
         eval_print_row(result);
     }
     fflush(stdout);
@@ -184,13 +192,14 @@ static char *group_of(const char *folder) {
 
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
-    g_auto(GStrv) stems = test_pairs_list(folder);
+    bool motion = eval->params.mode == MODE_MOTION;
+    g_auto(GStrv) stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
     int code = stems ? EXIT_DONE : EXIT_SOURCE;
     for (char **stem = stems; stem && *stem; stem++) {
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
-        if (test_pair_read(folder, *stem, &pair) != 0) {
+        if ((motion ? motion_pair_read : test_pair_read)(folder, *stem, &pair) != 0) {
             code = EXIT_SOURCE;
             continue;
         }
@@ -241,13 +250,15 @@ static void clear_results(struct eval *eval) {
 /* Each preset in turn, under --config and --set. One that fails is left out. */
 static int run_presets(struct eval *eval, int count, char **folders) {
     g_auto(GStrv) names = preset_names();
-    int worst = EXIT_DONE;
+    int worst = EXIT_DONE, mode = eval->params.mode;
     if (!eval->json)
         eval_print_preset_header();
     for (char **name = names; *name; name++) {
         g_free(eval->common.preset);
         eval->common.preset = g_strdup(*name);
         int code = options_params(&eval->common, &eval->params);
+        if (code == GO_ON && eval->params.mode != mode)
+            continue; /* it needs other folders */
         if (code == GO_ON)
             code = run_folders(eval, count, folders);
         clear_results(eval);

@@ -10,6 +10,7 @@
 #include "app/live/output_gst.h"
 #include "app/rig_options.h"
 #include "app/visualize.h"
+#include "image/flow.h"
 #include "image/picture.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
@@ -45,10 +46,18 @@ struct reader {
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
 
+/* In KITTI's form; of motion a .flo where the name says so. */
+static int save_map(const char *path, const struct frame *frame) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    if (frame->params.mode != MODE_MOTION)
+        return picture_write_disp16(path, frame->disparity, width, height);
+    return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(path, frame->motion, width,
+                                                                        height);
+}
+
 static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
     g_autofree char *path = number_pattern_name(pattern, frame->index);
-    return picture_write_disp16(path, frame->disparity, frame->rect_left.width,
-                                frame->rect_left.height);
+    return save_map(path, frame);
 }
 
 static int read_frame(struct reader *reader, struct frame **frame) {
@@ -65,7 +74,7 @@ static int read_frame(struct reader *reader, struct frame **frame) {
         error_add(&reader->seen, f->disparity, reader->truth, f->non_occluded, count);
         error_add(&reader->all, f->disparity, reader->truth, NULL, count);
     }
-    reader->density += density(f->disparity, count);
+    reader->density += density(f->params.mode == MODE_MOTION ? f->motion : f->disparity, count);
     reader->frames++;
     output_give(reader->output, *frame);
     if (reader->pattern && save_numbered(reader->pattern, f) != 0)
@@ -169,9 +178,7 @@ static int save_last(const struct run *run, const struct reader *reader) {
         return code;
     if (run->picture)
         code = save_picture(run->picture, last);
-    if (run->disparity && !reader->pattern &&
-        picture_write_disp16(run->disparity, last->disparity, last->rect_left.width,
-                             last->rect_left.height) != 0)
+    if (run->disparity && !reader->pattern && save_map(run->disparity, last) != 0)
         code = EXIT_RUN_FAILED;
     return code;
 }
@@ -211,8 +218,8 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
                     const struct rig_use *rig) {
     struct number_pattern pattern = {0};
     struct reader reader = {0};
-    struct output_about about = {rig->width, rig->height, source->channels, source->rate,
-                                 &rig->geometry};
+    struct output_about about = {rig->width,   rig->height,    source->channels,
+                                 source->rate, &rig->geometry, run->params.mode};
     bool live_source = source->live || run->source.rate > 0;
     struct live_options options = {
         .policy = live_source ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
@@ -276,8 +283,9 @@ int cmd_run(int argc, char **argv) {
         {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &run.picture,
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
         {"save-disparity", 0, 0, G_OPTION_ARG_FILENAME, &run.disparity,
-         "Write the last disparity as batch does, a 16-bit PNG; all of them where FILE is a pattern"
-         " (%06d.png)",
+         "Write the last disparity, or motion (.flo or .png), as batch does; all of them where "
+         "FILE is a"
+         " pattern (%06d.png)",
          "FILE"},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &run.source.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},

@@ -346,6 +346,10 @@ int cmd_view(int argc, char **argv) {
         o.remembered = session_take_params(&remembered, &params, &options);
     if (code == GO_ON)
         code = camera_options_apply(&o.camera, &params, &o.source);
+    if (code == GO_ON && params.mode == MODE_MOTION) {
+        log_error("view", "mode=motion has no window; livestereo run, batch and eval compute it");
+        code = EXIT_USAGE;
+    }
     if (code == GO_ON)
         code = check_options(&o);
     if (code == GO_ON)

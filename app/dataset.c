@@ -3,6 +3,7 @@
  */
 #include "app/dataset.h"
 
+#include "image/flow.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "config/file.h"
@@ -159,9 +160,8 @@ static int make_rgb(struct image *image) {
     return 0;
 }
 
-static int read_views(const char *folder, const char *stem, struct test_pair *pair) {
-    g_autofree char *left = path_of(folder, stem, "left");
-    g_autofree char *right = path_of(folder, stem, "right");
+/* Both pictures, of one size and number of channels. */
+static int read_views(const char *left, const char *right, struct test_pair *pair) {
     int error = picture_read(left, &pair->left);
     if (!error)
         error = picture_read(right, &pair->right);
@@ -174,16 +174,15 @@ static int read_views(const char *folder, const char *stem, struct test_pair *pa
     }
     if (pair->left.channels != pair->right.channels &&
         (make_rgb(&pair->left) != 0 || make_rgb(&pair->right) != 0)) {
-        log_error(folder, "out of memory");
+        log_error(left, "out of memory");
         return -ENOMEM;
     }
     return 0;
 }
 
-static char *name_of(const char *folder, const char *stem) {
+static char *name_of(const char *folder, const char *stem, char **stems) {
     g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
     g_autofree char *base = g_path_get_basename(absolute);
-    g_auto(GStrv) stems = test_pairs_list(folder);
     bool several = stems && g_strv_length(stems) > 1;
     return several ? g_strdup_printf("%s/%s", base, stem) : g_steal_pointer(&base);
 }
@@ -191,17 +190,86 @@ static char *name_of(const char *folder, const char *stem) {
 int test_pair_read(const char *folder, const char *stem, struct test_pair *pair) {
     memset(pair, 0, sizeof *pair);
     double scale = 0;
+    g_autofree char *left = path_of(folder, stem, "left");
+    g_autofree char *right = path_of(folder, stem, "right");
     g_autofree char *truth = path_of(folder, stem, "disp_left");
+    g_auto(GStrv) stems = test_pairs_list(folder);
     int error = read_ini(folder, &scale, &pair->disparities);
     if (!error)
-        error = read_views(folder, stem, pair);
+        error = read_views(left, right, pair);
     if (!error)
         error = read_truth(truth, scale, pair);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
         g_autofree char *mask = path_of(folder, stem, mask_names[i]);
         error = read_mask(mask, pair, &pair->mask[i]);
     }
-    pair->name = name_of(folder, stem);
+    pair->name = name_of(folder, stem, stems);
+    if (error)
+        test_pair_free(pair);
+    return error;
+}
+
+/* The stem of the layout that has frame10.png. */
+static const char middlebury[] = "frame10";
+
+char **motion_pairs_list(const char *folder) {
+    GPtrArray *stems = g_ptr_array_new();
+    g_autofree char *first = g_strdup_printf("%s/%s.png", folder, middlebury);
+    g_autofree char *pictures = g_build_filename(folder, "image_2", NULL);
+    if (g_file_test(first, G_FILE_TEST_EXISTS)) {
+        g_ptr_array_add(stems, g_strdup(middlebury));
+    } else {
+        GDir *dir = g_dir_open(pictures, 0, NULL);
+        const char *name;
+        while (dir && (name = g_dir_read_name(dir)))
+            if (g_str_has_suffix(name, "_10.png") && name[0] != '.')
+                g_ptr_array_add(stems, g_strndup(name, strlen(name) - 7));
+        if (dir)
+            g_dir_close(dir);
+    }
+    if (stems->len == 0) {
+        log_error(folder,
+                  "%s; eval of motion needs frame10.png, frame11.png and flow10.flo, or "
+                  "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png",
+                  g_file_test(folder, G_FILE_TEST_IS_DIR) ? "holds no frame10.png and no "
+                                                            "image_2/*_10.png"
+                                                          : "is no folder");
+        g_ptr_array_free(stems, TRUE);
+        return NULL;
+    }
+    g_ptr_array_sort(stems, compare_names);
+    g_ptr_array_add(stems, NULL);
+    return (char **)g_ptr_array_free(stems, FALSE);
+}
+
+static int read_motion(const char *path, struct test_pair *pair) {
+    struct flow flow;
+    int error = flow_read(path, &flow);
+    if (!error && (flow.width != pair->left.width || flow.height != pair->left.height)) {
+        log_error(path, "is %dx%d, but the pictures are %dx%d", flow.width, flow.height,
+                  pair->left.width, pair->left.height);
+        error = -EBADMSG;
+    }
+    if (error)
+        flow_free(&flow);
+    pair->truth = flow.data;
+    return error;
+}
+
+int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair) {
+    bool one = strcmp(stem, middlebury) == 0;
+    g_autofree char *from = one ? g_strdup_printf("%s/frame10.png", folder)
+                                : g_strdup_printf("%s/image_2/%s_10.png", folder, stem);
+    g_autofree char *to = one ? g_strdup_printf("%s/frame11.png", folder)
+                              : g_strdup_printf("%s/image_2/%s_11.png", folder, stem);
+    g_autofree char *truth = one ? g_strdup_printf("%s/flow10.flo", folder)
+                                 : g_strdup_printf("%s/flow_occ/%s_10.png", folder, stem);
+    g_auto(GStrv) stems = motion_pairs_list(folder);
+    memset(pair, 0, sizeof *pair);
+    int error = read_views(from, to, pair);
+    if (!error)
+        error = read_motion(truth, pair);
+    pair->name = name_of(folder, stem, stems);
     if (error)
         test_pair_free(pair);
     return error;

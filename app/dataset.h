@@ -2,7 +2,8 @@
  * Test pictures with known truth: the folders that eval takes. Pure readers, no shared state.
  * DIR/left.png right.png disp_left.png, or any number of DIR/left/N.png right/N.png
  * disp_left/N.png; the masks nonocc, all and disc beside disp_left where they exist; DIR/pair.ini
- * with disparity_scale and disparities.
+ * with disparity_scale and disparities. Of motion: DIR/frame10.png frame11.png flow10.flo, or
+ * DIR/image_2/N_10.png image_2/N_11.png flow_occ/N_10.png (KITTI).
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DATASET_H
@@ -16,7 +17,7 @@ extern const char *const mask_names[MASK_COUNT];
 struct test_pair {
     char *name;               /* of the folder; with /N where it holds several pairs */
     struct image left, right; /* same size and channels */
-    float *truth;             /* px of the left view, NaN where unknown */
+    float *truth; /* px of the left view, NaN where unknown; of motion all u, then all v */
     uint8_t
         *mask[MASK_COUNT]; /* 255 where a pixel is scored, or NULL where there is no such file */
     int disparities;       /* labels to search, from pair.ini; 0 when it does not say */
@@ -28,6 +29,10 @@ char **test_pairs_list(const char *folder);
 
 /* Reads one of them. 0 or -errno after a log line. */
 int test_pair_read(const char *folder, const char *stem, struct test_pair *pair);
+
+/* The same for motion: left and right are the picture and the later one. */
+char **motion_pairs_list(const char *folder);
+int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
 
 void test_pair_free(struct test_pair *pair);
 

@@ -20,7 +20,12 @@ static void print_figure(int columns, int digits, double value) {
         printf(" %*.*f", columns, digits, value);
 }
 
-void eval_print_header(void) {
+void eval_print_header(int is_motion) {
+    if (is_motion) {
+        printf("%-*s %7s %7s %6s %6s %6s %6s %10s %8s\n", NAME_COLUMNS, "pair", "AEE", "AAE", ">1%",
+               ">3%", "Fl%", "dens%", "energy", "ms");
+        return;
+    }
     printf("%-*s", NAME_COLUMNS, "");
     for (int i = 0; i < MASK_COUNT; i++)
         printf("  | %-25s", mask_names[i]);
@@ -30,8 +35,25 @@ void eval_print_header(void) {
     printf("  | %6s %6s %10s %8s\n", "D1%", "dens%", "energy", "ms");
 }
 
+static void print_motion_row(const struct eval_result *result) {
+    const struct motion_rates *motion = &result->figures.motion;
+    print_figure(7, 3, motion->aee);
+    print_figure(7, 2, motion->aae);
+    print_figure(6, 2, motion->off[0]);
+    print_figure(6, 2, motion->off[1]);
+    print_figure(6, 2, motion->fl);
+    print_figure(6, 2, result->figures.density);
+    print_figure(10, 0, result->figures.energy);
+    print_figure(8, 2, result->figures.ms);
+    printf("\n");
+}
+
 void eval_print_row(const struct eval_result *result) {
     printf("%-*s", NAME_COLUMNS, result->name);
+    if (result->is_motion) {
+        print_motion_row(result);
+        return;
+    }
     for (int i = 0; i < MASK_COUNT; i++) {
         const struct error_rates *rates = &result->figures.rates[i];
         printf("  |");
@@ -63,7 +85,8 @@ static struct eval_result mean_row(const struct eval_result *results, int count,
     }
     for (int i = 0; i < FIGURES; i++)
         value[i] = rows[i] ? sum[i] / rows[i] : NAN;
-    struct eval_result row = {.name = name, .preset = results[0].preset};
+    struct eval_result row = {
+        .name = name, .preset = results[0].preset, .is_motion = results[0].is_motion};
     memcpy(&row.figures, value, sizeof(value));
     return row;
 }
@@ -134,7 +157,8 @@ void eval_print_means(const struct eval_result *results, int count) {
     if (pairs)
         printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n", pairs,
                pairs == 1 ? "pair" : "pairs", sum / pairs);
-    print_details(results, count);
+    if (!results->is_motion)
+        print_details(results, count);
 }
 
 void eval_print_preset_header(void) {
@@ -189,7 +213,15 @@ void eval_print_json(const struct eval_result *result) {
         print_json_string(result->preset);
         printf(", ");
     }
-    for (int i = 0; i < MASK_COUNT; i++) {
+    if (result->is_motion) {
+        const struct motion_rates *motion = &result->figures.motion;
+        print_json_number("aee", motion->aee, ", ");
+        print_json_number("aae", motion->aae, ", ");
+        print_json_number("off1", motion->off[0], ", ");
+        print_json_number("off3", motion->off[1], ", ");
+        print_json_number("fl", motion->fl, ", ");
+    }
+    for (int i = 0; i < MASK_COUNT && !result->is_motion; i++) {
         const struct error_rates *rates = &result->figures.rates[i];
         if (!result->has_mask[i]) {
             printf("\"%s\": null, ", mask_names[i]);
@@ -204,8 +236,9 @@ void eval_print_json(const struct eval_result *result) {
         print_json_number("rms", rates->rms_near, ", ");
         print_json_number("whole", rates->whole, "}, ");
     }
-    print_json_number("d1", result->figures.rates[MASK_ALL].d1, ", ");
-    for (int i = 0; i < SPARSIFY_COUNT; i++) {
+    if (!result->is_motion)
+        print_json_number("d1", result->figures.rates[MASK_ALL].d1, ", ");
+    for (int i = 0; i < SPARSIFY_COUNT && !result->is_motion; i++) {
         const struct sparsification *curve = &result->figures.sparsify[i];
         char key[16];
         snprintf(key, sizeof(key), "auc%d", sparsify_px[i]);

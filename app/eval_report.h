@@ -15,15 +15,17 @@ struct eval_result {
     char *group;        /* the folder that DIR lies in */
     const char *preset; /* with all presets, else NULL */
     int has_mask[MASK_COUNT];
+    int is_motion; /* then motion has the figures, and no mask is there */
     struct figures {
-        struct error_rates rates[MASK_COUNT];           /* d1 is shown on MASK_ALL */
+        struct error_rates rates[MASK_COUNT]; /* d1 is shown on MASK_ALL */
+        struct motion_rates motion;
         struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
         double density, energy, ms;
         double mib; /* memory of the frame */
     } figures;      /* doubles throughout: means are taken of them as an array */
 };
 
-void eval_print_header(void);
+void eval_print_header(int is_motion);
 void eval_print_row(const struct eval_result *result);
 
 /* The mean row of each group, where there are several, and of all, each column over the rows that

@@ -82,6 +82,45 @@ struct sparsification sparsify(const int16_t *disparity, const uint8_t *confiden
     return (struct sparsification){mean_share(all, bad, STEPS), mean_share(best, best_bad, 2)};
 }
 
+/* Of (u, v, 1), degrees. */
+static double angle_between(double u, double v, double true_u, double true_v) {
+    double cosine = (1 + u * true_u + v * true_v) /
+                    sqrt((1 + u * u + v * v) * (1 + true_u * true_u + true_v * true_v));
+    return acos(fmin(fmax(cosine, -1), 1)) * 180 / M_PI;
+}
+
+void motion_error_add(struct motion_sums *sums, const int16_t *motion, const float *truth,
+                      const uint8_t *mask, long count) {
+    for (long i = 0; i < count; i++) {
+        if (isnan(truth[i]) || (mask && mask[i] != 255))
+            continue;
+        double true_u = (double)truth[i], true_v = (double)truth[i + count], error = INFINITY;
+        if (motion[i] != DISPARITY_UNKNOWN) {
+            double u = (double)motion[i] / DISPARITY_ONE,
+                   v = (double)motion[i + count] / DISPARITY_ONE;
+            error = hypot(u - true_u, v - true_v);
+            sums->known++;
+            sums->length += error;
+            sums->angle += angle_between(u, v, true_u, true_v);
+        }
+        sums->scored++;
+        sums->off[0] += error > 1;
+        sums->off[1] += error > 3;
+        sums->fl += error > 3 && error > 0.05 * hypot(true_u, true_v);
+    }
+}
+
+struct motion_rates motion_error_rates(const struct motion_sums *sums) {
+    struct motion_rates rates = {.fl = share(sums->fl, sums->scored), .aee = NAN, .aae = NAN};
+    for (int n = 0; n < 2; n++)
+        rates.off[n] = share(sums->off[n], sums->scored);
+    if (sums->known) {
+        rates.aee = sums->length / (double)sums->known;
+        rates.aae = sums->angle / (double)sums->known;
+    }
+    return rates;
+}
+
 double density(const int16_t *disparity, long count) {
     long known = 0;
     for (long i = 0; i < count; i++)

@@ -50,6 +50,23 @@ struct sparsification sparsify(const int16_t *disparity, const uint8_t *confiden
                                const float *truth, const uint8_t *mask, long count,
                                double threshold);
 
+/* The same of motion: maps are count u, then as many v. off[i]: by more than 1 and 3 px, or unknown;
+ * fl: by more than 3 px and 5 % of the truth's length (KITTI), or unknown. */
+struct motion_sums {
+    long scored, known, off[2], fl;
+    double length, angle; /* sums over the known ones: px, degrees */
+};
+
+/* Mean length of the difference (AEE, px) and mean angle between (u, v, 1) (AAE, degrees), of the
+ * pixels with a motion; shares in percent of the scored ones. NaN without any. */
+struct motion_rates {
+    double aee, aae, off[2], fl;
+};
+
+void motion_error_add(struct motion_sums *sums, const int16_t *motion, const float *truth,
+                      const uint8_t *mask, long count);
+struct motion_rates motion_error_rates(const struct motion_sums *sums);
+
 /* Share of pixels that have a disparity, percent. */
 double density(const int16_t *disparity, long count);
 

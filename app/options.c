@@ -141,6 +141,8 @@ int option_check_rate(double rate) {
 
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
                           const struct params *params) {
+    if (params->mode == MODE_MOTION)
+        return false;
     if (options->quality ? strcmp(options->quality, quality_names[QUALITY_AUTO]) != 0
                          : options->preset || options->config)
         return false;
@@ -170,6 +172,16 @@ void options_free(struct common_options *options) {
 /* Whether the labels fit pictures so wide; if not, the exit code after a log line. */
 static int check_labels(const struct params *params, const char *name, int width) {
     int min = params->min_disparity, max = min + params->disparity_range - 1;
+    if (params->mode == MODE_MOTION) {
+        if (params_labels(params) <= MOTION_LABELS)
+            return GO_ON;
+        log_error(name,
+                  "motion_u_range %d times motion_v_range %d is %d labels, more than the %d "
+                  "possible; use fewer, and motion_levels for larger motions",
+                  params->motion_u_range, params->motion_v_range, params_labels(params),
+                  MOTION_LABELS);
+        return EXIT_USAGE;
+    }
     if (params->disparity_range >= width) {
         log_error(name,
                   "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
@@ -207,8 +219,8 @@ struct stereo *pipeline_open(const struct params *params, const char *name, int 
     if (!stereo)
         *code = error == -ENODEV ? EXIT_NO_GPU : error == -ENOSPC ? EXIT_USAGE : EXIT_RUN_FAILED;
     else
-        log_info(name, "%dx%d, %d disparities, %s", computed->width, computed->height,
-                 params->disparity_range, stereo_backend(stereo));
+        log_info(name, "%dx%d, %d %s, %s", computed->width, computed->height, params_labels(params),
+                 params->mode == MODE_MOTION ? "motions" : "disparities", stereo_backend(stereo));
     return stereo;
 }
 

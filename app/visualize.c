@@ -3,11 +3,14 @@
  */
 #include "app/visualize.h"
 
+#include "image/flow.h"
 #include "image/picture.h"
 #include "config/log.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +24,24 @@ static int allocate(struct image *image, int width, int height) {
     return image->data ? 0 : -ENOMEM;
 }
 
+double visualize_motion_range(const struct params *p) {
+    int u = MAX(abs(p->motion_u_min), abs(p->motion_u_min + p->motion_u_range - 1)),
+        v = MAX(abs(p->motion_v_min), abs(p->motion_v_min + p->motion_v_range - 1));
+    if (p->motion_color_range > 0)
+        return p->motion_color_range;
+    return MAX(MAX(u, v), 1) * (double)(1 << (p->motion_levels - 1));
+}
+
 int visualize_disparity(const struct frame *frame, struct image *out) {
     int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
         return error;
+    if (frame->params.mode == MODE_MOTION) {
+        size_t count = (size_t)out->width * (size_t)out->height;
+        flow_color(frame->motion, frame->motion + count, count,
+                   visualize_motion_range(&frame->params), out->data);
+        return 0;
+    }
     int min = frame->params.min_disparity, max = min + frame->params.disparity_range - 1;
     colormap_disparity(frame->disparity, out->width, out->height, min, max, COLORMAP_TURBO,
                        out->data);
@@ -55,6 +72,20 @@ int visualize_pair(const struct frame *frame, struct image *out) {
     return error;
 }
 
+/* Px; NaN: no truth, infinite: nothing computed. */
+static double error_at(const struct frame *frame, const float *truth, size_t i, size_t count) {
+    bool motion = frame->params.mode == MODE_MOTION;
+    int16_t value = motion ? frame->motion[i] : frame->disparity[i];
+    if (isnan(truth[i]))
+        return NAN;
+    if (value == DISPARITY_UNKNOWN)
+        return INFINITY;
+    double off = (double)value / DISPARITY_ONE - (double)truth[i];
+    if (!motion)
+        return fabs(off);
+    return hypot(off, (double)frame->motion[i + count] / DISPARITY_ONE - (double)truth[i + count]);
+}
+
 int visualize_error(const struct frame *frame, const float *truth, struct image *out) {
     int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
@@ -62,12 +93,12 @@ int visualize_error(const struct frame *frame, const float *truth, struct image 
     size_t count = (size_t)out->width * (size_t)out->height;
     for (size_t i = 0; i < count; i++) {
         uint8_t *to = out->data + 3 * i;
-        if (isnan(truth[i])) {
+        double error_px = error_at(frame, truth, i, count);
+        if (isnan(error_px)) {
             memset(to, 0, 3);
-        } else if (frame->disparity[i] == DISPARITY_UNKNOWN) {
+        } else if (isinf(error_px)) {
             memset(to, 255, 3);
         } else {
-            double error_px = fabs((double)frame->disparity[i] / DISPARITY_ONE - (double)truth[i]);
             int level = (int)(fmin(error_px, MAX_ERROR_PX) / MAX_ERROR_PX * 255);
             memcpy(to, colormap_table[COLORMAP_TURBO][level], 3);
         }

@@ -148,6 +148,8 @@ static struct source *open_kind(const char *const *words, int count,
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     struct source *source = open_kind(words, count, options, error);
+    if (source && options && options->motion_step > 0 && !source->files)
+        source = source_motion_open(source, options->motion_step, error);
     if (!source || (source->width >= MIN_FRAME_SIDE && source->width <= MAX_FRAME_SIDE &&
                     source->height >= MIN_FRAME_SIDE && source->height <= MAX_FRAME_SIDE))
         return source;

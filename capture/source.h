@@ -17,11 +17,13 @@
 #define MAX_SOURCE_RATE 10000.0
 
 struct source_options {
-    int swap;      /* exchange left and right */
-    double rate;   /* pairs a second to pace a file source at; 0 as fast as they are taken */
-    int loop;      /* file sources start again at the end */
-    int rectified; /* the pictures need no rectification */
-    int lists;     /* words may be many picture files, first all left ones, then all right ones */
+    int swap;        /* exchange left and right */
+    double rate;     /* pairs a second to pace a file source at; 0 as fast as they are taken */
+    int loop;        /* file sources start again at the end */
+    int rectified;   /* the pictures need no rectification */
+    int motion_step; /* 0: pairs of two cameras; else each picture of one stream (of pairs the left
+                        one) and the one so many later */
+    int lists;       /* words may be many picture files, first all left ones, then all right ones */
 
     /* cameras; [0] is the left, [1] the right picture */
     int flip[2], rotate180[2];
@@ -104,6 +106,10 @@ struct source *source_synth_open(const char *spec, const struct source_options *
 /* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with
  * both pictures side by side. */
 struct source *source_v4l2_open(const char *word, const struct source_options *options, int *error);
+
+/* Takes inner over: the pairs of options' motion_step. NULL after a log line; inner is closed
+ * then. */
+struct source *source_motion_open(struct source *inner, int step, int *error);
 
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);

@@ -408,6 +408,93 @@ int pair_list_find(const char *const *words, int count, int lists, struct pair_l
     return -error;
 }
 
+/* ---- one stream of pictures */
+
+/* Takes the names over: each and the one step later. */
+static int pair_stream(const char *word, char **names, int step, struct pair_list *pairs) {
+    long count = (long)g_strv_length(names);
+    if (count <= step) {
+        log_error(word,
+                  "%ld picture%s cannot be motion, which leads to the one %d later; give more",
+                  count, count == 1 ? "" : "s", step);
+        g_strfreev(names);
+        return -EINVAL;
+    }
+    pairs->count = count - step;
+    pairs->left = g_new0(char *, pairs->count + 1);
+    pairs->right = g_new0(char *, pairs->count + 1);
+    for (long i = 0; i < pairs->count; i++) {
+        pairs->left[i] = g_strdup(names[i]);
+        pairs->right[i] = g_strdup(names[i + step]);
+    }
+    g_strfreev(names);
+    return 0;
+}
+
+/* The pictures of a pattern from 0 or 1 on; *names by g_strfreev, empty where there are none. */
+static void list_pattern(const struct number_pattern *pattern, char ***names) {
+    GPtrArray *found = g_ptr_array_new();
+    for (long first = 0; first <= 1 && found->len == 0; first++)
+        for (long number = first;; number++) {
+            char *name = number_pattern_name(pattern, number);
+            if (!is_there(name)) {
+                g_free(name);
+                break;
+            }
+            g_ptr_array_add(found, name);
+        }
+    g_ptr_array_add(found, NULL);
+    *names = (char **)g_ptr_array_free(found, FALSE);
+}
+
+static int stream_of_pattern(const char *word, int step, struct pair_list *pairs) {
+    struct number_pattern pattern = {0};
+    const char *why = NULL;
+    char **names;
+    int is = number_pattern_parse(word, &pattern, &why);
+    if (is > 0) {
+        list_pattern(&pattern, &names);
+        number_pattern_free(&pattern);
+        if (names[0])
+            return pair_stream(word, names, step, pairs);
+        g_strfreev(names);
+        why = "no picture is called so; numbers start at 0 or 1";
+    }
+    log_error(word, "%s", why ? why : "cannot be opened: there is no such file or folder");
+    return -ENOENT;
+}
+
+/* The folder whose pictures the stream is: that of the left ones where there are pairs. */
+static char *stream_folder(const char *folder) {
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        char *left = g_build_filename(folder, layouts[i][0], NULL);
+        if (is_folder(left))
+            return left;
+        g_free(left);
+    }
+    return g_strdup(folder);
+}
+
+int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs) {
+    char **names;
+    long found;
+    *pairs = (struct pair_list){0};
+    if (count == 1 && !is_there(words[0]))
+        return stream_of_pattern(words[0], step, pairs);
+    if (count > 1 || !is_folder(words[0])) {
+        names = g_new0(char *, count + 1);
+        for (int i = 0; i < count; i++)
+            names[i] = g_strdup(words[i]);
+        return pair_stream(words[0], names, step, pairs);
+    }
+    g_autofree char *folder = stream_folder(words[0]);
+    int error = list_folder(folder, &names, &found);
+    if (error)
+        return error;
+    prepend_folder(names, folder);
+    return pair_stream(folder, names, step, pairs);
+}
+
 void pair_list_free(struct pair_list *pairs) {
     g_strfreev(pairs->left);
     g_strfreev(pairs->right);

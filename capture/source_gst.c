@@ -46,6 +46,11 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
     return -EIO;
 }
 
+/* One track has both pictures side by side; for motion it is one camera's. */
+static int is_halved(const struct gst *gst) {
+    return gst->tracks == 1 && !gst->options.motion_step;
+}
+
 /* Copies columns [column, column + to->width) of a decoded picture. */
 static int put_picture(struct gst *gst, GstSample *sample, int column, struct image *to) {
     GstVideoInfo info;
@@ -173,7 +178,7 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     if (status == 0)
         status = put_picture(gst, sample[0], 0, gst->options.swap ? &frame->right : &frame->left);
     if (status == 0)
-        status = put_picture(gst, sample[gst->tracks - 1], gst->tracks == 1 ? source->width : 0,
+        status = put_picture(gst, sample[gst->tracks - 1], is_halved(gst) ? source->width : 0,
                              gst->options.swap ? &frame->left : &frame->right);
     drop_pair(sample);
     if (status)
@@ -231,13 +236,13 @@ static int learn(struct gst *gst) {
                   right->finfo->name);
         return -EINVAL;
     }
-    if (gst->tracks == 1 && left->width % 2) {
+    if (is_halved(gst) && left->width % 2) {
         log_error(gst->name,
                   "has one track, %d px wide; two pictures side by side have an even width",
                   left->width);
         return -EINVAL;
     }
-    source->width = gst->tracks == 1 ? left->width / 2 : left->width;
+    source->width = is_halved(gst) ? left->width / 2 : left->width;
     source->height = left->height;
     source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
     source->rate = rate_of_fraction(left->fps_n, left->fps_d);

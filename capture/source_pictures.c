@@ -88,7 +88,8 @@ static int pictures_read(struct source *source, struct frame *frame) {
     free_pair(pair);
     frame_turn(&pictures->options, frame);
     frame->has_truth = 0;
-    frame->left_ns = frame->right_ns = pair_time_ns(index, source->rate);
+    frame->left_ns = pair_time_ns(index, source->rate);
+    frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
     frame->taken_ns = clock_ns();
     return 0;
 }
@@ -147,7 +148,9 @@ static int learn_size(struct pictures *pictures) {
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error) {
     struct pair_list pairs;
-    int code = pair_list_find(words, count, options && options->lists, &pairs);
+    int step = options ? options->motion_step : 0;
+    int code = step ? pair_list_find_stream(words, count, step, &pairs)
+                    : pair_list_find(words, count, options && options->lists, &pairs);
     if (code)
         return source_failed(error, code);
     struct pictures *pictures = g_new0(struct pictures, 1);

@@ -102,6 +102,21 @@ int params_equal(const struct params *a, const struct params *b) {
     return 1;
 }
 
+/* What of the parameters mode=motion cannot go together with. */
+static const char *motion_conflict(const struct params *p) {
+    if (p->bp_schedule != BP_SCHEDULE_CHECKERBOARD)
+        return "mode=motion needs bp_schedule=checkerboard";
+    if (p->occlusion_masks)
+        return "occlusion_masks needs mode=stereo";
+    if (p->icm_sweeps > 0)
+        return "icm_sweeps needs mode=stereo; mode=motion takes 0";
+    if (p->lr_check == LR_CHECK_WARP)
+        return "lr_check=warp needs mode=stereo; mode=motion takes bp or off";
+    if (p->cost_smoothing != COST_SMOOTHING_OFF)
+        return "mode=motion needs cost_smoothing=off; preset flow has it";
+    return NULL;
+}
+
 const char *params_conflict(const struct params *p) {
     bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
     bool sums = p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
@@ -120,7 +135,11 @@ const char *params_conflict(const struct params *p) {
         return "block_size needs bp_schedule=checkerboard";
     if (p->smoothness == SMOOTHNESS_TABLE && p->table.count == 0)
         return "smoothness=table needs a table; give --smoothness FILE";
-    return NULL;
+    return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
+}
+
+int params_labels(const struct params *p) {
+    return p->mode == MODE_MOTION ? p->motion_u_range * p->motion_v_range : p->disparity_range;
 }
 
 const struct param_info *param_find(const char *name) {

@@ -37,6 +37,10 @@ enum { BP_SCHEDULE_CHECKERBOARD, BP_SCHEDULE_ROWS_COLUMNS, BP_SCHEDULE_TILES };
 enum { SMOOTHNESS_LINEAR, SMOOTHNESS_QUADRATIC, SMOOTHNESS_TABLE };
 enum { EDGE_DIFFERENCE_LARGEST, EDGE_DIFFERENCE_ROOT_MEAN_SQUARE };
 enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
+enum { MODE_STEREO, MODE_MOTION };
+enum { MOTION_FRACTION_1, MOTION_FRACTION_2, MOTION_FRACTION_4, MOTION_FRACTION_8 };
+
+enum { MOTION_LABELS = 512 }; /* at most, of a pixel */
 
 /* The smoothness of labels 0, 1, 2... apart, of smoothness=table; beyond the last one it stays. */
 enum { SMOOTHNESS_VALUES = 512 };
@@ -81,6 +85,9 @@ int params_equal(const struct params *a, const struct params *b);
 
 /* What of the parameters cannot go together, a line for people; NULL: nothing. */
 const char *params_conflict(const struct params *p);
+
+/* Labels of a pixel: disparities, or with mode=motion those of the coarsest picture level. */
+int params_labels(const struct params *p);
 
 /* NULL when there is no such name. */
 const struct param_info *param_find(const char *name);

@@ -3,23 +3,10 @@
  * docs/METHODS.md says what each stage computes and where it comes from.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/pipeline.h"
+#include "gpu/view.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { LEFT_SIDE, RIGHT_SIDE };
-
-/* One camera's picture and what is made of it before matching. */
-struct view {
-    int side;
-    const uint8_t *image;   /* rectified */
-    const uint8_t *matched; /* what is compared: smoothed where that is on */
-    const uint8_t *grey;    /* of matched, or what matching_input makes of that */
-    const uint64_t *census;
-    const struct arms *arms;
-    const uint8_t *edges[MAX_LEVELS];
-};
 
 int pipeline_match_channels(const struct params *params, int channels) {
     return params->cost_color && params->matching_input == MATCHING_INPUT_PICTURE ? channels : 1;
@@ -27,176 +14,6 @@ int pipeline_match_channels(const struct params *params, int channels) {
 
 static size_t pixels_of(const struct pipeline *p) {
     return (size_t)p->width * (size_t)p->height;
-}
-
-static void begin_group(struct graph *g, int side, enum stage_time time) {
-    graph_group(g, side * TIME_COUNT + (int)time);
-}
-
-/* ---- each picture on its own */
-
-/* Rows that the cameras have drifted apart by, 1/32 px: the right picture is moved back. */
-static int row_shift(const struct pipeline *p, int side) {
-    return side == RIGHT_SIDE ? (int)lround(32 * p->params.row_offset) : 0;
-}
-
-bool pipeline_is_remapped(const struct pipeline *p, int side) {
-    return p->map[side] || row_shift(p, side);
-}
-
-static const uint8_t *upload(struct graph *g, const struct pipeline *p, int side) {
-    size_t bytes = (size_t)p->source_width * (size_t)p->source_height * (size_t)p->channels;
-    uint8_t *picture = graph_buffer(g, bytes);
-    graph_upload(g, picture, HOST_PICTURES + side, bytes);
-    return picture;
-}
-
-static const uint8_t *rectify(struct graph *g, const struct pipeline *p, int side,
-                              const uint8_t *picture) {
-    size_t bytes = pixels_of(p) * (size_t)p->channels;
-    if (!pipeline_is_remapped(p, side))
-        return picture;
-    struct remap_args a = {.source = picture,
-                           .map = p->map[side],
-                           .out = graph_buffer(g, bytes),
-                           .width = p->width,
-                           .channels = p->channels,
-                           .source_width = p->source_width,
-                           .source_height = p->source_height,
-                           .row_shift = row_shift(p, side),
-                           .samples = p->map_samples,
-                           .step = p->map_step};
-    begin_group(g, side, TIME_RECTIFY);
-    graph_stage(g, STAGE_remap, &a, p->width, p->height);
-    graph_download(g, a.out, HOST_RECTIFIED + side, 0, bytes);
-    return a.out;
-}
-
-/* A separable kernel over a picture. */
-static const uint8_t *convolve(struct graph *g, const struct pipeline *p, const uint8_t *image,
-                               int channels, struct taps taps) {
-    size_t samples = pixels_of(p) * (size_t)channels;
-    uint16_t *rows = graph_buffer(g, samples * sizeof(*rows));
-    uint8_t *out = graph_buffer(g, samples);
-    struct smooth_x_args x = {image, rows, p->width, channels, taps};
-    struct smooth_y_args y = {rows, out, p->width, p->height, channels, taps};
-    graph_stage(g, STAGE_smooth_x, &x, p->width, p->height);
-    graph_stage(g, STAGE_smooth_y, &y, p->width, p->height);
-    return out;
-}
-
-static const uint8_t *smooth(struct graph *g, const struct pipeline *p, const uint8_t *image) {
-    double sigma = p->params.smooth_sigma;
-    return sigma > 0 ? convolve(g, p, image, p->channels, scaling_taps(sigma)) : image;
-}
-
-static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const uint8_t *image) {
-    uint8_t *grey = graph_buffer(g, pixels_of(p));
-    struct grey_args a = {image, grey, p->width, p->channels};
-    graph_stage(g, STAGE_grey, &a, p->width, p->height);
-    return grey;
-}
-
-static const uint8_t *differentiate(struct graph *g, const struct pipeline *p,
-                                    const uint8_t *grey) {
-    struct sobel_args a = {.grey = grey,
-                           .out = graph_buffer(g, pixels_of(p)),
-                           .width = p->width,
-                           .height = p->height,
-                           .magnitude = p->params.matching_input == MATCHING_INPUT_SOBEL};
-    graph_stage(g, STAGE_sobel, &a, p->width, p->height);
-    return a.out;
-}
-
-static const uint8_t *subtract_smoothed(struct graph *g, const struct pipeline *p,
-                                        const uint8_t *grey, struct taps taps) {
-    struct residual_args a = {.grey = grey,
-                              .smoothed = convolve(g, p, grey, 1, taps),
-                              .out = graph_buffer(g, pixels_of(p)),
-                              .width = p->width};
-    graph_stage(g, STAGE_residual, &a, p->width, p->height);
-    return a.out;
-}
-
-static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
-                                     const uint8_t *grey) {
-    int radius = p->params.residual_radius;
-    switch (p->params.matching_input) {
-    case MATCHING_INPUT_SOBEL_X:
-    case MATCHING_INPUT_SOBEL:
-        return differentiate(g, p, grey);
-    case MATCHING_INPUT_RESIDUAL_MEAN:
-        return subtract_smoothed(g, p, grey, scaling_mean_taps(radius));
-    case MATCHING_INPUT_RESIDUAL_GAUSS:
-        return subtract_smoothed(g, p, grey, scaling_taps(radius / 2.0));
-    default:
-        return grey;
-    }
-}
-
-static const uint64_t *census_transform(struct graph *g, const struct pipeline *p,
-                                        const uint8_t *grey) {
-    uint64_t *census = graph_buffer(g, pixels_of(p) * sizeof(*census));
-    struct census_args a = {grey, census, p->width, p->height};
-    graph_stage(g, STAGE_census, &a, p->width, p->height);
-    return census;
-}
-
-/* Of rows of the picture as if there were no others. */
-static const struct arms *find_arms(struct graph *g, const struct pipeline *p, const uint8_t *image,
-                                    int rows) {
-    struct arms_args a = {.image = image,
-                          .out = graph_buffer(g, (size_t)p->width * (size_t)rows * sizeof(*a.out)),
-                          .width = p->width,
-                          .height = rows,
-                          .channels = p->channels,
-                          .longest_x = p->params.cross_length,
-                          .longest_y = p->params.cross_height,
-                          .step = p->params.cross_step};
-    graph_stage(g, STAGE_arms, &a, p->width, rows);
-    return a.out;
-}
-
-static bool has_edge_classes(const struct pipeline *p) {
-    return p->params.edge_factor_1 < 1 || p->params.edge_factor_2 < 1;
-}
-
-/* The classes of all levels, finest first. */
-static void classify_edges(struct graph *g, const struct pipeline *p, struct view *v) {
-    int width = p->width, height = p->height;
-    uint8_t *classes = graph_buffer(g, pixels_of(p));
-    struct edges_args a = {.image = v->image,
-                           .out = classes,
-                           .width = width,
-                           .height = height,
-                           .channels = p->channels,
-                           .step = {p->params.edge_step_1, p->params.edge_step_2},
-                           .mean_square =
-                               p->params.edge_difference == EDGE_DIFFERENCE_ROOT_MEAN_SQUARE};
-    graph_stage(g, STAGE_edges, &a, width, height);
-    v->edges[0] = classes;
-    for (int l = 1; l < p->params.bp_levels && l < p->params.edge_levels; l++) {
-        struct downsample_edges_args d = {
-            .fine = classes, .fine_width = width, .fine_height = height, .width = (width + 1) / 2};
-        width = (width + 1) / 2;
-        height = (height + 1) / 2;
-        d.out = classes = graph_buffer(g, (size_t)width * (size_t)height);
-        graph_stage(g, STAGE_downsample_edges, &d, width, height);
-        v->edges[l] = classes;
-    }
-}
-
-static struct view prepare(struct graph *g, const struct pipeline *p, int side) {
-    struct view v = {.side = side};
-    v.image = rectify(g, p, side, upload(g, p, side));
-    begin_group(g, side, TIME_SMOOTH);
-    v.matched = smooth(g, p, v.image);
-    v.grey = matching_input(g, p, make_grey(g, p, v.matched));
-    v.census = census_transform(g, p, v.grey);
-    v.arms = find_arms(g, p, v.image, p->height);
-    if (has_edge_classes(p))
-        classify_edges(g, p, &v);
-    return v;
 }
 
 /* ---- the cost volume, of some rows of the picture or of all */
@@ -226,7 +43,7 @@ static const uint8_t *match(struct graph *g, const struct pipeline *p, struct gr
         a.census_reference = reference->census + first;
         a.census_target = target->census + first;
     }
-    begin_group(g, reference->side, TIME_COST);
+    pipeline_group(g, reference->side, TIME_COST);
     graph_stage(g, STAGE_cost, &a, grid.width, grid.height);
     if (p->params.outside_match == OUTSIDE_MATCH_BORDER)
         graph_stage(g, STAGE_border_cost, &a, grid.width, grid.height);
@@ -272,14 +89,14 @@ static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, str
     if (scaling_sums(&p->params))
         return NULL;
     const uint8_t *cost = match(g, p, grid, reference, target, first_row);
-    begin_group(g, reference->side, TIME_AGGREGATE);
+    pipeline_group(g, reference->side, TIME_AGGREGATE);
     if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
         return smooth_cost(g, p, grid, cost);
     if (p->params.cost_smoothing == COST_SMOOTHING_OFF)
         return cost;
     if (grid.height < p->height) {
         size_t first = (size_t)first_row * (size_t)p->width * (size_t)p->channels;
-        arms = find_arms(g, p, reference->image + first, grid.height);
+        arms = view_arms(g, p, reference->image + first, p->width, grid.height);
     }
     return average_cost(g, p, grid, arms, cost);
 }
@@ -663,7 +480,24 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct v
 
 /* ---- the frame */
 
+void pipeline_keep(struct graph *g, const struct pipeline_result *result) {
+    bool cost = result->label_cost || result->cost;
+    const void *const kept[] = {result->label_cost ? result->label_cost : result->cost,
+                                cost ? NULL : result->source.reference,
+                                cost ? NULL : result->source.target,
+                                result->label,
+                                result->message[0],
+                                result->edges,
+                                result->window.centre.u,
+                                result->window.centre.v};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (kept[i])
+            graph_keep(g, kept[i]);
+}
+
 struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p) {
+    if (p->params.mode == MODE_MOTION)
+        return motion_describe(g, p);
     struct label_space disparities = {
         .u_min = p->params.min_disparity, .u_count = p->params.disparity_range, .v_count = 1};
     struct grid grid = grid_make(p->width, p->height, disparities);
@@ -673,33 +507,21 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     struct view view[2];
     const int16_t *right_map = NULL;
 
-    view[both] = prepare(g, p, both); /* the side that is solved first */
-    view[!both] = prepare(g, p, !both);
+    view[both] = view_prepare(g, p, both); /* the side that is solved first */
+    view[!both] = view_prepare(g, p, !both);
     if (both)
         right_map = solve_right(g, p, grid, &view[RIGHT_SIDE], &view[LEFT_SIDE]).disparity;
     struct label_map left =
         solve_left(g, p, grid, &view[LEFT_SIDE], &view[RIGHT_SIDE], &result, &curve);
 
-    begin_group(g, LEFT_SIDE, TIME_CHECK);
+    pipeline_group(g, LEFT_SIDE, TIME_CHECK);
     const int16_t *map = remove_speckles(g, p, check(g, p, &left, right_map));
-    begin_group(g, LEFT_SIDE, TIME_REFINE);
+    pipeline_group(g, LEFT_SIDE, TIME_REFINE);
     map = offset_by_costs(g, p, &curve, map);
     map = estimate_chance(g, p, left.confidence, &curve, map);
     map = fit_planes(g, p, fill_holes(g, p, map));
     finish_map(g, p, &view[LEFT_SIDE], map);
 
-    if (result.label_cost) {
-        graph_keep(g, result.label_cost);
-    } else if (result.cost) {
-        graph_keep(g, result.cost);
-    } else {
-        graph_keep(g, result.source.reference);
-        graph_keep(g, result.source.target);
-    }
-    graph_keep(g, result.label);
-    if (result.message[0])
-        graph_keep(g, result.message[0]);
-    if (result.edges)
-        graph_keep(g, result.edges);
+    pipeline_keep(g, &result);
     return result;
 }

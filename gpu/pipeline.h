@@ -15,6 +15,7 @@ enum host_memory {
     HOST_RECTIFIED = HOST_PICTURES + 2,
     HOST_DISPARITY = HOST_RECTIFIED + 2,
     HOST_CONFIDENCE,
+    HOST_MOTION,
     HOST_UPDATES,
     HOST_COUNT
 };
@@ -32,6 +33,7 @@ struct pipeline {
     const uint8_t *smoothness;          /* 4 * MAX_LABELS, struct scaling's */
     const uint16_t *sum_lut;            /* SUM_LUT */
     struct blocks blocks;               /* that labels are found in */
+    const uint8_t *fraction_lut;        /* SUM_LUT */
     bool in_parts;                      /* the map is downloaded in two parts */
     bool fence_solver;                  /* no pass of the solver is fused with one before it */
 };
@@ -45,6 +47,7 @@ struct pipeline_result {
     struct label_cost source;    /* struct problem's */
     const uint16_t *label;
     const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */
+    struct window window;               /* with mode=motion */
 };
 
 /* Channels of the pictures that are compared: 1, or the pictures' own. */
@@ -55,5 +58,11 @@ bool pipeline_is_remapped(const struct pipeline *p, int side);
 
 /* Adds a frame's passes to an empty list. */
 struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p);
+
+/* The same with mode=motion: motion.c's. */
+struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p);
+
+/* What the results need to be kept for, until the next frame. */
+void pipeline_keep(struct graph *g, const struct pipeline_result *result);
 
 #endif

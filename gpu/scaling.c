@@ -78,6 +78,8 @@ static void make_edges(struct scaling *s, const struct params *p) {
         double steep = p->edge_weakens == EDGE_WEAKENS_BOTH ? factor : s->scale;
         s->rho[i] = byte_of(steep * p->discontinuity_weight, MAX_TRUNCATION);
         s->truncation[i] = byte_of(factor * truncation_of(p), MAX_TRUNCATION);
+        s->fraction_rho[i] =
+            byte_of(steep * p->discontinuity_weight / (1 << p->motion_fraction), MAX_TRUNCATION);
     }
 }
 
@@ -127,6 +129,11 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
         s->lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), MAX_COST);
     for (int i = 0; i < CENSUS_LUT && uses_census(p); i++)
         s->census_lut[i] = byte_of(s->scale * census_cost(p, i), MAX_COST - s->lut[COST_LUT - 1]);
+    for (int i = 0; i < SUM_LUT; i++)
+        s->fraction_lut[i] =
+            byte_of(s->scale * curve(p->data_curve, 1, p->data_truncation, i / 16.0) *
+                        (p->data_curve == CURVE_TRUNCATED ? 1 / p->data_truncation : 1),
+                    MAX_COST);
     s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
     make_edges(s, p);
     make_smoothness(s, p);

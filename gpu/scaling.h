@@ -19,6 +19,10 @@ struct scaling {
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
 
+    /* Of motion in fractions of a px: rho of a step, and the cost of a mean difference in 1/16 grey
+     * levels. */
+    uint8_t fraction_rho[4], fraction_lut[SUM_LUT];
+
     /* Of the solvers by rows and tiles: V of a class and a difference of labels, which never falls;
      * the last difference of which it is below truncation; costs of DATA_COST_BT_SUM. */
     uint8_t smoothness[4][MAX_LABELS];

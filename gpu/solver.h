@@ -14,6 +14,13 @@
 /* With fast-converging updates so many half-steps of a level update all tiles. */
 enum { SOLVER_FULL_UPDATES = 3 };
 
+/* What labels (u, v) stand for, see gpu/stages/motion.h: V is min(rho |l_p - l_q|, T) with the
+ * distance in L1 between the displacements. */
+struct window {
+    struct motion_map centre; /* of the finest level's pixels; u not NULL: there is one level */
+    int fraction;
+};
+
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) min(rho f(|l_p - l_q|), T) over the 4-connected grid, for one
  * of the two pictures as the reference. */
 struct problem {
@@ -26,17 +33,18 @@ struct problem {
     const uint8_t *smoothness;        /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, which pick rho and T; NULL: all 0 */
     int levels;
-    int sign;           /* 1: of the left picture, -1: of the right one */
-    int max_iterations; /* at the finest level; -1: as many as params says */
-    int group;          /* TIME_COUNT times the side: times count from there on */
+    const struct window *window; /* of labels (u, v), NULL: labels are disparities */
+    int sign;                    /* 1: of the left picture, -1: of the right one */
+    int max_iterations;          /* at the finest level; -1: as many as params says */
+    int group;                   /* TIME_COUNT times the side: times count from there on */
     uint32_t
         *updates; /* FRAME_UPDATES: tiles updated in each half-step of the finest level, or NULL */
 };
 
-/* width*height each; confidence 0 to 255, disparity in 1/16 px. */
+/* width*height each; confidence 0 to 255, disparity in 1/16 px; of labels (u, v) it is u. */
 struct label_map {
     uint16_t *label;
-    int16_t *disparity;
+    int16_t *disparity, *v;
     uint8_t *confidence;
     const uint8_t
         *message[DIRECTIONS]; /* of the finest level; a backend may leave out what the last

@@ -97,9 +97,19 @@ static struct message_args message_args_of(const struct problem *p, const struct
                              .classes = level->edges,
                              .threshold = p->scaling->convergence_threshold};
     memcpy(a.message, level->message, sizeof(a.message));
-    memcpy(a.rho, p->scaling->rho, sizeof(a.rho));
+    memcpy(a.rho, p->window && p->window->fraction > 1 ? p->scaling->fraction_rho : p->scaling->rho,
+           sizeof(a.rho));
     memcpy(a.truncation, p->scaling->truncation, sizeof(a.truncation));
     return a;
+}
+
+/* A half-step. */
+static void send(struct graph *g, const struct problem *p, const struct message_args *a) {
+    struct motion_message_args motion = {.base = *a};
+    if (p->window)
+        motion.centre = p->window->centre;
+    graph_stage(g, p->window ? STAGE_motion_message : STAGE_message,
+                p->window ? (const void *)&motion : a, a->grid.half, a->grid.height);
 }
 
 /* With fast-converging updates the first half-steps update all tiles: two plain ones, then one that
@@ -112,7 +122,7 @@ static void send_messages(struct graph *g, const struct problem *p, const struct
         a.next_active =
             a.iteration >= SOLVER_FULL_UPDATES - 1 ? level->active[~a.iteration & 1] : NULL;
         a.updates = a.active && a.iteration < FRAME_UPDATES ? updates : NULL;
-        graph_stage(g, STAGE_message, &a, a.grid.half, a.grid.height);
+        send(g, p, &a);
     }
 }
 
@@ -187,6 +197,7 @@ static struct label_map winner_takes_all(struct graph *g, const struct problem *
     size_t pixels = (size_t)p->grid.width * (size_t)p->grid.height;
     struct label_map map = {.label = graph_buffer(g, pixels * sizeof(*map.label)),
                             .disparity = graph_buffer(g, pixels * sizeof(*map.disparity)),
+                            .v = p->window ? graph_buffer(g, pixels * sizeof(*map.v)) : NULL,
                             .confidence = graph_buffer(g, pixels)};
     struct wta_args a = {.grid = finest->grid,
                          .cost = finest->masked8 ? finest->masked8 : finest->cost8,
@@ -197,7 +208,12 @@ static struct label_map winner_takes_all(struct graph *g, const struct problem *
     for (int r = 0; r < DIRECTIONS; r++)
         a.message[r] = finest->message[r];
     memcpy(map.message, finest->message, sizeof(map.message));
-    graph_stage(g, STAGE_winner_takes_all, &a, a.grid.width, a.grid.height);
+    if (p->window) {
+        struct motion_wta_args motion = {a, map.v, p->window->centre, p->window->fraction};
+        graph_stage(g, STAGE_motion_wta, &motion, a.grid.width, a.grid.height);
+    } else {
+        graph_stage(g, STAGE_winner_takes_all, &a, a.grid.width, a.grid.height);
+    }
     return map;
 }
 

@@ -60,7 +60,7 @@ static size_t frame_bytes(const struct stereo *s) {
 static void say_memory(const struct stereo *s) {
     const struct pipeline *p = &s->pipeline;
     const struct blocks *b = &p->blocks;
-    int count = blocks_count(b), labels = p->params.disparity_range;
+    int count = blocks_count(b), labels = params_labels(&p->params);
     double size = mebibytes(frame_bytes(s));
     if (count > 1)
         log_info(s->backend->name,
@@ -114,7 +114,8 @@ enum { TABLE_ALIGNMENT = 256, LUT_BYTES = (COST_LUT + TABLE_ALIGNMENT) / 256 * 2
 enum { CENSUS_LUT_AT = LUT_BYTES, MEDIAN_WEIGHT_AT = LUT_BYTES + TABLE_ALIGNMENT };
 enum { SMOOTHNESS_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
 enum { SUM_LUT_AT = SMOOTHNESS_AT + 4 * MAX_LABELS };
-enum { TABLES_BYTES = SUM_LUT_AT + SUM_LUT * sizeof(uint16_t) };
+enum { FRACTION_LUT_AT = SUM_LUT_AT + SUM_LUT * sizeof(uint16_t) };
+enum { TABLES_BYTES = FRACTION_LUT_AT + SUM_LUT };
 
 static int copy_tables(struct stereo *s) {
     const struct scaling *scaling = &s->pipeline.scaling;
@@ -126,6 +127,7 @@ static int copy_tables(struct stereo *s) {
     memcpy(host + MEDIAN_WEIGHT_AT, scaling->median_weight, sizeof(scaling->median_weight));
     memcpy(host + SMOOTHNESS_AT, scaling->smoothness, sizeof(scaling->smoothness));
     memcpy(host + SUM_LUT_AT, scaling->sum_lut, sizeof(scaling->sum_lut));
+    memcpy(host + FRACTION_LUT_AT, scaling->fraction_lut, sizeof(scaling->fraction_lut));
     int error = s->backend->copy(s->backend, s->tables, host, TABLES_BYTES);
     free(host);
     return error;
@@ -142,6 +144,11 @@ static size_t memory_limit(const struct stereo *s) {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Whether labels can be found in blocks. */
+static bool has_blocks(const struct params *p) {
+    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD && p->mode == MODE_STEREO;
+}
+
 static int over_limit(const struct stereo *s) {
     const struct pipeline *p = &s->pipeline;
     if (p->params.memory <= 0)
@@ -150,11 +157,11 @@ static int over_limit(const struct stereo *s) {
         "--memory",
         "%.1f MiB are too little: %dx%d with %d labels takes %.1f MiB, in blocks of %dx%d px, "
         "%s",
-        p->params.memory, p->width, p->height, p->params.disparity_range, mebibytes(frame_bytes(s)),
+        p->params.memory, p->width, p->height, params_labels(&p->params), mebibytes(frame_bytes(s)),
         p->blocks.core_width, p->blocks.core_height,
-        p->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD
-            ? "the smallest"
-            : "since bp_schedule=checkerboard alone has smaller ones");
+        p->params.mode == MODE_MOTION ? "since motion has no smaller ones"
+        : has_blocks(&p->params)      ? "the smallest"
+                                      : "since bp_schedule=checkerboard alone has smaller ones");
     return -ENOSPC;
 }
 
@@ -164,7 +171,7 @@ static int fit_blocks(struct stereo *s) {
     const struct params *q = &p->params;
     size_t limit = memory_limit(s);
     p->blocks = blocks_whole(p->width, p->height, q->bp_levels, q->block_overlap);
-    if (q->block_size > 0)
+    if (q->block_size > 0 && q->mode == MODE_STEREO)
         blocks_set_size(&p->blocks, q->block_size);
     for (;;) {
         graph_clear(s->graph);
@@ -178,7 +185,7 @@ static int fit_blocks(struct stereo *s) {
             return no_memory(s, "frames");
         if (small_enough) /* the device has less: leave it something */
             limit = frame_bytes(s) / 8 * 7;
-        if (q->bp_schedule != BP_SCHEDULE_CHECKERBOARD || !blocks_shrink(&p->blocks))
+        if (!has_blocks(q) || !blocks_shrink(&p->blocks))
             return over_limit(s);
     }
 }
@@ -207,15 +214,27 @@ static void wait_for_all(struct stereo *s) {
     }
 }
 
+static bool labels_fit(const struct stereo *s, const struct params *p) {
+    return params_labels(p) <= MAX_LABELS &&
+           (p->mode == MODE_MOTION || p->disparity_range < s->pipeline.width);
+}
+
 /* 0, or -EINVAL after a line on what cannot go together. */
 static int check_params(const struct stereo *s, const struct params *p) {
     const char *why = params_conflict(p);
     if (why)
         log_error("parameters", "%s", why);
-    if (p->disparity_range >= s->pipeline.width)
+    if (why)
+        return -EINVAL;
+    if (p->mode == MODE_MOTION && !labels_fit(s, p))
+        log_error("motion_u_range",
+                  "%d times motion_v_range %d is %d labels, more than the %d possible; use fewer, "
+                  "and motion_levels for larger motions",
+                  p->motion_u_range, p->motion_v_range, params_labels(p), MAX_LABELS);
+    else if (!labels_fit(s, p))
         log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
                   p->disparity_range, s->pipeline.width);
-    return why || p->disparity_range >= s->pipeline.width ? -EINVAL : 0;
+    return labels_fit(s, p) ? 0 : -EINVAL;
 }
 
 int stereo_prepare(struct stereo *s, const struct params *params) {
@@ -284,7 +303,7 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
         [HOST_PICTURES] = f->left.data,     [HOST_PICTURES + 1] = f->right.data,
         [HOST_RECTIFIED] = f->rectified[0], [HOST_RECTIFIED + 1] = f->rectified[1],
         [HOST_DISPARITY] = f->disparity,    [HOST_CONFIDENCE] = f->confidence,
-        [HOST_UPDATES] = s->updates[slot]};
+        [HOST_MOTION] = f->motion,          [HOST_UPDATES] = s->updates[slot]};
     s->backend->run(s->backend, s->compiled, slot, host);
     return 0;
 }
@@ -414,6 +433,7 @@ static int take_tables(struct stereo *s) {
     s->pipeline.median_weight = (const uint16_t *)(tables + MEDIAN_WEIGHT_AT);
     s->pipeline.smoothness = tables + SMOOTHNESS_AT;
     s->pipeline.sum_lut = (const uint16_t *)(tables + SUM_LUT_AT);
+    s->pipeline.fraction_lut = tables + FRACTION_LUT_AT;
     return 0;
 }
 
@@ -502,7 +522,7 @@ static struct stereo *open_for(struct backend *b, const struct params *params, i
                                int height, int channels, const struct rectify_map maps[2],
                                int *error) {
     struct stereo *s = stereo_open_on(b, width, height, channels, maps, error);
-    if (s && params->disparity_range < s->pipeline.width)
+    if (s && labels_fit(s, params))
         *error = stereo_prepare(s, params);
     if (s && *error)
         stereo_close(&s);

@@ -30,6 +30,38 @@ int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from) {
     return error;
 }
 
+/* Labels (u, v): the windows' centres are fetched first. */
+static int motion_edge_cost(const struct scaling *scaling, const struct pipeline_result *r,
+                            const struct motion_map *centre, int edge_class, const uint16_t *label,
+                            int x, int y, int dx, int dy) {
+    const struct grid *g = &r->grid;
+    int rho = r->window.fraction > 1 ? scaling->fraction_rho[edge_class] : scaling->rho[edge_class];
+    struct displacement a = motion_label(&g->space, motion_centre(centre, g, x, y),
+                                         label[y * g->width + x]),
+                        b = motion_label(&g->space, motion_centre(centre, g, x + dx, y + dy),
+                                         label[(y + dy) * g->width + x + dx]);
+    return stage_min(rho * (abs(a.u - b.u) + abs(a.v - b.v)), scaling->truncation[edge_class]);
+}
+
+static int64_t motion_energy(const struct scaling *scaling, const struct pipeline_result *r,
+                             const uint8_t *cost, const uint8_t *classes,
+                             const struct motion_map *centre, const uint16_t *label) {
+    const struct grid *g = &r->grid;
+    int64_t sum = 0;
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++) {
+            int i = y * g->width + x, bits = classes ? classes[i] : 0;
+            sum += cost[grid_labels(g, x, y) + label[i]];
+            if (x + 1 < g->width)
+                sum += motion_edge_cost(scaling, r, centre, bits >> (2 * RIGHT) & 3, label, x, y, 1,
+                                        0);
+            if (y + 1 < g->height)
+                sum +=
+                    motion_edge_cost(scaling, r, centre, bits >> (2 * DOWN) & 3, label, x, y, 0, 1);
+        }
+    return sum;
+}
+
 static int edge_cost(const struct scaling *scaling, int edge_class, int label, int neighbour) {
     return scaling->smoothness[edge_class][abs(label - neighbour)];
 }
@@ -120,19 +152,29 @@ int stereo_energy(struct stereo *s, double *energy) {
     void *memory = fetch_costs(s, &cost, &error);
     uint8_t *fetched = calloc(pixels, 1), *classes = r->edges ? fetched : NULL;
     uint16_t *label = malloc(pixels * sizeof(*label));
-    if (!fetched || !label)
+    int16_t *centres = malloc(2 * pixels * sizeof(*centres));
+    struct motion_map centre = {r->window.centre.u ? centres : NULL, centres + pixels};
+    if (!fetched || !label || !centres)
         error = -ENOMEM;
+    if (!error && centre.u)
+        error = fetch(s, centre.u, r->window.centre.u, pixels * sizeof(*centres));
+    if (!error && centre.u)
+        error = fetch(s, centre.v, r->window.centre.v, pixels * sizeof(*centres));
     if (!error && classes)
         error = fetch(s, classes, r->edges, pixels);
     if (!error)
         error = fetch(s, label, r->label, pixels * sizeof(*label));
-    if (!error)
+    if (!error && r->window.fraction)
+        *energy = (double)motion_energy(scaling, r, cost.volume, classes, &centre, label) /
+                  scaling->scale;
+    else if (!error)
         *energy = cost.volume ? (double)sum_energy(scaling, g, cost.volume, r->label_cost != NULL,
                                                    classes, label) /
                                     scaling->scale
                               : exact_energy(&s->pipeline.params, &cost, classes, label);
     free(memory);
     free(fetched);
+    free(centres);
     free(label);
     return error;
 }
@@ -144,14 +186,16 @@ static int repeat_last_half_step(struct stereo *s) {
     struct backend *b = s->backend;
     for (int i = g->count - 1; i >= 0; i--) {
         const struct message_args *a = (const struct message_args *)graph_args(g, i, 0);
-        if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_message ||
+        enum stage stage = g->passes[i].stage; /* of both the arguments begin alike */
+        if (g->passes[i].kind != PASS_STAGE ||
+            (stage != STAGE_message && stage != STAGE_motion_message) ||
             a->message[0] != graph_address(g, s->result.message[0], 0))
             continue;
         if (a->active || a->next_active) /* what is not updated would change, too */
             return 0;
         if (a->cost8 != graph_address(g, s->result.cost, 0)) /* masked since, and none is missing */
             return 0;
-        return backend_run_stage(b, STAGE_message, a, g->passes[i].width, g->passes[i].height);
+        return backend_run_stage(b, stage, a, g->passes[i].width, g->passes[i].height);
     }
     return 0;
 }

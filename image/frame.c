@@ -60,6 +60,7 @@ static size_t lay_out(struct frame *frame, uint8_t *base, const struct frame_poo
     for (int v = 0; v < 2; v++)
         frame->rectified[v] = part(base, &used, bytes);
     frame->disparity = part(base, &used, pixels * sizeof *frame->disparity);
+    frame->motion = part(base, &used, 2 * pixels * sizeof *frame->motion);
     frame->confidence = part(base, &used, pixels);
     if (with_truth) {
         frame->truth = part(base, &used, pixels * sizeof *frame->truth);
@@ -140,6 +141,7 @@ static void frame_reset(struct frame *frame) {
         .rect_right.data = frame->rectified[1],
         .rectified = {frame->rectified[0], frame->rectified[1]},
         .disparity = frame->disparity,
+        .motion = frame->motion,
         .confidence = frame->confidence,
         .truth = frame->truth,
         .non_occluded = frame->non_occluded,

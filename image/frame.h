@@ -66,7 +66,10 @@ struct frame {
     struct params params; /* settings it was computed with */
     /* Rectified; left and right themselves (the same data) where they are so already. */
     struct image rect_left, rect_right;
-    int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN */
+    int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN; undefined with mode=motion */
+    int16_t *motion;    /* with mode=motion: width*height u, then as many v, in 1/16 px, of what is
+                           at a place of the left picture until the right one was taken; u is
+                           DISPARITY_UNKNOWN where that is not known */
     uint8_t *confidence;
     double stage_ms[TIME_COUNT];
     double compute_ms;            /* wall time of the whole compute stage */

@@ -33,6 +33,9 @@ int picture_write(const char *path, const struct image *image);
 /* 16-bit grey PNG. */
 int picture_write16(const char *path, const uint16_t *data, int width, int height);
 
+/* 16-bit RGB PNG. */
+int picture_write16_rgb(const char *path, const uint16_t *data, int width, int height);
+
 /* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256
  * px). */
 int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height);

@@ -207,3 +207,7 @@ int picture_write(const char *path, const struct image *image) {
 int picture_write16(const char *path, const uint16_t *data, int width, int height) {
     return write_png(path, &(struct picture){(const uint8_t *)data, width, height, 1, 16});
 }
+
+int picture_write16_rgb(const char *path, const uint16_t *data, int width, int height) {
+    return write_png(path, &(struct picture){(const uint8_t *)data, width, height, 3, 16});
+}

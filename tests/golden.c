@@ -1,5 +1,5 @@
 /*
- * Goldens: hashes of disparity and confidence of small scenes, the same for every compiler,
+ * Goldens: hashes of disparity or motion and confidence of small scenes, the same for every compiler,
  * optimisation level and number of threads. After a change of the arithmetic that is meant, `golden
  * --print` prints the new ones.
  * SPDX-License-Identifier: MIT
@@ -30,7 +30,9 @@ static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     assert(s);
     error = stereo_run(s, &p, f);
     assert(!error);
-    uint64_t hash = fnv1a(0xcbf29ce484222325u, f->disparity, W * H * sizeof(*f->disparity));
+    uint64_t hash = p.mode == MODE_MOTION
+                        ? fnv1a(0xcbf29ce484222325u, f->motion, 2 * W * H * sizeof(*f->motion))
+                        : fnv1a(0xcbf29ce484222325u, f->disparity, W * H * sizeof(*f->disparity));
     hash = fnv1a(hash, f->confidence, W * H);
     stereo_close(&s);
     frame_drop(&f);

@@ -34,7 +34,7 @@ enum part {
     PART_PROBES,
     PARTS
 };
-static const char *const part_names[PARTS] = {"disparity",
+static const char *const part_names[PARTS] = {"disparity or motion",
                                               "confidence",
                                               "left rectified picture",
                                               "right rectified picture",
@@ -59,7 +59,9 @@ static uint64_t hash_of(uint64_t hash, const void *data, size_t bytes) { /* FNV-
 
 static void note_frame(struct outcome *o, const struct frame *f) {
     size_t pixels = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
-    o->hash[PART_DISPARITY] = hash_of(1, f->disparity, pixels * sizeof(*f->disparity));
+    o->hash[PART_DISPARITY] = f->params.mode == MODE_MOTION
+                                  ? hash_of(1, f->motion, 2 * pixels * sizeof(*f->motion))
+                                  : hash_of(1, f->disparity, pixels * sizeof(*f->disparity));
     o->hash[PART_CONFIDENCE] = hash_of(1, f->confidence, pixels);
     o->hash[PART_LEFT] = hash_of(1, f->rect_left.data, image_bytes(&f->rect_left));
     o->hash[PART_RIGHT] = hash_of(1, f->rect_right.data, image_bytes(&f->rect_right));
@@ -242,6 +244,17 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     do
         draw_live_params(p, random);
     while (params_conflict(p));
+    if (draw(random) % 4 == 0) {
+        struct params motion = *p;
+        motion.mode = MODE_MOTION;
+        motion.cost_smoothing = COST_SMOOTHING_OFF;
+        motion.motion_u_min = (int)(draw(random) % 9) - 6;
+        motion.motion_v_min = (int)(draw(random) % 9) - 6;
+        motion.motion_u_range = 1 + (int)(draw(random) % (small ? 4u : 9u));
+        motion.motion_v_range = 1 + (int)(draw(random) % (small ? 4u : 9u));
+        if (!params_conflict(&motion))
+            *p = motion;
+    }
     p->tile_inner = 1 + p->tile_inner % 4;
     p->tile_outer = 1 + p->tile_outer % 3;
     p->disparity_range =

@@ -694,6 +694,147 @@ static inline void case_median(struct pass_case *c) {
     case_add_pass(c, STAGE_median, &a, w, h - a.first_row);
 }
 
+/* ---- motion */
+
+/* Windows of all shapes, 1 x n and n x 1 too. */
+static inline struct grid case_motion_grid(struct pass_case *c) {
+    struct label_space space = {.u_min = case_between(c, -9, 3),
+                                .u_count = case_between(c, 1, c->shape.labels),
+                                .v_min = case_between(c, -9, 3),
+                                .v_count = case_between(c, 1, 9)};
+    return grid_make(c->shape.width, c->shape.height, space);
+}
+
+/* Of -most to most; unknown: a quarter has no motion. */
+static inline struct motion_map case_motion(struct pass_case *c, int w, int h, int most,
+                                            bool unknown) {
+    struct motion_map map = {case_add_rows(c, w, h, 2), case_add_rows(c, w, h, 2)};
+    for (int i = 0; i < w * h; i++) {
+        bool known = !unknown || draw(&c->random_contents) % 4;
+        map.u[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
+        map.v[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
+    }
+    return map;
+}
+
+static inline void case_halve(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct halve_args a = {.source_width = w, .width = (w + 1) / 2, .channels = c->shape.channels};
+    a.source = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_bytes(c, a.width, (h + 1) / 2, a.channels, 255);
+    case_add_pass(c, STAGE_halve, &a, a.width, (h + 1) / 2);
+}
+
+static inline void case_motion_centre(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, scale = case_between(c, 1, 2);
+    struct motion_centre_args a = {.width = w,
+                                   .height = h,
+                                   .motion_width = (w + scale - 1) / scale,
+                                   .motion_height = (h + scale - 1) / scale,
+                                   .scale = scale,
+                                   .fraction = 1 << case_between(c, 0, 3)};
+    a.reference = case_bytes(c, w, h, 1, 255);
+    a.target = case_bytes(c, w, h, 1, 255);
+    a.motion = case_motion(c, a.motion_width, a.motion_height, 90, false);
+    a.centre = case_motion(c, w, h, 1, false);
+    case_add_pass(c, STAGE_motion_centre, &a, w, h);
+}
+
+static inline void case_motion_cost(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_cost_args a = {.grid = case_motion_grid(c),
+                                 .channels = c->shape.channels,
+                                 .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
+                                 .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
+                                 .border = case_between(c, 0, 1),
+                                 .outside = (uint8_t)case_between(c, 0, MAX_COST)};
+    a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
+    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
+    if (a.kind != DATA_COST_CENSUS || a.fraction > 1) {
+        a.reference = case_bytes(c, w, h, a.channels, 255);
+        a.target = case_bytes(c, w, h, a.channels, 255);
+    }
+    if (a.fraction == 1 && (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS)) {
+        a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+        a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+    }
+    if (case_between(c, 0, 1))
+        a.centre = case_motion(c, w, h, 20, false);
+    a.cost = case_volume8(c, &a.grid, 255);
+    case_add_pass(c, STAGE_motion_cost, &a, w, h);
+}
+
+static inline void case_motion_message(struct pass_case *c) {
+    struct motion_message_args a = {
+        .base = {.grid = case_motion_grid(c), .iteration = case_between(c, 0, 5)}};
+    if (case_between(c, 0, 1))
+        a.base.cost16 = case_volume16(c, &a.base.grid, COST_SATURATION);
+    else
+        a.base.cost8 = case_volume8(c, &a.base.grid, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.base.message[r] = case_volume8(c, &a.base.grid, MAX_TRUNCATION);
+    if (case_between(c, 0, 1))
+        a.base.classes = case_classes(c);
+    case_envelopes(c, a.base.rho, a.base.truncation);
+    if (case_between(c, 0, 1))
+        a.centre = case_motion(c, c->shape.width, c->shape.height, 5, false);
+    if (case_between(c, 0, 1))
+        case_active_tiles(c, &a.base);
+    case_add_pass(c, STAGE_motion_message, &a, a.base.grid.half, a.base.grid.height);
+}
+
+static inline void case_motion_wta(struct pass_case *c) {
+    struct grid grid = case_motion_grid(c);
+    const uint8_t *cost = case_volume8(c, &grid, MAX_COST);
+    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    uint8_t *message[DIRECTIONS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        message[r] = case_volume8(c, &grid, maximum);
+    struct motion_wta_args a = {.base = case_wta_args(c, grid, cost, message),
+                                .fraction = 1 << case_between(c, 0, 3)};
+    a.v = (int16_t *)case_shorts(c, grid.width, grid.height, 1, 65535);
+    if (case_between(c, 0, 1))
+        a.centre = case_motion(c, grid.width, grid.height, 3000, false);
+    case_add_pass(c, STAGE_motion_wta, &a, grid.width, grid.height);
+}
+
+static inline void case_motion_check(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_check_args a = {.width = w,
+                                  .height = h,
+                                  .tolerance = case_between(c, 0, 100),
+                                  .min_confidence = case_between(c, 0, 40)};
+    a.forward = case_motion(c, w, h, 60, false);
+    if (case_between(c, 0, 3))
+        a.backward = case_motion(c, w, h, 60, true);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    a.out = case_motion(c, w, h, 1, false);
+    case_add_pass(c, STAGE_motion_check, &a, w, h);
+}
+
+static inline void case_motion_join(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_join_args a = {.width = w, .height = h, .range = case_between(c, 0, 90)};
+    struct speckle_args speckle = {.width = w, .height = h};
+    a.motion = case_motion(c, w, h, 60, true);
+    a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
+    speckle.parent = a.parent;
+    speckle.count = case_randomise(c, case_add_rows(c, w, h, 4), 4, UINT32_MAX);
+    case_add_pass(c, STAGE_speckle_start, &speckle, w, h);
+    case_add_pass(c, STAGE_motion_join, &a, w, h);
+    case_compare_only(c, a.parent, COMPARE_NOTHING);
+    case_add_pass(c, STAGE_speckle_count, &speckle, w, h);
+}
+
+static inline void case_motion_fill(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, along_columns = case_between(c, 0, 1);
+    struct motion_fill_args a = {
+        .width = w, .height = h, .dx = !along_columns, .dy = along_columns};
+    a.source = case_motion(c, w, h, 60, true);
+    a.out = case_motion(c, w, h, 1, false);
+    case_add_pass(c, STAGE_motion_fill, &a, w, h);
+}
+
 /* ---- all stages */
 
 typedef void case_maker(struct pass_case *c);

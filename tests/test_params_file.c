@@ -259,6 +259,8 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
             return true;
     const char *name = info->name;
     bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
+    if (g_str_has_prefix(name, "motion_"))
+        return p->mode != MODE_MOTION;
     if (g_str_has_prefix(name, "tile_"))
         return p->bp_schedule != BP_SCHEDULE_TILES;
     if (strcmp(name, "bp_damping") == 0 || strcmp(name, "smoothness") == 0)

@@ -98,6 +98,10 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_message:
         t->x = grid_column(((const struct message_args *)args)->iteration & 1, t->i, t->y);
         break;
+    case STAGE_motion_message:
+        t->x =
+            grid_column(((const struct motion_message_args *)args)->base.iteration & 1, t->i, t->y);
+        break;
     case STAGE_best_label:
         t->x = grid_column(((const struct best_label_args *)args)->parity, t->i, t->y);
         break;
@@ -110,6 +114,7 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_median:
         t->y += ((const struct median_args *)args)->first_row;
         break;
+    case STAGE_halve:
     case STAGE_downsample_edges:
     case STAGE_downsample_cost:
         t->width = p->width;

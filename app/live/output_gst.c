@@ -7,6 +7,8 @@
 
 #include "app/commands.h"
 #include "app/live/queue.h"
+#include "app/visualize.h"
+#include "image/flow.h"
 #include "image/picture.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -75,6 +77,12 @@ static void convert_row(const struct output *output, const struct frame *frame, 
         memcpy(to, frame->rect_left.data + (size_t)y * bytes, bytes);
         break;
     default:
+        if (p->mode == MODE_MOTION) {
+            const int16_t *u = frame->motion + (size_t)y * (size_t)width;
+            flow_color(u, u + (size_t)width * (size_t)frame->rect_left.height, (size_t)width,
+                       visualize_motion_range(p), to);
+            break;
+        }
         colormap_disparity(disparity, width, 1, p->min_disparity,
                            p->min_disparity + p->disparity_range - 1, COLORMAP_TURBO, to);
     }
@@ -217,6 +225,11 @@ static int choose(struct output *output, const struct output_options *options,
         output->what++;
     if (output->what == WHAT_COUNT) {
         log_error("--out-what", "\"%s\" is not one of color, disparity, depth, left", what);
+        return EXIT_USAGE;
+    }
+    if (about->mode == MODE_MOTION &&
+        (output->what == WHAT_DISPARITY || output->what == WHAT_DEPTH)) {
+        log_error("--out-what", "%s needs mode=stereo; motion goes out as color", what);
         return EXIT_USAGE;
     }
     if (!options->pipeline) {

@@ -43,6 +43,7 @@ struct output_about {
     int width, height, channels;           /* of the frames */
     double rate;                           /* 0 unknown */
     const struct depth_geometry *geometry; /* NULL or not metric: depth is refused */
+    int mode;                              /* MODE_*: motion has colours alone */
 };
 
 struct output_status {

@@ -9,6 +9,7 @@
 #include "gpu/stages/bp_area.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/image.h"
+#include "gpu/stages/motion.h"
 #include "gpu/stages/occlusion.h"
 #include "gpu/stages/refine.h"
 #include "gpu/stages/surface.h"

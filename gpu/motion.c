@@ -1,0 +1,257 @@
+/*
+ * Motion: a frame's passes where labels are displacements (u, v) from the left picture to the right
+ * one. See motion_describe() first, at the end; docs/METHODS.md says what each stage computes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_PICTURE_LEVELS = 8, MOVING_LABELS = 7 };
+
+/* One run, from a picture to the other: its views by picture level, the full size first. */
+struct run {
+    const struct pipeline *p;
+    const struct view *from, *to;
+};
+
+/* What a run has found at a picture level. */
+struct found {
+    struct label_map map;
+    struct problem problem;
+    struct window window;
+};
+
+static struct motion_map make_motion(struct graph *g, const struct view *v) {
+    size_t bytes = view_pixels(v) * sizeof(int16_t);
+    return (struct motion_map){graph_buffer(g, bytes), graph_buffer(g, bytes)};
+}
+
+static struct motion_map motion_of(const struct label_map *map) {
+    return (struct motion_map){map->disparity, map->v};
+}
+
+/* ---- labels */
+
+static struct label_space window_set(const struct params *p) {
+    return (struct label_space){p->motion_u_min, p->motion_u_range, p->motion_v_min,
+                                p->motion_v_range};
+}
+
+static struct label_space window_moving(void) {
+    return (struct label_space){-(MOVING_LABELS / 2), MOVING_LABELS, -(MOVING_LABELS / 2),
+                                MOVING_LABELS};
+}
+
+static const uint8_t *match(struct graph *g, const struct run *run, int level, struct grid grid,
+                            const struct window *window) {
+    const struct pipeline *p = run->p;
+    const struct view *from = &run->from[level], *to = &run->to[level];
+    int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
+    bool samples = window->fraction > 1;
+    struct motion_cost_args a = {.grid = grid,
+                                 .lut = samples ? p->fraction_lut : p->lut,
+                                 .census_lut = p->census_lut,
+                                 .centre = window->centre,
+                                 .cost = graph_buffer(g, grid_volume(&grid)),
+                                 .channels = channels,
+                                 .kind = kind,
+                                 .fraction = window->fraction,
+                                 .border = p->params.outside_match == OUTSIDE_MATCH_BORDER,
+                                 .outside = p->scaling.outside};
+    if (samples || kind != DATA_COST_CENSUS) {
+        a.reference = channels > 1 ? from->matched : from->grey;
+        a.target = channels > 1 ? to->matched : to->grey;
+    }
+    if (!samples && (kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS)) {
+        a.census_reference = from->census;
+        a.census_target = to->census;
+    }
+    pipeline_group(g, from->side, TIME_COST);
+    graph_stage(g, STAGE_motion_cost, &a, from->width, from->height);
+    return a.cost;
+}
+
+/* Belief propagation at a picture level, with a cost pyramid where all windows are one. */
+static void solve(struct graph *g, const struct run *run, int level, struct label_space space,
+                  struct found *f) {
+    const struct pipeline *p = run->p;
+    const struct view *from = &run->from[level];
+    struct grid grid = grid_make(from->width, from->height, space);
+    const uint8_t *cost = match(g, run, level, grid, &f->window);
+    f->problem = (struct problem){.params = &p->params,
+                                  .scaling = &p->scaling,
+                                  .grid = grid,
+                                  .cost = cost,
+                                  .source = {.grid = grid, .volume = cost},
+                                  .levels = f->window.centre.u ? 1 : p->params.bp_levels,
+                                  .window = &f->window,
+                                  .sign = 1,
+                                  .max_iterations =
+                                      from->side == RIGHT_SIDE ? p->params.right_iterations : -1,
+                                  .group = from->side * TIME_COUNT};
+    for (int l = 0; l < p->params.edge_levels && l < f->problem.levels; l++)
+        f->problem.edges[l] = from->edges[l];
+    f->map = min_sum_solve(g, &f->problem);
+}
+
+static struct motion_map median(struct graph *g, const struct pipeline *p, const struct view *v,
+                                struct motion_map motion, int radius) {
+    struct motion_map out = make_motion(g, v);
+    struct median_args a = {.image = v->image,
+                            .weight = p->median_weight,
+                            .width = v->width,
+                            .height = v->height,
+                            .channels = p->channels,
+                            .radius = radius};
+    for (int i = 0; i < 2; i++) {
+        a.source = i ? motion.v : motion.u;
+        a.out = i ? out.v : out.u;
+        graph_stage(g, STAGE_median, &a, v->width, v->height);
+    }
+    return out;
+}
+
+/* Labels fraction to a px round the motion that was found at coarse, which is this level or the one
+ * above. */
+static void search_round(struct graph *g, const struct run *run, int level, int coarse,
+                         int fraction, struct found *f) {
+    const struct view *from = &run->from[level], *above = &run->from[coarse];
+    pipeline_group(g, from->side, TIME_REFINE);
+    struct motion_centre_args a = {.reference = from->grey,
+                                   .target = run->to[level].grey,
+                                   .motion = median(g, run->p, above, motion_of(&f->map), 2),
+                                   .centre = make_motion(g, from),
+                                   .width = from->width,
+                                   .height = from->height,
+                                   .motion_width = above->width,
+                                   .motion_height = above->height,
+                                   .scale = coarse > level ? 2 : 1,
+                                   .fraction = fraction};
+    graph_stage(g, STAGE_motion_centre, &a, from->width, from->height);
+    f->window = (struct window){a.centre, fraction};
+    solve(g, run, level, window_moving(), f);
+}
+
+/* From the coarsest picture level to the finest. */
+static void find_motion(struct graph *g, const struct run *run, int levels, struct found *f) {
+    int fraction = 1 << run->p->params.motion_fraction;
+    f->window = (struct window){.fraction = 1};
+    solve(g, run, levels - 1, window_set(&run->p->params), f);
+    for (int l = levels - 2; l >= 0; l--)
+        search_round(g, run, l, l + 1, 1, f);
+    if (fraction > 1)
+        search_round(g, run, 0, 0, fraction, f);
+}
+
+/* ---- the map */
+
+static struct motion_map check(struct graph *g, const struct pipeline *p, const struct view *v,
+                               const struct label_map *forward, const struct label_map *backward) {
+    if (!backward->disparity && p->params.min_confidence <= 0)
+        return motion_of(forward);
+    struct motion_check_args a = {.forward = motion_of(forward),
+                                  .backward = motion_of(backward),
+                                  .confidence = forward->confidence,
+                                  .out = make_motion(g, v),
+                                  .width = v->width,
+                                  .height = v->height,
+                                  .tolerance = (int)lround(16 * p->params.disp12_max_diff),
+                                  .min_confidence = p->params.min_confidence};
+    graph_stage(g, STAGE_motion_check, &a, v->width, v->height);
+    return a.out;
+}
+
+static struct motion_map remove_speckles(struct graph *g, const struct pipeline *p,
+                                         const struct view *v, struct motion_map motion) {
+    size_t bytes = view_pixels(v) * sizeof(uint32_t);
+    if (p->params.speckle_size <= 0)
+        return motion;
+    struct motion_map out = make_motion(g, v);
+    struct speckle_args a = {.source = motion.u,
+                             .out = out.u,
+                             .parent = graph_buffer(g, bytes),
+                             .count = graph_buffer(g, bytes),
+                             .width = v->width,
+                             .height = v->height,
+                             .size = (uint32_t)p->params.speckle_size};
+    struct motion_join_args join = {motion, a.parent, v->width, v->height,
+                                    (int)lround(16 * p->params.speckle_range)};
+    graph_stage(g, STAGE_speckle_start, &a, v->width, v->height);
+    graph_stage(g, STAGE_motion_join, &join, v->width, v->height);
+    graph_stage(g, STAGE_speckle_count, &a, v->width, v->height);
+    graph_stage(g, STAGE_speckle_drop, &a, v->width, v->height);
+    a.source = motion.v;
+    a.out = out.v;
+    graph_stage(g, STAGE_speckle_drop, &a, v->width, v->height);
+    return out;
+}
+
+/* First along rows, then, where a whole row is unknown, along columns. */
+static struct motion_map fill_holes(struct graph *g, const struct pipeline *p, const struct view *v,
+                                    struct motion_map motion) {
+    for (int along_columns = 0; along_columns < 2 && p->params.fill; along_columns++) {
+        struct motion_fill_args a = {.source = motion,
+                                     .out = make_motion(g, v),
+                                     .width = v->width,
+                                     .height = v->height,
+                                     .dx = !along_columns,
+                                     .dy = along_columns};
+        graph_stage(g, STAGE_motion_fill, &a, v->width, v->height);
+        motion = a.out;
+    }
+    return motion;
+}
+
+/* ---- the frame */
+
+/* Both pictures by level, finest first; returns how many: none of a level is a single row or
+ * column. */
+static int make_pyramids(struct graph *g, const struct pipeline *p,
+                         struct view views[2][MAX_PICTURE_LEVELS]) {
+    int levels = 1;
+    for (int side = 0; side < 2; side++)
+        views[side][0] = view_prepare(g, p, side);
+    for (; levels < p->params.motion_levels; levels++) {
+        if (views[0][levels - 1].width < 4 || views[0][levels - 1].height < 4)
+            break;
+        for (int side = 0; side < 2; side++)
+            views[side][levels] = view_halve(g, p, &views[side][levels - 1]);
+    }
+    return levels;
+}
+
+struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p) {
+    struct view views[2][MAX_PICTURE_LEVELS];
+    int levels = make_pyramids(g, p, views);
+    const struct run forward = {p, views[LEFT_SIDE], views[RIGHT_SIDE]},
+                     backward = {p, views[RIGHT_SIDE], views[LEFT_SIDE]};
+    const struct view *v = &views[LEFT_SIDE][0];
+    struct found f, b = {0};
+
+    if (p->params.lr_check == LR_CHECK_BP)
+        find_motion(g, &backward, levels, &b);
+    find_motion(g, &forward, levels, &f);
+    graph_download(g, f.map.confidence, HOST_CONFIDENCE, 0, view_pixels(v));
+
+    pipeline_group(g, LEFT_SIDE, TIME_CHECK);
+    struct motion_map motion = remove_speckles(g, p, v, check(g, p, v, &f.map, &b.map));
+    pipeline_group(g, LEFT_SIDE, TIME_REFINE);
+    motion = fill_holes(g, p, v, motion);
+    if (p->params.median_radius > 0)
+        motion = median(g, p, v, motion, p->params.median_radius);
+    size_t bytes = view_pixels(v) * sizeof(int16_t);
+    graph_download(g, motion.u, HOST_MOTION, 0, bytes);
+    graph_download(g, motion.v, HOST_MOTION, bytes, bytes);
+
+    struct pipeline_result result = {.grid = f.problem.grid,
+                                     .cost = f.problem.cost,
+                                     .source = f.problem.source,
+                                     .label = f.map.label,
+                                     .edges = f.problem.edges[0],
+                                     .window = f.window};
+    memcpy(result.message, f.map.message, sizeof(result.message));
+    pipeline_keep(g, &result);
+    return result;
+}

@@ -1,0 +1,479 @@
+/*
+ * Stages of motion, whose labels are displacements (u, v): data cost, messages between windows of
+ * labels, winner-takes-all, the picture pyramid and the windows' centres, check, filling. A map of
+ * motion is two of width*height, int16 in 1/16 px; u is UNKNOWN where there is none.
+ *
+ * A window: label l of a pixel stands for its centre + (u_min + l % u_count, v_min + l / u_count),
+ * counted in steps of 1 / fraction px. Centres are a map in such steps; u NULL: all 0.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_STAGE_MOTION_H
+#define LIVESTEREO_STAGE_MOTION_H
+
+#include "gpu/stages/bp.h"
+#include "gpu/stages/cost.h"
+#include "gpu/stages/refine.h"
+
+struct displacement {
+    int u, v;
+};
+
+struct motion_map {
+    int16_t *u, *v;
+};
+
+STAGE struct displacement motion_at(const struct motion_map *map, size_t i) {
+    struct displacement d = {map->u[i], map->v[i]};
+    return d;
+}
+
+STAGE void motion_put(const struct motion_map *map, size_t i, struct displacement d) {
+    map->u[i] = (int16_t)(d.u == UNKNOWN ? UNKNOWN : stage_clamp(d.u, -32767, 32767));
+    map->v[i] = (int16_t)(d.u == UNKNOWN ? UNKNOWN : stage_clamp(d.v, -32767, 32767));
+}
+
+STAGE struct displacement motion_centre(const struct motion_map *centre, const struct grid *g,
+                                        int x, int y) {
+    struct displacement none = {0, 0};
+    return centre->u ? motion_at(centre, (size_t)y * (size_t)g->width + (size_t)x) : none;
+}
+
+/* Where label l of a window with this centre leads. */
+STAGE struct displacement motion_label(const struct label_space *s, struct displacement centre,
+                                       int l) {
+    struct displacement d = {centre.u + s->u_min + l % s->u_count,
+                             centre.v + s->v_min + l / s->u_count};
+    return d;
+}
+
+/* ---- data cost */
+
+/* How badly (x, y) of the reference matches the target at (x, y) + a label's displacement. What is
+ * looked up in lut depends on the kind, as in struct cost_args; bt: the distance from the range
+ * that a pixel takes between the half-way points to its four neighbours. Where a label is a
+ * fraction of a px, it is the mean absolute difference over 3x3 and the channels between the
+ * reference and bilinear samples of the target, in 1/16 grey levels (SUM_LUT entries). */
+struct motion_cost_args {
+    struct grid grid;
+    const uint8_t *reference, *target; /* width*height*channels */
+    const uint64_t *census_reference, *census_target;
+    const uint8_t *lut, *census_lut;
+    struct motion_map centre;
+    uint8_t *cost;
+    int channels, kind;
+    int fraction;    /* labels in a px: above 1 kind is not looked at */
+    int border;      /* labels whose match lies outside are compared with the border */
+    uint8_t outside; /* or cost this */
+};
+
+STAGE const uint8_t *motion_pixel(const struct motion_cost_args *a, const uint8_t *image, int x,
+                                  int y) {
+    x = stage_clamp(x, 0, a->grid.width - 1);
+    y = stage_clamp(y, 0, a->grid.height - 1);
+    return image + ((size_t)y * (size_t)a->grid.width + (size_t)x) * (size_t)a->channels;
+}
+
+STAGE int motion_ad(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
+    const uint8_t *p = motion_pixel(a, a->reference, x, y), *q = motion_pixel(a, a->target, xo, yo);
+    int sum = 0;
+    for (int c = 0; c < a->channels; c++)
+        sum += stage_abs(p[c] - q[c]);
+    return sum;
+}
+
+/* In half grey levels: distance of value from the range around (x, y) of image. */
+STAGE int motion_bt_one_way(const struct motion_cost_args *a, int value, const uint8_t *image,
+                            int x, int y, int c) {
+    const int dx[DIRECTIONS] = {0, 0, -1, 1}, dy[DIRECTIONS] = {-1, 1, 0, 0};
+    int here = motion_pixel(a, image, x, y)[c], least = 2 * here, largest = 2 * here;
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int half_way = here + motion_pixel(a, image, x + dx[r], y + dy[r])[c];
+        least = stage_min(least, half_way);
+        largest = stage_max(largest, half_way);
+    }
+    return stage_max(0, stage_max(2 * value - largest, least - 2 * value));
+}
+
+STAGE int motion_bt(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
+    const uint8_t *p = motion_pixel(a, a->reference, x, y), *q = motion_pixel(a, a->target, xo, yo);
+    int sum = 0;
+    for (int c = 0; c < a->channels; c++)
+        sum += stage_min(motion_bt_one_way(a, p[c], a->target, xo, yo, c),
+                         motion_bt_one_way(a, q[c], a->reference, x, y, c));
+    return sum;
+}
+
+STAGE int motion_ssd(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
+    int sum = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++) {
+            const uint8_t *p = motion_pixel(a, a->reference, x + dx, y + dy);
+            const uint8_t *q = motion_pixel(a, a->target, xo + dx, yo + dy);
+            for (int c = 0; c < a->channels; c++)
+                sum += (p[c] - q[c]) * (p[c] - q[c]);
+        }
+    return sum / (9 * a->channels);
+}
+
+STAGE int motion_census(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
+    size_t width = (size_t)a->grid.width;
+    return a->census_lut[hamming64(a->census_reference[(size_t)y * width + (size_t)x],
+                                   a->census_target[(size_t)yo * width + (size_t)xo])];
+}
+
+/* fraction^2 times the target's channel c at (fx, fy) / fraction px. */
+STAGE int motion_sample(const struct motion_cost_args *a, int fx, int fy, int c) {
+    int f = a->fraction, x = (fx + (f << 15)) / f - (1 << 15), y = (fy + (f << 15)) / f - (1 << 15);
+    int wx = fx - x * f, wy = fy - y * f;
+    return (f - wy) * ((f - wx) * motion_pixel(a, a->target, x, y)[c] +
+                       wx * motion_pixel(a, a->target, x + 1, y)[c]) +
+           wy * ((f - wx) * motion_pixel(a, a->target, x, y + 1)[c] +
+                 wx * motion_pixel(a, a->target, x + 1, y + 1)[c]);
+}
+
+/* d in 1 / fraction px. */
+STAGE int motion_sampled(const struct motion_cost_args *a, int x, int y, struct displacement d) {
+    int sum = 0, f = a->fraction;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            for (int c = 0; c < a->channels; c++)
+                sum += stage_abs(f * f * motion_pixel(a, a->reference, x + dx, y + dy)[c] -
+                                 motion_sample(a, f * (x + dx) + d.u, f * (y + dy) + d.v, c));
+    return 16 * sum / (9 * f * f * a->channels);
+}
+
+STAGE int motion_match(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
+    switch (a->kind) {
+    case DATA_COST_AD:
+        return a->lut[motion_ad(a, x, y, xo, yo)];
+    case DATA_COST_BT:
+        return a->lut[motion_bt(a, x, y, xo, yo)];
+    case DATA_COST_SSD:
+        return a->lut[motion_ssd(a, x, y, xo, yo)];
+    case DATA_COST_CENSUS:
+        return motion_census(a, x, y, xo, yo);
+    default:
+        return a->lut[motion_ad(a, x, y, xo, yo)] + motion_census(a, x, y, xo, yo);
+    }
+}
+
+STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, struct displacement d) {
+    int f = a->fraction, fx = f * x + d.u, fy = f * y + d.v;
+    if (!a->border &&
+        (fx < 0 || fy < 0 || fx > f * (a->grid.width - 1) || fy > f * (a->grid.height - 1)))
+        return a->outside;
+    if (f > 1)
+        return a->lut[motion_sampled(a, x, y, d)];
+    return motion_match(a, x, y, stage_clamp(fx, 0, a->grid.width - 1),
+                        stage_clamp(fy, 0, a->grid.height - 1));
+}
+
+STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
+    uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+    struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
+    for (int l = 0; l < a->grid.padded; l++)
+        out[l] = (uint8_t)(l < a->grid.labels
+                               ? motion_label_cost(a, x, y, motion_label(&a->grid.space, centre, l))
+                               : 0);
+}
+
+/* ---- messages */
+
+/* The message of struct message_args between windows. V(k, l) = min(rho |k - l|, T) with the
+ * distance in L1: rows of labels are swept there and back, then columns, which is exact, since the
+ * cone is a sum of one along u and one along v (Felzenszwalb, Huttenlocher 2006, 3.1). A pixel's
+ * message is made in its own window and handed over in the receiver's. */
+struct motion_message_args {
+    struct message_args base;
+    struct motion_map centre;
+};
+
+STAGE void motion_lower(uint8_t *m, const uint8_t *from, int rho) {
+    *m = (uint8_t)stage_min(*m, *from + rho);
+}
+
+STAGE void motion_sweep(uint8_t *m, const struct label_space *s, int rho) {
+    int n = s->u_count * s->v_count, row = s->u_count;
+    for (int l = 1; l < n; l++)
+        if (l % row)
+            motion_lower(m + l, m + l - 1, rho);
+    for (int l = n - 2; l >= 0; l--)
+        if ((l + 1) % row)
+            motion_lower(m + l, m + l + 1, rho);
+    for (int l = row; l < n; l++)
+        motion_lower(m + l, m + l - row, rho);
+    for (int l = n - row - 1; l >= 0; l--)
+        motion_lower(m + l, m + l + row, rho);
+}
+
+/* The receiver's label l at shift from the sender's window: the nearest label of that window, and
+ * rho for each step to it. Outside its window the sender's labels cost infinity. */
+STAGE int motion_handed(const uint8_t *m, const struct label_space *s, struct displacement shift,
+                        int l, int rho, int maximum) {
+    int u = l % s->u_count + shift.u, v = l / s->u_count + shift.v;
+    int bu = stage_clamp(u, 0, s->u_count - 1), bv = stage_clamp(v, 0, s->v_count - 1);
+    return stage_min(maximum,
+                     m[bv * s->u_count + bu] + rho * (stage_abs(u - bu) + stage_abs(v - bv)));
+}
+
+/* Message of (x, y) towards direction r into out[padded]. Padding labels get T. */
+STAGE void motion_message_compute(const struct motion_message_args *a, const struct neighbours *n,
+                                  int x, int y, int r, uint8_t *out) {
+    const struct message_args *b = &a->base;
+    const struct grid *g = &b->grid;
+    size_t own = grid_labels(g, x, y);
+    int class_bits = b->classes ? b->classes[(size_t)y * (size_t)g->width + (size_t)x] : 0;
+    int rho = b->rho[class_bits >> (2 * r) & 3], maximum = b->truncation[class_bits >> (2 * r) & 3];
+    int16_t h[MAX_LABELS];
+    uint8_t m[MAX_LABELS];
+    int minimum = INT16_MAX;
+    for (int l = 0; l < g->labels; l++) {
+        int sum = message_cost(b, own + (size_t)l);
+        for (int s = 0; s < DIRECTIONS; s++)
+            if (s != r && n->exist & 1 << s)
+                sum += b->message[opposite(s)][n->pixel[s] * (size_t)g->padded + (size_t)l];
+        h[l] = (int16_t)sum;
+        minimum = stage_min(minimum, sum);
+    }
+    for (int l = 0; l < g->labels; l++)
+        m[l] = (uint8_t)stage_min(h[l] - minimum, maximum);
+    motion_sweep(m, &g->space, rho);
+    struct displacement shift = {0, 0};
+    if (a->centre.u && n->exist & 1 << r) {
+        struct displacement here = motion_centre(&a->centre, g, x, y),
+                            there = motion_centre(&a->centre, g, x + (r == RIGHT) - (r == LEFT),
+                                                  y + (r == DOWN) - (r == UP));
+        shift.u = there.u - here.u;
+        shift.v = there.v - here.v;
+    }
+    for (int l = 0; l < g->padded; l++)
+        out[l] = (uint8_t)(l < g->labels ? motion_handed(m, &g->space, shift, l, rho, maximum)
+                                         : maximum);
+}
+
+STAGE void stage_motion_message(const struct motion_message_args *a, int i, int y) {
+    const struct message_args *b = &a->base;
+    int x = grid_column(b->iteration & 1, i, y);
+    if (x >= b->grid.width ||
+        (b->active && b->active[tile_of(b->grid.width, x, y)] != b->iteration))
+        return;
+    struct neighbours n = grid_neighbours(&b->grid, x, y);
+    uint8_t fresh[MAX_LABELS];
+    count_update(b, x, y);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        uint8_t *out = b->message[r] + grid_labels(&b->grid, x, y);
+        motion_message_compute(a, &n, x, y, r, fresh);
+        if (b->next_active && n.exist & 1 << r &&
+            message_change(out, fresh, b->grid.labels) > b->threshold)
+            activate_tile(b, x, y, r);
+        for (int l = 0; l < b->grid.padded; l++)
+            out[l] = fresh[l];
+    }
+}
+
+/* ---- winner-takes-all */
+
+/* The label of least belief (the lower of equals) and its motion, with a parabola through the
+ * beliefs beside it along u and one along v; confidence: how far the best label that is not one of
+ * its eight neighbours lies behind, up to 255. */
+struct motion_wta_args {
+    struct wta_args base; /* disparity gets u */
+    int16_t *v;
+    struct motion_map centre;
+    int fraction;
+};
+
+/* In 1/16 of a step, 0 at the window's rim. */
+STAGE int motion_offset(const struct wta_args *a, const struct neighbours *n, size_t own, int best,
+                        int step, int at, int count) {
+    if (at == 0 || at + 1 == count)
+        return 0;
+    return subpixel_offset(belief(a, n, own, best - step), belief(a, n, own, best),
+                           belief(a, n, own, best + step), a->subpixel);
+}
+
+STAGE void stage_motion_wta(const struct motion_wta_args *a, int x, int y) {
+    const struct wta_args *b = &a->base;
+    const struct label_space *s = &b->grid.space;
+    struct neighbours n = grid_neighbours(&b->grid, x, y);
+    size_t own = grid_labels(&b->grid, x, y), i = (size_t)y * (size_t)b->grid.width + (size_t)x;
+    int best = 0, minimum = belief(b, &n, own, 0);
+    for (int l = 1; l < b->grid.labels; l++) {
+        int here = belief(b, &n, own, l);
+        if (here < minimum) {
+            minimum = here;
+            best = l;
+        }
+    }
+    int u = best % s->u_count, v = best / s->u_count, second = minimum + 255;
+    for (int l = 0; l < b->grid.labels; l++)
+        if (stage_abs(l % s->u_count - u) > 1 || stage_abs(l / s->u_count - v) > 1)
+            second = stage_min(second, belief(b, &n, own, l));
+    struct displacement d = motion_label(s, motion_centre(&a->centre, &b->grid, x, y), best);
+    d.u = divide_round(16 * d.u + motion_offset(b, &n, own, best, 1, u, s->u_count), a->fraction);
+    d.v = divide_round(16 * d.v + motion_offset(b, &n, own, best, s->u_count, v, s->v_count),
+                       a->fraction);
+    b->label[i] = (uint16_t)best;
+    struct motion_map out = {b->disparity, a->v};
+    motion_put(&out, i, d);
+    b->confidence[i] = (uint8_t)(second - minimum);
+}
+
+/* ---- the picture pyramid */
+
+/* Every second pixel of every second row. */
+struct halve_args {
+    const uint8_t *source;
+    uint8_t *out;
+    int source_width, width, channels; /* width: (source_width + 1) / 2 */
+};
+
+STAGE void stage_halve(const struct halve_args *a, int x, int y) {
+    const uint8_t *p =
+        a->source + ((size_t)2 * (size_t)y * (size_t)a->source_width + (size_t)2 * (size_t)x) *
+                        (size_t)a->channels;
+    uint8_t *out = a->out + ((size_t)y * (size_t)a->width + (size_t)x) * (size_t)a->channels;
+    for (int c = 0; c < a->channels; c++)
+        out[c] = p[c];
+}
+
+/* The centre of a pixel's window: of the motions of the 3x3 nodes around its own one in a map, that
+ * with the least 5x5 difference in grey. The map may be that of the level above (scale 2) or of
+ * this one (scale 1). A node's own motion comes first among equals. */
+struct motion_centre_args {
+    const uint8_t *reference, *target; /* grey, width*height */
+    struct motion_map motion;          /* motion_width * motion_height, all known */
+    struct motion_map centre;
+    int width, height, motion_width, motion_height, scale;
+    int fraction; /* steps in a px of the result */
+};
+
+/* The map's motion at a node, in steps. */
+STAGE struct displacement centre_candidate(const struct motion_centre_args *a, int x, int y) {
+    x = stage_clamp(x, 0, a->motion_width - 1);
+    y = stage_clamp(y, 0, a->motion_height - 1);
+    struct displacement d = motion_at(&a->motion, (size_t)y * (size_t)a->motion_width + (size_t)x);
+    d.u = divide_round(d.u * a->scale * a->fraction, 16);
+    d.v = divide_round(d.v * a->scale * a->fraction, 16);
+    return d;
+}
+
+STAGE int centre_pixel(const struct motion_centre_args *a, const uint8_t *image, int x, int y) {
+    return image[(size_t)stage_clamp(y, 0, a->height - 1) * (size_t)a->width +
+                 (size_t)stage_clamp(x, 0, a->width - 1)];
+}
+
+/* 5x5 difference at the nearest whole px. */
+STAGE int centre_difference(const struct motion_centre_args *a, int x, int y,
+                            struct displacement d) {
+    int u = divide_round(d.u, a->fraction), v = divide_round(d.v, a->fraction), sum = 0;
+    for (int dy = -2; dy <= 2; dy++)
+        for (int dx = -2; dx <= 2; dx++)
+            sum += stage_abs(centre_pixel(a, a->reference, x + dx, y + dy) -
+                             centre_pixel(a, a->target, x + dx + u, y + dy + v));
+    return sum;
+}
+
+STAGE void stage_motion_centre(const struct motion_centre_args *a, int x, int y) {
+    int x0 = x / a->scale, y0 = y / a->scale;
+    struct displacement best = centre_candidate(a, x0, y0);
+    int least = centre_difference(a, x, y, best);
+    for (int k = 0; k < 9; k++) {
+        struct displacement d = centre_candidate(a, x0 + k % 3 - 1, y0 + k / 3 - 1);
+        if (d.u == best.u && d.v == best.v)
+            continue;
+        int sum = centre_difference(a, x, y, d);
+        if (sum < least) {
+            least = sum;
+            best = d;
+        }
+    }
+    motion_put(&a->centre, (size_t)y * (size_t)a->width + (size_t)x, best);
+}
+
+/* ---- the map */
+
+/* Forward-backward check: unknown where a pixel's motion and the backward one where it leads do not
+ * cancel, or where it leads out of the picture. */
+struct motion_check_args {
+    struct motion_map forward, backward; /* backward.u NULL: least confidence alone */
+    const uint8_t *confidence;
+    struct motion_map out;
+    int width, height;
+    int tolerance; /* 1/16 px */
+    int min_confidence;
+};
+
+STAGE int motion_cancels(const struct motion_check_args *a, int x, int y, struct displacement d) {
+    int xo = x + ((d.u + 8) >> 4), yo = y + ((d.v + 8) >> 4);
+    if (xo < 0 || yo < 0 || xo >= a->width || yo >= a->height)
+        return 0;
+    struct displacement back = motion_at(&a->backward, (size_t)yo * (size_t)a->width + (size_t)xo);
+    int64_t u = d.u + back.u, v = d.v + back.v, most = a->tolerance;
+    return back.u != UNKNOWN && u * u + v * v <= most * most;
+}
+
+STAGE void stage_motion_check(const struct motion_check_args *a, int x, int y) {
+    size_t i = (size_t)y * (size_t)a->width + (size_t)x;
+    struct displacement d = motion_at(&a->forward, i), unknown = {UNKNOWN, UNKNOWN};
+    int keep =
+        a->confidence[i] >= a->min_confidence && (!a->backward.u || motion_cancels(a, x, y, d));
+    motion_put(&a->out, i, keep ? d : unknown);
+}
+
+/* Speckles as in struct speckle_args: a patch's steps are at most range in u and in v. Its stages
+ * start, count and drop are the disparities', on u and on v. */
+struct motion_join_args {
+    struct motion_map motion;
+    uint32_t *parent;
+    int width, height, range;
+};
+
+STAGE int motion_joined(const struct motion_join_args *a, uint32_t i, uint32_t j) {
+    struct displacement p = motion_at(&a->motion, i), q = motion_at(&a->motion, j);
+    return p.u != UNKNOWN && q.u != UNKNOWN && stage_abs(p.u - q.u) <= a->range &&
+           stage_abs(p.v - q.v) <= a->range;
+}
+
+STAGE void stage_motion_join(const struct motion_join_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, below = i + (uint32_t)a->width;
+    if (x + 1 < a->width && motion_joined(a, i, i + 1))
+        speckle_unite(a->parent, i, i + 1);
+    if (y + 1 < a->height && motion_joined(a, i, below))
+        speckle_unite(a->parent, i, below);
+}
+
+/* An unknown pixel takes the motion of the nearest known ones on both sides, along rows (dx = 1) or
+ * columns (dy = 1), that is the shorter. */
+struct motion_fill_args {
+    struct motion_map source, out;
+    int width, height, dx, dy;
+};
+
+STAGE struct displacement motion_look(const struct motion_fill_args *a, int x, int y, int dx,
+                                      int dy) {
+    struct displacement d = {UNKNOWN, UNKNOWN};
+    while (d.u == UNKNOWN) {
+        x += dx;
+        y += dy;
+        if (x < 0 || y < 0 || x >= a->width || y >= a->height)
+            break;
+        d = motion_at(&a->source, (size_t)y * (size_t)a->width + (size_t)x);
+    }
+    return d;
+}
+
+STAGE void stage_motion_fill(const struct motion_fill_args *a, int x, int y) {
+    size_t i = (size_t)y * (size_t)a->width + (size_t)x;
+    struct displacement d = motion_at(&a->source, i);
+    if (d.u == UNKNOWN) {
+        struct displacement before = motion_look(a, x, y, -a->dx, -a->dy),
+                            after = motion_look(a, x, y, a->dx, a->dy);
+        int shorter =
+            stage_abs(after.u) + stage_abs(after.v) < stage_abs(before.u) + stage_abs(before.v);
+        d = before.u == UNKNOWN || (after.u != UNKNOWN && shorter) ? after : before;
+    }
+    motion_put(&a->out, i, d);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Files of motion: Middlebury's .flo and KITTI's 16-bit PNG. Readers refuse what is damaged with one
+ * log line that names file and cause. No shared state.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_FLOW_H
+#define LIVESTEREO_FLOW_H
+
+#include "image/frame.h"
+
+/* Motion in px: width*height u, then as many v; u is NaN where it is unknown. malloc's data. */
+struct flow {
+    float *data;
+    int width, height;
+};
+
+/* .flo: float 202021.25 ("PIEH"), width and height as int32, then u and v as floats, pixel by pixel,
+ * row by row, little-endian; above 1e9, or no number, is unknown. KITTI's: 16-bit RGB PNG, 64 u +
+ * 32768, 64 v + 32768, not 0 where known. Told apart by content. 0 or -errno (-ENOENT, -EBADMSG
+ * damaged, -EFBIG over 16384 px a side, ...). */
+int flow_read(const char *path, struct flow *flow);
+
+/* The same from memory; name is for messages. */
+int flow_parse(const uint8_t *bytes, size_t length, const char *name, struct flow *flow);
+
+void flow_free(struct flow *flow);
+
+/* Colours of the Middlebury flow pages: the hue says the direction; motions as long as range px have
+ * its full colour, shorter ones are paler, longer ones darker. Unknown is black. u and v of count
+ * pixels as in struct frame; out is count*3. */
+void flow_color(const int16_t *u, const int16_t *v, size_t count, double range, uint8_t *out);
+
+/* Of one motion in px. */
+void flow_color_of(double u, double v, double range, uint8_t rgb[3]);
+
+/* Of a frame's motion; 1e10 where unknown. 0 or -errno after a log line. */
+int flow_write(const char *path, const int16_t *motion, int width, int height);
+
+/* KITTI's form; beyond -512..511 px the motion is written as the nearest that it holds. */
+int flow_write16(const char *path, const int16_t *motion, int width, int height);
+
+#endif

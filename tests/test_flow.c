@@ -1,0 +1,229 @@
+/*
+ * Files of motion, their colours, its error measures. SPDX-License-Identifier: MIT
+ */
+#include "app/dataset.h"
+#include "app/metrics.h"
+#include "image/flow.h"
+#include "tests/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+#define U DISPARITY_UNKNOWN
+
+/* Angles by hand: left is place 27 of the wheel, up 40.5, down 13.5, right 0. */
+static void test_wheel(void) {
+    static const struct {
+        double u, v;
+        uint8_t rgb[3];
+    } cases[] = {
+        {0, 0, {255, 255, 255}},    /* nothing moves */
+        {1, 0, {255, 0, 0}},        /* red */
+        {-1, 0, {0, 208, 255}},     /* 2 of 11 steps from cyan to blue */
+        {0, 1, {255, 229, 0}},      /* 13.5 of 15 steps from red to yellow */
+        {0, -1, {88, 0, 255}},      /* 4.5 of 13 steps from blue to magenta */
+        {0.5, 0, {255, 127, 127}},  /* half as far */
+        {2, 0, {191, 0, 0}},        /* farther than the range */
+        {-0.5, 0, {127, 231, 255}}, /* half of the third */
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        uint8_t rgb[3];
+        flow_color_of(cases[i].u, cases[i].v, 1, rgb);
+        for (int c = 0; c < 3; c++)
+            g_assert_cmpint(rgb[c], ==, cases[i].rgb[c]);
+    }
+    static const int16_t u[2] = {U, 16}, v[2] = {U, 0};
+    uint8_t out[6];
+    flow_color(u, v, 2, 1, out);
+    static const uint8_t want[6] = {0, 0, 0, 255, 0, 0};
+    g_assert_cmpmem(out, 6, want, 6);
+}
+
+static void test_files(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const int16_t motion[12] = {0,  16, -1, U, 8191, -8192, /* u */
+                                       -7, 0,  33, U, 5,    8191};
+    g_autofree char *flo = path_in("a.flo"), *png = path_in("a.png");
+    g_assert_cmpint(flow_write(flo, motion, 3, 2), ==, 0);
+    g_assert_cmpint(flow_write16(png, motion, 3, 2), ==, 0);
+    for (int kind = 0; kind < 2; kind++) {
+        struct flow flow;
+        g_assert_cmpint(flow_read(kind ? png : flo, &flow), ==, 0);
+        g_assert_cmpint(flow.width, ==, 3);
+        g_assert_cmpint(flow.height, ==, 2);
+        for (int i = 0; i < 12; i++) {
+            if (motion[i] == U)
+                g_assert_true(isnan(flow.data[i]));
+            else
+                g_assert_cmpfloat((double)flow.data[i], ==, motion[i] / 16.0);
+        }
+        flow_free(&flow);
+    }
+    g_autofree char *bytes = NULL;
+    gsize length;
+    g_assert_true(g_file_get_contents(flo, &bytes, &length, NULL));
+    g_assert_cmpuint(length, ==, 12 + 6 * 8);
+    static const uint8_t head[20] = {'P', 'I', 'E', 'H', 3, 0, 0, 0, 2,    0,
+                                     0,   0,   0,   0,   0, 0, 0, 0, 0xe0, 0xbe}; /* 0, -7/16 */
+    g_assert_cmpmem(bytes, 20, head, 20);
+    /* what is beyond KITTI's form becomes the nearest */
+    static const int16_t far[2] = {20000, -20000};
+    struct flow flow;
+    g_assert_cmpint(flow_write16(png, far, 1, 1), ==, 0);
+    g_assert_cmpint(flow_read(png, &flow), ==, 0);
+    g_assert_cmpfloat((double)flow.data[0], ==, (65535.0 - 32768) / 64);
+    g_assert_cmpfloat((double)flow.data[1], ==, -512);
+    flow_free(&flow);
+}
+
+static void refused(const uint8_t *bytes, size_t length) {
+    struct flow flow;
+    int error = flow_parse(bytes, length, "test", &flow);
+    g_assert_true(error == -EBADMSG || error == -EFBIG);
+    g_assert_null(flow.data);
+}
+
+static void test_damaged(void) {
+    uint8_t bytes[12 + 16] = {'P', 'I', 'E', 'H', 2, 0, 0, 0, 1};
+    struct flow flow;
+    g_assert_cmpint(flow_parse(bytes, sizeof(bytes), "test", &flow), ==, 0);
+    flow_free(&flow);
+    for (size_t length = 0; length < sizeof(bytes); length++)
+        refused(bytes, length);
+    bytes[6] = 1; /* 65,538 wide */
+    refused(bytes, sizeof(bytes));
+    bytes[6] = 0;
+    bytes[11] = 0x80; /* fewer than none high */
+    refused(bytes, sizeof(bytes));
+    bytes[11] = 0;
+    bytes[8] = 0;
+    refused(bytes, sizeof(bytes));
+    bytes[8] = 1;
+    bytes[0] = 'Q';
+    refused(bytes, sizeof(bytes));
+    bytes[0] = 'P'; /* no number, infinite: unknown */
+    memcpy(bytes + 12, "\0\0\xc0\x7f", 4);
+    memcpy(bytes + 24, "\0\0\x80\xff", 4);
+    g_assert_cmpint(flow_parse(bytes, sizeof(bytes), "test", &flow), ==, 0);
+    g_assert_true(isnan(flow.data[0]) && isnan(flow.data[1]));
+    flow_free(&flow);
+}
+
+/* exact; 3, 4 px off; unknown; no truth; 4 of 100 px off */
+static void test_measures(void) {
+    static const int16_t motion[10] = {16, 64, U, 0, 1664, 0, 64, U, 0, 0};
+    static const float truth[10] = {1, 1, 0, NAN, 100, 0, 0, 0, 0, 0};
+    struct motion_sums sums = {0};
+    motion_error_add(&sums, motion, truth, NULL, 5);
+    struct motion_rates rates = motion_error_rates(&sums);
+    g_assert_cmpint(sums.scored, ==, 4);
+    g_assert_cmpint(sums.known, ==, 3);
+    g_assert_cmpfloat_with_epsilon(rates.aee, (0 + 5 + 4) / 3.0, 1e-9);
+    g_assert_cmpfloat_with_epsilon(rates.off[0], 75, 1e-9);
+    g_assert_cmpfloat_with_epsilon(rates.off[1], 75, 1e-9);
+    g_assert_cmpfloat_with_epsilon(rates.fl, 50, 1e-9); /* 4 of 100 px is within 5 % */
+    double second = acos((1 + 4) / sqrt(33.0 * 2)) * 180 / M_PI,
+           third = acos((1 + 10400) / sqrt(10817.0 * 10001)) * 180 / M_PI;
+    g_assert_cmpfloat_with_epsilon(rates.aae, (0 + second + third) / 3, 1e-6);
+    const uint8_t mask[5] = {255, 0, 0, 255, 0};
+    struct motion_sums masked = {0};
+    motion_error_add(&masked, motion, truth, mask, 5);
+    g_assert_cmpint(masked.scored, ==, 1);
+}
+
+/* ---- the commands */
+
+#define MOTION "--preset flow --set threads=1 --set bp_iterations=2 --set motion_levels=1 -q"
+
+static void write_stream(const char *below, int count) {
+    for (int i = 0; i < count; i++) {
+        g_autofree char *name = g_strdup_printf("%s/%03d.png", below, i);
+        write_picture(name, 40, 24, i);
+    }
+}
+
+static void test_batch(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_stream("in", 4);
+    g_free(expect_success("batch %s/in -o %s/out --save flo,flow16,color " MOTION, folder, folder));
+    g_assert_cmpint(count_files("out"), >=, 10); /* three of each and frames.csv */
+    g_autofree char *flo = path_in("out/000.flo"), *png = path_in("out/000_flow16.png");
+    struct flow a, b;
+    g_assert_cmpint(flow_read(flo, &a), ==, 0);
+    g_assert_cmpint(flow_read(png, &b), ==, 0);
+    g_assert_cmpint(a.width, ==, 40);
+    g_assert_cmpmem(a.data, 2 * 40 * 24 * sizeof(float), b.data, 2 * 40 * 24 * sizeof(float));
+    flow_free(&a);
+    flow_free(&b);
+    g_assert_true(exists("out/002_color.png"));
+    g_assert_false(exists("out/003.flo"));
+    /* two steps leave two pairs; a pattern is the same stream; the left ones of pairs as well */
+    g_free(expect_success("batch %s/in -o %s/two --save flo --set motion_step=2 " MOTION, folder,
+                          folder));
+    g_assert_true(exists("two/001.flo"));
+    g_assert_false(exists("two/002.flo"));
+    g_free(
+        expect_success("batch %s/in/%%03d.png -o %s/pattern --save flo " MOTION, folder, folder));
+    expect_shell(0, "", "", "cmp $D/out/001.flo $D/pattern/001.flo");
+    write_frames("drive", 3);
+    g_free(expect_success("batch %s/drive -o %s/pairs --save flo " MOTION, folder, folder));
+    g_assert_true(exists("pairs/002.flo"));
+    g_assert_false(exists("pairs/003.flo"));
+    g_free(expect_success("run %s/in --save-picture %s/last.png --save-disparity %s/last.flo " MOTION,
+                          folder, folder, folder));
+    expect_shell(0, "", "", "cmp $D/out/002.flo $D/last.flo");
+}
+
+static void test_eval(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    int16_t motion[2 * 40 * 24] = {0};
+    write_picture("one/frame10.png", 40, 24, 0);
+    write_picture("one/frame11.png", 40, 24, 0);
+    g_autofree char *flo = path_in("one/flow10.flo");
+    g_assert_cmpint(flow_write(flo, motion, 40, 24), ==, 0);
+    write_picture("kitti/image_2/000_10.png", 40, 24, 0);
+    write_picture("kitti/image_2/000_11.png", 40, 24, 0);
+    g_autofree char *png = path_in("kitti/flow_occ/000_10.png");
+    g_assert_cmpint(flow_write16(png, motion, 40, 24), ==, 0);
+    g_autofree char *out =
+        expect_success("eval %s/one %s/kitti --json " MOTION " --set subpixel=off", folder, folder);
+    g_assert_nonnull(strstr(out, "\"name\": \"one\", \"aee\": 0, "));
+    g_assert_nonnull(strstr(out, "\"name\": \"kitti\", \"aee\": 0, "));
+    expect_error(3, "frame10.png", "eval %s " MOTION, folder);
+    g_assert_cmpint(flow_write(flo, motion, 39, 24), ==, 0);
+    expect_error(3, "39x24", "eval %s/one " MOTION, folder);
+    write_text("one/flow10.flo", "PIEH");
+    expect_error(3, "ends early", "eval %s/one " MOTION, folder);
+}
+
+static void test_errors(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_stream("in", 2);
+    write_stream("single", 1);
+    expect_error(3, "1 picture cannot", "run %s/single " MOTION, folder);
+    expect_error(3, "2 pictures cannot", "run %s/in --set motion_step=2 " MOTION, folder);
+    expect_error(2, "540 labels, more than the 512",
+                 "run %s/in " MOTION " --set motion_u_range=30 --set motion_v_range=18", folder);
+    expect_error(2, "disp16", "batch %s/in -o %s/out --save disp16 " MOTION, folder, folder);
+    expect_error(2, "flow16", "batch %s/in -o %s/out --save flow16 --preset default", folder,
+                 folder);
+    expect_error(2, "icm_sweeps", "run %s/in --set icm_sweeps=2 " MOTION, folder);
+    write_picture("in/002.png", 44, 24, 0);
+    expect_error(3, "44x24", "run %s/in/001.png %s/in/002.png " MOTION, folder, folder);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/flow/wheel", test_wheel);
+    g_test_add_vtable("/flow/files", 0, NULL, set_up, test_files, tear_down);
+    g_test_add_func("/flow/damaged", test_damaged);
+    g_test_add_func("/flow/measures", test_measures);
+    g_test_add_vtable("/flow/batch", 0, NULL, set_up, test_batch, tear_down);
+    g_test_add_vtable("/flow/eval", 0, NULL, set_up, test_eval, tear_down);
+    g_test_add_vtable("/flow/errors", 0, NULL, set_up, test_errors, tear_down);
+    return g_test_run();
+}

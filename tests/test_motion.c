@@ -1,0 +1,408 @@
+/*
+ * Motion against definitions of its own: the message against the minimum over all pairs of labels,
+ * a window of one row against disparities, known shifts, the check and filling by hand, and whole
+ * runs on made-up pictures.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stages/stages.h"
+#include "tests/scene.h"
+
+#include <glib.h>
+#include <math.h>
+
+/* ---- the message */
+
+static int random_to(int most) {
+    return g_test_rand_int_range(0, most + 1);
+}
+
+/* The least over the sender's labels of h + V, cut at T, without sweeps and clamping. */
+static int least_pair(const int *h, const struct label_space *s, struct displacement from,
+                      struct displacement to, int label, int rho, int most) {
+    struct displacement q = motion_label(s, to, label);
+    int least = most, lowest = INT_MAX;
+    for (int k = 0; k < s->u_count * s->v_count; k++)
+        lowest = MIN(lowest, h[k]);
+    for (int k = 0; k < s->u_count * s->v_count; k++) {
+        struct displacement p = motion_label(s, from, k);
+        int steps = abs(p.u - q.u) + abs(p.v - q.v);
+        least = MIN(least, h[k] - lowest + MIN(rho * steps, most));
+    }
+    return least;
+}
+
+/* Two pixels beside each other: what the left one sends is its costs' message. */
+static void check_message(struct label_space space, bool centres) {
+    struct grid g = grid_make(2, 1, space);
+    g_autofree uint8_t *cost = g_malloc0(grid_volume(&g)), *out[DIRECTIONS];
+    uint8_t *message[DIRECTIONS];
+    int16_t u[2] = {0, 0}, v[2] = {0, 0};
+    int h[MAX_LABELS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        message[r] = out[r] = g_malloc0(grid_volume(&g));
+    for (int l = 0; l < g.labels; l++)
+        cost[grid_labels(&g, 0, 0) + (size_t)l] = (uint8_t)(h[l] = random_to(MAX_COST));
+    for (int i = 0; i < 2 && centres; i++) {
+        u[i] = (int16_t)(random_to(12) - 6);
+        v[i] = (int16_t)(random_to(12) - 6);
+    }
+    struct motion_message_args a = {.base = {.grid = g, .cost8 = cost}};
+    int rho = random_to(60), most = random_to(MAX_TRUNCATION);
+    memcpy(a.base.message, message, sizeof(message));
+    memset(a.base.rho, rho, 4);
+    memset(a.base.truncation, most, 4);
+    if (centres)
+        a.centre = (struct motion_map){u, v};
+    stage_motion_message(&a, 0, 0);
+    for (int l = 0; l < g.padded; l++) {
+        int want = l < g.labels ? least_pair(h, &space, (struct displacement){u[0], v[0]},
+                                             (struct displacement){u[1], v[1]}, l, rho, most)
+                                : most;
+        g_assert_cmpint(message[RIGHT][grid_labels(&g, 0, 0) + (size_t)l], ==, want);
+    }
+    for (int r = 1; r < DIRECTIONS; r++)
+        g_free(out[r]);
+}
+
+static void test_message(void) {
+    for (int u = 1; u <= 12; u++)
+        for (int v = 1; v <= 12; v++)
+            for (int i = 0; i < 6; i++)
+                check_message((struct label_space){-u / 2, u, -v / 2, v}, i & 1);
+    check_message((struct label_space){0, 512, 0, 1}, false);
+    check_message((struct label_space){0, 1, 0, 512}, false);
+    check_message((struct label_space){-8, 32, -8, 16}, true);
+}
+
+/* ---- a window of one row */
+
+enum { W = 37, H = 19, N = 9 };
+
+static void fill_random(uint8_t *data, size_t bytes, int most) {
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = (uint8_t)random_to(most);
+}
+
+static void test_one_row(void) {
+    static uint8_t right[W * H], left[W * H], lut[COST_LUT], census_lut[CENSUS_LUT];
+    static uint64_t census[2][W * H];
+    static const int kinds[] = {DATA_COST_AD, DATA_COST_SSD, DATA_COST_CENSUS, DATA_COST_AD_CENSUS};
+    fill_random(right, sizeof(right), 255);
+    fill_random(left, sizeof(left), 255);
+    fill_random(lut, sizeof(lut), MAX_COST / 2);
+    fill_random(census_lut, sizeof(census_lut), MAX_COST / 2);
+    fill_random((uint8_t *)census, sizeof(census), 255);
+    struct grid g = grid_make(W, H, (struct label_space){-2, N, 0, 1});
+    size_t volume = grid_volume(&g);
+    g_autofree uint8_t *want = g_malloc0(volume), *got = g_malloc0(volume);
+    for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        struct cost_args a = {g,          right, left, census[0], census[1], lut,
+                              census_lut, want,  1,    kinds[k],  -1,        77};
+        struct motion_cost_args b = {.grid = g,
+                                     .reference = right,
+                                     .target = left,
+                                     .census_reference = census[0],
+                                     .census_target = census[1],
+                                     .lut = lut,
+                                     .census_lut = census_lut,
+                                     .cost = got,
+                                     .channels = 1,
+                                     .kind = kinds[k],
+                                     .fraction = 1,
+                                     .outside = 77};
+        for (int i = 0; i < W * H; i++) {
+            stage_cost(&a, i % W, i / W);
+            stage_motion_cost(&b, i % W, i / W);
+        }
+        g_assert_cmpmem(got, volume, want, volume);
+    }
+    /* the messages and the labels of those costs */
+    uint8_t *memory = g_malloc0(8 * volume);
+    struct message_args one = {.grid = g, .cost8 = want};
+    struct motion_message_args two = {.base = {.grid = g, .cost8 = want}};
+    memset(one.rho, 9, 4);
+    memset(one.truncation, 60, 4);
+    memcpy(two.base.rho, one.rho, 4);
+    memcpy(two.base.truncation, one.truncation, 4);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        one.message[r] = memory + (size_t)r * volume;
+        two.base.message[r] = memory + (size_t)(4 + r) * volume;
+    }
+    for (; one.iteration < 6; one.iteration++, two.base.iteration++)
+        for (int i = 0; i < g.half * H; i++) {
+            stage_message(&one, i % g.half, i / g.half);
+            stage_motion_message(&two, i % g.half, i / g.half);
+        }
+    for (int r = 0; r < DIRECTIONS; r++)
+        for (int i = 0; i < W * H; i++) {
+            size_t at = grid_labels(&g, i % W, i / W);
+            g_assert_cmpmem(two.base.message[r] + at, N, one.message[r] + at, N);
+        }
+    static uint16_t labels[2][W * H];
+    static int16_t disparity[W * H], u[W * H], v[W * H];
+    static uint8_t confidence[2][W * H];
+    struct wta_args w = {.grid = g,
+                         .cost = want,
+                         .label = labels[0],
+                         .disparity = disparity,
+                         .confidence = confidence[0],
+                         .subpixel = SUBPIXEL_PARABOLA};
+    for (int r = 0; r < DIRECTIONS; r++)
+        w.message[r] = one.message[r];
+    struct motion_wta_args m = {.base = w, .v = v, .fraction = 1};
+    m.base.label = labels[1];
+    m.base.disparity = u;
+    m.base.confidence = confidence[1];
+    for (int i = 0; i < W * H; i++) {
+        stage_winner_takes_all(&w, i % W, i / W);
+        stage_motion_wta(&m, i % W, i / W);
+        g_assert_cmpint(v[i], ==, 0);
+    }
+    g_assert_cmpmem(labels[1], sizeof(labels[1]), labels[0], sizeof(labels[0]));
+    g_assert_cmpmem(u, sizeof(u), disparity, sizeof(disparity));
+    g_assert_cmpmem(confidence[1], W * H, confidence[0], W * H);
+    g_free(memory);
+}
+
+/* Centres that are all equal are a fixed window, moved. */
+static void test_equal_centres(void) {
+    static uint8_t a[W * H], b[W * H], lut[COST_LUT];
+    static int16_t u[W * H], v[W * H];
+    fill_random(a, sizeof(a), 255);
+    fill_random(b, sizeof(b), 255);
+    fill_random(lut, sizeof(lut), MAX_COST);
+    for (int i = 0; i < W * H; i++) {
+        u[i] = 3;
+        v[i] = -2;
+    }
+    struct grid moved = grid_make(W, H, (struct label_space){-1, 3, -1, 3}),
+                fixed = grid_make(W, H, (struct label_space){2, 3, -3, 3});
+    size_t volume = grid_volume(&moved);
+    g_autofree uint8_t *want = g_malloc0(volume), *got = g_malloc0(volume);
+    struct motion_cost_args f = {.grid = fixed,
+                                 .reference = a,
+                                 .target = b,
+                                 .lut = lut,
+                                 .cost = want,
+                                 .channels = 1,
+                                 .kind = DATA_COST_AD,
+                                 .fraction = 1,
+                                 .outside = 9};
+    struct motion_cost_args m = f;
+    m.grid = moved;
+    m.cost = got;
+    m.centre = (struct motion_map){u, v};
+    uint8_t *memory = g_malloc0(8 * volume);
+    struct motion_message_args one = {.base = {.grid = fixed, .cost8 = want}},
+                               two = {.base = {.grid = moved, .cost8 = want}, .centre = m.centre};
+    for (int i = 0; i < W * H; i++) {
+        stage_motion_cost(&f, i % W, i / W);
+        stage_motion_cost(&m, i % W, i / W);
+    }
+    g_assert_cmpmem(got, volume, want, volume);
+    memset(one.base.rho, 20, 4);
+    memset(two.base.rho, 20, 4);
+    memset(one.base.truncation, 160, 4);
+    memset(two.base.truncation, 160, 4);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        one.base.message[r] = memory + (size_t)r * volume;
+        two.base.message[r] = memory + (size_t)(4 + r) * volume;
+    }
+    for (; one.base.iteration < 5; one.base.iteration++, two.base.iteration++)
+        for (int i = 0; i < fixed.half * H; i++) {
+            stage_motion_message(&one, i % fixed.half, i / fixed.half);
+            stage_motion_message(&two, i % fixed.half, i / fixed.half);
+        }
+    g_assert_cmpmem(memory, 4 * volume, memory + 4 * volume, 4 * volume);
+    g_free(memory);
+}
+
+/* bt: a pixel against the range between its half-way points to four neighbours, on a plain slope
+ * and at a peak. */
+static void test_bt(void) {
+    static const uint8_t a[9] = {0, 0, 0, 0, 100, 0, 0, 0, 0},
+                         b[9] = {0, 10, 0, 20, 60, 90, 0, 80, 0};
+    struct motion_cost_args args = {.grid = grid_make(3, 3, (struct label_space){0, 1, 0, 1}),
+                                    .reference = a,
+                                    .target = b,
+                                    .channels = 1,
+                                    .fraction = 1};
+    /* b's centre takes 35 (to 10) to 75 (to 90): 100 is 25 away; a's 50 to 100 hold 60 */
+    g_assert_cmpint(motion_bt(&args, 1, 1, 1, 1), ==, 0);
+    static const uint8_t c[9] = {0, 0, 0, 0, 20, 0, 0, 0, 0};
+    args.reference = c; /* 20 is 15 below 35; 60 is 40 above 10 to 20: the smaller, in halves */
+    g_assert_cmpint(motion_bt(&args, 1, 1, 1, 1), ==, 30);
+}
+
+/* ---- the map */
+
+static void test_check(void) {
+    /* forward: cancelled, off by 1 px in v, unknown behind, out of the picture */
+    int16_t fu[4] = {16, 16, -16, 32}, fv[4] = {0, 0, 0, 0};
+    int16_t bu[4] = {0, -16, -16, UNKNOWN}, bv[4] = {0, 0, 17, 0}, ou[4], ov[4];
+    const uint8_t confidence[4] = {9, 9, 9, 9};
+    struct motion_check_args a = {.forward = {fu, fv},
+                                  .backward = {bu, bv},
+                                  .confidence = confidence,
+                                  .out = {ou, ov},
+                                  .width = 4,
+                                  .height = 1,
+                                  .tolerance = 16};
+    for (int x = 0; x < 4; x++)
+        stage_motion_check(&a, x, 0);
+    g_assert_cmpint(ou[0], ==, 16);
+    g_assert_cmpint(ou[1], ==, UNKNOWN); /* 17/16 px */
+    g_assert_cmpint(ou[2], ==, UNKNOWN); /* -1 - 1 px */
+    g_assert_cmpint(ou[3], ==, UNKNOWN); /* outside */
+    a.min_confidence = 10;
+    stage_motion_check(&a, 0, 0);
+    g_assert_cmpint(ou[0], ==, UNKNOWN);
+}
+
+static void test_fill(void) {
+    int16_t u[5] = {UNKNOWN, 48, UNKNOWN, -16, UNKNOWN}, v[5] = {UNKNOWN, 0, UNKNOWN, 16, UNKNOWN};
+    const int16_t want_u[5] = {48, 48, -16, -16, -16}, want_v[5] = {0, 0, 16, 16, 16};
+    int16_t ou[5], ov[5];
+    struct motion_fill_args a = {{u, v}, {ou, ov}, 5, 1, 1, 0};
+    for (int x = 0; x < 5; x++)
+        stage_motion_fill(&a, x, 0);
+    g_assert_cmpmem(ou, sizeof(ou), want_u, sizeof(want_u));
+    g_assert_cmpmem(ov, sizeof(ov), want_v, sizeof(want_v));
+}
+
+/* ---- whole runs */
+
+enum { SIDE_X = 80, SIDE_Y = 60 };
+
+static uint8_t texture(int x, int y, uint32_t seed) {
+    uint32_t fine = scene_hash((uint32_t)(x + 500), (uint32_t)(y + 500), seed) % 90,
+             coarse = scene_hash((uint32_t)(x + 500) / 5, (uint32_t)(y + 500) / 6, seed + 1) % 160;
+    return (uint8_t)(fine + coarse);
+}
+
+static void set(struct params *p, const char *words) {
+    g_auto(GStrv) all = g_strsplit(words, " ", -1);
+    for (char **word = all; *word; word++) {
+        char why[256];
+        g_assert_cmpint(params_assign(p, *word, why, sizeof(why)), ==, 0);
+    }
+}
+
+static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 "
+                                "right_iterations=-1 subpixel=off";
+
+/* A square of another texture in front of a ground, moved by as many px; ground and square. */
+static void run(const char *words, const int ground[2], const int square[2], int16_t *motion) {
+    int error;
+    struct params p;
+    struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
+    g_assert_nonnull(pool);
+    struct frame *f = pool_take(pool);
+    for (int later = 0; later < 2; later++)
+        for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
+            int x = i % SIDE_X, y = i / SIDE_X, sx = x - later * (square ? square[0] : 0),
+                sy = y - later * (square ? square[1] : 0);
+            bool front = square && sx >= 25 && sx < 55 && sy >= 18 && sy < 42;
+            (later ? f->right : f->left).data[i] =
+                front ? texture(sx, sy, 70)
+                      : texture(x - later * ground[0], y - later * ground[1], 7);
+        }
+    params_default(&p);
+    set(&p, base);
+    if (*words)
+        set(&p, words);
+    p.backend = BACKEND_CPU;
+    struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+    double energy;
+    g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+    g_assert_cmpfloat(energy, >=, 0);
+    memcpy(motion, f->motion, 2 * (size_t)SIDE_X * SIDE_Y * sizeof(*motion));
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+/* Every pixel that stays inside the picture with the windows round it. */
+static void test_shift(void) {
+    static int16_t motion[2 * SIDE_X * SIDE_Y];
+    static const char *const ways[] = {
+        "motion_levels=1 motion_fraction=1", "motion_levels=1 motion_fraction=4",
+        "motion_levels=3 motion_fraction=1",
+        "motion_levels=3 motion_fraction=8 data_cost=bt motion_u_min=-3 motion_u_range=7"};
+    static const int shifts[][2] = {{0, 0}, {3, -2}, {-5, 4}};
+    for (size_t way = 0; way < G_N_ELEMENTS(ways); way++)
+        for (size_t k = 0; k < G_N_ELEMENTS(shifts); k++) {
+            run(ways[way], shifts[k], NULL, motion);
+            for (int y = 10; y < SIDE_Y - 10; y++)
+                for (int x = 10; x < SIDE_X - 10; x++) {
+                    g_assert_cmpint(motion[y * SIDE_X + x], ==, 16 * shifts[k][0]);
+                    g_assert_cmpint(motion[SIDE_X * SIDE_Y + y * SIDE_X + x], ==,
+                                    16 * shifts[k][1]);
+                }
+        }
+}
+
+/* Beyond the labels of the coarsest level there is none; with three levels 4 times as many. */
+static void test_far(void) {
+    static int16_t motion[2 * SIDE_X * SIDE_Y];
+    static const int far[2] = {11, 6};
+    run("motion_levels=3 motion_fraction=1", far, NULL, motion);
+    for (int y = 12; y < SIDE_Y - 16; y++)
+        for (int x = 12; x < SIDE_X - 24; x++)
+            g_assert_cmpint(motion[y * SIDE_X + x], ==, 16 * far[0]);
+}
+
+static void test_layers(void) {
+    static int16_t motion[2 * SIDE_X * SIDE_Y];
+    static const int ground[2] = {-2, 1}, square[2] = {3, -2};
+    run("motion_levels=1 motion_fraction=4", ground, square, motion);
+    int right_ones = 0, all = 0;
+    for (int y = 8; y < SIDE_Y - 8; y++)
+        for (int x = 8; x < SIDE_X - 8; x++) {
+            bool front = x >= 25 && x < 55 && y >= 18 && y < 42;
+            const int *want = front ? square : ground;
+            right_ones += motion[y * SIDE_X + x] == 16 * want[0] &&
+                          motion[SIDE_X * SIDE_Y + y * SIDE_X + x] == 16 * want[1];
+            all++;
+        }
+    g_assert_cmpint(100 * right_ones, >=, 93 * all);
+}
+
+/* Parameters that cannot go together, labels that are too many. */
+static void test_conflicts(void) {
+    static const char *const wrong[] = {"occlusion_masks=1", "icm_sweeps=1", "lr_check=warp",
+                                        "cost_smoothing=cross", "bp_schedule=tiles"};
+    struct params p;
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        params_default(&p);
+        set(&p, base);
+        g_assert_null(params_conflict(&p));
+        set(&p, wrong[i]);
+        g_assert_nonnull(params_conflict(&p));
+    }
+    params_default(&p);
+    set(&p, "mode=motion cost_smoothing=off motion_u_range=30 motion_v_range=18 backend=cpu");
+    g_assert_cmpint(params_labels(&p), ==, 540);
+    int error;
+    struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
+    g_assert_nonnull(s); /* as with disparities, the first frame's error */
+    g_assert_cmpint(stereo_prepare(s, &p), ==, -EINVAL);
+    stereo_close(&s);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/motion/message", test_message);
+    g_test_add_func("/motion/one-row", test_one_row);
+    g_test_add_func("/motion/equal-centres", test_equal_centres);
+    g_test_add_func("/motion/bt", test_bt);
+    g_test_add_func("/motion/check", test_check);
+    g_test_add_func("/motion/fill", test_fill);
+    g_test_add_func("/motion/shift", test_shift);
+    g_test_add_func("/motion/far", test_far);
+    g_test_add_func("/motion/layers", test_layers);
+    g_test_add_func("/motion/conflicts", test_conflicts);
+    return g_test_run();
+}
