@@ -50,8 +50,8 @@ struct sparsification sparsify(const int16_t *disparity, const uint8_t *confiden
                                const float *truth, const uint8_t *mask, long count,
                                double threshold);
 
-/* The same of motion: maps are count u, then as many v. off[i]: by more than 1 and 3 px, or unknown;
- * fl: by more than 3 px and 5 % of the truth's length (KITTI), or unknown. */
+/* The same of motion: maps are count u, then as many v. off[i]: by more than 1 and 3 px, or
+ * unknown; fl: by more than 3 px and 5 % of the truth's length (KITTI), or unknown. */
 struct motion_sums {
     long scored, known, off[2], fl;
     double length, angle; /* sums over the known ones: px, degrees */

@@ -476,7 +476,7 @@ static char *stream_folder(const char *folder) {
 }
 
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs) {
-    char **names;
+    char **names = NULL;
     long found;
     *pairs = (struct pair_list){0};
     if (count == 1 && !is_there(words[0]))
@@ -488,9 +488,8 @@ int pair_list_find_stream(const char *const *words, int count, int step, struct 
         return pair_stream(words[0], names, step, pairs);
     }
     g_autofree char *folder = stream_folder(words[0]);
-    int error = list_folder(folder, &names, &found);
-    if (error)
-        return error;
+    if (list_folder(folder, &names, &found) != 0 || !names)
+        return -ENOENT;
     prepend_folder(names, folder);
     return pair_stream(folder, names, step, pairs);
 }

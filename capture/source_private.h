@@ -33,8 +33,9 @@ struct pair_list {
  * them left ones. 0, or -errno after one log line. */
 int pair_list_find(const char *const *words, int count, int lists, struct pair_list *pairs);
 
-/* The same of one stream of pictures: one word, a folder of pictures, one of pairs of which the left
- * ones are taken, or a pattern; two or more files. Pairs are each picture and the one step later. */
+/* The same of one stream of pictures: one word, a folder of pictures, one of pairs of which the
+ * left ones are taken, or a pattern; two or more files. Pairs are each picture and the one step
+ * later. */
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 

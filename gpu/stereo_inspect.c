@@ -164,7 +164,7 @@ int stereo_energy(struct stereo *s, double *energy) {
         error = fetch(s, classes, r->edges, pixels);
     if (!error)
         error = fetch(s, label, r->label, pixels * sizeof(*label));
-    if (!error && r->window.fraction)
+    if (!error && r->window.fraction && cost.volume)
         *energy = (double)motion_energy(scaling, r, cost.volume, classes, &centre, label) /
                   scaling->scale;
     else if (!error)

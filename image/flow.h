@@ -1,6 +1,6 @@
 /*
- * Files of motion: Middlebury's .flo and KITTI's 16-bit PNG. Readers refuse what is damaged with one
- * log line that names file and cause. No shared state.
+ * Files of motion: Middlebury's .flo and KITTI's 16-bit PNG, and its colours. Readers refuse what
+ * is damaged with one log line that names file and cause. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_FLOW_H
@@ -14,10 +14,10 @@ struct flow {
     int width, height;
 };
 
-/* .flo: float 202021.25 ("PIEH"), width and height as int32, then u and v as floats, pixel by pixel,
- * row by row, little-endian; above 1e9, or no number, is unknown. KITTI's: 16-bit RGB PNG, 64 u +
- * 32768, 64 v + 32768, not 0 where known. Told apart by content. 0 or -errno (-ENOENT, -EBADMSG
- * damaged, -EFBIG over 16384 px a side, ...). */
+/* .flo: float 202021.25 ("PIEH"), width and height as int32, then u and v as floats, pixel by
+ * pixel, row by row, little-endian; above 1e9, or no number, is unknown. KITTI's: 16-bit RGB PNG,
+ * 64 u + 32768, 64 v + 32768, not 0 where known. Told apart by content. 0 or -errno (-ENOENT,
+ * -EBADMSG damaged, -EFBIG over 16384 px a side, ...). */
 int flow_read(const char *path, struct flow *flow);
 
 /* The same from memory; name is for messages. */
@@ -25,9 +25,9 @@ int flow_parse(const uint8_t *bytes, size_t length, const char *name, struct flo
 
 void flow_free(struct flow *flow);
 
-/* Colours of the Middlebury flow pages: the hue says the direction; motions as long as range px have
- * its full colour, shorter ones are paler, longer ones darker. Unknown is black. u and v of count
- * pixels as in struct frame; out is count*3. */
+/* Colours of the Middlebury flow pages: the hue says the direction; motions as long as range px
+ * have its full colour, shorter ones are paler, longer ones darker. Unknown is black. u and v of
+ * count pixels as in struct frame; out is count*3. */
 void flow_color(const int16_t *u, const int16_t *v, size_t count, double range, uint8_t *out);
 
 /* Of one motion in px. */

@@ -1,7 +1,7 @@
 /*
- * Goldens: hashes of disparity or motion and confidence of small scenes, the same for every compiler,
- * optimisation level and number of threads. After a change of the arithmetic that is meant, `golden
- * --print` prints the new ones.
+ * Goldens: hashes of disparity or motion and confidence of small scenes, the same for every
+ * compiler, optimisation level and number of threads. After a change of the arithmetic that is
+ * meant, `golden --print` prints the new ones.
  * SPDX-License-Identifier: MIT
  */
 #include "tests/scene.h"

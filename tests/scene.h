@@ -87,9 +87,11 @@ static const char *const scene_settings[] = {
     "bp_schedule=tiles tile_size=12 tile_inner=2 tile_outer=1 bp_damping=0 icm_sweeps=1",
     "matching_input=sobel outside_match=border edge_weakens=truncation occlusion_masks=1 "
     "occlusion_levels=2 bp_fast_converging=1",
-    "mode=motion cost_smoothing=off motion_u_min=-4 motion_u_range=9 motion_v_min=-1 "
+    "mode=motion cost_smoothing=off subpixel=parabola motion_u_min=-4 motion_u_range=9 "
+    "motion_v_min=-1 "
     "motion_v_range=3 motion_levels=1 motion_fraction=1 bp_levels=3 bp_fast_converging=1",
-    "mode=motion cost_smoothing=off data_cost=bt outside_match=border motion_levels=2 "
+    "mode=motion cost_smoothing=off subpixel=parabola data_cost=bt outside_match=border "
+    "motion_levels=2 "
     "motion_fraction=4 bp_iterations=3 min_confidence=3 speckle_size=9",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };

@@ -700,8 +700,8 @@ static inline void case_median(struct pass_case *c) {
 static inline struct grid case_motion_grid(struct pass_case *c) {
     struct label_space space = {.u_min = case_between(c, -9, 3),
                                 .u_count = case_between(c, 1, c->shape.labels),
-                                .v_min = case_between(c, -9, 3),
-                                .v_count = case_between(c, 1, 9)};
+                                .v_min = case_between(c, -9, 3)};
+    space.v_count = case_between(c, 1, stage_min(9, MAX_LABELS / space.u_count));
     return grid_make(c->shape.width, c->shape.height, space);
 }
 

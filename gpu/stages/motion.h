@@ -225,7 +225,7 @@ STAGE void motion_message_compute(const struct motion_message_args *a, const str
     int class_bits = b->classes ? b->classes[(size_t)y * (size_t)g->width + (size_t)x] : 0;
     int rho = b->rho[class_bits >> (2 * r) & 3], maximum = b->truncation[class_bits >> (2 * r) & 3];
     int16_t h[MAX_LABELS];
-    uint8_t m[MAX_LABELS];
+    uint8_t m[MAX_LABELS] = {0};
     int minimum = INT16_MAX;
     for (int l = 0; l < g->labels; l++) {
         int sum = message_cost(b, own + (size_t)l);

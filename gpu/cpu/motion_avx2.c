@@ -1,0 +1,223 @@
+/*
+ * Motion: messages of windows up to 16 labels wide, a row of labels in a 128-bit register, and
+ * winner-takes-all as plain C with the labels in the inner loops. Wider windows keep the plain
+ * stage.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/optimise_avx2.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+enum { ROW = 16 }; /* labels in a register */
+
+static const uint8_t no_message[MAX_LABELS];
+
+/* Costs and messages to a pixel, 16 bits a label. */
+struct pixel {
+    const uint8_t *cost8;
+    const uint16_t *cost16;
+    const uint8_t *in[DIRECTIONS];
+    int padded, labels;
+};
+
+static struct pixel pixel_of(const struct message_args *a, const struct neighbours *n, int x,
+                             int y) {
+    size_t own = grid_labels(&a->grid, x, y), padded = (size_t)a->grid.padded;
+    struct pixel p = {.cost8 = a->cost8 ? a->cost8 + own : NULL,
+                      .cost16 = a->cost16 ? a->cost16 + own : NULL,
+                      .padded = a->grid.padded,
+                      .labels = a->grid.labels};
+    for (int s = 0; s < DIRECTIONS; s++)
+        p.in[s] = n->exist & 1 << s ? a->message[opposite(s)] + n->pixel[s] * padded : no_message;
+    return p;
+}
+
+/* All that comes to a pixel but the message from direction r. */
+static void gather(const struct pixel *p, int r, int16_t *restrict h) {
+    const uint8_t *restrict one = p->in[r == 0 ? 1 : 0], *restrict two = p->in[r <= 1 ? 2 : 1],
+                            *restrict three = p->in[r == 3 ? 2 : 3];
+    int padded = p->padded / LABEL_BLOCK * LABEL_BLOCK;
+    if (p->cost16)
+        for (int l = 0; l < padded; l++)
+            h[l] = (int16_t)(p->cost16[l] + one[l] + two[l] + three[l]);
+    else
+        for (int l = 0; l < padded; l++)
+            h[l] = (int16_t)(p->cost8[l] + one[l] + two[l] + three[l]);
+    for (int l = p->labels; l < padded; l++)
+        h[l] = INT16_MAX;
+}
+
+static int minimum_of(const int16_t *h, int padded) {
+    int16_t minimum = INT16_MAX;
+    for (int l = 0; l < padded / LABEL_BLOCK * LABEL_BLOCK; l++)
+        minimum = h[l] < minimum ? h[l] : minimum;
+    return minimum;
+}
+
+static void cut(const int16_t *restrict h, int minimum, int maximum, int padded,
+                uint8_t *restrict m) {
+    for (int l = 0; l < padded / LABEL_BLOCK * LABEL_BLOCK; l++) {
+        int v = h[l] - minimum;
+        m[l] = (uint8_t)(v < maximum ? v : maximum);
+    }
+}
+
+static __m128i bytes_of(int v) {
+    return _mm_set1_epi8((char)stage_min(v, 255));
+}
+
+/* Both sweeps of a row, in steps of 1, 2, 4 and 8 labels; what lies beside a row is 255. */
+static __m128i sweep_row(__m128i m, int rho) {
+    const __m128i beside = _mm_set1_epi8(-1);
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(m, beside, 15), bytes_of(rho)));
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(beside, m, 1), bytes_of(rho)));
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(m, beside, 14), bytes_of(2 * rho)));
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(beside, m, 2), bytes_of(2 * rho)));
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(m, beside, 12), bytes_of(4 * rho)));
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(beside, m, 4), bytes_of(4 * rho)));
+    m = _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(m, beside, 8), bytes_of(8 * rho)));
+    return _mm_min_epu8(m, _mm_adds_epu8(_mm_alignr_epi8(beside, m, 8), bytes_of(8 * rho)));
+}
+
+/* The rows of a message from the labels in m, which may be read 16 bytes beyond its end. */
+static void sweep(const uint8_t *m, const struct label_space *s, int rho, __m128i *row) {
+    uint8_t beyond[ROW];
+    for (int i = 0; i < ROW; i++)
+        beyond[i] = i < s->u_count ? 0 : 255;
+    const __m128i none = _mm_loadu_si128((const __m128i *)beyond), step = bytes_of(rho);
+    for (int j = 0; j < s->v_count; j++) {
+        row[j] = _mm_loadu_si128((const __m128i *)(m + (size_t)j * (size_t)s->u_count));
+        row[j] = sweep_row(_mm_or_si128(row[j], none), rho);
+    }
+    for (int j = 1; j < s->v_count; j++)
+        row[j] = _mm_min_epu8(row[j], _mm_adds_epu8(row[j - 1], step));
+    for (int j = s->v_count - 2; j >= 0; j--)
+        row[j] = _mm_min_epu8(row[j], _mm_adds_epu8(row[j + 1], step));
+}
+
+/* The rows in the receiver's window; out may be written 16 bytes beyond its end. */
+static void hand_over(const __m128i *row, const struct label_space *s, struct displacement shift,
+                      int rho, int maximum, uint8_t *out) {
+    uint8_t from[ROW], step[ROW];
+    for (int i = 0; i < ROW; i++) {
+        int u = i + shift.u, b = stage_clamp(u, 0, s->u_count - 1);
+        from[i] = (uint8_t)b;
+        step[i] = (uint8_t)stage_min(rho * stage_abs(u - b), 255);
+    }
+    const __m128i order = _mm_loadu_si128((const __m128i *)from),
+                  along = _mm_loadu_si128((const __m128i *)step), top = bytes_of(maximum);
+    for (int j = 0; j < s->v_count; j++) {
+        int v = j + shift.v, b = stage_clamp(v, 0, s->v_count - 1);
+        __m128i m = _mm_adds_epu8(_mm_shuffle_epi8(row[b], order), along);
+        m = _mm_min_epu8(_mm_adds_epu8(m, bytes_of(rho * stage_abs(v - b))), top);
+        _mm_storeu_si128((__m128i *)(out + (size_t)j * (size_t)s->u_count), m);
+    }
+}
+
+/* From a pixel's window to its neighbour's in direction r. */
+static struct displacement shift_of(const struct motion_message_args *a, int x, int y, int r) {
+    const struct grid *g = &a->base.grid;
+    struct displacement here = motion_centre(&a->centre, g, x, y),
+                        there = motion_centre(&a->centre, g, x + (r == RIGHT) - (r == LEFT),
+                                              y + (r == DOWN) - (r == UP));
+    return (struct displacement){there.u - here.u, there.v - here.v};
+}
+
+static void message_pixel(const struct motion_message_args *args, int x, int y) {
+    const struct message_args *a = &args->base;
+    const struct grid *g = &a->grid;
+    struct neighbours n = grid_neighbours(g, x, y);
+    struct pixel p = pixel_of(a, &n, x, y);
+    int class_bits = a->classes ? a->classes[(size_t)y * (size_t)g->width + (size_t)x] : 0;
+    _Alignas(32) int16_t h[MAX_LABELS] = {0};
+    _Alignas(32) uint8_t m[MAX_LABELS + ROW], fresh[MAX_LABELS + ROW];
+    __m128i row[MAX_LABELS];
+    memset(m + g->padded, 0, ROW);
+    count_update(a, x, y);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int rho = a->rho[class_bits >> (2 * r) & 3],
+            maximum = a->truncation[class_bits >> (2 * r) & 3];
+        uint8_t *out = a->message[r] + grid_labels(g, x, y);
+        struct displacement shift = {0, 0};
+        gather(&p, r, h);
+        cut(h, minimum_of(h, g->padded), maximum, g->padded, m);
+        sweep(m, &g->space, rho, row);
+        if (args->centre.u && n.exist & 1 << r)
+            shift = shift_of(args, x, y, r);
+        hand_over(row, &g->space, shift, rho, maximum, fresh);
+        memset(fresh + g->labels, maximum, (size_t)(g->padded - g->labels));
+        if (a->next_active && n.exist & 1 << r &&
+            message_change(out, fresh, g->labels) > a->threshold)
+            activate_tile(a, x, y, r);
+        memcpy(out, fresh, (size_t)g->padded);
+    }
+}
+
+static void rows_message(const void *args, int width, int first, int last, void *scratch) {
+    const struct motion_message_args *m = args;
+    const struct message_args *a = &m->base;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int i = 0; i < width; i++) {
+            int x = grid_column(a->iteration & 1, i, y);
+            if (a->grid.space.u_count > ROW)
+                stage_motion_message(m, i, y);
+            else if (x < a->grid.width &&
+                     (!a->active || a->active[tile_of(a->grid.width, x, y)] == a->iteration))
+                message_pixel(m, x, y);
+        }
+}
+
+/* ---- winner-takes-all */
+
+static int offset_at(const int16_t *b, int best, int step, int at, int count, int subpixel) {
+    if (at == 0 || at + 1 == count)
+        return 0;
+    return subpixel_offset(b[best - step], b[best], b[best + step], subpixel);
+}
+
+static void wta_pixel(const struct motion_wta_args *args, int x, int y) {
+    const struct wta_args *a = &args->base;
+    const struct grid *g = &a->grid;
+    const struct label_space *s = &g->space;
+    struct neighbours n = grid_neighbours(g, x, y);
+    size_t i = (size_t)y * (size_t)g->width + (size_t)x, padded = (size_t)g->padded;
+    _Alignas(32) int16_t b[MAX_LABELS] = {0};
+    struct pixel p = {
+        .cost8 = a->cost + grid_labels(g, x, y), .padded = g->padded, .labels = g->labels};
+    for (int r = 0; r < DIRECTIONS; r++)
+        p.in[r] = n.exist & 1 << r ? a->message[opposite(r)] + n.pixel[r] * padded : no_message;
+    gather(&p, UP, b);
+    const uint8_t *up = p.in[UP];
+    for (int l = 0; l < g->labels; l++)
+        b[l] = (int16_t)(b[l] + up[l]);
+    int best = 0, minimum = minimum_of(b, g->padded);
+    while (b[best] != minimum)
+        best++;
+    int u = best % s->u_count, v = best / s->u_count;
+    struct displacement d = motion_label(s, motion_centre(&args->centre, g, x, y), best);
+    d.u =
+        divide_round(16 * d.u + offset_at(b, best, 1, u, s->u_count, a->subpixel), args->fraction);
+    d.v = divide_round(16 * d.v + offset_at(b, best, s->u_count, v, s->v_count, a->subpixel),
+                       args->fraction);
+    for (int j = stage_max(v - 1, 0); j <= stage_min(v + 1, s->v_count - 1); j++)
+        for (int k = stage_max(u - 1, 0); k <= stage_min(u + 1, s->u_count - 1); k++)
+            b[j * s->u_count + k] = INT16_MAX;
+    struct motion_map out = {a->disparity, args->v};
+    a->label[i] = (uint16_t)best;
+    motion_put(&out, i, d);
+    a->confidence[i] = (uint8_t)stage_min(minimum_of(b, g->padded) - minimum, 255);
+}
+
+static void rows_wta(const void *args, int width, int first, int last, void *scratch) {
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < width; x++)
+            wta_pixel(args, x, y);
+}
+
+void optimise_motion_avx2(struct backend_cpu *cpu) {
+    cpu->rows[STAGE_motion_message] = rows_message;
+    cpu->rows[STAGE_motion_wta] = rows_wta;
+}
