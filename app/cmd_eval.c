@@ -199,7 +199,9 @@ static int run_folder(struct eval *eval, const char *folder) {
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
-        if ((motion ? motion_pair_read : test_pair_read)(folder, *stem, &pair) != 0) {
+        int error =
+            motion ? motion_pair_read(folder, *stem, &pair) : test_pair_read(folder, *stem, &pair);
+        if (error) {
             code = EXIT_SOURCE;
             continue;
         }

@@ -153,7 +153,8 @@ int stereo_energy(struct stereo *s, double *energy) {
     uint8_t *fetched = calloc(pixels, 1), *classes = r->edges ? fetched : NULL;
     uint16_t *label = malloc(pixels * sizeof(*label));
     int16_t *centres = malloc(2 * pixels * sizeof(*centres));
-    struct motion_map centre = {r->window.centre.u ? centres : NULL, centres + pixels};
+    struct motion_map centre = {r->window.centre.u ? centres : NULL,
+                                centres ? centres + pixels : NULL};
     if (!fetched || !label || !centres)
         error = -ENOMEM;
     if (!error && centre.u)

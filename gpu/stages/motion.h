@@ -85,7 +85,7 @@ STAGE int motion_ad(const struct motion_cost_args *a, int x, int y, int xo, int 
 STAGE int motion_bt_one_way(const struct motion_cost_args *a, int value, const uint8_t *image,
                             int x, int y, int c) {
     const int dx[DIRECTIONS] = {0, 0, -1, 1}, dy[DIRECTIONS] = {-1, 1, 0, 0};
-    int here = motion_pixel(a, image, x, y)[c], least = 2 * here, largest = 2 * here;
+    int here = motion_pixel(a, image, x, y)[c], least = 2 * here, largest = least;
     for (int r = 0; r < DIRECTIONS; r++) {
         int half_way = here + motion_pixel(a, image, x + dx[r], y + dy[r])[c];
         least = stage_min(least, half_way);
