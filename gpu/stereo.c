@@ -324,7 +324,8 @@ static void note_updates(const struct stereo *s, int slot, struct frame *f) {
     const struct params *p = &f->params;
     int iterations = scaling_iterations(p, 0),
         tiles = tile_count(s->pipeline.width, s->pipeline.height);
-    bool counted = scaling_fast_converging(p) && blocks_count(&s->pipeline.blocks) == 1;
+    bool counted = scaling_fast_converging(p) && blocks_count(&s->pipeline.blocks) == 1 &&
+                   p->mode == MODE_STEREO;
     f->updated_count = counted ? stage_min(iterations, FRAME_UPDATES) : 0;
     for (int i = 0; i < f->updated_count; i++)
         f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
