@@ -117,6 +117,8 @@ static int calibrate(struct calibrate *c, int count, char **words) {
     c->source = source_open((const char *const *)words, count, &o->source, &error);
     if (!c->source)
         return EXIT_SOURCE;
+    c->words = words;
+    c->word_count = count;
     views_init(&c->views, c->source, &board);
     quit_catch();
     return wants_window(c, count) ? guide_window_run(c) : headless_run(c);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
+#include "app/next_command.h"
 #include "app/view/loop.h"
 #include "app/view/messages.h"
 #include "app/view/opening.h"
@@ -350,6 +351,8 @@ int cmd_view(int argc, char **argv) {
         log_error("view", "mode=motion has no window; livestereo run, batch and eval compute it");
         code = EXIT_USAGE;
     }
+    if (!o.output)
+        o.output = g_strdup(next_command_folder());
     if (code == GO_ON)
         code = check_options(&o);
     if (code == GO_ON)

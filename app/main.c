@@ -3,6 +3,7 @@
  */
 #include "app/commands.h"
 #include "app/new_handler.h"
+#include "app/next_command.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
@@ -147,6 +148,18 @@ static void choose_malloc(void) {
 __attribute__((section(".preinit_array"),
                used)) static void (*const before_libraries)(void) = choose_malloc;
 
+/* Takes the words over. */
+static int run_next(char **words) {
+    int count = (int)g_strv_length(words), code = EXIT_USAGE;
+    char **argv = g_memdup2(words, ((size_t)count + 1) * sizeof(*words)); /* parsing moves them */
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(words[0], commands[i].name) == 0)
+            code = commands[i].run(count, argv);
+    g_free(argv);
+    g_strfreev(words);
+    return code;
+}
+
 int main(int argc, char **argv) {
     hold_standard_streams();
     setlocale(LC_CTYPE, "");
@@ -157,6 +170,8 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     int code = dispatch(argc, argv);
+    for (char **next; code == EXIT_DONE && (next = next_command_take()) != NULL;)
+        code = run_next(next);
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
     if (unwritten && reader_gone()) {
         signal(SIGPIPE, SIG_DFL);

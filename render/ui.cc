@@ -320,8 +320,13 @@ bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, 
 }
 
 bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text, int size) {
+    return ui_text_input_sized(ui, name, hint, 0.5, text, size);
+}
+
+bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, double ratio,
+                         char *text, int size) {
     ImGui::PushID(name);
-    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x * 0.5f);
+    ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
     bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,
                                             ImGuiInputTextFlags_EnterReturnsTrue |
                                                 ImGuiInputTextFlags_AutoSelectAll);

@@ -88,8 +88,10 @@ bool ui_combo(struct ui *ui, const struct ui_combo_spec *spec, int *value);
 bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, double max,
                  const char *text, double *value);
 
-/* A line of text to type; true on Enter. */
+/* A line of text to type, half as wide as the panel, or so much of it; true on Enter. */
 bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text, int size);
+bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, double ratio,
+                         char *text, int size);
 
 /* Keeps an area of the panel free for drawing; x, y is its top left. */
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x, double *y);

@@ -22,6 +22,8 @@ struct calibrate {
     struct calibrate_options options;
     enum distortion model;
     const char *path; /* of the rig file */
+    char **words;     /* that name the source */
+    int word_count;
     struct source *source;
     struct views views;
 };

@@ -176,6 +176,12 @@ static void toggle_automatic(struct guide *g) {
     g->automatic = !g->automatic;
 }
 
+static void open_in_viewer(struct guide *g) {
+    g->open = g->quit = g->written;
+    if (!g->written)
+        screen_notify(&g->screen, "there is no rig yet: ENTER solves the views taken");
+}
+
 static void quit(struct guide *g) {
     g->quit = true;
 }
@@ -185,6 +191,8 @@ const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
     [GUIDE_FORGET_LAST] = {"BACKSPACE", "forget the view taken last", forget_last},
     [GUIDE_SOLVE] = {"ENTER", "find the cameras from the views taken", start_solver},
     [GUIDE_AUTOMATIC] = {"a", "take views that are still and new", toggle_automatic},
+    [GUIDE_OPEN] = {"o", "show the pictures rectified, with row lines, in the viewer",
+                    open_in_viewer},
     [GUIDE_QUIT] = {"q", "close the window", quit},
 };
 

@@ -32,6 +32,7 @@ struct guide {
     bool ended; /* no more pairs will come */
     int status; /* SOURCE_END or the -errno (logged) of that */
     bool quit;
+    bool open; /* the viewer is to show the source with this calibration */
 };
 
 /* Takes over a detection as the one on screen, and its view where it is to be taken. */
@@ -55,6 +56,7 @@ enum guide_action {
     GUIDE_FORGET_LAST,
     GUIDE_SOLVE,
     GUIDE_AUTOMATIC,
+    GUIDE_OPEN,
     GUIDE_QUIT,
     GUIDE_ACTIONS
 };

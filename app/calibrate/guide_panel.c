@@ -210,6 +210,8 @@ static void draw_result(struct guide *g) {
     snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g +- %.2g %s", r->rig.rms,
              rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_text_color(ui, r->rig.rms < 0.5 ? GOOD_COLOR : WAIT_COLOR, text);
+    if (g->written)
+        action_button(g, "open", "open in the viewer", GUIDE_OPEN);
     snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
     ui_text(ui, text);
     draw_views(g);

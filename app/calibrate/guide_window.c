@@ -6,6 +6,7 @@
 #include "app/calibrate/guide_window.h"
 
 #include "app/calibrate/guide_panel.h"
+#include "app/next_command.h"
 #include "config/log.h"
 #include "image/picture.h"
 
@@ -134,6 +135,28 @@ static int run(struct guide *g) {
     return exit_code(g, error);
 }
 
+/* The viewer is to follow, on the rows of the rectified pictures. */
+static void set_viewer(const struct calibrate *c) {
+    const struct calibrate_options *o = &c->options;
+    const char *const options[][2] = {
+        {"--calib", c->path},       {"--view", "8"},
+        {"--flip", o->camera.flip}, {"--rotate180", o->camera.rotate180},
+        {"--size", o->camera.size}, {"--format", o->camera.format},
+        {"--window", o->window},    {"--ui-map", o->ui_map}};
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    g_ptr_array_add(words, (gpointer)(uintptr_t) "view");
+    if (o->source.swap)
+        g_ptr_array_add(words, (gpointer)(uintptr_t) "--swap");
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+        for (int part = 0; part < 2 && options[i][1]; part++)
+            g_ptr_array_add(words, (gpointer)(uintptr_t)options[i][part]);
+    g_ptr_array_add(words, (gpointer)(uintptr_t) "--");
+    for (int i = 0; i < c->word_count; i++)
+        g_ptr_array_add(words, c->words[i]);
+    g_ptr_array_add(words, NULL);
+    next_command_set((const char *const *)words->pdata);
+}
+
 int guide_window_run(struct calibrate *calibrate) {
     struct guide g = {
         .calibrate = calibrate,
@@ -147,6 +170,8 @@ int guide_window_run(struct calibrate *calibrate) {
     int code = open_window(&g);
     if (code == GO_ON)
         code = run(&g);
+    if (code == EXIT_DONE && g.open)
+        set_viewer(calibrate);
     detection_free(&g.shown);
     solution_free(&g.result);
     draw_close(&g.draw);

@@ -5,6 +5,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/display_panel.h"
+#include "app/view/exposure.h"
 #include "app/view/param_row.h"
 #include "app/view/range_hint.h"
 #include "app/view/status_line.h"
@@ -110,6 +111,8 @@ static void draw_cameras_group(struct viewer *v) {
     action_button(v, "camera_swap", "exchange left and right", ACTION_SWAP);
     cameras_draw_controls(&v->cameras, &v->screen, source);
     draw_params(v, CAMERAS_GROUP);
+    if (v->playback.shown)
+        exposure_draw(v->playback.shown, v->screen.ui);
 }
 
 /* ---- settings */

@@ -4,6 +4,7 @@
 #include "app/view/start_page.h"
 
 #include "app/view/actions.h"
+#include "app/view/calibrate_form.h"
 #include "app/view/opening.h"
 #include "app/view/viewer.h"
 #include "capture/device_list.h"
@@ -222,8 +223,8 @@ void start_page_draw(struct viewer *v, int width, int height) {
     g_autofree char *chosen = NULL;
     if (!page->cameras)
         start_page_open(page);
-    ui_panel_begin(ui, "start", (width - panel_width) / 2, fmax(0, (height - 24 * line) / 2),
-                   panel_width, fmin(height, 24 * line), UI_ON_TOP | UI_SCROLL);
+    ui_panel_begin(ui, "start", (width - panel_width) / 2, fmax(0, (height - 27 * line) / 2),
+                   panel_width, fmin(height, 27 * line), UI_ON_TOP | UI_SCROLL);
     ui_text(ui, "livestereo: dense depth from two cameras");
     ui_separator(ui);
     ui_text(ui, "Cameras");
@@ -246,9 +247,8 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_same_line(ui);
     if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;
-    ui_text_color(ui, NOTE_COLOR,
-                  "A rig is calibrated with a printed chessboard:\n"
-                  "livestereo calibrate --board 9x6 --square 24mm SOURCE");
+    ui_separator(ui);
+    calibrate_form_draw(v, *page->path ? page->path : page->rig);
     ui_panel_end(ui);
     if (chosen) {
         g_auto(GStrv) words = g_strsplit(chosen, "\n", -1);

@@ -12,6 +12,7 @@
 
 #include "app/live/output_gst.h"
 #include "app/rig_options.h"
+#include "app/view/calibrate_form.h"
 #include "app/view/cameras.h"
 #include "app/view/display.h"
 #include "app/view/history.h"
@@ -75,6 +76,7 @@ struct viewer {
     struct cameras cameras;
     char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
     struct start_page start_page;
+    struct calibrate_form calibrate_form;
     struct rig_page rig_page;
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;

@@ -143,10 +143,106 @@ static void test_lost_context(void) {
     end(&p);
 }
 
+static gboolean has_metres(const struct gui_program *p) {
+    g_autofree char *nearest = gui_look(p, "state", "nearest");
+    return nearest != NULL;
+}
+
+static void type_into(const struct gui_program *p, const char *name, const char *text) {
+    gui_click(p, name);
+    gui_tool("xdotool key ctrl+a");
+    gui_tool("xdotool type --delay 40 %s", text);
+    g_usleep(5 * GUI_POLL_US);
+}
+
+/* The window of the next command has the keys. */
+static void take_window(struct gui_program *p) {
+    g_free(p->window);
+    p->window = gui_run_tool("xdotool search --sync --onlyvisible --name livestereo");
+    gui_tool("xdotool windowfocus --sync %s", p->window);
+}
+
+static char *newest_recording(const struct gui_program *p) {
+    GDir *dir = g_dir_open(p->output, 0, NULL);
+    const char *name;
+    char *path = NULL;
+    while (dir && !path && (name = g_dir_read_name(dir)) != NULL)
+        if (g_str_has_suffix(name, ".mkv"))
+            path = g_build_filename(p->output, name, NULL);
+    if (dir)
+        g_dir_close(dir);
+    return path;
+}
+
+/* From the start page to the guide, from it to the viewer on rectified rows, a recording there, and
+ * its replay with the calibration that lies beside it: no command line but the first one. */
+static void test_loop(void) {
+    struct gui_program p = {0};
+    if (!begin())
+        return;
+    gui_prepare(&p);
+    g_autofree char *data = g_build_filename(p.folder, "data", NULL);
+    g_setenv("XDG_DATA_HOME", data, TRUE);
+    g_autofree char *line = g_strdup_printf(
+        "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
+        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, line);
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    type_into(&p, "start.path", set);
+    gui_wait_for(&p, gui_is(&p, "state", "path", set));
+    type_into(&p, "start.square", "25mm");
+    gui_click(&p, "start.calibrate");
+    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
+
+    take_window(&p);
+    gui_click(&p, "open");
+    gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
+    take_window(&p);
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1")); /* all pairs were shown */
+    gui_settle(&p);
+    g_assert_true(has_metres(&p));
+    gui_run_action(&p, "first");
+    gui_wait_for(&p, gui_is(&p, "state", "frame", "0"));
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_run_action(&p, "step-forward");
+    gui_wait_for(&p, gui_is(&p, "state", "frame", "1"));
+    gui_run_action(&p, "pause");
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 0);
+
+    g_autofree char *recording = newest_recording(&p);
+    g_test_message("%s", recording ? recording : "no recording");
+    g_assert_nonnull(recording);
+    gui_forget_names(&p);
+    gui_prepare(&p);
+    g_autofree char *again = g_strdup_printf(
+        "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
+        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, again);
+    type_into(&p, "start.path", recording);
+    gui_wait_for(&p, gui_is(&p, "state", "path", recording));
+    gui_click(&p, "start.open");
+    gui_wait_for(&p, gui_is(&p, "state", "source", recording));
+    gui_settle(&p);
+    g_assert_true(has_metres(&p));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget(&p);
+    gui_remove_all(set);
+    g_free(set);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/calibrate", test_guided);
+    g_test_add_func("/gui/calibrate/loop", test_loop);
     g_test_add_func("/gui/calibrate/lost-context", test_lost_context);
     return g_test_run();
 }
