@@ -12,6 +12,11 @@
 
 void camera_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
     const GOptionEntry all[CAMERA_ENTRIES] = {
+        {"pictures", 0, 0, G_OPTION_ARG_STRING, &o->pictures,
+         "How one video track holds both pictures; without it by its shape",
+         "side-by-side|top-bottom"},
+        {"eye", 0, 0, G_OPTION_ARG_STRING, &o->eye,
+         "A video has one picture, which is taken for both sides: there is no depth", "left"},
         {"flip", 0, 0, G_OPTION_ARG_STRING, &o->flip, "Mirror a picture", "L|R|both"},
         {"rotate180", 0, 0, G_OPTION_ARG_STRING, &o->rotate180,
          "Turn a picture by 180 degrees, for a camera mounted upside down", "L|R|both"},
@@ -37,10 +42,36 @@ static int parse_sides(const char *name, const char *text, int sides[2]) {
     return EXIT_USAGE;
 }
 
+/* --pictures and --eye. GO_ON, or EXIT_USAGE after a log line. */
+static int parse_pictures(const struct camera_options *options, enum source_pictures *pictures) {
+    const char *text = options->pictures;
+    *pictures = PICTURES_AUTO;
+    if (options->eye && strcmp(options->eye, "left") != 0) {
+        log_error("--eye", "there is no \"%s\"; it is left", options->eye);
+        return EXIT_USAGE;
+    }
+    if (options->eye && text) {
+        log_error("--eye", "is for one picture, --pictures for two; leave one of them out");
+        return EXIT_USAGE;
+    }
+    if (options->eye)
+        *pictures = PICTURES_ONE;
+    else if (text && strcmp(text, "side-by-side") == 0)
+        *pictures = PICTURES_SIDE_BY_SIDE;
+    else if (text && strcmp(text, "top-bottom") == 0)
+        *pictures = PICTURES_TOP_BOTTOM;
+    else if (text) {
+        log_error("--pictures", "\"%s\" is not one of side-by-side, top-bottom", text);
+        return EXIT_USAGE;
+    }
+    return GO_ON;
+}
+
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source) {
     char rest;
-    if (parse_sides("--flip", options->flip, source->flip) != GO_ON ||
+    if (parse_pictures(options, &source->pictures) != GO_ON ||
+        parse_sides("--flip", options->flip, source->flip) != GO_ON ||
         parse_sides("--rotate180", options->rotate180, source->rotate180) != GO_ON)
         return EXIT_USAGE;
     if (options->size &&
@@ -76,6 +107,8 @@ struct source_options camera_options_to_note(const struct source_options *option
 }
 
 void camera_options_free(struct camera_options *options) {
+    g_free(options->pictures);
+    g_free(options->eye);
     g_free(options->flip);
     g_free(options->rotate180);
     g_free(options->size);

@@ -9,11 +9,11 @@
 #include "app/commands.h"
 
 struct camera_options { /* zero to begin with */
-    char *flip, *rotate180, *size, *format;
+    char *pictures, *eye, *flip, *rotate180, *size, *format;
     double sync_tolerance_ms;
 };
 
-#define CAMERA_ENTRIES 6
+#define CAMERA_ENTRIES 8
 
 /* Fills in the entries, the last of which is empty and ends the table. */
 void camera_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);

@@ -115,6 +115,8 @@ static char *describe_settings(const struct batch *batch, const struct source *s
     add_word(text, "roi", rig->roi);
     add_word(text, "flip", batch->camera.flip);
     add_word(text, "rotate180", batch->camera.rotate180);
+    add_word(text, "pictures", batch->camera.pictures);
+    add_word(text, "eye", batch->camera.eye);
     g_string_append_printf(text, "save=%d\nswap=%d\nrectified=%d\nscale=%.9g\nalpha=%.9g\n",
                            batch->kinds, batch->source.swap, rig->rectified, rig->scale,
                            rig->alpha);

@@ -59,8 +59,11 @@ static int set_modes(struct viewer *v, const char *keys) {
     static const enum display_layout layouts[] = {
         [1] = LAYOUT_ONE, [2] = LAYOUT_STACKED, [4] = LAYOUT_FOUR};
     size_t count = keys ? strlen(keys) : 0;
-    if (!keys)
+    if (!keys) {
+        if (v->options->source.pictures == PICTURES_ONE)
+            viewer_set_mode(v, 0, DISPLAY_LEFT);
         return GO_ON;
+    }
     bool known = count == 1 || count == 2 || count == 4;
     for (size_t i = 0; i < count; i++)
         known &= keys[i] >= '1' && keys[i] < '1' + DISPLAY_MODE_COUNT;

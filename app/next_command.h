@@ -1,6 +1,6 @@
 /*
- * The command that follows the one at hand in the same program: the viewer goes on to calibrate, and
- * calibrate to the viewer. Main thread.
+ * The command that follows the one at hand in the same program: the viewer goes on to calibrate,
+ * and calibrate to the viewer. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_NEXT_COMMAND_H

@@ -16,6 +16,14 @@
 #define MIN_SOURCE_RATE 0.001
 #define MAX_SOURCE_RATE 10000.0
 
+/* How one video track holds the pictures of a pair. */
+enum source_pictures {
+    PICTURES_AUTO, /* by its shape, or what the file says */
+    PICTURES_SIDE_BY_SIDE,
+    PICTURES_TOP_BOTTOM,
+    PICTURES_ONE /* one picture, which is taken for both sides: there is no depth */
+};
+
 struct source_options {
     int swap;        /* exchange left and right */
     double rate;     /* pairs a second to pace a file source at; 0 as fast as they are taken */
@@ -23,7 +31,8 @@ struct source_options {
     int rectified;   /* the pictures need no rectification */
     int motion_step; /* 0: pairs of two cameras; else each picture of one stream (of pairs the left
                         one) and the one so many later */
-    int lists;       /* words may be many picture files, first all left ones, then all right ones */
+    enum source_pictures pictures;
+    int lists; /* words may be many picture files, first all left ones, then all right ones */
 
     /* cameras; [0] is the left, [1] the right picture */
     int flip[2], rotate180[2];

@@ -46,13 +46,8 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
     return -EIO;
 }
 
-/* One track has both pictures side by side; for motion it is one camera's. */
-static int is_halved(const struct gst *gst) {
-    return gst->tracks == 1 && !gst->options.motion_step;
-}
-
-/* Copies columns [column, column + to->width) of a decoded picture. */
-static int put_picture(struct gst *gst, GstSample *sample, int column, struct image *to) {
+/* Copies the part of the source's size that begins at column, row of a decoded picture. */
+static int put_picture(struct gst *gst, GstSample *sample, int column, int row, struct image *to) {
     GstVideoInfo info;
     GstVideoFrame video;
     if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
@@ -63,7 +58,7 @@ static int put_picture(struct gst *gst, GstSample *sample, int column, struct im
     const struct source *source = &gst->source;
     int channels = GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
     int fits = column + source->width <= GST_VIDEO_INFO_WIDTH(&info) &&
-               source->height <= GST_VIDEO_INFO_HEIGHT(&info) && channels == source->channels;
+               row + source->height <= GST_VIDEO_INFO_HEIGHT(&info) && channels == source->channels;
     to->width = source->width;
     to->height = source->height;
     to->channels = source->channels;
@@ -71,7 +66,7 @@ static int put_picture(struct gst *gst, GstSample *sample, int column, struct im
     for (int y = 0; fits && y < source->height; y++)
         memcpy(to->data + (size_t)y * row_bytes,
                (const uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(&video, 0) +
-                   (size_t)y * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
+                   (size_t)(row + y) * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
                    (size_t)column * (size_t)channels,
                row_bytes);
     gst_video_frame_unmap(&video);
@@ -176,9 +171,12 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     }
     assert(frame->left.width >= source->width && frame->left.height >= source->height);
     if (status == 0)
-        status = put_picture(gst, sample[0], 0, gst->options.swap ? &frame->right : &frame->left);
+        status =
+            put_picture(gst, sample[0], 0, 0, gst->options.swap ? &frame->right : &frame->left);
     if (status == 0)
-        status = put_picture(gst, sample[gst->tracks - 1], is_halved(gst) ? source->width : 0,
+        status = put_picture(gst, sample[gst->tracks - 1],
+                             gst->pictures == PICTURES_SIDE_BY_SIDE ? source->width : 0,
+                             gst->pictures == PICTURES_TOP_BOTTOM ? source->height : 0,
                              gst->options.swap ? &frame->left : &frame->right);
     drop_pair(sample);
     if (status)
@@ -209,6 +207,39 @@ static void gst_source_close(struct source *source) {
     g_free(gst);
 }
 
+#define LEAST_BESIDE 2.0 /* width to height of two pictures side by side, by themselves 1:1 */
+#define MOST_BELOW 1.0   /* of two below each other, up to 2:1 */
+
+/* How one track holds its pictures: as the user or the file says, else by its shape.
+ * PICTURES_AUTO after a log line. */
+static enum source_pictures arrangement(const struct gst *gst, const GstVideoInfo *info) {
+    enum source_pictures asked = gst->options.pictures;
+    double shape = (double)info->width / info->height;
+    if (asked == PICTURES_AUTO && gst->options.motion_step)
+        return PICTURES_ONE; /* one camera's */
+    if (asked == PICTURES_AUTO) {
+        GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
+        if (mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM || shape <= MOST_BELOW)
+            asked = PICTURES_TOP_BOTTOM;
+        else if (mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE || shape >= LEAST_BESIDE)
+            asked = PICTURES_SIDE_BY_SIDE;
+    }
+    if (asked == PICTURES_AUTO)
+        log_error(gst->name,
+                  "is %dx%d, the shape of one picture. Is it one? Name the other eye's file too, "
+                  "or look at it alone with --eye left. Does it hold both? Add --pictures "
+                  "side-by-side or --pictures top-bottom",
+                  info->width, info->height);
+    if ((asked == PICTURES_SIDE_BY_SIDE && info->width % 2) ||
+        (asked == PICTURES_TOP_BOTTOM && info->height % 2)) {
+        log_error(gst->name, "has one track of %dx%d; two pictures %s have an even %s", info->width,
+                  info->height, asked == PICTURES_TOP_BOTTOM ? "below each other" : "side by side",
+                  asked == PICTURES_TOP_BOTTOM ? "height" : "width");
+        return PICTURES_AUTO;
+    }
+    return asked;
+}
+
 /* Size, colour, rate and count from the first pictures, which the sinks hold already. */
 static int learn(struct gst *gst) {
     struct source *source = &gst->source;
@@ -236,14 +267,11 @@ static int learn(struct gst *gst) {
                   right->finfo->name);
         return -EINVAL;
     }
-    if (is_halved(gst) && left->width % 2) {
-        log_error(gst->name,
-                  "has one track, %d px wide; two pictures side by side have an even width",
-                  left->width);
+    gst->pictures = gst->tracks == 1 ? arrangement(gst, left) : PICTURES_ONE;
+    if (gst->pictures == PICTURES_AUTO)
         return -EINVAL;
-    }
-    source->width = is_halved(gst) ? left->width / 2 : left->width;
-    source->height = left->height;
+    source->width = gst->pictures == PICTURES_SIDE_BY_SIDE ? left->width / 2 : left->width;
+    source->height = gst->pictures == PICTURES_TOP_BOTTOM ? left->height / 2 : left->height;
     source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
     source->rate = rate_of_fraction(left->fps_n, left->fps_d);
     if (source->rate == 0)

@@ -18,6 +18,7 @@ struct gst {
     GstBus *bus;
     GstAppSink *sink[2]; /* left and right, or one that holds both */
     int tracks;
+    enum source_pictures pictures; /* of one track; not PICTURES_AUTO once it is open */
     struct source_options options;
     int failed; /* an error has ended the playing; seeking starts afresh */
     long next;

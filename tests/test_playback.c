@@ -273,6 +273,78 @@ static void remove_folder(void) {
     g_free(folder);
 }
 
+/* Two pictures below each other: right where the user says so, or where the shape does. */
+static void test_top_bottom(void) {
+    static const struct form form = {
+        "top-bottom",
+        "compositor name=c sink_1::ypos=32 ! videoconvert ! jpegenc quality=95 ! matroskamux ! "
+        "filesink location=@/tb.mkv appsrc format=time name=left ! queue ! c.sink_0 "
+        "appsrc format=time name=right ! queue ! c.sink_1",
+        {"tb.mkv"},
+        1};
+    const struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};
+    struct source *source = open_form(&form, &options);
+    if (!source)
+        return;
+    struct frame_pool *pool = open_pool(source);
+    struct frame *frame = pool_take(pool);
+    for (long i = 0; i < 5; i++) {
+        g_assert_cmpint(source->read(source, frame), ==, 0);
+        check_pair(frame, i, 0);
+    }
+    g_assert_cmpint(source->seek(source, 40), ==, 0);
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    check_pair(frame, 40, 0);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+}
+
+/* One track of the shape of one picture is asked about; --eye left takes it for both sides. */
+static void test_one_picture(void) {
+    static const struct {
+        const char *size;
+        int width, height; /* of a picture of the pair, by shape alone; 0: refused */
+    } shapes[] = {{"width=64,height=48", 0, 0},
+                  {"width=128,height=48", 64, 48},
+                  {"width=64,height=96", 64, 48}};
+    for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++) {
+        g_autofree char *path = in_folder("one.mkv");
+        g_autofree char *launch =
+            g_strdup_printf("videotestsrc num-buffers=5 ! video/x-raw,%s ! jpegenc ! matroskamux ! "
+                            "filesink location=%s",
+                            shapes[i].size, path);
+        const char *words[] = {path};
+        struct source_options options = {0};
+        int error = 0;
+        g_assert_true(recording_write(launch, 0, RATE));
+        struct stderr_of caught = stderr_begin();
+        struct source *source = source_open(words, 1, &options, &error);
+        g_autofree char *said = stderr_end(caught);
+        if (shapes[i].width) {
+            g_assert_nonnull(source);
+            g_assert_cmpint(source->width, ==, shapes[i].width);
+            g_assert_cmpint(source->height, ==, shapes[i].height);
+            source_close(&source);
+            continue;
+        }
+        g_assert_null(source);
+        g_assert_nonnull(strstr(said, "--eye left"));
+        g_assert_nonnull(strstr(said, "--pictures side-by-side"));
+        options.pictures = PICTURES_ONE;
+        source = source_open(words, 1, &options, &error);
+        g_assert_nonnull(source);
+        struct frame_pool *pool = pool_open(1, 64, 48, source->channels, 0, NULL);
+        struct frame *frame = pool_take(pool);
+        g_assert_cmpint(source->read(source, frame), ==, 0);
+        g_assert_cmpmem(frame->left.data, image_bytes(&frame->left), frame->right.data,
+                        image_bytes(&frame->right));
+        frame_drop(&frame);
+        pool_close(&pool);
+        source_close(&source);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     if (THREADS_WATCHED) {
@@ -285,6 +357,8 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, &forms[i], test_form);
         g_free(path);
     }
+    g_test_add_func("/playback/top-bottom", test_top_bottom);
+    g_test_add_func("/playback/one-picture", test_one_picture);
     g_test_add_func("/playback/swap-and-loop", test_swap_and_loop);
     g_test_add_func("/playback/damaged", test_damaged);
     g_test_add_func("/playback/missing-codec", test_missing_codec);

@@ -57,7 +57,7 @@ static void test_video(void) {
     g_assert_true(gui_is(&p, "state", "video", "0"));
     g_autofree char *message = gui_look(&p, "state", "message");
     const char *words[] = {message + strlen("saved ")};
-    struct source_options options = {0};
+    struct source_options options = {.pictures = PICTURES_SIDE_BY_SIDE};
     int error;
     struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
