@@ -32,12 +32,16 @@ static struct layout beside(const struct layout_input *in) {
                        .seek_bar = {0, height, left, seek}};
     double used = in->picture_height * fit(in, l.picture.width, height);
     l.docked = in->overlays && height - used >= LEAST_LINES * in->line;
+    if (in->tight)
+        l.picture.height = at_least(1, fmin(height, ceil(used)));
     l.dock = l.picture;
     if (l.docked) {
         l.picture.height = at_least(1, ceil(used));
         l.dock =
             (struct layout_rect){0, l.picture.height, l.picture.width, height - l.picture.height};
     }
+    if (l.color_bar.height > l.picture.height) /* beside the picture, where that is high enough */
+        l.color_bar.height = at_least(l.picture.height, fmin(height, LEAST_LINES * in->line));
     return l;
 }
 

@@ -19,6 +19,7 @@ struct layout_input {
     double line;       /* height of a line of text, px */
     bool panel, seek_bar, color_bar;
     bool overlays;                        /* something is to be drawn in the dock */
+    bool tight;                           /* the picture takes no more height than it fills */
     double picture_width, picture_height; /* of all views together, px of the picture */
 };
 

@@ -90,6 +90,7 @@ static void lay_out(struct viewer *v, int width, int height) {
                               .color_bar = !v->options->plain && display_has_colors(&v->display),
                               .overlays = v->visible[PART_STATISTICS] || v->visible[PART_LOG] ||
                                           v->probes.count > 0,
+                              .tight = display_views(&v->display) > 1,
                               .picture_width = columns * across * v->rig.width,
                               .picture_height = rows * v->rig.height};
     v->layout = layout_window(&in);
