@@ -18,6 +18,40 @@ static size_t pixels_of(const struct pipeline *p) {
 
 /* ---- the cost volume, of some rows of the picture or of all */
 
+/* The data cost's tables, for both views: those of the parameters, or what they become by the
+ * likeness of this frame's matched pixels. */
+static void choose_costs(struct graph *g, const struct pipeline *p, struct grid grid,
+                         struct view view[2]) {
+    const struct view *left = &view[LEFT_SIDE], *right = &view[RIGHT_SIDE];
+    struct choose_costs_args c = {.lut = p->lut,
+                                  .census_lut = p->census_lut,
+                                  .differing_census_lut = p->differing_census_lut};
+    view[0].lut = view[1].lut = p->lut;
+    view[0].census_lut = view[1].census_lut = p->census_lut;
+    if (!scaling_adapts(&p->params))
+        return;
+    struct agreement_args a = {
+        .grid = grid,
+        .census_reference = left->census,
+        .census_target = right->census,
+        .channels = pipeline_match_channels(&p->params, p->channels),
+        .counts = graph_buffer(g, AGREEMENT_BINS * sizeof(*a.counts)),
+        .strength = graph_buffer(g, sizeof(*a.strength)),
+    };
+    a.reference = a.channels > 1 ? left->matched : left->grey;
+    a.target = a.channels > 1 ? right->matched : right->grey;
+    c.strength = a.strength;
+    c.out = graph_buffer(g, COST_LUT);
+    c.census_out = graph_buffer(g, CENSUS_LUT);
+    graph_stage(g, STAGE_agreement_start, &a, AGREEMENT_BINS, 1);
+    graph_stage(g, STAGE_agreement, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
+                (p->height + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
+    graph_stage(g, STAGE_agreement_strength, &a, 1, 1);
+    graph_stage(g, STAGE_choose_costs, &c, COST_LUT, 1);
+    view[0].lut = view[1].lut = c.out;
+    view[0].census_lut = view[1].census_lut = c.census_out;
+}
+
 static const uint8_t *match(struct graph *g, const struct pipeline *p, struct grid grid,
                             const struct view *reference, const struct view *target,
                             int first_row) {
@@ -26,8 +60,8 @@ static const uint8_t *match(struct graph *g, const struct pipeline *p, struct gr
     bool difference = kind != DATA_COST_CENSUS,
          census = kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS;
     struct cost_args a = {.grid = grid,
-                          .lut = p->lut,
-                          .census_lut = p->census_lut,
+                          .lut = reference->lut,
+                          .census_lut = reference->census_lut,
                           .cost = graph_buffer(g, grid_volume(&grid)),
                           .channels = channels,
                           .kind = kind,
@@ -509,6 +543,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
 
     view[both] = view_prepare(g, p, both); /* the side that is solved first */
     view[!both] = view_prepare(g, p, !both);
+    choose_costs(g, p, grid, view);
     if (both)
         right_map = solve_right(g, p, grid, &view[RIGHT_SIDE], &view[LEFT_SIDE]).disparity;
     struct label_map left =

@@ -24,18 +24,19 @@ enum host_memory {
 struct pipeline {
     struct params params;
     struct scaling scaling;
-    int source_width, source_height;    /* of the pictures that come in */
-    int width, height, channels;        /* of the rectified ones */
-    const struct rectify_point *map[2]; /* width*height, NULL where pictures are rectified */
-    int map_samples, map_step;          /* struct rectify_map's */
-    const uint8_t *lut, *census_lut;    /* COST_LUT, CENSUS_LUT */
-    const uint16_t *median_weight;      /* 256 */
-    const uint8_t *smoothness;          /* 4 * MAX_LABELS, struct scaling's */
-    const uint16_t *sum_lut;            /* SUM_LUT */
-    struct blocks blocks;               /* that labels are found in */
-    const uint8_t *fraction_lut;        /* SUM_LUT */
-    bool in_parts;                      /* the map is downloaded in two parts */
-    bool fence_solver;                  /* no pass of the solver is fused with one before it */
+    int source_width, source_height;     /* of the pictures that come in */
+    int width, height, channels;         /* of the rectified ones */
+    const struct rectify_point *map[2];  /* width*height, NULL where pictures are rectified */
+    int map_samples, map_step;           /* struct rectify_map's */
+    const uint8_t *lut, *census_lut;     /* COST_LUT, CENSUS_LUT */
+    const uint8_t *differing_census_lut; /* CENSUS_LUT */
+    const uint16_t *median_weight;       /* 256 */
+    const uint8_t *smoothness;           /* 4 * MAX_LABELS, struct scaling's */
+    const uint16_t *sum_lut;             /* SUM_LUT */
+    struct blocks blocks;                /* that labels are found in */
+    const uint8_t *fraction_lut;         /* SUM_LUT */
+    bool in_parts;                       /* the map is downloaded in two parts */
+    bool fence_solver;                   /* no pass of the solver is fused with one before it */
 };
 
 /* What can be asked of the last frame: addresses of the graph. */

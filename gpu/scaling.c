@@ -46,6 +46,14 @@ static double census_cost(const struct params *p, int i) {
     return curve(p->census_curve, p->census_weight, p->census_truncation, i);
 }
 
+static double differing_census_cost(const struct params *p, int i) {
+    return curve(p->census_curve, p->differing_census_weight, p->differing_census_truncation, i);
+}
+
+bool scaling_adapts(const struct params *p) {
+    return p->cost_adapts && p->data_cost == DATA_COST_AD_CENSUS;
+}
+
 static uint8_t byte_of(double v, int maximum) {
     long n = lround(v);
     return (uint8_t)(n < 0 ? 0 : n > maximum ? maximum : n);
@@ -118,6 +126,8 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     if (uses_census(p))
         max_census = census_cost(p, CENSUS_LUT - 1);
     double maximum = max_difference + max_census;
+    if (scaling_adapts(p))
+        maximum = fmax(maximum, differing_census_cost(p, CENSUS_LUT - 1));
     s->scale = MAX_TRUNCATION / truncation_of(p);
     if (maximum > 0)
         s->scale = fmin(s->scale, MAX_COST / maximum);
@@ -134,6 +144,8 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
             byte_of(s->scale * curve(p->data_curve, 1, p->data_truncation, i / 16.0) *
                         (p->data_curve == CURVE_TRUNCATED ? 1 / p->data_truncation : 1),
                     MAX_COST);
+    for (int i = 0; i < CENSUS_LUT && scaling_adapts(p); i++)
+        s->differing_census_lut[i] = byte_of(s->scale * differing_census_cost(p, i), MAX_COST);
     s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
     make_edges(s, p);
     make_smoothness(s, p);

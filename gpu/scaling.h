@@ -15,6 +15,7 @@ struct scaling {
     double scale; /* integer units in one of the papers' */
     uint8_t lut[COST_LUT];
     uint8_t census_lut[CENSUS_LUT];
+    uint8_t differing_census_lut[CENSUS_LUT]; /* for pictures whose matched pixels differ */
     uint16_t median_weight[256];
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
@@ -41,6 +42,9 @@ struct taps scaling_taps(double sigma);
 
 /* The mean over 2 * radius + 1 px, likewise. */
 struct taps scaling_mean_taps(int radius);
+
+/* Whether the data cost's curves follow from the pictures. */
+bool scaling_adapts(const struct params *p);
 
 /* Whether the data cost is one that needs more than 8 bits. */
 bool scaling_sums(const struct params *p);

@@ -112,7 +112,8 @@ static int take_frame_memory(struct stereo *s) {
 
 enum { TABLE_ALIGNMENT = 256, LUT_BYTES = (COST_LUT + TABLE_ALIGNMENT) / 256 * 256 };
 enum { CENSUS_LUT_AT = LUT_BYTES, MEDIAN_WEIGHT_AT = LUT_BYTES + TABLE_ALIGNMENT };
-enum { SMOOTHNESS_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+enum { DIFFERING_CENSUS_LUT_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+enum { SMOOTHNESS_AT = DIFFERING_CENSUS_LUT_AT + TABLE_ALIGNMENT };
 enum { SUM_LUT_AT = SMOOTHNESS_AT + 4 * MAX_LABELS };
 enum { FRACTION_LUT_AT = SUM_LUT_AT + SUM_LUT * sizeof(uint16_t) };
 enum { TABLES_BYTES = FRACTION_LUT_AT + SUM_LUT };
@@ -124,6 +125,8 @@ static int copy_tables(struct stereo *s) {
         return no_memory(s, "the tables");
     memcpy(host, scaling->lut, sizeof(scaling->lut));
     memcpy(host + CENSUS_LUT_AT, scaling->census_lut, sizeof(scaling->census_lut));
+    memcpy(host + DIFFERING_CENSUS_LUT_AT, scaling->differing_census_lut,
+           sizeof(scaling->differing_census_lut));
     memcpy(host + MEDIAN_WEIGHT_AT, scaling->median_weight, sizeof(scaling->median_weight));
     memcpy(host + SMOOTHNESS_AT, scaling->smoothness, sizeof(scaling->smoothness));
     memcpy(host + SUM_LUT_AT, scaling->sum_lut, sizeof(scaling->sum_lut));
@@ -431,6 +434,7 @@ static int take_tables(struct stereo *s) {
     const uint8_t *tables = s->tables;
     s->pipeline.lut = tables;
     s->pipeline.census_lut = tables + CENSUS_LUT_AT;
+    s->pipeline.differing_census_lut = tables + DIFFERING_CENSUS_LUT_AT;
     s->pipeline.median_weight = (const uint16_t *)(tables + MEDIAN_WEIGHT_AT);
     s->pipeline.smoothness = tables + SMOOTHNESS_AT;
     s->pipeline.sum_lut = (const uint16_t *)(tables + SUM_LUT_AT);

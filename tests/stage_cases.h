@@ -218,6 +218,43 @@ static inline void case_border_cost(struct pass_case *c) {
     case_add_pass(c, STAGE_border_cost, &a, a.grid.width, a.grid.height);
 }
 
+static inline void case_agreements(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct agreement_args a = {.grid = case_grid(c), .channels = channels};
+    a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.reference = case_bytes(c, w, h, channels, 40);
+    a.target = case_bytes(c, w, h, channels, 40);
+    a.counts = case_randomise(c, case_add_table(c, AGREEMENT_BINS * sizeof(*a.counts)), 4, 1000);
+    a.strength = case_randomise(c, case_add_table(c, sizeof(*a.strength)), 4, AGREEMENT_ALL);
+    case_add_pass(c, STAGE_agreement_start, &a, AGREEMENT_BINS, 1);
+    if (last >= STAGE_agreement)
+        case_add_pass(c, STAGE_agreement, &a, (w + 7) / 8, (h + 7) / 8);
+    if (last >= STAGE_agreement_strength)
+        case_add_pass(c, STAGE_agreement_strength, &a, 1, 1);
+}
+
+static inline void case_agreement_start(struct pass_case *c) {
+    case_agreements(c, STAGE_agreement_start);
+}
+static inline void case_agreement(struct pass_case *c) {
+    case_agreements(c, STAGE_agreement);
+}
+static inline void case_agreement_strength(struct pass_case *c) {
+    case_agreements(c, STAGE_agreement_strength);
+}
+
+static inline void case_choose_costs(struct pass_case *c) {
+    struct choose_costs_args a = {0};
+    a.strength = case_randomise(c, case_add_table(c, sizeof(*a.strength)), 4, AGREEMENT_ALL);
+    a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST);
+    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
+    a.differing_census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
+    a.out = case_randomise(c, case_add_table(c, COST_LUT), 1, 255);
+    a.census_out = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, 255);
+    case_add_pass(c, STAGE_choose_costs, &a, COST_LUT, 1);
+}
+
 static inline struct cost_smooth_args case_cost_smooth_args(struct pass_case *c) {
     struct cost_smooth_args a = {.grid = case_grid(c), .taps = case_taps(c)};
     a.source = case_volume8(c, &a.grid, MAX_COST);

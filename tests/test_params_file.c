@@ -249,10 +249,24 @@ static void test_include(gconstpointer folder) {
  * name it. */
 static bool is_idle(const struct params *p, const struct param_info *info) {
     static const char *const idle[] = {
-        "machine",         "search",        "rectification",      "cameras",
-        "census_curve",    "census_weight", "census_truncation",  "cost_sigma",
-        "cross_length",    "cross_height",  "cross_step",         "cross_rounds",
-        "disp12_max_diff", "speckle_range", "median_color_sigma", "surface_step",
+        "machine",
+        "search",
+        "rectification",
+        "cameras",
+        "census_curve",
+        "census_weight",
+        "census_truncation",
+        "cost_sigma",
+        "cross_length",
+        "cross_height",
+        "cross_step",
+        "cross_rounds",
+        "disp12_max_diff",
+        "speckle_range",
+        "median_color_sigma",
+        "surface_step",
+        "differing_census_weight",
+        "differing_census_truncation",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(idle); i++)
         if (strcmp(info->name, idle[i]) == 0 || strcmp(info->group, idle[i]) == 0)

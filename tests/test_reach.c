@@ -121,6 +121,10 @@ static bool draw_pixel(struct trial *t) {
         t->height = p->height;
         break;
     case STAGE_clear_tiles:
+    case STAGE_agreement_start:
+    case STAGE_agreement:
+    case STAGE_agreement_strength:
+    case STAGE_choose_costs:
         return true;
     default:
         break;

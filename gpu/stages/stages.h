@@ -6,6 +6,7 @@
 #define LIVESTEREO_STAGES_H
 
 #include "gpu/stages/block.h"
+#include "gpu/stages/agreement.h"
 #include "gpu/stages/bp_area.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/image.h"

@@ -1,0 +1,133 @@
+/*
+ * The stages that choose the data cost's curves: on pictures that differ by known amounts, against
+ * sorted lists and products of reals.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/stages/stages.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+enum { W = 160, H = 64, N = W * H, LABELS = 16, SHIFT = 5 };
+
+struct pictures {
+    uint8_t left[N], right[N];
+    uint64_t census[2][N];
+    uint32_t counts[AGREEMENT_BINS], strength;
+};
+
+/* A random texture SHIFT px apart, and brighter by up to most grey levels on the right. */
+static void make(struct pictures *p, int most) {
+    static uint8_t world[H][W + SHIFT];
+    for (int i = 0; i < H * (W + SHIFT); i++)
+        world[i / (W + SHIFT)][i % (W + SHIFT)] = (uint8_t)g_test_rand_int_range(0, 200);
+    for (int i = 0; i < N; i++) {
+        p->left[i] = world[i / W][i % W];
+        p->right[i] = (uint8_t)(world[i / W][i % W + SHIFT] + most);
+    }
+    for (int side = 0; side < 2; side++) {
+        struct census_args a = {side ? p->right : p->left, p->census[side], W, H};
+        for (int i = 0; i < N; i++)
+            stage_census(&a, i % W, i / W);
+    }
+}
+
+static void measure(struct pictures *p) {
+    struct label_space space = {.u_min = 0, .u_count = LABELS, .v_count = 1};
+    struct agreement_args a = {grid_make(W, H, space),
+                               p->census[0],
+                               p->census[1],
+                               p->left,
+                               p->right,
+                               p->counts,
+                               &p->strength,
+                               1};
+    memset(p->counts, 0xff, sizeof(p->counts));
+    for (int i = 0; i < AGREEMENT_BINS; i++)
+        stage_agreement_start(&a, i, 0);
+    for (int i = 0; i < W / AGREEMENT_STEP * (H / AGREEMENT_STEP); i++)
+        stage_agreement(&a, i % (W / AGREEMENT_STEP), i / (W / AGREEMENT_STEP));
+    stage_agreement_strength(&a, 0, 0);
+}
+
+/* Exposure: all matches differ alike, and the strength follows from the difference. */
+static void test_exposure(void) {
+    static struct pictures p;
+    for (int most = 0; most < 40; most += 3) {
+        make(&p, most);
+        measure(&p);
+        int found = 0, chance = 0; /* a match that only looks like one */
+        for (int i = 0; i < AGREEMENT_BINS; i++) {
+            found += (int)p.counts[i];
+            chance += i != most ? (int)p.counts[i] : 0;
+        }
+        g_assert_cmpint(chance, <=, 9);
+        g_assert_cmpint(found, >, N / 64 * 3 / 4); /* nearly all that have a match inside */
+        double part = fmax(0, fmin(1, (most - 7) / 4.0));
+        g_assert_cmpfloat(fabs(p.strength - 16 * part), <=, 1);
+    }
+}
+
+/* Places that look alike everywhere have no only match; nothing counted changes nothing. */
+static void test_repetition(void) {
+    static struct pictures p;
+    make(&p, 30);
+    memset(p.census, 0, sizeof(p.census));
+    measure(&p);
+    for (int i = 0; i < AGREEMENT_BINS; i++)
+        g_assert_cmpuint(p.counts[i], ==, 0);
+    g_assert_cmpuint(p.strength, ==, AGREEMENT_NONE);
+}
+
+static void test_quartile(void) {
+    for (int round = 0; round < 100; round++) {
+        uint32_t counts[AGREEMENT_BINS] = {0}, strength;
+        int n = g_test_rand_int_range(1, 200), below;
+        for (int i = 0; i < n; i++)
+            counts[g_test_rand_int_range(0, 14)]++;
+        struct agreement_args a = {.counts = counts, .strength = &strength};
+        stage_agreement_strength(&a, 0, 0);
+        int quartile = -1; /* the least level that three quarters do not exceed */
+        do {
+            below = 0;
+            quartile++;
+            for (int i = 0; i <= quartile; i++)
+                below += (int)counts[i];
+        } while (below < 0.75 * n);
+        g_assert_cmpint(strength, ==, CLAMP(4 * (quartile - 7), 0, 16));
+    }
+}
+
+static void test_choose(void) {
+    static uint8_t lut[COST_LUT], census[CENSUS_LUT], differing[CENSUS_LUT], out[COST_LUT],
+        census_out[CENSUS_LUT];
+    for (int i = 0; i < COST_LUT; i++)
+        lut[i] = (uint8_t)g_test_rand_int_range(0, MAX_COST + 1);
+    for (int i = 0; i < CENSUS_LUT; i++) {
+        census[i] = (uint8_t)g_test_rand_int_range(0, MAX_COST + 1);
+        differing[i] = (uint8_t)g_test_rand_int_range(0, MAX_COST + 1);
+    }
+    for (uint32_t strength = 0; strength <= AGREEMENT_ALL; strength++) {
+        struct choose_costs_args a = {&strength, lut, census, differing, out, census_out};
+        for (int i = 0; i < COST_LUT; i++)
+            stage_choose_costs(&a, i, 0);
+        for (int i = 0; i < CENSUS_LUT; i++) {
+            double part = strength / 16.0;
+            g_assert_cmpint(out[i], ==, (int)floor(lut[i] * (1 - part) + 0.5));
+            g_assert_cmpint(census_out[i], ==,
+                            (int)floor(census[i] * (1 - part) + differing[i] * part + 0.5));
+        }
+        g_assert_cmpint(out[COST_LUT - 1], ==,
+                        (int)floor(lut[COST_LUT - 1] * (1 - strength / 16.0) + 0.5));
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/agreement/exposure", test_exposure);
+    g_test_add_func("/agreement/repetition", test_repetition);
+    g_test_add_func("/agreement/quartile", test_quartile);
+    g_test_add_func("/agreement/choose", test_choose);
+    return g_test_run();
+}
