@@ -480,6 +480,23 @@ static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, cons
     return map;
 }
 
+static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const struct view *left,
+                               const struct curve *curve, const int16_t *map) {
+    if (p->params.sky == SKY_OFF || !curve->rise)
+        return map;
+    struct sky_args a = {.image = left->image,
+                         .rise = curve->rise,
+                         .source = map,
+                         .out = make_map(g, p),
+                         .width = p->width,
+                         .height = p->height,
+                         .channels = p->channels,
+                         .value =
+                             p->params.sky == SKY_FAR ? 16 * p->params.min_disparity : UNKNOWN};
+    graph_stage(g, STAGE_sky, &a, p->width, p->height);
+    return a.out;
+}
+
 /* Rows first..last-1 of the final map, on their way to the host. */
 static void smooth_map(struct graph *g, const struct pipeline *p, const struct view *left,
                        const int16_t *map, int first, int last) {
@@ -555,6 +572,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = offset_by_costs(g, p, &curve, map);
     map = estimate_chance(g, p, left.confidence, &curve, map);
     map = fit_planes(g, p, fill_holes(g, p, map));
+    map = mark_sky(g, p, &view[LEFT_SIDE], &curve, map);
     finish_map(g, p, &view[LEFT_SIDE], map);
 
     pipeline_keep(g, &result);

@@ -717,6 +717,17 @@ static inline void case_surface_plane(struct pass_case *c) {
     case_surface(c, STAGE_surface_plane);
 }
 
+static inline void case_sky(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct sky_args a = {.width = w, .height = h, .channels = c->shape.channels};
+    a.image = case_bytes(c, w, h, a.channels, SKY_BRIGHTNESS + SKY_STEP / 2);
+    a.rise = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? MAX_COST : SKY_RISE + 1);
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.out = case_disparities(c, 1);
+    a.value = case_between(c, 0, 1) ? UNKNOWN : 16 * case_between(c, -3, 3);
+    case_add_pass(c, STAGE_sky, &a, w, h);
+}
+
 static inline void case_median(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct median_args a = {.width = w,

@@ -86,6 +86,32 @@ static void test_chance(void) {
     g_assert_cmpint(chance_of(2 * 64 + 4 * 8 + 6), >, chance_of(2 * 64 + 4 * 8 + 1));
 }
 
+/* Columns of a picture of 6 rows: sky ends before the third row in turn that is none. */
+static void test_sky(void) {
+    enum { COLUMNS = 6, ROWS = 6 };
+    /* s: sky, r: the cost rises, d: dark, c: a step of 13 from s */
+    static const char *const rows[ROWS] = {"sssdss", "srrssc", "srrsss",
+                                           "ssrssc", "ssssrs", "ssssrs"};
+    static const char *const expected[ROWS] = {"######", "##.##.", "##.##.",
+                                               "##.##.", "##.#..", "##.#.."};
+    uint8_t image[COLUMNS * ROWS], rise[COLUMNS * ROWS];
+    int16_t source[COLUMNS * ROWS], out[COLUMNS * ROWS];
+    for (int i = 0; i < COLUMNS * ROWS; i++) {
+        char kind = rows[i / COLUMNS][i % COLUMNS];
+        image[i] = kind == 'd' ? 63 : kind == 'c' ? 213 : 200;
+        rise[i] = kind == 'r' ? SKY_RISE + 1 : SKY_RISE;
+        source[i] = (int16_t)(i % 7 ? 16 * i : UNKNOWN);
+    }
+    struct sky_args a = {image, rise, source, out, COLUMNS, ROWS, 1, UNKNOWN};
+    for (int i = 0; i < COLUMNS * ROWS; i++)
+        stage_sky(&a, i % COLUMNS, i / COLUMNS);
+    for (int i = 0; i < COLUMNS * ROWS; i++) {
+        g_test_message("%d, %d", i % COLUMNS, i / COLUMNS);
+        g_assert_cmpint(out[i], ==,
+                        expected[i / COLUMNS][i % COLUMNS] == '#' ? UNKNOWN : source[i]);
+    }
+}
+
 static bool joined(const int16_t *map, int i, int j, int step) {
     return map[i] != UNKNOWN && map[j] != UNKNOWN && abs(map[i] - map[j]) <= step;
 }
@@ -199,6 +225,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/cost-curve", test_cost_curve);
     g_test_add_func("/oracle/take-known", test_take_known);
     g_test_add_func("/oracle/chance", test_chance);
+    g_test_add_func("/oracle/sky", test_sky);
     g_test_add_func("/oracle/surface", test_surface);
     g_test_add_func("/oracle/surface/largest", test_largest);
     return g_test_run();

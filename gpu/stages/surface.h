@@ -203,4 +203,35 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
     a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
 }
 
+/* Sky: from the picture's upper border down each column, as long as pixels are bright, rows beside
+ * each other alike in colour, and no disparity stands out: the data cost rises by little beside the
+ * label. Two rows that are not so do not end it: a wire. */
+enum { SKY_STEP = 12, SKY_RISE = 5, SKY_BRIGHTNESS = 64 };
+
+struct sky_args {
+    const uint8_t *image, *rise;
+    const int16_t *source;
+    int16_t *out;
+    int width, height, channels;
+    int value; /* what sky becomes */
+};
+
+STAGE int is_sky(const struct sky_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x, above = y ? i - (size_t)a->width : i;
+    const uint8_t *pixel = a->image + i * a->channels;
+    int brightness = 0;
+    for (int c = 0; c < a->channels; c++)
+        brightness = stage_max(brightness, pixel[c]);
+    return a->rise[i] <= SKY_RISE && brightness >= SKY_BRIGHTNESS &&
+           color_step(pixel, a->image + above * a->channels, a->channels) <= SKY_STEP;
+}
+
+STAGE void stage_sky(const struct sky_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    int others = 0; /* rows in turn that are none, from two below upwards */
+    for (int row = y + 2; row >= 0 && others < 3; row--)
+        others = row < a->height && is_sky(a, x, row) ? 0 : others + 1;
+    a->out[i] = (int16_t)(others < 3 ? a->value : a->source[i]);
+}
+
 #endif
