@@ -115,7 +115,7 @@ static void expect_equal(const struct result *a, const struct result *b) {
 }
 
 static bool in_blocks(const struct params *p) {
-    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
+    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD && p->mode == MODE_STEREO;
 }
 
 /* Every block that has the whole picture around its core, or is the picture, finds what plain
@@ -249,9 +249,9 @@ static void test_overlap_of_pictures(void) {
 /* What frames take stays below the limit, whatever that is, until the smallest blocks. */
 static void test_limits(void) {
     struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, 240, 160, 1, 32, 1);
+    struct frame *f = scene_frame(&pool, 240, 160, 1, 64, 1);
     struct params p =
-        make_params("disparity_range=32 bp_iterations=1 block_overlap=16 bp_levels=4");
+        make_params("disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4");
     int error = 0, steps = 0, before = 0;
     for (; steps < 40; steps++) {
         struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), 240, 160,
