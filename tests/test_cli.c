@@ -397,9 +397,12 @@ static void test_eval(void *fixture, const void *data) {
         expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 %s/set", folder);
     g_auto(GStrv) names = preset_names();
     g_auto(GStrv) lines = g_strsplit(presets, "\n", -1);
-    g_assert_cmpuint(g_strv_length(lines), ==, g_strv_length(names) + 2); /* the header, the end */
+    guint row = 1; /* after the header */
     for (guint i = 0; names[i]; i++)
-        g_assert_true(g_str_has_prefix(lines[i + 1], names[i]));
+        if (strcmp(names[i], "flow") != 0) /* of motion: it needs other folders */
+            g_assert_true(g_str_has_prefix(lines[row++], names[i]));
+    g_assert_cmpstr(lines[row], ==, "");
+    g_assert_null(lines[row + 1]);
 
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);

@@ -21,9 +21,11 @@ static void take(const char *name) {
     g_assert_cmpint(g_remove(path), ==, 0);
 }
 
+/* But for the calibration. */
 static struct folder_about read_about(void) {
     struct folder_about about;
     folder_about_read(folder, &about);
+    g_clear_pointer(&about.calibration, g_free);
     return about;
 }
 

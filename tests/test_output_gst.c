@@ -23,7 +23,7 @@ static const struct depth_geometry metres = {100, 100, 15, 3, 0.5, 0, 1};
 
 static struct output *open_out(const char *pipeline, const char *what, int *code) {
     struct output_options options = {(char *)(gpointer)pipeline, (char *)(gpointer)what};
-    struct output_about about = {W, H, 3, 30, &metres};
+    struct output_about about = {W, H, 3, 30, &metres, MODE_STEREO};
     return output_open(&options, &about, code);
 }
 
@@ -314,7 +314,7 @@ static void test_refused(void) {
     refuse("gst:fakesink", "colour", EXIT_USAGE, "not one of color, disparity, depth, left");
     refuse(NULL, "color", EXIT_USAGE, "add --out");
     struct output_options options = {(char *)(gpointer) "gst:fakesink", (char *)(gpointer) "depth"};
-    struct output_about about = {W, H, 3, 0, NULL};
+    struct output_about about = {W, H, 3, 0, NULL, MODE_STEREO};
     int code = -1;
     struct stderr_of caught = stderr_begin();
     g_assert_null(output_open(&options, &about, &code));
