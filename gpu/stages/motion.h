@@ -292,11 +292,29 @@ STAGE int motion_offset(const struct wta_args *a, const struct neighbours *n, si
                            belief(a, n, own, best + step), a->subpixel);
 }
 
+/* Motion and confidence of a pixel whose best label, and the least belief beyond its neighbours, up
+ * to 255 more than the best label's, are known. */
+STAGE void motion_wta_put(const struct motion_wta_args *a, const struct neighbours *n, int x, int y,
+                          int best, int second) {
+    const struct wta_args *b = &a->base;
+    const struct label_space *s = &b->grid.space;
+    size_t own = grid_labels(&b->grid, x, y), i = (size_t)y * (size_t)b->grid.width + (size_t)x;
+    int u = best % s->u_count, v = best / s->u_count;
+    struct displacement d = motion_label(s, motion_centre(&a->centre, &b->grid, x, y), best);
+    d.u = divide_round(16 * d.u + motion_offset(b, n, own, best, 1, u, s->u_count), a->fraction);
+    d.v = divide_round(16 * d.v + motion_offset(b, n, own, best, s->u_count, v, s->v_count),
+                       a->fraction);
+    b->label[i] = (uint16_t)best;
+    struct motion_map out = {b->disparity, a->v};
+    motion_put(&out, i, d);
+    b->confidence[i] = (uint8_t)(second - belief(b, n, own, best));
+}
+
 STAGE void stage_motion_wta(const struct motion_wta_args *a, int x, int y) {
     const struct wta_args *b = &a->base;
     const struct label_space *s = &b->grid.space;
     struct neighbours n = grid_neighbours(&b->grid, x, y);
-    size_t own = grid_labels(&b->grid, x, y), i = (size_t)y * (size_t)b->grid.width + (size_t)x;
+    size_t own = grid_labels(&b->grid, x, y);
     int best = 0, minimum = belief(b, &n, own, 0);
     for (int l = 1; l < b->grid.labels; l++) {
         int here = belief(b, &n, own, l);
@@ -309,14 +327,7 @@ STAGE void stage_motion_wta(const struct motion_wta_args *a, int x, int y) {
     for (int l = 0; l < b->grid.labels; l++)
         if (stage_abs(l % s->u_count - u) > 1 || stage_abs(l / s->u_count - v) > 1)
             second = stage_min(second, belief(b, &n, own, l));
-    struct displacement d = motion_label(s, motion_centre(&a->centre, &b->grid, x, y), best);
-    d.u = divide_round(16 * d.u + motion_offset(b, &n, own, best, 1, u, s->u_count), a->fraction);
-    d.v = divide_round(16 * d.v + motion_offset(b, &n, own, best, s->u_count, v, s->v_count),
-                       a->fraction);
-    b->label[i] = (uint16_t)best;
-    struct motion_map out = {b->disparity, a->v};
-    motion_put(&out, i, d);
-    b->confidence[i] = (uint8_t)(second - minimum);
+    motion_wta_put(a, &n, x, y, best, second);
 }
 
 /* ---- the picture pyramid */
