@@ -6,6 +6,7 @@
  * of write, those to regular files and to standard output count. x86-64 and glibc only.
  * SPDX-License-Identifier: MIT
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -165,7 +166,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 
 /* ---- begin and end */
 
-__attribute__((constructor)) static void begin(void) {
+static void begin(void) {
     char name[16], path[256];
     const char *fault = getenv("LIVESTEREO_FAULT");
     if (!fault || sscanf(fault, "%15s %ld %d %255s", name, &fails_at, &fails_with, path) != 4)
@@ -176,6 +177,26 @@ __attribute__((constructor)) static void begin(void) {
             kind = i;
     if (kind != KIND_MEMORY)
         catch_calls();
+}
+
+/* Counting begins with main(): what libraries do while they are loaded, CUDA's runtime among them,
+ * is theirs. */
+typedef int main_function(int, char **, char **);
+static main_function *real_main;
+
+static int counted_main(int argc, char **argv, char **environment) {
+    begin();
+    return real_main(argc, argv, environment);
+}
+
+int __libc_start_main(main_function *program, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+int __libc_start_main(main_function *program, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*rtld_fini)(void), void *stack_end) {
+    __typeof__(&__libc_start_main) start =
+        (__typeof__(&__libc_start_main))dlsym(RTLD_NEXT, "__libc_start_main");
+    real_main = program;
+    return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 __attribute__((destructor)) static void end(void) {
