@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_pattern(text);
         break;
     case 1:
-        assert(save_kinds_parse(text) < 32);
+        assert(save_kinds_parse(text, MODE_STEREO) < SAVE_FLO);
+        assert(save_kinds_parse(text, MODE_MOTION) < 2 * SAVE_FLOW16);
         break;
     case 2:
         check_rows(text);

@@ -134,7 +134,7 @@ static void test_remembered(void) {
     gui_tool("xdotool type --delay 50 mine");
     g_usleep(5 * GUI_POLL_US);
     gui_click(&p, "preset_save");
-    gui_wait_for(&p, gui_look(&p, "place", "preset.mine") != NULL);
+    gui_scroll_to(&p, "preset.mine");
     gui_click(&p, "smooth_sigma.more");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.2"));
     gui_run_action(&p, "quit");
@@ -300,7 +300,7 @@ static void test_next_start(void) {
     gui_tool("xdotool type --delay 50 mine");
     g_usleep(5 * GUI_POLL_US);
     gui_click(&p, "preset_save");
-    gui_wait_for(&p, gui_look(&p, "place", "preset.mine") != NULL);
+    gui_scroll_to(&p, "preset.mine");
     gui_click(&p, "sync_tolerance_ms.reset");
     gui_wait_for(&p, gui_is(&p, "state", "next", ""));
     gui_click(&p, "preset.mine");
