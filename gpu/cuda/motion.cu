@@ -1,7 +1,7 @@
 /*
- * Messages and winner-takes-all of motion optimised for CUDA: a warp a pixel. Labels lie side by side
- * over its lanes where sums are made and results stored; for the sweeps a lane has a row, then a
- * column, of a message's labels in registers.
+ * Messages and winner-takes-all of motion optimised for CUDA: a warp a pixel. Labels lie side by
+ * side over its lanes where sums are made and results stored; for the sweeps a lane has a row, then
+ * a column, of a message's labels in registers.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
