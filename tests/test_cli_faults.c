@@ -264,12 +264,14 @@ static void test_little_memory_playing(void *fixture, const void *data) {
     }
     expect_shell(0, "3 pairs", "", "$B record " SYNTH " --frames 3 -o $D/a.mkv");
     for (int i = 0; i < 5; i++) {
-        /* CUDA code in the program takes address space that a recording cannot have. */
-        o = shell("ulimit -v $((390000 + $(stat -Lc %s $B) / 1000)); "
-                  "exec timeout 120 $B run " SMALL " $D/a.mkv");
-        if (o.code != 0 && o.code != 1 && o.code != 3)
-            g_error("exit code %d:\n%s", o.code, o.err);
-        g_assert_cmpint(error_lines(o.err), ==, o.code != 0);
+        o = shell("ulimit -v 400000; exec timeout 120 $B run " SMALL " $D/a.mkv");
+        if (o.code == 124)
+            g_error("it hangs:\n%s", o.err);
+        /* GStreamer and GLib end the program themselves at some of their own lacks: -1. */
+        if (o.code >= 0) {
+            g_assert_true(o.code == 0 || o.code == 1 || o.code == 3);
+            g_assert_cmpint(error_lines(o.err), ==, o.code != 0);
+        }
         outcome_free(&o);
     }
 }
