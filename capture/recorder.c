@@ -37,7 +37,7 @@ struct recorder {
     atomic_int given, written;  /* hand rows over to GStreamer's thread, and the file back */
     atomic_long rows, whole[2]; /* in the CSV file; pictures of each track that are in the file */
     atomic_int beside_error;    /* of a file beside it, logged */
-    atomic_int failed;          /* GStreamer has met an error */
+    atomic_int failed;          /* errors that GStreamer has met */
     atomic_int in_write;        /* track of the picture being written, -1 none; the muxer's */
     atomic_int header;          /* track of the block whose header came, -1 none; the same */
     GMutex lock;                /* guards status */
@@ -102,12 +102,13 @@ static int block_track(const uint8_t *bytes, size_t count) {
     return -1;
 }
 
-/* In the thread that met it, before anything more is written. */
+/* In the thread that met it, before anything more is written. Several threads may meet one: an
+ * addition, unlike a store, hands over what each of them did before. */
 static GstBusSyncReply note_failure(GstBus *bus, GstMessage *message, gpointer context) {
     struct recorder *recorder = context;
     (void)bus;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
-        atomic_store(&recorder->failed, 1);
+        atomic_fetch_add(&recorder->failed, 1);
     return GST_BUS_PASS;
 }
 

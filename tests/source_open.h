@@ -7,6 +7,7 @@
 #define LIVESTEREO_SOURCE_OPEN_H
 
 #include "capture/source.h"
+#include "tests/gst_sanitizers.h"
 #include "tests/stderr_of.h"
 
 struct opened {

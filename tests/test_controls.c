@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "capture/controls.h"
-#include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"
 
 #include <linux/videodev2.h>

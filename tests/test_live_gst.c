@@ -5,7 +5,6 @@
  */
 #include "image/pixel_format.h"
 #include "capture/source_status.h"
-#include "tests/gst_sanitizers.h"
 #include "tests/source_open.h"
 #include "tests/watched.h"
 
