@@ -1,5 +1,5 @@
 /*
- * livestereo view: opens the viewer from the command line, runs it and closes it. The main thread
+ * livestereo view and motion: open the viewer from the command line, run it and close it. The main thread
  * draws and reads keys and mouse (app/view/loop.h); capture and compute have threads of their own,
  * which wake it.
  * SPDX-License-Identifier: MIT
@@ -59,28 +59,48 @@ static int set_modes(struct viewer *v, const char *keys) {
     static const enum display_layout layouts[] = {
         [1] = LAYOUT_ONE, [2] = LAYOUT_STACKED, [4] = LAYOUT_FOUR};
     size_t count = keys ? strlen(keys) : 0;
+    int choice_count;
+    const struct display_choice *choices = display_choices(&v->display, &choice_count);
     if (!keys) {
-        if (v->options->source.pictures == PICTURES_ONE)
+        if (v->options->source.pictures == PICTURES_ONE && !v->display.motion)
             viewer_set_mode(v, 0, DISPLAY_LEFT);
         return GO_ON;
     }
     bool known = count == 1 || count == 2 || count == 4;
     for (size_t i = 0; i < count; i++)
-        known &= keys[i] >= '1' && keys[i] < '1' + DISPLAY_MODE_COUNT;
+        known &= keys[i] >= '1' && keys[i] < '1' + choice_count;
     if (!known) {
         log_error("--view",
                   "there is no view %s; it is 1 to %d, see F1 in the window, or two or four of "
                   "them, as 13",
-                  keys, DISPLAY_MODE_COUNT);
+                  keys, choice_count);
         return EXIT_USAGE;
     }
     display_set_layout(&v->display, layouts[count]);
     for (int i = 0; keys[i]; i++)
-        viewer_set_mode(v, i, (enum display_mode)(keys[i] - '1'));
+        viewer_set_mode(v, i, choices[keys[i] - '1'].mode);
     return GO_ON;
 }
 
 #define START_MOST_S 1e7
+
+/* What makes sense for two cameras, or for one, alone. */
+static int check_mode(const struct view_options *o, const struct params *params) {
+    bool motion = params->mode == MODE_MOTION;
+    const char *why = NULL;
+    if (o->motion && !motion)
+        why = "the settings have mode=stereo; take a preset of motion, such as flow";
+    else if (motion && o->swap)
+        why = "--swap is for two cameras; motion leads from each picture of one to a later one";
+    else if (motion && o->range)
+        why = "--range is for disparities; of motion --set motion_color_range=PX";
+    else if (!motion && o->metres_per_pixel != 0)
+        why = "--metres-per-pixel is for motion; stereo has metres by --calib FILE";
+    if (!why)
+        return option_check("--metres-per-pixel", o->metres_per_pixel, 1e-9, 1e9);
+    log_error(o->motion ? "motion" : "view", "%s", why);
+    return EXIT_USAGE;
+}
 
 static int check_options(const struct view_options *o) {
     if (o->frames < 0) {
@@ -152,8 +172,9 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->rig_options = o->rig;
     v->settings.params = *params;
     v->remembered = *remembered;
+    v->rig_options.one_camera = params->mode == MODE_MOTION;
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
-    display_init(&v->display);
+    display_init(&v->display, params->mode == MODE_MOTION);
     opening_begin(v, source);
     v->playback.swap = o->swap;
 }
@@ -161,6 +182,8 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
 /* The search begins where neither the command line nor the user, the last time, has chosen. */
 static void open_quality(struct viewer *v, const struct common_options *common) {
     struct viewer_quality *q = &v->quality;
+    if (v->display.motion)
+        return;
     q->known = qualities_load(&q->all) == 0;
     if (!q->known || v->options->screenshot ||
         (!common->quality && v->remembered.quality != QUALITY_AUTO) ||
@@ -190,7 +213,10 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
         code = set_modes(v, o->view);
     if (code != GO_ON)
         return code;
-    presets_update(&v->presets);
+    presets_update(&v->presets, params->mode);
+    if (v->display.motion)
+        g_strlcpy(v->presets.name, common->preset ? common->preset : MOTION_PRESET,
+                  sizeof(v->presets.name));
     history_begin(&v->history, params);
     open_quality(v, common);
     display_fit_range(&v->display, params);
@@ -267,7 +293,7 @@ static int view(int count, char **words, const struct common_options *common,
         return EXIT_SOURCE;
     struct viewer *v = g_new0(struct viewer, 1);
     init_viewer(v, o, params, remembered, source);
-    if (chosen && g_str_has_prefix(chosen, "v4l2:"))
+    if (chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion)
         v->proposed_rig = g_strdup(chosen);
     v->visible[PART_START] = chosen && !v->proposed_rig && !o->plain;
     if (!chosen && !o->screenshot)
@@ -283,6 +309,22 @@ static int view(int count, char **words, const struct common_options *common,
 
 /* ---- the command */
 
+static const char view_help[] =
+    "Opens the window. Without a SOURCE it takes two cameras of one make as a rig, or else shows "
+    "what can be opened.\n\n" SOURCE_HELP;
+static const char motion_help[] =
+    "Opens the window with the motion (u, v) of every pixel from each picture to the one\n"
+    "motion_step later, from preset flow on.\n\n"
+    "One stream of pictures is enough. A SOURCE is\n"
+    "  FILE                  a recording or a URI with one video track\n"
+    "  FILE FILE...          two or more pictures\n"
+    "  PATTERN               frame_%06d.png\n"
+    "  FOLDER                of pictures\n"
+    "or one of stereo, whose left pictures are taken: see livestereo view --help.";
+static const char motion_examples[] = "Examples:\n"
+                                      "  livestereo motion clouds/ --metres-per-pixel 4000\n"
+                                      "  livestereo motion street.mp4 --view 4\n"
+                                      "Keys are listed by F1.\n";
 static const char examples[] = "Examples:\n"
                                "  livestereo drive.mkv\n"
                                "  livestereo left.mp4 right.mp4 --preset yang2006\n"
@@ -303,10 +345,10 @@ static void free_options(struct view_options *o) {
     output_options_free(&o->out);
 }
 
-enum { VIEW_ENTRIES = 19 + RIG_ENTRIES + OUTPUT_ENTRIES };
+enum { VIEW_ENTRIES = 20 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_view(int argc, char **argv) {
-    struct view_options o = {0};
+    struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
     GOptionEntry entries[] = {
         RIG_OPTION_ENTRIES(&o.rig),
         OUTPUT_OPTION_ENTRIES(&o.out),
@@ -323,6 +365,8 @@ int cmd_view(int argc, char **argv) {
          "Start with the view of this key, or with two or four", "1..9"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "Colour map", "turbo|viridis|gray"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
+        {"metres-per-pixel", 0, 0, G_OPTION_ARG_DOUBLE, &o.metres_per_pixel,
+         "Of motion: what a pixel of the pictures measures, for m/s", "M"},
         {"stats", 0, 0, G_OPTION_ARG_NONE, &o.stats, "Show statistics", NULL},
         {"plain", 0, 0, G_OPTION_ARG_NONE, &o.plain, "Show the picture alone, without panels",
          NULL},
@@ -339,21 +383,18 @@ int cmd_view(int argc, char **argv) {
         [VIEW_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
     camera_entries(&o.camera, &entries[VIEW_ENTRIES]);
-    struct common_options options = {0};
+    struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
     struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;
-    int code = options_parse(&argc, &argv, "[SOURCE [SOURCE]]",
-                             "Opens the window. Without a SOURCE it takes two cameras of one make "
-                             "as a rig, or else shows what can be opened.\n\n" SOURCE_HELP,
-                             examples, entries, &options, &params);
+    int code = options_parse(&argc, &argv, o.motion ? "[SOURCE...]" : "[SOURCE [SOURCE]]",
+                             o.motion ? motion_help : view_help,
+                             o.motion ? motion_examples : examples, entries, &options, &params);
+    if (code == GO_ON)
+        code = check_mode(&o, &params);
     if (code == GO_ON && !o.screenshot && session_load(&remembered, &options))
         o.remembered = session_take_params(&remembered, &params, &options);
     if (code == GO_ON)
         code = camera_options_apply(&o.camera, &params, &o.source);
-    if (code == GO_ON && params.mode == MODE_MOTION) {
-        log_error("view", "mode=motion has no window; livestereo run, batch and eval compute it");
-        code = EXIT_USAGE;
-    }
     if (!o.output)
         o.output = g_strdup(next_command_folder());
     if (code == GO_ON)

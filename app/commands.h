@@ -27,7 +27,7 @@ enum exit_code {
 
 /* Each gets the words after its name in argv[1..]; argv[0] is its name. They return the exit
  * code. */
-int cmd_view(int argc, char **argv);
+int cmd_view(int argc, char **argv); /* or motion, by its name */
 int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
@@ -42,7 +42,10 @@ struct common_options {
     char *preset, *config, *quality, *smoothness, *memory, **set;
     gboolean dump_config, quiet, verbose;
     bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
+    const char *first_preset; /* set before parsing: without --preset in place of livestereo.ini */
 };
+
+#define MOTION_PRESET "flow" /* what motion begins with */
 
 #define GO_ON (-1) /* not an exit code: the command has work to do */
 

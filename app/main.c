@@ -23,6 +23,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"view", "[SOURCE...]", "open the window; the word view may be left out", cmd_view},
+    {"motion", "[SOURCE...]", "the window with the motion from each picture to the next", cmd_view},
     {"run", "SOURCE", "compute pairs as they come, then print statistics", cmd_run},
     {"list", "[-l]", "the cameras of this machine", cmd_list},
     {"record", "SOURCE -o FILE", "keep the raw pairs of a source", cmd_record},

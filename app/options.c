@@ -18,10 +18,11 @@ static const char *_Atomic announcement; /* what the signal handler writes; NULL
 
 /* The preset, or else the user's own settings, over the defaults. */
 static int load_first(const struct common_options *options, struct params *params) {
+    const char *preset = options->preset ? options->preset : options->first_preset;
     params_default(params);
-    if ((options->preset ? preset_load(params, options->preset) : params_load_user(params)) == 0)
+    if ((preset ? preset_load(params, preset) : params_load_user(params)) == 0)
         return GO_ON;
-    if (options->preset || options->dump_config || !options->no_settings)
+    if (preset || options->dump_config || !options->no_settings)
         return EXIT_USAGE;
     log_warning(NULL,
                 "the defaults are taken for now; correct that file, other commands refuse it");

@@ -17,6 +17,7 @@ struct rig_options {
     gboolean rectified;
     char *roi; /* X,Y,W,H of the rectified pictures */
     double scale, alpha;
+    bool one_camera; /* set by the command: both pictures are the left camera's, as of motion */
 };
 
 enum { RIG_ENTRIES = 6 };

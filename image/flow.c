@@ -180,11 +180,9 @@ int flow_write16(const char *path, const int16_t *motion, int width, int height)
 
 /* ---- colours */
 
-enum { HUES = 55 };
-
 /* From red over yellow, green, cyan, blue and magenta back to red, in so many steps each, of which
  * one channel rises or falls. */
-static void hue_of(int k, double rgb[3]) {
+void flow_hue(int k, double rgb[3]) {
     static const struct {
         int steps, from[3], change[3];
     } parts[] = {{15, {1, 0, 0}, {0, 1, 0}}, {6, {1, 1, 0}, {-1, 0, 0}},
@@ -198,10 +196,10 @@ static void hue_of(int k, double rgb[3]) {
 }
 
 void flow_color_of(double u, double v, double range, uint8_t rgb[3]) {
-    double r = hypot(u, v) / range, place = (1 + atan2(-v, -u) / M_PI) / 2 * (HUES - 1);
+    double r = hypot(u, v) / range, place = (1 + atan2(-v, -u) / M_PI) / 2 * (FLOW_HUES - 1);
     double low[3], high[3], part = place - floor(place);
-    hue_of((int)place, low);
-    hue_of(((int)place + 1) % HUES, high);
+    flow_hue((int)place, low);
+    flow_hue(((int)place + 1) % FLOW_HUES, high);
     for (int c = 0; c < 3; c++) {
         double hue = low[c] + part * (high[c] - low[c]);
         rgb[c] = (uint8_t)(255 * (r <= 1 ? 1 - r * (1 - hue) : 0.75 * hue));

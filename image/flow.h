@@ -30,6 +30,11 @@ void flow_free(struct flow *flow);
  * count pixels as in struct frame; out is count*3. */
 void flow_color(const int16_t *u, const int16_t *v, size_t count, double range, uint8_t *out);
 
+/* Hue k of the wheel's FLOW_HUES, from the one of motion to the left on, 0..1 a channel; between
+ * them the wheel is linear. */
+enum { FLOW_HUES = 55 };
+void flow_hue(int k, double rgb[3]);
+
 /* Of one motion in px. */
 void flow_color_of(double u, double v, double range, uint8_t rgb[3]);
 

@@ -6,6 +6,7 @@
 
 #include "config/clock.h"
 #include "config/log.h"
+#include "image/flow.h"
 #include "render/grid.h"
 #include "render/program.h"
 #include "render/shaders.h"
@@ -15,7 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, COLORS, TEXTURES };
+/* With mode=motion DISPARITY has u. */
+enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, MOTION_V, COLORS, TEXTURES };
 
 /* While something changes only every N'th column and row is drawn, so that it takes no longer. At
  * rest the next drawings halve N until it is 1. */
@@ -39,7 +41,8 @@ struct offscreen {
 
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
-    GLuint points_program, line_program, vertex_array, texture[TEXTURES], pixel_buffer;
+    GLuint points_program, line_program, arrow_program, vertex_array, texture[TEXTURES],
+        pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     int points_step;
@@ -47,8 +50,8 @@ struct draw {
     struct offscreen offscreen[DRAW_VIEWS];
 };
 
-static const char *const sampler_names[TEXTURES] = {"left", "right", "disparity", "confidence",
-                                                    "colors"};
+static const char *const sampler_names[TEXTURES] = {"left",       "right",    "disparity",
+                                                    "confidence", "motion_v", "colors"};
 
 /* What each mode shows of a frame. */
 #define BIT(texture) (1u << (texture))
@@ -61,6 +64,10 @@ static const unsigned mode_textures[DISPLAY_MODE_COUNT] = {
     [DISPLAY_BLEND] = BIT(LEFT) | BIT(DISPARITY),
     [DISPLAY_ANAGLYPH] = BIT(LEFT) | BIT(RIGHT),
     [DISPLAY_ROWS] = BIT(LEFT) | BIT(RIGHT),
+    [DISPLAY_MOTION] = BIT(DISPARITY) | BIT(MOTION_V),
+    [DISPLAY_ARROWS] = BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V),
+    [DISPLAY_MOTION_BLEND] = BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V),
+    [DISPLAY_MOTION_ERROR] = BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V),
     [DISPLAY_POINTS] = BIT(LEFT) | BIT(DISPARITY),
 };
 
@@ -70,25 +77,43 @@ static void set_samplers(GLuint program) {
         glUniform1i(glGetUniformLocation(program, sampler_names[i]), i);
 }
 
+static void set_hues(GLuint program) {
+    GLfloat hues[FLOW_HUES][3];
+    for (int k = 0; k < FLOW_HUES; k++) {
+        double rgb[3];
+        flow_hue(k, rgb);
+        for (int c = 0; c < 3; c++)
+            hues[k][c] = (GLfloat)rgb[c];
+    }
+    glUseProgram(program);
+    glUniform3fv(glGetUniformLocation(program, "hues"), FLOW_HUES, hues[0]);
+}
+
 /* False after a log line. */
 static bool make_programs(struct draw *draw) {
     for (int mode = 0; mode < DISPLAY_POINTS; mode++)
         for (int row_lines = 0; row_lines < 2; row_lines++) {
-            char defines[64];
-            snprintf(defines, sizeof(defines), "%s#define ROW_LINES %d\n", mode_defines[mode],
-                     row_lines);
+            char defines[4096];
+            bool motion = (mode_textures[mode] & BIT(MOTION_V)) != 0;
+            snprintf(defines, sizeof(defines), "%s#define ROW_LINES %d\n#define MOTION %d\n%s",
+                     mode_defines[mode], row_lines, motion, motion ? shader_motion_glsl : "");
             GLuint program =
                 program_make("image shader", defines, shader_image_vert, shader_image_frag);
             if (!program)
                 return false;
             draw->image_program[mode][row_lines] = program;
             set_samplers(program);
+            set_hues(program);
         }
     draw->points_program =
         program_make("points shader", "", shader_points_vert, shader_points_frag);
     draw->line_program = program_make("line shader", "", shader_line_vert, shader_line_frag);
-    if (!draw->points_program || !draw->line_program)
+    draw->arrow_program =
+        program_make("arrow shader", shader_motion_glsl, shader_arrow_vert, shader_arrow_frag);
+    if (!draw->points_program || !draw->line_program || !draw->arrow_program)
         return false;
+    set_samplers(draw->arrow_program);
+    set_hues(draw->arrow_program);
     set_samplers(draw->points_program);
     return true;
 }
@@ -138,6 +163,7 @@ void draw_close(struct draw **draw_pointer) {
         glDeleteProgram(draw->image_program[i / 2][i % 2]);
     glDeleteProgram(draw->points_program);
     glDeleteProgram(draw->line_program);
+    glDeleteProgram(draw->arrow_program);
     for (int i = 0; i < DRAW_VIEWS; i++) {
         glDeleteFramebuffers(1, &draw->offscreen[i].framebuffer);
         glDeleteRenderbuffers(1, &draw->offscreen[i].color);
@@ -158,6 +184,7 @@ static const struct {
     [RIGHT] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE}},
     [DISPARITY] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [CONFIDENCE] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_R8, GL_RED, GL_UNSIGNED_BYTE}},
+    [MOTION_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
 };
 
 /* Makes the textures fit pictures of this size; their contents are undefined then. */
@@ -175,7 +202,7 @@ static void allocate_textures(struct draw *draw, int width, int height, int chan
 }
 
 static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
-    if (which == DISPARITY)
+    if (which == DISPARITY || which == MOTION_V)
         return 2;
     return which == CONFIDENCE ? 1 : (size_t)draw->channels;
 }
@@ -183,10 +210,13 @@ static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
 /* Goes through a pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
  * (docs/EXPERIMENTS.md). */
 static void upload_texture(struct draw *draw, enum texture which, const struct frame *frame) {
-    const void *data[COLORS] = {frame->rect_left.data, frame->rect_right.data, frame->disparity,
-                                frame->confidence};
+    size_t pixels = (size_t)draw->width * (size_t)draw->height;
+    bool motion = frame->params.mode == MODE_MOTION;
+    const void *data[COLORS] = {frame->rect_left.data, frame->rect_right.data,
+                                motion ? frame->motion : frame->disparity, frame->confidence,
+                                frame->motion + pixels};
     bool color = draw->channels > 1;
-    size_t bytes = (size_t)draw->width * (size_t)draw->height * bytes_per_pixel(draw, which);
+    size_t bytes = pixels * bytes_per_pixel(draw, which);
     glBindTexture(GL_TEXTURE_2D, draw->texture[which]);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
     glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, data[which], GL_STREAM_DRAW);
@@ -236,34 +266,66 @@ static void set_filter(struct draw *draw, GLint filter) {
     }
 }
 
+/* Where the picture whose top left corner is at x, y lies in the area, and what it measures. */
+static void set_place(const struct draw *draw, const struct draw_settings *s, GLuint p, double x,
+                      double y) {
+    double scale = draw_scale(s, draw->width, draw->height);
+    double left = 2 * (x - s->x) / s->width - 1;
+    double right = 2 * (x - s->x + draw->width * scale) / s->width - 1;
+    double top = 1 - 2 * (y - s->y) / s->height;
+    double bottom = 1 - 2 * (y - s->y + draw->height * scale) / s->height;
+    glUseProgram(p);
+    glUniform2f(glGetUniformLocation(p, "range"), (float)s->min, (float)s->max);
+    glUniform2f(glGetUniformLocation(p, "size"), (float)draw->width, (float)draw->height);
+    glUniform4f(glGetUniformLocation(p, "rect"), (float)left, (float)bottom, (float)right,
+                (float)top);
+}
+
 /* One picture of the window, with its top left corner at x, y. */
 static void draw_picture(struct draw *draw, const struct draw_settings *s, enum display_mode mode,
                          double x, double y) {
     bool row_lines = s->row_lines || (s->mode == DISPLAY_ROWS && !s->no_row_lines);
     GLuint p = draw->image_program[mode][row_lines];
     double scale = draw_scale(s, draw->width, draw->height);
-    set_filter(draw, scale < 1 ? GL_LINEAR : GL_NEAREST);
-    double left = 2 * (x - s->x) / s->width - 1;
-    double right = 2 * (x - s->x + draw->width * scale) / s->width - 1;
-    double top = 1 - 2 * (y - s->y) / s->height;
-    double bottom = 1 - 2 * (y - s->y + draw->height * scale) / s->height;
-    glUseProgram(p);
+    set_filter(draw, scale < 1 || mode == DISPLAY_MOTION_ERROR ? GL_LINEAR : GL_NEAREST);
+    set_place(draw, s, p, x, y);
     set_int(p, "colormap", s->colormap);
     set_int(p, "gray", draw->channels == 1);
     set_float(p, "blend", (float)s->blend);
+    set_float(p, "confidence_most", (float)(s->confidence_most / 255));
     set_float(p, "row_step", (float)row_step(draw));
     set_float(p, "row_width", (float)(1 / scale));
-    glUniform2f(glGetUniformLocation(p, "range"), (float)s->min, (float)s->max);
-    glUniform2f(glGetUniformLocation(p, "size"), (float)draw->width, (float)draw->height);
-    glUniform4f(glGetUniformLocation(p, "rect"), (float)left, (float)bottom, (float)right,
-                (float)top);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+enum { ARROW_VERTICES = 9, ARROW_PX = 16, LEAST_ARROW_PX = 10 };
+
+int draw_arrow_step(double scale) {
+    return ARROW_PX * (int)fmax(1, ceil(LEAST_ARROW_PX / (ARROW_PX * scale)));
+}
+
+/* The arrows of the picture at x, y, on a dark edge. */
+static void draw_arrows(const struct draw *draw, const struct draw_settings *s, double x,
+                        double y) {
+    GLuint p = draw->arrow_program;
+    double scale = draw_scale(s, draw->width, draw->height);
+    int step = draw_arrow_step(scale);
+    int columns = (draw->width + step / 2 - 1) / step, rows = (draw->height + step / 2 - 1) / step;
+    set_place(draw, s, p, x, y);
+    set_float(p, "scale", (float)scale);
+    set_int(p, "step_px", step);
+    for (int edge = 1; edge >= 0; edge--) {
+        set_float(p, "edge", (float)edge);
+        glDrawArraysInstanced(GL_TRIANGLES, 0, ARROW_VERTICES, columns * rows);
+    }
 }
 
 static void draw_flat(struct draw *draw, const struct draw_settings *s) {
     double x, y, scale = draw_scale(s, draw->width, draw->height);
     draw_origin(s, draw->width, draw->height, &x, &y);
     draw_picture(draw, s, s->mode, x, y);
+    if (s->mode == DISPLAY_ARROWS)
+        draw_arrows(draw, s, x, y);
     if (s->mode == DISPLAY_ROWS)
         draw_picture(draw, s, DISPLAY_RIGHT, x + draw->width * (1 + DRAW_ROWS_GAP) * scale, y);
 }
@@ -358,12 +420,12 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
 
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
     return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
-           a->max == b->max && a->blend == b->blend && a->row_lines == b->row_lines &&
-           a->no_row_lines == b->no_row_lines && a->all_points == b->all_points &&
-           a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
-           a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
-           a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->width == b->width &&
-           a->height == b->height;
+           a->max == b->max && a->blend == b->blend && a->confidence_most == b->confidence_most &&
+           a->row_lines == b->row_lines && a->no_row_lines == b->no_row_lines &&
+           a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
+           a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
+           a->distance == b->distance && a->shift_x == b->shift_x && a->shift_y == b->shift_y &&
+           a->width == b->width && a->height == b->height;
 }
 
 /* Makes the copy as large as the area and directs the drawing to it. */

@@ -22,10 +22,18 @@
     MODE(BLEND, "blend")           \
     MODE(ANAGLYPH, "anaglyph")     \
     MODE(ROWS, "rows")             \
+    MODE(MOTION, "motion")         \
+    MODE(ARROWS, "arrows")         \
+    MODE(MOTION_BLEND, "overlay")  \
+    MODE(MOTION_ERROR, "error")    \
     MODE(POINTS, "points")
 #define DISPLAY_MODE_ENUM(id, name) DISPLAY_##id,
 enum display_mode { DISPLAY_MODES(DISPLAY_MODE_ENUM) DISPLAY_MODE_COUNT };
 extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
+
+/* Those of motion: its colours (image/flow.h), arrows every 16 px on the picture, as long as 16 px of
+ * it where the motion is as long as the range, the colours over the picture, and how far the grey
+ * levels of the picture and of the later one differ where the motion leads. */
 
 #define DRAW_ROWS_GAP 0.01 /* between the two pictures of DISPLAY_ROWS, in widths of a picture */
 
@@ -38,16 +46,18 @@ struct draw_rig {
 
 struct draw_settings {
     enum display_mode mode;
-    int colormap;      /* row of the table given to draw_open */
-    double min, max;   /* range of colours, px; linear in disparity, so in inverse depth too */
-    double blend;      /* weight of the colours in DISPLAY_BLEND, 0..1 */
-    bool row_lines;    /* DISPLAY_ROWS has them without this */
-    bool no_row_lines; /* none even in DISPLAY_ROWS: its pictures are not rectified */
-    double zoom;       /* 1: all of the picture fits */
-    double center_x;   /* point of the picture in the middle of the area, 0..1 of its width */
-    double center_y;   /* and of its height */
-    double yaw, pitch; /* of the points, radians */
-    double distance;   /* of the viewpoint from the middle of the points, 1: as the camera's */
+    int colormap;    /* row of the table given to draw_open */
+    double min, max; /* range of colours, px; linear in disparity, so in inverse depth too; of
+                          motion max is the length of full colour */
+    double blend;    /* weight of the colours in DISPLAY_BLEND, 0..1 */
+    double confidence_most; /* the confidence that is white, up to 255 */
+    bool row_lines;         /* DISPLAY_ROWS has them without this */
+    bool no_row_lines;      /* none even in DISPLAY_ROWS: its pictures are not rectified */
+    double zoom;            /* 1: all of the picture fits */
+    double center_x;        /* point of the picture in the middle of the area, 0..1 of its width */
+    double center_y;        /* and of its height */
+    double yaw, pitch;      /* of the points, radians */
+    double distance;        /* of the viewpoint from the middle of the points, 1: as the camera's */
     double shift_x, shift_y; /* of the points, in widths and heights of the area */
     bool all_points;         /* else a slow renderer draws fewer until the view is at rest */
     struct draw_rig rig;
@@ -68,6 +78,10 @@ void draw_close(struct draw **draw);
  * call would draw more points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
+
+/* The distance between arrows, in pixels of the picture: 16, or more where that is too narrow in
+ * the window. */
+int draw_arrow_step(double scale);
 
 /* Every how many'th row and column of points the first view was drawn with; 1: all of them. */
 int draw_points_step(const struct draw *draw);

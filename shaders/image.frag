@@ -1,14 +1,17 @@
 // The flat display modes: pictures, disparity and depth in colour, confidence, blend, anaglyph, row
-// lines. Each mode is a program of its own, which DISPLAY_... (render/draw.h) selects; ROW_LINES is 1
+// lines, motion (MOTION is 1, with shaders/motion.glsl before it). Each mode is a program of its own, which DISPLAY_... (render/draw.h) selects; ROW_LINES is 1
 // where it has row lines. With conditions in one program a software renderer would compute both sides
 // for every pixel.
 // SPDX-License-Identifier: MIT
 
 uniform sampler2D left, right, confidence, colors;
+#if !MOTION
 uniform isampler2D disparity; // 1/16 px
+#endif
 uniform int colormap;         // row of colors
 uniform vec2 range;           // px
 uniform float blend;
+uniform float confidence_most; // that is white, 0..1
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
@@ -49,21 +52,44 @@ vec3 with_row_lines(vec3 c) {
     return off < 0.75 ? mix(c, odd ? vec3(0.2, 1.0, 0.3) : vec3(1.0, 0.85, 0.2), 0.8) : c;
 }
 
+#if MOTION
+vec3 color_at(ivec2 at) {
+    vec2 motion;
+    return motion_at(at, motion) ? motion_color(motion, range.y) : vec3(0.0);
+}
+
+// Of the grey levels here and where the motion leads, up to 64 apart.
+vec3 error_at(ivec2 at) {
+    vec2 motion;
+    if (!motion_at(at, motion))
+        return unknown_color();
+    vec3 here = texelFetch(left, at, 0).rgb;
+    vec3 there = texture(right, (vec2(at) + 0.5 + motion) / vec2(textureSize(right, 0))).rgb;
+    return map_color(abs(gray ? here.r - there.r : luma(here) - luma(there)) * 255.0 / 64.0);
+}
+#endif
+
 void main() {
     ivec2 at = ivec2(pixel);
     vec3 c;
-#if defined DISPLAY_LEFT || defined DISPLAY_ROWS
+#if defined DISPLAY_LEFT || defined DISPLAY_ROWS || defined DISPLAY_ARROWS
     c = picture(left);
 #elif defined DISPLAY_RIGHT
     c = picture(right);
 #elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
     c = disparity_color(texelFetch(disparity, at, 0).r);
 #elif defined DISPLAY_CONFIDENCE
-    c = texelFetch(confidence, at, 0).rrr;
+    c = texelFetch(confidence, at, 0).rrr / confidence_most;
 #elif defined DISPLAY_BLEND
     c = mix(picture(left), disparity_color(texelFetch(disparity, at, 0).r), blend);
 #elif defined DISPLAY_ANAGLYPH
     c = vec3(luma(picture(left)), vec2(luma(picture(right))));
+#elif defined DISPLAY_MOTION
+    c = color_at(at);
+#elif defined DISPLAY_MOTION_BLEND
+    c = mix(picture(left), color_at(at), blend);
+#elif defined DISPLAY_MOTION_ERROR
+    c = error_at(at);
 #endif
 #if ROW_LINES
     c = with_row_lines(c);

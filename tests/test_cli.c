@@ -28,6 +28,11 @@ static void test_usage(void *fixture, const void *data) {
     expect_error(2, "gamma needs a number", "eval --impose gamma=0 %s", folder);
     expect_error(2, "offset needs a number", "eval --impose offset %s", folder);
     expect_error(2, "--repeat", "eval --repeat 0 %s", folder);
+    expect_error(2, "mode=stereo", "motion --preset live synth:");
+    expect_error(2, "--swap", "motion --swap synth:");
+    expect_error(2, "motion_color_range", "motion --range 0:9 synth:");
+    expect_error(2, "--metres-per-pixel", "view --metres-per-pixel 2 synth:");
+    expect_error(2, "--metres-per-pixel", "motion --metres-per-pixel -1 synth:");
     g_assert_false(exists("out"));
 }
 
@@ -102,8 +107,8 @@ static char *options_of(const char *help) {
 static void test_completion(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-    static const char *const commands[] = {"view", "run",   "list",      "record", "batch",
-                                           "eval", "bench", "calibrate", "calib"};
+    static const char *const commands[] = {"view",  "motion", "run",   "list",      "record",
+                                           "batch", "eval",   "bench", "calibrate", "calib"};
     const char *script = "source share/bash-completion/completions/livestereo\n"
                          "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
                          "_livestereo\n"

@@ -103,9 +103,10 @@ static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 /* ---- display */
 
-static void show(struct viewer *v, int mode) {
-    viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y),
-                    (enum display_mode)mode);
+static void show(struct viewer *v, int choice) {
+    int count;
+    const struct display_choice *choices = display_choices(&v->display, &count);
+    viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y), choices[choice].mode);
 }
 
 static void change_layout(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -124,13 +125,28 @@ static void change_colormap(struct viewer *v, int step) {
     screen_notify(&v->screen, "colours: %s", colormap_names[*colormap]);
 }
 
+/* motion_color_range is the range of motion; 0 is that of the search. */
+static void set_motion_range(struct viewer *v, int length) {
+    param_put(&v->settings.params, param_find("motion_color_range"), length);
+    viewer_apply_settings(v);
+    screen_notify(&v->screen, "full colour at %g px", v->display.settings.max);
+}
+
 static void range_from_frame(struct viewer *v, G_GNUC_UNUSED int argument) {
     const struct draw_settings *s = &v->display.settings;
+    if (v->display.motion && v->playback.shown)
+        set_motion_range(v, display_motion_length(v->playback.shown));
+    if (v->display.motion)
+        return;
     if (v->playback.shown && display_range_from_frame(&v->display, v->playback.shown))
         screen_notify(&v->screen, "range from this frame: %.1f to %.1f", s->min, s->max);
 }
 
 static void range_of_search(struct viewer *v, G_GNUC_UNUSED int argument) {
+    if (v->display.motion) {
+        set_motion_range(v, 0);
+        return;
+    }
     v->display.range_from = RANGE_OF_SEARCH;
     display_fit_range(&v->display, &v->settings.params);
     screen_notify(&v->screen, "range of the whole search");
@@ -178,7 +194,12 @@ static void load_preset(struct viewer *v, G_GNUC_UNUSED int argument) {
     viewer_load_preset(v, v->presets.name);
 }
 
+/* Those of motion are its first preset's. */
 static void reset_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
+    if (v->display.motion) {
+        viewer_load_preset(v, MOTION_PRESET);
+        return;
+    }
     settings_reset(&v->settings);
     viewer_apply_settings(v);
 }
@@ -289,8 +310,27 @@ static const struct {
 #undef ACTION
 };
 
+bool action_fits(const struct display *display, enum action action) {
+    static const bool of_two_cameras[ACTIONS] = {
+        [ACTION_SHOW_ROWS] = true, [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
+        [ACTION_SWAP] = true,      [ACTION_MEASURE] = true,     [ACTION_SAVE_POINTS] = true};
+    return !display->motion || !of_two_cameras[action];
+}
+
+const char *action_help(const struct display *display, enum action action) {
+    int count;
+    const struct display_choice *choices = display_choices(display, &count);
+    if (calls[action].function == show && calls[action].argument < count)
+        return choices[calls[action].argument].help;
+    return action_table[action].help;
+}
+
 static void run_action(struct viewer *v, enum action action) {
-    calls[action].function(v, calls[action].argument);
+    if (action_fits(&v->display, action))
+        calls[action].function(v, calls[action].argument);
+    else
+        screen_notify(&v->screen, "motion has one camera, so there is no: %s",
+                      action_table[action].help);
 }
 
 bool action_run_key(struct viewer *v, const char *key) {

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct display;
 struct viewer;
 
 enum action {
@@ -23,7 +24,13 @@ struct action_info {
 };
 extern const struct action_info action_table[ACTIONS];
 
-/* Runs the action of a key; false where none has it. */
+/* Whether it makes sense for what is shown: of motion there is one camera. */
+bool action_fits(const struct display *display, enum action action);
+
+/* Its line in the list of keys. */
+const char *action_help(const struct display *display, enum action action);
+
+/* Runs the action of a key, or says that it does not fit; false where none has it. */
 bool action_run_key(struct viewer *v, const char *key);
 
 /* A button that runs an action; its tooltip says what that is, and the key. name is the widget's.

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STEPS = 128, TICKS = 7 };
+enum { STEPS = 128, TICKS = 7, ERROR_LEVELS = 64 /* as in shaders/image.frag */ };
 
 static unsigned map_color(int colormap, double ratio) {
     int level = (int)lround(fmin(1, fmax(0, ratio)) * 255);
@@ -41,14 +41,20 @@ static void draw_ticks(const struct draw_settings *s, const struct depth_geometr
 
 void color_bar_draw(const struct display *d, const struct layout_rect *strip,
                     const struct depth_geometry *geometry, enum length_unit unit, struct ui *ui) {
-    const struct draw_settings *s = &d->settings;
+    struct draw_settings of_error = d->settings;
+    const struct draw_settings *s = d->motion ? &of_error : &d->settings;
     bool metric = display_shows(d, DISPLAY_DEPTH);
+    of_error.min = 0;
+    of_error.max = ERROR_LEVELS;
     if (!display_has_colors(d))
         return;
     double line = ui_text_height(ui), width = line;
     double height = fmax(line, fmin(strip->height - 5 * line, 30 * line));
     double x = strip->x + line / 2, y = strip->y + (strip->height - height) / 2 - line / 2;
-    ui_label(ui, x, y - 1.6 * line, 0xffffff, metric ? length_unit_names[unit] : "px");
+    ui_label(ui, x, y - 1.6 * line, 0xffffff,
+             d->motion ? "grey levels"
+             : metric  ? length_unit_names[unit]
+                       : "px");
     for (int i = 0; i < STEPS; i++)
         ui_box(ui, x, y + height * i / STEPS, width, height / STEPS + 1,
                map_color(s->colormap, 1 - i / (STEPS - 1.0)), 1);

@@ -3,10 +3,13 @@
  */
 #include "app/view/display.h"
 
+#include "app/visualize.h"
+
 #include <math.h>
 #include <string.h>
 
-#define FIRST_YAW 0.25 /* radians: points are seen slightly from the side and from above */
+#define MOTION_CONFIDENCE 64 /* that is white; it has no fixed end */
+#define FIRST_YAW 0.25       /* radians: points are seen slightly from the side and from above */
 #define FIRST_PITCH (-0.15)
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
@@ -16,9 +19,49 @@ static double clamp(double value, double min, double max) {
     return fmin(max, fmax(min, value));
 }
 
-void display_init(struct display *d) {
-    *d = (struct display){.settings = {.mode = DISPLAY_DISPARITY, .blend = 0.5},
-                          .more = {DISPLAY_DISPARITY, DISPLAY_RIGHT, DISPLAY_CONFIDENCE}};
+static const struct display_choice stereo_choices[STEREO_CHOICES] = {
+    {DISPLAY_LEFT, "left", "left picture"},
+    {DISPLAY_RIGHT, "right", "right picture"},
+    {DISPLAY_DISPARITY, "disparity", "disparity"},
+    {DISPLAY_DEPTH, "depth", "depth in metres"},
+    {DISPLAY_CONFIDENCE, "confidence", "confidence"},
+    {DISPLAY_BLEND, "blend", "left picture and disparity"},
+    {DISPLAY_ANAGLYPH, "anaglyph", "anaglyph, for red and cyan glasses"},
+    {DISPLAY_ROWS, "rows", "side by side with row lines"},
+    {DISPLAY_POINTS, "points", "points in space; drag orbits"}};
+static const struct display_choice motion_choices[MOTION_CHOICES] = {
+    {DISPLAY_LEFT, "picture", "picture"},
+    {DISPLAY_RIGHT, "later picture", "the picture that motion leads to"},
+    {DISPLAY_MOTION, "motion", "motion in colour"},
+    {DISPLAY_ARROWS, "arrows", "motion as arrows"},
+    {DISPLAY_CONFIDENCE, "confidence", "confidence"},
+    {DISPLAY_MOTION_BLEND, "overlay", "motion in colour over the picture"},
+    {DISPLAY_MOTION_ERROR, "error", "what differs where the motion leads"}};
+
+const struct display_choice *display_choices(const struct display *d, int *count) {
+    *count = d->motion ? MOTION_CHOICES : STEREO_CHOICES;
+    return d->motion ? motion_choices : stereo_choices;
+}
+
+int display_choice_of(const struct display *d, enum display_mode mode) {
+    int count;
+    const struct display_choice *choices = display_choices(d, &count);
+    for (int i = 0; i < count; i++)
+        if (choices[i].mode == mode)
+            return i;
+    return 0;
+}
+
+enum display_mode display_main_mode(const struct display *d) {
+    return d->motion ? DISPLAY_MOTION : DISPLAY_DISPARITY;
+}
+
+void display_init(struct display *d, bool motion) {
+    *d = (struct display){.motion = motion, .settings.blend = 0.5};
+    d->settings.confidence_most = motion ? MOTION_CONFIDENCE : 255;
+    d->settings.mode = d->more[0] = display_main_mode(d);
+    d->more[1] = motion ? DISPLAY_ARROWS : DISPLAY_RIGHT;
+    d->more[2] = DISPLAY_CONFIDENCE;
     display_reset(d);
 }
 
@@ -36,6 +79,11 @@ void display_reset(struct display *d) {
 void display_fit_range(struct display *d, const struct params *params) {
     struct draw_settings *s = &d->settings;
     bool seen = d->range_from == RANGE_OF_FIRST_FRAMES && d->seen_frames > 0;
+    if (d->motion) {
+        s->min = 0;
+        s->max = visualize_motion_range(params);
+        return;
+    }
     if (d->range_from == RANGE_MANUAL)
         return;
     s->min = seen ? d->seen_min : params->min_disparity;
@@ -65,6 +113,23 @@ static bool percentiles(const struct frame *frame, double ratio, double *min, do
     return true;
 }
 
+int display_motion_length(const struct frame *frame) {
+    static long histogram[INT16_MAX]; /* of lengths in whole px; the main thread's */
+    size_t count = (size_t)frame->rect_left.width * (size_t)frame->rect_left.height;
+    long known = 0, within = 0;
+    int length = 0;
+    memset(histogram, 0, sizeof(histogram));
+    for (size_t i = 0; i < count; i++)
+        if (frame->motion[i] != DISPARITY_UNKNOWN) {
+            double px = hypot(frame->motion[i], frame->motion[i + count]) / DISPARITY_ONE;
+            histogram[(int)ceil(px)]++;
+            known++;
+        }
+    while ((double)within < 0.98 * (double)known)
+        within += histogram[length++];
+    return known > 0 ? (int)fmax(1, length - 1) : 0;
+}
+
 void display_forget_range(struct display *d) {
     d->range_from = RANGE_OF_FIRST_FRAMES;
     d->seen_frames = 0;
@@ -73,6 +138,8 @@ void display_forget_range(struct display *d) {
 bool display_see_frame(struct display *d, const struct frame *frame) {
     double min, max;
     int range = frame->params.disparity_range;
+    if (d->motion)
+        return false;
     if (range != d->seen_range)
         d->seen_frames = 0;
     d->seen_range = range;
@@ -109,7 +176,7 @@ const char *const display_layout_names[LAYOUT_COUNT] = {"one", "two, stacked", "
 void display_set_layout(struct display *d, enum display_layout layout) {
     struct draw_settings *s = &d->settings;
     if (d->layout == LAYOUT_ONE && layout != LAYOUT_ONE) {
-        d->more[0] = s->mode == DISPLAY_LEFT ? DISPLAY_DISPARITY : s->mode;
+        d->more[0] = s->mode == DISPLAY_LEFT ? display_main_mode(d) : s->mode;
         s->mode = DISPLAY_LEFT;
     } else if (d->layout != LAYOUT_ONE && layout == LAYOUT_ONE) {
         s->mode = d->more[0];
@@ -152,7 +219,12 @@ bool display_shows(const struct display *d, enum display_mode mode) {
 
 bool display_has_colors(const struct display *d) {
     return display_shows(d, DISPLAY_DISPARITY) || display_shows(d, DISPLAY_DEPTH) ||
-           display_shows(d, DISPLAY_BLEND);
+           display_shows(d, DISPLAY_BLEND) || display_shows(d, DISPLAY_MOTION_ERROR);
+}
+
+bool display_has_wheel(const struct display *d) {
+    return display_shows(d, DISPLAY_MOTION) || display_shows(d, DISPLAY_ARROWS) ||
+           display_shows(d, DISPLAY_MOTION_BLEND);
 }
 
 int display_view_at(const struct display *d, double x, double y) {

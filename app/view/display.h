@@ -16,7 +16,15 @@ enum display_range { RANGE_OF_FIRST_FRAMES, RANGE_OF_SEARCH, RANGE_MANUAL };
 enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
 extern const char *const display_layout_names[LAYOUT_COUNT];
 
+/* What a view can show, by the number of its key, 1 and up. */
+struct display_choice {
+    enum display_mode mode;
+    const char *name, *help;
+};
+enum { STEREO_CHOICES = 9, MOTION_CHOICES = 7 };
+
 struct display {
+    bool motion;                   /* mode=motion */
     struct draw *draw;             /* NULL before the window is open */
     struct draw_settings settings; /* of the first view; its area is that of all */
     enum display_layout layout;
@@ -28,8 +36,17 @@ struct display {
     long seen_index;           /* the last one; a pair that is computed again does not count */
 };
 
-/* The disparity, all of it. */
-void display_init(struct display *display);
+/* The disparity, or motion, all of it. */
+void display_init(struct display *display, bool motion);
+
+/* The views of stereo or of motion; *count gets their number. */
+const struct display_choice *display_choices(const struct display *display, int *count);
+
+/* The one that shows this mode; the first where none does. */
+int display_choice_of(const struct display *display, enum display_mode mode);
+
+/* The one that is shown first: disparity or motion. */
+enum display_mode display_main_mode(const struct display *display);
 
 /* Zoom, pan and orbit back to the beginning. */
 void display_reset(struct display *display);
@@ -42,8 +59,12 @@ bool display_see_frame(struct display *display, const struct frame *frame);
 void display_forget_range(struct display *display);
 
 /* Sets the range of colours to the disparities that the first frames had or, before them or where
- * the user wants it, to those that are searched. Not where it was set by hand. */
+ * the user wants it, to those that are searched. Not where it was set by hand. Of motion to
+ * motion_color_range. */
 void display_fit_range(struct display *display, const struct params *params);
+
+/* The length, in whole px, that 98 % of a frame's known motions do not exceed; 0: none is known. */
+int display_motion_length(const struct frame *frame);
 
 /* Sets it from the 2nd to the 98th percentile of what is known in the frame. False where nothing
  * is. */
@@ -66,8 +87,9 @@ enum display_mode *display_mode_of(struct display *display, int i);
 /* Whether any view is in this mode. */
 bool display_shows(const struct display *display, enum display_mode mode);
 
-/* Whether any view has the colours of the colour bar. */
+/* Whether any view has the colours of the colour bar, or of the wheel of motion. */
 bool display_has_colors(const struct display *display);
+bool display_has_wheel(const struct display *display);
 
 /* The view at a position of the window; the first where none is. */
 int display_view_at(const struct display *display, double x, double y);

@@ -4,6 +4,7 @@
 #include "app/view/display_panel.h"
 
 #include "app/view/actions.h"
+#include "app/view/param_row.h"
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -11,6 +12,16 @@
 #include <stdio.h>
 
 #define FARTHEST_M 1000 /* of the slider */
+
+/* "a|b|c" of the views. g_free. */
+static char *join_choices(const struct display *display) {
+    int count;
+    const struct display_choice *choices = display_choices(display, &count);
+    GString *joined = g_string_new(choices[0].name);
+    for (int i = 1; i < count; i++)
+        g_string_append_printf(joined, "|%s", choices[i].name);
+    return g_string_free(joined, FALSE);
+}
 
 /* "a|b|c" of a table of names. g_free. */
 static char *join_names(const char *const *names, int count) {
@@ -39,7 +50,9 @@ static void draw_modes(struct viewer *v) {
         {"upper view", "lower view"},
         {"left view", "right view"},
         {"upper left", "upper right", "lower left", "lower right"}};
-    g_autofree char *names = join_names(display_mode_names, DISPLAY_MODE_COUNT);
+    g_autofree char *names = join_choices(&v->display);
+    int count;
+    const struct display_choice *choices = display_choices(&v->display, &count);
     for (int i = 0; i < display_views(&v->display); i++) {
         char name[16] = "view";
         if (i > 0)
@@ -47,12 +60,15 @@ static void draw_modes(struct viewer *v) {
         struct ui_combo_spec combo = {
             .name = name,
             .label = places[v->display.layout][i],
-            .help = "what is shown (keys 1 to 9, where the mouse is)",
+            .help = v->display.motion ? "what is shown (keys 1 to 7, where the mouse is)"
+                                      : "what is shown (keys 1 to 9, where the mouse is)",
             .choices = names,
-            .def = i == 0 && v->display.layout != LAYOUT_ONE ? DISPLAY_LEFT : DISPLAY_DISPARITY};
-        int mode = (int)*display_mode_of(&v->display, i);
-        if (ui_combo(v->screen.ui, &combo, &mode))
-            viewer_set_mode(v, i, (enum display_mode)mode);
+            .def = display_choice_of(&v->display, i == 0 && v->display.layout != LAYOUT_ONE
+                                                      ? DISPLAY_LEFT
+                                                      : display_main_mode(&v->display))};
+        int choice = display_choice_of(&v->display, *display_mode_of(&v->display, i));
+        if (ui_combo(v->screen.ui, &combo, &choice))
+            viewer_set_mode(v, i, choices[choice].mode);
     }
 }
 
@@ -126,6 +142,12 @@ static void draw_unit(struct viewer *v) {
 
 static void draw_range(struct viewer *v) {
     struct draw_settings *s = &v->display.settings;
+    if (v->display.motion) {
+        if (param_row_draw(param_find("motion_color_range"), "full colour at (px)", &v->settings,
+                           v->rig.width, v->screen.ui))
+            viewer_apply_settings(v);
+        return;
+    }
     if (!(display_shows(&v->display, DISPLAY_DEPTH) ? draw_range_m(v) : draw_range_px(v)))
         return;
     v->display.range_from = RANGE_MANUAL;
@@ -143,16 +165,21 @@ void display_panel_draw(struct viewer *v) {
     draw_unit(v);
     struct ui_slider_spec blend = {.name = "blend",
                                    .label = "blend",
-                                   .help = "weight of the disparity's colours in the view blend",
+                                   .help = "weight of the colours over the picture",
                                    .def = 0.5,
                                    .max = 1,
                                    .step = 0.05};
-    if (display_shows(&v->display, DISPLAY_BLEND))
+    if (display_shows(&v->display, DISPLAY_BLEND) ||
+        display_shows(&v->display, DISPLAY_MOTION_BLEND))
         ui_slider(v->screen.ui, &blend, &s->blend);
-    action_button(v, "measure", v->measure.on ? "end measuring" : "measure", ACTION_MEASURE);
-    ui_same_line(v->screen.ui);
+    if (!v->display.motion) {
+        action_button(v, "measure", v->measure.on ? "end measuring" : "measure", ACTION_MEASURE);
+        ui_same_line(v->screen.ui);
+    }
     action_button(v, "region", v->rig_options.roi ? "whole picture" : "part of it", ACTION_REGION);
     action_button(v, "save_video", "save as video", ACTION_SAVE_VIDEO);
+    if (v->display.motion)
+        return;
     ui_checkbox(v->screen.ui, "row_lines", "row lines (g)",
                 "lines along rows: a point must lie on the same one left and right", &s->row_lines);
 }

@@ -6,6 +6,7 @@
 #include "app/points.h"
 #include "app/visualize.h"
 #include "config/log.h"
+#include "image/flow.h"
 #include "image/picture.h"
 
 #include <errno.h>
@@ -17,6 +18,8 @@ enum ending {
     RIGHT,
     DISP16,
     DISP_PFM,
+    FLOW16,
+    FLOW,
     COLOR,
     POINTS,
     POINTS_OBJ,
@@ -26,9 +29,9 @@ enum ending {
 };
 static const char *const endings[ENDINGS] = {
     [WINDOW] = ".png",        [LEFT] = "-left.png",     [RIGHT] = "-right.png",
-    [DISP16] = "-disp16.png", [DISP_PFM] = "-disp.pfm", [COLOR] = "-color.png",
-    [POINTS] = ".ply",        [POINTS_OBJ] = ".obj",    [VIDEO_MP4] = ".mp4",
-    [VIDEO_WEBM] = ".webm",
+    [DISP16] = "-disp16.png", [DISP_PFM] = "-disp.pfm", [FLOW16] = "-flow16.png",
+    [FLOW] = ".flo",          [COLOR] = "-color.png",   [POINTS] = ".ply",
+    [POINTS_OBJ] = ".obj",    [VIDEO_MP4] = ".mp4",     [VIDEO_WEBM] = ".webm",
 };
 
 static bool is_taken(const char *base) {
@@ -81,13 +84,24 @@ void export_window(const char *folder, struct screen *screen) {
     report(screen, error, base, endings[WINDOW]);
 }
 
-/* 0 or -errno (logged). */
-static int write_disparity(const char *path, const struct frame *frame, enum ending ending) {
+static bool is_written(const struct frame *frame, enum ending ending) {
+    bool motion = frame->params.mode == MODE_MOTION;
+    bool of_motion = ending == FLOW16 || ending == FLOW,
+         of_stereo = ending == DISP16 || ending == DISP_PFM;
+    return motion ? !of_stereo : !of_motion;
+}
+
+/* Disparity, motion or their colours. 0 or -errno (logged). */
+static int write_map(const char *path, const struct frame *frame, enum ending ending) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     if (ending == DISP16)
         return picture_write_disp16(path, frame->disparity, width, height);
     if (ending == DISP_PFM)
         return picture_write_pfm(path, frame->disparity, width, height);
+    if (ending == FLOW16)
+        return flow_write16(path, frame->motion, width, height);
+    if (ending == FLOW)
+        return flow_write(path, frame->motion, width, height);
     struct image color;
     int error = visualize_disparity(frame, &color);
     if (error == 0) {
@@ -106,12 +120,15 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
     }
     for (int i = LEFT; i <= COLOR; i++) {
         g_autofree char *path = g_strconcat(base, endings[i], NULL);
+        if (!is_written(frame, (enum ending)i))
+            continue;
         if (i == LEFT || i == RIGHT)
             error |= picture_write(path, i == LEFT ? &frame->rect_left : &frame->rect_right);
         else
-            error |= write_disparity(path, frame, (enum ending)i);
+            error |= write_map(path, frame, (enum ending)i);
     }
-    report(screen, error, base, "-*.png and .pfm");
+    report(screen, error, base,
+           frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm");
 }
 
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,

@@ -5,9 +5,10 @@
 #ifndef LIVESTEREO_HELP_H
 #define LIVESTEREO_HELP_H
 
+#include "app/view/display.h"
 #include "render/ui.h"
 
 /* In the middle of a window of width x height. */
-void help_draw(struct ui *ui, int width, int height);
+void help_draw(struct ui *ui, const struct display *display, int width, int height);
 
 #endif

@@ -40,7 +40,8 @@ static void show(struct viewer *v, struct frame **frame) {
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
     viewer_search_quality(v, p->shown);
-    watch_swap(v);
+    if (!v->display.motion)
+        watch_swap(v);
     if (display_see_frame(&v->display, p->shown))
         display_fit_range(&v->display, &v->settings.params);
     if (p->state.paused || v->statistics.frames == 1)
@@ -82,17 +83,18 @@ static void lay_out(struct viewer *v, int width, int height) {
     bool panels = v->visible[PART_PANELS];
     int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
     double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
-    struct layout_input in = {.width = width,
-                              .height = height,
-                              .line = ui_text_height(v->screen.ui),
-                              .panel = panels,
-                              .seek_bar = panels && v->visible[PART_SEEK_BAR],
-                              .color_bar = !v->options->plain && display_has_colors(&v->display),
-                              .overlays = v->visible[PART_STATISTICS] || v->visible[PART_LOG] ||
-                                          v->probes.count > 0,
-                              .tight = display_views(&v->display) > 1,
-                              .picture_width = columns * across * v->rig.width,
-                              .picture_height = rows * v->rig.height};
+    struct layout_input in = {
+        .width = width,
+        .height = height,
+        .line = ui_text_height(v->screen.ui),
+        .panel = panels,
+        .seek_bar = panels && v->visible[PART_SEEK_BAR],
+        .color_bar = !v->options->plain &&
+                     (display_has_colors(&v->display) || display_has_wheel(&v->display)),
+        .overlays = v->visible[PART_STATISTICS] || v->visible[PART_LOG] || v->probes.count > 0,
+        .tight = display_views(&v->display) > 1,
+        .picture_width = columns * across * v->rig.width,
+        .picture_height = rows * v->rig.height};
     v->layout = layout_window(&in);
     s->x = v->layout.picture.x;
     s->y = v->layout.picture.y;
@@ -140,7 +142,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
-        help_draw(v->screen.ui, width, height);
+        help_draw(v->screen.ui, &v->display, width, height);
 }
 
 /* Draws the views; returns true when another call would draw more points. */

@@ -5,6 +5,7 @@
 
 #include "app/view/viewer.h"
 #include "app/view/color_bar.h"
+#include "app/view/motion_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,18 +40,27 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
              digits, xyz[1] * factor, digits, xyz[2] * factor);
 }
 
+bool overlay_read_out(const struct viewer *v, char *text, size_t size) {
+    struct motion_speed speed = viewer_motion_speed(v);
+    int x, y, side;
+    if (!viewer_hovered_pixel(v, &x, &y, &side))
+        return false;
+    if (side != 0)
+        snprintf(text, size, "%s %d, %d", v->display.motion ? "later" : "right", x, y);
+    else if (v->display.motion)
+        motion_describe_pixel(v->playback.shown, &speed, x, y, text, size);
+    else
+        describe_pixel(v, x, y, text, size);
+    return true;
+}
+
 static void draw_read_out(const struct viewer *v) {
     const struct draw_settings *s = &v->display.settings;
     struct ui *ui = v->screen.ui;
-    int x, y, side;
     char text[256];
     if (v->video_export.on || v->mouse.pressed || v->visible[PART_HELP] || ui_wants_mouse(ui) ||
-        !viewer_hovered_pixel(v, &x, &y, &side))
+        !overlay_read_out(v, text, sizeof(text)))
         return;
-    if (side == 0)
-        describe_pixel(v, x, y, text, sizeof(text));
-    else
-        snprintf(text, sizeof(text), "right %d, %d", x, y);
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
     double text_x = fmin(v->mouse.x + line, s->x + s->width - width - line);
     double text_y = fmin(v->mouse.y + line, s->y + s->height - 2 * line);
@@ -94,7 +104,10 @@ void overlay_draw(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
     if (shown) {
-        color_bar_draw(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
+        if (display_has_wheel(&v->display))
+            motion_wheel_draw(&v->display, &v->layout.color_bar, ui);
+        else
+            color_bar_draw(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
         draw_marks(v, shown);
         draw_read_out(v);
         region_draw(&v->region, ui);

@@ -6,8 +6,14 @@
 #ifndef LIVESTEREO_OVERLAY_H
 #define LIVESTEREO_OVERLAY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct viewer;
 
 void overlay_draw(struct viewer *v);
+
+/* What is known of the pixel under the mouse; false where none is. */
+bool overlay_read_out(const struct viewer *v, char *text, size_t size);
 
 #endif

@@ -10,6 +10,7 @@
 #include "app/view/range_hint.h"
 #include "app/view/status_line.h"
 #include "app/view/viewer.h"
+#include "app/visualize.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +65,14 @@ static void draw_size(struct viewer *v) {
  * its own whether there is one or not, so that nothing below it moves. */
 static void draw_hint(struct viewer *v) {
     char text[64];
+    if (v->display.motion) {
+        struct params p = v->settings.params;
+        p.motion_color_range = 0; /* what the coarsest level searches, and 3 px at each other one */
+        snprintf(text, sizeof(text), "finds motions of up to %g px",
+                 visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
+        ui_text_color(v->screen.ui, 0xb0b0b0, text);
+        return;
+    }
     const struct frame *shown = v->playback.shown;
     if (swap_watch_hint(&v->swap_watch)) {
         action_button(v, "swap_take", "left and right look exchanged: exchange them", ACTION_SWAP);
@@ -96,7 +105,9 @@ static void draw_head(struct viewer *v) {
     status_line_draw(v);
     if (g_str_has_prefix(source->name, "synth"))
         ui_text_color(ui, 0xb0b0b0, "a demonstration: the built-in scene (n opens something else)");
-    else if (!rig_use_is_metric(&v->rig))
+    else if (v->display.motion && v->rig.known)
+        ui_text_color(ui, 0xb0b0b0, "undistorted by the calibration");
+    else if (!rig_use_is_metric(&v->rig) && !v->display.motion)
         ui_text_color(ui, 0xb0b0b0, "no calibration: disparities in pixels");
     draw_quality(v);
     draw_size(v);
@@ -108,7 +119,8 @@ static void draw_cameras_group(struct viewer *v) {
         return;
     if (source->get_status)
         cameras_draw_names(&v->cameras, v->screen.ui);
-    action_button(v, "camera_swap", "exchange left and right", ACTION_SWAP);
+    if (!v->display.motion)
+        action_button(v, "camera_swap", "exchange left and right", ACTION_SWAP);
     cameras_draw_controls(&v->cameras, &v->screen, source);
     draw_params(v, CAMERAS_GROUP);
     if (v->playback.shown)
@@ -162,33 +174,39 @@ static void draw_presets_group(struct viewer *v) {
 }
 
 static void draw_rig_group(struct viewer *v) {
-    if (ui_group(v->screen.ui, "rig", false) &&
+    if (!v->display.motion && ui_group(v->screen.ui, "rig", false) &&
         rig_page_draw(&v->rig_page, &v->screen, &v->rig, &v->settings.params,
                       &v->display.settings.row_lines))
         viewer_apply_settings(v);
 }
 
 /* What people turn first, under plain names; a tooltip has the parameter's own. */
-static const struct {
+static const struct first_param {
     const char *name, *label;
-} first_params[] = {{"disparity_range", "range (nearness)"},
-                    {"discontinuity_weight", "smoothness"},
-                    {"fill", "fill holes"},
-                    {"speckle_size", "remove speckles"}};
+} first_params[2][6] = {[MODE_STEREO] = {{"disparity_range", "range (nearness)"},
+                                         {"discontinuity_weight", "smoothness"},
+                                         {"fill", "fill holes"},
+                                         {"speckle_size", "remove speckles"}},
+                        [MODE_MOTION] = {{"motion_levels", "picture levels"},
+                                         {"motion_fraction", "labels in a pixel"},
+                                         {"discontinuity_weight", "smoothness"},
+                                         {"fill", "fill holes"},
+                                         {"speckle_size", "remove speckles"}}};
 
-static bool is_first(const char *name) {
-    for (size_t i = 0; i < G_N_ELEMENTS(first_params); i++)
-        if (strcmp(first_params[i].name, name) == 0)
+static bool is_first(const struct display *display, const char *name) {
+    for (const struct first_param *p = first_params[display->motion]; p->name; p++)
+        if (strcmp(p->name, name) == 0)
             return true;
     return false;
 }
 
 static void draw_first_params(struct viewer *v) {
     bool changed = false;
-    for (size_t i = 0; i < G_N_ELEMENTS(first_params); i++) {
-        changed |= param_row_draw(param_find(first_params[i].name), first_params[i].label,
-                                  &v->settings, v->rig.width, v->screen.ui);
-        if (i == 0)
+    const struct first_param *first = first_params[v->display.motion];
+    for (const struct first_param *p = first; p->name; p++) {
+        changed |=
+            param_row_draw(param_find(p->name), p->label, &v->settings, v->rig.width, v->screen.ui);
+        if (p == first)
             rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
     }
     draw_hint(v);
@@ -196,16 +214,27 @@ static void draw_first_params(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
+/* Whether a group does something in the window's mode. */
+static bool group_acts(const struct display *display, const char *group) {
+    static const char *const of_stereo[] = {"rectification", "search", "cost smoothing", "schedule",
+                                            "occlusion"};
+    for (size_t i = 0; i < G_N_ELEMENTS(of_stereo); i++)
+        if (strcmp(group, of_stereo[i]) == 0)
+            return !display->motion;
+    return strcmp(group, CAMERAS_GROUP) != 0 && (strcmp(group, "motion") != 0 || display->motion);
+}
+
 /* All groups of parameters but the cameras', without what stands above. */
 static void draw_param_groups(struct viewer *v) {
     bool changed = false, open = false;
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
-        if (strcmp(info->group, CAMERAS_GROUP) == 0)
+        if (!group_acts(&v->display, info->group))
             continue;
         if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
             open = ui_group(v->screen.ui, info->group, info->when == PARAM_LIVE);
-        if (open && !is_first(info->name))
+        bool of_opening = strcmp(info->name, "mode") == 0 || strcmp(info->name, "motion_step") == 0;
+        if (open && !of_opening && !is_first(&v->display, info->name))
             changed |= param_row_draw(info, NULL, &v->settings, v->rig.width, v->screen.ui);
     }
     if (changed)

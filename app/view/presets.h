@@ -14,15 +14,15 @@ struct presets {   /* zero to begin with */
     char **names;  /* of all that there are, sorted, NULL-terminated */
 };
 
-/* Looks which presets there are. */
-void presets_update(struct presets *presets);
+/* Looks which presets of a mode (MODE_...) there are. */
+void presets_update(struct presets *presets, int mode);
 
 /* Writes the parameters under presets->name into the user's folder; tells how that went. */
 void presets_save(struct presets *presets, const struct params *params, struct screen *screen);
 
 /* Reads a preset over the settings. Parameters that it does not name get their default; those of
  * START, which are the machine's in most cases, and of the rig stay. False, after a notice, where
- * there is none of this name. */
+ * there is none of this name, or one of another mode. */
 bool presets_load(struct presets *presets, const char *name, struct settings *settings,
                   struct screen *screen);
 

@@ -80,8 +80,9 @@ bool session_take_params(const struct session *remembered, struct params *params
     struct params last = remembered->params;
     struct qualities qualities;
     char why[256];
-    if (options->preset || options->config)
+    if (options->preset || options->config || params->mode == MODE_MOTION)
         return false;
+    last.mode = params->mode;
     settings_keep_rig(&last, params);
     if (options->quality && qualities_load(&qualities) == 0)
         for (int i = 0; i < param_count; i++)
@@ -115,7 +116,8 @@ void session_save(const struct session *end, const struct session *start,
     }
     g_autofree char *last = state_path("last.ini"), *path = state_path("view.ini");
     struct params params = merge_params(&end->params, &start->params, &remembered->params);
-    params_save(&params, last, SETTINGS_RIG_GROUP);
+    if (end->params.mode == MODE_STEREO)
+        params_save(&params, last, SETTINGS_RIG_GROUP);
 #define CHOOSE(field) ((end->field != start->field ? end : remembered)->field)
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_key_file_set_integer(file, GROUP, "colormap", CHOOSE(colormap));
@@ -123,7 +125,8 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
     g_key_file_set_integer(file, GROUP, "unit", CHOOSE(unit));
     g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);
-    g_key_file_set_string(file, GROUP, "preset", end->preset);
+    g_key_file_set_string(file, GROUP, "preset",
+                          (end->params.mode == MODE_STEREO ? end : remembered)->preset);
 #undef CHOOSE
     if (!g_key_file_save_to_file(file, path, NULL))
         log_debug(path, "cannot be written");

@@ -14,6 +14,8 @@ static void describe(const struct viewer *v, char *text, size_t size) {
     if (shown)
         used += snprintf(text + used, size - (size_t)used, "%.*f ms   ",
                          shown->compute_ms < 10 ? 1 : 0, shown->compute_ms);
+    if (v->display.motion)
+        return;
     snprintf(text + used, size - (size_t)used, "quality %s%s", quality_names[viewer_quality(v)],
              q->search.on ? ", searching" : (q->automatic ? " (auto)" : ""));
 }

@@ -4,6 +4,7 @@
 #include "app/view/ui_map.h"
 
 #include "app/view/actions.h"
+#include "app/view/overlay.h"
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -110,6 +111,9 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state searching %d\n", v->quality.search.on);
     g_string_append_printf(map, "state current %d\n", is_current(v));
     g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
+    char text[256];
+    if (overlay_read_out(v, text, sizeof(text)))
+        g_string_append_printf(map, "state read-out %s\n", text);
     g_string_append_printf(map, "state probes %d\n", v->probes.count);
     g_string_append_printf(map, "state recording %d\n", v->recording.recorder != NULL);
     g_string_append_printf(map, "state video %d\n", v->video_export.on);

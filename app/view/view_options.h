@@ -16,8 +16,9 @@ struct view_options {
     struct source_options source;
     char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
     int frames;
-    double rate, start, scale;
+    double rate, start, scale, metres_per_pixel;
     gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
+    bool motion;     /* the command is motion */
     bool remembered; /* the parameters are those of the last time */
 };
 

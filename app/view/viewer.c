@@ -80,6 +80,18 @@ void viewer_want_part(struct viewer *v, const char *roi, double scale) {
     screen_settle(&v->screen);
 }
 
+struct motion_speed viewer_motion_speed(const struct viewer *v) {
+    const struct view_options *o = v->options;
+    const struct source *source = v->playback.source;
+    const struct frame *shown = v->playback.shown;
+    struct motion_speed speed = {.metres_per_pixel = o->metres_per_pixel / v->rig.scale};
+    if (shown && (source->live || source->rate > 0))
+        speed.seconds = (double)(shown->right_ns - shown->left_ns) / 1e9;
+    else if (o->rate > 0)
+        speed.seconds = v->settings.running.motion_step / o->rate;
+    return speed;
+}
+
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {
     return v->playback.shown &&
            display_pixel_at(&v->display, v->playback.shown, v->mouse.x, v->mouse.y, x, y, side);

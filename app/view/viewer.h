@@ -18,6 +18,7 @@
 #include "app/view/history.h"
 #include "app/view/layout.h"
 #include "app/view/measure.h"
+#include "app/view/motion_view.h"
 #include "app/view/mouse.h"
 #include "app/view/playback.h"
 #include "app/view/presets.h"
@@ -112,6 +113,10 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
 /* This part of the pictures (as rig_options has it, copied; NULL: all) at this scale will be
  * computed. */
 void viewer_want_part(struct viewer *v, const char *roi, double scale);
+
+/* What motion between the pictures of the frame shown needs to become a speed: times of cameras and
+ * recordings, or of --rate where pictures have none. */
+struct motion_speed viewer_motion_speed(const struct viewer *v);
 
 /* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);

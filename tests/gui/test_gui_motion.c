@@ -1,0 +1,205 @@
+/*
+ * The window in mode=motion: colours of two known motions against the wheel, views and keys, the
+ * read-out, what is saved. SPDX-License-Identifier: MIT
+ */
+#include "image/flow.h"
+#include "tests/gui/gui.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WIDTH = 128, HEIGHT = 64, PICTURES = 3, RANGE = 5, BORDER = 10 };
+#define SETTINGS                                                                                \
+    "--set motion_levels=1 --set motion_u_min=-4 --set motion_u_range=9 --set motion_v_min=-4 " \
+    "--set motion_v_range=9 --set bp_iterations=4 --set lr_check=off --set fill=off "           \
+    "--set speckle_size=0 --set threads=2"
+
+/* The motion of the left and of the right half, px from each picture to the next. */
+static const int motion[2][2] = {{3, -2}, {-2, 1}};
+
+static uint32_t noise(int x, int y, int c) {
+    uint32_t h = (uint32_t)x * 0x9e3779b1u ^ (uint32_t)y * 0x85ebca6bu ^ (uint32_t)c * 0xc2b2ae35u;
+    h ^= h >> 15;
+    h *= 0x2c1b3c6du;
+    return h ^ h >> 13;
+}
+
+/* Textured halves, each of which moves by its motion. */
+static void write_pictures(const char *folder) {
+    struct image picture = {.width = WIDTH, .height = HEIGHT, .channels = 3};
+    picture.data = g_malloc(image_bytes(&picture));
+    g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
+    for (int n = 0; n < PICTURES; n++) {
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++)
+                for (int c = 0; c < 3; c++) {
+                    const int *m = motion[x >= WIDTH / 2];
+                    picture.data[(y * WIDTH + x) * 3 + c] =
+                        (uint8_t)(noise(x - n * m[0] + 100, y - n * m[1] + 100, c) % 200);
+                }
+        g_autofree char *name = g_strdup_printf("%s/p%d.png", folder, n);
+        g_assert_cmpint(picture_write(name, &picture), ==, 0);
+    }
+    g_free(picture.data);
+}
+
+static void start(struct gui_program *p, const char *options) {
+    gui_prepare(p);
+    g_autofree char *folder = g_build_filename(p->folder, "pictures", NULL);
+    write_pictures(folder);
+    g_autofree char *line =
+        g_strdup_printf("%s motion " SETTINGS " --window 1000x700 --paused %s --ui-map %s -o %s -q "
+                        "%s",
+                        g_getenv("LIVESTEREO_BIN"), options, p->map, p->output, folder);
+    gui_spawn(p, line);
+    gui_settle(p);
+}
+
+/* Where the middle of a pixel is in the window. */
+static void place_of(const struct gui_program *p, int x, int y, double *window_x,
+                     double *window_y) {
+    struct gui_rect at = gui_find(p, "picture");
+    double scale = fmin(at.width / (double)WIDTH, at.height / (double)HEIGHT);
+    *window_x = at.x + at.width / 2.0 + (x + 0.5 - WIDTH / 2.0) * scale;
+    *window_y = at.y + at.height / 2.0 + (y + 0.5 - HEIGHT / 2.0) * scale;
+}
+
+static const uint8_t *window_pixel(const struct gui_program *p, const struct image *shot, int x,
+                                   int y) {
+    double window_x, window_y;
+    place_of(p, x, y, &window_x, &window_y);
+    return shot->data + 3 * ((size_t)window_y * (size_t)shot->width + (size_t)window_x);
+}
+
+static gboolean is_inner(int x, int y) {
+    int in_half = x % (WIDTH / 2);
+    return in_half >= BORDER && in_half < WIDTH / 2 - BORDER && y >= BORDER && y < HEIGHT - BORDER;
+}
+
+static gboolean has_view(const struct gui_program *p, const char *view) {
+    return gui_is(p, "state", "view", view);
+}
+
+static gboolean near(const uint8_t *a, const uint8_t *b, int most) {
+    return abs(a[0] - b[0]) <= most && abs(a[1] - b[1]) <= most && abs(a[2] - b[2]) <= most;
+}
+
+/* Parts of a pixel move a colour a little. */
+static void test_colors(void) {
+    struct gui_program p = {0};
+    start(&p, "");
+    g_assert_true(has_view(&p, "motion"));
+    struct image shot = gui_shot(&p);
+    long inner = 0, same = 0;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const int *m = motion[x >= WIDTH / 2];
+            uint8_t rgb[3];
+            flow_color_of(m[0], m[1], RANGE, rgb);
+            inner += is_inner(x, y);
+            same += is_inner(x, y) && near(window_pixel(&p, &shot, x, y), rgb, 6);
+        }
+    g_test_message("%ld of %ld inner pixels have the colour of their motion", same, inner);
+    g_assert_cmpint(same * 100, >=, inner * 95);
+
+    /* The saved picture of colours has what the window shows. */
+    g_autofree char *path = gui_new_file(&p, "export", "-color.png");
+    struct image saved;
+    g_assert_cmpint(picture_read(path, &saved), ==, 0);
+    g_assert_cmpint(saved.width, ==, WIDTH);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            g_assert_true(near(window_pixel(&p, &shot, x, y), saved.data + 3 * (y * WIDTH + x), 1));
+    picture_free(&saved);
+    picture_free(&shot);
+    gui_quit(&p);
+}
+
+/* In each half; a rate and what a pixel measures give speeds. */
+static void test_read_out(void) {
+    struct gui_program p = {0};
+    start(&p, "--rate 10 --metres-per-pixel 4");
+    for (int half = 0; half < 2; half++) {
+        int x = WIDTH / 4 + half * WIDTH / 2, y = HEIGHT / 2, at_x, at_y;
+        double window_x, window_y, u, v, length, px_s, m_s;
+        place_of(&p, x, y, &window_x, &window_y);
+        gui_move(&p, window_x, window_y);
+        g_autofree char *begin = g_strdup_printf("%d, %d ", x, y);
+        char *text = NULL;
+        gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
+                             g_str_has_prefix(text, begin));
+        g_test_message("%s", text);
+        g_assert_cmpint(sscanf(text, "%d, %d   u %lf v %lf   %lf px   %lf px/s   %lf m/s", &at_x,
+                               &at_y, &u, &v, &length, &px_s, &m_s),
+                        ==, 7);
+        g_assert_cmpfloat_with_epsilon(u, motion[half][0], 0.13);
+        g_assert_cmpfloat_with_epsilon(v, motion[half][1], 0.13);
+        g_assert_cmpfloat_with_epsilon(length, hypot(u, v), 0.01);
+        g_assert_cmpfloat_with_epsilon(px_s, 10 * length, 0.1);
+        g_assert_cmpfloat_with_epsilon(m_s, 40 * length, 0.4);
+        g_free(text);
+    }
+    gui_quit(&p);
+}
+
+/* Keys show the views of motion; what needs two cameras is refused in a line. */
+static void test_views(void) {
+    static const char *const views[][2] = {
+        {"view-left", "left"},       {"view-right", "right"},
+        {"view-depth", "arrows"},    {"view-confidence", "confidence"},
+        {"view-blend", "overlay"},   {"view-anaglyph", "error"},
+        {"view-disparity", "motion"}};
+    struct gui_program p = {0};
+    start(&p, "");
+    struct image before = gui_shot(&p);
+    for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+        gui_run_action(&p, views[i][0]);
+        gui_wait_for(&p, has_view(&p, views[i][1]));
+        struct image now = gui_shot(&p);
+        if (i + 1 < G_N_ELEMENTS(views))
+            g_assert_cmpint(gui_changed(&p, &before, &now), >, 5000);
+        picture_free(&before);
+        before = now;
+    }
+    picture_free(&before);
+    static const char *const refused[] = {"view-rows", "view-points", "swap", "measure", "points"};
+    for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+        gui_run_action(&p, "range-fixed"); /* another message */
+        gui_wait_for(&p, gui_is(&p, "state", "message", "full colour at 4 px"));
+        gui_run_action(&p, refused[i]);
+        gui_wait_for(&p, !gui_is(&p, "state", "message", "full colour at 4 px"));
+        g_autofree char *message = gui_look(&p, "state", "message");
+        g_assert_true(g_str_has_prefix(message, "motion has one camera"));
+    }
+    g_assert_true(has_view(&p, "motion"));
+    gui_run_action(&p, "range-from-frame"); /* as long as most are: 3.6 px */
+    gui_wait_for(&p, gui_is(&p, "value", "motion_color_range", "4"));
+    gui_quit(&p);
+}
+
+/* The error is small where the motion is known and large where there is none. */
+static void test_error(void) {
+    struct gui_program p = {0};
+    start(&p, "--view 7 --colormap gray");
+    struct image shot = gui_shot(&p);
+    long inner = 0, dark = 0;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            inner += is_inner(x, y);
+            dark += is_inner(x, y) && window_pixel(&p, &shot, x, y)[1] < 80; /* 20 grey levels */
+        }
+    g_assert_cmpint(dark * 100, >=, inner * 90);
+    picture_free(&shot);
+    gui_quit(&p);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/motion/colors", test_colors);
+    g_test_add_func("/gui/motion/read-out", test_read_out);
+    g_test_add_func("/gui/motion/views", test_views);
+    g_test_add_func("/gui/motion/error", test_error);
+    return g_test_run();
+}
