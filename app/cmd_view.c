@@ -1,7 +1,7 @@
 /*
- * livestereo view and motion: open the viewer from the command line, run it and close it. The main thread
- * draws and reads keys and mouse (app/view/loop.h); capture and compute have threads of their own,
- * which wake it.
+ * livestereo view and motion: open the viewer from the command line, run it and close it. The main
+ * thread draws and reads keys and mouse (app/view/loop.h); capture and compute have threads of
+ * their own, which wake it.
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"

@@ -31,8 +31,8 @@
 enum display_mode { DISPLAY_MODES(DISPLAY_MODE_ENUM) DISPLAY_MODE_COUNT };
 extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
 
-/* Those of motion: its colours (image/flow.h), arrows every 16 px on the picture, as long as 16 px of
- * it where the motion is as long as the range, the colours over the picture, and how far the grey
+/* Those of motion: its colours (image/flow.h); arrows every 16 px on the picture, as long as 16 px
+ * of it where the motion is as long as the range; the colours over the picture; how far the grey
  * levels of the picture and of the later one differ where the motion leads. */
 
 #define DRAW_ROWS_GAP 0.01 /* between the two pictures of DISPLAY_ROWS, in widths of a picture */

@@ -25,7 +25,8 @@ struct motion_speed {
     double metres_per_pixel; /* of the pictures that are computed; 0: not known */
 };
 
-/* The motion of pixel x, y: u, v and length in px, px/s and m/s where they are known, confidence. */
+/* The motion of pixel x, y: u, v and length in px, px/s and m/s where they are known,
+ * confidence. */
 void motion_describe_pixel(const struct frame *frame, const struct motion_speed *speed, int x,
                            int y, char *text, size_t size);
 
