@@ -14,4 +14,5 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
     optimise_area_avx2(cpu);
     optimise_image_avx2(cpu);
     optimise_motion_avx2(cpu);
+    optimise_surface_avx2(cpu);
 }
