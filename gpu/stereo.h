@@ -48,6 +48,16 @@ int stereo_energy(struct stereo *stereo, double *energy);
  * blocks, which keep neither. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
+/* Where the labels of a pixel of the last run lie, those of the last search with mode=motion: label
+ * l stands for u + l % u_count * step, v + l / u_count * step px; of stereo u is the disparity. */
+struct probe_labels {
+    double u, v, step;
+    int u_count, v_count;
+};
+
+/* For a pixel of the picture, after stereo_probe() gave its label. 0 or -errno. */
+int stereo_probe_labels(struct stereo *stereo, int x, int y, struct probe_labels *labels);
+
 /* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)". Lives as long as stereo. */
 const char *stereo_backend(const struct stereo *stereo);
 

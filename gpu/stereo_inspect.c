@@ -273,3 +273,23 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
     }
     return error ? error : label;
 }
+
+int stereo_probe_labels(struct stereo *s, int x, int y, struct probe_labels *labels) {
+    const struct pipeline_result *r = &s->result;
+    const struct label_space *space = &r->grid.space;
+    size_t at = (size_t)y * (size_t)r->grid.width + (size_t)x;
+    int16_t u = 0, v = 0;
+    int error = 0;
+    if (s->pipeline.params.mode != MODE_MOTION) {
+        *labels = (struct probe_labels){s->pipeline.params.min_disparity, 0, 1, r->grid.labels, 1};
+        return 0;
+    }
+    if (r->window.centre.u)
+        error = fetch(s, &u, r->window.centre.u + at, sizeof(u));
+    if (r->window.centre.u && !error)
+        error = fetch(s, &v, r->window.centre.v + at, sizeof(v));
+    double step = 1.0 / r->window.fraction;
+    *labels = (struct probe_labels){(u + space->u_min) * step, (v + space->v_min) * step, step,
+                                    space->u_count, space->v_count};
+    return error;
+}

@@ -292,6 +292,24 @@ static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 
                                 "right_iterations=-1 subpixel=off";
 
 /* A square of another texture in front of a ground, moved by as many px; ground and square. */
+static double probed[2]; /* where the belief of the last run's middle pixel is least, px */
+
+/* The label is that of least belief, at the place that the labels' window gives it. */
+static void probe(struct stereo *s) {
+    static double cost[MAX_LABELS], belief[MAX_LABELS];
+    struct probe_labels labels;
+    int best = 0, label = stereo_probe(s, SIDE_X / 2, SIDE_Y / 2, cost, belief);
+    g_assert_cmpint(label, >=, 0);
+    g_assert_cmpint(stereo_probe_labels(s, SIDE_X / 2, SIDE_Y / 2, &labels), ==, 0);
+    g_assert_cmpint(label, <, labels.u_count * labels.v_count);
+    for (int l = 1; l < labels.u_count * labels.v_count; l++)
+        if (belief[l] < belief[best])
+            best = l;
+    g_assert_cmpint(label, ==, best);
+    probed[0] = labels.u + best % labels.u_count * labels.step;
+    probed[1] = labels.v + best / labels.u_count * labels.step;
+}
+
 static void run(const char *words, const int ground[2], const int square[2], int16_t *motion) {
     int error;
     struct params p;
@@ -318,6 +336,7 @@ static void run(const char *words, const int ground[2], const int square[2], int
     double energy;
     g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
     g_assert_cmpfloat(energy, >=, 0);
+    probe(s);
     memcpy(motion, f->motion, 2 * (size_t)SIDE_X * SIDE_Y * sizeof(*motion));
     stereo_close(&s);
     frame_drop(&f);
@@ -335,6 +354,8 @@ static void test_shift(void) {
     for (size_t way = 0; way < G_N_ELEMENTS(ways); way++)
         for (size_t k = 0; k < G_N_ELEMENTS(shifts); k++) {
             run(ways[way], shifts[k], NULL, motion);
+            g_assert_cmpfloat(probed[0], ==, shifts[k][0]);
+            g_assert_cmpfloat(probed[1], ==, shifts[k][1]);
             for (int y = 10; y < SIDE_Y - 10; y++)
                 for (int x = 10; x < SIDE_X - 10; x++) {
                     g_assert_cmpint(motion[y * SIDE_X + x], ==, 16 * shifts[k][0]);

@@ -218,7 +218,9 @@ static void test_probes(struct fixture *f, gconstpointer policy) {
     for (int i = 0; i < 2; i++) {
         double cost[PROBE_LABELS], belief[PROBE_LABELS];
         g_assert_cmpint(probes[i].index, ==, 4);
-        g_assert_cmpint(probes[i].count, ==, 16);
+        g_assert_cmpint(probes[i].labels.u_count, ==, 16);
+        g_assert_cmpint(probes[i].labels.v_count, ==, 1);
+        g_assert_cmpfloat(probes[i].labels.u, ==, f->params.min_disparity);
         g_assert_cmpint(probes[i].label, ==,
                         stereo_probe(f->other_stereo, probes[i].x, probes[i].y, cost, belief));
         g_assert_cmpmem(probes[i].cost, 16 * sizeof cost[0], cost, 16 * sizeof cost[0]);

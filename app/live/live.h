@@ -126,9 +126,9 @@ void live_get_state(struct live *live, struct live_state *state);
 /* What stereo_probe says of one pixel, in the papers' units. */
 struct live_probe {
     int x, y;
-    long index;        /* of the pair it was taken from; -1 before the first answer */
-    int label, count;  /* chosen label, labels; label < 0 where it could not be told */
-    int min_disparity; /* of label 0 */
+    long index; /* of the pair it was taken from; -1 before the first answer */
+    int label;  /* the chosen one; below 0 where it could not be told */
+    struct probe_labels labels;
     double cost[PROBE_LABELS], belief[PROBE_LABELS];
 };
 

@@ -240,7 +240,6 @@ void player_probe(struct live *live) {
     pthread_mutex_lock(&live->lock);
     int count = live->probes_asked ? live->probe_count : 0;
     long index = live->last_run;
-    struct params params = live->last_good;
     for (int i = 0; i < count; i++) {
         answers[i].x = live->probes[i].x;
         answers[i].y = live->probes[i].y;
@@ -252,10 +251,11 @@ void player_probe(struct live *live) {
     for (int i = 0; i < count; i++) {
         struct live_probe *answer = &answers[i];
         answer->index = index;
-        answer->count = params.disparity_range;
-        answer->min_disparity = params.min_disparity;
         answer->label =
             stereo_probe(live->stereo, answer->x, answer->y, answer->cost, answer->belief);
+        int error = stereo_probe_labels(live->stereo, answer->x, answer->y, &answer->labels);
+        if (error && answer->label >= 0)
+            answer->label = error;
     }
     pthread_mutex_lock(&live->lock);
     for (int i = 0; i < count && i < live->probe_count; i++)

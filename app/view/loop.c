@@ -120,7 +120,8 @@ static void draw_dock(struct viewer *v) {
     int statistics = (int)(27 * ui_text_height(v->screen.ui));
     if (v->layout.docked && v->visible[PART_STATISTICS] && dock->width > statistics)
         beside.x += statistics;
-    probes_draw_plots(v->screen.ui, &beside, v->playback.live, describe_depth, v);
+    probes_draw_plots(v->screen.ui, &beside, v->playback.live, v->display.motion, describe_depth,
+                      v);
     if (v->visible[PART_STATISTICS])
         statistics_panel_draw(&v->statistics, v->screen.ui, &area, &v->playback, &v->cameras,
                               v->output);

@@ -3,6 +3,8 @@
  */
 #include "app/view/probes.h"
 
+#include "image/picture.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,45 +74,91 @@ static void draw_curve(struct ui *ui, const struct ui_rect *r, const double *val
     ui_polyline(ui, xy, count, color);
 }
 
+/* A map over (u, v), u to the right and v down, in so many px of the window; dark is little. The
+ * chosen label has a frame. */
+static void draw_map(struct ui *ui, const struct live_probe *p, const double *value, double x,
+                     double y, double side) {
+    int columns = p->labels.u_count, rows = p->labels.v_count;
+    double cell = side / (columns > rows ? columns : rows), min = value[0], max = value[0];
+    for (int l = 0; l < columns * rows; l++) {
+        min = fmin(min, value[l]);
+        max = fmax(max, value[l]);
+    }
+    for (int l = 0; l < columns * rows; l++) {
+        int level = max > min ? (int)lround((value[l] - min) / (max - min) * 255) : 0;
+        const uint8_t *c = colormap_table[COLORMAP_VIRIDIS][level];
+        ui_box(ui, x + l % columns * cell, y + l / columns * cell, cell, cell,
+               (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
+    }
+    ui_outline(ui, x + p->label % columns * cell, y + p->label / columns * cell, cell, cell,
+               0xffffff);
+}
+
+/* Curves over disparities, or maps of cost and belief beside each other over motions. */
 static void draw_plot(struct ui *ui, const struct live_probe *p, int number, double width,
                       double height) {
     struct ui_rect r = {.width = width, .height = height};
+    int count = p->labels.u_count;
     snprintf(r.name, sizeof(r.name), "probe.%d", number);
     ui_reserve(ui, r.name, width, height, &r.x, &r.y);
     ui_box(ui, r.x, r.y, width, height, 0, 0.5);
-    double label_x = r.x + width * (p->label + 0.5) / p->count;
+    if (p->labels.v_count > 1) {
+        draw_map(ui, p, p->cost, r.x, r.y, height);
+        draw_map(ui, p, p->belief, r.x + width - height, r.y, height);
+        return;
+    }
+    double label_x = r.x + width * (p->label + 0.5) / count;
     ui_line(ui, label_x, r.y, label_x, r.y + height, 0xffffff);
-    draw_curve(ui, &r, p->cost, p->count, 0x909090);
-    draw_curve(ui, &r, p->belief, p->count, colors[number]);
+    draw_curve(ui, &r, p->cost, count, 0x909090);
+    draw_curve(ui, &r, p->belief, count, colors[number]);
+}
+
+void probe_place(const struct live_probe *p, int label, double *u, double *v) {
+    *u = p->labels.u + label % p->labels.u_count * p->labels.step;
+    *v = p->labels.v + label / p->labels.u_count * p->labels.step;
+}
+
+static void describe_answer(const struct live_probe *p, bool motion, char *text, size_t size) {
+    double u, v;
+    if (p->index < 0 || p->label < 0) {
+        snprintf(text, size, "%d, %d: %s", p->x, p->y, p->index < 0 ? "waiting" : "no answer");
+        return;
+    }
+    probe_place(p, p->label, &u, &v);
+    int used = snprintf(text, size, "%d, %d: ", p->x, p->y);
+    used += motion ? snprintf(text + used, size - (size_t)used, "u %+.4g v %+.4g", u, v)
+                   : snprintf(text + used, size - (size_t)used, "label %g", u);
+    snprintf(text + used, size - (size_t)used, ", cost %.3f, belief %.3f", p->cost[p->label],
+             p->belief[p->label]);
 }
 
 void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
-                       probes_describe *describe, const void *context) {
+                       bool motion, probes_describe *describe, const void *context) {
     struct live_probe probes[PROBES];
     int count = live_get_probes(live, probes);
     if (count == 0)
         return;
-    double line = ui_text_height(ui), width = 18 * line, height = 5 * line;
+    double line = ui_text_height(ui), width = 18 * line, height = (motion ? 8 : 5) * line;
     double all = count * (height + 4.1 * line) + 2.5 * line;
     ui_panel_begin(ui, "probes", area->x + line / 2,
                    fmax(area->y, area->y + area->height - all - line / 2), 0, 0,
                    UI_AUTO_SIZE | UI_TRANSLUCENT);
-    ui_text(ui, "data cost (grey), belief (colour), label (line)");
+    ui_text(ui, motion ? "data cost (left), belief (right) over u, v; dark is little"
+                       : "data cost (grey), belief (colour), label (line)");
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
-        bool answered = p->index >= 0 && p->label >= 0;
         char text[96], more[96] = "";
-        if (answered)
-            snprintf(text, sizeof(text), "%d, %d: label %d, cost %.3f, belief %.3f", p->x, p->y,
-                     p->min_disparity + p->label, p->cost[p->label], p->belief[p->label]);
-        else
-            snprintf(text, sizeof(text), "%d, %d: %s", p->x, p->y,
-                     p->index < 0 ? "waiting" : "no answer");
+        describe_answer(p, motion, text, sizeof(text));
         ui_text_color(ui, colors[i], text);
-        describe(context, p->x, p->y, more, sizeof(more));
+        if (p->index >= 0 && p->label >= 0 && motion)
+            snprintf(more, sizeof(more), "u %g to %g, v %g to %g px", p->labels.u,
+                     p->labels.u + (p->labels.u_count - 1) * p->labels.step, p->labels.v,
+                     p->labels.v + (p->labels.v_count - 1) * p->labels.step);
+        else if (!motion)
+            describe(context, p->x, p->y, more, sizeof(more));
         if (*more)
             ui_text_color(ui, colors[i], more);
-        if (answered)
+        if (p->index >= 0 && p->label >= 0)
             draw_plot(ui, p, i, width, height);
     }
     ui_panel_end(ui);

@@ -1,6 +1,6 @@
 /*
  * The probes: pixels that the user pins on the picture, with plots of their costs and beliefs over
- * the labels. The compute thread answers them with every frame. Main thread.
+ * the labels, of motion as maps over u and v. The compute thread answers them with every frame. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PROBES_H
@@ -28,8 +28,11 @@ void probes_draw_pins(const struct probes *probes, struct ui *ui,
 /* What else is known of a pixel, as a line of text; "" where nothing is. */
 typedef void probes_describe(const void *context, int x, int y, char *text, size_t size);
 
+/* What a label stands for: the disparity (v is 0), or the motion in px. */
+void probe_place(const struct live_probe *probe, int label, double *u, double *v);
+
 /* The panel with the last answers, in the lower left of the area; without probes there is none. */
 void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
-                       probes_describe *describe, const void *context);
+                       bool motion, probes_describe *describe, const void *context);
 
 #endif

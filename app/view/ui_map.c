@@ -85,6 +85,26 @@ static void add_cameras(const struct cameras *c, const struct source *source, GS
     }
 }
 
+/* Of each answered probe what its label stands for, and the label of least belief. */
+static void add_probes(const struct viewer *v, GString *map) {
+    struct live_probe probes[PROBES];
+    int count = live_get_probes(v->playback.live, probes);
+    for (int i = 0; i < count; i++) {
+        const struct live_probe *p = &probes[i];
+        double at[2], least[2];
+        int best = 0;
+        if (p->index < 0 || p->label < 0)
+            continue;
+        for (int l = 1; l < p->labels.u_count * p->labels.v_count; l++)
+            if (p->belief[l] < p->belief[best])
+                best = l;
+        probe_place(p, p->label, &at[0], &at[1]);
+        probe_place(p, best, &least[0], &least[1]);
+        g_string_append_printf(map, "state probe%d %g %g %g %g\n", i, at[0], at[1], least[0],
+                               least[1]);
+    }
+}
+
 /* Whether the frame on screen is the one that was asked for, with the settings of now. */
 static bool is_current(const struct viewer *v) {
     const struct playback *p = &v->playback;
@@ -101,6 +121,7 @@ void ui_map_write(struct viewer *v) {
     add_playback(&v->playback, map);
     add_display(&v->display, map);
     add_rig(v, map);
+    add_probes(v, map);
     add_cameras(&v->cameras, v->playback.source, map);
     g_string_append_printf(map, "state parts start=%d log=%d\n", v->visible[PART_START],
                            v->visible[PART_LOG]);

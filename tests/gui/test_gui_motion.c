@@ -178,6 +178,48 @@ static void test_views(void) {
     gui_quit(&p);
 }
 
+static gboolean has_state(const struct gui_program *p, const char *name) {
+    g_autofree char *text = gui_look(p, "state", name);
+    return text != NULL;
+}
+
+/* The map of the beliefs over u and v is darkest where the label is: at the known motion. */
+static void test_probe(void) {
+    struct gui_program p = {0};
+    double window_x, window_y, at[2], least[2];
+    start(&p, "--set motion_fraction=1");
+    place_of(&p, WIDTH / 4, HEIGHT / 4, &window_x, &window_y);
+    gui_move(&p, window_x, window_y);
+    gui_button(&p, "click", 1);
+    gui_wait_for(&p, has_state(&p, "probe0"));
+    g_autofree char *text = gui_look(&p, "state", "probe0");
+    g_assert_cmpint(sscanf(text, "%lf %lf %lf %lf", &at[0], &at[1], &least[0], &least[1]), ==, 4);
+    for (int i = 0; i < 2; i++) {
+        g_assert_cmpfloat(at[i], ==, motion[0][i]);
+        g_assert_cmpfloat(least[i], ==, motion[0][i]);
+    }
+    struct gui_rect r = gui_find(&p, "probe.0");
+    struct image shot = gui_shot(&p);
+    for (int map = 0; map < 2; map++) { /* -4 to 4 along both sides */
+        int best[2] = {0, 0}, darkest = 1000;
+        for (int v = -4; v <= 4; v++)
+            for (int u = -4; u <= 4; u++) {
+                double x = r.x + map * (r.width - r.height) + (u + 4.5) * r.height / 9.0;
+                double y = r.y + (v + 4.5) * r.height / 9.0;
+                const uint8_t *c = shot.data + 3 * ((size_t)y * (size_t)shot.width + (size_t)x);
+                if (c[0] + c[1] + c[2] < darkest) {
+                    darkest = c[0] + c[1] + c[2];
+                    best[0] = u;
+                    best[1] = v;
+                }
+            }
+        g_assert_cmpint(best[0], ==, motion[0][0]);
+        g_assert_cmpint(best[1], ==, motion[0][1]);
+    }
+    picture_free(&shot);
+    gui_quit(&p);
+}
+
 /* The error is small where the motion is known and large where there is none. */
 static void test_error(void) {
     struct gui_program p = {0};
@@ -200,6 +242,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/motion/colors", test_colors);
     g_test_add_func("/gui/motion/read-out", test_read_out);
     g_test_add_func("/gui/motion/views", test_views);
+    g_test_add_func("/gui/motion/probe", test_probe);
     g_test_add_func("/gui/motion/error", test_error);
     return g_test_run();
 }
