@@ -1,6 +1,7 @@
 /*
  * The probes: pixels that the user pins on the picture, with plots of their costs and beliefs over
- * the labels, of motion as maps over u and v. The compute thread answers them with every frame. Main thread.
+ * the labels, of motion as maps over u and v. The compute thread answers them with every frame.
+ * Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PROBES_H
