@@ -87,11 +87,12 @@ static void draw_map(struct ui *ui, const struct live_probe *p, const double *va
     for (int l = 0; l < columns * rows; l++) {
         int level = max > min ? (int)lround((value[l] - min) / (max - min) * 255) : 0;
         const uint8_t *c = colormap_table[COLORMAP_VIRIDIS][level];
-        ui_box(ui, x + l % columns * cell, y + l / columns * cell, cell, cell,
+        int row = l / columns;
+        ui_box(ui, x + l % columns * cell, y + row * cell, cell, cell,
                (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
     }
-    ui_outline(ui, x + p->label % columns * cell, y + p->label / columns * cell, cell, cell,
-               0xffffff);
+    int row = p->label / columns;
+    ui_outline(ui, x + p->label % columns * cell, y + row * cell, cell, cell, 0xffffff);
 }
 
 /* Curves over disparities, or maps of cost and belief beside each other over motions. */
@@ -115,7 +116,8 @@ static void draw_plot(struct ui *ui, const struct live_probe *p, int number, dou
 
 void probe_place(const struct live_probe *p, int label, double *u, double *v) {
     *u = p->labels.u + label % p->labels.u_count * p->labels.step;
-    *v = p->labels.v + label / p->labels.u_count * p->labels.step;
+    int row = label / p->labels.u_count;
+    *v = p->labels.v + row * p->labels.step;
 }
 
 static void describe_answer(const struct live_probe *p, bool motion, char *text, size_t size) {
