@@ -141,8 +141,10 @@ static enum batch_end how_it_ended(int code) {
 
 static int run_input(struct batch *batch, struct source *source, const char *folder) {
     struct rig_use rig;
+    struct rig_options how = batch->rig;
     struct stereo *stereo = NULL;
-    int code = rig_use_open_for(&batch->rig, source, &rig);
+    how.one_camera = batch->params.mode == MODE_MOTION;
+    int code = rig_use_open_for(&how, source, &rig);
     if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_PLY)))
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)

@@ -248,6 +248,8 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
 }
 
 static int open_and_run(const struct run *run, int argc, char **argv) {
+    struct rig_options how = run->rig;
+    how.one_camera = run->params.mode == MODE_MOTION;
     if (argc < 2 || run->frames < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                   : "--frames cannot be negative");
@@ -259,7 +261,7 @@ static int open_and_run(const struct run *run, int argc, char **argv) {
     if (!source)
         return EXIT_SOURCE;
     struct rig_use rig;
-    int code = rig_use_open_for(&run->rig, source, &rig);
+    int code = rig_use_open_for(&how, source, &rig);
     struct stereo *stereo =
         code == EXIT_DONE ? pipeline_open(&run->params, source->name, source->width, source->height,
                                           source->channels, rig_use_maps(&rig), &code)

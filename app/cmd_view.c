@@ -316,6 +316,8 @@ static const char motion_help[] =
     "Opens the window with the motion (u, v) of every pixel from each picture to the one\n"
     "motion_step later, from preset flow on.\n\n"
     "One stream of pictures is enough. A SOURCE is\n"
+    "  v4l2:DEVICE           a camera; livestereo list prints them\n"
+    "  gst:PIPELINE          a live GStreamer pipeline with an appsink named picture\n"
     "  FILE                  a recording or a URI with one video track\n"
     "  FILE FILE...          two or more pictures\n"
     "  PATTERN               frame_%06d.png\n"
@@ -323,6 +325,7 @@ static const char motion_help[] =
     "or one of stereo, whose left pictures are taken: see livestereo view --help.";
 static const char motion_examples[] = "Examples:\n"
                                       "  livestereo motion clouds/ --metres-per-pixel 4000\n"
+                                      "  livestereo motion v4l2:usb-A --set motion_levels=4\n"
                                       "  livestereo motion street.mp4 --view 4\n"
                                       "Keys are listed by F1.\n";
 static const char examples[] = "Examples:\n"

@@ -110,19 +110,12 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
     return rectify_tables(&use->rig, &to, use->maps) ? EXIT_RUN_FAILED : EXIT_DONE;
 }
 
-/* The left camera twice, side by side: its pictures are undistorted and not turned. */
-static void make_one_camera(struct rig *rig) {
-    rig->camera[1] = rig->camera[0];
-    memset(rig->R, 0, sizeof(rig->R));
-    rig->R[0] = rig->R[4] = rig->R[8] = 1;
-    rig->T[0] = -1;
-    rig->T[1] = rig->T[2] = 0;
-    rig->metric = rig->has_rectification = 0;
-}
-
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use) {
-    struct rig_read_options how = {.width = width, .height = height, .color = channels == 3};
+    struct rig_read_options how = {.width = width,
+                                   .height = height,
+                                   .color = channels == 3,
+                                   .one_camera = options->one_camera};
     *use = (struct rig_use){.width = width, .height = height};
     how.unit = rig_unit_parse(options->unit);
     if (how.unit < 0)
@@ -133,7 +126,7 @@ int rig_use_open(const struct rig_options *options, int width, int height, int c
         if (rig_load((const char *const *)options->files, count, &how, &use->rig))
             return EXIT_CALIBRATION;
         if (options->one_camera)
-            make_one_camera(&use->rig);
+            rig_make_one_camera(&use->rig);
         use->known = true;
     }
     return make_maps(options, use);

@@ -157,6 +157,15 @@ void rig_set_unit(struct rig *rig, double metres_per_unit) {
     rig->metric = 1;
 }
 
+void rig_make_one_camera(struct rig *rig) {
+    rig->camera[1] = rig->camera[0];
+    memset(rig->R, 0, sizeof rig->R);
+    rig->R[0] = rig->R[4] = rig->R[8] = 1;
+    rig->T[0] = -1;
+    rig->T[1] = rig->T[2] = 0;
+    rig->metric = rig->has_rectification = 0;
+}
+
 double rig_baseline(const struct rig *rig) {
     return sqrt(rig->T[0] * rig->T[0] + rig->T[1] * rig->T[1] + rig->T[2] * rig->T[2]);
 }

@@ -59,6 +59,10 @@ int rig_fit(struct rig *rig, int width, int height, char *why, size_t size);
 /* Says that lengths of the file are in units of metres_per_unit; rig becomes metric. */
 void rig_set_unit(struct rig *rig, double metres_per_unit);
 
+/* Puts the left camera in place of the right one too, side by side with itself: rectification then
+ * undistorts its pictures and does not turn them. The rig is not metric. */
+void rig_make_one_camera(struct rig *rig);
+
 /* Distance of the two cameras, in T's unit. */
 double rig_baseline(const struct rig *rig);
 

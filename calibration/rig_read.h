@@ -15,6 +15,7 @@
 struct rig_read_options {
     int width, height; /* of the pictures it is for, 0 when not known; picks one of ZED's sizes */
     int color;         /* of KITTI's two pairs of cameras take the colour one */
+    int one_camera;    /* the left one alone is needed: a file that holds no other will do (ROS) */
     double unit; /* metres per unit for files that do not say (OpenCV's); 0 leaves them without */
 };
 

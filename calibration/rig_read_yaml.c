@@ -229,7 +229,8 @@ static int read_opencv(struct trees *t, struct rig *rig) {
 
 /* ---- ROS */
 
-static int ros_camera(struct trees *t, int v, struct rig *rig) {
+/* Lens and size. */
+static int ros_lens(struct trees *t, int v, struct rig *rig) {
     struct yaml_tree *tree = &t->tree[v];
     struct camera *c = &rig->camera[v];
     double m[9] = {0}, k[14], width, height;
@@ -249,7 +250,13 @@ static int ros_camera(struct trees *t, int v, struct rig *rig) {
     if (!yaml_number(yaml_find(tree, root, "image_width"), &width) ||
         !yaml_number(yaml_find(tree, root, "image_height"), &height))
         return rig_refuse(t->in, v, "image_width, image_height: two numbers expected");
-    error = set_size(t, v, "image_width, image_height", width, height, c);
+    return set_size(t, v, "image_width, image_height", width, height, c);
+}
+
+static int ros_camera(struct trees *t, int v, struct rig *rig) {
+    struct yaml_tree *tree = &t->tree[v];
+    yaml_node_t *root = tree->root;
+    int error = ros_lens(t, v, rig);
     if (error)
         return error;
     if (yaml_numbers(tree, yaml_find(tree, root, "rectification_matrix"), rig->rotation[v], 9) != 9)
@@ -263,6 +270,12 @@ static int ros_camera(struct trees *t, int v, struct rig *rig) {
 }
 
 static int read_ros(struct trees *t, struct rig *rig) {
+    if (t->count == 1 && t->in->options.one_camera) {
+        int error = ros_lens(t, 0, rig);
+        if (!error)
+            rig_make_one_camera(rig);
+        return error;
+    }
     if (t->count != 2)
         return rig_refuse(t->in, 0,
                           "holds one camera; give the left camera's file and the right's");

@@ -113,7 +113,7 @@ void source_close(struct source **source);
 struct source *source_synth_open(const char *spec, const struct source_options *options,
                                  int *error);
 /* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with
- * both pictures side by side. */
+ * both pictures side by side. "v4l2:DEVICE": one camera, for motion alone. */
 struct source *source_v4l2_open(const char *word, const struct source_options *options, int *error);
 
 /* Takes inner over: the pairs of options' motion_step. NULL after a log line; inner is closed
@@ -123,8 +123,8 @@ struct source *source_motion_open(struct source *inner, int step, int *error);
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 
-/* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, or one named
- * both. */
+/* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, one named
+ * both, or one named picture, for motion alone. */
 struct source *source_live_gst_open(const char *word, const struct source_options *options,
                                     int *error);
 

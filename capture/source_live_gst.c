@@ -1,6 +1,7 @@
 /*
  * "gst:PIPELINE": live pairs out of anything that GStreamer reaches, written as for gst-launch with
- * appsinks named left and right, or one named both for pictures side by side. Samples are offered
+ * appsinks named left and right, one named both for pictures side by side, or, for motion, one named
+ * picture. Samples are offered
  * to the pairing by GStreamer's threads under the lock; read takes the newest pair. A pipeline that
  * fails is started again. Opening: source_live_gst_open.c.
  * SPDX-License-Identifier: MIT
@@ -110,7 +111,7 @@ void live_gst_listen(struct live_gst *gst, struct stream *stream) {
 static int put_picture(const struct live_gst *gst, GstSample *sample, int part, struct image *to) {
     GstVideoInfo info;
     GstVideoFrame video;
-    int parts = 3 - gst->streams;
+    int parts = gst->whole ? 1 : 3 - gst->streams;
     if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
         GST_VIDEO_INFO_WIDTH(&info) / parts != to->width ||
         GST_VIDEO_INFO_HEIGHT(&info) != to->height ||
@@ -234,6 +235,7 @@ static int live_gst_read(struct source *source, struct frame *frame) {
         int from = i ^ gst->options.swap;
         *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
         int error = gst->streams == 2 ? put_picture(gst, samples[from], 0, sides[i])
+                    : gst->whole      ? put_picture(gst, samples[0], 0, sides[i])
                                       : put_picture(gst, samples[0], from, sides[i]);
         status = status ? status : error;
     }

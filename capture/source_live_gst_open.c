@@ -23,7 +23,11 @@ static GstAppSink *find_sink(struct live_gst *gst, const char *name) {
 }
 
 static int find_sinks(struct live_gst *gst) {
-    gst->stream[0].sink = find_sink(gst, "both");
+    if (gst->options.motion_step > 0)
+        gst->stream[0].sink = find_sink(gst, "picture");
+    gst->whole = gst->stream[0].sink != NULL;
+    if (!gst->whole)
+        gst->stream[0].sink = find_sink(gst, "both");
     gst->streams = gst->stream[0].sink ? 1 : 2;
     if (gst->streams == 2) {
         gst->stream[0].sink = find_sink(gst, "left");
@@ -32,7 +36,8 @@ static int find_sinks(struct live_gst *gst) {
     if (!gst->stream[0].sink || (gst->streams == 2 && !gst->stream[1].sink)) {
         log_error(gst->name,
                   "has no sinks for us; end it in \"! videoconvert ! appsink name=left\" and "
-                  "name=right, or in one appsink name=both");
+                  "name=right, or in one appsink name=both%s",
+                  gst->options.motion_step > 0 ? ", or in one name=picture of one camera" : "");
         return -EINVAL;
     }
     GstCaps *caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
@@ -151,7 +156,7 @@ static int learn(struct live_gst *gst) {
         if (rate_of_fraction(info[i].fps_n, info[i].fps_d) > 0)
             interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
     }
-    source->width = gst->streams == 2 ? info[0].width : info[0].width / 2;
+    source->width = gst->streams == 2 || gst->whole ? info[0].width : info[0].width / 2;
     source->height = info[0].height;
     source->rate = interval[0] ? 1e9 / (double)interval[0] : 0;
     pthread_mutex_lock(&gst->lock); /* samples have come since: from here on they are paired */

@@ -38,6 +38,7 @@ struct live_gst {
     GstElement *pipeline;
     GstBus *bus;
     int streams, failed;
+    int whole; /* one stream of one picture, for motion */
     int64_t retry_ns;
     char said[256];
 

@@ -89,7 +89,7 @@ static int open_eyes(struct v4l2 *v4l2) {
         }
         wish.fourcc = format->fourcc;
     }
-    if (v4l2->eyes == 1)
+    if (v4l2->eyes == 1 && !v4l2->whole)
         wish.width *= 2;
     v4l2->eye[0].wish = wish;
     int error = open_eye(v4l2, 0);
@@ -146,7 +146,7 @@ static int learn(struct v4l2 *v4l2) {
         interval[i] = rate > 0 ? (int64_t)(1e9 / rate) : 0;
     }
     pairing_init(&v4l2->pairing, (int64_t)(v4l2->options.sync_tolerance_ms * 1e6), interval);
-    if (v4l2->eyes == 2)
+    if (v4l2->eyes == 2 || v4l2->whole)
         return 0;
     v4l2->wide = (struct image){
         malloc((size_t)left->width * (size_t)left->height * (size_t)source->channels), left->width,
@@ -160,15 +160,20 @@ static int learn(struct v4l2 *v4l2) {
     return 0;
 }
 
-/* "v4l2:LEFT,RIGHT" or "sbs:DEVICE" taken apart. 0 or -EINVAL, logged. */
+/* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart. 0 or -EINVAL,
+ * logged. */
 static int read_word(struct v4l2 *v4l2, const char *word, char ***words) {
-    int one = strncmp(word, "sbs:", 4) == 0;
+    int side_by_side = strncmp(word, "sbs:", 4) == 0;
+    v4l2->whole = v4l2->options.motion_step > 0 && !side_by_side && !strchr(word, ',');
+    int one = side_by_side || v4l2->whole;
     *words = g_strsplit(strchr(word, ':') + 1, ",", one ? 1 : 2);
     v4l2->eyes = one ? 1 : 2;
     if ((int)g_strv_length(*words) == v4l2->eyes && (*words)[0][0] && (*words)[v4l2->eyes - 1][0])
         return 0;
-    log_error(word, one ? "names no camera; write sbs:DEVICE (livestereo list shows the names)"
-                        : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
+    log_error(word, v4l2->whole ? "names no camera; write v4l2:DEVICE (livestereo list shows the "
+                                  "names)"
+                    : one ? "names no camera; write sbs:DEVICE (livestereo list shows the names)"
+                          : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
     return -EINVAL;
 }
 

@@ -38,7 +38,8 @@ struct v4l2 {
     struct source source; /* first: a struct source pointer is a struct v4l2 pointer */
     char *name;
     struct eye eye[2];
-    int eyes; /* 1: both pictures side by side */
+    int eyes;  /* 1: both pictures side by side, or */
+    int whole; /* one picture, for motion */
     struct source_options options;
     struct pairing pairing;
     struct mjpeg *mjpeg;

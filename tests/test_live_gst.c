@@ -93,6 +93,30 @@ static void test_both(void) {
     opened_close(&p);
 }
 
+/* One camera's pictures, whole: each is the later one of the pair before. */
+static void test_picture(void) {
+    struct source_options options = {.motion_step = 1};
+    const char *word = "gst:videotestsrc is-live=true pattern=smpte horizontal-speed=3 ! "
+                       "video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
+                       "appsink name=picture";
+    struct opened o = open_words(word, NULL, &options);
+    g_assert_cmpint(o.source->width, ==, 64);
+    g_assert_cmpint(o.source->height, ==, 48);
+    struct frame *before = NULL;
+    for (int n = 0; n < 4; n++) {
+        struct frame *frame;
+        g_assert_cmpint(next(&o, &frame), ==, 0);
+        g_assert_cmpint(frame->right_ns, >, frame->left_ns);
+        g_assert_false(same_pixels(&frame->left, &frame->right));
+        if (before)
+            g_assert_true(same_pixels(&before->right, &frame->left));
+        frame_drop(&before);
+        before = frame;
+    }
+    frame_drop(&before);
+    opened_close(&o);
+}
+
 static void test_ends(void) {
     char *word = two("GRAY8", 200, "num-buffers=40");
     struct opened o = open_one(word);
@@ -154,6 +178,7 @@ static void test_refused(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/live-gst/slow-reader", test_slow_reader);
+    g_test_add_func("/live-gst/picture", test_picture);
     g_test_add_func("/live-gst/both", test_both);
     g_test_add_func("/live-gst/ends", test_ends);
     g_test_add_func("/live-gst/fails", test_fails);

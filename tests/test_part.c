@@ -180,6 +180,45 @@ static void test_pictures(void) {
     result_free(&r);
 }
 
+/* Both tables are the left camera's, which undistort and do not turn; a rig and a file of the left
+ * camera alone give the same. */
+static void test_one_camera(void) {
+    struct rig rig;
+    struct rig_use use[2];
+    rig_made_up(DISTORTION_RADTAN, &rig);
+    const struct camera *c = &rig.camera[0];
+    g_autofree char *whole = write_rig(&rig), *alone = g_strconcat(whole, ".left.yaml", NULL);
+    g_autofree char *text = g_strdup_printf(
+        "image_width: %d\nimage_height: %d\ncamera_matrix:\n  rows: 3\n  cols: 3\n  data: [%.17g, "
+        "0, "
+        "%.17g, 0, %.17g, %.17g, 0, 0, 1]\ndistortion_model: plumb_bob\ndistortion_coefficients:\n"
+        "  rows: 1\n  cols: 5\n  data: [%.17g, %.17g, %.17g, %.17g, %.17g]\n",
+        c->width, c->height, c->fx, c->cx, c->fy, c->cy, c->k[0], c->k[1], c->k[2], c->k[3],
+        c->k[4]);
+    g_assert_true(g_file_set_contents(alone, text, -1, NULL));
+    for (int i = 0; i < 2; i++) {
+        char *files[] = {i ? alone : whole, NULL};
+        struct rig_options options = {.files = files, .one_camera = true};
+        g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use[i]), ==, EXIT_DONE);
+        g_assert_false(rig_use_is_metric(&use[i]));
+        const struct depth_geometry *g = &use[i].geometry;
+        size_t bytes = (size_t)use[i].width * (size_t)use[i].height * sizeof(struct rectify_point);
+        g_assert_cmpmem(use[i].maps[0].point, bytes, use[i].maps[1].point, bytes);
+        for (int y = 0; y < use[i].height; y += 37)
+            for (int x = 0; x < use[i].width; x += 41) {
+                const struct rectify_point *p = &use[i].maps[0].point[y * use[i].width + x];
+                double ray[2] = {(x - g->cx) / g->fx, (y - g->cy) / g->fy}, pixel[2];
+                camera_project(c, ray, pixel);
+                near(p->x / 32.0, pixel[0], 1.0 / 32);
+                near(p->y / 32.0, pixel[1], 1.0 / 32);
+            }
+    }
+    for (int i = 0; i < 2; i++)
+        rig_use_close(&use[i]);
+    g_remove(alone);
+    remove_file(whole);
+}
+
 static void test_options(void) {
     static const struct {
         const char *roi;
@@ -280,6 +319,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/part/geometry", test_geometry);
     g_test_add_func("/part/alpha", test_alpha);
     g_test_add_func("/part/pictures", test_pictures);
+    g_test_add_func("/part/one-camera", test_one_camera);
     g_test_add_func("/part/options", test_options);
     g_test_add_func("/part/points", test_points);
     return g_test_run();
