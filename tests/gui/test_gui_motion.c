@@ -2,6 +2,7 @@
  * The window in mode=motion: colours of two known motions against the wheel, views and keys, the
  * read-out, what is saved. SPDX-License-Identifier: MIT
  */
+#include "capture/source.h"
 #include "image/flow.h"
 #include "tests/gui/gui.h"
 
@@ -220,6 +221,65 @@ static void test_probe(void) {
     gui_quit(&p);
 }
 
+static gboolean message_has(const struct gui_program *p, const char *text) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && strstr(message, text);
+}
+
+/* Motion as a file, a recording of the pair on screen, a video. */
+static void test_saved(void) {
+    struct gui_program p = {0};
+    struct flow flow;
+    start(&p, "");
+    g_autofree char *path = gui_new_file(&p, "export", ".flo");
+    g_assert_cmpint(flow_read(path, &flow), ==, 0);
+    g_assert_cmpint(flow.width, ==, WIDTH);
+    for (int half = 0; half < 2; half++)
+        for (int c = 0; c < 2; c++) {
+            size_t i = (size_t)(HEIGHT / 2 * WIDTH + WIDTH / 4 + half * WIDTH / 2);
+            g_assert_cmpfloat_with_epsilon(flow.data[i + (size_t)c * WIDTH * HEIGHT],
+                                           motion[half][c], 0.13);
+        }
+    flow_free(&flow);
+
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, message_has(&p, "recorded 1 pairs"));
+    gui_run_action(&p, "save-video");
+    gui_wait_for(&p, message_has(&p, "saved ") &&
+                         (message_has(&p, ".webm") || message_has(&p, ".mp4")));
+    g_assert_cmpint(gui_number(&p, "state", "frame"), ==, PICTURES - 2);
+
+    GDir *dir = g_dir_open(p.output, 0, NULL);
+    const char *name;
+    g_autofree char *recording = NULL;
+    while ((name = g_dir_read_name(dir)) != NULL)
+        if (g_str_has_suffix(name, ".mkv"))
+            recording = g_build_filename(p.output, name, NULL);
+    g_dir_close(dir);
+    const char *words[] = {recording};
+    int error;
+    struct source *source = source_open(words, 1, NULL, &error);
+    g_assert_nonnull(source);
+    g_assert_cmpint(source->width, ==, WIDTH);
+    struct frame_pool *pool = pool_open(1, WIDTH, HEIGHT, source->channels, 0, NULL);
+    struct frame *frame = pool_take(pool);
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    for (int n = 0; n < 2; n++) {
+        struct image picture;
+        g_autofree char *file = g_strdup_printf("%s/pictures/p%d.png", p.folder, n);
+        const struct image *got = n ? &frame->right : &frame->left;
+        g_assert_cmpint(picture_read(file, &picture), ==, 0);
+        g_assert_cmpmem(picture.data, image_bytes(&picture), got->data, image_bytes(got));
+        picture_free(&picture);
+    }
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    gui_quit(&p);
+}
+
 /* The error is small where the motion is known and large where there is none. */
 static void test_error(void) {
     struct gui_program p = {0};
@@ -243,6 +303,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/motion/read-out", test_read_out);
     g_test_add_func("/gui/motion/views", test_views);
     g_test_add_func("/gui/motion/probe", test_probe);
+    g_test_add_func("/gui/motion/saved", test_saved);
     g_test_add_func("/gui/motion/error", test_error);
     return g_test_run();
 }
