@@ -122,7 +122,8 @@ static void draw_cameras_group(struct viewer *v) {
     if (!v->display.motion)
         action_button(v, "camera_swap", "exchange left and right", ACTION_SWAP);
     cameras_draw_controls(&v->cameras, &v->screen, source);
-    draw_params(v, CAMERAS_GROUP);
+    if (!v->display.motion)
+        draw_params(v, CAMERAS_GROUP);
     if (v->playback.shown)
         exposure_draw(v->playback.shown, v->screen.ui);
 }
