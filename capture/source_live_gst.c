@@ -1,8 +1,8 @@
 /*
  * "gst:PIPELINE": live pairs out of anything that GStreamer reaches, written as for gst-launch with
- * appsinks named left and right, one named both for pictures side by side, or, for motion, one named
- * picture. Samples are offered to the pairing by GStreamer's threads under the lock; read takes the
- * newest pair. A pipeline that fails is started again. Opening: source_live_gst_open.c.
+ * appsinks named left and right, one named both for pictures side by side, or, for motion, one
+ * named picture. Samples are offered to the pairing by GStreamer's threads under the lock; read
+ * takes the newest pair. A pipeline that fails is started again. Opening: source_live_gst_open.c.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_live_gst_private.h"

@@ -172,8 +172,10 @@ static int decode_pair(struct v4l2 *v4l2, struct frame *frame) {
         sides[i]->channels = source->channels;
     }
     int error = 0;
-    if (v4l2->eyes == 2 || v4l2->whole) {
-        for (int i = 0; i < v4l2->eyes && !error; i++)
+    if (v4l2->whole) {
+        error = decode(v4l2, 0, sides[0]);
+    } else if (v4l2->eyes == 2) {
+        for (int i = 0; i < 2 && !error; i++)
             error = decode(v4l2, i, sides[i]);
     } else {
         error = decode(v4l2, 0, &v4l2->wide);
