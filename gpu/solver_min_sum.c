@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+/* Bytes between two directions' messages: volumes are often multiples of 4096 bytes, and a cache
+ * keeps few lines whose addresses differ by such. */
+enum { MESSAGES_APART = 1280 };
+
 /* One level of the hierarchy. */
 struct level {
     struct grid grid;
@@ -56,9 +60,9 @@ static void make_level(struct graph *g, const struct problem *p, int l, struct g
         level->cost16 = graph_buffer(g, volume * sizeof(*level->cost16));
     else
         level->cost8 = p->cost;
-    uint8_t *messages = graph_buffer(g, DIRECTIONS * volume);
+    uint8_t *messages = graph_buffer(g, DIRECTIONS * (volume + MESSAGES_APART));
     for (int r = 0; r < DIRECTIONS; r++)
-        level->message[r] = messages + (size_t)r * volume;
+        level->message[r] = messages + (size_t)r * (volume + MESSAGES_APART);
     if (has_masks(p, l))
         make_masks(g, level);
 }

@@ -1,8 +1,8 @@
 /*
  * Twin of cost for absolute differences, census and both: 32 labels of a pixel at a time. A row's
- * partners lie in the order of the labels, colours apart, so that 32 of them are one load. Bits are
- * counted, and both tables looked up, by byte shuffles, 16 entries each; that takes a table of
- * differences that no longer changes beyond AD_ENTRIES.
+ * partners lie in the order of the labels, colours and the bytes of census apart, so that 32 of
+ * them are one load. Bits are counted, and both tables looked up, by byte shuffles, 16 entries
+ * each; that takes a table of differences that no longer changes beyond AD_ENTRIES.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -11,34 +11,69 @@
 #include <immintrin.h>
 #include <string.h>
 
-enum { STEP = 32, AD_ENTRIES = 128, CENSUS_ENTRIES = 64 };
+enum { STEP = 32, AD_ENTRIES = 128, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8 };
 enum { PADDED = MAX_WIDTH + 2 * STEP };
 
 /* The other picture's row; partner i is number STEP + i. */
 struct partner_row {
     uint8_t color[3][PADDED];
-    uint64_t census[PADDED];
+    uint8_t census[CENSUS_BYTES][PADDED];
 };
 
+/* Of each part but the first: how it differs from the part before. */
 struct match_tables {
     __m256i ad[AD_ENTRIES / 16], census[CENSUS_ENTRIES / 16];
 };
 
+/* The bytes of partners at..at+7 apart, from words 0..7, or 7..0 where they run backwards. */
+static void spread_census(const uint64_t *words, bool backwards, struct partner_row *row, int at) {
+    const __m128i forth = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    const __m128i back = _mm_setr_epi8(8, 0, 9, 1, 10, 2, 11, 3, 12, 4, 13, 5, 14, 6, 15, 7);
+    __m128i two[4], four[2][2], eight[4];
+    for (int i = 0; i < 4; i++) {
+        const uint64_t *from = words + 2 * (backwards ? 3 - i : i);
+        two[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)from),
+                                  backwards ? back : forth);
+    }
+    for (int i = 0; i < 2; i++) {
+        four[i][0] = _mm_unpacklo_epi16(two[2 * i], two[2 * i + 1]);
+        four[i][1] = _mm_unpackhi_epi16(two[2 * i], two[2 * i + 1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        eight[2 * i] = _mm_unpacklo_epi32(four[0][i], four[1][i]);
+        eight[2 * i + 1] = _mm_unpackhi_epi32(four[0][i], four[1][i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        _mm_storel_pd((double *)(void *)(row->census[2 * i] + at), _mm_castsi128_pd(eight[i]));
+        _mm_storeh_pd((double *)(void *)(row->census[2 * i + 1] + at), _mm_castsi128_pd(eight[i]));
+    }
+}
+
 /* Partners in the order of the labels: backwards where the other picture is to the left. */
 static void line_up(const struct cost_args *a, int y, int ad, int census, struct partner_row *row) {
-    int w = a->grid.width;
+    int w = a->grid.width, i = 0;
+    bool backwards = a->sign > 0;
     size_t start = (size_t)y * (size_t)w;
     const uint8_t *picture = ad ? a->target + start * (size_t)a->channels : NULL;
     const uint64_t *bits = census ? a->census_target + start : NULL;
     for (int c = 0; ad && c < a->channels; c++)
-        for (int i = 0; i < w; i++)
-            row->color[c][STEP + i] = picture[(a->sign > 0 ? w - 1 - i : i) * a->channels + c];
-    for (int i = 0; census && i < w; i++)
-        row->census[STEP + i] = bits[a->sign > 0 ? w - 1 - i : i];
+        for (int k = 0; k < w; k++)
+            row->color[c][STEP + k] = picture[(backwards ? w - 1 - k : k) * a->channels + c];
+    for (; census && i + 8 <= w; i += 8)
+        spread_census(bits + (backwards ? w - 8 - i : i), backwards, row, STEP + i);
+    for (; census && i < w; i++)
+        for (int k = 0; k < CENSUS_BYTES; k++)
+            row->census[k][STEP + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
 }
 
 static __m256i entries(const uint8_t *table) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
+}
+
+static void make_parts(const uint8_t *table, int count, __m256i *parts) {
+    parts[0] = entries(table);
+    for (int i = 1; i < count; i++)
+        parts[i] = _mm256_xor_si256(entries(table + 16 * i), entries(table + 16 * (i - 1)));
 }
 
 /* 0 when the table of differences is too long. */
@@ -48,23 +83,21 @@ static int make_tables(const struct cost_args *a, int ad, struct match_tables *t
     for (int i = AD_ENTRIES - 1; ad && i < last; i++)
         if (a->lut[i] != a->lut[last])
             return 0;
-    for (int i = 0; ad && i < AD_ENTRIES / 16; i++)
-        t->ad[i] = entries(a->lut + 16 * i);
+    if (ad)
+        make_parts(a->lut, AD_ENTRIES / 16, t->ad);
     memcpy(census, a->census_lut, CENSUS_LUT);
-    for (int i = 0; i < CENSUS_ENTRIES / 16; i++)
-        t->census[i] = entries(census + 16 * i);
+    make_parts(census, CENSUS_ENTRIES / 16, t->census);
     return 1;
 }
 
-/* Bytes of a table of 16 * count entries. Places beyond a part's 16 become negative, which a
- * shuffle answers with 0. */
-__attribute__((always_inline)) static inline __m256i look_up(const __m256i *table, int count,
+/* Bytes of a table of 16 * count entries: the parts up to that of a place, put together. In later
+ * ones the place is negative, which a shuffle answers with 0. */
+__attribute__((always_inline)) static inline __m256i look_up(const __m256i *parts, int count,
                                                              __m256i place) {
-    __m256i out = _mm256_setzero_si256();
-    for (int i = 0; i < count; i++) {
-        __m256i here = _mm256_xor_si256(place, _mm256_set1_epi8((char)(16 * i)));
-        here = _mm256_adds_epu8(here, _mm256_set1_epi8(0x70));
-        out = _mm256_or_si256(out, _mm256_shuffle_epi8(table[i], here));
+    __m256i out = _mm256_shuffle_epi8(parts[0], place);
+    for (int i = 1; i < count; i++) {
+        __m256i here = _mm256_sub_epi8(place, _mm256_set1_epi8((char)(16 * i)));
+        out = _mm256_xor_si256(out, _mm256_shuffle_epi8(parts[i], here));
     }
     return out;
 }
@@ -73,35 +106,55 @@ __attribute__((always_inline)) static inline __m256i load(const void *from) {
     return _mm256_loadu_si256((const __m256i *)from);
 }
 
-/* Number of bits in each of four words that differ. */
-__attribute__((always_inline)) static inline __m256i differing(__m256i bits,
-                                                               const uint64_t *partners) {
-    const __m256i count = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
-                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-    __m256i low = _mm256_set1_epi8(15), v = _mm256_xor_si256(bits, load(partners));
-    __m256i a = _mm256_shuffle_epi8(count, _mm256_and_si256(v, low));
-    __m256i b = _mm256_shuffle_epi8(count, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
-    return _mm256_sad_epu8(_mm256_add_epi8(a, b), _mm256_setzero_si256());
+/* Adds three bits in each place: the sum's lower bit, its upper one. */
+struct added {
+    __m256i sum, carry;
+};
+
+__attribute__((always_inline)) static inline struct added add_bits(__m256i a, __m256i b,
+                                                                   __m256i c) {
+    __m256i either = _mm256_xor_si256(a, b);
+    return (struct added){_mm256_xor_si256(either, c),
+                          _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(either, c))};
 }
 
-/* 32 Hamming distances. Eight registers of four words interleave to bytes: word j of register k,
- * label 4 k + j, becomes byte 8 j + k, which is then put in its place. */
-__attribute__((always_inline)) static inline __m256i distances(__m256i bits,
-                                                               const uint64_t *partners) {
-    __m256i sum = differing(bits, partners);
-    for (int k = 1; k < 8; k++)
-        sum = _mm256_or_si256(sum, _mm256_slli_epi64(differing(bits, partners + 4 * k), 8 * k));
-    /* words 0, 1 | 2, 3: bytes k of each pair of words side by side, then pairs beside pairs */
-    const __m256i pairs = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0,
-                                           8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-    sum = _mm256_shuffle_epi8(sum, pairs);
-    __m128i first = _mm256_castsi256_si128(sum), second = _mm256_extracti128_si256(sum, 1);
-    return _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
+/* Number of bits in each byte, times weight. */
+__attribute__((always_inline)) static inline __m256i count_bits(__m256i v, int weight) {
+    const __m256i count = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
+                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15);
+    __m256i table = weight == 4   ? _mm256_slli_epi16(count, 2)
+                    : weight == 2 ? _mm256_slli_epi16(count, 1)
+                                  : count;
+    __m256i a = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
+    __m256i b = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
+    return _mm256_add_epi8(a, b);
+}
+
+__attribute__((always_inline)) static inline __m256i
+differing(const uint8_t *bits, const struct partner_row *row, int at, int k) {
+    return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load(row->census[k] + at));
+}
+
+/* 32 Hamming distances; bits: the pixel's bytes. Seven bytes are added bit by bit before bits are
+ * counted. */
+__attribute__((always_inline)) static inline __m256i
+distances(const uint8_t *bits, const struct partner_row *row, int at) {
+    struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),
+                              differing(bits, row, at, 2));
+    struct added b = add_bits(differing(bits, row, at, 3), differing(bits, row, at, 4),
+                              differing(bits, row, at, 5));
+    struct added ones = add_bits(a.sum, b.sum, differing(bits, row, at, 6));
+    struct added twos = add_bits(a.carry, b.carry, ones.carry);
+    __m256i count =
+        _mm256_add_epi8(count_bits(ones.sum, 1), count_bits(differing(bits, row, at, 7), 1));
+    return _mm256_add_epi8(count,
+                           _mm256_add_epi8(count_bits(twos.sum, 2), count_bits(twos.carry, 4)));
 }
 
 __attribute__((always_inline)) static inline __m256i match_32(const struct match_tables *t,
                                                               const struct partner_row *row, int at,
-                                                              const uint8_t *p, uint64_t bits,
+                                                              const uint8_t *p, const uint8_t *bits,
                                                               int ad, int census, int channels) {
     __m256i cost = _mm256_setzero_si256(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {
@@ -113,9 +166,8 @@ __attribute__((always_inline)) static inline __m256i match_32(const struct match
         cost =
             look_up(t->ad, AD_ENTRIES / 16, _mm256_min_epu8(sum, _mm256_set1_epi8(AD_ENTRIES - 1)));
     if (census)
-        cost = _mm256_add_epi8(
-            cost, look_up(t->census, CENSUS_ENTRIES / 16,
-                          distances(_mm256_set1_epi64x((long long)bits), row->census + at)));
+        cost = _mm256_add_epi8(cost,
+                               look_up(t->census, CENSUS_ENTRIES / 16, distances(bits, row, at)));
     return cost;
 }
 
@@ -128,7 +180,8 @@ __attribute__((always_inline)) static inline void match_row(const struct cost_ar
         int from, to, first = (a->sign > 0 ? a->grid.width - 1 - x : x) + a->grid.space.u_min;
         uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
         const uint8_t *p = ad ? a->reference + (start + (size_t)x) * (size_t)channels : NULL;
-        uint64_t bits = census ? a->census_reference[start + (size_t)x] : 0;
+        const uint8_t *bits =
+            census ? (const uint8_t *)(a->census_reference + start + (size_t)x) : NULL;
         labels_inside_avx2(a, x, &from, &to);
         for (int d = from / STEP * STEP; from < to && d < to; d += STEP) {
             __m256i cost = match_32(t, row, STEP + first + d, p, bits, ad, census, channels);

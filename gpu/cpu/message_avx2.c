@@ -39,10 +39,10 @@ static void envelope_make(struct envelope *e, const struct message_args *a) {
     int16_t padding[2][16];
     for (int d = 0; d < 16; d++) {
         int16_t word = (int16_t)(a->grid.padded - 16 + d >= a->grid.labels ? INT16_MAX : 0);
-        padding[d & 1][d / 2] = padding[d & 1][8 + d / 2] = word;
+        padding[d / 8][d % 8] = padding[d / 8][8 + d % 8] = word;
     }
-    for (int odd = 0; odd < 2; odd++)
-        e->padding[odd] = _mm256_loadu_si256((const __m256i *)padding[odd]);
+    for (int i = 0; i < 2; i++)
+        e->padding[i] = _mm256_loadu_si256((const __m256i *)padding[i]);
     uint8_t real[32];
     for (int d = 0; d < 32; d++)
         real[d] = a->grid.padded - 16 + d % 16 < a->grid.labels ? 255 : 0;

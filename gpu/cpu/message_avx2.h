@@ -20,7 +20,7 @@ enum { REACH_STEPS = 9, MAX_BLOCKS = MAX_LABELS / LABEL_BLOCK };
 struct envelope {
     __m256i top16[16], top8[16];   /* T in words, in bytes */
     __m256i fall[16][REACH_STEPS]; /* min(255, 2^k rho) */
-    __m256i padding[2]; /* words of even, odd labels of the last block that are padding: ones */
+    __m256i padding[2]; /* words of the last block's labels, see halves(), that are padding: ones */
     __m256i real;       /* labels of the last block that are no padding: ones */
     __m256i threshold;  /* the largest change that counts as none */
     int steps;          /* how many are needed until the truncation wins */
@@ -77,13 +77,27 @@ INLINE void store_pair(uint8_t *const *to, int offset, __m256i v) {
     _mm_storeu_si128((__m128i *)(to[1] + offset), _mm256_extracti128_si256(v, 1));
 }
 
-/* Bytes to words: those of even and those of odd labels. */
-INLINE __m256i words_even(__m256i bytes) {
-    return _mm256_and_si256(bytes, _mm256_set1_epi16(0xff));
+/* Bytes to words: labels 0 to 7 of each lane, labels 8 to 15. Where the two bytes of a word come
+ * from two vectors, low is from the first, high from the second. */
+struct halves {
+    __m256i v[2];
+};
+
+INLINE struct halves side_by_side(__m256i first, __m256i second) {
+    return (struct halves){
+        {_mm256_unpacklo_epi8(first, second), _mm256_unpackhi_epi8(first, second)}};
 }
 
-INLINE __m256i words_odd(__m256i bytes) {
-    return _mm256_srli_epi16(bytes, 8);
+INLINE __m256i low_byte(__m256i words) {
+    return _mm256_and_si256(words, _mm256_set1_epi16(0xff));
+}
+
+INLINE __m256i high_byte(__m256i words) {
+    return _mm256_srli_epi16(words, 8);
+}
+
+INLINE __m256i both_bytes(__m256i words) {
+    return _mm256_maddubs_epi16(words, _mm256_set1_epi8(1));
 }
 
 /* Four vectors' least words, lane by lane: words 0..3 (and 4..7) of a lane are vectors 0..3. */
@@ -100,33 +114,30 @@ INLINE __m256i lane_word(__m256i v, int word) {
     return _mm256_shuffle_epi8(v, _mm256_set1_epi16((int16_t)(0x0100 + 0x0202 * word)));
 }
 
-/* Block k of the 16-bit cost, words of even labels and of odd ones. */
-INLINE void load_cost16(const struct pair *p, int k, __m256i *even, __m256i *odd) {
-    __m256i low = load_pair(p->cost, 32 * k), high = load_pair(p->cost, 32 * k + 16);
-    __m256i mask = _mm256_set1_epi32(0xffff);
-    *even = _mm256_packus_epi32(_mm256_and_si256(low, mask), _mm256_and_si256(high, mask));
-    *odd = _mm256_packus_epi32(_mm256_srli_epi32(low, 16), _mm256_srli_epi32(high, 16));
+INLINE struct halves load_cost(const struct pair *p, int k, int wide) {
+    if (wide)
+        return (struct halves){{load_pair(p->cost, 32 * k), load_pair(p->cost, 32 * k + 16)}};
+    return side_by_side(load_pair(p->cost, 16 * k), _mm256_setzero_si256());
 }
 
-/* D plus all four messages, in words; padding becomes larger than any sum can get. */
-INLINE void sum_pair(const struct envelope *e, const struct pair *p, int n, int wide, __m256i *even,
-                     __m256i *odd) {
-    for (int k = 0; k < n; k++) {
-        if (wide) {
-            load_cost16(p, k, &even[k], &odd[k]);
-        } else {
-            __m256i cost = load_pair(p->cost, 16 * k);
-            even[k] = words_even(cost);
-            odd[k] = words_odd(cost);
-        }
-        for (int s = 0; s < DIRECTIONS; s++) {
-            __m256i message = load_pair(p->in[s], 16 * k);
-            even[k] = _mm256_add_epi16(even[k], words_even(message));
-            odd[k] = _mm256_add_epi16(odd[k], words_odd(message));
-        }
+/* Block k of h for all directions: D plus the messages from the other three. Padding becomes larger
+ * than any sum can get. */
+INLINE void sum_block(const struct envelope *e, const struct pair *p, int k, int n, int wide,
+                      __m256i h[DIRECTIONS][2][MAX_BLOCKS]) {
+    struct halves cost = load_cost(p, k, wide);
+    struct halves column =
+        side_by_side(load_pair(p->in[UP], 16 * k), load_pair(p->in[DOWN], 16 * k));
+    struct halves row =
+        side_by_side(load_pair(p->in[LEFT], 16 * k), load_pair(p->in[RIGHT], 16 * k));
+    for (int i = 0; i < 2; i++) {
+        __m256i own = k + 1 == n ? _mm256_or_si256(cost.v[i], e->padding[i]) : cost.v[i];
+        __m256i with_row = _mm256_add_epi16(own, both_bytes(row.v[i]));
+        __m256i with_column = _mm256_add_epi16(own, both_bytes(column.v[i]));
+        h[UP][i][k] = _mm256_add_epi16(with_row, high_byte(column.v[i]));
+        h[DOWN][i][k] = _mm256_add_epi16(with_row, low_byte(column.v[i]));
+        h[LEFT][i][k] = _mm256_add_epi16(with_column, high_byte(row.v[i]));
+        h[RIGHT][i][k] = _mm256_add_epi16(with_column, low_byte(row.v[i]));
     }
-    even[n - 1] = _mm256_or_si256(even[n - 1], e->padding[0]);
-    odd[n - 1] = _mm256_or_si256(odd[n - 1], e->padding[1]);
 }
 
 /* g(d) becomes max(g(d), g(d - shift) - fall, g(d + shift) - fall); outside the labels g is 0,
@@ -201,19 +212,16 @@ INLINE void note_change(struct change_test *t, uint8_t *const *out, const __m256
  * direction. */
 INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct change_test *test,
                           int n, int wide, int steps) {
-    __m256i even[MAX_BLOCKS], odd[MAX_BLOCKS], h[DIRECTIONS][2][MAX_BLOCKS], minimum[DIRECTIONS];
+    __m256i h[DIRECTIONS][2][MAX_BLOCKS], minimum[DIRECTIONS];
     if (n < 1)
         __builtin_unreachable();
-    sum_pair(e, p, n, wide, even, odd);
-#pragma GCC unroll 4
-    for (int r = 0; r < DIRECTIONS; r++) {
+    for (int r = 0; r < DIRECTIONS; r++)
         minimum[r] = _mm256_set1_epi16(-1);
-        for (int k = 0; k < n; k++) {
-            __m256i back = load_pair(p->in[r], 16 * k);
-            h[r][0][k] = _mm256_sub_epi16(even[k], words_even(back));
-            h[r][1][k] = _mm256_sub_epi16(odd[k], words_odd(back));
+    for (int k = 0; k < n; k++) {
+        sum_block(e, p, k, n, wide, h);
+#pragma GCC unroll 4
+        for (int r = 0; r < DIRECTIONS; r++)
             minimum[r] = _mm256_min_epu16(minimum[r], _mm256_min_epu16(h[r][0][k], h[r][1][k]));
-        }
     }
     __m256i all = lane_minimum(minimum);
 #pragma GCC unroll 4
@@ -223,7 +231,7 @@ INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct
         for (int k = 0; k < n; k++) {
             __m256i low = _mm256_subs_epu16(top, h[r][0][k]),
                     high = _mm256_subs_epu16(top, h[r][1][k]);
-            g[k] = _mm256_or_si256(low, _mm256_slli_epi16(high, 8));
+            g[k] = _mm256_packus_epi16(low, high);
         }
         reach(g, n, e->fall[classes], steps);
         for (int k = 0; k < n; k++)
