@@ -528,6 +528,7 @@ static void optimise(backend_cuda *cuda) {
     cuda_optimise_median(cuda);
     cuda_optimise_check(cuda);
     cuda_optimise_area(cuda);
+    cuda_optimise_occlusion(cuda);
     cuda_optimise_motion(cuda);
 }
 

@@ -65,6 +65,7 @@ void cuda_optimise_image(struct backend_cuda *cuda);
 void cuda_optimise_median(struct backend_cuda *cuda);
 void cuda_optimise_check(struct backend_cuda *cuda);
 void cuda_optimise_area(struct backend_cuda *cuda);
+void cuda_optimise_occlusion(struct backend_cuda *cuda);
 void cuda_optimise_motion(struct backend_cuda *cuda);
 
 void cuda_add_fusion(struct backend_cuda *cuda, struct cuda_fusion fusion);

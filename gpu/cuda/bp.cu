@@ -137,9 +137,7 @@ static const bp_kernel singles[2][2][BP_KERNELS] = {BY_COST(single_kernel, false
 static const bp_kernel pairs[2][2][BP_KERNELS] = {BY_COST(pair_kernel, false),
                                                   BY_COST(pair_kernel, true)};
 static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
-static const bp_wta_kernel wta_kernels[BP_KERNELS] = {
-    wta_kernel<0>, wta_kernel<1>, wta_kernel<1>,  wta_kernel<4>, wta_kernel<4>,
-    wta_kernel<8>, wta_kernel<8>, wta_kernel<16>, wta_kernel<16>};
+static const bp_wta_kernel wta_kernels[BP_KERNELS] = BY_GROUP(wta_kernel);
 
 /* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
@@ -163,7 +161,7 @@ static void launch_wta(backend_cuda *cuda, bp_wta_kernel kernel, const bp_level 
     launch_dependent(cuda, kernel, bp_grid(a), bp_block(), *a, *wta);
 }
 
-static bp_level level_of(const struct grid *grid) {
+bp_level bp_level_of_grid(const struct grid *grid) {
     bp_level a;
     memset(&a, 0, sizeof(a));
     a.grid = *grid;
@@ -175,7 +173,7 @@ static bp_level level_of(const struct grid *grid) {
 }
 
 bp_level bp_level_of(const message_args *m) {
-    bp_level a = level_of(&m->grid);
+    bp_level a = bp_level_of_grid(&m->grid);
     a.cost8 = m->cost8;
     a.cost16 = m->cost16;
     a.classes = m->classes;
@@ -213,7 +211,7 @@ void bp_launch_half_step(backend_cuda *cuda, const message_args *m) {
 }
 
 static bp_level level_of_wta(const wta_args *wta) {
-    bp_level a = level_of(&wta->grid);
+    bp_level a = bp_level_of_grid(&wta->grid);
     a.cost8 = wta->cost;
     return a;
 }

@@ -32,8 +32,9 @@ struct bp_level {
     uint32_t rho_both, truncation_both; /* first entries of the tables in both lanes */
 };
 
-/* A level's numbers for a half-step, without the planes; the launch shape for it. */
+/* A level's numbers without the planes, of a half-step or of any kernel; the launch shape. */
 bp_level bp_level_of(const struct message_args *m);
+bp_level bp_level_of_grid(const struct grid *grid);
 dim3 bp_block();
 dim3 bp_grid(const bp_level *a);
 
@@ -47,6 +48,13 @@ int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
         __VA_ARGS__ 0, true >, __VA_ARGS__ 1, false >, __VA_ARGS__ 1, true >, __VA_ARGS__ 4, \
             false >, __VA_ARGS__ 4, true >, __VA_ARGS__ 8, false >, __VA_ARGS__ 8, true >,   \
             __VA_ARGS__ 16, false >, __VA_ARGS__ 16, true >                                  \
+    }
+
+/* A kernel that knows no edges, in the same order. */
+#define BY_GROUP(kernel)                                                                         \
+    {                                                                                            \
+        kernel<0>, kernel<1>, kernel<1>, kernel<4>, kernel<4>, kernel<8>, kernel<8>, kernel<16>, \
+            kernel<16>                                                                           \
     }
 
 /* Older GPUs have the general kernels alone: less to compile, and they are bound by their

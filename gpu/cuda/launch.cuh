@@ -7,7 +7,7 @@
 
 #include "gpu/cuda/backend_cuda.h"
 
-/* The start of a kernel launched with cuda_launch_early: it goes on when its predecessor is done;
+/* The start of a kernel launched with launch_dependent: it goes on when its predecessor is done;
  * then its successor may get ready. Not before: what the predecessor read could still lie in a
  * first cache, out of date by the time the successor asks for it. */
 static __device__ __forceinline__ void wait_for_previous_kernel(void) {
@@ -17,7 +17,8 @@ static __device__ __forceinline__ void wait_for_previous_kernel(void) {
 #endif
 }
 
-/* Launches a kernel that begins with cuda_follow(): it gets ready while the one before it runs. */
+/* Launches a kernel that begins with wait_for_previous_kernel(): it gets ready while the one before
+ * it runs. */
 template <typename... Parameters>
 static void launch_dependent(struct backend_cuda *cuda, void (*kernel)(Parameters...), dim3 grid,
                              dim3 block, const Parameters &...parameters) {

@@ -1,10 +1,10 @@
 /*
- * The label of least belief out of a group of threads that hold the pixel's beliefs: stage_pick's
- * bytes.
+ * The label of least belief out of a group of threads that hold the pixel's beliefs: those of the
+ * stage winner_takes_all.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TUNED_CUDA_PICK_CUH
-#define LIVESTEREO_TUNED_CUDA_PICK_CUH
+#ifndef LIVESTEREO_CUDA_WTA_CUH
+#define LIVESTEREO_CUDA_WTA_CUH
 
 #include "gpu/cuda/bp.cuh"
 
@@ -43,28 +43,37 @@ __device__ __forceinline__ int thread_number(void) {
 enum { MAX_BELIEF = MAX_COST + 4 * (MAX_COST + 3 * 255), BELIEF_ROOM = 4095 };
 static_assert(MAX_BELIEF + 255 <= BELIEF_ROOM, "a belief fits into twelve bits");
 
-/* Keeps the beliefs of a pixel; returns the least one of its group above its label's number. A
- * number added to all labels changes nothing. All threads of a warp call this together. */
+/* The least belief of a pixel's group of threads above its label's number; padding labels get the
+ * largest belief. A number added to all labels changes nothing. All threads of a warp call this
+ * together. */
+template <int GROUP>
+__device__ __forceinline__ uint32_t least_belief(const struct grid &grid, const work_item &p,
+                                                 packed_labels *belief) {
+    if (!GROUP && grid.labels != grid.padded) {
+        packed_pad(belief, p.first, grid.labels);
+        for (int i = 0; i < PACKED_REGISTERS; i++)
+            belief->v[i] = u16x2_min(belief->v[i], u16x2_broadcast(BELIEF_ROOM));
+    }
+    packed_labels keys;
+#pragma unroll
+    for (uint32_t i = 0; i < PACKED_REGISTERS; i++)
+        keys.v[i] = 16 * belief->v[i] + (i | (i + 8) << 16);
+    uint32_t key = packed_minimum(&keys);
+    key = min(key & 0xffff, key >> 16);
+    return group_min<GROUP>(p, key >> 4 << 16 | ((uint32_t)p.first + (key & 15)));
+}
+
+/* The same; keeps the beliefs as those of number pixel. */
 template <int GROUP, int PIXELS>
 __device__ __forceinline__ uint32_t best_label(const wta_args &a, const work_item &p,
                                                packed_labels belief, belief_store<PIXELS> &store,
                                                int pixel) {
-    if (!GROUP && a.grid.labels != a.grid.padded) {
-        packed_pad(&belief, p.first, a.grid.labels);
-        for (int i = 0; i < PACKED_REGISTERS; i++)
-            belief.v[i] = u16x2_min(belief.v[i], u16x2_broadcast(BELIEF_ROOM));
-    }
+    uint32_t key = least_belief<GROUP>(a.grid, p, &belief);
     int thread = thread_number();
     const uint32_t *v = belief.v;
     store.part[pixel][0][thread] = make_uint4(v[0], v[1], v[2], v[3]);
     store.part[pixel][1][thread] = make_uint4(v[4], v[5], v[6], v[7]);
-    packed_labels keys;
-#pragma unroll
-    for (uint32_t i = 0; i < PACKED_REGISTERS; i++)
-        keys.v[i] = 16 * v[i] + (i | (i + 8) << 16);
-    uint32_t key = packed_minimum(&keys);
-    key = min(key & 0xffff, key >> 16);
-    return group_min<GROUP>(p, key >> 4 << 16 | ((uint32_t)p.first + (key & 15)));
+    return key;
 }
 
 /* The best label and those beside it must not be found again; before and after get the beliefs of
@@ -104,7 +113,7 @@ __device__ __forceinline__ void write_label(const wta_args &a, int x, int y, uin
     a.confidence[i] = (uint8_t)(min(second, minimum + 255) - minimum);
 }
 
-/* stage_pick of one pixel a group, whose beliefs are kept as number pixel. */
+/* stage_wta of one pixel a group, whose beliefs are kept as number pixel. */
 template <int GROUP, int PIXELS>
 __device__ __forceinline__ void wta_one(const wta_args &a, const work_item &p, uint32_t key,
                                         belief_store<PIXELS> &store, int pixel) {
