@@ -77,9 +77,15 @@ static const uint8_t *match(struct graph *g, const struct pipeline *p, struct gr
         a.census_reference = reference->census + first;
         a.census_target = target->census + first;
     }
+    bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
     pipeline_group(g, reference->side, TIME_COST);
+    if (kind == DATA_COST_BT_SMOOTHED) {
+        struct smoothed_cost_args smoothed = {a, scaling_taps(p->params.cost_sigma), border};
+        graph_stage(g, STAGE_smoothed_cost, &smoothed, grid.width, grid.height);
+        return a.cost;
+    }
     graph_stage(g, STAGE_cost, &a, grid.width, grid.height);
-    if (p->params.outside_match == OUTSIDE_MATCH_BORDER)
+    if (border)
         graph_stage(g, STAGE_border_cost, &a, grid.width, grid.height);
     return a.cost;
 }
@@ -138,7 +144,8 @@ static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, str
 /* How many rows above and below its own a cost depends on. */
 static int rows_around(const struct pipeline *p) {
     const struct params *q = &p->params;
-    int window = q->data_cost == DATA_COST_SSD;
+    int window = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(q->cost_sigma).radius
+                                                       : q->data_cost == DATA_COST_SSD;
     if (q->cost_smoothing == COST_SMOOTHING_GAUSSIAN)
         return window + scaling_taps(q->cost_sigma).radius;
     return window + (q->cost_smoothing == COST_SMOOTHING_CROSS) * q->cross_rounds * q->cross_height;

@@ -18,8 +18,8 @@ static inline struct grid case_grid(struct pass_case *c) {
 }
 
 /* Taps that sum to 1 << 14, as Gaussian ones do. */
-static inline struct taps case_taps(struct pass_case *c) {
-    struct taps taps = {.radius = case_between(c, 1, MAX_TAPS - 1)};
+static inline struct taps case_taps(struct pass_case *c, int most) {
+    struct taps taps = {.radius = case_between(c, 1, most)};
     int rest = 1 << 14;
     for (int k = 1; k <= taps.radius; k++) {
         taps.q14[k] = (int16_t)case_between(c, 0, 8192 / (2 * taps.radius));
@@ -110,7 +110,8 @@ static inline void case_grey(struct pass_case *c) {
 
 static inline void case_smooth_x(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct smooth_x_args a = {.width = w, .channels = c->shape.channels, .taps = case_taps(c)};
+    struct smooth_x_args a = {
+        .width = w, .channels = c->shape.channels, .taps = case_taps(c, MAX_TAPS - 1)};
     a.source = case_bytes(c, w, h, a.channels, 255);
     a.out = case_shorts(c, w, h, a.channels, 65535);
     case_add_pass(c, STAGE_smooth_x, &a, w, h);
@@ -119,7 +120,7 @@ static inline void case_smooth_x(struct pass_case *c) {
 static inline void case_smooth_y(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct smooth_y_args a = {
-        .width = w, .height = h, .channels = c->shape.channels, .taps = case_taps(c)};
+        .width = w, .height = h, .channels = c->shape.channels, .taps = case_taps(c, MAX_TAPS - 1)};
     a.source = case_shorts(c, w, h, a.channels, 255 * 256);
     a.out = case_bytes(c, w, h, a.channels, 255);
     case_add_pass(c, STAGE_smooth_y, &a, w, h);
@@ -218,6 +219,17 @@ static inline void case_border_cost(struct pass_case *c) {
     case_add_pass(c, STAGE_border_cost, &a, a.grid.width, a.grid.height);
 }
 
+static inline void case_smoothed_cost(struct pass_case *c) {
+    struct smoothed_cost_args a = {.match = case_cost_args(c), .border = case_between(c, 0, 1)};
+    if (!a.match.reference) {
+        a.match.reference = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
+        a.match.target = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
+    }
+    a.match.census_reference = a.match.census_target = NULL;
+    a.taps = case_taps(c, 3);
+    case_add_pass(c, STAGE_smoothed_cost, &a, a.match.grid.width, a.match.grid.height);
+}
+
 static inline void case_agreements(struct pass_case *c, enum stage last) {
     int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
     struct agreement_args a = {.grid = case_grid(c), .channels = channels};
@@ -256,7 +268,7 @@ static inline void case_choose_costs(struct pass_case *c) {
 }
 
 static inline struct cost_smooth_args case_cost_smooth_args(struct pass_case *c) {
-    struct cost_smooth_args a = {.grid = case_grid(c), .taps = case_taps(c)};
+    struct cost_smooth_args a = {.grid = case_grid(c), .taps = case_taps(c, MAX_TAPS - 1)};
     a.source = case_volume8(c, &a.grid, MAX_COST);
     a.between = case_volume16(c, &a.grid, 256 * MAX_COST);
     a.out = case_volume8(c, &a.grid, 255);

@@ -157,6 +157,7 @@ static void test_costs(void) {
         "data_cost=ssd cost_smoothing=gaussian cost_sigma=2",
         "data_cost=ssd cross_rounds=3 cross_height=9 cross_step=60",
         "data_cost=census outside_match=border smooth_sigma=1",
+        "data_cost=bt_smoothed cost_smoothing=off cost_color=0 cost_sigma=0.6",
         "data_cost=bt cost_smoothing=off matching_input=residual_mean icm_sweeps=0",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {

@@ -78,7 +78,7 @@ static void test_choices(void) {
         g_assert_cmpstr(param_print(&p, row(cases[i].name), text, sizeof text), ==, cases[i].text);
     }
     g_assert_cmpfloat(row("lr_check")->max, ==, LR_CHECK_BP);
-    g_assert_cmpfloat(row("data_cost")->max, ==, DATA_COST_BT_SUM_SQUARED);
+    g_assert_cmpfloat(row("data_cost")->max, ==, DATA_COST_BT_SMOOTHED);
 }
 
 static void print_and_set(const struct param_info *info, double value) {

@@ -132,6 +132,60 @@ STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
     }
 }
 
+/* Birchfield-Tomasi by five point differences, each smoothed by itself before the least is taken:
+ * of the two pixels, and of each with both half-way neighbours of the other (a reading of Yang et
+ * al. 2006, section 2). Outside the picture lie the border's values. */
+struct smoothed_cost_args {
+    struct cost_args match; /* its lut is that of bt: half grey levels */
+    struct taps taps;
+    int border; /* labels whose match lies outside are compared with the border */
+};
+
+/* Difference number kind (0 to 4) of reference (x, y) and target (xo, y), in half grey levels,
+ * summed over the channels. */
+STAGE int point_difference(const struct cost_args *a, int kind, int x, int xo, int y) {
+    int last = a->grid.width - 1, sum = 0, of_reference = kind > 2, side = kind & 1 ? -1 : 1;
+    size_t row = (size_t)y * a->grid.width;
+    x = stage_clamp(x, 0, last);
+    xo = stage_clamp(xo, 0, last);
+    int beside =
+        kind == 0 ? of_reference ? x : xo : stage_clamp((of_reference ? x : xo) + side, 0, last);
+    for (int c = 0; c < a->channels; c++) {
+        int p = a->reference[(row + x) * a->channels + c],
+            q = a->target[(row + xo) * a->channels + c];
+        int r = (of_reference ? a->reference : a->target)[(row + beside) * a->channels + c];
+        sum += stage_abs(of_reference ? p + r - 2 * q : 2 * p - q - r);
+    }
+    return sum;
+}
+
+/* Rows to Q4, then columns back to half grey levels. */
+STAGE int smoothed_difference(const struct smoothed_cost_args *a, int kind, int x, int xo, int y) {
+    int radius = a->taps.radius, column = 1 << 17;
+    for (int dy = -radius; dy <= radius; dy++) {
+        int row = 1 << 9, py = stage_clamp(y + dy, 0, a->match.grid.height - 1);
+        for (int dx = -radius; dx <= radius; dx++)
+            row +=
+                a->taps.q14[stage_abs(dx)] * point_difference(&a->match, kind, x + dx, xo + dx, py);
+        column += a->taps.q14[stage_abs(dy)] * (row >> 10);
+    }
+    return column >> 18;
+}
+
+STAGE void stage_smoothed_cost(const struct smoothed_cost_args *a, int x, int y) {
+    const struct cost_args *m = &a->match;
+    uint8_t *out = m->cost + grid_labels(&m->grid, x, y);
+    for (int d = 0; d < m->grid.padded; d++) {
+        int xo = x - m->sign * (m->grid.space.u_min + d), least = COST_LUT - 1;
+        int inside = xo >= 0 && xo < m->grid.width;
+        if (inside || a->border)
+            for (int kind = 0; kind < 5; kind++)
+                least = stage_min(least, smoothed_difference(
+                                             a, kind, x, stage_clamp(xo, 0, m->grid.width - 1), y));
+        out[d] = d >= m->grid.labels ? 0 : inside || a->border ? m->lut[least] : m->outside;
+    }
+}
+
 /* Gaussian smoothing of the cost, label by label, along rows to Q8 and along columns back to 8
  * bits. */
 struct cost_smooth_args {
