@@ -83,6 +83,7 @@ static int open_output(struct viewer *v) {
                                  .height = v->rig.height,
                                  .channels = source->channels,
                                  .rate = source->rate,
+                                 .mode = v->settings.params.mode,
                                  .geometry = &v->rig.geometry};
     int code;
     v->output = output_open(&v->options->out, &about, &code);
@@ -289,7 +290,7 @@ static int play(struct viewer *v, struct source *source, bool paused) {
 static void play_scene(struct viewer *v) {
     static const char *const words[] = {"synth:"};
     struct source *source = opening_source(v->options, words, 1);
-    v->rig_options = (struct rig_options){0};
+    v->rig_options = (struct rig_options){.one_camera = v->display.motion};
     v->visible[PART_START] = true;
     v->quit = !source || play(v, source, true) != GO_ON;
 }
@@ -301,7 +302,7 @@ static void open_words(struct viewer *v, char **words) {
     if (!source)
         return; /* the notice says why */
     opening_close(v);
-    v->rig_options = (struct rig_options){0};
+    v->rig_options = (struct rig_options){.one_camera = v->display.motion};
     if (play(v, source, false) != GO_ON) {
         opening_close(v);
         play_scene(v);

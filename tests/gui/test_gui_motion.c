@@ -296,6 +296,43 @@ static void test_error(void) {
     gui_quit(&p);
 }
 
+/* One live camera: its pictures come on, are recorded, and give way to a folder that is opened. A
+ * calibration goes with the source that it was named for; settings are not remembered. */
+static void test_live(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *folder = g_build_filename(p.folder, "pictures", NULL),
+                    *last = g_build_filename(p.folder, "state", "livestereo", "last.ini", NULL);
+    write_pictures(folder);
+    g_autofree char *line = g_strdup_printf(
+        "%s motion " SETTINGS " --window 1000x700 --ui-map %s -o %s -q 'gst:videotestsrc "
+        "is-live=true pattern=smpte horizontal-speed=2 ! video/x-raw,format=GRAY8,width=64,"
+        "height=48,framerate=10/1 ! appsink name=picture'",
+        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, line);
+    long first = gui_number(&p, "state", "frame");
+    g_assert_true(gui_is(&p, "state", "part", "0 0 64x48 1.0000"));
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 1);
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, message_has(&p, "recorded "));
+
+    gui_run_action(&p, "start");
+    gui_click(&p, "start.path");
+    gui_tool("xdotool type --delay 10 %s", folder);
+    gui_wait_for(&p, gui_is(&p, "state", "path", folder));
+    gui_click(&p, "start.open");
+    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 128x64 1.0000"));
+    gui_settle(&p);
+    g_assert_true(has_view(&p, "motion"));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 0);
+    g_assert_false(g_file_test(last, G_FILE_TEST_EXISTS));
+    gui_forget(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -303,6 +340,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/motion/read-out", test_read_out);
     g_test_add_func("/gui/motion/views", test_views);
     g_test_add_func("/gui/motion/probe", test_probe);
+    g_test_add_func("/gui/motion/live", test_live);
     g_test_add_func("/gui/motion/saved", test_saved);
     g_test_add_func("/gui/motion/error", test_error);
     return g_test_run();
