@@ -298,10 +298,10 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
-enum { ARROW_VERTICES = 9, ARROW_PX = 16, LEAST_ARROW_PX = 10 };
+enum { ARROW_VERTICES = 9, LEAST_ARROW_PX = 10 };
 
 int draw_arrow_step(double scale) {
-    return ARROW_PX * (int)fmax(1, ceil(LEAST_ARROW_PX / (ARROW_PX * scale)));
+    return DRAW_ARROW_PX * (int)fmax(1, ceil(LEAST_ARROW_PX / (DRAW_ARROW_PX * scale)));
 }
 
 /* The arrows of the picture at x, y, on a dark edge. */

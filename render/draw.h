@@ -35,6 +35,7 @@ extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
  * of it where the motion is as long as the range; the colours over the picture; how far the grey
  * levels of the picture and of the later one differ where the motion leads. */
 
+#define DRAW_ARROW_PX 16   /* between arrows, and their length at the range, px of the picture */
 #define DRAW_ROWS_GAP 0.01 /* between the two pictures of DISPLAY_ROWS, in widths of a picture */
 
 /* How disparities become metres: Z = focal * baseline / (disparity + offset). focal is 0 where it

@@ -10,7 +10,8 @@
 
 #define WHEEL_CELLS 48 /* across */
 
-void motion_wheel_place(const struct layout_rect *strip, double line, double *x, double *y,
+/* The wheel's middle and its radius in the window. */
+static void wheel_place(const struct layout_rect *strip, double line, double *x, double *y,
                         double *radius) {
     *radius = fmax(line, fmin(strip->width, strip->height - 4 * line) / 2 - line / 2);
     *x = strip->x + strip->width / 2.0;
@@ -20,7 +21,7 @@ void motion_wheel_place(const struct layout_rect *strip, double line, double *x,
 void motion_wheel_draw(const struct display *d, const struct layout_rect *strip, struct ui *ui) {
     double x, y, radius, line = ui_text_height(ui), range = d->settings.max;
     char text[32];
-    motion_wheel_place(strip, line, &x, &y, &radius);
+    wheel_place(strip, line, &x, &y, &radius);
     double cell = 2 * radius / WHEEL_CELLS;
     for (int row = 0; row < WHEEL_CELLS; row++)
         for (int column = 0; column < WHEEL_CELLS; column++) {
@@ -38,6 +39,10 @@ void motion_wheel_draw(const struct display *d, const struct layout_rect *strip,
     ui_box(ui, x - radius, y + radius + line / 2, line, line, 0, 1);
     ui_outline(ui, x - radius, y + radius + line / 2, line, line, 0x808080);
     ui_label(ui, x - radius + 1.5 * line, y + radius + line / 2, 0xffffff, "none");
+    if (!display_shows(d, DISPLAY_ARROWS))
+        return;
+    snprintf(text, sizeof(text), "arrows x%.3g", DRAW_ARROW_PX / range);
+    ui_label(ui, x - radius, y + radius + 2 * line, 0xffffff, text);
 }
 
 void motion_describe_pixel(const struct frame *f, const struct motion_speed *speed, int x, int y,

@@ -11,13 +11,9 @@
 #include "render/ui.h"
 
 /* The wheel, whose middle is no motion and whose rim is the length of full colour, in its strip of
- * the window; between ui_begin and ui_end. */
+ * the window, and how much longer than the motion arrows are drawn; between ui_begin and ui_end. */
 void motion_wheel_draw(const struct display *display, const struct layout_rect *strip,
                        struct ui *ui);
-
-/* Where a colour of the wheel stands in a strip: its middle and its radius in the window. */
-void motion_wheel_place(const struct layout_rect *strip, double line, double *x, double *y,
-                        double *radius);
 
 /* What is needed for speeds. */
 struct motion_speed {
