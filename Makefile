@@ -194,6 +194,8 @@ $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
 $(BUILD)/test_alloc: private override LDFLAGS += \
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign \
     -Wl,--wrap=pthread_create,--wrap=log_at
+$(BUILD)/test_lost_gpu: private override LDFLAGS += \
+    -Wl,--wrap=backend_cuda_open,--wrap=backend_cpu_open
 $(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \
     -Wl,--wrap=graph_buffer,--wrap=graph_import,--wrap=graph_clear
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a

@@ -74,10 +74,10 @@ static void say_memory(const struct stereo *s) {
 }
 
 static int no_memory(const struct stereo *s, const char *what) {
-    log_error(s->backend->name,
-              "not enough memory for %s of %dx%d; use smaller pictures (--scale) or a smaller "
-              "disparity_range",
-              what, s->pipeline.width, s->pipeline.height);
+    log_at(s->has_next ? LOG_DEBUG : LOG_ERROR, s->backend->name,
+           "not enough memory for %s of %dx%d; use smaller pictures (--scale) or a smaller "
+           "disparity_range",
+           what, s->pipeline.width, s->pipeline.height);
     return -ENOMEM;
 }
 
@@ -488,7 +488,8 @@ static int check_size(int width, int height, int channels) {
     return -EINVAL;
 }
 
-struct stereo *stereo_open_on(struct backend *b, int width, int height, int channels,
+/* has_next: another backend is tried where this one has too little memory. */
+static struct stereo *open_on(struct backend *b, bool has_next, int width, int height, int channels,
                               const struct rectify_map maps[2], int *error) {
     struct stereo *s = calloc(1, sizeof(*s));
     struct graph *g = graph_open();
@@ -502,6 +503,7 @@ struct stereo *stereo_open_on(struct backend *b, int width, int height, int chan
     }
     bool has_size = maps && maps[0].point;
     s->backend = b;
+    s->has_next = has_next;
     s->graph = g;
     s->frame_alloc = (struct frame_alloc){frame_memory, frame_release, b};
     s->source = (struct image){NULL, width, height, channels};
@@ -522,17 +524,24 @@ struct stereo *stereo_open_on(struct backend *b, int width, int height, int chan
     return s;
 }
 
+struct stereo *stereo_open_on(struct backend *b, int width, int height, int channels,
+                              const struct rectify_map maps[2], int *error) {
+    return open_on(b, false, width, height, channels, maps, error);
+}
+
 /* With the memory that params' frames take; labels that do not fit are the first frame's error. */
-static struct stereo *open_for(struct backend *b, const struct params *params, int width,
-                               int height, int channels, const struct rectify_map maps[2],
-                               int *error) {
-    struct stereo *s = stereo_open_on(b, width, height, channels, maps, error);
+static struct stereo *open_for(struct backend *b, const struct params *params, bool has_next,
+                               int width, int height, int channels,
+                               const struct rectify_map maps[2], int *error) {
+    struct stereo *s = open_on(b, has_next, width, height, channels, maps, error);
     if (s && labels_fit(s, params))
         *error = stereo_prepare(s, params);
     if (s && *error)
         stereo_close(&s);
-    if (s)
+    if (s) {
+        s->has_next = false;
         s->may_fall_back = params->backend == BACKEND_AUTO && s->backend->own_memory;
+    }
     return s;
 }
 
@@ -541,11 +550,16 @@ struct stereo *stereo_open(const struct params *params, int width, int height, i
     *error = 0;
     struct backend *b = open_backend(params, error);
     bool may_retry = b && b->own_memory && params->backend == BACKEND_AUTO;
-    struct stereo *s = b ? open_for(b, params, width, height, channels, maps, error) : NULL;
+    struct stereo *s =
+        b ? open_for(b, params, may_retry, width, height, channels, maps, error) : NULL;
     if (s || *error != -ENOMEM || !may_retry)
         return s;
     b = backend_cpu_open(params->threads, VARIANT_OPTIMISED, error); /* too little is like none */
-    return b ? open_for(b, params, width, height, channels, maps, error) : NULL;
+    s = b ? open_for(b, params, false, width, height, channels, maps, error) : NULL;
+    if (s)
+        log_warning(s->backend->name, "computes, since the GPU has too little memory for %dx%d",
+                    width, height);
+    return s;
 }
 
 void stereo_close(struct stereo **stereo) {

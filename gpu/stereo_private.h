@@ -34,8 +34,9 @@ struct stereo {
     double bp_ms;                 /* belief propagation of the left picture, last frame */
 
     /* After a lost GPU. */
-    bool may_fall_back;               /* go on with the CPU backend */
-    int recompute;                    /* frames in flight that went down with the GPU */
+    bool may_fall_back; /* go on with the CPU backend */
+    bool has_next; /* while opening: another backend follows, so a lack of memory is no error */
+    int recompute; /* frames in flight that went down with the GPU */
     struct backend *lost;             /* frames may still have their memory from it */
     struct rectify_map source_map[2]; /* the host's copies */
 };

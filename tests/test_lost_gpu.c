@@ -1,13 +1,14 @@
 /*
  * A device that is lost, by a backend that says so: the shuffled backend stands for the GPU.
  * With backend=auto the CPU backend takes over and no frame is wrong; else the frame ends with an
- * error.
+ * error. A device with too little memory: the CPU takes its place, with one line.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
 #include "gpu/stereo_private.h"
 #include "tests/scene.h"
 #include "tests/shuffled_backend.h"
+#include "tests/stderr_of.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -156,10 +157,73 @@ static void test_refused_settings(void) {
     stereo_close(&plain);
 }
 
+/* ---- backend=auto, with backends of little memory in place of both */
+
+static bool replaced;                   /* both backends */
+static size_t room_of_gpu, room_of_cpu; /* bytes that one request may take */
+static size_t room;
+
+struct backend *__wrap_backend_cuda_open(int gpu, enum backend_variant variant, bool quiet,
+                                         int *error);
+struct backend *__wrap_backend_cpu_open(int threads, enum backend_variant variant, int *error);
+struct backend *__real_backend_cuda_open(int gpu, enum backend_variant variant, bool quiet,
+                                         int *error);
+struct backend *__real_backend_cpu_open(int threads, enum backend_variant variant, int *error);
+
+static void *alloc_in_room(struct backend *b, enum memory_kind kind, size_t bytes) {
+    return bytes > room ? NULL : real_alloc(b, kind, bytes);
+}
+
+static struct backend *open_small(size_t bytes, bool own_memory) {
+    struct backend *b = shuffled_backend_open(1);
+    real_alloc = b->alloc;
+    b->alloc = alloc_in_room;
+    b->own_memory = own_memory;
+    room = bytes;
+    return b;
+}
+
+struct backend *__wrap_backend_cuda_open(int gpu, enum backend_variant variant, bool quiet,
+                                         int *error) {
+    return replaced ? open_small(room_of_gpu, true)
+                    : __real_backend_cuda_open(gpu, variant, quiet, error);
+}
+
+struct backend *__wrap_backend_cpu_open(int threads, enum backend_variant variant, int *error) {
+    return replaced ? open_small(room_of_cpu, false)
+                    : __real_backend_cpu_open(threads, variant, error);
+}
+
+/* The frames (the tables) do not fit the GPU: the CPU computes, and a warning says so. Nor do they
+ * fit the CPU: one line says that. */
+static void test_little_memory(void) {
+    static const size_t rooms[] = {1000, 600000}; /* for nothing; for tables, not for frames */
+    struct params p = scene_params(0, LABELS);
+    int error;
+    p.backend = BACKEND_AUTO;
+    replaced = true;
+    for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++) {
+        room_of_gpu = rooms[i];
+        room_of_cpu = SIZE_MAX;
+        struct stderr_of log = stderr_begin();
+        struct stereo *s = stereo_open(&p, 16 * W, 16 * H, 3, NULL, &error);
+        stderr_one_line(log, "warning", "the GPU has too little memory for 960x640");
+        g_assert_nonnull(s);
+        stereo_close(&s);
+        room_of_cpu = rooms[i];
+        log = stderr_begin();
+        g_assert_null(stereo_open(&p, 16 * W, 16 * H, 3, NULL, &error));
+        stderr_one_line(log, "error", "not enough memory for ");
+        g_assert_cmpint(error, ==, -ENOMEM);
+    }
+    replaced = false;
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/lost-gpu/auto-goes-on", test_auto_goes_on);
     g_test_add_func("/lost-gpu/cuda-ends", test_cuda_ends);
     g_test_add_func("/lost-gpu/refused-settings", test_refused_settings);
+    g_test_add_func("/lost-gpu/little-memory", test_little_memory);
     return g_test_run();
 }
