@@ -12,7 +12,7 @@
 
 /* ---- options; each of these returns GO_ON, or EXIT_USAGE after a log line */
 
-static int parse_board(const char *text, struct board *board) {
+int calibrate_parse_board(const char *text, struct board *board) {
     char rest;
     if (text && sscanf(text, "%dx%d%c", &board->cols, &board->rows, &rest) == 2 &&
         board->cols >= 3 && board->rows >= 3 && board->cols <= MAX_BOARD_SIDE &&
@@ -32,7 +32,7 @@ static double unit_metres(const char *unit) {
     return strcmp(unit, "m") == 0 ? 1 : 0;
 }
 
-static int parse_square(const char *text, struct board *board) {
+int calibrate_parse_square(const char *text, struct board *board) {
     board->square = 1;
     if (!text) {
         log_warning("--square",
@@ -102,9 +102,9 @@ static int calibrate(struct calibrate *c, int count, char **words) {
                                "see livestereo calibrate --help");
         return EXIT_USAGE;
     }
-    int code = parse_board(o->board, &board);
+    int code = calibrate_parse_board(o->board, &board);
     if (code == GO_ON)
-        code = parse_square(o->square, &board);
+        code = calibrate_parse_square(o->square, &board);
     if (code == GO_ON)
         code = parse_model(o->model, &c->model);
     if (code == GO_ON && !chessboard_available())

@@ -65,18 +65,11 @@ static char *path_of(const char *folder, const char *stem, const char *what) {
     return g_strdup_printf("%s/%s/%s.png", folder, what, stem);
 }
 
-static int read_ini(const char *folder, double *scale, int *disparities) {
-    g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
+int pair_ini_parse(const char *text, size_t length, const char *path, double *scale,
+                   int *disparities) {
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
-    char *text;
-    size_t length;
-    int failed = file_load(path, MAX_INI, &text, &length);
-    if (failed)
-        return failed;
-    bool loaded = g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error);
-    free(text);
-    if (!loaded) {
+    if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error)) {
         log_error(path, "%s; it must say disparity_scale and may say disparities", error->message);
         return -EBADMSG;
     }
@@ -95,6 +88,18 @@ static int read_ini(const char *folder, double *scale, int *disparities) {
         }
     }
     return 0;
+}
+
+static int read_ini(const char *folder, double *scale, int *disparities) {
+    g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
+    char *text;
+    size_t length;
+    int error = file_load(path, MAX_INI, &text, &length);
+    if (error)
+        return error;
+    error = pair_ini_parse(text, length, path, scale, disparities);
+    free(text);
+    return error;
 }
 
 /* One-channel values of a picture that must have the pair's size. */

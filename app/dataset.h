@@ -34,6 +34,11 @@ int test_pair_read(const char *folder, const char *stem, struct test_pair *pair)
 char **motion_pairs_list(const char *folder);
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
 
+/* Of the text of a pair.ini; path is for log lines. disparities 0 where it does not say. 0, or
+ * -EBADMSG after a log line. */
+int pair_ini_parse(const char *text, size_t length, const char *path, double *scale,
+                   int *disparities);
+
 void test_pair_free(struct test_pair *pair);
 
 #endif

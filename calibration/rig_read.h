@@ -35,8 +35,11 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
               struct rig *rig);
 
 /* OpenCV YAML: M1 D1 M2 D2 R T R1 R2 P1 P2 Q and our keys image_width, image_height,
- * baseline_unit, distortion_model, rectified, rms. Written beside path and renamed. 0 or
- * -errno after a log line. */
+ * baseline_unit, distortion_model, rectified, rms, as text to g_free; path is for log lines.
+ * *error gets 0, or -errno after a log line (the result is NULL). */
+char *rig_print_opencv(const char *path, const struct rig *rig, int *error);
+
+/* The same into a file, written beside path and renamed. 0 or -errno after a log line. */
 int rig_write_opencv(const char *path, const struct rig *rig);
 
 /* Two ROS camera_info files; -EINVAL for a rig without a unit, since ROS means metres. */

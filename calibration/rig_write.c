@@ -84,16 +84,16 @@ static const char *save_error(const GError *cause) {
                                                : cause->message;
 }
 
-static int save(const char *path, GString *text, int error) {
+static int save(const char *path, const char *text) {
     GError *cause = NULL;
-    if (!error && !g_file_set_contents(path, text->str, (gssize)text->len, &cause)) {
+    int error = 0;
+    if (!g_file_set_contents(path, text, -1, &cause)) {
         log_error(path, "cannot be written: %s; name another file", save_error(cause));
         error = cause->code == G_FILE_ERROR_NOENT   ? -ENOENT
                 : cause->code == G_FILE_ERROR_ACCES ? -EACCES
                                                     : -EIO;
         g_error_free(cause);
     }
-    g_string_free(text, TRUE);
     return error;
 }
 
@@ -124,7 +124,7 @@ static void opencv_rectification(GString *out, const struct rig *full) {
     opencv_matrix(out, "Q", q, 4, 4);
 }
 
-int rig_write_opencv(const char *path, const struct rig *rig) {
+char *rig_print_opencv(const char *path, const struct rig *rig, int *failed) {
     static const char *const matrix[2] = {"M1", "M2"}, *const lens[2] = {"D1", "D2"};
     GString *out = g_string_new("%YAML:1.0\n---\n");
     struct rig full;
@@ -159,7 +159,14 @@ int rig_write_opencv(const char *path, const struct rig *rig) {
     opencv_matrix(out, "T", rig->T, 3, 1);
     if (full.has_rectification)
         opencv_rectification(out, &full);
-    return save(path, out, error);
+    *failed = error;
+    return g_string_free(out, error != 0);
+}
+
+int rig_write_opencv(const char *path, const struct rig *rig) {
+    int error;
+    g_autofree char *text = rig_print_opencv(path, rig, &error);
+    return error ? error : save(path, text);
 }
 
 static int write_ros_camera(const char *path, const char *name, const struct camera *c,
@@ -176,7 +183,8 @@ static int write_ros_camera(const char *path, const char *name, const struct cam
     ros_matrix(out, "distortion_coefficients", c->k, 1, lens_count(c));
     ros_matrix(out, "rectification_matrix", rotation, 3, 3);
     ros_matrix(out, "projection_matrix", projection, 3, 4);
-    return save(path, out, 0);
+    g_autofree char *text = g_string_free(out, FALSE);
+    return save(path, text);
 }
 
 int rig_write_ros(const char *left_path, const char *right_path, const struct rig *rig) {

@@ -110,3 +110,22 @@ GstBuffer *format_buffer(const struct raw_picture *raw) {
         copy_plane(raw, &info, plane, bytes, data);
     return gst_buffer_new_wrapped(data, info.size);
 }
+
+int format_of_caps(const GstCaps *caps, struct raw_picture *raw) {
+    *raw = (struct raw_picture){0};
+    const GstStructure *structure = caps ? gst_caps_get_structure(caps, 0) : NULL;
+    GstVideoInfo info;
+    if (!structure)
+        return -EBADMSG;
+    if (gst_structure_has_name(structure, "image/jpeg")) {
+        raw->fourcc = PIXEL_MJPG;
+        gst_structure_get_int(structure, "width", &raw->width);
+        gst_structure_get_int(structure, "height", &raw->height);
+    } else if (gst_video_info_from_caps(&info, caps)) {
+        raw->fourcc = format_fourcc(GST_VIDEO_INFO_FORMAT(&info));
+        raw->width = GST_VIDEO_INFO_WIDTH(&info);
+        raw->height = GST_VIDEO_INFO_HEIGHT(&info);
+        raw->stride = GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
+    }
+    return raw->fourcc && raw->width > 0 && raw->height > 0 ? 0 : -EBADMSG;
+}

@@ -28,6 +28,10 @@ const char *format_encoder(uint32_t fourcc, int ffv1);
 /* Of a track; rate 0 unknown. */
 GstCaps *format_caps(const struct raw_picture *raw, double rate);
 
+/* And back: all but the data of raw (stride 0 of a JPEG). 0, or -EBADMSG where it is none of our
+ * formats. */
+int format_of_caps(const GstCaps *caps, struct raw_picture *raw);
+
 /* A copy in GStreamer's layout of rows. NULL where the picture is short. */
 GstBuffer *format_buffer(const struct raw_picture *raw);
 

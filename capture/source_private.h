@@ -52,6 +52,10 @@ int number_pattern_parse(const char *text, struct number_pattern *pattern, const
 char *number_pattern_name(const struct number_pattern *pattern, long number);
 void number_pattern_free(struct number_pattern *pattern);
 
+/* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart: how many cameras,
+ * words (g_strfreev, in any case) their names; or -EINVAL, logged. */
+int v4l2_parse_word(const char *word, int motion, char ***words);
+
 /* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
 void frame_turn(const struct source_options *options, struct frame *frame);
 

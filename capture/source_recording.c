@@ -155,29 +155,10 @@ static int pull_row(struct recording *r, int tracks) {
     return -EIO;
 }
 
-static int read_caps(GstCaps *caps, struct raw_picture *raw) {
-    *raw = (struct raw_picture){0};
-    const GstStructure *structure = caps ? gst_caps_get_structure(caps, 0) : NULL;
-    GstVideoInfo info;
-    if (!structure)
-        return -EBADMSG;
-    if (gst_structure_has_name(structure, "image/jpeg")) {
-        raw->fourcc = PIXEL_MJPG;
-        gst_structure_get_int(structure, "width", &raw->width);
-        gst_structure_get_int(structure, "height", &raw->height);
-    } else if (gst_video_info_from_caps(&info, caps)) {
-        raw->fourcc = format_fourcc(GST_VIDEO_INFO_FORMAT(&info));
-        raw->width = GST_VIDEO_INFO_WIDTH(&info);
-        raw->height = GST_VIDEO_INFO_HEIGHT(&info);
-        raw->stride = GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
-    }
-    return raw->fourcc && raw->width > 0 && raw->height > 0 ? 0 : -EBADMSG;
-}
-
 static int decode(struct recording *r, int track, struct image *image) {
     struct raw_picture raw;
     GstMapInfo map;
-    if (read_caps(gst_sample_get_caps(r->sample[track]), &raw) ||
+    if (format_of_caps(gst_sample_get_caps(r->sample[track]), &raw) ||
         !gst_buffer_map(gst_sample_get_buffer(r->sample[track]), &map, GST_MAP_READ))
         return -EBADMSG;
     raw.fourcc = raw.fourcc == PIXEL_Y16 ? r->deep : raw.fourcc;
@@ -398,7 +379,7 @@ static int learn(struct recording *r) {
         log_error(r->name, "holds no picture");
     if (status)
         return status == SOURCE_END ? -EBADMSG : status;
-    if (read_caps(gst_sample_get_caps(r->sample[0]), &raw)) {
+    if (format_of_caps(gst_sample_get_caps(r->sample[0]), &raw)) {
         log_error(r->name, "holds pictures of a kind that livestereo does not write");
         return -EBADMSG;
     }

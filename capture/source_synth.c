@@ -17,43 +17,28 @@
 
 #define NOISE_SCALE 147.8 /* standard deviation of the sum of four random bytes */
 
-enum key {
-    WIDTH,
-    HEIGHT,
-    MIN_DISPARITY,
-    RANGE,
-    NOISE,
-    GAIN,
-    ROW_OFFSET,
-    FRAMES,
-    RATE,
-    SEED,
-    COLOR,
-    KEY_COUNT
-};
-
 static const struct {
     const char *name;
     double def, min, max;
     int whole;
-} keys[KEY_COUNT] = {
-    [WIDTH] = {"width", 640, 2, 16384, 1},
-    [HEIGHT] = {"height", 480, 2, 16384, 1},
-    [MIN_DISPARITY] = {"min_disparity", 0, -1024, 1024, 1},
-    [RANGE] = {"range", 64, 2, 512, 1},
-    [NOISE] = {"noise", 0, 0, 100, 0},
-    [GAIN] = {"gain", 1, 0, 10, 0},
-    [ROW_OFFSET] = {"row_offset", 0, -100, 100, 0},
-    [FRAMES] = {"frames", 0, 0, 1000000000, 1},
-    [RATE] = {"rate", 30, 0.001, 10000, 0},
-    [SEED] = {"seed", 1, 0, 4294967295.0, 1},
-    [COLOR] = {"color", 1, 0, 1, 1},
+} keys[SYNTH_KEYS] = {
+    [SYNTH_WIDTH] = {"width", 640, 2, 16384, 1},
+    [SYNTH_HEIGHT] = {"height", 480, 2, 16384, 1},
+    [SYNTH_MIN_DISPARITY] = {"min_disparity", 0, -1024, 1024, 1},
+    [SYNTH_RANGE] = {"range", 64, 2, 512, 1},
+    [SYNTH_NOISE] = {"noise", 0, 0, 100, 0},
+    [SYNTH_GAIN] = {"gain", 1, 0, 10, 0},
+    [SYNTH_ROW_OFFSET] = {"row_offset", 0, -100, 100, 0},
+    [SYNTH_FRAMES] = {"frames", 0, 0, 1000000000, 1},
+    [SYNTH_RATE] = {"rate", 30, 0.001, 10000, 0},
+    [SYNTH_SEED] = {"seed", 1, 0, 4294967295.0, 1},
+    [SYNTH_COLOR] = {"color", 1, 0, 1, 1},
 };
 
 struct synth {
     struct source source; /* first: a struct source pointer is a struct synth pointer */
     char *name;
-    double value[KEY_COUNT];
+    double value[SYNTH_KEYS];
     struct scene *scene;
     struct scene_row left, right;
     uint8_t gain_table[256];
@@ -66,11 +51,11 @@ static int parse_pair(char *text, double *value) {
     if (equals)
         *equals = '\0';
     int i = 0;
-    while (i < KEY_COUNT && strcmp(keys[i].name, text) != 0)
+    while (i < SYNTH_KEYS && strcmp(keys[i].name, text) != 0)
         i++;
-    if (i == KEY_COUNT) {
+    if (i == SYNTH_KEYS) {
         GString *names = g_string_new(NULL);
-        for (int k = 0; k < KEY_COUNT; k++)
+        for (int k = 0; k < SYNTH_KEYS; k++)
             g_string_append_printf(names, k ? ", %s" : "%s", keys[k].name);
         log_error("synth", "no key is called '%s'; the keys are %s", text, names->str);
         g_string_free(names, TRUE);
@@ -89,8 +74,8 @@ static int parse_pair(char *text, double *value) {
     return 0;
 }
 
-static int parse_spec(const char *spec, double *value) {
-    for (int i = 0; i < KEY_COUNT; i++)
+int synth_parse(const char *spec, double value[SYNTH_KEYS]) {
+    for (int i = 0; i < SYNTH_KEYS; i++)
         value[i] = keys[i].def;
     if (strncmp(spec, "synth", 5) == 0 && (spec[5] == ':' || spec[5] == '\0'))
         spec += spec[5] ? 6 : 5;
@@ -105,9 +90,10 @@ static int parse_spec(const char *spec, double *value) {
 
 /* Adds normal noise (nearly: sums of four even ones) that depends on frame, view and row alone. */
 static void add_noise(const struct synth *synth, uint8_t *row, long index, int view, int y) {
-    uint64_t seed = synth_hash((uint64_t)synth->value[SEED], (uint64_t)index * 2 + (uint64_t)view);
+    uint64_t seed =
+        synth_hash((uint64_t)synth->value[SYNTH_SEED], (uint64_t)index * 2 + (uint64_t)view);
     seed = synth_hash(seed, (uint64_t)y);
-    float scale = (float)(synth->value[NOISE] / NOISE_SCALE);
+    float scale = (float)(synth->value[SYNTH_NOISE] / NOISE_SCALE);
     int count = synth->source.width * synth->source.channels;
     for (int i = 0; i < count; i++) {
         uint64_t h = synth_hash(seed, (uint64_t)i);
@@ -123,10 +109,10 @@ static void paint(const struct synth *synth, double y, const struct scene_row *s
     size_t stride = (size_t)image->width * (size_t)image->channels;
     uint8_t *out = image->data + (size_t)row * stride;
     scene_paint(synth->scene, y, seen, image->channels, out);
-    if (view == VIEW_RIGHT && synth->value[GAIN] != 1)
+    if (view == VIEW_RIGHT && synth->value[SYNTH_GAIN] != 1)
         for (size_t i = 0; i < stride; i++)
             out[i] = synth->gain_table[out[i]];
-    if (synth->value[NOISE] > 0)
+    if (synth->value[SYNTH_NOISE] > 0)
         add_noise(synth, out, index, view, row);
 }
 
@@ -134,7 +120,7 @@ static void paint(const struct synth *synth, double y, const struct scene_row *s
 static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t *mask) {
     const struct scene_row *left = &synth->left, *right = &synth->right;
     int width = synth->source.width;
-    double right_row = y + synth->value[ROW_OFFSET];
+    double right_row = y + synth->value[SYNTH_ROW_OFFSET];
     int row_inside = right_row >= 0 && right_row <= synth->source.height - 1;
     for (int x = 0; x < width; x++) {
         float d = left->disparity[x], at = (float)x - d;
@@ -154,7 +140,7 @@ static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t
 static void render(struct synth *synth, struct frame *frame, long index) {
     struct image *left = synth->options.swap ? &frame->right : &frame->left;
     struct image *right = synth->options.swap ? &frame->left : &frame->right;
-    double offset = synth->value[ROW_OFFSET];
+    double offset = synth->value[SYNTH_ROW_OFFSET];
     int width = synth->source.width;
     scene_move(synth->scene, index);
     for (int y = 0; y < synth->source.height; y++) {
@@ -241,15 +227,15 @@ static struct source *synth_make(const char *spec, const double *value,
     const struct source_options *o = &synth->options;
     int as_rendered = !(o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] || o->rotate180[1]);
     for (int i = 0; i < 256; i++)
-        synth->gain_table[i] = (uint8_t)fmin(255, i * value[GAIN] + 0.5);
+        synth->gain_table[i] = (uint8_t)fmin(255, i * value[SYNTH_GAIN] + 0.5);
     synth->source = (struct source){
         .name = synth->name,
-        .width = (int)value[WIDTH],
-        .height = (int)value[HEIGHT],
-        .channels = value[COLOR] != 0 ? 3 : 1,
+        .width = (int)value[SYNTH_WIDTH],
+        .height = (int)value[SYNTH_HEIGHT],
+        .channels = value[SYNTH_COLOR] != 0 ? 3 : 1,
         .has_truth = as_rendered, /* the truth is that of the left view */
-        .count = value[FRAMES] > 0 ? (long)value[FRAMES] : -1,
-        .rate = value[RATE],
+        .count = value[SYNTH_FRAMES] > 0 ? (long)value[SYNTH_FRAMES] : -1,
+        .rate = value[SYNTH_RATE],
         .pace = options ? options->rate : 0,
         .read = synth_read,
         .seek = synth_seek,
@@ -257,11 +243,11 @@ static struct source *synth_make(const char *spec, const double *value,
         .close = synth_close,
     };
     /* a little inside the range, so that rounding to 1/16 px cannot leave it */
-    double last = value[RANGE] - 1, min = value[MIN_DISPARITY] + 0.02 * last;
+    double last = value[SYNTH_RANGE] - 1, min = value[SYNTH_MIN_DISPARITY] + 0.02 * last;
     synth->scene = scene_open(synth->source.width, synth->source.height, min, min + 0.96 * last,
-                              (uint64_t)value[SEED]);
-    if (!synth->name || !synth->scene || row_open(&synth->left, (size_t)value[WIDTH]) ||
-        row_open(&synth->right, (size_t)value[WIDTH])) {
+                              (uint64_t)value[SYNTH_SEED]);
+    if (!synth->name || !synth->scene || row_open(&synth->left, (size_t)value[SYNTH_WIDTH]) ||
+        row_open(&synth->right, (size_t)value[SYNTH_WIDTH])) {
         synth_close(&synth->source);
         return NULL;
     }
@@ -270,8 +256,8 @@ static struct source *synth_make(const char *spec, const double *value,
 
 struct source *source_synth_open(const char *spec, const struct source_options *options,
                                  int *error) {
-    double value[KEY_COUNT];
-    int code = parse_spec(spec, value);
+    double value[SYNTH_KEYS];
+    int code = synth_parse(spec, value);
     if (code)
         return source_failed(error, code);
     struct source *source = synth_make(spec, value, options);

@@ -160,20 +160,17 @@ static int learn(struct v4l2 *v4l2) {
     return 0;
 }
 
-/* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart. 0 or -EINVAL,
- * logged. */
-static int read_word(struct v4l2 *v4l2, const char *word, char ***words) {
-    int side_by_side = strncmp(word, "sbs:", 4) == 0;
-    v4l2->whole = v4l2->options.motion_step > 0 && !side_by_side && !strchr(word, ',');
-    int one = side_by_side || v4l2->whole;
-    *words = g_strsplit(strchr(word, ':') + 1, ",", one ? 1 : 2);
-    v4l2->eyes = one ? 1 : 2;
-    if ((int)g_strv_length(*words) == v4l2->eyes && (*words)[0][0] && (*words)[v4l2->eyes - 1][0])
-        return 0;
-    log_error(word, v4l2->whole ? "names no camera; write v4l2:DEVICE (livestereo list shows the "
-                                  "names)"
-                    : one ? "names no camera; write sbs:DEVICE (livestereo list shows the names)"
-                          : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
+int v4l2_parse_word(const char *word, int motion, char ***words) {
+    int side_by_side = strncmp(word, "sbs:", 4) == 0, whole = motion && !strchr(word, ',');
+    int count = side_by_side || whole ? 1 : 2;
+    *words = g_strsplit(strchr(word, ':') + 1, ",", count);
+    if ((int)g_strv_length(*words) == count && (*words)[0][0] && (*words)[count - 1][0])
+        return count;
+    log_error(word, side_by_side ? "names no camera; write sbs:DEVICE (livestereo list shows the "
+                                   "names)"
+                    : whole
+                        ? "names no camera; write v4l2:DEVICE (livestereo list shows the names)"
+                        : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
     return -EINVAL;
 }
 
@@ -199,7 +196,13 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     v4l2->source.controls = controls_open();
     v4l2->mjpeg = mjpeg_open();
     char **words = NULL;
-    int code = v4l2->mjpeg && v4l2->source.controls ? read_word(v4l2, word, &words) : -ENOMEM;
+    int code = -ENOMEM;
+    if (v4l2->mjpeg && v4l2->source.controls) {
+        code = v4l2_parse_word(word, v4l2->options.motion_step > 0, &words);
+        v4l2->eyes = code > 0 ? code : 0;
+        v4l2->whole = code == 1 && strncmp(word, "sbs:", 4) != 0;
+        code = code > 0 ? 0 : code;
+    }
     if (v4l2->eyes == 1)
         v4l2->eye[0].side = "camera";
     if (!code) {

@@ -233,35 +233,50 @@ static int min_of(int a, int b) {
 }
 
 /* Letters inserted, dropped, changed or swapped with their neighbour on the way from a to b; both
- * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. */
-static int edit_distance(const char *a, const char *b) {
+ * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. What is over most may come out as
+ * most + 1. */
+static int edit_distance(const char *a, const char *b, int most) {
     int rows[3][NAME_BYTES + 1];
-    int a_length = (int)strlen(a), b_length = (int)strlen(b);
+    int a_length = (int)strlen(a), b_length = (int)strlen(b), before = 0;
     for (int j = 0; j <= b_length; j++)
         rows[0][j] = j;
     for (int i = 1; i <= a_length; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = i;
+        int lowest = row[0] = i;
         for (int j = 1; j <= b_length; j++) {
             bool same = folded(a[i - 1]) == folded(b[j - 1]);
             row[j] = min_of(above[j - 1] + !same, min_of(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
                 folded(a[i - 2]) == folded(b[j - 1]))
                 row[j] = min_of(row[j], two_above[j - 2] + 1);
+            lowest = min_of(lowest, row[j]);
         }
+        if (lowest > most && before > most) /* and so are all below */
+            return most + 1;
+        before = lowest;
     }
     return rows[a_length % 3][b_length];
 }
 
+/* Which letters and signs a text has, as bits; several share one. */
+static uint32_t letters_of(const char *text) {
+    uint32_t set = 0;
+    for (; *text; text++)
+        set |= 1u << (folded(*text) & 31);
+    return set;
+}
+
 /* How far name is from what was typed; INT32_MAX when it is no help to suggest it. */
-static int32_t remoteness(const char *typed, const char *name) {
+static int32_t remoteness(const char *typed, uint32_t letters, const char *name) {
     int typed_length = (int)strlen(typed), apart = abs(typed_length - (int)strlen(name));
     int allowed = typed_length / 3 > 2 ? typed_length / 3 : min_of(2, typed_length / 2);
     /* A part of the name, as in "median", is as good as two slips. */
     bool part = typed_length >= 3 && strstr(name, typed);
     if (apart > (part ? 2 : allowed)) /* and so many letters at least */
         return part ? 2 : INT32_MAX;
-    int distance = edit_distance(typed, name);
+    if (__builtin_popcount(letters & ~letters_of(name)) > allowed) /* each takes an edit */
+        return INT32_MAX;
+    int distance = edit_distance(typed, name, part ? 2 : allowed);
     if (part)
         return min_of(distance, 2);
     return distance <= allowed ? distance : INT32_MAX;
@@ -272,11 +287,12 @@ static void suggest(const char *typed, char *buf, size_t size) {
     const char *names[SUGGESTIONS];
     int32_t far[SUGGESTIONS];
     int count = 0;
+    uint32_t letters = letters_of(typed);
     buf[0] = '\0';
     if (strnlen(typed, NAME_BYTES) == NAME_BYTES)
         return;
     for (int i = 0; i < param_count; i++) {
-        int32_t distance = remoteness(typed, param_table[i].name);
+        int32_t distance = remoteness(typed, letters, param_table[i].name);
         int at = count;
         while (at > 0 && distance < far[at - 1])
             at--;

@@ -1,15 +1,22 @@
 /*
- * Words of the command line, of any content: patterns of numbered files, --save, --size and the
- * like, rows of frames.csv. The first byte picks the parser. What is taken lies in range, and means
- * the same when it is read again. SPDX-License-Identifier: MIT
+ * Words of the command line and small files, of any content. The first byte picks the parser. What
+ * is taken lies in range, and means the same when it is read again. SPDX-License-Identifier: MIT
  */
 #include "app/batch_output.h"
 #include "app/batch_rows.h"
-#include "app/camera_options.h"
+#include "app/calibrate/calibrate.h"
+#include "app/dataset.h"
+#include "app/impose.h"
+#include "app/rig_options.h"
+#include "app/view/session.h"
 #include "capture/source_private.h"
+#include "capture/synth_private.h"
 #include "config/log.h"
+#include "config/quality.h"
+#include "image/picture.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +36,12 @@ static void check_pattern(const char *text) {
     }
 }
 
-static void check_camera(char *text, int which) {
+static void check_save(const char *text) {
+    assert(save_kinds_parse(text, MODE_STEREO) < SAVE_FLO);
+    assert(save_kinds_parse(text, MODE_MOTION) < 2 * SAVE_FLOW16);
+}
+
+static void check_camera(const char *text, int which) {
     struct camera_options options = {0};
     struct source_options source = {0};
     struct params params;
@@ -37,12 +49,28 @@ static void check_camera(char *text, int which) {
     *(which == 0   ? &options.size
       : which == 1 ? &options.flip
       : which == 2 ? &options.format
-                   : &options.rotate180) = text;
+                   : &options.rotate180) = (char *)text;
     options.sync_tolerance_ms = g_ascii_strtod(text, NULL);
     if (camera_options_apply(&options, &params, &source) != GO_ON)
         return;
     assert(source.width >= 0 && source.width <= MAX_FRAME_SIDE && source.height >= 0 &&
            source.height <= MAX_FRAME_SIDE && source.sync_tolerance_ms >= 0);
+}
+
+static void check_size(const char *text) {
+    check_camera(text, 0);
+}
+
+static void check_flip(const char *text) {
+    check_camera(text, 1);
+}
+
+static void check_format(const char *text) {
+    check_camera(text, 2);
+}
+
+static void check_rotation(const char *text) {
+    check_camera(text, 3);
 }
 
 static void check_rows(const char *text) {
@@ -60,27 +88,87 @@ static void check_rows(const char *text) {
     g_hash_table_destroy(again);
 }
 
+static void check_roi(const char *text) {
+    struct rig_options options = {.roi = (char *)text, .scale = 1};
+    struct rig_use use;
+    if (rig_use_open(&options, 40, 30, 1, &use) == EXIT_DONE)
+        assert(use.width >= 16 && use.height >= 16 && use.left >= 0 && use.top >= 0 &&
+               use.left + use.width <= 40 && use.top + use.height <= 30);
+    rig_use_close(&use);
+}
+
+static void check_board(const char *text) {
+    struct board board = {0};
+    if (calibrate_parse_board(text, &board) == GO_ON)
+        assert(board.cols >= 3 && board.cols <= MAX_BOARD_SIDE && board.rows >= 3 &&
+               board.rows <= MAX_BOARD_SIDE);
+    if (calibrate_parse_square(text, &board) == GO_ON)
+        assert(board.metric && board.square > 0 && board.square <= 10);
+}
+
+static void check_impose(const char *text) {
+    struct impose impose;
+    if (impose_parse(text, &impose) == 0)
+        assert(isfinite(impose.gain + impose.offset + impose.vignette + impose.noise) &&
+               impose.gamma > 0 && isfinite(impose.gamma));
+}
+
+static void check_synth(const char *text) {
+    double value[SYNTH_KEYS], again[SYNTH_KEYS];
+    if (synth_parse(text, value))
+        return;
+    assert(value[SYNTH_WIDTH] >= 2 && value[SYNTH_WIDTH] <= 16384 && value[SYNTH_RATE] > 0);
+    g_autofree char *spec =
+        g_strdup_printf("synth:width=%.17g,height=%.17g,min_disparity=%.17g,range=%.17g,"
+                        "noise=%.17g,gain=%.17g,row_offset=%.17g,frames=%.17g,rate=%.17g,"
+                        "seed=%.17g,color=%.17g",
+                        value[0], value[1], value[2], value[3], value[4], value[5], value[6],
+                        value[7], value[8], value[9], value[10]);
+    assert(synth_parse(spec, again) == 0);
+    for (int i = 0; i < SYNTH_KEYS; i++)
+        assert(!(value[i] < again[i]) && !(value[i] > again[i]));
+}
+
+/* The scheme is there before the parser is called; the second form is a motion's one camera. */
+static void check_cameras(const char *text) {
+    for (int form = 0; form < 3; form++) {
+        g_autofree char *word = g_strconcat(form == 2 ? "sbs:" : "v4l2:", text, NULL);
+        g_auto(GStrv) names = NULL;
+        int count = v4l2_parse_word(word, form == 1, &names);
+        assert(count < 0 || count == (form == 2 || (form == 1 && !strchr(text, ',')) ? 1 : 2));
+        for (int i = 0; i < count; i++)
+            assert(names[i][0]);
+    }
+}
+
+static void check_pair_ini(const char *text) {
+    double scale;
+    int disparities;
+    if (pair_ini_parse(text, strlen(text), "fuzz", &scale, &disparities) == 0)
+        assert(scale >= 1e-3 && scale <= 1e6 && (disparities == 0 || disparities >= 2));
+}
+
+static void check_view_ini(const char *text) {
+    struct session session = {.text_scale = 1};
+    session_parse_look(&session, text, strlen(text));
+    assert(session.colormap >= 0 && session.colormap < COLORMAP_COUNT);
+    assert(session.text_scale >= 0.5 && session.text_scale <= 4);
+    assert(session.quality >= 0 && session.quality <= QUALITY_CUSTOM);
+    assert(memchr(session.preset, 0, sizeof(session.preset)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static void (*const parsers[])(const char *text) = {
+        check_pattern, check_save,     check_rows,     check_size,    check_flip,
+        check_format,  check_rotation, check_roi,      check_board,   check_impose,
+        check_synth,   check_cameras,  check_pair_ini, check_view_ini};
     log_set_level((enum log_level) - 1); /* millions of refusals: none of them said */
     if (size < 1)
         return 0;
-    char *text = malloc(size);
+    char *text = malloc(size); /* of its own, so that reading past it is seen */
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    switch (data[0] % 7) {
-    case 0:
-        check_pattern(text);
-        break;
-    case 1:
-        assert(save_kinds_parse(text, MODE_STEREO) < SAVE_FLO);
-        assert(save_kinds_parse(text, MODE_MOTION) < 2 * SAVE_FLOW16);
-        break;
-    case 2:
-        check_rows(text);
-        break;
-    default:
-        check_camera(text, data[0] % 7 - 3);
-    }
+    parsers[data[0] % G_N_ELEMENTS(parsers)](text);
     free(text);
     return 0;
 }

@@ -18,6 +18,10 @@ struct calibrate_options { /* as the command line is parsed */
     struct source_options source;
 };
 
+/* --board and --square. GO_ON, or EXIT_USAGE after a log line; a square of NULL means no metres. */
+int calibrate_parse_board(const char *text, struct board *board);
+int calibrate_parse_square(const char *text, struct board *board);
+
 struct calibrate {
     struct calibrate_options options;
     enum distortion model;

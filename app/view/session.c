@@ -43,10 +43,9 @@ static bool load_params(struct params *params) {
     return true;
 }
 
-static void load_look(struct session *session) {
-    g_autofree char *path = state_path("view.ini");
+void session_parse_look(struct session *session, const char *text, size_t length) {
     g_autoptr(GKeyFile) file = g_key_file_new();
-    if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL))
+    if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL))
         return;
     int colormap = g_key_file_get_integer(file, GROUP, "colormap", NULL);
     if (colormap >= 0 && colormap < COLORMAP_COUNT)
@@ -63,6 +62,13 @@ static void load_look(struct session *session) {
     g_autofree char *preset = g_key_file_get_string(file, GROUP, "preset", NULL);
     if (preset && *preset)
         g_strlcpy(session->preset, preset, sizeof(session->preset));
+}
+
+static void load_look(struct session *session) {
+    g_autofree char *path = state_path("view.ini"), *text = NULL;
+    gsize length;
+    if (g_file_get_contents(path, &text, &length, NULL))
+        session_parse_look(session, text, length);
 }
 
 bool session_load(struct session *session, const struct common_options *options) {

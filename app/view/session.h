@@ -23,6 +23,9 @@ struct session {
  * settings are those of the last time, which is not so where the user's own file is newer. */
 bool session_load(struct session *session, const struct common_options *options);
 
+/* Sets the look by the text of a view.ini; what is missing or out of range stays. */
+void session_parse_look(struct session *session, const char *text, size_t length);
+
 /* Puts the remembered settings over *params, then those of --quality and --set. Does nothing and
  * returns false where the options name other settings. */
 bool session_take_params(const struct session *remembered, struct params *params,
