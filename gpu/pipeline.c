@@ -487,6 +487,41 @@ static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, cons
     return map;
 }
 
+/* Whether holes between known pixels are looked at once more after they are filled. */
+static bool smooths_holes(const struct pipeline *p) {
+    return p->params.fill && p->params.hole_radius > 0;
+}
+
+/* Holes at the left and right border alone. */
+static const int16_t *fill_borders(struct graph *g, const struct pipeline *p, const int16_t *map) {
+    if (!smooths_holes(p))
+        return map;
+    struct extend_args a = {map, make_map(g, p), p->width};
+    graph_stage(g, STAGE_extend, &a, p->width, p->height);
+    return a.out;
+}
+
+/* What filling gave the pixels that are unknown in another map becomes a colour-weighted median of
+ * what is around. */
+static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
+                                   const struct view *left, const int16_t *known,
+                                   const int16_t *map) {
+    for (int round = 0; round < 2 && smooths_holes(p); round++) {
+        struct hole_median_args a = {.source = map,
+                                     .known = known,
+                                     .image = left->image,
+                                     .weight = p->hole_weight,
+                                     .out = make_map(g, p),
+                                     .width = p->width,
+                                     .height = p->height,
+                                     .channels = p->channels,
+                                     .radius = p->params.hole_radius};
+        graph_stage(g, STAGE_hole_median, &a, p->width, p->height);
+        map = a.out;
+    }
+    return map;
+}
+
 static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const struct view *left,
                                const struct curve *curve, const int16_t *map) {
     if (p->params.sky == SKY_OFF || !curve->rise)
@@ -578,7 +613,9 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     pipeline_group(g, LEFT_SIDE, TIME_REFINE);
     map = offset_by_costs(g, p, &curve, map);
     map = estimate_chance(g, p, left.confidence, &curve, map);
-    map = fit_planes(g, p, fill_holes(g, p, map));
+    const int16_t *known = fill_borders(g, p, map);
+    map = fit_planes(g, p, fill_holes(g, p, known));
+    map = smooth_holes(g, p, &view[LEFT_SIDE], known, map);
     map = mark_sky(g, p, &view[LEFT_SIDE], &curve, map);
     finish_map(g, p, &view[LEFT_SIDE], map);
 

@@ -31,6 +31,7 @@ struct pipeline {
     const uint8_t *lut, *census_lut;     /* COST_LUT, CENSUS_LUT */
     const uint8_t *differing_census_lut; /* CENSUS_LUT */
     const uint16_t *median_weight;       /* 256 */
+    const uint16_t *hole_weight;         /* 256 */
     const uint8_t *smoothness;           /* 4 * MAX_LABELS, struct scaling's */
     const uint16_t *sum_lut;             /* SUM_LUT */
     struct blocks blocks;                /* that labels are found in */

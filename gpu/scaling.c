@@ -152,8 +152,10 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     make_smoothness(s, p);
     s->damping = (int)lround(256 * p->bp_damping);
     s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
-    for (int i = 0; i < 256; i++)
+    for (int i = 0; i < 256; i++) {
         s->median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
+        s->hole_weight[i] = (uint16_t)lround(256 * exp(-i / p->hole_color_sigma));
+    }
 }
 
 /* The centre takes what rounding leaves over. */

@@ -17,6 +17,7 @@ struct scaling {
     uint8_t census_lut[CENSUS_LUT];
     uint8_t differing_census_lut[CENSUS_LUT]; /* for pictures whose matched pixels differ */
     uint16_t median_weight[256];
+    uint16_t hole_weight[256];
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
 

@@ -112,7 +112,8 @@ static int take_frame_memory(struct stereo *s) {
 
 enum { TABLE_ALIGNMENT = 256, LUT_BYTES = (COST_LUT + TABLE_ALIGNMENT) / 256 * 256 };
 enum { CENSUS_LUT_AT = LUT_BYTES, MEDIAN_WEIGHT_AT = LUT_BYTES + TABLE_ALIGNMENT };
-enum { DIFFERING_CENSUS_LUT_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+enum { HOLE_WEIGHT_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
+enum { DIFFERING_CENSUS_LUT_AT = HOLE_WEIGHT_AT + 256 * sizeof(uint16_t) };
 enum { SMOOTHNESS_AT = DIFFERING_CENSUS_LUT_AT + TABLE_ALIGNMENT };
 enum { SUM_LUT_AT = SMOOTHNESS_AT + 4 * MAX_LABELS };
 enum { FRACTION_LUT_AT = SUM_LUT_AT + SUM_LUT * sizeof(uint16_t) };
@@ -128,6 +129,7 @@ static int copy_tables(struct stereo *s) {
     memcpy(host + DIFFERING_CENSUS_LUT_AT, scaling->differing_census_lut,
            sizeof(scaling->differing_census_lut));
     memcpy(host + MEDIAN_WEIGHT_AT, scaling->median_weight, sizeof(scaling->median_weight));
+    memcpy(host + HOLE_WEIGHT_AT, scaling->hole_weight, sizeof(scaling->hole_weight));
     memcpy(host + SMOOTHNESS_AT, scaling->smoothness, sizeof(scaling->smoothness));
     memcpy(host + SUM_LUT_AT, scaling->sum_lut, sizeof(scaling->sum_lut));
     memcpy(host + FRACTION_LUT_AT, scaling->fraction_lut, sizeof(scaling->fraction_lut));
@@ -436,6 +438,7 @@ static int take_tables(struct stereo *s) {
     s->pipeline.census_lut = tables + CENSUS_LUT_AT;
     s->pipeline.differing_census_lut = tables + DIFFERING_CENSUS_LUT_AT;
     s->pipeline.median_weight = (const uint16_t *)(tables + MEDIAN_WEIGHT_AT);
+    s->pipeline.hole_weight = (const uint16_t *)(tables + HOLE_WEIGHT_AT);
     s->pipeline.smoothness = tables + SMOOTHNESS_AT;
     s->pipeline.sum_lut = (const uint16_t *)(tables + SUM_LUT_AT);
     s->pipeline.fraction_lut = tables + FRACTION_LUT_AT;

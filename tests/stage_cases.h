@@ -675,6 +675,14 @@ static inline void case_fill(struct pass_case *c) {
     case_add_pass(c, STAGE_fill, &a, w, h);
 }
 
+static inline void case_extend(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct extend_args a = {.width = w};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_extend, &a, w, h);
+}
+
 static inline void case_cost_curve(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct cost_curve_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
@@ -752,6 +760,18 @@ static inline void case_median(struct pass_case *c) {
     a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
     a.out = (int16_t *)case_shorts(c, w, h - a.first_row, 1, 65535);
     case_add_pass(c, STAGE_median, &a, w, h - a.first_row);
+}
+
+static inline void case_hole_median(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct hole_median_args a = {
+        .width = w, .height = h, .channels = c->shape.channels, .radius = case_between(c, 1, 24)};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.known = case_disparities(c, 1);
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_hole_median, &a, w, h);
 }
 
 /* ---- motion */

@@ -8,6 +8,7 @@
 #include "tests/scene.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <math.h>
 
 static struct stereo *open_plain(int width, int height, int channels) {
@@ -228,6 +229,37 @@ static void test_median(void) {
     }
 }
 
+/* The same of every HOLE_STEP-th pixel around those that another map does not know. */
+static void test_hole_median(void) {
+    enum { W = 31, H = 23 };
+    int16_t map[W * H], known[W * H], out[W * H], list[169 * 9];
+    uint8_t image[W * H];
+    uint16_t weight[256];
+    for (int i = 0; i < 256; i++)
+        weight[i] = (uint16_t)(i < 100 ? 8 - i / 14 : 0);
+    for (int i = 0; i < W * H; i++) {
+        map[i] = (int16_t)(g_test_rand_int_range(0, 6) ? g_test_rand_int_range(-50, 50) : UNKNOWN);
+        known[i] = (int16_t)(g_test_rand_int_range(0, 2) ? 7 : UNKNOWN);
+        image[i] = (uint8_t)g_test_rand_int_range(0, 120);
+    }
+    for (int radius = 1; radius <= 24; radius++) {
+        struct hole_median_args a = {map, known, image, weight, out, W, H, 1, radius};
+        for (int i = 0; i < W * H; i++) {
+            stage_hole_median(&a, i % W, i / W);
+            int n = 0;
+            for (int k = 0; k < W * H; k++) {
+                int dx = abs(k % W - i % W), dy = abs(k / W - i / W);
+                if (dx <= radius && dy <= radius && dx % 4 == 0 && dy % 4 == 0 && map[k] != UNKNOWN)
+                    for (int w = 0; w < weight[abs(image[k] - image[i])]; w++)
+                        list[n++] = map[k];
+            }
+            qsort(list, (size_t)n, sizeof(list[0]), by_value);
+            bool hole = known[i] == UNKNOWN && map[i] != UNKNOWN;
+            g_assert_cmpint(out[i], ==, hole ? list[(n - 1) / 2] : map[i]);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/oracle/row", test_row);
@@ -235,5 +267,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/plane", test_plane);
     g_test_add_func("/oracle/speckle", test_speckle);
     g_test_add_func("/oracle/median", test_median);
+    g_test_add_func("/oracle/hole-median", test_hole_median);
     return g_test_run();
 }

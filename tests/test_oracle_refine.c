@@ -124,10 +124,25 @@ static void test_fill(void) {
     }
 }
 
+/* Holes between known pixels stay, those at an end of the row are filled from within. */
+static void test_extend(void) {
+    enum { U = UNKNOWN };
+    static const int16_t map[3 * 7] = {U, U, 5, U, 6, 7, U, U, U, U, U,
+                                       U, U, U, 1, U, U, 2, 3, U, U},
+                                 expected[3 * 7] = {5, 5, 5, U, 6, 7, 7, U, U, U, U,
+                                                    U, U, U, 1, U, U, 2, 3, 3, 3};
+    int16_t out[3 * 7];
+    struct extend_args a = {map, out, 7};
+    for (int i = 0; i < 3 * 7; i++)
+        stage_extend(&a, i % 7, i / 7);
+    g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/oracle/check", test_check);
     g_test_add_func("/oracle/check-confidence", test_check_confidence);
     g_test_add_func("/oracle/fill", test_fill);
+    g_test_add_func("/oracle/extend", test_extend);
     return g_test_run();
 }

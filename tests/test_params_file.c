@@ -264,6 +264,7 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
         "disp12_max_diff",
         "speckle_range",
         "median_color_sigma",
+        "hole_color_sigma",
         "surface_step",
         "differing_census_weight",
         "differing_census_truncation",

@@ -125,6 +125,76 @@ STAGE void stage_median(const struct median_args *a, int x, int y) {
     *out = value[k];
 }
 
+/* A hole that reaches the left or right border of the picture takes the disparity at its end. */
+struct extend_args {
+    const int16_t *source;
+    int16_t *out;
+    int width;
+};
+
+STAGE void stage_extend(const struct extend_args *a, int x, int y) {
+    const int16_t *row = a->source + (size_t)y * a->width;
+    int left = x, right = x;
+    while (left >= 0 && row[left] == UNKNOWN)
+        left--;
+    while (right < a->width && row[right] == UNKNOWN)
+        right++;
+    int d = left >= 0 ? row[left] : right < a->width ? row[right] : UNKNOWN;
+    int between = left >= 0 && right < a->width && left < x;
+    a->out[(size_t)y * a->width + x] = (int16_t)(between ? UNKNOWN : d);
+}
+
+/* The weighted median again, of every HOLE_STEP-th pixel along rows and columns of a larger window,
+ * for the pixels that are unknown in another map; all others keep their disparity. */
+enum { HOLE_STEP = 4, MAX_HOLE_SIDE = 13 };
+
+struct hole_median_args {
+    const int16_t *source, *known; /* known: UNKNOWN where a median is taken */
+    const uint8_t *image;
+    const uint16_t *weight; /* 256, at most 256 each */
+    int16_t *out;
+    int width, height, channels;
+    int radius; /* rounded down to a multiple of HOLE_STEP */
+};
+
+STAGE int weight_up_to(const int16_t *value, const uint16_t *weight, int count, int most) {
+    int sum = 0;
+    for (int k = 0; k < count; k++)
+        sum += value[k] <= most ? weight[k] : 0;
+    return sum;
+}
+
+STAGE void stage_hole_median(const struct hole_median_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    const uint8_t *centre = a->image + i * a->channels;
+    int16_t value[MAX_HOLE_SIDE * MAX_HOLE_SIDE];
+    uint16_t weight[MAX_HOLE_SIDE * MAX_HOLE_SIDE];
+    int count = 0, total = 0, low = a->source[i], high = low;
+    int radius = a->radius / HOLE_STEP * HOLE_STEP;
+    a->out[i] = (int16_t)low;
+    if (a->known[i] != UNKNOWN || low == UNKNOWN)
+        return;
+    for (int py = y - radius; py <= y + radius; py += HOLE_STEP)
+        for (int px = x - radius; px <= x + radius; px += HOLE_STEP) {
+            size_t j = (size_t)py * a->width + px;
+            if (px < 0 || py < 0 || px >= a->width || py >= a->height || a->source[j] == UNKNOWN)
+                continue;
+            value[count] = a->source[j];
+            weight[count] = a->weight[color_step(centre, a->image + j * a->channels, a->channels)];
+            low = stage_min(low, value[count]);
+            high = stage_max(high, value[count]);
+            total += weight[count++];
+        }
+    while (low < high) { /* the least value up to which lies half of the weight */
+        int middle = low + (high - low) / 2;
+        if (2 * weight_up_to(value, weight, count, middle) < total)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    a->out[i] = (int16_t)low;
+}
+
 /* Speckles: patches of pixels joined by steps of at most range that hold fewer than size pixels
  * become unknown. The patches are a forest in parent[]; its links only ever point to lower
  * numbers, so whatever the order, the root of a patch is its lowest pixel. Start, join, count,
