@@ -4,6 +4,7 @@
 #include "app/points.h"
 
 #include <glib/gstdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 static struct frame *make_frame(struct frame *frame, int16_t *disparity, uint8_t *grey) {
@@ -41,7 +42,7 @@ static void test_cut(void) {
 /* The same points as text. */
 static void test_obj(void) {
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
-    int16_t disparity[4] = {DISPARITY_UNKNOWN, 160, 32, 14};
+    int16_t disparity[4] = {DISPARITY_UNKNOWN, 160, 25, 14};
     uint8_t grey[4] = {1, 51, 255, 4};
     struct frame frame;
     g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
@@ -50,8 +51,42 @@ static void test_obj(void) {
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     g_assert_cmpstr(lines[1], ==, "v 0.10000 0.00000 10.00000 0.2000 0.2000 0.2000");
-    g_assert_cmpstr(lines[2], ==, "v 1.00000 0.00000 50.00000 1.0000 1.0000 1.0000");
+    g_assert_cmpstr(lines[2], ==, "v 1.28000 0.00000 64.00000 1.0000 1.0000 1.0000");
     g_assert_cmpstr(lines[3], ==, "");
+    g_remove(path);
+    g_rmdir(folder);
+}
+
+/* What lies between near and far, along a row or a column, is left out, and nothing else: not a
+ * step, a slope, an edge beside an unknown pixel. */
+static void test_hanging(void) {
+    enum { U = DISPARITY_UNKNOWN };
+    const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
+    static const struct {
+        int16_t disparity[5];
+        int points;
+    } cases[] = {
+        {{640, 640, 400, 160, 160}, 4}, {{160, 160, 400, 640, 640}, 4},
+        {{640, 640, 640, 160, 160}, 5}, {{160, 176, 192, 208, 224}, 5},
+        {{640, U, 400, 160, 160}, 4},   {{640, 160, 640, 160, 640}, 5},
+    };
+    g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "a.obj", NULL);
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(cases); i++) {
+        uint8_t grey[5] = {0};
+        int16_t disparity[5];
+        g_autofree char *text = NULL;
+        bool column = i & 1;
+        int points = 0;
+        memcpy(disparity, cases[i / 2].disparity, sizeof(disparity));
+        struct frame frame = {.disparity = disparity,
+                              .rect_left = {grey, column ? 1 : 5, column ? 5 : 1, 1}};
+        g_assert_cmpint(points_write(path, &frame, &metric), ==, 0);
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        for (const char *line = text; (line = strstr(line, "\nv ")); line++)
+            points++;
+        g_assert_cmpint(points, ==, cases[i / 2].points);
+    }
     g_remove(path);
     g_rmdir(folder);
 }
@@ -60,5 +95,6 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/points/cut", test_cut);
     g_test_add_func("/points/obj", test_obj);
+    g_test_add_func("/points/hanging", test_hanging);
     return g_test_run();
 }
