@@ -229,7 +229,7 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
     int code = read_pattern(run, &pattern, &reader), error;
     if (live_source && qualities_load(&reader.qualities) == 0 &&
         options_quality_auto(&run->common, &reader.qualities, &run->params))
-        quality_search_begin(&reader.search);
+        quality_search_begin(&reader.search, 1);
     if (code == GO_ON) {
         reader.output = output_open(&run->out, &about, &code);
         struct live *live =

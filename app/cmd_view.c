@@ -189,8 +189,7 @@ static void open_quality(struct viewer *v, const struct common_options *common) 
         (!common->quality && v->remembered.quality != QUALITY_AUTO) ||
         !options_quality_auto(common, &q->all, &v->settings.params))
         return;
-    q->automatic = true;
-    quality_search_begin(&q->search);
+    viewer_begin_search(v);
 }
 
 static int open_viewer(struct viewer *v, const struct common_options *common) {

@@ -14,6 +14,8 @@
 
 const char *const quality_names[QUALITY_CUSTOM + 1] = {"fast", "balanced", "best", "auto",
                                                        "custom"};
+const double quality_sizes[QUALITY_SIZES] = {1, 1.0 / 2, 1.0 / 3};
+const char *const quality_size_names = "1|1/2|1/3";
 static const char *const presets[QUALITIES] = {"live", "balanced", "default"};
 
 int qualities_load(struct qualities *q) {
@@ -54,12 +56,13 @@ int quality_of(const struct qualities *q, const struct params *params) {
     return QUALITY_CUSTOM;
 }
 
-static void begin_at(struct quality_search *s, enum quality quality) {
-    *s = (struct quality_search){.on = true, .at = quality, .best_ms = INFINITY};
+static void begin_at(struct quality_search *s, enum quality quality, int size, int sizes) {
+    *s = (struct quality_search){
+        .on = true, .at = quality, .size = size, .sizes = sizes, .best_ms = INFINITY};
 }
 
-void quality_search_begin(struct quality_search *s) {
-    begin_at(s, QUALITY_BEST);
+void quality_search_begin(struct quality_search *s, int sizes) {
+    begin_at(s, QUALITY_BEST, 0, sizes);
 }
 
 bool quality_search_frame(struct quality_search *s, double ms) {
@@ -69,8 +72,9 @@ bool quality_search_frame(struct quality_search *s, double ms) {
     s->best_ms = fmin(s->best_ms, ms);
     if (s->best_ms > wanted_ms && s->frames <= ENOUGH_FRAMES && s->best_ms < HOPELESS * wanted_ms)
         return false;
-    if (s->best_ms > wanted_ms && s->at > QUALITY_FAST) {
-        begin_at(s, s->at - 1);
+    if (s->best_ms > wanted_ms && (s->at > QUALITY_FAST || s->size + 1 < s->sizes)) {
+        bool smaller = s->at == QUALITY_FAST;
+        begin_at(s, smaller ? s->at : s->at - 1, s->size + smaller, s->sizes);
         return true;
     }
     s->on = false;

@@ -1,7 +1,7 @@
 /*
  * The quality: the presets live, balanced and default under names that people understand, and the
- * search for the best one that is fast enough. It covers the parameters in which these three
- * differ and leaves the others alone. Plain values; one thread.
+ * search for the best one that is fast enough, on smaller pictures if need be. It covers the
+ * parameters in which these three differ and leaves the others alone. Plain values; one thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_QUALITY_H
@@ -40,18 +40,24 @@ int quality_of(const struct qualities *qualities, const struct params *params);
 
 /* ---- the search: from the best down, until one is fast enough */
 
+enum { QUALITY_SIZES = 3 };
+extern const double quality_sizes[QUALITY_SIZES]; /* of the pictures: 1, 1/2, 1/3 */
+extern const char *const quality_size_names;      /* "1|1/2|1/3" */
+
 struct quality_search {
     bool on;
     enum quality at;
+    int size, sizes;   /* the number in quality_sizes; how many of them may be taken */
     int frames;        /* measured at this one */
     double best_ms;    /* the fastest of them */
     double settled_ms; /* when the search is over: of a frame of the quality found */
 };
 
-void quality_search_begin(struct quality_search *search);
+/* sizes: 1, or QUALITY_SIZES where pictures may become smaller when fast is not fast enough. */
+void quality_search_begin(struct quality_search *search, int sizes);
 
-/* A frame of the quality at hand took so long. True when that changed search->at or ended the
- * search. The first frame of each quality does not count: memory is taken in it. */
+/* A frame of the quality at hand took so long. True when that changed search->at or size or ended
+ * the search. The first frame of each quality does not count: memory is taken in it. */
 bool quality_search_frame(struct quality_search *search, double ms);
 
 #endif

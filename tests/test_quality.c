@@ -38,7 +38,7 @@ static void test_presets(void) {
 static enum quality settle(double best, double balanced, double fast, int *frames) {
     const double ms[QUALITIES] = {fast, balanced, best};
     struct quality_search s;
-    quality_search_begin(&s);
+    quality_search_begin(&s, 1);
     for (*frames = 0; s.on && *frames < 100; ++*frames)
         quality_search_frame(&s, s.frames == 0 ? ms[s.at] + 50 : ms[s.at]);
     g_assert_false(s.on);
@@ -57,9 +57,25 @@ static void test_search(void) {
     g_assert_cmpint(frames, <=, 4); /* hopeless ones are not measured twice */
 }
 
+/* Where fast is too slow, pictures become smaller, where they may. */
+static void test_sizes(void) {
+    static const double ms[][QUALITY_SIZES] = {{50, 12, 6}, {250, 60, 30}, {4000, 1000, 450}};
+    for (int i = 0; i < 3; i++) {
+        struct quality_search s;
+        quality_search_begin(&s, QUALITY_SIZES);
+        for (int frames = 0; s.on && frames < 100; frames++)
+            quality_search_frame(&s, s.at == QUALITY_FAST ? ms[i][s.size] : 5000);
+        g_assert_false(s.on);
+        g_assert_cmpint(s.at, ==, QUALITY_FAST);
+        g_assert_cmpint(s.size, ==, i);
+        g_assert_cmpfloat(s.settled_ms, ==, ms[i][i]);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/quality/presets", test_presets);
     g_test_add_func("/quality/search", test_search);
+    g_test_add_func("/quality/sizes", test_sizes);
     return g_test_run();
 }

@@ -309,6 +309,9 @@ static void open_words(struct viewer *v, char **words) {
         return;
     }
     v->visible[PART_START] = false;
+    v->quality.search.size = 0; /* the pictures are whole */
+    if (v->quality.automatic)
+        viewer_set_quality(v, QUALITY_AUTO);
     if (strcmp(words[0], "synth:") != 0)
         start_page_remember(&v->start_page, list, count);
     screen_notify(&v->screen, "opened %s", v->playback.source->name);

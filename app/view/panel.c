@@ -36,7 +36,8 @@ static void draw_quality(struct viewer *v) {
         .label = "quality",
         .help =
             "fast (preset live), best (default) or between; auto takes the best that reaches "
-            "15 frames a second on this machine, until you choose; custom: settings of your own",
+            "15 frames a second on this machine, fast on smaller pictures if none does, until you "
+            "choose; custom: settings of your own",
         .choices = quality == QUALITY_CUSTOM ? "fast|balanced|best|auto|custom"
                                              : "fast|balanced|best|auto",
         .def = QUALITY_AUTO};
@@ -46,19 +47,21 @@ static void draw_quality(struct viewer *v) {
 
 /* The size of the pictures that are computed; another one is taken after the drawing. */
 static void draw_size(struct viewer *v) {
-    static const double scales[] = {1, 1.0 / 2, 1.0 / 3};
     int size = 0;
-    while (size < (int)G_N_ELEMENTS(scales) && fabs(v->rig.scale - scales[size]) > 1e-6)
+    while (size < QUALITY_SIZES && fabs(v->rig.scale - quality_sizes[size]) > 1e-6)
         size++;
-    bool other = size == (int)G_N_ELEMENTS(scales);
+    bool other = size == QUALITY_SIZES;
     struct ui_combo_spec combo = {.name = "scale",
                                   .label = "size",
                                   .help = "pictures are computed whole, or smaller and so faster; "
                                           "the range goes along",
-                                  .choices = other ? "1|1/2|1/3|custom" : "1|1/2|1/3",
+                                  .choices = other ? "1|1/2|1/3|custom" : quality_size_names,
                                   .def = 0};
-    if (ui_combo(v->screen.ui, &combo, &size) && size < (int)G_N_ELEMENTS(scales))
-        viewer_want_part(v, v->rig_options.roi, scales[size]);
+    if (!ui_combo(v->screen.ui, &combo, &size) || size == QUALITY_SIZES)
+        return;
+    v->quality.search.on = false; /* the user has chosen */
+    v->quality.search.size = 0;
+    viewer_want_part(v, v->rig_options.roi, quality_sizes[size]);
 }
 
 /* That the pictures seem exchanged, or the range that fits the frame on screen better; a line of

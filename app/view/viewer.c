@@ -9,14 +9,36 @@ int viewer_quality(const struct viewer *v) {
     return v->quality.known ? quality_of(&v->quality.all, &v->settings.params) : QUALITY_CUSTOM;
 }
 
+/* Pictures are whole again that the search has made smaller. */
+static void take_back_size(struct viewer *v) {
+    if (v->quality.search.size > 0 && v->rig.scale < 1)
+        viewer_want_part(v, v->rig_options.roi, 1);
+}
+
+/* Recordings and outputs keep their size, and what the command line says stays. */
+static int sizes_to_try(const struct viewer *v) {
+    bool may = v->options->rig.scale == 0 && !v->output && !v->recording.recorder;
+    return may && (v->rig.scale == 1 || v->quality.search.size > 0) ? QUALITY_SIZES : 1;
+}
+
+void viewer_begin_search(struct viewer *v) {
+    int sizes = sizes_to_try(v);
+    take_back_size(v);
+    v->quality.automatic = true;
+    quality_search_begin(&v->quality.search, sizes);
+}
+
 void viewer_set_quality(struct viewer *v, int quality) {
     struct viewer_quality *q = &v->quality;
     if (!q->known || quality == QUALITY_CUSTOM)
         return;
-    q->automatic = quality == QUALITY_AUTO;
-    q->search.on = false;
-    if (q->automatic)
-        quality_search_begin(&q->search);
+    if (quality == QUALITY_AUTO) {
+        viewer_begin_search(v);
+    } else {
+        take_back_size(v);
+        q->automatic = false;
+        q->search = (struct quality_search){0};
+    }
     quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality,
                   &v->settings.params);
     viewer_apply_settings(v);
@@ -24,14 +46,22 @@ void viewer_set_quality(struct viewer *v, int quality) {
 
 void viewer_search_quality(struct viewer *v, const struct frame *frame) {
     struct viewer_quality *q = &v->quality;
-    if (!q->search.on || quality_of(&q->all, &frame->params) != (int)q->search.at ||
+    int size = q->search.size;
+    if (v->rig.scale != quality_sizes[size] && !v->wanted_part.on)
+        q->search.on = false; /* it was refused, or the user has chosen */
+    if (!q->search.on || v->wanted_part.on ||
+        quality_of(&q->all, &frame->params) != (int)q->search.at ||
         !quality_search_frame(&q->search, frame->compute_ms))
         return;
     quality_apply(&q->all, q->search.at, &v->settings.params);
     viewer_apply_settings(v);
+    if (q->search.size != size)
+        viewer_want_part(v, v->rig_options.roi, quality_sizes[q->search.size]);
     if (!q->search.on)
-        screen_notify(&v->screen, "quality %s: %.0f ms a frame on this machine",
-                      quality_names[q->search.at], q->search.settled_ms);
+        screen_notify(&v->screen, "quality %s%s: %.0f ms a frame on this machine",
+                      quality_names[q->search.at],
+                      (const char *const[]){"", ", size 1/2", ", size 1/3"}[size],
+                      q->search.settled_ms);
 }
 
 void viewer_apply_settings(struct viewer *v) {

@@ -95,6 +95,9 @@ void viewer_apply_settings(struct viewer *v);
 /* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
 int viewer_quality(const struct viewer *v);
 
+/* From the next frame on; automatic until the user chooses. */
+void viewer_begin_search(struct viewer *v);
+
 /* Takes an enum quality, or begins the search with QUALITY_AUTO. */
 void viewer_set_quality(struct viewer *v, int quality);
 

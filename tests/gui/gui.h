@@ -13,7 +13,7 @@
 
 #include <glib.h>
 
-#define GUI_WAIT_S 30
+#define GUI_WAIT_S 120
 #define GUI_POLL_US 20000
 #define GUI_SOURCE "synth:width=160,height=120,range=16,frames=60"
 #define GUI_SETTINGS                                                                              \

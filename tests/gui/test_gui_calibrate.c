@@ -225,6 +225,7 @@ static void test_loop(void) {
         "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     gui_spawn(&p, again);
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
     type_into(&p, "start.path", recording);
     gui_wait_for(&p, gui_is(&p, "state", "path", recording));
     gui_click(&p, "start.open");
