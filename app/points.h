@@ -12,8 +12,8 @@
 
 /* Writes the coloured points of a frame, to a name that ends with .obj as OBJ, else as PLY: in
  * metres up to POINTS_FARTHEST_M where the geometry is metric, in baselines, all of them, where it
- * is not. Pixels without a disparity have none, nor those in a curtain between a near and a far side,
- * which hang in the air. 0 or -errno after a log line. */
+ * is not. Pixels without a disparity have none, nor those in a curtain between a near and a far
+ * side, which hang in the air. 0 or -errno after a log line. */
 int points_write(const char *path, const struct frame *frame,
                  const struct depth_geometry *geometry);
 
