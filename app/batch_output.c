@@ -316,7 +316,7 @@ static void write_row(struct batch_output *output, const struct frame *frame) {
     begin_row(output, frame->index, frame);
     fprintf(output->csv, ",%.3f,%.2f,%.2f,ok\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
             density(frame->params.mode == MODE_MOTION ? frame->motion : frame->disparity,
-                    (long)frame->rect_left.width * frame->rect_left.height),
+                    output->task.left_out, (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
     output->rows++;
 }

@@ -32,6 +32,7 @@ struct batch_task {
     struct source *source;
     const struct depth_geometry *geometry; /* for depth16 and ply */
     int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
+    const uint8_t *left_out;               /* where 255 no part of the valid share; or NULL */
     bool resume;                           /* pairs that have a row already are left out */
     const char *settings;                  /* text of all that the results depend on */
 };

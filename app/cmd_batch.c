@@ -8,6 +8,7 @@
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live/live.h"
+#include "app/mask.h"
 #include "app/rig_options.h"
 #include "config/log.h"
 
@@ -21,7 +22,7 @@ struct batch {
     struct source_options source;
     struct rig_options rig;
     struct camera_options camera;
-    char *folder, *save, *part_text, *merge;
+    char *folder, *save, *part_text, *merge, *mask;
     gboolean resume;
     int kinds, part, parts;
     long written, damaged;
@@ -111,6 +112,7 @@ static char *describe_settings(const struct batch *batch, const struct source *s
     add_word(text, "input", source->name);
     for (char **file = rig->files; file && *file; file++)
         add_word(text, "calib", *file);
+    add_word(text, "mask", batch->mask);
     add_word(text, "unit", rig->unit);
     add_word(text, "roi", rig->roi);
     add_word(text, "flip", batch->camera.flip);
@@ -154,9 +156,17 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         rig_use_close(&rig);
         return code;
     }
+    uint8_t *left_out = NULL;
+    code = mask_use(batch->mask, &batch->params, rig.width, rig.height, stereo, &left_out);
+    if (code != EXIT_DONE) {
+        stereo_close(&stereo);
+        rig_use_close(&rig);
+        return code;
+    }
     g_autofree char *settings = describe_settings(batch, source);
-    const struct batch_task task = {folder,      batch->kinds, source,        &rig.geometry,
-                                    batch->part, batch->parts, batch->resume, settings};
+    const struct batch_task task = {folder,        batch->kinds,  source,
+                                    &rig.geometry, batch->part,   batch->parts,
+                                    left_out,      batch->resume, settings};
     struct batch_output *output = batch_output_open(&task);
     code = EXIT_RUN_FAILED;
     if (output) {
@@ -169,6 +179,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         if (batch_output_close(&output, how_it_ended(code)) != 0)
             code = EXIT_RUN_FAILED;
     }
+    free(left_out);
     stereo_close(&stereo);
     rig_use_close(&rig);
     return code;
@@ -260,7 +271,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
-enum { BATCH_ENTRIES = 6 + RIG_ENTRIES };
+enum { BATCH_ENTRIES = 7 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
     struct batch batch = {0};
@@ -270,6 +281,7 @@ int cmd_batch(int argc, char **argv) {
          "What to write: disp16 (the default), pfm, depth16, ply, color; of motion flow16 (the "
          "default), flo, color",
          "KIND,..."},
+        MASK_ENTRY(&batch.mask),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
         {"resume", 0, 0, G_OPTION_ARG_NONE, &batch.resume,
          "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
@@ -317,6 +329,7 @@ int cmd_batch(int argc, char **argv) {
     g_free(batch.save);
     g_free(batch.part_text);
     g_free(batch.merge);
+    g_free(batch.mask);
     camera_options_free(&batch.camera);
     rig_options_free(&batch.rig);
     options_free(&batch.common);

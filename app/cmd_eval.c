@@ -3,11 +3,8 @@
  * One thread besides the pipeline's own.
  * SPDX-License-Identifier: MIT
  */
-#include "app/commands.h"
-#include "app/rig_options.h"
-#include "app/dataset.h"
-#include "app/eval_report.h"
-#include "app/impose.h"
+#include "app/eval.h"
+#include "app/mask.h"
 #include "app/visualize.h"
 #include "image/picture.h"
 #include "config/log.h"
@@ -18,29 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct eval {
-    struct rig_options rig;
-    struct common_options common;
-    struct params params;
-    gboolean json, all_presets;
-    int repeat;
-    char *counts;  /* CSV of confidences, or NULL */
-    char *folder;  /* for pictures, or NULL */
-    char *imposed; /* --impose, or NULL */
-    struct impose impose;
-    GArray *results;
-};
-
 /* A missing "all" is every pixel of known truth; the others then have no figures. */
 static void measure(const struct test_pair *pair, const struct frame *frame,
-                    struct eval_result *result) {
+                    const uint8_t *left_out, struct eval_result *result) {
     long count = (long)pair->left.width * pair->left.height;
     if (frame->params.mode == MODE_MOTION) {
         struct motion_sums motion = {0};
-        motion_error_add(&motion, frame->motion, pair->truth, NULL, count);
-        result->is_motion = 1;
+        motion_error_add(&motion, frame->motion, pair->truth, pair->mask[MASK_ALL], count);
+        result->kind = EVAL_MOTION;
         result->figures.motion = motion_error_rates(&motion);
-        result->figures.density = density(frame->motion, count);
+        result->figures.density = density(frame->motion, left_out, count);
         return;
     }
     for (int i = 0; i < MASK_COUNT; i++) {
@@ -53,7 +37,7 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
     for (int i = 0; i < SPARSIFY_COUNT; i++)
         result->figures.sparsify[i] = sparsify(frame->disparity, frame->confidence, pair->truth,
                                                pair->mask[MASK_ALL], count, sparsify_px[i]);
-    result->figures.density = density(frame->disparity, count);
+    result->figures.density = density(frame->disparity, NULL, count);
 }
 
 /* Appends a line for each confidence: how many scored pixels have it, and how many of those are off
@@ -80,29 +64,27 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
     return failed ? -EIO : 0;
 }
 
-static int save_pictures(const char *folder, const struct test_pair *pair,
-                         const struct frame *frame) {
-    g_autofree char *name = g_strdelimit(g_strdup(pair->name), "/", '_');
-    g_autofree char *color_path = g_strdup_printf("%s/%s_color.png", folder, name);
-    g_autofree char *error_path = g_strdup_printf("%s/%s_error.png", folder, name);
+int eval_save_pictures(const char *folder, const char *name, const float *truth,
+                       const struct frame *frame) {
+    g_autofree char *file = g_strdelimit(g_strdup(name), "/", '_');
+    g_autofree char *color_path = g_strdup_printf("%s/%s_color.png", folder, file);
+    g_autofree char *error_path = g_strdup_printf("%s/%s_error.png", folder, file);
     struct image color = {0}, off = {0};
     int error = visualize_disparity(frame, &color);
-    if (!error)
-        error = visualize_error(frame, pair->truth, &off);
+    if (!error && truth)
+        error = visualize_error(frame, truth, &off);
     if (!error)
         error = picture_write(color_path, &color);
-    if (!error)
+    if (!error && truth)
         error = picture_write(error_path, &off);
     picture_free(&color);
     picture_free(&off);
     return error;
 }
 
-/* Runs the pipeline repeat times on the pair, the median time of which counts. The exit code. */
-static int compute(struct eval *eval, struct stereo *stereo, const struct params *params,
-                   const struct test_pair *pair, struct frame *frame, struct eval_result *result) {
-    memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
-    memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
+/* The median of the times counts. */
+int eval_compute(const struct eval *eval, struct stereo *stereo, const struct params *params,
+                 struct frame *frame, const char *name, struct eval_result *result) {
     g_autofree double *ms = g_new(double, eval->repeat);
     for (int i = 0; i < eval->repeat; i++) {
         if (i > 0 && quit_asked())
@@ -115,18 +97,45 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
     result->figures.ms = quantile(ms, eval->repeat, 0.5);
     int error = stereo_energy(stereo, &result->figures.energy);
     if (error == -ENOMEM)
-        log_error(pair->name, "no memory to sum up its energy");
-    if (error)
-        return EXIT_RUN_FAILED;
-    measure(pair, frame, result);
+        log_error(name, "no memory to sum up its energy");
+    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
+static int compute(struct eval *eval, struct stereo *stereo, const struct params *params,
+                   const struct test_pair *pair, struct frame *frame, const uint8_t *left_out,
+                   struct eval_result *result) {
+    memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
+    memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
+    int code = eval_compute(eval, stereo, params, frame, pair->name, result);
+    if (code != EXIT_DONE)
+        return code;
+    measure(pair, frame, left_out, result);
     if (eval->counts && save_counts(eval->counts, pair, frame) != 0)
         return EXIT_RUN_FAILED;
-    if (eval->folder && save_pictures(eval->folder, pair, frame) != 0)
+    if (eval->folder && eval_save_pictures(eval->folder, pair->name, pair->truth, frame) != 0)
         return EXIT_RUN_FAILED;
     return EXIT_DONE;
 }
 
-static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval_result *result) {
+/* --mask: given to the pipeline, and what it leaves out is not scored. */
+static int use_mask(const struct eval *eval, struct stereo *stereo, struct test_pair *pair,
+                    uint8_t **left_out) {
+    size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
+    int code =
+        mask_use(eval->mask, &eval->params, pair->left.width, pair->left.height, stereo, left_out);
+    if (code != EXIT_DONE || !*left_out)
+        return code;
+    pair->mask[MASK_ALL] = malloc(count);
+    if (!pair->mask[MASK_ALL]) {
+        log_error(pair->name, "out of memory");
+        return EXIT_RUN_FAILED;
+    }
+    for (size_t i = 0; i < count; i++)
+        pair->mask[MASK_ALL][i] = (uint8_t) ~(*left_out)[i];
+    return EXIT_DONE;
+}
+
+static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result *result) {
     struct params params = eval->params;
     if (pair->disparities && !options_set(&eval->common, "disparity_range")) {
         const struct param_info *info = param_find("disparity_range");
@@ -154,33 +163,22 @@ static int run_pair(struct eval *eval, const struct test_pair *pair, struct eval
         rig_use_close(&rig);
         return code;
     }
-    code = EXIT_RUN_FAILED;
+    uint8_t *left_out = NULL;
+    code = use_mask(eval, stereo, pair, &left_out);
     struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height, pair->left.channels,
                                         0, stereo_frame_alloc(stereo));
-    if (pool) {
+    if (pool && code == EXIT_DONE) {
         struct frame *frame = pool_take(pool);
-        code = compute(eval, stereo, &params, pair, frame, result);
+        code = compute(eval, stereo, &params, pair, frame, left_out, result);
         frame_drop(&frame);
+    } else if (!pool) {
+        code = EXIT_RUN_FAILED;
     }
+    free(left_out);
     pool_close(&pool);
     stereo_close(&stereo);
     rig_use_close(&rig);
     return code;
-}
-
-/* Prints it and keeps it for the means. */
-static void report(struct eval *eval, const struct eval_result *result) {
-    g_array_append_vals(eval->results, result, 1);
-    if (eval->json) {
-        eval_print_json(result);
-    } else if (eval->all_presets) {
-        eval_print_preset_row(result);
-    } else {
-        if (eval->results->len == 1)
-            eval_print_header(result->is_motion);
-        eval_print_row(result);
-    }
-    fflush(stdout);
 }
 
 /* The name of the folder that folder lies in. */
@@ -190,12 +188,41 @@ static char *group_of(const char *folder) {
     return g_path_get_basename(parent);
 }
 
+void eval_report(struct eval *eval, const char *folder, struct eval_result *result) {
+    struct eval_result kept = *result;
+    kept.group = group_of(folder);
+    result->name = NULL;
+    g_array_append_vals(eval->results, &kept, 1);
+    if (eval->json) {
+        eval_print_json(&kept);
+    } else if (eval->all_presets) {
+        eval_print_preset_row(&kept);
+    } else {
+        if (eval->results->len == 1)
+            eval_print_header(kept.kind);
+        eval_print_row(&kept);
+    }
+    fflush(stdout);
+}
+
+bool eval_wants(const struct eval *eval, long index) {
+    g_auto(GStrv) words = eval->frames ? g_strsplit(eval->frames, ",", -1) : NULL;
+    for (char **word = words; word && *word; word++)
+        if (strtol(*word, NULL, 10) == index)
+            return true;
+    return !words;
+}
+
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
     bool motion = eval->params.mode == MODE_MOTION;
+    if (motion && motion_folder_kind(folder) == MOTION_SEQUENCE)
+        return eval_sequence(eval, folder);
     g_auto(GStrv) stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
     int code = stems ? EXIT_DONE : EXIT_SOURCE;
     for (char **stem = stems; stem && *stem; stem++) {
+        if (!eval_wants(eval, stem - stems))
+            continue;
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
@@ -210,14 +237,12 @@ static int run_folder(struct eval *eval, const char *folder) {
         struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
         int pair_code = run_pair(eval, &pair, &result);
         result.name = g_steal_pointer(&pair.name);
-        result.group = group_of(folder);
         test_pair_free(&pair);
-        if (pair_code != EXIT_DONE) {
-            g_free(result.name);
-            g_free(result.group);
+        if (pair_code == EXIT_DONE)
+            eval_report(eval, folder, &result);
+        g_free(result.name);
+        if (pair_code != EXIT_DONE)
             return pair_code;
-        }
-        report(eval, &result);
     }
     return code;
 }
@@ -271,6 +296,26 @@ static int run_presets(struct eval *eval, int count, char **folders) {
     return worst;
 }
 
+/* --frames and --ring; says what is wrong. */
+static bool check_lists(struct eval *eval) {
+    struct ring *r = &eval->ring;
+    char rest;
+    g_auto(GStrv) words = g_strsplit(eval->frames ? eval->frames : "0", ",", -1);
+    for (char **word = words; *word; word++)
+        if (!g_ascii_isdigit(**word) || strspn(*word, "0123456789") != strlen(*word)) {
+            log_error("--frames", "\"%s\" is no list of numbers; write it as 5,10,15",
+                      eval->frames);
+            return false;
+        }
+    if (eval->ring_text && (sscanf(eval->ring_text, "%lf,%lf,%lf,%lf%c", &r->x, &r->y, &r->least,
+                                   &r->most, &rest) != 4 ||
+                            !(r->least < r->most))) {
+        log_error("--ring", "\"%s\" is no ring; write it as X,Y,NEAREST,FARTHEST", eval->ring_text);
+        return false;
+    }
+    return true;
+}
+
 static int check_and_run(struct eval *eval, int count, char **folders) {
     if (count == 0 || eval->repeat < 1) {
         log_error("eval", count == 0 ? "no DIR; see livestereo eval --help"
@@ -281,6 +326,8 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
         log_error("eval", "--all-presets does not go with --preset and --save");
         return EXIT_USAGE;
     }
+    if (!check_lists(eval))
+        return EXIT_USAGE;
     if (eval->imposed && impose_parse(eval->imposed, &eval->impose) != 0)
         return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
@@ -305,14 +352,21 @@ int cmd_eval(int argc, char **argv) {
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
          "pixels, bad ones",
          "CSV"},
+        {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
+         "Only these pairs of each DIR, counted from 0", "N,..."},
         {"impose", 0, 0, G_OPTION_ARG_STRING, &eval.imposed,
          "Change the right picture as another camera would: gain=G,offset=O,vignette=V,gamma=E,"
          "noise=SIGMA",
          "KEY=VALUE,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
+        MASK_ENTRY(&eval.mask),
         RIG_WHOLE_ENTRIES(&eval.rig),
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
          "Compute each pair N times and give the median of the times", "N"},
+        {"ring", 0, 0, G_OPTION_ARG_STRING, &eval.ring_text,
+         "Of pictures without truth: the mean anticlockwise motion of the pixels NEAREST to "
+         "FARTHEST px from (X, Y)",
+         "X,Y,NEAREST,FARTHEST"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
          "Write NAME_color.png and NAME_error.png of each pair into DIR", "DIR"},
         {0},
@@ -332,6 +386,10 @@ int cmd_eval(int argc, char **argv) {
         "6 %),\n"
         "aucN the mean of bad-N while the least confident pixels go first, best the least "
         "possible.\n"
+        "With mode=motion (presets flow, clouds, road) DIR holds frame10.png, frame11.png and "
+        "flow10.flo;\n"
+        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; or numbered pictures alone: "
+        "see the man page.\n"
         "Below them stand the means of each folder of DIRs.\n"
         "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
         "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, density,\n"
@@ -339,13 +397,17 @@ int cmd_eval(int argc, char **argv) {
         "Examples:\n"
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
         "  livestereo eval --preset yang2006 --json tsukuba/\n"
-        "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n",
+        "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n"
+        "  livestereo eval --preset clouds goes_irma_ir/ --mask goes_irma_ir/overlay.png\n",
         entries, &eval.common, &eval.params);
     if (code == GO_ON)
         code = check_and_run(&eval, argc - 1, argv + 1);
     g_free(eval.counts);
     g_free(eval.folder);
     g_free(eval.imposed);
+    g_free(eval.mask);
+    g_free(eval.frames);
+    g_free(eval.ring_text);
     rig_options_free(&eval.rig);
     options_free(&eval.common);
     return code;

@@ -8,6 +8,7 @@
 #include "app/live/live.h"
 #include "app/metrics.h"
 #include "app/live/output_gst.h"
+#include "app/mask.h"
 #include "app/rig_options.h"
 #include "app/visualize.h"
 #include "image/flow.h"
@@ -29,6 +30,7 @@ struct run {
     struct rig_options rig;
     struct output_options out;
     int frames;
+    char *mask;                /* --mask, or NULL */
     char *picture, *disparity; /* files for the last frame (or a pattern, for all), NULL none */
 };
 
@@ -40,6 +42,7 @@ struct reader {
     struct error_sums seen, all;
     struct output *output;          /* NULL: nothing goes out */
     struct number_pattern *pattern; /* of files for every disparity, NULL none */
+    const uint8_t *left_out;        /* --mask's pixels, or NULL */
     double density;                 /* sum over frames */
     long frames;
     struct qualities qualities;
@@ -74,7 +77,8 @@ static int read_frame(struct reader *reader, struct frame **frame) {
         error_add(&reader->seen, f->disparity, reader->truth, f->non_occluded, count);
         error_add(&reader->all, f->disparity, reader->truth, NULL, count);
     }
-    reader->density += density(f->params.mode == MODE_MOTION ? f->motion : f->disparity, count);
+    reader->density +=
+        density(f->params.mode == MODE_MOTION ? f->motion : f->disparity, reader->left_out, count);
     reader->frames++;
     output_give(reader->output, *frame);
     if (reader->pattern && save_numbered(reader->pattern, f) != 0)
@@ -215,9 +219,9 @@ static int read_pattern(const struct run *run, struct number_pattern *pattern,
 }
 
 static int run_live(const struct run *run, struct source *source, struct stereo *stereo,
-                    const struct rig_use *rig) {
+                    const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
-    struct reader reader = {0};
+    struct reader reader = {.left_out = left_out};
     struct output_about about = {rig->width,   rig->height,    source->channels,
                                  source->rate, &rig->geometry, run->params.mode};
     bool live_source = source->live || run->source.rate > 0;
@@ -266,17 +270,21 @@ static int open_and_run(const struct run *run, int argc, char **argv) {
         code == EXIT_DONE ? pipeline_open(&run->params, source->name, source->width, source->height,
                                           source->channels, rig_use_maps(&rig), &code)
                           : NULL;
-    if (stereo) {
+    uint8_t *left_out = NULL;
+    if (stereo)
+        code = mask_use(run->mask, &run->params, rig.width, rig.height, stereo, &left_out);
+    if (stereo && code == EXIT_DONE) {
         quit_catch();
-        code = run_live(run, source, stereo, &rig);
+        code = run_live(run, source, stereo, &rig, left_out);
     }
+    free(left_out);
     stereo_close(&stereo);
     rig_use_close(&rig);
     source_close(&source);
     return code;
 }
 
-enum { RUN_ENTRIES = 6 + RIG_ENTRIES + OUTPUT_ENTRIES };
+enum { RUN_ENTRIES = 7 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_run(int argc, char **argv) {
     struct run run = {0};
@@ -289,6 +297,7 @@ int cmd_run(int argc, char **argv) {
          "FILE is a"
          " pattern (%06d.png)",
          "FILE"},
+        MASK_ENTRY(&run.mask),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &run.source.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},
         RIG_OPTION_ENTRIES(&run.rig),
@@ -316,6 +325,7 @@ int cmd_run(int argc, char **argv) {
         code = open_and_run(&run, argc, argv);
     camera_options_free(&run.camera);
     output_options_free(&run.out);
+    g_free(run.mask);
     g_free(run.picture);
     g_free(run.disparity);
     rig_options_free(&run.rig);

@@ -166,7 +166,7 @@ static int make_rgb(struct image *image) {
 }
 
 /* Both pictures, of one size and number of channels. */
-static int read_views(const char *left, const char *right, struct test_pair *pair) {
+int test_pair_read_views(const char *left, const char *right, struct test_pair *pair) {
     int error = picture_read(left, &pair->left);
     if (!error)
         error = picture_read(right, &pair->right);
@@ -201,7 +201,7 @@ int test_pair_read(const char *folder, const char *stem, struct test_pair *pair)
     g_auto(GStrv) stems = test_pairs_list(folder);
     int error = read_ini(folder, &scale, &pair->disparities);
     if (!error)
-        error = read_views(left, right, pair);
+        error = test_pair_read_views(left, right, pair);
     if (!error)
         error = read_truth(truth, scale, pair);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
@@ -216,6 +216,36 @@ int test_pair_read(const char *folder, const char *stem, struct test_pair *pair)
 
 /* The stem of the layout that has frame10.png. */
 static const char middlebury[] = "frame10";
+
+char **motion_pictures_list(const char *folder) {
+    GPtrArray *paths = g_ptr_array_new();
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        size_t length = strlen(name);
+        if (length > 4 && g_str_has_suffix(name, ".png") && g_ascii_isdigit(name[length - 5]))
+            g_ptr_array_add(paths, g_build_filename(folder, name, NULL));
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_ptr_array_sort(paths, compare_names);
+    g_ptr_array_add(paths, NULL);
+    return (char **)g_ptr_array_free(paths, FALSE);
+}
+
+static bool has_file(const char *folder, const char *name) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+enum motion_folder motion_folder_kind(const char *folder) {
+    if (has_file(folder, "frame10.png") || has_file(folder, "image_2"))
+        return MOTION_PAIRS;
+    if (has_file(folder, "poses.txt"))
+        return MOTION_DRIVE;
+    g_auto(GStrv) pictures = motion_pictures_list(folder);
+    return pictures[0] && pictures[1] ? MOTION_SEQUENCE : MOTION_PAIRS;
+}
 
 char **motion_pairs_list(const char *folder) {
     GPtrArray *stems = g_ptr_array_new();
@@ -234,8 +264,9 @@ char **motion_pairs_list(const char *folder) {
     }
     if (stems->len == 0) {
         log_error(folder,
-                  "%s; eval of motion needs frame10.png, frame11.png and flow10.flo, or "
-                  "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png",
+                  "%s; eval of motion needs frame10.png, frame11.png and flow10.flo, "
+                  "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png, left/N.png, "
+                  "right/N.png, calib.txt and poses.txt, or pictures N.png",
                   g_file_test(folder, G_FILE_TEST_IS_DIR) ? "holds no frame10.png and no "
                                                             "image_2/*_10.png"
                                                           : "is no folder");
@@ -271,7 +302,7 @@ int motion_pair_read(const char *folder, const char *stem, struct test_pair *pai
                                  : g_strdup_printf("%s/flow_occ/%s_10.png", folder, stem);
     g_auto(GStrv) stems = motion_pairs_list(folder);
     memset(pair, 0, sizeof *pair);
-    int error = read_views(from, to, pair);
+    int error = test_pair_read_views(from, to, pair);
     if (!error)
         error = read_motion(truth, pair);
     pair->name = name_of(folder, stem, stems);

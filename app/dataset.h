@@ -30,7 +30,20 @@ char **test_pairs_list(const char *folder);
 /* Reads one of them. 0 or -errno after a log line. */
 int test_pair_read(const char *folder, const char *stem, struct test_pair *pair);
 
-/* The same for motion: left and right are the picture and the later one. */
+/* How a folder of motion is laid out: pairs with known motion, a drive of pairs of pictures with
+ * poses (left/N.png, right/N.png, calib.txt, poses.txt), or numbered pictures (N.png) of which
+ * nothing is known. */
+enum motion_folder { MOTION_PAIRS, MOTION_DRIVE, MOTION_SEQUENCE };
+enum motion_folder motion_folder_kind(const char *folder);
+
+/* Paths of the pictures of a folder whose names end in a digit and ".png", sorted,
+ * NULL-terminated, for g_strfreev. */
+char **motion_pictures_list(const char *folder);
+
+/* Reads two pictures, as right and left, into an empty pair. 0 or -errno after a log line. */
+int test_pair_read_views(const char *left, const char *right, struct test_pair *pair);
+
+/* The same as of disparities for motion: left and right are the picture and the later one. */
 char **motion_pairs_list(const char *folder);
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
 

@@ -20,8 +20,13 @@ static void print_figure(int columns, int digits, double value) {
         printf(" %*.*f", columns, digits, value);
 }
 
-void eval_print_header(int is_motion) {
-    if (is_motion) {
+void eval_print_header(enum eval_kind kind) {
+    if (kind == EVAL_SEQUENCE) {
+        printf("%-*s %6s %6s %6s %6s %6s %7s %6s %10s %8s\n", NAME_COLUMNS, "pair", "still",
+               "moved", "ratio", "next", "turn", "flicker", "dens%", "energy", "ms");
+        return;
+    }
+    if (kind == EVAL_MOTION) {
         printf("%-*s %7s %7s %6s %6s %6s %6s %10s %8s\n", NAME_COLUMNS, "pair", "AEE", "AAE", ">1%",
                ">3%", "Fl%", "dens%", "energy", "ms");
         return;
@@ -48,10 +53,24 @@ static void print_motion_row(const struct eval_result *result) {
     printf("\n");
 }
 
+static void print_sequence_row(const struct eval_result *result) {
+    const struct sequence_figures *f = &result->figures.sequence;
+    print_figure(6, 2, f->still);
+    print_figure(6, 2, f->moved);
+    print_figure(6, 3, f->ratio);
+    print_figure(6, 3, f->next);
+    print_figure(6, 2, f->turn);
+    print_figure(7, 3, f->flicker);
+    print_figure(6, 2, result->figures.density);
+    print_figure(10, 0, result->figures.energy);
+    print_figure(8, 2, result->figures.ms);
+    printf("\n");
+}
+
 void eval_print_row(const struct eval_result *result) {
     printf("%-*s", NAME_COLUMNS, result->name);
-    if (result->is_motion) {
-        print_motion_row(result);
+    if (result->kind != EVAL_STEREO) {
+        (result->kind == EVAL_MOTION ? print_motion_row : print_sequence_row)(result);
         return;
     }
     for (int i = 0; i < MASK_COUNT; i++) {
@@ -85,8 +104,7 @@ static struct eval_result mean_row(const struct eval_result *results, int count,
     }
     for (int i = 0; i < FIGURES; i++)
         value[i] = rows[i] ? sum[i] / rows[i] : NAN;
-    struct eval_result row = {
-        .name = name, .preset = results[0].preset, .is_motion = results[0].is_motion};
+    struct eval_result row = {.name = name, .preset = results[0].preset, .kind = results[0].kind};
     memcpy(&row.figures, value, sizeof(value));
     return row;
 }
@@ -157,7 +175,7 @@ void eval_print_means(const struct eval_result *results, int count) {
     if (pairs)
         printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n", pairs,
                pairs == 1 ? "pair" : "pairs", sum / pairs);
-    if (!results->is_motion)
+    if (results->kind == EVAL_STEREO)
         print_details(results, count);
 }
 
@@ -213,7 +231,16 @@ void eval_print_json(const struct eval_result *result) {
         print_json_string(result->preset);
         printf(", ");
     }
-    if (result->is_motion) {
+    if (result->kind == EVAL_SEQUENCE) {
+        const struct sequence_figures *f = &result->figures.sequence;
+        print_json_number("still", f->still, ", ");
+        print_json_number("moved", f->moved, ", ");
+        print_json_number("ratio", f->ratio, ", ");
+        print_json_number("next", f->next, ", ");
+        print_json_number("turn", f->turn, ", ");
+        print_json_number("flicker", f->flicker, ", ");
+    }
+    if (result->kind == EVAL_MOTION) {
         const struct motion_rates *motion = &result->figures.motion;
         print_json_number("aee", motion->aee, ", ");
         print_json_number("aae", motion->aae, ", ");
@@ -221,7 +248,7 @@ void eval_print_json(const struct eval_result *result) {
         print_json_number("off3", motion->off[1], ", ");
         print_json_number("fl", motion->fl, ", ");
     }
-    for (int i = 0; i < MASK_COUNT && !result->is_motion; i++) {
+    for (int i = 0; i < MASK_COUNT && result->kind == EVAL_STEREO; i++) {
         const struct error_rates *rates = &result->figures.rates[i];
         if (!result->has_mask[i]) {
             printf("\"%s\": null, ", mask_names[i]);
@@ -236,9 +263,9 @@ void eval_print_json(const struct eval_result *result) {
         print_json_number("rms", rates->rms_near, ", ");
         print_json_number("whole", rates->whole, "}, ");
     }
-    if (!result->is_motion)
+    if (result->kind == EVAL_STEREO)
         print_json_number("d1", result->figures.rates[MASK_ALL].d1, ", ");
-    for (int i = 0; i < SPARSIFY_COUNT && !result->is_motion; i++) {
+    for (int i = 0; i < SPARSIFY_COUNT && result->kind == EVAL_STEREO; i++) {
         const struct sparsification *curve = &result->figures.sparsify[i];
         char key[16];
         snprintf(key, sizeof(key), "auc%d", sparsify_px[i]);

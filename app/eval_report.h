@@ -10,22 +10,33 @@
 enum { SPARSIFY_COUNT = 2 };
 extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
 
+/* What is known: disparities, motion, or only the pictures that follow each other. */
+enum eval_kind { EVAL_STEREO, EVAL_MOTION, EVAL_SEQUENCE };
+
+/* Of a step between pictures: the mean difference in grey levels at the same place and after
+ * moving, their ratio, that of the same motion used for the step after; with --ring the mean
+ * anticlockwise motion; the mean change of motion since the step before; px. */
+struct sequence_figures {
+    double still, moved, ratio, next, turn, flicker;
+};
+
 struct eval_result {
     char *name;
     char *group;        /* the folder that DIR lies in */
     const char *preset; /* with all presets, else NULL */
     int has_mask[MASK_COUNT];
-    int is_motion; /* then motion has the figures, and no mask is there */
+    enum eval_kind kind; /* but for stereo no mask is there */
     struct figures {
         struct error_rates rates[MASK_COUNT]; /* d1 is shown on MASK_ALL */
         struct motion_rates motion;
+        struct sequence_figures sequence;
         struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
         double density, energy, ms;
         double mib; /* memory of the frame */
     } figures;      /* doubles throughout: means are taken of them as an array */
 };
 
-void eval_print_header(int is_motion);
+void eval_print_header(enum eval_kind kind);
 void eval_print_row(const struct eval_result *result);
 
 /* The mean row of each group, where there are several, and of all, each column over the rows that

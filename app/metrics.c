@@ -5,9 +5,8 @@
  */
 #include "app/metrics.h"
 
-#include "image/frame.h"
-
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 void error_add(struct error_sums *sums, const int16_t *disparity, const float *truth,
@@ -121,11 +120,81 @@ struct motion_rates motion_error_rates(const struct motion_sums *sums) {
     return rates;
 }
 
-double density(const int16_t *disparity, long count) {
-    long known = 0;
+static bool is_left_out(const uint8_t *left_out, long i) {
+    return left_out && left_out[i] == 255;
+}
+
+/* Adds a pixel whose motion leads to (x, y) of the later picture. */
+static void moved_add(struct moved_sums *sums, const struct image *from, const struct image *to,
+                      const uint8_t *left_out, long i, double x, double y) {
+    int width = to->width, channels = to->channels;
+    if (!(x >= 0 && y >= 0 && x <= width - 1 && y <= to->height - 1))
+        return;
+    int x0 = (int)x, y0 = (int)y, dx = x0 + 1 < width, dy = y0 + 1 < to->height;
+    long at[4] = {(long)y0 * width + x0, (long)y0 * width + x0 + dx, (long)(y0 + dy) * width + x0,
+                  (long)(y0 + dy) * width + x0 + dx};
+    double wx = x - x0, wy = y - y0,
+           weight[4] = {(1 - wx) * (1 - wy), wx * (1 - wy), (1 - wx) * wy, wx * wy};
+    for (int k = 0; k < 4; k++)
+        if (is_left_out(left_out, at[k]))
+            return;
+    for (int c = 0; c < channels; c++) {
+        double sample = 0, here = from->data[i * channels + c];
+        for (int k = 0; k < 4; k++)
+            sample += weight[k] * to->data[at[k] * channels + c];
+        sums->moved += fabs(sample - here) / channels;
+        sums->still += fabs(to->data[i * channels + c] - here) / channels;
+    }
+    sums->count++;
+}
+
+void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const struct image *from,
+                          const struct image *to, const uint8_t *left_out) {
+    long count = (long)from->width * from->height;
     for (long i = 0; i < count; i++)
+        if (motion[i] != DISPARITY_UNKNOWN && !is_left_out(left_out, i))
+            moved_add(sums, from, to, left_out, i,
+                      (double)(i % from->width) + (double)motion[i] / DISPARITY_ONE,
+                      (double)(i / from->width) + (double)motion[i + count] / DISPARITY_ONE);
+}
+
+double mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
+                 const uint8_t *left_out) {
+    long count = (long)width * height, counted = 0;
+    double sum = 0;
+    for (long i = 0; i < count; i++) {
+        double dx = (double)(i % width) - ring->x, dy = (double)(i / width) - ring->y,
+               radius = hypot(dx, dy);
+        if (radius <= 0 || radius < ring->least || radius >= ring->most ||
+            motion[i] == DISPARITY_UNKNOWN || is_left_out(left_out, i))
+            continue;
+        sum += (motion[i] * dy - motion[i + count] * dx) / (radius * DISPARITY_ONE);
+        counted++;
+    }
+    return counted ? sum / (double)counted : NAN;
+}
+
+double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out) {
+    long counted = 0;
+    double sum = 0;
+    for (long i = 0; i < count; i++) {
+        if (a[i] == DISPARITY_UNKNOWN || b[i] == DISPARITY_UNKNOWN || is_left_out(left_out, i))
+            continue;
+        sum += hypot(a[i] - b[i], a[i + count] - b[i + count]) / DISPARITY_ONE;
+        counted++;
+    }
+    return counted ? sum / (double)counted : NAN;
+}
+
+double density(const int16_t *disparity, const uint8_t *left_out, long count) {
+    long known = 0, all = 0;
+    for (long i = 0; i < count; i++) {
+        if (is_left_out(left_out, i))
+            continue;
         known += disparity[i] != DISPARITY_UNKNOWN;
-    return share(known, count);
+        all++;
+    }
+    return share(known, all);
 }
 
 static int compare_doubles(const void *a, const void *b) {

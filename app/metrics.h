@@ -6,7 +6,7 @@
 #ifndef LIVESTEREO_METRICS_H
 #define LIVESTEREO_METRICS_H
 
-#include <stdint.h>
+#include "image/frame.h"
 
 #define BAD_COUNT 3 /* off by more than 1, 2, 3 px */
 
@@ -67,8 +67,31 @@ void motion_error_add(struct motion_sums *sums, const int16_t *motion, const flo
                       const uint8_t *mask, long count);
 struct motion_rates motion_error_rates(const struct motion_sums *sums);
 
-/* Share of pixels that have a disparity, percent. */
-double density(const int16_t *disparity, long count);
+/* What motion is worth where no truth is known: the mean difference of a picture and the later one,
+ * over the channels, in grey levels, where motion leads (bilinear) and at the same place. Pixels
+ * count that have a motion, lead to a place inside the picture, and touch none that is left out
+ * (255, or NULL) at either end. Both pictures have the same size. */
+struct moved_sums {
+    long count;
+    double moved, still;
+};
+
+void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const struct image *from,
+                          const struct image *to, const uint8_t *left_out);
+
+/* Mean anticlockwise motion, as seen, round (x, y) of the pixels at least least and below most px
+ * away from there; px, NaN without any. */
+struct ring {
+    double x, y, least, most;
+};
+double mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
+                 const uint8_t *left_out);
+
+/* Mean length of the difference of two motions, px, where both are known; NaN without any. */
+double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
+
+/* Share of pixels that have a disparity, percent, of those that are not left out. */
+double density(const int16_t *disparity, const uint8_t *left_out, long count);
 
 /* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN
  * for none. */

@@ -59,7 +59,8 @@ static const uint8_t *match(struct graph *g, const struct run *run, int level, s
                                  .kind = kind,
                                  .fraction = window->fraction,
                                  .border = p->params.outside_match == OUTSIDE_MATCH_BORDER,
-                                 .outside = p->scaling.outside};
+                                 .outside = p->scaling.outside,
+                                 .mask = from->mask};
     if (samples || kind != DATA_COST_CENSUS) {
         a.reference = channels > 1 ? from->matched : from->grey;
         a.target = channels > 1 ? to->matched : to->grey;
@@ -121,6 +122,7 @@ static void search_round(struct graph *g, const struct run *run, int level, int 
     pipeline_group(g, from->side, TIME_REFINE);
     struct motion_centre_args a = {.reference = from->grey,
                                    .target = run->to[level].grey,
+                                   .mask = from->mask,
                                    .motion = median(g, run->p, above, motion_of(&f->map), 2),
                                    .centre = make_motion(g, from),
                                    .width = from->width,

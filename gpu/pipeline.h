@@ -36,6 +36,7 @@ struct pipeline {
     const uint16_t *sum_lut;             /* SUM_LUT */
     struct blocks blocks;                /* that labels are found in */
     const uint8_t *fraction_lut;         /* SUM_LUT */
+    const uint8_t *mask;                 /* width*height, 255 leaves out; or NULL */
     bool in_parts;                       /* the map is downloaded in two parts */
     bool fence_solver;                   /* no pass of the solver is fused with one before it */
 };

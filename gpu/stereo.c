@@ -41,6 +41,8 @@ static void release_memory(struct stereo *s) {
         release(s, &s->map[side]);
         s->pipeline.map[side] = NULL;
     }
+    release(s, &s->mask);
+    s->pipeline.mask = NULL;
     for (int i = 0; i < MAX_SLOTS; i++) {
         s->backend->release(s->backend, MEMORY_HOST, s->updates[i]);
         s->updates[i] = NULL;
@@ -349,6 +351,7 @@ static int compute_again(struct stereo *s, struct frame *f) {
 
 static int take_maps(struct stereo *s, const struct rectify_map maps[2]);
 static int take_tables(struct stereo *s);
+static int take_mask(struct stereo *s);
 
 /* The GPU is lost, and with it whatever is in flight: the CPU backend takes its place. */
 static int fall_back(struct stereo *s) {
@@ -364,6 +367,8 @@ static int fall_back(struct stereo *s) {
     s->slot = 0;
     s->described = false;
     error = take_tables(s);
+    if (!error)
+        error = take_mask(s);
     return error ? error : take_maps(s, s->source_map);
 }
 
@@ -480,6 +485,37 @@ static int keep_maps(struct stereo *s, const struct rectify_map maps[2]) {
     return 0;
 }
 
+static size_t mask_bytes(const struct stereo *s) {
+    return (size_t)s->pipeline.width * (size_t)s->pipeline.height;
+}
+
+/* The host's copy to the backend. */
+static int take_mask(struct stereo *s) {
+    if (!s->source_mask)
+        return 0;
+    s->mask = s->backend->alloc(s->backend, MEMORY_STAGES, mask_bytes(s));
+    if (!s->mask)
+        return no_memory(s, "the mask");
+    s->pipeline.mask = s->mask;
+    return s->backend->copy(s->backend, s->mask, s->source_mask, mask_bytes(s));
+}
+
+int stereo_set_mask(struct stereo *s, const uint8_t *mask) {
+    assert(!s->in_flight);
+    free(s->source_mask);
+    release(s, &s->mask);
+    s->pipeline.mask = NULL;
+    s->source_mask = NULL;
+    s->described = false;
+    if (!mask)
+        return 0;
+    s->source_mask = malloc(mask_bytes(s));
+    if (!s->source_mask)
+        return no_memory(s, "the mask");
+    memcpy(s->source_mask, mask, mask_bytes(s));
+    return take_mask(s);
+}
+
 static int check_size(int width, int height, int channels) {
     if (width >= 2 && height >= 1 && width <= 16384 && height <= 16384 &&
         (channels == 1 || channels == 3))
@@ -578,6 +614,7 @@ void stereo_close(struct stereo **stereo) {
         s->lost->close(&s->lost);
     for (int side = 0; side < 2; side++)
         free(s->source_map[side].point);
+    free(s->source_mask);
     free(s);
 }
 

@@ -22,6 +22,11 @@ struct stereo;
 struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
                            const struct rectify_map maps[2], int *error);
 
+/* Pixels of the pictures that are computed which have no data cost, with mode=motion: 255 leaves
+ * out, width*height of the computed size, copied; NULL takes it away. No frame may be in flight.
+ * 0 or -errno after a log line. */
+int stereo_set_mask(struct stereo *stereo, const uint8_t *mask);
+
 /* Computes frame->left, right -> rectified pair, disparity, confidence, times, with
  * frame->params = *params. START parameters are those of stereo_open. 0, or -errno after a log
  * line. -EINVAL: the parameters ask for more labels than the picture is wide, or the frame has

@@ -25,6 +25,7 @@ struct stereo {
     size_t arena_bytes, slot_bytes; /* as taken */
     void *tables;                   /* one block: lut, census_lut, median_weight */
     void *map[2];                   /* the rectification tables, or NULL */
+    void *mask;                     /* pipeline's, or NULL */
 
     /* Frames in flight, the oldest in slot first. */
     int slot, in_flight;
@@ -39,6 +40,7 @@ struct stereo {
     int recompute; /* frames in flight that went down with the GPU */
     struct backend *lost;             /* frames may still have their memory from it */
     struct rectify_map source_map[2]; /* the host's copies */
+    uint8_t *source_mask;
 };
 
 /* The pipeline on a backend of the caller's choice, which it then owns (closed on failure too).

@@ -172,22 +172,29 @@ static void prepare(struct graph *g, const struct pipeline *p, struct view *v) {
 struct view view_prepare(struct graph *g, const struct pipeline *p, int side) {
     struct view v = {.side = side, .width = p->width, .height = p->height};
     v.image = rectify(g, p, side, upload(g, p, side));
+    v.mask = p->mask;
     prepare(g, p, &v);
     return v;
 }
 
-struct view view_halve(struct graph *g, const struct pipeline *p, const struct view *fine) {
+static const uint8_t *halve(struct graph *g, const struct view *fine, const struct view *v,
+                            const uint8_t *image, int channels) {
     static const struct taps binomial = {.radius = 2, .q14 = {6144, 4096, 1024}};
+    struct halve_args a = {.source = convolve(g, fine, image, channels, binomial),
+                           .out = graph_buffer(g, view_pixels(v) * (size_t)channels),
+                           .source_width = fine->width,
+                           .width = v->width,
+                           .channels = channels};
+    graph_stage(g, STAGE_halve, &a, v->width, v->height);
+    return a.out;
+}
+
+struct view view_halve(struct graph *g, const struct pipeline *p, const struct view *fine) {
     struct view v = {
         .side = fine->side, .width = (fine->width + 1) / 2, .height = (fine->height + 1) / 2};
     pipeline_group(g, v.side, TIME_SMOOTH);
-    struct halve_args a = {.source = convolve(g, fine, fine->image, p->channels, binomial),
-                           .out = graph_buffer(g, view_pixels(&v) * (size_t)p->channels),
-                           .source_width = fine->width,
-                           .width = v.width,
-                           .channels = p->channels};
-    graph_stage(g, STAGE_halve, &a, v.width, v.height);
-    v.image = a.out;
+    v.image = halve(g, fine, &v, fine->image, p->channels);
+    v.mask = fine->mask ? halve(g, fine, &v, fine->mask, 1) : NULL;
     prepare(g, p, &v);
     return v;
 }

@@ -19,6 +19,7 @@ struct view {
     const uint64_t *census;
     const struct arms *arms;
     const uint8_t *edges[MAX_LEVELS];
+    const uint8_t *mask;             /* from MASKED on a pixel has no data cost; or NULL */
     const uint8_t *lut, *census_lut; /* of the data cost, for both views of a stereo pair */
 };
 

@@ -815,6 +815,8 @@ static inline void case_motion_centre(struct pass_case *c) {
                                    .fraction = 1 << case_between(c, 0, 3)};
     a.reference = case_bytes(c, w, h, 1, 255);
     a.target = case_bytes(c, w, h, 1, 255);
+    if (case_between(c, 0, 1))
+        a.mask = case_bytes(c, w, h, 1, 255);
     a.motion = case_motion(c, a.motion_width, a.motion_height, 90, false);
     a.centre = case_motion(c, w, h, 1, false);
     case_add_pass(c, STAGE_motion_centre, &a, w, h);
@@ -840,6 +842,8 @@ static inline void case_motion_cost(struct pass_case *c) {
     }
     if (case_between(c, 0, 1))
         a.centre = case_motion(c, w, h, 20, false);
+    if (case_between(c, 0, 1))
+        a.mask = case_bytes(c, w, h, 1, 255);
     a.cost = case_volume8(c, &a.grid, 255);
     case_add_pass(c, STAGE_motion_cost, &a, w, h);
 }

@@ -31,7 +31,7 @@ static void test_by_hand(void) {
     g_assert_cmpfloat_with_epsilon(rates.bad[0], 500.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.d1, 200.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.mean, (0 + 1 + 1.0625 + 3.5 + 3.5 + 2.5) / 6, 1e-12);
-    g_assert_cmpfloat_with_epsilon(density(disparity, 8), 87.5, 1e-12);
+    g_assert_cmpfloat_with_epsilon(density(disparity, NULL, 8), 87.5, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.bad_half, 600.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.rms_near, sqrt(1.0 / 2), 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.whole, 200.0 / 6, 1e-12); /* 10 and 11 px */
@@ -79,7 +79,7 @@ static void test_nothing_scored(void) {
     g_assert_cmpfloat(rates.bad[0], ==, 100);
     g_assert_cmpfloat(rates.d1, ==, 100);
     g_assert_true(isnan(rates.mean));
-    g_assert_cmpfloat(density(unknown, 2), ==, 0);
+    g_assert_cmpfloat(density(unknown, NULL, 2), ==, 0);
 }
 
 static void test_quantile(void) {

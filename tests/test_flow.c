@@ -132,6 +132,47 @@ static void test_measures(void) {
     g_assert_cmpint(masked.scored, ==, 1);
 }
 
+/* A ramp of 10 grey levels a px that moves by half a px; the last pixel's target lies outside, one
+ * pixel is left out and one leads beside it. */
+static void test_moved(void) {
+    uint8_t a[6] = {0, 10, 20, 30, 40, 50}, b[6] = {25, 35, 45, 55, 65, 75};
+    int16_t motion[12] = {8, 8, 8, 8, 8, 8};
+    struct image from = {a, 6, 1, 1}, to = {b, 6, 1, 1};
+    struct moved_sums sums = {0};
+    moved_difference_add(&sums, motion, &from, &to, NULL);
+    g_assert_cmpint(sums.count, ==, 5);
+    g_assert_cmpfloat_with_epsilon(sums.moved, 5 * 30, 1e-9);
+    g_assert_cmpfloat_with_epsilon(sums.still, 5 * 25, 1e-9);
+    const uint8_t left_out[6] = {0, 0, 255, 0, 0, 0};
+    sums = (struct moved_sums){0};
+    moved_difference_add(&sums, motion, &from, &to, left_out);
+    g_assert_cmpint(sums.count, ==, 3); /* 0, 3, 4 */
+    motion[0] = U;
+    sums = (struct moved_sums){0};
+    moved_difference_add(&sums, motion, &from, &to, left_out);
+    g_assert_cmpint(sums.count, ==, 2);
+    g_assert_cmpfloat_with_epsilon(density(motion, left_out, 6), 80, 1e-9);
+}
+
+/* A quarter of a px for each px from the centre, anticlockwise: on the right side upwards. */
+static void test_turn(void) {
+    enum { SIDE = 21 };
+    static int16_t motion[2 * SIDE * SIDE], other[2 * SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        motion[i] = (int16_t)(4 * (i / SIDE - 10));
+        motion[i + SIDE * SIDE] = (int16_t)(-4 * (i % SIDE - 10));
+    }
+    const struct ring ring = {10, 10, 4, 4.1}, none = {10, 10, 40, 50};
+    g_assert_cmpfloat_with_epsilon(mean_turn(&ring, motion, SIDE, SIDE, NULL), 1, 1e-9);
+    g_assert_true(isnan(mean_turn(&none, motion, SIDE, SIDE, NULL)));
+    memcpy(other, motion, sizeof(motion));
+    other[5] = (int16_t)(other[5] + 48);
+    other[5 + SIDE * SIDE] = (int16_t)(other[5 + SIDE * SIDE] + 64);
+    other[6] = U;
+    g_assert_cmpfloat_with_epsilon(mean_change(motion, other, SIDE * SIDE, NULL),
+                                   5.0 / (SIDE * SIDE - 1), 1e-9);
+}
+
 /* ---- the commands */
 
 #define MOTION "--preset flow --set threads=1 --set bp_iterations=2 --set motion_levels=1 -q"
@@ -202,6 +243,63 @@ static void test_eval(void *fixture, const void *data) {
     expect_error(3, "ends early", "eval %s/one " MOTION, folder);
 }
 
+/* Pictures that move to the left behind bars that stand: with the mask the motion is found, and
+ * used for the next step it is as good. */
+static void test_sequence(void *fixture, const void *data) {
+    enum { WIDTH = 48, HEIGHT = 32, PICTURES = 4 };
+    uint8_t pixels[WIDTH * HEIGHT], mask[WIDTH * HEIGHT];
+    (void)fixture;
+    (void)data;
+    for (int n = 0; n < PICTURES; n++) {
+        g_autofree char *path = g_strdup_printf("%s/seq/%03d.png", folder, n);
+        for (int i = 0; i < WIDTH * HEIGHT; i++) {
+            int x = i % WIDTH, y = i / WIDTH;
+            bool bar = x % 16 < 2;
+            unsigned hash = (unsigned)((x + 2 * n) / 2) * 2654435761u ^ (unsigned)(y / 2) * 40503u;
+            pixels[i] = bar ? 255 : (uint8_t)(hash >> 13);
+            mask[i] = bar ? 255 : 0;
+        }
+        g_autofree char *sub = g_path_get_dirname(path);
+        g_assert_cmpint(g_mkdir_with_parents(sub, 0777), ==, 0);
+        struct image image = {pixels, WIDTH, HEIGHT, 1}, left_out = {mask, WIDTH, HEIGHT, 1};
+        g_autofree char *mask_path = g_strdup_printf("%s/seq/overlay.png", folder);
+        g_assert_cmpint(picture_write(path, &image), ==, 0);
+        g_assert_cmpint(picture_write(mask_path, &left_out), ==, 0);
+    }
+    g_autofree char *table = expect_success("eval %s/seq --mask %s/seq/overlay.png --ring "
+                                            "24,16,4,8 " MOTION,
+                                            folder, folder);
+    g_assert_nonnull(strstr(table, "flicker"));
+    g_assert_nonnull(strstr(table, "seq/002"));
+    g_assert_null(strstr(table, "seq/003"));
+    g_autofree char *out = expect_success("eval %s/seq --mask %s/seq/overlay.png --frames 0 --json "
+                                          "--save %s/saved " MOTION,
+                                          folder, folder, folder);
+    const char *ratio = strstr(out, "\"ratio\": "), *next = strstr(out, "\"next\": ");
+    g_assert_true(ratio && next);
+    g_assert_cmpfloat(g_ascii_strtod(ratio + strlen("\"ratio\": "), NULL), <, 0.1);
+    g_assert_cmpfloat(g_ascii_strtod(next + strlen("\"next\": "), NULL), <, 0.1);
+    g_assert_nonnull(strstr(out, "\"flicker\": null"));
+    g_assert_null(strstr(out, "seq/001"));
+    g_assert_true(exists("saved/seq_000_color.png"));
+    /* the same motion from batch and run */
+    g_free(expect_success(
+        "batch %s/seq/%%03d.png -o %s/out --save flo --mask %s/seq/overlay.png " MOTION, folder,
+        folder, folder));
+    g_free(expect_success("run %s/seq/%%03d.png --save-disparity %s/last.flo --mask "
+                          "%s/seq/overlay.png " MOTION,
+                          folder, folder, folder));
+    expect_shell(0, "", "", "cmp $D/out/002.flo $D/last.flo");
+    write_stream("in", 1);
+    expect_error(3, "40x24", "eval %s/seq --mask %s/in/000.png " MOTION, folder, folder);
+    expect_error(3, "nosuch", "run %s/seq/%%03d.png --mask %s/nosuch.png " MOTION, folder, folder);
+    expect_error(2, "mode=motion", "run synth: --frames 1 --mask %s/seq/overlay.png", folder);
+    expect_error(2, "--ring", "eval %s/seq --ring 4,5,6 " MOTION, folder);
+    expect_error(2, "--frames", "eval %s/seq --frames 1,x " MOTION, folder);
+    write_picture("seq/002.png", 44, 24, 0);
+    expect_error(3, "44x24", "eval %s/seq " MOTION, folder);
+}
+
 static void test_errors(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -225,8 +323,11 @@ int main(int argc, char **argv) {
     g_test_add_vtable("/flow/files", 0, NULL, set_up, test_files, tear_down);
     g_test_add_func("/flow/damaged", test_damaged);
     g_test_add_func("/flow/measures", test_measures);
+    g_test_add_func("/flow/moved", test_moved);
+    g_test_add_func("/flow/turn", test_turn);
     g_test_add_vtable("/flow/batch", 0, NULL, set_up, test_batch, tear_down);
     g_test_add_vtable("/flow/eval", 0, NULL, set_up, test_eval, tear_down);
+    g_test_add_vtable("/flow/sequence", 0, NULL, set_up, test_sequence, tear_down);
     g_test_add_vtable("/flow/errors", 0, NULL, set_up, test_errors, tear_down);
     return g_test_run();
 }

@@ -343,6 +343,74 @@ static void run(const char *words, const int ground[2], const int square[2], int
     pool_close(&pool);
 }
 
+/* Where the mask is, whatever is drawn costs nothing. */
+static void test_mask_cost(void) {
+    static const uint8_t a[3] = {0, 90, 200}, b[3] = {200, 0, 90},
+                         mask[3] = {255, MASKED - 1, MASKED};
+    static uint8_t lut[COST_LUT];
+    struct grid g = grid_make(3, 1, (struct label_space){-1, 3, 0, 1});
+    g_autofree uint8_t *cost = g_malloc0(grid_volume(&g));
+    for (int i = 0; i < COST_LUT; i++)
+        lut[i] = (uint8_t)MIN(i, MAX_COST);
+    struct motion_cost_args m = {.grid = g,
+                                 .reference = a,
+                                 .target = b,
+                                 .lut = lut,
+                                 .cost = cost,
+                                 .channels = 1,
+                                 .kind = DATA_COST_AD,
+                                 .fraction = 1,
+                                 .outside = 7,
+                                 .mask = mask};
+    for (int x = 0; x < 3; x++)
+        stage_motion_cost(&m, x, 0);
+    static const uint8_t want[3][3] = {{0, 0, 0}, {110, 90, 0}, {0, 0, 0}};
+    for (int x = 0; x < 3; x++)
+        g_assert_cmpmem(cost + grid_labels(&g, x, 0), 3, want[x], 3);
+}
+
+/* Bars that stand in front of a moving ground, left out or not. */
+static int count_wrong(const uint8_t *mask, const char *words) {
+    struct params p;
+    int error, wrong = 0;
+    struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
+    g_assert_nonnull(pool);
+    struct frame *f = pool_take(pool);
+    for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
+        bool bar = i % SIDE_X % 20 < 3;
+        f->left.data[i] = bar ? 255 : texture(i % SIDE_X, i / SIDE_X, 7);
+        f->right.data[i] = bar ? 255 : texture(i % SIDE_X - 2, i / SIDE_X + 1, 7);
+    }
+    params_default(&p);
+    set(&p, base);
+    set(&p, words);
+    p.backend = BACKEND_CPU;
+    struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(stereo_set_mask(s, mask), ==, 0);
+    g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+    for (int y = 8; y < SIDE_Y - 8; y++)
+        for (int x = 8; x < SIDE_X - 8; x++)
+            wrong +=
+                f->motion[y * SIDE_X + x] != 16 * 2 || f->motion[(SIDE_Y + y) * SIDE_X + x] != -16;
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+    return wrong;
+}
+
+static void test_mask(void) {
+    static uint8_t mask[SIDE_X * SIDE_Y];
+    for (int i = 0; i < SIDE_X * SIDE_Y; i++)
+        mask[i] = i % SIDE_X % 20 < 3 ? 255 : 0;
+    for (int levels = 1; levels <= 2; levels++) {
+        g_autofree char *words = g_strdup_printf("motion_levels=%d motion_fraction=1", levels);
+        int with = count_wrong(mask, words), without = count_wrong(NULL, words);
+        g_test_message("%d levels: %d wrong with the mask, %d without", levels, with, without);
+        g_assert_cmpint(levels == 1 ? 5 * with : 3 * with / 2, <=, without);
+    }
+}
+
 /* Every pixel that stays inside the picture with the windows round it. */
 static void test_shift(void) {
     static int16_t motion[2 * SIDE_X * SIDE_Y];
@@ -422,6 +490,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/motion/check", test_check);
     g_test_add_func("/motion/fill", test_fill);
     g_test_add_func("/motion/shift", test_shift);
+    g_test_add_func("/motion/mask-cost", test_mask_cost);
+    g_test_add_func("/motion/mask", test_mask);
     g_test_add_func("/motion/far", test_far);
     g_test_add_func("/motion/layers", test_layers);
     g_test_add_func("/motion/conflicts", test_conflicts);

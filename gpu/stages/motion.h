@@ -61,10 +61,13 @@ struct motion_cost_args {
     struct motion_map centre;
     uint8_t *cost;
     int channels, kind;
-    int fraction;    /* labels in a px: above 1 kind is not looked at */
-    int border;      /* labels whose match lies outside are compared with the border */
-    uint8_t outside; /* or cost this */
+    int fraction;        /* labels in a px: above 1 kind is not looked at */
+    int border;          /* labels whose match lies outside are compared with the border */
+    uint8_t outside;     /* or cost this */
+    const uint8_t *mask; /* of the reference, from MASKED on all labels cost nothing; or NULL */
 };
+
+enum { MASKED = 16 };
 
 STAGE const uint8_t *motion_pixel(const struct motion_cost_args *a, const uint8_t *image, int x,
                                   int y) {
@@ -171,8 +174,9 @@ STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, stru
 STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
     uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
     struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
+    int masked = a->mask && a->mask[(size_t)y * (size_t)a->grid.width + (size_t)x] >= MASKED;
     for (int l = 0; l < a->grid.padded; l++)
-        out[l] = (uint8_t)(l < a->grid.labels
+        out[l] = (uint8_t)(l < a->grid.labels && !masked
                                ? motion_label_cost(a, x, y, motion_label(&a->grid.space, centre, l))
                                : 0);
 }
@@ -353,6 +357,7 @@ STAGE void stage_halve(const struct halve_args *a, int x, int y) {
  * this one (scale 1). A node's own motion comes first among equals. */
 struct motion_centre_args {
     const uint8_t *reference, *target; /* grey, width*height */
+    const uint8_t *mask;               /* of the reference: from MASKED on not compared; or NULL */
     struct motion_map motion;          /* motion_width * motion_height, all known */
     struct motion_map centre;
     int width, height, motion_width, motion_height, scale;
@@ -380,8 +385,9 @@ STAGE int centre_difference(const struct motion_centre_args *a, int x, int y,
     int u = divide_round(d.u, a->fraction), v = divide_round(d.v, a->fraction), sum = 0;
     for (int dy = -2; dy <= 2; dy++)
         for (int dx = -2; dx <= 2; dx++)
-            sum += stage_abs(centre_pixel(a, a->reference, x + dx, y + dy) -
-                             centre_pixel(a, a->target, x + dx + u, y + dy + v));
+            if (!a->mask || centre_pixel(a, a->mask, x + dx, y + dy) < MASKED)
+                sum += stage_abs(centre_pixel(a, a->reference, x + dx, y + dy) -
+                                 centre_pixel(a, a->target, x + dx + u, y + dy + v));
     return sum;
 }
 

@@ -1,0 +1,26 @@
+/*
+ * --mask: a picture of what takes no part in motion, such as lines that are drawn into the
+ * pictures. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_MASK_H
+#define LIVESTEREO_MASK_H
+
+#include "app/commands.h"
+
+/* clang-format off */
+#define MASK_ENTRY(file) \
+    {"mask", 0, 0, G_OPTION_ARG_FILENAME, file, \
+     "With mode=motion: pixels that are 255 in this picture have no data cost and count in no " \
+     "figure", "PICTURE"}
+/* clang-format on */
+
+/* Reads it for computed pictures of this size: *mask gets width*height bytes, 255 where the picture
+ * is, else 0, for free(); NULL where path is. EXIT_DONE, or the exit code after a log line. */
+int mask_read(const char *path, const struct params *params, int width, int height, uint8_t **mask);
+
+/* The same, and gives it to the pipeline. */
+int mask_use(const char *path, const struct params *params, int width, int height,
+             struct stereo *stereo, uint8_t **mask);
+
+#endif
