@@ -151,11 +151,12 @@ static void moved_add(struct moved_sums *sums, const struct image *from, const s
 void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const struct image *from,
                           const struct image *to, const uint8_t *left_out) {
     long count = (long)from->width * from->height;
-    for (long i = 0; i < count; i++)
+    for (long i = 0; i < count; i++) {
+        long x = i % from->width, y = i / from->width;
         if (motion[i] != DISPARITY_UNKNOWN && !is_left_out(left_out, i))
-            moved_add(sums, from, to, left_out, i,
-                      (double)(i % from->width) + (double)motion[i] / DISPARITY_ONE,
-                      (double)(i / from->width) + (double)motion[i + count] / DISPARITY_ONE);
+            moved_add(sums, from, to, left_out, i, (double)x + (double)motion[i] / DISPARITY_ONE,
+                      (double)y + (double)motion[i + count] / DISPARITY_ONE);
+    }
 }
 
 double mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
@@ -163,8 +164,8 @@ double mean_turn(const struct ring *ring, const int16_t *motion, int width, int 
     long count = (long)width * height, counted = 0;
     double sum = 0;
     for (long i = 0; i < count; i++) {
-        double dx = (double)(i % width) - ring->x, dy = (double)(i / width) - ring->y,
-               radius = hypot(dx, dy);
+        long x = i % width, y = i / width;
+        double dx = (double)x - ring->x, dy = (double)y - ring->y, radius = hypot(dx, dy);
         if (radius <= 0 || radius < ring->least || radius >= ring->most ||
             motion[i] == DISPARITY_UNKNOWN || is_left_out(left_out, i))
             continue;

@@ -15,4 +15,5 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
     optimise_image_avx2(cpu);
     optimise_motion_avx2(cpu);
     optimise_surface_avx2(cpu);
+    optimise_motion_cost_avx2(cpu);
 }

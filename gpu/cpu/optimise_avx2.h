@@ -19,6 +19,7 @@ void optimise_area_avx2(struct backend_cpu *cpu);
 void optimise_image_avx2(struct backend_cpu *cpu);
 void optimise_motion_avx2(struct backend_cpu *cpu);
 void optimise_surface_avx2(struct backend_cpu *cpu);
+void optimise_motion_cost_avx2(struct backend_cpu *cpu);
 
 /* Rows of stage cost. False, nothing done, where kind or table is left to others. */
 bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch);
