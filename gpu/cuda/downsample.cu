@@ -1,6 +1,6 @@
 /*
- * The cost pyramid optimised for CUDA: 16 labels a thread, so that volumes are read and written 16
- * bytes at a time.
+ * The pyramids of costs and messages optimised for CUDA: 16 labels a thread, so that volumes are
+ * read and written 16 bytes at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/packed_u16x2.h"
@@ -83,6 +83,32 @@ static void launch_downsample_cost(backend_cuda *cuda, const void *args, int, in
     launch_dependent(cuda, downsample_kernel, label_blocks(&a->grid), dim3(THREADS), *a);
 }
 
+/* A thread each 16 labels of a pixel of one parity. */
+static __global__ void __launch_bounds__(THREADS)
+    upsample_kernel(const __grid_constant__ upsample_messages_args a) {
+    wait_for_previous_kernel();
+    int group = a.grid.padded / LABEL_BLOCK, thread = (int)(blockIdx.x * THREADS + threadIdx.x),
+        y = (int)blockIdx.y, x = grid_column(a.parity, thread / group, y);
+    if (x >= a.grid.width)
+        return;
+    size_t first = (size_t)(thread % group * LABEL_BLOCK),
+           from = grid_labels(&a.coarse, x / 2, y / 2) + first,
+           to = grid_labels(&a.grid, x, y) + first;
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++) {
+        label_words w = load_words(a.parent[r] + from);
+        store_words(a.message[r] + to, w.w[0], w.w[1], w.w[2], w.w[3]);
+    }
+}
+
+static void launch_upsample_messages(backend_cuda *cuda, const void *args, int, int) {
+    const upsample_messages_args *a = static_cast<const upsample_messages_args *>(args);
+    int threads = a->grid.half * (a->grid.padded / LABEL_BLOCK);
+    dim3 blocks((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)a->grid.height);
+    launch_dependent(cuda, upsample_kernel, blocks, dim3(THREADS), *a);
+}
+
 void cuda_optimise_downsample(backend_cuda *cuda) {
     cuda->launches[STAGE_downsample_cost] = launch_downsample_cost;
+    cuda->launches[STAGE_upsample_messages] = launch_upsample_messages;
 }
