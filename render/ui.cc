@@ -225,7 +225,9 @@ static void row_label(struct ui *ui, const char *label, const char *help, bool c
     ImGui::AlignTextToFramePadding();
     if (changed)
         ImGui::PushStyleColor(ImGuiCol_Text, color_of(0xffd080));
+    ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(label);
+    ImGui::PopTextWrapPos();
     if (changed)
         ImGui::PopStyleColor();
     tooltip(ui, help);
