@@ -130,8 +130,9 @@ static int use_mask(const struct eval *eval, struct stereo *stereo, struct test_
         log_error(pair->name, "out of memory");
         return EXIT_RUN_FAILED;
     }
+    memcpy(pair->mask[MASK_ALL], *left_out, count);
     for (size_t i = 0; i < count; i++)
-        pair->mask[MASK_ALL][i] = (uint8_t) ~(*left_out)[i];
+        pair->mask[MASK_ALL][i] ^= 255;
     return EXIT_DONE;
 }
 
@@ -213,11 +214,24 @@ bool eval_wants(const struct eval *eval, long index) {
     return !words;
 }
 
+int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
+    if (eval->imposed)
+        impose_apply(&eval->impose, &pair->right);
+    struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
+    int code = run_pair(eval, pair, &result);
+    result.name = g_steal_pointer(&pair->name);
+    if (code == EXIT_DONE)
+        eval_report(eval, folder, &result);
+    g_free(result.name);
+    return code;
+}
+
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
     bool motion = eval->params.mode == MODE_MOTION;
-    if (motion && motion_folder_kind(folder) == MOTION_SEQUENCE)
-        return eval_sequence(eval, folder);
+    enum motion_folder kind = motion ? motion_folder_kind(folder) : MOTION_PAIRS;
+    if (kind != MOTION_PAIRS)
+        return (kind == MOTION_DRIVE ? eval_drive : eval_sequence)(eval, folder);
     g_auto(GStrv) stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
     int code = stems ? EXIT_DONE : EXIT_SOURCE;
     for (char **stem = stems; stem && *stem; stem++) {
@@ -232,15 +246,8 @@ static int run_folder(struct eval *eval, const char *folder) {
             code = EXIT_SOURCE;
             continue;
         }
-        if (eval->imposed)
-            impose_apply(&eval->impose, &pair.right);
-        struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
-        int pair_code = run_pair(eval, &pair, &result);
-        result.name = g_steal_pointer(&pair.name);
+        int pair_code = eval_pair(eval, folder, &pair);
         test_pair_free(&pair);
-        if (pair_code == EXIT_DONE)
-            eval_report(eval, folder, &result);
-        g_free(result.name);
         if (pair_code != EXIT_DONE)
             return pair_code;
     }
@@ -388,7 +395,9 @@ int cmd_eval(int argc, char **argv) {
         "possible.\n"
         "With mode=motion (presets flow, clouds, road) DIR holds frame10.png, frame11.png and "
         "flow10.flo;\n"
-        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; or numbered pictures alone: "
+        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; left/, right/, calib.txt and "
+        "poses.txt\n"
+        "of a drive; or numbered pictures alone: "
         "see the man page.\n"
         "Below them stand the means of each folder of DIRs.\n"
         "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"

@@ -41,6 +41,12 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
 int eval_save_pictures(const char *folder, const char *name, const float *truth,
                        const struct frame *frame);
 
+/* Runs a pair with its truth and reports it. The exit code. */
+int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair);
+
+/* A drive with poses, see app/dataset.h. The exit code. */
+int eval_drive(struct eval *eval, const char *folder);
+
 /* Numbered pictures without truth: how well motion leads from each to the next. The exit code. */
 int eval_sequence(struct eval *eval, const char *folder);
 

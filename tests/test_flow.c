@@ -300,6 +300,39 @@ static void test_sequence(void *fixture, const void *data) {
     expect_error(3, "44x24", "eval %s/seq " MOTION, folder);
 }
 
+/* A camera that moves to the right by the baseline sees the right picture next: the motion is the
+ * disparity, backwards. */
+static void test_drive(void *fixture, const void *data) {
+    static const char *const poses = "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 0.5 0 1 0 0 0 0 1 0\n";
+    (void)fixture;
+    (void)data;
+    write_picture("drive/left/000.png", 100, 40, 0);
+    write_picture("drive/right/000.png", 100, 40, 3);
+    write_picture("drive/left/001.png", 100, 40, 3);
+    write_picture("drive/right/001.png", 100, 40, 6);
+    write_text("drive/calib.txt", "P0: 100 0 50 0 0 100 20 0 0 0 1 0\n"
+                                  "P1: 100 0 50 -50 0 100 20 0 0 0 1 0\n");
+    write_text("drive/poses.txt", poses);
+    g_autofree char *out = expect_success("eval %s/drive --json " MOTION, folder);
+    const char *aee = strstr(out, "\"aee\": ");
+    g_assert_nonnull(aee);
+    g_test_message("%s", out);
+    g_assert_cmpfloat(g_ascii_strtod(aee + strlen("\"aee\": "), NULL), <, 0.15);
+    g_assert_nonnull(strstr(out, "\"name\": \"drive/000\""));
+    g_assert_nonnull(strstr(out, "\"fl\": 0, "));
+    g_assert_null(strstr(out, "drive/001"));
+    /* back along the optical axis, the truth is another one */
+    write_text("drive/poses.txt", "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 0 0 1 0 0 0 0 1 -4\n");
+    g_autofree char *wrong = expect_success("eval %s/drive --json " MOTION, folder);
+    aee = strstr(wrong, "\"aee\": ");
+    g_assert_cmpfloat(g_ascii_strtod(aee + strlen("\"aee\": "), NULL), >, 1);
+    write_text("drive/poses.txt", "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0\n");
+    expect_error(3, "line 2", "eval %s/drive " MOTION, folder);
+    write_text("drive/poses.txt", poses);
+    write_text("drive/calib.txt", "P0: 100\n");
+    expect_error(4, "calib.txt", "eval %s/drive " MOTION, folder);
+}
+
 static void test_errors(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -328,6 +361,7 @@ int main(int argc, char **argv) {
     g_test_add_vtable("/flow/batch", 0, NULL, set_up, test_batch, tear_down);
     g_test_add_vtable("/flow/eval", 0, NULL, set_up, test_eval, tear_down);
     g_test_add_vtable("/flow/sequence", 0, NULL, set_up, test_sequence, tear_down);
+    g_test_add_vtable("/flow/drive", 0, NULL, set_up, test_drive, tear_down);
     g_test_add_vtable("/flow/errors", 0, NULL, set_up, test_errors, tear_down);
     return g_test_run();
 }
