@@ -35,6 +35,14 @@ void blocks_set_size(struct blocks *b, int size) {
     } while (blocks_count(b) > MAX_BLOCKS);
 }
 
+struct blocks blocks_like(const struct blocks *b, int width, int height) {
+    struct blocks other = *b;
+    other.width = width;
+    other.height = height;
+    set_cores(&other, stage_min(b->core_width, width), stage_min(b->core_height, height));
+    return other;
+}
+
 /* Divides a length into about a quarter more parts, at least one more. */
 static int divide_more(const struct blocks *b, int length, int core) {
     int parts = parts_of(length, core);
@@ -120,6 +128,11 @@ struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_blo
     for (int i = 0; i < blocks_count(b); i++) {
         struct block block = blocks_at(b, i % b->columns, i / b->columns);
         struct label_map map = solve(g, context, block);
+        if (map.v && blocks_count(b) > 1) {
+            if (!all.v)
+                all.v = graph_buffer(g, pixels * sizeof(*all.v));
+            blocks_keep_core(g, b, &block, map.v, all.v, sizeof(*all.v));
+        }
         if (blocks_count(b) > 1) {
             blocks_keep_core(g, b, &block, map.label, all.label, sizeof(*all.label));
             blocks_keep_core(g, b, &block, map.disparity, all.disparity, sizeof(*all.disparity));

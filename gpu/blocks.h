@@ -32,6 +32,9 @@ struct blocks blocks_whole(int width, int height, int levels, int overlap);
 enum { MAX_BLOCKS = 256 };
 void blocks_set_size(struct blocks *b, int size);
 
+/* Another picture of this size in cores of the same size. */
+struct blocks blocks_like(const struct blocks *b, int width, int height);
+
 /* Somewhat smaller blocks: the longer side of the core is divided once more, bands of rows first.
  * False, and nothing changes, where a core would be smaller than the overlap or there would be
  * more than MAX_BLOCKS. */

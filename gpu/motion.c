@@ -19,8 +19,9 @@ struct run {
 /* What a run has found at a picture level. */
 struct found {
     struct label_map map;
-    struct problem problem;
+    struct problem problem; /* of the last block */
     struct window window;
+    uint8_t *label_cost; /* of several blocks: struct pipeline_result's, or NULL */
 };
 
 static struct motion_map make_motion(struct graph *g, const struct view *v) {
@@ -44,13 +45,26 @@ static struct label_space window_moving(void) {
                                 MOVING_LABELS};
 }
 
-static const uint8_t *match(struct graph *g, const struct run *run, int level, struct grid grid,
-                            const struct window *window) {
-    const struct pipeline *p = run->p;
-    const struct view *from = &run->from[level], *to = &run->to[level];
+/* The labels of a picture level, that are found block by block. */
+struct search {
+    const struct run *run;
+    struct found *found;
+    int level;
+    struct label_space space;
+    struct blocks blocks;
+};
+
+static const uint8_t *match(struct graph *g, const struct search *s, const struct block *b,
+                            struct grid grid, const struct window *window) {
+    const struct pipeline *p = s->run->p;
+    const struct view *from = &s->run->from[s->level], *to = &s->run->to[s->level];
     int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
     bool samples = window->fraction > 1;
     struct motion_cost_args a = {.grid = grid,
+                                 .left = b->x,
+                                 .top = b->y,
+                                 .width = from->width,
+                                 .height = from->height,
                                  .lut = samples ? p->fraction_lut : p->lut,
                                  .census_lut = p->census_lut,
                                  .centre = window->centre,
@@ -70,31 +84,63 @@ static const uint8_t *match(struct graph *g, const struct run *run, int level, s
         a.census_target = to->census;
     }
     pipeline_group(g, from->side, TIME_COST);
-    graph_stage(g, STAGE_motion_cost, &a, from->width, from->height);
+    graph_stage(g, STAGE_motion_cost, &a, b->width, b->height);
     return a.cost;
 }
 
-/* Belief propagation at a picture level, with a cost pyramid where all windows are one. */
-static void solve(struct graph *g, const struct run *run, int level, struct label_space space,
-                  struct found *f) {
-    const struct pipeline *p = run->p;
-    const struct view *from = &run->from[level];
-    struct grid grid = grid_make(from->width, from->height, space);
-    const uint8_t *cost = match(g, run, level, grid, &f->window);
+static void keep_label_cost(struct graph *g, const struct search *s, const struct block *b,
+                            const uint16_t *label) {
+    const struct problem *p = &s->found->problem;
+    struct label_data_cost_args a = {.grid = p->grid,
+                                     .cost = p->cost,
+                                     .label = label,
+                                     .out = graph_buffer(g, (size_t)b->width * (size_t)b->height)};
+    graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
+    blocks_keep_core(g, &s->blocks, b, a.out, s->found->label_cost, 1);
+}
+
+/* Belief propagation, with a cost pyramid where all windows are one. */
+static struct label_map search_block(struct graph *g, void *context, struct block b) {
+    struct search *s = context;
+    const struct pipeline *p = s->run->p;
+    const struct view *from = &s->run->from[s->level];
+    struct found *f = s->found;
+    struct grid grid = grid_make(b.width, b.height, s->space);
+    struct window window = f->window;
+    if (window.centre.u) {
+        window.centre.u = (int16_t *)blocks_crop_map(g, &s->blocks, &b, 0, window.centre.u, 2);
+        window.centre.v = (int16_t *)blocks_crop_map(g, &s->blocks, &b, 0, window.centre.v, 2);
+    }
+    const uint8_t *cost = match(g, s, &b, grid, &window);
     f->problem = (struct problem){.params = &p->params,
                                   .scaling = &p->scaling,
                                   .grid = grid,
                                   .cost = cost,
                                   .source = {.grid = grid, .volume = cost},
-                                  .levels = f->window.centre.u ? 1 : p->params.bp_levels,
-                                  .window = &f->window,
+                                  .levels = window.centre.u ? 1 : p->params.bp_levels,
+                                  .window = &window,
                                   .sign = 1,
                                   .max_iterations =
                                       from->side == RIGHT_SIDE ? p->params.right_iterations : -1,
                                   .group = from->side * TIME_COUNT};
     for (int l = 0; l < p->params.edge_levels && l < f->problem.levels; l++)
-        f->problem.edges[l] = from->edges[l];
-    f->map = min_sum_solve(g, &f->problem);
+        if (from->edges[l])
+            f->problem.edges[l] = blocks_crop_map(g, &s->blocks, &b, l, from->edges[l], 1);
+    struct label_map map = min_sum_solve(g, &f->problem);
+    f->problem.window = NULL;
+    if (f->label_cost)
+        keep_label_cost(g, s, &b, map.label);
+    return map;
+}
+
+/* Blocks have the size of those of the whole picture. */
+static void solve(struct graph *g, const struct run *run, int level, struct label_space space,
+                  struct found *f) {
+    const struct view *from = &run->from[level];
+    struct search s = {run, f, level, space,
+                       blocks_like(&run->p->blocks, from->width, from->height)};
+    f->label_cost = blocks_count(&s.blocks) > 1 ? graph_buffer(g, view_pixels(from)) : NULL;
+    f->map = blocks_solve(g, &s.blocks, search_block, &s);
 }
 
 static struct motion_map median(struct graph *g, const struct pipeline *p, const struct view *v,
@@ -247,11 +293,13 @@ struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p
     graph_download(g, motion.u, HOST_MOTION, 0, bytes);
     graph_download(g, motion.v, HOST_MOTION, bytes, bytes);
 
-    struct pipeline_result result = {.grid = f.problem.grid,
-                                     .cost = f.problem.cost,
+    bool one = blocks_count(&p->blocks) == 1;
+    struct pipeline_result result = {.grid = grid_make(v->width, v->height, f.problem.grid.space),
+                                     .cost = one ? f.problem.cost : NULL,
+                                     .label_cost = f.label_cost,
                                      .source = f.problem.source,
                                      .label = f.map.label,
-                                     .edges = f.problem.edges[0],
+                                     .edges = v->edges[0],
                                      .window = f.window};
     memcpy(result.message, f.map.message, sizeof(result.message));
     pipeline_keep(g, &result);

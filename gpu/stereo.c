@@ -153,7 +153,7 @@ static size_t memory_limit(const struct stereo *s) {
 
 /* Whether labels can be found in blocks. */
 static bool has_blocks(const struct params *p) {
-    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD && p->mode == MODE_STEREO;
+    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
 }
 
 static int over_limit(const struct stereo *s) {
@@ -166,9 +166,8 @@ static int over_limit(const struct stereo *s) {
         "%s",
         p->params.memory, p->width, p->height, params_labels(&p->params), mebibytes(frame_bytes(s)),
         p->blocks.core_width, p->blocks.core_height,
-        p->params.mode == MODE_MOTION ? "since motion has no smaller ones"
-        : has_blocks(&p->params)      ? "the smallest"
-                                      : "since bp_schedule=checkerboard alone has smaller ones");
+        has_blocks(&p->params) ? "the smallest"
+                               : "since bp_schedule=checkerboard alone has smaller ones");
     return -ENOSPC;
 }
 
@@ -178,7 +177,7 @@ static int fit_blocks(struct stereo *s) {
     const struct params *q = &p->params;
     size_t limit = memory_limit(s);
     p->blocks = blocks_whole(p->width, p->height, q->bp_levels, q->block_overlap);
-    if (q->block_size > 0 && q->mode == MODE_STEREO)
+    if (q->block_size > 0)
         blocks_set_size(&p->blocks, q->block_size);
     for (;;) {
         graph_clear(s->graph);

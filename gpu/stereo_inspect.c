@@ -44,14 +44,14 @@ static int motion_edge_cost(const struct scaling *scaling, const struct pipeline
 }
 
 static int64_t motion_energy(const struct scaling *scaling, const struct pipeline_result *r,
-                             const uint8_t *cost, const uint8_t *classes,
+                             const uint8_t *cost, bool of_labels, const uint8_t *classes,
                              const struct motion_map *centre, const uint16_t *label) {
     const struct grid *g = &r->grid;
     int64_t sum = 0;
     for (int y = 0; y < g->height; y++)
         for (int x = 0; x < g->width; x++) {
             int i = y * g->width + x, bits = classes ? classes[i] : 0;
-            sum += cost[grid_labels(g, x, y) + label[i]];
+            sum += cost[of_labels ? (size_t)i : grid_labels(g, x, y) + label[i]];
             if (x + 1 < g->width)
                 sum += motion_edge_cost(scaling, r, centre, bits >> (2 * RIGHT) & 3, label, x, y, 1,
                                         0);
@@ -166,7 +166,8 @@ int stereo_energy(struct stereo *s, double *energy) {
     if (!error)
         error = fetch(s, label, r->label, pixels * sizeof(*label));
     if (!error && r->window.fraction && cost.volume)
-        *energy = (double)motion_energy(scaling, r, cost.volume, classes, &centre, label) /
+        *energy = (double)motion_energy(scaling, r, cost.volume, r->label_cost != NULL, classes,
+                                        &centre, label) /
                   scaling->scale;
     else if (!error)
         *energy = cost.volume ? (double)sum_energy(scaling, g, cost.volume, r->label_cost != NULL,

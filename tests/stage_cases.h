@@ -830,20 +830,27 @@ static inline void case_motion_cost(struct pass_case *c) {
                                  .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
                                  .border = case_between(c, 0, 1),
                                  .outside = (uint8_t)case_between(c, 0, MAX_COST)};
+    /* a block of larger pictures */
+    a.left = case_between(c, 0, 3);
+    a.top = case_between(c, 0, 3);
+    a.width = w + a.left + case_between(c, 0, 3);
+    a.height = h + a.top + case_between(c, 0, 3);
     a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
     a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
     if (a.kind != DATA_COST_CENSUS || a.fraction > 1) {
-        a.reference = case_bytes(c, w, h, a.channels, 255);
-        a.target = case_bytes(c, w, h, a.channels, 255);
+        a.reference = case_bytes(c, a.width, a.height, a.channels, 255);
+        a.target = case_bytes(c, a.width, a.height, a.channels, 255);
     }
     if (a.fraction == 1 && (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS)) {
-        a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
-        a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+        a.census_reference =
+            case_randomise(c, case_add_rows(c, a.width, a.height, 8), 4, UINT32_MAX >> 2);
+        a.census_target =
+            case_randomise(c, case_add_rows(c, a.width, a.height, 8), 4, UINT32_MAX >> 2);
     }
     if (case_between(c, 0, 1))
         a.centre = case_motion(c, w, h, 20, false);
     if (case_between(c, 0, 1))
-        a.mask = case_bytes(c, w, h, 1, 255);
+        a.mask = case_bytes(c, a.width, a.height, 1, 255);
     a.cost = case_volume8(c, &a.grid, 255);
     case_add_pass(c, STAGE_motion_cost, &a, w, h);
 }

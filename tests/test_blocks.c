@@ -70,7 +70,7 @@ static struct params make_params(const char *settings) {
 /* What becomes of a pair, with the labels and their energy. */
 struct result {
     int width, height, blocks;
-    int16_t *disparity;
+    int16_t *disparity; /* or u, then v */
     uint8_t *confidence;
     uint16_t *label;
     double energy;
@@ -90,7 +90,10 @@ static struct result compute(const struct params *p, struct frame *f) {
     g_assert_nonnull(s);
     g_assert_cmpint(stereo_run(s, p, f), ==, 0);
     struct result r = {.width = w, .height = h, .blocks = blocks_count(&s->pipeline.blocks)};
-    r.disparity = g_memdup2(f->disparity, pixels * sizeof(*r.disparity));
+    bool motion = p->mode == MODE_MOTION;
+    r.disparity = g_malloc0(2 * pixels * sizeof(*r.disparity));
+    memcpy(r.disparity, motion ? f->motion : f->disparity,
+           (motion ? 2 : 1) * pixels * sizeof(*r.disparity));
     r.confidence = g_memdup2(f->confidence, pixels);
     r.label = g_memdup2(graph_address(s->graph, s->result.label, 0), pixels * sizeof(*r.label));
     g_assert_cmpint(stereo_energy(s, &r.energy), ==, 0);
@@ -110,13 +113,13 @@ static double percent_unlike(const struct result *a, const struct result *b) {
 static void expect_equal(const struct result *a, const struct result *b) {
     size_t pixels = (size_t)a->width * (size_t)a->height;
     g_assert_cmpmem(a->label, pixels * 2, b->label, pixels * 2);
-    g_assert_cmpmem(a->disparity, pixels * 2, b->disparity, pixels * 2);
+    g_assert_cmpmem(a->disparity, pixels * 4, b->disparity, pixels * 4);
     g_assert_cmpmem(a->confidence, pixels, b->confidence, pixels);
     g_assert_true(a->energy == b->energy);
 }
 
 static bool in_blocks(const struct params *p) {
-    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD && p->mode == MODE_STEREO;
+    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
 }
 
 /* Every block that has the whole picture around its core, or is the picture, finds what plain
@@ -210,6 +213,47 @@ static void test_overlap(void) {
     compare_overlaps("scene", f, 16, 1, (const double[]){5, 0.5, 0.2, 0.1});
     frame_drop(&f);
     pool_close(&pool);
+}
+
+/* Motion of several picture levels: how many pixels have another motion than without blocks. */
+static void test_overlap_of_motion(void) {
+    struct params p = make_params("mode=motion cost_smoothing=off right_iterations=-1 "
+                                  "subpixel=parabola bp_iterations=8 motion_levels=2 "
+                                  "motion_u_min=-4 motion_u_range=9 motion_v_min=-2 "
+                                  "motion_v_range=5");
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, 220, 110, 1, 8, 3);
+    int unlike[2] = {0}, pixels = 220 * 110;
+    struct result plain = compute(&p, f);
+    p.block_size = 64;
+    for (int i = 0; i < 2; i++) {
+        p.block_overlap = i ? 64 : 0;
+        struct result blocks = compute(&p, f);
+        g_assert_cmpint(blocks.blocks, ==, 8);
+        for (int k = 0; k < pixels; k++)
+            unlike[i] += blocks.disparity[k] != plain.disparity[k] ||
+                         blocks.disparity[k + pixels] != plain.disparity[k + pixels];
+        g_test_message("overlap %d: %.3f %%", p.block_overlap, 100.0 * unlike[i] / pixels);
+        g_assert_cmpfloat(fabs(blocks.energy - plain.energy), <=, 0.02 * plain.energy);
+        result_free(&blocks);
+    }
+    g_assert_cmpint(unlike[0], >, 0);
+    g_assert_cmpint(200 * unlike[1], <=, pixels);
+    result_free(&plain);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+/* 121 labels of a picture take less than what is allowed, in blocks. */
+static void test_limit_of_motion(void) {
+    struct params p = make_params("mode=motion cost_smoothing=off motion_levels=1 bp_levels=4 "
+                                  "backend=cpu memory=100");
+    int error;
+    struct stereo *s = stereo_open(&p, 512, 512, 1, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(blocks_count(&s->pipeline.blocks), >, 1);
+    g_assert_cmpfloat((double)stereo_bytes(s), <=, 100 * (1 << 20));
+    stereo_close(&s);
 }
 
 static void test_overlap_of_pictures(void) {
@@ -357,6 +401,8 @@ int main(int argc, char **argv) {
     add("/blocks/costs", test_costs);
     add("/blocks/overlap", test_overlap);
     add("/blocks/overlap-of-pictures", test_overlap_of_pictures);
+    add("/blocks/overlap-of-motion", test_overlap_of_motion);
+    add("/blocks/limit-of-motion", test_limit_of_motion);
     add("/blocks/limits", test_limits);
     add("/blocks/device", test_device);
     add("/blocks/option", test_option);

@@ -99,6 +99,8 @@ static void test_one_row(void) {
         struct cost_args a = {g,          right, left, census[0], census[1], lut,
                               census_lut, want,  1,    kinds[k],  -1,        77};
         struct motion_cost_args b = {.grid = g,
+                                     .width = W,
+                                     .height = H,
                                      .reference = right,
                                      .target = left,
                                      .census_reference = census[0],
@@ -180,6 +182,8 @@ static void test_equal_centres(void) {
     size_t volume = grid_volume(&moved);
     g_autofree uint8_t *want = g_malloc0(volume), *got = g_malloc0(volume);
     struct motion_cost_args f = {.grid = fixed,
+                                 .width = W,
+                                 .height = H,
                                  .reference = a,
                                  .target = b,
                                  .lut = lut,
@@ -223,6 +227,8 @@ static void test_bt(void) {
     static const uint8_t a[9] = {0, 0, 0, 0, 100, 0, 0, 0, 0},
                          b[9] = {0, 10, 0, 20, 60, 90, 0, 80, 0};
     struct motion_cost_args args = {.grid = grid_make(3, 3, (struct label_space){0, 1, 0, 1}),
+                                    .width = 3,
+                                    .height = 3,
                                     .reference = a,
                                     .target = b,
                                     .channels = 1,
@@ -353,6 +359,8 @@ static void test_mask_cost(void) {
     for (int i = 0; i < COST_LUT; i++)
         lut[i] = (uint8_t)MIN(i, MAX_COST);
     struct motion_cost_args m = {.grid = g,
+                                 .width = 3,
+                                 .height = 1,
                                  .reference = a,
                                  .target = b,
                                  .lut = lut,

@@ -30,15 +30,15 @@ static void add_differences(const uint8_t *lut, const uint8_t *p, const uint8_t 
                                             stage_abs(p[2] - q[2])]);
 }
 
-static void whole_pixel(const struct motion_cost_args *a, int x, int y, uint8_t *out) {
+static void whole_pixel(const struct motion_cost_args *a, struct displacement centre, int x, int y,
+                        uint8_t *out) {
     const struct label_space *s = &a->grid.space;
-    struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
-    int width = a->grid.width, left = x + centre.u + s->u_min, from, to;
+    int width = a->width, left = x + centre.u + s->u_min, from, to;
     size_t here = (size_t)y * (size_t)width + (size_t)x;
     inside(left, s->u_count, width, &from, &to);
     for (int j = 0; j < s->v_count; j++, out += s->u_count) {
         int yo = y + centre.v + s->v_min + j;
-        bool row = yo >= 0 && yo < a->grid.height && from < to;
+        bool row = yo >= 0 && yo < a->height && from < to;
         memset(out, a->outside, (size_t)s->u_count);
         if (!row)
             continue;
@@ -100,12 +100,12 @@ static void make_steps(struct steps *t, int f) {
 /* Columns and rows of the target's channel c from the origin on; the border goes on outside. */
 static void take_patch(const struct motion_cost_args *a, const struct origin *o, int c,
                        uint8_t patch[PATCH][PATCH]) {
-    size_t at[PATCH], channels = (size_t)a->channels, width = (size_t)a->grid.width;
+    size_t at[PATCH], channels = (size_t)a->channels, width = (size_t)a->width;
     for (int i = 0; i < o->columns; i++)
-        at[i] = (size_t)stage_clamp(o->x + i, 0, a->grid.width - 1) * channels + (size_t)c;
+        at[i] = (size_t)stage_clamp(o->x + i, 0, a->width - 1) * channels + (size_t)c;
     for (int j = 0; j < o->rows; j++) {
         const uint8_t *row =
-            a->target + (size_t)stage_clamp(o->y + j, 0, a->grid.height - 1) * width * channels;
+            a->target + (size_t)stage_clamp(o->y + j, 0, a->height - 1) * width * channels;
         for (int i = 0; i < o->columns; i++)
             patch[j][i] = row[at[i]];
     }
@@ -158,10 +158,9 @@ static void add_windows(const struct motion_cost_args *a, int x, int y, int c,
     }
 }
 
-static void fraction_pixel(const struct motion_cost_args *a, const struct steps *t, int x, int y,
-                           uint8_t *out) {
+static void fraction_pixel(const struct motion_cost_args *a, const struct steps *t,
+                           struct displacement centre, int x, int y, uint8_t *out) {
     const struct label_space *s = &a->grid.space;
-    struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
     struct origin o = origin_of(a, centre, x, y);
     int f = a->fraction, from = 0, to = s->u_count, divisor = 9 * f * f * a->channels;
     uint8_t patch[PATCH][PATCH] = {0};
@@ -175,13 +174,13 @@ static void fraction_pixel(const struct motion_cost_args *a, const struct steps 
         add_windows(a, x, y, c, grid, sum);
     }
     if (!a->border)
-        inside(f * x + centre.u + s->u_min, s->u_count, f * (a->grid.width - 1) + 1, &from, &to);
+        inside(f * x + centre.u + s->u_min, s->u_count, f * (a->width - 1) + 1, &from, &to);
     for (int v = 0; v < s->v_count; v++, out += s->u_count) {
         int fy = f * y + centre.v + s->v_min + v;
         uint32_t sums[LINE];
         _mm256_storeu_si256((__m256i *)sums, sum[v]);
         memset(out, a->outside, (size_t)s->u_count);
-        if (a->border || (fy >= 0 && fy <= f * (a->grid.height - 1)))
+        if (a->border || (fy >= 0 && fy <= f * (a->height - 1)))
             for (int u = from; u < to; u++)
                 out[u] = a->lut[16 * sums[u] / (uint32_t)divisor];
     }
@@ -211,16 +210,18 @@ static void rows_cost(const void *args, int width, int first, int last, void *sc
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++) {
             uint8_t *out = a->cost + grid_labels(g, x, y);
-            bool masked = a->mask && a->mask[(size_t)y * (size_t)width + (size_t)x] >= MASKED;
+            struct displacement centre = motion_centre(&a->centre, g, x, y);
+            int px = x + a->left, py = y + a->top;
+            bool masked = a->mask && a->mask[(size_t)py * (size_t)a->width + (size_t)px] >= MASKED;
             if (masked || (!whole && !fraction)) {
                 stage_motion_cost(a, x, y);
                 continue;
             }
             memset(out + g->labels, 0, (size_t)(g->padded - g->labels));
             if (whole)
-                whole_pixel(a, x, y, out);
+                whole_pixel(a, centre, px, py, out);
             else
-                fraction_pixel(a, &t, x, y, out);
+                fraction_pixel(a, &t, centre, px, py, out);
         }
 }
 

@@ -54,11 +54,13 @@ STAGE struct displacement motion_label(const struct label_space *s, struct displ
  * fraction of a px, it is the mean absolute difference over 3x3 and the channels between the
  * reference and bilinear samples of the target, in 1/16 grey levels (SUM_LUT entries). */
 struct motion_cost_args {
-    struct grid grid;
+    struct grid grid;                  /* of the whole picture, or of a block of it */
+    int left, top;                     /* the block's place */
+    int width, height;                 /* of the pictures */
     const uint8_t *reference, *target; /* width*height*channels */
     const uint64_t *census_reference, *census_target;
     const uint8_t *lut, *census_lut;
-    struct motion_map centre;
+    struct motion_map centre; /* of the grid */
     uint8_t *cost;
     int channels, kind;
     int fraction;        /* labels in a px: above 1 kind is not looked at */
@@ -71,9 +73,9 @@ enum { MASKED = 16 };
 
 STAGE const uint8_t *motion_pixel(const struct motion_cost_args *a, const uint8_t *image, int x,
                                   int y) {
-    x = stage_clamp(x, 0, a->grid.width - 1);
-    y = stage_clamp(y, 0, a->grid.height - 1);
-    return image + ((size_t)y * (size_t)a->grid.width + (size_t)x) * (size_t)a->channels;
+    x = stage_clamp(x, 0, a->width - 1);
+    y = stage_clamp(y, 0, a->height - 1);
+    return image + ((size_t)y * (size_t)a->width + (size_t)x) * (size_t)a->channels;
 }
 
 STAGE int motion_ad(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
@@ -119,7 +121,7 @@ STAGE int motion_ssd(const struct motion_cost_args *a, int x, int y, int xo, int
 }
 
 STAGE int motion_census(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
-    size_t width = (size_t)a->grid.width;
+    size_t width = (size_t)a->width;
     return a->census_lut[hamming64(a->census_reference[(size_t)y * width + (size_t)x],
                                    a->census_target[(size_t)yo * width + (size_t)xo])];
 }
@@ -162,19 +164,20 @@ STAGE int motion_match(const struct motion_cost_args *a, int x, int y, int xo, i
 
 STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, struct displacement d) {
     int f = a->fraction, fx = f * x + d.u, fy = f * y + d.v;
-    if (!a->border &&
-        (fx < 0 || fy < 0 || fx > f * (a->grid.width - 1) || fy > f * (a->grid.height - 1)))
+    if (!a->border && (fx < 0 || fy < 0 || fx > f * (a->width - 1) || fy > f * (a->height - 1)))
         return a->outside;
     if (f > 1)
         return a->lut[motion_sampled(a, x, y, d)];
-    return motion_match(a, x, y, stage_clamp(fx, 0, a->grid.width - 1),
-                        stage_clamp(fy, 0, a->grid.height - 1));
+    return motion_match(a, x, y, stage_clamp(fx, 0, a->width - 1),
+                        stage_clamp(fy, 0, a->height - 1));
 }
 
 STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
     uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
     struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
-    int masked = a->mask && a->mask[(size_t)y * (size_t)a->grid.width + (size_t)x] >= MASKED;
+    x += a->left;
+    y += a->top;
+    int masked = a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
     for (int l = 0; l < a->grid.padded; l++)
         out[l] = (uint8_t)(l < a->grid.labels && !masked
                                ? motion_label_cost(a, x, y, motion_label(&a->grid.space, centre, l))
