@@ -116,30 +116,36 @@ void blocks_keep_core(struct graph *g, const struct blocks *b, const struct bloc
     graph_stage(g, STAGE_copy_map, &a, block->core_width, block->core_height);
 }
 
+void blocks_keep_label_cost(struct graph *g, const struct blocks *b, const struct block *block,
+                            const struct grid *grid, const uint8_t *cost, const uint16_t *label,
+                            uint8_t *whole) {
+    struct label_data_cost_args a = {
+        .grid = *grid,
+        .cost = cost,
+        .label = label,
+        .out = graph_buffer(g, (size_t)block->width * (size_t)block->height)};
+    graph_stage(g, STAGE_label_data_cost, &a, block->width, block->height);
+    blocks_keep_core(g, b, block, a.out, whole, 1);
+}
+
 struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_block *solve,
                               void *context) {
+    if (blocks_count(b) == 1)
+        return solve(g, context, blocks_at(b, 0, 0));
     size_t pixels = (size_t)b->width * (size_t)b->height;
-    struct label_map all = {0};
-    if (blocks_count(b) > 1) {
-        all.label = graph_buffer(g, pixels * sizeof(*all.label));
-        all.disparity = graph_buffer(g, pixels * sizeof(*all.disparity));
-        all.confidence = graph_buffer(g, pixels);
-    }
+    struct label_map all = {.label = graph_buffer(g, pixels * sizeof(*all.label)),
+                            .disparity = graph_buffer(g, pixels * sizeof(*all.disparity)),
+                            .confidence = graph_buffer(g, pixels)};
     for (int i = 0; i < blocks_count(b); i++) {
         struct block block = blocks_at(b, i % b->columns, i / b->columns);
         struct label_map map = solve(g, context, block);
-        if (map.v && blocks_count(b) > 1) {
-            if (!all.v)
-                all.v = graph_buffer(g, pixels * sizeof(*all.v));
+        if (map.v && !all.v)
+            all.v = graph_buffer(g, pixels * sizeof(*all.v));
+        if (map.v)
             blocks_keep_core(g, b, &block, map.v, all.v, sizeof(*all.v));
-        }
-        if (blocks_count(b) > 1) {
-            blocks_keep_core(g, b, &block, map.label, all.label, sizeof(*all.label));
-            blocks_keep_core(g, b, &block, map.disparity, all.disparity, sizeof(*all.disparity));
-            blocks_keep_core(g, b, &block, map.confidence, all.confidence, 1);
-        } else {
-            all = map;
-        }
+        blocks_keep_core(g, b, &block, map.label, all.label, sizeof(*all.label));
+        blocks_keep_core(g, b, &block, map.disparity, all.disparity, sizeof(*all.disparity));
+        blocks_keep_core(g, b, &block, map.confidence, all.confidence, 1);
     }
     return all;
 }

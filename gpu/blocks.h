@@ -60,4 +60,9 @@ const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struc
 void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block,
                       const void *map, void *whole, int pixel_bytes);
 
+/* The same of the data costs of a block's labels, out of its volume of costs. */
+void blocks_keep_label_cost(struct graph *g, const struct blocks *b, const struct block *block,
+                            const struct grid *grid, const uint8_t *cost, const uint16_t *label,
+                            uint8_t *whole);
+
 #endif

@@ -88,17 +88,6 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
     return a.cost;
 }
 
-static void keep_label_cost(struct graph *g, const struct search *s, const struct block *b,
-                            const uint16_t *label) {
-    const struct problem *p = &s->found->problem;
-    struct label_data_cost_args a = {.grid = p->grid,
-                                     .cost = p->cost,
-                                     .label = label,
-                                     .out = graph_buffer(g, (size_t)b->width * (size_t)b->height)};
-    graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
-    blocks_keep_core(g, &s->blocks, b, a.out, s->found->label_cost, 1);
-}
-
 /* Belief propagation, with a cost pyramid where all windows are one. */
 static struct label_map search_block(struct graph *g, void *context, struct block b) {
     struct search *s = context;
@@ -129,7 +118,7 @@ static struct label_map search_block(struct graph *g, void *context, struct bloc
     struct label_map map = min_sum_solve(g, &f->problem);
     f->problem.window = NULL;
     if (f->label_cost)
-        keep_label_cost(g, s, &b, map.label);
+        blocks_keep_label_cost(g, &s->blocks, &b, &grid, cost, map.label, f->label_cost);
     return map;
 }
 

@@ -270,16 +270,6 @@ static void lower_energy(struct graph *g, const struct pipeline *p, const struct
     }
 }
 
-static void keep_label_cost(struct graph *g, struct search *s, const struct block *b) {
-    size_t pixels = (size_t)b->width * (size_t)b->height;
-    struct label_data_cost_args a = {.grid = s->problem.grid,
-                                     .cost = s->problem.cost,
-                                     .label = s->map.label,
-                                     .out = graph_buffer(g, pixels)};
-    graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
-    blocks_keep_core(g, &s->p->blocks, b, a.out, s->label_cost, 1);
-}
-
 static void find_curve(struct graph *g, struct search *s, const struct block *b) {
     const struct blocks *blocks = &s->p->blocks;
     size_t pixels = (size_t)b->width * (size_t)b->height;
@@ -306,7 +296,8 @@ static struct label_map search_block(struct graph *g, void *context, struct bloc
     if (s->lowers_energy)
         lower_energy(g, s->p, &s->problem, &s->map);
     if (s->label_cost)
-        keep_label_cost(g, s, &b);
+        blocks_keep_label_cost(g, &s->p->blocks, &b, &s->problem.grid, s->problem.cost,
+                               s->map.label, s->label_cost);
     if (s->has_curve)
         find_curve(g, s, &b);
     return s->map;

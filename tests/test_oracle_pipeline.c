@@ -201,18 +201,23 @@ static int by_value(const void *a, const void *b) {
     return *(const int16_t *)a - *(const int16_t *)b;
 }
 
+/* A map, its grey picture, and weights that fall with the colours' distance. */
+static void draw_median(int16_t *map, uint8_t *image, uint16_t weight[256], int count) {
+    for (int i = 0; i < 256; i++)
+        weight[i] = (uint16_t)(i < 100 ? 8 - i / 14 : 0);
+    for (int i = 0; i < count; i++) {
+        map[i] = (int16_t)(g_test_rand_int_range(0, 6) ? g_test_rand_int_range(-50, 50) : UNKNOWN);
+        image[i] = (uint8_t)g_test_rand_int_range(0, 120);
+    }
+}
+
 /* The weighted median against a sorted list with every value repeated as often as it weighs. */
 static void test_median(void) {
     enum { W = 12, H = 9 };
     int16_t map[W * H], out[W * H], list[81 * 9];
     uint8_t image[W * H];
     uint16_t weight[256];
-    for (int i = 0; i < 256; i++)
-        weight[i] = (uint16_t)(i < 100 ? 8 - i / 14 : 0);
-    for (int i = 0; i < W * H; i++) {
-        map[i] = (int16_t)(g_test_rand_int_range(0, 6) ? g_test_rand_int_range(-50, 50) : UNKNOWN);
-        image[i] = (uint8_t)g_test_rand_int_range(0, 120);
-    }
+    draw_median(map, image, weight, W * H);
     for (int radius = 1; radius <= 4; radius++) {
         struct median_args a = {map, image, weight, out, W, H, 1, radius, 0};
         for (int i = 0; i < W * H; i++) {
@@ -235,13 +240,9 @@ static void test_hole_median(void) {
     int16_t map[W * H], known[W * H], out[W * H], list[169 * 9];
     uint8_t image[W * H];
     uint16_t weight[256];
-    for (int i = 0; i < 256; i++)
-        weight[i] = (uint16_t)(i < 100 ? 8 - i / 14 : 0);
-    for (int i = 0; i < W * H; i++) {
-        map[i] = (int16_t)(g_test_rand_int_range(0, 6) ? g_test_rand_int_range(-50, 50) : UNKNOWN);
+    draw_median(map, image, weight, W * H);
+    for (int i = 0; i < W * H; i++)
         known[i] = (int16_t)(g_test_rand_int_range(0, 2) ? 7 : UNKNOWN);
-        image[i] = (uint8_t)g_test_rand_int_range(0, 120);
-    }
     for (int radius = 1; radius <= 24; radius++) {
         struct hole_median_args a = {map, known, image, weight, out, W, H, 1, radius};
         for (int i = 0; i < W * H; i++) {

@@ -142,20 +142,19 @@ struct smoothed_cost_args {
 };
 
 /* Difference number kind (0 to 4) of reference (x, y) and target (xo, y), in half grey levels,
- * summed over the channels. */
+ * summed over the channels: from 3 on the target's pixel is the one whose value is whole. */
 STAGE int point_difference(const struct cost_args *a, int kind, int x, int xo, int y) {
-    int last = a->grid.width - 1, sum = 0, of_reference = kind > 2, side = kind & 1 ? -1 : 1;
+    const uint8_t *whole = kind < 3 ? a->reference : a->target,
+                  *half = kind < 3 ? a->target : a->reference;
+    int last = a->grid.width - 1, side = kind == 0 ? 0 : kind & 1 ? -1 : 1, sum = 0;
     size_t row = (size_t)y * a->grid.width;
-    x = stage_clamp(x, 0, last);
-    xo = stage_clamp(xo, 0, last);
-    int beside =
-        kind == 0 ? of_reference ? x : xo : stage_clamp((of_reference ? x : xo) + side, 0, last);
-    for (int c = 0; c < a->channels; c++) {
-        int p = a->reference[(row + x) * a->channels + c],
-            q = a->target[(row + xo) * a->channels + c];
-        int r = (of_reference ? a->reference : a->target)[(row + beside) * a->channels + c];
-        sum += stage_abs(of_reference ? p + r - 2 * q : 2 * p - q - r);
-    }
+    int at = stage_clamp(kind < 3 ? x : xo, 0, last),
+        there = stage_clamp(kind < 3 ? xo : x, 0, last);
+    int beside = stage_clamp(there + side, 0, last);
+    for (int c = 0; c < a->channels; c++)
+        sum += stage_abs(2 * whole[(row + at) * a->channels + c] -
+                         half[(row + there) * a->channels + c] -
+                         half[(row + beside) * a->channels + c]);
     return sum;
 }
 
@@ -176,13 +175,17 @@ STAGE void stage_smoothed_cost(const struct smoothed_cost_args *a, int x, int y)
     const struct cost_args *m = &a->match;
     uint8_t *out = m->cost + grid_labels(&m->grid, x, y);
     for (int d = 0; d < m->grid.padded; d++) {
-        int xo = x - m->sign * (m->grid.space.u_min + d), least = COST_LUT - 1;
-        int inside = xo >= 0 && xo < m->grid.width;
-        if (inside || a->border)
+        int xo = x - m->sign * (m->grid.space.u_min + d);
+        int match = stage_clamp(xo, 0, m->grid.width - 1), least = COST_LUT - 1;
+        if (d >= m->grid.labels) {
+            out[d] = 0;
+        } else if (xo != match && !a->border) {
+            out[d] = m->outside;
+        } else {
             for (int kind = 0; kind < 5; kind++)
-                least = stage_min(least, smoothed_difference(
-                                             a, kind, x, stage_clamp(xo, 0, m->grid.width - 1), y));
-        out[d] = d >= m->grid.labels ? 0 : inside || a->border ? m->lut[least] : m->outside;
+                least = stage_min(least, smoothed_difference(a, kind, x, match, y));
+            out[d] = m->lut[least];
+        }
     }
 }
 
