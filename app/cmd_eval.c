@@ -130,9 +130,8 @@ static int use_mask(const struct eval *eval, struct stereo *stereo, struct test_
         log_error(pair->name, "out of memory");
         return EXIT_RUN_FAILED;
     }
-    memcpy(pair->mask[MASK_ALL], *left_out, count);
     for (size_t i = 0; i < count; i++)
-        pair->mask[MASK_ALL][i] ^= 255;
+        pair->mask[MASK_ALL][i] = (uint8_t)(255 - (*left_out)[i]);
     return EXIT_DONE;
 }
 

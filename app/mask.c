@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-int mask_read(const char *path, const struct params *params, int width, int height,
-              uint8_t **mask) {
+static int read_mask(const char *path, const struct params *params, int width, int height,
+                     uint8_t **mask) {
     int mask_width, mask_height;
     uint16_t *values;
     *mask = NULL;
@@ -40,7 +40,7 @@ int mask_read(const char *path, const struct params *params, int width, int heig
 
 int mask_use(const char *path, const struct params *params, int width, int height,
              struct stereo *stereo, uint8_t **mask) {
-    int code = mask_read(path, params, width, height, mask);
+    int code = read_mask(path, params, width, height, mask);
     if (code == EXIT_DONE && *mask && stereo_set_mask(stereo, *mask) != 0)
         code = EXIT_RUN_FAILED;
     if (code != EXIT_DONE) {

@@ -15,11 +15,9 @@
      "figure", "PICTURE"}
 /* clang-format on */
 
-/* Reads it for computed pictures of this size: *mask gets width*height bytes, 255 where the picture
- * is, else 0, for free(); NULL where path is. EXIT_DONE, or the exit code after a log line. */
-int mask_read(const char *path, const struct params *params, int width, int height, uint8_t **mask);
-
-/* The same, and gives it to the pipeline. */
+/* Reads it for computed pictures of this size and gives it to the pipeline: *mask gets width*height
+ * bytes, 255 where the picture is, else 0, for free(); NULL where path is. EXIT_DONE, or the exit
+ * code after a log line. */
 int mask_use(const char *path, const struct params *params, int width, int height,
              struct stereo *stereo, uint8_t **mask);
 

@@ -233,9 +233,9 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     for (int i = 0; i < 2; i++) {
         int from = i ^ gst->options.swap;
         *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
-        int error = gst->streams == 2 ? put_picture(gst, samples[from], 0, sides[i])
-                    : gst->whole      ? put_picture(gst, samples[0], 0, sides[i])
-                                      : put_picture(gst, samples[0], from, sides[i]);
+        int two = gst->streams == 2;
+        int error =
+            put_picture(gst, samples[two ? from : 0], two || gst->whole ? 0 : from, sides[i]);
         status = status ? status : error;
     }
     frame_turn(&gst->options, frame);
