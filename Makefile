@@ -197,7 +197,7 @@ $(BUILD)/test_alloc: private override LDFLAGS += \
 $(BUILD)/test_lost_gpu: private override LDFLAGS += \
     -Wl,--wrap=backend_cuda_open,--wrap=backend_cpu_open
 $(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \
-    -Wl,--wrap=graph_buffer,--wrap=graph_import,--wrap=graph_clear
+    -Wl,--wrap=graph_buffer,--wrap=graph_persistent,--wrap=graph_import,--wrap=graph_clear
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lX11

@@ -15,8 +15,14 @@ enum { ALIGNMENT = 256 };
 /* Virtual addresses begin here: no memory has such an address. */
 #define VIRTUAL_BASE ((uintptr_t)1 << 56)
 
-/* In the arena, once for each slot, or the caller's. */
-enum lifetime { LIFETIME_FRAME, LIFETIME_KEPT, LIFETIME_SLOT, LIFETIME_IMPORTED };
+/* In the arena, once for each slot, at the arena's beginning, or the caller's. */
+enum lifetime {
+    LIFETIME_FRAME,
+    LIFETIME_KEPT,
+    LIFETIME_SLOT,
+    LIFETIME_PERSISTENT,
+    LIFETIME_IMPORTED
+};
 
 struct buffer {
     uintptr_t address; /* virtual, or the caller's */
@@ -121,11 +127,19 @@ static void add_buffer(struct graph *g, uintptr_t address, size_t bytes, enum li
     *b = (struct buffer){.address = address, .bytes = bytes, .lifetime = lifetime};
 }
 
-void *graph_buffer(struct graph *g, size_t bytes) {
+static void *new_buffer(struct graph *g, size_t bytes, enum lifetime lifetime) {
     uintptr_t address = g->internal->next_address;
     g->internal->next_address += aligned(bytes) + ALIGNMENT; /* its end is no other's start */
-    add_buffer(g, address, bytes, LIFETIME_FRAME);
+    add_buffer(g, address, bytes, lifetime);
     return (void *)address; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+void *graph_buffer(struct graph *g, size_t bytes) {
+    return new_buffer(g, bytes, LIFETIME_FRAME);
+}
+
+void *graph_persistent(struct graph *g, size_t bytes) {
+    return new_buffer(g, bytes, LIFETIME_PERSISTENT);
 }
 
 void graph_import(struct graph *g, void *memory, size_t bytes) {
@@ -191,7 +205,8 @@ void graph_stage(struct graph *g, enum stage stage, const void *args, int width,
 
 static void add_transfer(struct graph *g, enum pass_kind kind, const struct transfer *transfer) {
     struct buffer *b = find_buffer(g, transfer->buffer);
-    assert(b ? b->lifetime != LIFETIME_KEPT : g->internal->error);
+    assert(b ? b->lifetime != LIFETIME_KEPT && b->lifetime != LIFETIME_PERSISTENT
+             : g->internal->error);
     if (b && b->lifetime == LIFETIME_FRAME)
         b->lifetime = LIFETIME_SLOT;
     add_pass(g, &(struct pass){.kind = kind,
@@ -329,15 +344,15 @@ static int by_size(const void *a, const void *b) {
     return one->address < two->address ? -1 : 1;
 }
 
-/* Gives b the lowest place where it overlaps none of the placed buffers that live with it; those
- * are written to together. */
-static void place_lowest(struct buffer *b, struct buffer *const *placed, int count,
+/* Gives b the lowest place, from lowest on, where it overlaps none of the placed buffers that live
+ * with it; those are written to together. */
+static void place_lowest(struct buffer *b, size_t lowest, struct buffer *const *placed, int count,
                          struct buffer **together) {
     int n = 0;
     for (int i = 0; i < count; i++)
         if (live_together(b, placed[i]))
             together[n++] = placed[i];
-    b->offset = 0;
+    b->offset = lowest;
     for (int i = 0; i < n; i++)
         if (share_memory(b, together[i])) {
             b->offset = aligned(together[i]->offset + together[i]->bytes);
@@ -345,26 +360,32 @@ static void place_lowest(struct buffer *b, struct buffer *const *placed, int cou
         }
 }
 
-/* Large buffers first, each as low as it fits. */
+static void place_next(struct buffer *b, size_t *bytes) {
+    b->offset = *bytes;
+    *bytes += aligned(b->bytes);
+}
+
+/* What lasts, one after the other; then large buffers first, each as low as it fits. */
 static int place_buffers(struct graph *g) {
     struct graph_internal *p = g->internal;
     struct buffer **order = malloc(2 * (size_t)(p->buffer_count + 1) * sizeof(*order));
     int count = 0;
     if (!order)
         return -ENOMEM;
-    g->arena_bytes = g->slot_bytes = 0;
+    g->persistent_bytes = g->slot_bytes = 0;
     for (int i = 0; i < p->buffer_count; i++) {
         struct buffer *b = &p->buffers[i];
         if (in_arena(b))
             order[count++] = b;
-        if (b->lifetime == LIFETIME_SLOT && b->first <= b->last) {
-            b->offset = g->slot_bytes;
-            g->slot_bytes += aligned(b->bytes);
-        }
+        if (b->lifetime == LIFETIME_SLOT && b->first <= b->last)
+            place_next(b, &g->slot_bytes);
+        if (b->lifetime == LIFETIME_PERSISTENT && b->first <= b->last)
+            place_next(b, &g->persistent_bytes);
     }
+    g->arena_bytes = g->persistent_bytes;
     qsort(order, (size_t)count, sizeof(order[0]), by_size);
     for (int i = 0; i < count; i++) {
-        place_lowest(order[i], order, i, order + p->buffer_count);
+        place_lowest(order[i], g->persistent_bytes, order, i, order + p->buffer_count);
         size_t end = aligned(order[i]->offset + order[i]->bytes);
         g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
     }

@@ -58,9 +58,10 @@ struct pass {
 struct graph {
     struct pass *passes;
     int count;
-    size_t arena_bytes; /* memory that all frames share */
-    size_t slot_bytes;  /* memory of each slot */
-    bool branched;      /* some pass is on STREAM_BRANCH */
+    size_t arena_bytes;      /* memory that all frames share */
+    size_t persistent_bytes; /* at its beginning: what stays from frame to frame */
+    size_t slot_bytes;       /* memory of each slot */
+    bool branched;           /* some pass is on STREAM_BRANCH */
     int joined; /* the last unit of the branch that the main stream has not waited for, or -1 */
     struct graph_internal *internal;
 };
@@ -79,6 +80,11 @@ void *graph_buffer(struct graph *g, size_t bytes);
 /* The buffer keeps its contents until the next frame writes to it, for questions about the last
  * frame; one that is uploaded or downloaded keeps them in the frame's slot anyway. */
 void graph_keep(struct graph *g, const void *buffer);
+
+/* A buffer that stays from one frame to the next: it has memory of its own, in which a frame finds
+ * what the one before it wrote. Whoever runs the frames sets it to 0 before the first one. Stages
+ * alone use it; what a frame needs of the last one it reads before it writes to it. */
+void *graph_persistent(struct graph *g, size_t bytes);
 
 /* Memory of the caller's that passes read and write: their order follows from it, too. Memory that
  * is only ever read, or used by one pass alone, need not be named. */

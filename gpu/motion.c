@@ -14,6 +14,7 @@ enum { MAX_PICTURE_LEVELS = 8, MOVING_LABELS = 7 };
 struct run {
     const struct pipeline *p;
     const struct view *from, *to;
+    struct motion_map expected; /* of from at full size; u NULL: none */
 };
 
 /* What a run has found at a picture level. */
@@ -54,6 +55,27 @@ struct search {
     struct blocks blocks;
 };
 
+static void expect(struct graph *g, const struct search *s, const struct block *b,
+                   const struct motion_cost_args *cost) {
+    const struct view *full = &s->run->from[0];
+    const struct scaling *scaling = &s->run->p->scaling;
+    struct motion_expect_args a = {.grid = cost->grid,
+                                   .left = cost->left,
+                                   .top = cost->top,
+                                   .width = cost->width,
+                                   .centre = cost->centre,
+                                   .cost = cost->cost,
+                                   .mask = cost->mask,
+                                   .expected = s->run->expected,
+                                   .expected_width = full->width,
+                                   .expected_height = full->height,
+                                   .level = s->level,
+                                   .fraction = cost->fraction,
+                                   .slope = scaling->temporal_slope,
+                                   .most = scaling->temporal_most};
+    graph_stage(g, STAGE_motion_expect, &a, b->width, b->height);
+}
+
 static const uint8_t *match(struct graph *g, const struct search *s, const struct block *b,
                             struct grid grid, const struct window *window) {
     const struct pipeline *p = s->run->p;
@@ -85,6 +107,8 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
     }
     pipeline_group(g, from->side, TIME_COST);
     graph_stage(g, STAGE_motion_cost, &a, b->width, b->height);
+    if (s->run->expected.u)
+        expect(g, s, b, &a);
     return a.cost;
 }
 
@@ -241,6 +265,42 @@ static struct motion_map fill_holes(struct graph *g, const struct pipeline *p, c
     return motion;
 }
 
+/* ---- from frame to frame */
+
+/* What the frame before left: its motion where both runs agree, and how sure that is. */
+struct memory {
+    struct motion_map motion;
+    uint8_t *confidence;
+};
+
+static struct memory make_memory(struct graph *g, const struct view *v) {
+    size_t pixels = view_pixels(v), bytes = pixels * sizeof(int16_t);
+    return (struct memory){{graph_persistent(g, bytes), graph_persistent(g, bytes)},
+                           graph_persistent(g, pixels)};
+}
+
+/* Where its motion has led. */
+static struct motion_map carry(struct graph *g, const struct pipeline *p, const struct view *v,
+                               const struct memory *before) {
+    struct motion_carry_args a = {.motion = before->motion,
+                                  .confidence = before->confidence,
+                                  .vote = graph_buffer(g, view_pixels(v) * sizeof(*a.vote)),
+                                  .out = make_motion(g, v),
+                                  .width = v->width,
+                                  .height = v->height,
+                                  .pictures = p->params.motion_step};
+    pipeline_group(g, LEFT_SIDE, TIME_COST);
+    graph_stage(g, STAGE_motion_vote_start, &a, v->width, v->height);
+    graph_stage(g, STAGE_motion_vote, &a, v->width, v->height);
+    graph_stage(g, STAGE_motion_take, &a, v->width, v->height);
+    return a.out;
+}
+
+static void keep(struct graph *g, const struct view *v, const void *map, void *kept, int bytes) {
+    struct copy_map_args a = {map, kept, v->width, v->width, bytes};
+    graph_stage(g, STAGE_copy_map, &a, v->width, v->height);
+}
+
 /* ---- the frame */
 
 /* Both pictures by level, finest first; returns how many: none of a level is a single row or
@@ -262,10 +322,16 @@ static int make_pyramids(struct graph *g, const struct pipeline *p,
 struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p) {
     struct view views[2][MAX_PICTURE_LEVELS];
     int levels = make_pyramids(g, p, views);
-    const struct run forward = {p, views[LEFT_SIDE], views[RIGHT_SIDE]},
-                     backward = {p, views[RIGHT_SIDE], views[LEFT_SIDE]};
+    struct run forward = {.p = p, .from = views[LEFT_SIDE], .to = views[RIGHT_SIDE]};
+    const struct run backward = {.p = p, .from = views[RIGHT_SIDE], .to = views[LEFT_SIDE]};
     const struct view *v = &views[LEFT_SIDE][0];
     struct found f, b = {0};
+    struct memory before = {0};
+
+    if (p->params.temporal_weight > 0) {
+        before = make_memory(g, v);
+        forward.expected = carry(g, p, v, &before);
+    }
 
     if (p->params.lr_check == LR_CHECK_BP)
         find_motion(g, &backward, levels, &b);
@@ -274,6 +340,11 @@ struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p
 
     pipeline_group(g, LEFT_SIDE, TIME_CHECK);
     struct motion_map motion = remove_speckles(g, p, v, check(g, p, v, &f.map, &b.map));
+    if (before.confidence) {
+        keep(g, v, motion.u, before.motion.u, sizeof(*motion.u));
+        keep(g, v, motion.v, before.motion.v, sizeof(*motion.v));
+        keep(g, v, f.map.confidence, before.confidence, 1);
+    }
     pipeline_group(g, LEFT_SIDE, TIME_REFINE);
     motion = fill_holes(g, p, v, motion);
     if (p->params.median_radius > 0)

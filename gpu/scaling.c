@@ -130,8 +130,12 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     if (scaling_adapts(p))
         maximum = fmax(maximum, differing_census_cost(p, CENSUS_LUT - 1));
     s->scale = MAX_TRUNCATION / truncation_of(p);
-    if (maximum > 0)
-        s->scale = fmin(s->scale, MAX_COST / maximum);
+    double temporal = p->mode == MODE_MOTION ? p->temporal_weight * truncation_of(p) : 0;
+    if (maximum + temporal > 0)
+        s->scale = fmin(s->scale, MAX_COST / (maximum + temporal));
+    s->temporal_most = byte_of(s->scale * temporal, MAX_COST);
+    s->temporal_slope =
+        (int)fmin(65535, round(256 * s->scale * p->temporal_weight * p->discontinuity_weight));
     if (scaling_sums(p)) {
         s->scale = scale_of_sums(p);
         make_sums(s, p);

@@ -25,6 +25,9 @@ struct scaling {
      * levels. */
     uint8_t fraction_rho[4], fraction_lut[SUM_LUT];
 
+    /* Of the last frame's motion: 1/256 of the cost of a px from it, and the most. */
+    int temporal_slope, temporal_most;
+
     /* Of the solvers by rows and tiles: V of a class and a difference of labels, which never falls;
      * the last difference of which it is below truncation; costs of DATA_COST_BT_SUM. */
     uint8_t smoothness[4][MAX_LABELS];

@@ -196,6 +196,27 @@ static int fit_blocks(struct stereo *s) {
     }
 }
 
+/* Waits for all frames in flight. What failed is returned when they are finished. */
+static void wait_for_all(struct stereo *s) {
+    for (int i = 0; i < s->in_flight; i++) {
+        int slot = (s->slot + i) % s->backend->slots, error = s->backend->wait(s->backend, slot);
+        if (error && !s->failed)
+            s->failed = error;
+    }
+}
+
+int stereo_forget(struct stereo *s) {
+    size_t bytes = s->described ? s->graph->persistent_bytes : 0;
+    if (bytes == 0)
+        return 0;
+    wait_for_all(s);
+    void *zeros = calloc(1, bytes);
+    int error =
+        zeros ? s->backend->copy(s->backend, s->arena, zeros, bytes) : no_memory(s, "frames");
+    free(zeros);
+    return error;
+}
+
 static int describe(struct stereo *s) {
     struct graph *g = s->graph;
     struct blocks before = s->pipeline.blocks;
@@ -209,15 +230,6 @@ static int describe(struct stereo *s) {
         return no_memory(s, "the passes");
     s->compiled = s->backend->compile(s->backend, s->compiled, g);
     return s->compiled ? 0 : no_memory(s, "the passes");
-}
-
-/* Waits for all frames in flight. What failed is returned when they are finished. */
-static void wait_for_all(struct stereo *s) {
-    for (int i = 0; i < s->in_flight; i++) {
-        int slot = (s->slot + i) % s->backend->slots, error = s->backend->wait(s->backend, slot);
-        if (error && !s->failed)
-            s->failed = error;
-    }
 }
 
 static bool labels_fit(const struct stereo *s, const struct params *p) {
@@ -259,7 +271,7 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
     if (!error)
         error = describe(s);
     s->described = !error;
-    return error;
+    return error ? error : stereo_forget(s);
 }
 
 /* ---- a frame */
@@ -280,6 +292,11 @@ static void name_rectified(const struct stereo *s, struct frame *f) {
     }
 }
 
+/* Whether a frame comes so soon after the one before it that it shows what that one showed. */
+static bool follows(const struct stereo *s, const struct frame *f) {
+    return f->index > s->last_index && f->index - s->last_index <= FRAMES_REMEMBERED;
+}
+
 size_t stereo_bytes(const struct stereo *s) {
     return s->arena_bytes + (size_t)s->backend->slots * s->slot_bytes;
 }
@@ -297,8 +314,11 @@ int stereo_start(struct stereo *s, const struct params *params, struct frame *f)
         return -EINVAL;
     }
     int error = stereo_prepare(s, params);
+    if (!error && !follows(s, f))
+        error = stereo_forget(s);
     if (error)
         return error;
+    s->last_index = f->index;
     int slot = (s->slot + s->in_flight++) % s->backend->slots;
     s->started_ms[slot] = clock_ms();
     f->params = *params;

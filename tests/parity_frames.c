@@ -144,6 +144,7 @@ static void draw_blobs(struct frame *f, uint64_t *random) {
 static struct frame *take_frame(struct frame_pool *pool, const struct sequence *q, int i) {
     struct frame *f = pool_take(pool);
     uint64_t random = draw_start(q->seed + (uint64_t)i);
+    f->index = i;
     f->left = (struct image){f->left.data, q->width, q->height, q->channels};
     f->right = (struct image){f->right.data, q->width, q->height, q->channels};
     if (q->blobs)
@@ -369,7 +370,7 @@ enum { ORDERS = 16 };
  * nobody waited for in time. */
 static void check_overlap(struct parity *t, const bool wanted[VARIANTS], const int shape[4],
                           bool rectified) {
-    static const int sets[MAX_FRAMES] = {0, 0, 0, 4, 4, 1, 1, 2};
+    static const int sets[MAX_FRAMES] = {0, 0, 0, 4, 4, 1, 1, 2, 14, 14, 14, 14};
     struct sequence q = sequence_of(shape, MAX_FRAMES, t->small);
     struct outcome want[MAX_FRAMES];
     int error;

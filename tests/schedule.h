@@ -39,6 +39,14 @@ void *__wrap_graph_buffer(struct graph *g, size_t bytes) {
     return buffer;
 }
 
+void *__real_graph_persistent(struct graph *g, size_t bytes);
+void *__wrap_graph_persistent(struct graph *g, size_t bytes);
+void *__wrap_graph_persistent(struct graph *g, size_t bytes) {
+    void *buffer = __real_graph_persistent(g, bytes);
+    note_buffer(buffer, bytes);
+    return buffer;
+}
+
 void __real_graph_import(struct graph *g, void *memory, size_t bytes);
 void __wrap_graph_import(struct graph *g, void *memory, size_t bytes);
 void __wrap_graph_import(struct graph *g, void *memory, size_t bytes) {

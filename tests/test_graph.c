@@ -152,6 +152,32 @@ static void test_kept_is_not_shared_later(void) {
     graph_close(&g);
 }
 
+/* What lasts has memory that nobody else ever uses, at the beginning of the arena, the same in all
+ * slots, and what is written to it is needed. */
+static void test_persistent(void) {
+    struct graph *g = open_list();
+    void *one = graph_persistent(g, BYTES), *unused = graph_persistent(g, BYTES),
+         *two = graph_persistent(g, BYTES);
+    const void *last = join(g, upload(g), one, 1);
+    for (int i = 2; i < 9; i++)
+        last = copy(g, last, i);
+    download(g, last);
+    copy_to(g, last, one, 9);
+    copy_to(g, last, two, 10);
+    graph_stage(g, STAGE_grey, &(struct grey_args){.source = unused, .channels = 1}, 11, 1);
+    plan_and_bind(g, NULL, NULL);
+    g_assert_cmpint(pass_of(g, 9), >=, 0);
+    g_assert_cmpint(pass_of(g, 10), >=, 0);
+    g_assert_cmpint(pass_of(g, 11), ==, -1);
+    g_assert_cmpuint(g->persistent_bytes, ==, 2 * ALIGNED);
+    g_assert_cmpuint(g->arena_bytes, ==, 4 * ALIGNED);
+    g_assert_cmpuint(place_of(g, one), ==, 0x10000000);
+    g_assert_cmpuint(place_of(g, two), ==, 0x10000000 + ALIGNED);
+    g_assert_true(graph_address(g, one, 0) == graph_address(g, one, 1));
+    g_assert_cmpint(schedule_races(g), ==, 0);
+    graph_close(&g);
+}
+
 static int all_as_one(void *context, const struct graph *g, int i) {
     int count = 1;
     (void)context;
@@ -519,6 +545,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/graph/unnamed-memory", test_unnamed_memory);
     g_test_add_func("/graph/chain-shares", test_chain_shares);
     g_test_add_func("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later);
+    g_test_add_func("/graph/persistent", test_persistent);
     g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
     g_test_add_func("/graph/fences", test_fences);
     g_test_add_func("/graph/branch-and-join", test_branch_and_join);

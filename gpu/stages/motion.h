@@ -184,6 +184,96 @@ STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
                                : 0);
 }
 
+/* ---- the motion of the frame before */
+
+/* Motion carried along itself: each pixel's goes where it leads in a picture, rounded to a whole
+ * px; where several meet the most confident wins, of equals the first in reading order. Confidence
+ * 0 is no motion. Start, vote, take run one after the other. */
+struct motion_carry_args {
+    struct motion_map motion;
+    const uint8_t *confidence;
+    uint64_t *vote; /* width*height */
+    struct motion_map out;
+    int width, height;
+    int pictures; /* that motion leads over */
+};
+
+STAGE void motion_vote(uint64_t *vote, uint64_t value) {
+#ifdef __CUDA_ARCH__
+    atomicMax((unsigned long long *)vote, (unsigned long long)value);
+#else
+    uint64_t old = __atomic_load_n(vote, __ATOMIC_RELAXED);
+    while (old < value &&
+           !__atomic_compare_exchange_n(vote, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#endif
+}
+
+STAGE void stage_motion_vote_start(const struct motion_carry_args *a, int x, int y) {
+    a->vote[(size_t)y * (size_t)a->width + (size_t)x] = 0;
+}
+
+STAGE void stage_motion_vote(const struct motion_carry_args *a, int x, int y) {
+    size_t i = (size_t)y * (size_t)a->width + (size_t)x;
+    struct displacement d = motion_at(&a->motion, i);
+    if (d.u == UNKNOWN || a->confidence[i] == 0)
+        return;
+    x += divide_round(d.u, 16 * a->pictures);
+    y += divide_round(d.v, 16 * a->pictures);
+    if (x >= 0 && y >= 0 && x < a->width && y < a->height)
+        motion_vote(a->vote + (size_t)y * (size_t)a->width + (size_t)x,
+                    (uint64_t)a->confidence[i] << 32 | (UINT32_MAX - (uint32_t)i));
+}
+
+STAGE void stage_motion_take(const struct motion_carry_args *a, int x, int y) {
+    size_t i = (size_t)y * (size_t)a->width + (size_t)x;
+    struct displacement unknown = {UNKNOWN, UNKNOWN};
+    motion_put(&a->out, i,
+               a->vote[i] ? motion_at(&a->motion, UINT32_MAX - (uint32_t)a->vote[i]) : unknown);
+}
+
+/* Adds min(slope k, most) to the cost of each label, k its distance in L1 from a motion that is
+ * expected there, in px of the picture level; at most MAX_COST in all. Pixels of which none is
+ * expected, and masked ones, keep their costs. */
+struct motion_expect_args {
+    struct grid grid; /* struct motion_cost_args's, and so on */
+    int left, top;
+    int width;                /* of the level's picture */
+    struct motion_map centre; /* of the grid */
+    uint8_t *cost;
+    const uint8_t *mask;
+    struct motion_map expected; /* expected_width * expected_height, of the finest level */
+    int expected_width, expected_height;
+    int level, fraction;
+    int slope; /* 1/256 of the cost of a px, at most 65535 */
+    int most;
+};
+
+enum { FARTHEST_EXPECTED = 32767 }; /* 1/16 px: what slope can be multiplied by */
+
+STAGE void stage_motion_expect(const struct motion_expect_args *a, int x, int y) {
+    uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+    struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
+    x += a->left;
+    y += a->top;
+    int masked = a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
+    x = stage_min(x << a->level, a->expected_width - 1);
+    y = stage_min(y << a->level, a->expected_height - 1);
+    struct displacement e =
+        motion_at(&a->expected, (size_t)y * (size_t)a->expected_width + (size_t)x);
+    if (masked || e.u == UNKNOWN)
+        return;
+    int step = 16 / a->fraction;
+    e.u = divide_round(e.u, 1 << a->level);
+    e.v = divide_round(e.v, 1 << a->level);
+    for (int l = 0; l < a->grid.labels; l++) {
+        struct displacement d = motion_label(&a->grid.space, centre, l);
+        int k = stage_abs(step * d.u - e.u) + stage_abs(step * d.v - e.v);
+        int more = (a->slope * stage_min(k, FARTHEST_EXPECTED) + 2048) >> 12;
+        out[l] = (uint8_t)stage_min(out[l] + stage_min(more, a->most), MAX_COST);
+    }
+}
+
 /* ---- messages */
 
 /* The message of struct message_args between windows. V(k, l) = min(rho |k - l|, T) with the
