@@ -40,6 +40,7 @@ struct reader {
     struct frame *last;
     float *truth; /* px, of the frame at hand */
     struct error_sums seen, all;
+    struct motion_sums motion_seen, motion_all;
     struct output *output;          /* NULL: nothing goes out */
     struct number_pattern *pattern; /* of files for every disparity, NULL none */
     const uint8_t *left_out;        /* --mask's pixels, or NULL */
@@ -63,20 +64,31 @@ static int save_numbered(const struct number_pattern *pattern, const struct fram
     return save_map(path, frame);
 }
 
-static int read_frame(struct reader *reader, struct frame **frame) {
-    const struct frame *f = *frame;
-    long count = (long)f->rect_left.width * f->rect_left.height;
-    if (f->has_truth) {
-        if (!reader->truth && !(reader->truth = calloc((size_t)count, sizeof *reader->truth))) {
-            log_error(NULL, "out of memory");
-            return -ENOMEM;
-        }
-        for (long i = 0; i < count; i++)
-            reader->truth[i] =
-                f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
+/* Against the truth that the frame brings. */
+static int score(struct reader *reader, const struct frame *f, long count) {
+    bool motion = f->params.mode == MODE_MOTION;
+    if (!reader->truth && !(reader->truth = calloc(2 * (size_t)count, sizeof *reader->truth))) {
+        log_error(NULL, "out of memory");
+        return -ENOMEM;
+    }
+    for (long i = 0; i < (motion ? 2 : 1) * count; i++)
+        reader->truth[i] =
+            f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
+    if (motion) {
+        motion_error_add(&reader->motion_seen, f->motion, reader->truth, f->non_occluded, count);
+        motion_error_add(&reader->motion_all, f->motion, reader->truth, NULL, count);
+    } else {
         error_add(&reader->seen, f->disparity, reader->truth, f->non_occluded, count);
         error_add(&reader->all, f->disparity, reader->truth, NULL, count);
     }
+    return 0;
+}
+
+static int read_frame(struct reader *reader, struct frame **frame) {
+    const struct frame *f = *frame;
+    long count = (long)f->rect_left.width * f->rect_left.height;
+    if (f->has_truth && score(reader, f, count) != 0)
+        return -ENOMEM;
     reader->density +=
         density(f->params.mode == MODE_MOTION ? f->motion : f->disparity, reader->left_out, count);
     reader->frames++;
@@ -115,6 +127,13 @@ static void print_report(struct live *live, const struct reader *reader) {
         if (s.stage_ms[i] > 0)
             printf("  %-9s %7.2f ms\n", stage_time_names[i], s.stage_ms[i]);
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
+    if (reader->motion_all.scored) {
+        struct motion_rates seen = motion_error_rates(&reader->motion_seen),
+                            all = motion_error_rates(&reader->motion_all);
+        printf("AEE       %.3f px of what both pictures show, %.3f px of all\n", seen.aee, all.aee);
+        printf("off by 1  %.2f %% of what both pictures show, %.2f %% of all\n", seen.off[0],
+               all.off[0]);
+    }
     if (reader->all.scored) {
         struct error_rates seen = error_rates(&reader->seen), all = error_rates(&reader->all);
         printf("bad-1.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[0],

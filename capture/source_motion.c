@@ -65,7 +65,12 @@ static int stream_read(struct source *source, struct frame *frame) {
     frame->left_ns = from->left_ns;
     frame->right_ns = to->left_ns;
     frame->taken_ns = to->taken_ns;
-    frame->has_truth = 0;
+    frame->has_truth = from->has_truth && frame->truth;
+    if (frame->has_truth) {
+        size_t count = (size_t)from->left.width * (size_t)from->left.height;
+        memcpy(frame->truth, from->truth, 2 * count * sizeof(*frame->truth));
+        memcpy(frame->non_occluded, from->non_occluded, count);
+    }
     return 0;
 }
 
@@ -102,7 +107,8 @@ struct source *source_motion_open(struct source *inner, int step, int *error) {
     if (s) {
         s->step = step;
         s->ring = calloc((size_t)step + 1, sizeof(struct frame *));
-        s->pool = pool_open(step + 2, inner->width, inner->height, inner->channels, 0, NULL);
+        s->pool = pool_open(step + 2, inner->width, inner->height, inner->channels,
+                            inner->has_truth, NULL);
         s->inner = inner;
     }
     if (!s || !s->ring || !s->pool) {
@@ -114,7 +120,6 @@ struct source *source_motion_open(struct source *inner, int step, int *error) {
         return source_failed(error, -ENOMEM);
     }
     s->source = *inner;
-    s->source.has_truth = 0;
     s->source.count = inner->count > 0 ? MAX(inner->count - step, 0) : inner->count;
     s->source.read = stream_read;
     s->source.seek = inner->seek ? stream_seek : NULL;

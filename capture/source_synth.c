@@ -1,6 +1,7 @@
 /*
- * synth: a scene of moving textured surfaces with the true disparity of every pixel. Every pair is
- * a function of the keys and its number. Owned and read by one thread at a time.
+ * synth: a scene of moving textured surfaces with the true disparity of every pixel, or the true
+ * motion to a later picture. Every pair is a function of the keys and its number. Owned and read by
+ * one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
@@ -12,6 +13,7 @@
 #include <assert.h>
 #include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,8 +134,27 @@ static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t
         int same0 = right->surface[x0] == left->surface[x];
         int same1 = right->surface[x1] == left->surface[x];
         if (same0 != same1) /* an edge runs between the two pixels */
-            same0 = scene_right_surface(synth->scene, at, y) == left->surface[x];
+            same0 = scene_surface(synth->scene, VIEW_RIGHT, at, y) == left->surface[x];
         mask[x] = same0 ? 255 : 0;
+    }
+}
+
+/* With motion_step: u, then v, of every pixel of the left picture, of which surface names what it
+ * shows; afterwards that is the mask of those that are seen in the later picture, too. */
+static void tell_motion(struct synth *synth, long index, int16_t *truth, uint8_t *surface) {
+    int width = synth->source.width, height = synth->source.height,
+        step = synth->options.motion_step;
+    int count = width * height;
+    scene_move(synth->scene, index + step);
+    for (int i = 0; i < count; i++) {
+        double u, v;
+        scene_motion(synth->scene, surface[i], index, step, &u, &v);
+        truth[i] = (int16_t)lrint(u * DISPARITY_ONE);
+        truth[i + count] = (int16_t)lrint(v * DISPARITY_ONE);
+        int column = i % width, row = i / width;
+        double x = column + u, y = row + v;
+        bool inside = x >= 0 && y >= 0 && x <= width - 1 && y <= height - 1;
+        surface[i] = inside && scene_surface(synth->scene, VIEW_LEFT, x, y) == surface[i] ? 255 : 0;
     }
 }
 
@@ -142,18 +163,24 @@ static void render(struct synth *synth, struct frame *frame, long index) {
     struct image *right = synth->options.swap ? &frame->left : &frame->right;
     double offset = synth->value[SYNTH_ROW_OFFSET];
     int width = synth->source.width;
+    bool tells_motion = frame->has_truth && synth->options.motion_step > 0;
     scene_move(synth->scene, index);
     for (int y = 0; y < synth->source.height; y++) {
         scene_see(synth->scene, VIEW_LEFT, y, &synth->left);
         scene_see(synth->scene, VIEW_RIGHT, y, &synth->right);
         paint(synth, y, &synth->left, left, y, VIEW_LEFT, index);
-        if (frame->has_truth)
+        if (tells_motion)
+            memcpy(frame->non_occluded + (size_t)y * (size_t)width, synth->left.surface,
+                   (size_t)width);
+        else if (frame->has_truth)
             tell_truth(synth, y, frame->truth + (size_t)y * (size_t)width,
                        frame->non_occluded + (size_t)y * (size_t)width);
         if (offset != 0)
             scene_see(synth->scene, VIEW_RIGHT, y - offset, &synth->right);
         paint(synth, y - offset, &synth->right, right, y, VIEW_RIGHT, index);
     }
+    if (tells_motion)
+        tell_motion(synth, index, frame->truth, frame->non_occluded);
 }
 
 static void shape_image(struct image *image, const struct source *source) {

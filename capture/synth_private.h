@@ -48,8 +48,13 @@ void scene_move(struct scene *scene, long index);
 /* y is the row in the left view's coordinates and may lie between rows or outside the picture. */
 void scene_see(const struct scene *scene, enum view view, double y, struct scene_row *row);
 
-/* The surface that the right view sees at column x, which may lie between pixels. */
-int scene_right_surface(const struct scene *scene, double x, double y);
+/* The surface that a view sees at column x, which may lie between pixels. */
+int scene_surface(const struct scene *scene, enum view view, double x, double y);
+
+/* How far what the left view shows of a surface moves from frame number index to index + step, px
+ * to the right and down. */
+void scene_motion(const struct scene *scene, int surface, long index, int step, double *u,
+                  double *v);
 
 /* RGB (channels 3) or grey (1) of a row that scene_see filled. */
 void scene_paint(const struct scene *scene, double y, const struct scene_row *row, int channels,

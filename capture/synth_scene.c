@@ -7,6 +7,7 @@
 #include "capture/synth_private.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,18 +198,32 @@ void scene_close(struct scene *scene) {
     free(scene);
 }
 
+/* Where a surface is in a frame; of an endless one, its texture, which moves along it. */
+static void place_at(const struct surface *s, long index, double *x, double *y) {
+    double angle = s->speed * (double)index + s->phase;
+    bool endless = s->shape == SHAPE_ENDLESS;
+    *x = endless ? s->drift * (double)index : s->home_x + s->swing_x * sin(angle);
+    *y = endless ? s->cy : s->home_y + s->swing_y * cos(0.7 * angle);
+}
+
+void scene_motion(const struct scene *scene, int surface, long index, int step, double *u,
+                  double *v) {
+    double x[2], y[2];
+    for (int i = 0; i < 2; i++)
+        place_at(&scene->surface[surface], index + i * (long)step, &x[i], &y[i]);
+    *u = x[1] - x[0];
+    *v = y[1] - y[0];
+}
+
 void scene_move(struct scene *scene, long index) {
     for (int i = 0; i < SURFACES; i++) {
         struct surface *s = &scene->surface[i];
         double angle = s->speed * (double)index + s->phase;
         s->a = s->home_a + s->swing_a * sin(1.3 * angle);
-        if (s->shape == SHAPE_ENDLESS) /* the plane stays where it is, the texture moves along it */
-            continue;
-        s->cx = s->home_x + s->swing_x * sin(angle);
-        s->cy = s->home_y + s->swing_y * cos(0.7 * angle);
+        place_at(s, index, s->shape == SHAPE_ENDLESS ? &s->home_x : &s->cx, &s->cy);
+        if (s->shape == SHAPE_ENDLESS)
+            s->home_x = fmod(s->home_x, TILE);
     }
-    scene->surface[0].home_x = fmod(scene->surface[0].drift * (double)index, TILE);
-    scene->surface[1].home_x = fmod(scene->surface[1].drift * (double)index, TILE);
 }
 
 /* One surface along one row: its ends in left columns, and disparity = d - bend p^2 + b p. */
@@ -273,16 +288,17 @@ void scene_see(const struct scene *scene, enum view view, double y, struct scene
     }
 }
 
-int scene_right_surface(const struct scene *scene, double x, double y) {
+int scene_surface(const struct scene *scene, enum view view, double x, double y) {
     int nearest = 0;
     double max = -INFINITY;
     for (int i = 0; i < SURFACES; i++) {
         struct cut cut;
         if (!cut_surface(&scene->surface[i], y, &cut))
             continue;
-        double column = left_column(&cut, x);
-        if (column >= cut.from && column <= cut.to && column - x > max) {
-            max = column - x;
+        double column = view == VIEW_RIGHT ? left_column(&cut, x) : x;
+        double disparity = view == VIEW_RIGHT ? column - x : disparity_at(&cut, x);
+        if (column >= cut.from && column <= cut.to && disparity > max) {
+            max = disparity;
             nearest = i;
         }
     }

@@ -63,7 +63,7 @@ static size_t lay_out(struct frame *frame, uint8_t *base, const struct frame_poo
     frame->motion = part(base, &used, 2 * pixels * sizeof *frame->motion);
     frame->confidence = part(base, &used, pixels);
     if (with_truth) {
-        frame->truth = part(base, &used, pixels * sizeof *frame->truth);
+        frame->truth = part(base, &used, 2 * pixels * sizeof *frame->truth);
         frame->non_occluded = part(base, &used, pixels);
     }
     return used;

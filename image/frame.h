@@ -58,8 +58,10 @@ struct frame {
     int64_t left_ns, right_ns; /* capture times, CLOCK_MONOTONIC or media time */
     int64_t taken_ns;          /* CLOCK_MONOTONIC when the source handed the pair over */
     struct image left, right;  /* as captured; same size and channels */
-    int16_t *truth;        /* width*height left truth in 1/16 px, or NULL where has_truth is 0 */
-    uint8_t *non_occluded; /* width*height mask, 255 where both cameras see the point, or NULL */
+    int16_t *truth;            /* width*height left truth in 1/16 px, or all u and then all v with
+                       mode=motion, or NULL where has_truth is 0 */
+    uint8_t *non_occluded; /* width*height mask, 255 where the right picture shows the point, too,
+                              or NULL */
     int has_truth;
 
     /* from the compute stage; width*height of rect_left, which may be smaller than left */

@@ -333,6 +333,21 @@ static void test_drive(void *fixture, const void *data) {
     expect_error(4, "calib.txt", "eval %s/drive " MOTION, folder);
 }
 
+/* The built-in scene knows how its pixels move. */
+static void test_scene(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    g_autofree char *out =
+        expect_success("run synth:width=128,height=96,frames=3,range=16 " MOTION);
+    const char *aee = strstr(out, "AEE "), *off = strstr(out, "off by 1 ");
+    g_assert_nonnull(aee);
+    g_assert_nonnull(off);
+    g_test_message("%s", aee);
+    g_assert_cmpfloat(g_ascii_strtod(aee + strlen("AEE "), NULL), <, 0.3);
+    g_assert_cmpfloat(g_ascii_strtod(off + strlen("off by 1 "), NULL), <, 3);
+    g_assert_null(strstr(out, "bad-1.0"));
+}
+
 static void test_errors(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -362,6 +377,7 @@ int main(int argc, char **argv) {
     g_test_add_vtable("/flow/eval", 0, NULL, set_up, test_eval, tear_down);
     g_test_add_vtable("/flow/sequence", 0, NULL, set_up, test_sequence, tear_down);
     g_test_add_vtable("/flow/drive", 0, NULL, set_up, test_drive, tear_down);
+    g_test_add_vtable("/flow/scene", 0, NULL, set_up, test_scene, tear_down);
     g_test_add_vtable("/flow/errors", 0, NULL, set_up, test_errors, tear_down);
     return g_test_run();
 }

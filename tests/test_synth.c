@@ -1,6 +1,6 @@
 /*
- * The synthetic source against what it claims: truth, mask, noise, gain, row offset, range, order,
- * and pacing by its times.
+ * The synthetic source against what it claims: truth, motion, mask, noise, gain, row offset, range,
+ * order, and pacing by its times.
  * SPDX-License-Identifier: MIT
  */
 #include "tests/source_open.h"
@@ -263,6 +263,54 @@ static void test_synth_swap(void) {
     opened_close(&b);
 }
 
+/* Mean grey difference of the left picture and the right one where sign times the true motion
+ * leads, bilinear, over the pixels whose mask is wanted. */
+static double moved_error(const struct frame *f, int sign, int wanted) {
+    int w = f->left.width, h = f->left.height;
+    double sum = 0, count = 0;
+    for (int i = 0; i < w * h; i++) {
+        double x = i % w + sign * f->truth[i] / 16.0, y = i / w + sign * f->truth[i + w * h] / 16.0;
+        int x0 = (int)floor(x), y0 = (int)floor(y);
+        if (f->non_occluded[i] != wanted || x0 < 0 || y0 < 0 || x0 + 1 >= w || y0 + 1 >= h)
+            continue;
+        const uint8_t *r = f->right.data + y0 * w + x0;
+        double upper = r[0] * (1 - x + x0) + r[1] * (x - x0),
+               lower = r[w] * (1 - x + x0) + r[w + 1] * (x - x0);
+        sum += fabs(f->left.data[i] - upper * (1 - y + y0) - lower * (y - y0));
+        count++;
+    }
+    g_assert_cmpfloat(count, >, 0);
+    return sum / count;
+}
+
+/* Of one picture to a later one: pictures are those of the stream, and truth leads from each to the
+ * other, between layers that hide each other too. */
+static void test_synth_motion(void) {
+    const char *spec = "synth:width=320,height=240,color=0,frames=40";
+    for (int step = 1; step <= 5; step += 4) {
+        struct opened o = open_words(spec, NULL, &(struct source_options){.motion_step = step}),
+                      plain = open_one(spec);
+        g_assert_cmpint(o.source->count, ==, 40 - step);
+        g_assert_cmpint(o.source->seek(o.source, 20), ==, 0);
+        g_assert_cmpint(plain.source->seek(plain.source, 20 + step), ==, 0);
+        struct frame *f = read_one(&o), *later = read_one(&plain);
+        double right = moved_error(f, 1, 255);
+        g_test_message("step %d: moved %.2f, hidden %.1f, wrong way %.1f", step, right,
+                       moved_error(f, 1, 0), moved_error(f, -1, 255));
+        g_assert_true(f->has_truth && same_pixels(&f->right, &later->left));
+        g_assert_cmpfloat(right, <, 4);
+        g_assert_cmpfloat(moved_error(f, 1, 0), >, 4 * right);
+        g_assert_cmpfloat(moved_error(f, -1, 255), >, 2 * right);
+        frame_drop(&f);
+        frame_drop(&later);
+        opened_close(&o);
+        opened_close(&plain);
+    }
+    struct opened o = open_words(spec, NULL, &(struct source_options){.motion_step = 1, .swap = 1});
+    g_assert_cmpint(o.source->has_truth, ==, 0);
+    opened_close(&o);
+}
+
 static void test_synth_refused(void) {
     expect_refused("synth:size=3", NULL, -EINVAL, "'size'", "row_offset");
     expect_refused("synth:width", NULL, -EINVAL, "width", "2 to 16384");
@@ -288,6 +336,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/synth/row-offset", test_synth_row_offset);
     g_test_add_func("/synth/end", test_synth_end);
     g_test_add_func("/synth/swap", test_synth_swap);
+    g_test_add_func("/synth/motion", test_synth_motion);
     g_test_add_func("/synth/refused", test_synth_refused);
     return g_test_run();
 }

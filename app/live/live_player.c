@@ -213,7 +213,7 @@ static void copy_pair(const struct frame *from, struct frame *to) {
     memcpy(to->left.data, from->left.data, image_bytes(&from->left));
     memcpy(to->right.data, from->right.data, image_bytes(&from->right));
     if (from->has_truth) {
-        memcpy(to->truth, from->truth, pixels * sizeof *to->truth);
+        memcpy(to->truth, from->truth, 2 * pixels * sizeof *to->truth);
         memcpy(to->non_occluded, from->non_occluded, pixels);
     }
 }

@@ -59,6 +59,10 @@ void motion_describe_pixel(const struct frame *f, const struct motion_speed *spe
     double length = hypot(u, v);
     used +=
         snprintf(text + used, size - (size_t)used, "   u %+.2f v %+.2f   %.2f px", u, v, length);
+    if (f->has_truth)
+        used += snprintf(text + used, size - (size_t)used, "   truth %+.2f %+.2f px",
+                         f->truth[i] / (double)DISPARITY_ONE,
+                         f->truth[i + count] / (double)DISPARITY_ONE);
     if (speed->seconds > 0)
         used += snprintf(text + used, size - (size_t)used, "   %.4g px/s", length / speed->seconds);
     if (speed->seconds > 0 && speed->metres_per_pixel > 0)

@@ -68,6 +68,14 @@ static double percent(const struct count *c) {
     return c->scored ? 100.0 * (double)c->bad / (double)c->scored : NAN;
 }
 
+/* Whether a pixel is off by more than 1 px, or unknown. */
+static bool is_off(const struct frame *f, long i, long pixels) {
+    bool motion = f->params.mode == MODE_MOTION;
+    const int16_t *map = motion ? f->motion : f->disparity;
+    int u = map[i] - f->truth[i], v = motion ? map[i + pixels] - f->truth[i + pixels] : 0;
+    return map[i] == DISPARITY_UNKNOWN || hypot(u, v) > DISPARITY_ONE;
+}
+
 void statistics_add_error(struct statistics *s, const struct frame *f) {
     struct statistics_error *e = &s->error;
     struct count all = {0}, non_occluded = {0};
@@ -78,8 +86,7 @@ void statistics_add_error(struct statistics *s, const struct frame *f) {
     for (long i = 0; i < pixels; i++) {
         if (f->truth[i] == DISPARITY_UNKNOWN)
             continue;
-        bool bad = f->disparity[i] == DISPARITY_UNKNOWN ||
-                   abs(f->disparity[i] - f->truth[i]) > DISPARITY_ONE;
+        bool bad = is_off(f, i, pixels);
         count_pixel(&all, bad);
         if (f->non_occluded[i])
             count_pixel(&non_occluded, bad);
