@@ -149,8 +149,9 @@ static void tell_motion(struct synth *synth, long index, int16_t *truth, uint8_t
     for (int i = 0; i < count; i++) {
         double u, v;
         scene_motion(synth->scene, surface[i], index, step, &u, &v);
-        truth[i] = (int16_t)lrint(u * DISPARITY_ONE);
-        truth[i + count] = (int16_t)lrint(v * DISPARITY_ONE);
+        bool fits = hypot(u, v) * DISPARITY_ONE <= INT16_MAX;
+        truth[i] = (int16_t)(fits ? lrint(u * DISPARITY_ONE) : DISPARITY_UNKNOWN);
+        truth[i + count] = (int16_t)(fits ? lrint(v * DISPARITY_ONE) : DISPARITY_UNKNOWN);
         int column = i % width, row = i / width;
         double x = column + u, y = row + v;
         bool inside = x >= 0 && y >= 0 && x <= width - 1 && y <= height - 1;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 /* With mode=motion DISPARITY has u. */
-enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, MOTION_V, COLORS, TEXTURES };
+enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, MOTION_V, TRUTH_U, TRUTH_V, COLORS, TEXTURES };
 
 /* While something changes only every N'th column and row is drawn, so that it takes no longer. At
  * rest the next drawings halve N until it is 1. */
@@ -45,13 +45,14 @@ struct draw {
         pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
+    bool has_truth;              /* the frame drawn last */
     int points_step;
 
     struct offscreen offscreen[DRAW_VIEWS];
 };
 
-static const char *const sampler_names[TEXTURES] = {"left",       "right",    "disparity",
-                                                    "confidence", "motion_v", "colors"};
+static const char *const sampler_names[TEXTURES] = {
+    "left", "right", "disparity", "confidence", "motion_v", "truth_u", "truth_v", "colors"};
 
 /* What each mode shows of a frame. */
 #define BIT(texture) (1u << (texture))
@@ -67,7 +68,8 @@ static const unsigned mode_textures[DISPLAY_MODE_COUNT] = {
     [DISPLAY_MOTION] = BIT(DISPARITY) | BIT(MOTION_V),
     [DISPLAY_ARROWS] = BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V),
     [DISPLAY_MOTION_BLEND] = BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V),
-    [DISPLAY_MOTION_ERROR] = BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V),
+    [DISPLAY_MOTION_ERROR] =
+        BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V),
     [DISPLAY_POINTS] = BIT(LEFT) | BIT(DISPARITY),
 };
 
@@ -185,6 +187,8 @@ static const struct {
     [DISPARITY] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [CONFIDENCE] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_R8, GL_RED, GL_UNSIGNED_BYTE}},
     [MOTION_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
+    [TRUTH_U] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
+    [TRUTH_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
 };
 
 /* Makes the textures fit pictures of this size; their contents are undefined then. */
@@ -202,7 +206,7 @@ static void allocate_textures(struct draw *draw, int width, int height, int chan
 }
 
 static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
-    if (which == DISPARITY || which == MOTION_V)
+    if (which == DISPARITY || (which >= MOTION_V && which <= TRUTH_V))
         return 2;
     return which == CONFIDENCE ? 1 : (size_t)draw->channels;
 }
@@ -212,9 +216,13 @@ static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
 static void upload_texture(struct draw *draw, enum texture which, const struct frame *frame) {
     size_t pixels = (size_t)draw->width * (size_t)draw->height;
     bool motion = frame->params.mode == MODE_MOTION;
-    const void *data[COLORS] = {frame->rect_left.data, frame->rect_right.data,
-                                motion ? frame->motion : frame->disparity, frame->confidence,
-                                frame->motion + pixels};
+    const void *data[COLORS] = {frame->rect_left.data,
+                                frame->rect_right.data,
+                                motion ? frame->motion : frame->disparity,
+                                frame->confidence,
+                                frame->motion + pixels,
+                                frame->truth,
+                                frame->truth ? frame->truth + pixels : NULL};
     bool color = draw->channels > 1;
     size_t bytes = pixels * bytes_per_pixel(draw, which);
     glBindTexture(GL_TEXTURE_2D, draw->texture[which]);
@@ -232,9 +240,12 @@ static void upload_textures(struct draw *draw, enum display_mode mode, const str
     if (draw->width != left->width || draw->height != left->height ||
         draw->channels != left->channels)
         allocate_textures(draw, left->width, left->height, left->channels);
+    draw->has_truth = frame->has_truth;
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     for (int i = 0; i < COLORS; i++) {
-        if (!(mode_textures[mode] & BIT(i)) || draw->uploaded[i] == number)
+        bool truth = i == TRUTH_U || i == TRUTH_V;
+        if (!(mode_textures[mode] & BIT(i)) || draw->uploaded[i] == number ||
+            (truth && !frame->has_truth))
             continue;
         draw->uploaded[i] = number;
         upload_texture(draw, (enum texture)i, frame);
@@ -291,6 +302,7 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_place(draw, s, p, x, y);
     set_int(p, "colormap", s->colormap);
     set_int(p, "gray", draw->channels == 1);
+    set_int(p, "has_truth", draw->has_truth);
     set_float(p, "blend", (float)s->blend);
     set_float(p, "confidence_most", (float)(s->confidence_most / 255));
     set_float(p, "row_step", (float)row_step(draw));

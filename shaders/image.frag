@@ -15,6 +15,8 @@ uniform float confidence_most; // that is white, 0..1
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
+uniform isampler2D truth_u, truth_v; // of motion, 1/16 px, where has_truth
+uniform bool has_truth;
 
 in vec2 pixel;
 out vec4 color;
@@ -58,11 +60,17 @@ vec3 color_at(ivec2 at) {
     return motion_at(at, motion) ? motion_color(motion, range.y) : vec3(0.0);
 }
 
-// Of the grey levels here and where the motion leads, up to 64 apart.
+// Of the motion that is known to be true, up to 4 px, where that is unknown black; without one of the
+// grey levels here and where the motion leads, up to 64 apart.
 vec3 error_at(ivec2 at) {
     vec2 motion;
+    ivec2 truth = ivec2(texelFetch(truth_u, at, 0).r, texelFetch(truth_v, at, 0).r);
+    if (has_truth && truth.x == UNKNOWN)
+        return vec3(0.0);
     if (!motion_at(at, motion))
         return unknown_color();
+    if (has_truth)
+        return map_color(length(motion - vec2(truth) / 16.0) / 4.0);
     vec3 here = texelFetch(left, at, 0).rgb;
     vec3 there = texture(right, (vec2(at) + 0.5 + motion) / vec2(textureSize(right, 0))).rgb;
     return map_color(abs(gray ? here.r - there.r : luma(here) - luma(there)) * 255.0 / 64.0);

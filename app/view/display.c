@@ -36,7 +36,7 @@ static const struct display_choice motion_choices[MOTION_CHOICES] = {
     {DISPLAY_ARROWS, "arrows", "motion as arrows"},
     {DISPLAY_CONFIDENCE, "confidence", "confidence"},
     {DISPLAY_MOTION_BLEND, "overlay", "motion in colour over the picture"},
-    {DISPLAY_MOTION_ERROR, "error", "what differs where the motion leads"}};
+    {DISPLAY_MOTION_ERROR, "error", "error of the motion, or grey levels that differ"}};
 
 const struct display_choice *display_choices(const struct display *d, int *count) {
     *count = d->motion ? MOTION_CHOICES : STEREO_CHOICES;

@@ -59,7 +59,7 @@ void motion_describe_pixel(const struct frame *f, const struct motion_speed *spe
     double length = hypot(u, v);
     used +=
         snprintf(text + used, size - (size_t)used, "   u %+.2f v %+.2f   %.2f px", u, v, length);
-    if (f->has_truth)
+    if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %+.2f %+.2f px",
                          f->truth[i] / (double)DISPARITY_ONE,
                          f->truth[i + count] / (double)DISPARITY_ONE);

@@ -296,6 +296,42 @@ static void test_error(void) {
     gui_quit(&p);
 }
 
+/* Of a source that knows the motion: the read-out says it, and the error is small where what is
+ * found is right. */
+static void test_truth(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *line =
+        g_strdup_printf("%s motion " SETTINGS
+                        " --window 1000x700 --paused --ui-map %s -o %s -q --view 7 --colormap "
+                        "gray synth:width=%d,height=%d,range=8,frames=4",
+                        g_getenv("LIVESTEREO_BIN"), p.map, p.output, WIDTH, HEIGHT);
+    double window_x, window_y, u, v, length, true_u, true_v;
+    long dark = 0, count = 0;
+    int at_x, at_y;
+    gui_spawn(&p, line);
+    gui_settle(&p);
+    struct image shot = gui_shot(&p);
+    for (int y = BORDER; y < HEIGHT - BORDER; y++)
+        for (int x = BORDER; x < WIDTH - BORDER; x++, count++)
+            dark += window_pixel(&p, &shot, x, y)[1] < 80; /* 1.25 px */
+    g_test_message("%ld of %ld pixels are right", dark, count);
+    g_assert_cmpint(dark * 100, >=, count * 90);
+    g_assert_cmpint(dark, <, count); /* at the edges of what moves they are not */
+    picture_free(&shot);
+    place_of(&p, 40, 16, &window_x, &window_y);
+    gui_move(&p, window_x, window_y);
+    char *text = NULL;
+    gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
+                         g_str_has_prefix(text, "40, 16 "));
+    g_test_message("%s", text);
+    g_assert_cmpint(sscanf(text, "%d, %d   u %lf v %lf   %lf px   truth %lf %lf px", &at_x, &at_y,
+                           &u, &v, &length, &true_u, &true_v),
+                    ==, 7);
+    g_free(text);
+    gui_quit(&p);
+}
+
 /* One live camera: its pictures come on, are recorded, and give way to a folder that is opened. A
  * calibration goes with the source that it was named for; settings are not remembered. */
 static void test_live(void) {
@@ -343,5 +379,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/motion/live", test_live);
     g_test_add_func("/gui/motion/saved", test_saved);
     g_test_add_func("/gui/motion/error", test_error);
+    g_test_add_func("/gui/motion/truth", test_truth);
     return g_test_run();
 }
