@@ -6,12 +6,20 @@
 #include "config/log.h"
 #include "image/picture.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+
+static bool is_white(const struct image *picture, size_t i) {
+    const uint8_t *pixel = picture->data + i * (size_t)picture->channels;
+    for (int c = 0; c < picture->channels; c++)
+        if (pixel[c] != 255)
+            return false;
+    return true;
+}
 
 static int read_mask(const char *path, const struct params *params, int width, int height,
                      uint8_t **mask) {
-    int mask_width, mask_height;
-    uint16_t *values;
+    struct image picture;
     *mask = NULL;
     if (!path)
         return EXIT_DONE;
@@ -19,12 +27,12 @@ static int read_mask(const char *path, const struct params *params, int width, i
         log_error("--mask", "needs mode=motion; preset flow has it");
         return EXIT_USAGE;
     }
-    if (picture_read16(path, &values, &mask_width, &mask_height) != 0)
+    if (picture_read(path, &picture) != 0)
         return EXIT_SOURCE;
     int code = EXIT_DONE;
-    if (mask_width != width || mask_height != height) {
-        log_error(path, "is %dx%d, but the pictures are %dx%d", mask_width, mask_height, width,
-                  height);
+    if (picture.width != width || picture.height != height) {
+        log_error(path, "is %dx%d, but the pictures are %dx%d", picture.width, picture.height,
+                  width, height);
         code = EXIT_SOURCE;
     }
     size_t count = (size_t)width * (size_t)height;
@@ -33,8 +41,8 @@ static int read_mask(const char *path, const struct params *params, int width, i
         code = EXIT_RUN_FAILED;
     }
     for (size_t i = 0; *mask && i < count; i++)
-        (*mask)[i] = values[i] == 255 ? 255 : 0;
-    free(values);
+        (*mask)[i] = is_white(&picture, i) ? 255 : 0;
+    picture_free(&picture);
     return code;
 }
 

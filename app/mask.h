@@ -11,13 +11,13 @@
 /* clang-format off */
 #define MASK_ENTRY(file) \
     {"mask", 0, 0, G_OPTION_ARG_FILENAME, file, \
-     "With mode=motion: pixels that are 255 in this picture have no data cost and count in no " \
+     "With mode=motion: pixels that are white in this picture have no data cost and count in no " \
      "figure", "PICTURE"}
 /* clang-format on */
 
 /* Reads it for computed pictures of this size and gives it to the pipeline: *mask gets width*height
- * bytes, 255 where the picture is, else 0, for free(); NULL where path is. EXIT_DONE, or the exit
- * code after a log line. */
+ * bytes, 255 where the picture is white (of any depth), else 0, for free(); NULL where path is.
+ * EXIT_DONE, or the exit code after a log line. */
 int mask_use(const char *path, const struct params *params, int width, int height,
              struct stereo *stereo, uint8_t **mask);
 

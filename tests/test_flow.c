@@ -7,6 +7,7 @@
 #include "tests/cli.h"
 
 #include <math.h>
+#include <png.h>
 #include <string.h>
 
 #define U DISPARITY_UNKNOWN
@@ -300,6 +301,107 @@ static void test_sequence(void *fixture, const void *data) {
     expect_error(3, "44x24", "eval %s/seq " MOTION, folder);
 }
 
+static void write_mask1(const char *path, const uint8_t *pixels, int width, int height) {
+    FILE *file = fopen(path, "wb");
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    g_assert_nonnull(file);
+    png_init_io(png, file);
+    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 1, PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    png_set_packing(png); /* a byte a pixel, 0 or 1, from here on */
+    g_autofree uint8_t *row = g_malloc((size_t)width);
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++)
+            row[x] = pixels[y * width + x] == 255;
+        png_write_row(png, row);
+    }
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    g_assert_cmpint(fclose(file), ==, 0);
+}
+
+/* The same mask of every kind of picture gives the same motion, another one than none; one of grey
+ * that is nowhere white is none. What is no picture of this size ends in a line with its name. */
+static void test_mask_pictures(void *fixture, const void *data) {
+    enum { WIDTH = 40, HEIGHT = 24, COUNT = WIDTH * HEIGHT };
+    uint8_t grey[COUNT], rgb[3 * COUNT], dim[COUNT];
+    uint16_t deep[COUNT];
+    (void)fixture;
+    (void)data;
+    write_stream("in", 2);
+    write_picture("other.png", WIDTH, HEIGHT, 4);
+    struct image later, other; /* what the mask leaves out moves in another way */
+    g_autofree char *later_path = path_in("in/001.png"), *other_path = path_in("other.png");
+    g_assert_cmpint(picture_read(later_path, &later), ==, 0);
+    g_assert_cmpint(picture_read(other_path, &other), ==, 0);
+    for (int i = 0; i < COUNT * later.channels; i++)
+        if (i / later.channels % WIDTH > 12 && i / later.channels % WIDTH < 26)
+            later.data[i] = other.data[i];
+    g_assert_cmpint(picture_write(later_path, &later), ==, 0);
+    picture_free(&later);
+    picture_free(&other);
+    for (int i = 0; i < COUNT; i++) {
+        grey[i] = i % WIDTH > 12 && i % WIDTH < 26 ? 255 : 0;
+        dim[i] = grey[i] ? 254 : 0;
+        deep[i] = (uint16_t)(grey[i] * 257);
+        memset(rgb + (size_t)3 * (size_t)i, grey[i], 3);
+        rgb[3 * i + 1] |= 1; /* not black, and white all the same */
+    }
+    const struct image images[] = {
+        {grey, WIDTH, HEIGHT, 1}, {rgb, WIDTH, HEIGHT, 3}, {dim, WIDTH, HEIGHT, 1}};
+    static const char *const names[] = {"grey", "rgb", "dim"};
+    for (size_t i = 0; i < G_N_ELEMENTS(images); i++) {
+        g_autofree char *path = g_strdup_printf("%s/%s.png", folder, names[i]);
+        g_assert_cmpint(picture_write(path, &images[i]), ==, 0);
+    }
+    g_autofree char *deep_path = path_in("deep.png"), *bits_path = path_in("bits.png"),
+                    *pgm_path = path_in("grey.pgm");
+    g_assert_cmpint(picture_write16(deep_path, deep, WIDTH, HEIGHT), ==, 0);
+    write_mask1(bits_path, grey, WIDTH, HEIGHT);
+    g_autofree char *pgm = g_malloc0(sizeof("P5 40 24 255\n") + COUNT);
+    memcpy(pgm, "P5 40 24 255\n", strlen("P5 40 24 255\n"));
+    memcpy(pgm + strlen("P5 40 24 255\n"), grey, COUNT);
+    g_assert_true(
+        g_file_set_contents(pgm_path, pgm, (gssize)strlen("P5 40 24 255\n") + COUNT, NULL));
+    static const char *const masks[] = {"grey.png", "rgb.png",  "deep.png",
+                                        "bits.png", "grey.pgm", "dim.png"};
+    g_free(expect_success("run %s/in --save-disparity %s/none.flo " MOTION, folder, folder));
+    for (size_t i = 0; i < G_N_ELEMENTS(masks); i++) {
+        bool none = i + 1 == G_N_ELEMENTS(masks);
+        g_free(expect_success("run %s/in --save-disparity %s/%zu.flo --mask %s/%s " MOTION, folder,
+                              folder, i, folder, masks[i]));
+        g_autofree char *command =
+            g_strdup_printf("cmp -s $D/%zu.flo $D/%s.flo", i, none ? "none" : "0");
+        expect_shell(0, "", "", command);
+    }
+    expect_shell(1, "", "", "cmp -s $D/0.flo $D/none.flo");
+
+    g_autofree char *bytes = NULL;
+    gsize length;
+    g_autofree char *whole = path_in("grey.png"), *part = path_in("part.png");
+    g_assert_true(g_file_get_contents(whole, &bytes, &length, NULL));
+    for (gsize end = 0; end < length; end += 29) {
+        g_assert_true(g_file_set_contents(part, bytes, (gssize)end, NULL));
+        expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+    }
+    for (gsize at = 8; at < length; at += 17) { /* a byte that changed on the way */
+        g_autofree char *damaged = g_memdup2(bytes, length);
+        damaged[at] ^= 0x55;
+        g_assert_true(g_file_set_contents(part, damaged, (gssize)length, NULL));
+        expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+    }
+    write_text("part.png", "white\n");
+    expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+    write_text("part.png", "P5 40 20000 255\n");
+    expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+    write_picture("part.png", 24, 40, 0);
+    expect_error(3, "is 24x40, but the pictures are 40x24", "run %s/in --mask %s " MOTION, folder,
+                 part);
+    expect_error(3, folder, "run %s/in --mask %s " MOTION, folder, folder);
+}
+
 /* A camera that moves to the right by the baseline sees the right picture next: the motion is the
  * disparity, backwards. */
 static void test_drive(void *fixture, const void *data) {
@@ -376,6 +478,7 @@ int main(int argc, char **argv) {
     g_test_add_vtable("/flow/batch", 0, NULL, set_up, test_batch, tear_down);
     g_test_add_vtable("/flow/eval", 0, NULL, set_up, test_eval, tear_down);
     g_test_add_vtable("/flow/sequence", 0, NULL, set_up, test_sequence, tear_down);
+    g_test_add_vtable("/flow/mask-pictures", 0, NULL, set_up, test_mask_pictures, tear_down);
     g_test_add_vtable("/flow/drive", 0, NULL, set_up, test_drive, tear_down);
     g_test_add_vtable("/flow/scene", 0, NULL, set_up, test_scene, tear_down);
     g_test_add_vtable("/flow/errors", 0, NULL, set_up, test_errors, tear_down);
