@@ -271,7 +271,8 @@ $(BUILD)/locale/de_DE.UTF-8:
 	@mkdir -p $(@D)
 	$(Q)localedef -f UTF-8 -i de_DE $@
 # Programs of one thread, of which ThreadSanitizer has nothing to say, run without it alone.
-ONE_THREAD = blocks calibration calibration_fold calibration_opencv reach rig row_error
+ONE_THREAD = blocks calibration calibration_fold calibration_opencv graph mrf_energy oracle \
+             oracle_pipeline oracle_refine oracle_surface reach rig row_error waits
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(ONE_THREAD:%=$(BUILD)/test_%)),$(UNIT))
 unit: $(UNIT_RUN:%=%.ran)

@@ -266,6 +266,8 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
     p->bp_iterations_2 = p->bp_iterations_3 = -1;
     p->cross_rounds = 1 + (int)(draw(random) % 2);
+    if (p->data_cost == DATA_COST_BT_SMOOTHED && width > 20) /* windows of at most 5x5 px */
+        p->cost_sigma = 0.1 + 0.1 * (draw(random) % 6);
     p->right_iterations = (int)(draw(random) % 8) - 1;
     if (p->block_size > 0)
         p->block_size = 1 + (int)(draw(random) % (uint32_t)width);
@@ -298,6 +300,8 @@ static struct sequence draw_sequence(const int size[2], uint64_t seed, bool smal
     struct sequence q = {.width = size[0], .height = size[1], .count = 4, .seed = seed};
     if (small && q.height > 30)
         q.height /= 3;
+    if (small && q.width > 100)
+        q.width /= 2;
     int width = q.width;
     q.channels = draw(&random) % 2 ? 1 : 3;
     q.blobs = draw(&random) % 4;
@@ -333,15 +337,15 @@ static void check_any_settings(struct parity *t, const bool wanted[VARIANTS], co
 
 /* ---- sets of settings in turn */
 
-/* Width, height, channels, labels. Small: a third of the columns where the labels fit, else of the
- * rows. */
+/* Width, height, channels, labels. Small: a third of the columns where the labels fit, else a sixth
+ * of the rows. */
 static struct sequence sequence_of(const int shape[4], int count, bool small) {
     struct sequence q = {
         .width = shape[0], .height = shape[1], .channels = shape[2], .count = count, .seed = 77};
     if (small && shape[3] < q.width / 3)
         q.width /= 3;
     else if (small)
-        q.height = (q.height + 2) / 3;
+        q.height = (q.height + 5) / 6;
     return q;
 }
 

@@ -5,7 +5,8 @@
 # passes its TAP on.
 #   MODULES  kernel modules, VIVID and UVC their parameters ("a=1;b=2"),
 #   PROGRAMS and FILES to take along, PLUGINS for GStreamer,
-#   BACK     names below the guest's /out that come back into BUILD/vm/out, LIMIT seconds
+#   BACK     names below the guest's /out that come back into BUILD/vm/out, LIMIT seconds of
+#            processor time
 # Skips where there is no qemu or kernel, unless LIVESTEREO_NEED_VM or CI is set.
 # SPDX-License-Identifier: MIT
 set -uo pipefail
@@ -71,14 +72,17 @@ chmod 755 "$root/init" "$root/test"
 (cd "$root" && find . -print0 | cpio --null -o -H newc --quiet -R 0:0) >"$tree/initrd"
 
 # What comes back is a tar on the second serial port.
-timeout -k 5 "${LIMIT:-240}" qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none \
-    -serial stdio -serial "file:$tree/back" -accel tcg,thread=single -cpu max -smp 1 \
-    -icount shift=0,sleep=off -m "${MEMORY:-768}" -no-reboot \
-    -kernel "$kernel/vmlinux" -initrd "$tree/initrd" \
-    -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
-    -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable random.trust_cpu=on \
-vivid=${VIVID:-} uvcvideo=${UVC:-} back=${BACK:-}" \
-    </dev/null 2>"$build/vm/$name.qemu" | tr -d '\r' | tee "$build/vm/$name.console" |
+(
+    ulimit -t "${LIMIT:-240}"
+    exec qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none \
+        -serial stdio -serial "file:$tree/back" -accel tcg,thread=single -cpu max -smp 1 \
+        -icount shift=0,sleep=off -m "${MEMORY:-768}" -no-reboot \
+        -kernel "$kernel/vmlinux" -initrd "$tree/initrd" \
+        -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
+        -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable \
+random.trust_cpu=on vivid=${VIVID:-} uvcvideo=${UVC:-} back=${BACK:-}" \
+        </dev/null 2>"$build/vm/$name.qemu"
+) | sed -u 's|\r||' | tee "$build/vm/$name.console" |
     grep --line-buffered -E '^(ok |not ok |1\.\.|#)'
 status=${PIPESTATUS[0]}
 if [ -n "${BACK:-}" ]; then
@@ -91,6 +95,6 @@ if grep -q '^KERNEL ' "$build/vm/$name.console"; then
 fi
 case $status in # isa-debug-exit: the guest's status n comes as 2n+1
 1) exit 0 ;;
-124 | 137) echo "Bail out! the guest took more than ${LIMIT:-240} s"; exit 1 ;;
+137 | 152) echo "Bail out! the guest took more than ${LIMIT:-240} s of the processor"; exit 1 ;;
 *) echo "# qemu ended with $status" >&2; tail -n 30 "$build/vm/$name.console" >&2; exit 1 ;;
 esac

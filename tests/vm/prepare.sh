@@ -8,18 +8,17 @@ set -eu
 build=$1
 shift
 # What the emulated cameras play: KITTI's frames where the test data are, else a made scene.
-mkdir -p "$build/vm"
-if [ ! -e "$build/vm/clips" ]; then
-    kitti=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
-    [ -d "$kitti" ] || kitti=synth:width=1226,height=370,frames=51
-    "$build/vm_make_clip" 1 51 "$build/vm/kitti" "$kitti" >"$build/vm/size"
-    mv "$build/vm/size" "$build/vm/kitti/size"
-    "$build/vm_make_clip" 6 51 "$build/vm/small" "$kitti" >"$build/vm/size"
-    mv "$build/vm/size" "$build/vm/small/size"
-    "$build/vm_make_clip" 4 1 "$build/vm/one" "$kitti" >"$build/vm/size"
-    mv "$build/vm/size" "$build/vm/one/size"
-    touch "$build/vm/clips"
-fi
+kitti=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
+[ -d "$kitti" ] || kitti=synth:width=1226,height=370,frames=51
+clip() { # clip NAME SCALE FRAMES
+    [ ! -e "$build/vm/$1/size" ] || return 0
+    mkdir -p "$build/vm/$1"
+    "$build/vm_make_clip" "$2" "$3" "$build/vm/$1" "$kitti" >"$build/vm/$1.size"
+    mv "$build/vm/$1.size" "$build/vm/$1/size"
+}
+clip kitti 1 51
+clip small 12 51
+clip one 4 1
 for name; do
     program=$build/vm_test_$name
     {

@@ -35,7 +35,7 @@ more=$(($(wc -l <"$work/replayed") - $(wc -l <"$work/live")))
 check "at most the last pairs more" [ $more -ge 0 -a $more -le 2 ]
 
 # The disparities of every pair, from the recording and from the JPEG files it shows
-settings="--set disparity_range=32 --set bp_iterations=3 --set cost_smoothing=off"
+settings="--preset plain --set disparity_range=16 --set bp_iterations=1 --set bp_levels=2"
 check "disparities of the recording" "$build/livestereo" batch "$recorded/kitti.mkv" $settings \
     -o "$work/recording"
 check "disparities of the files" "$build/livestereo" batch "$build/vm/kitti" $settings \

@@ -55,8 +55,8 @@ check "  nothing unpaired but the start" is left unpaired -le 2
 check "  rate" between "$(rate left)" 24.5 25.5
 pairs -n 40 -S 640x480 -r 25 -f NV12 $rig
 result $? "640x480 NV12"
-pairs -n 40 -S 640x480 -r 25 -f GREY $rig
-result $? "640x480 GREY"
+pairs -n 40 -S 320x180 -r 25 -f GREY $rig
+result $? "320x180 GREY"
 
 pairs -n 20 -S 320x360 -f YUYV -r 25 sbs:platform:vivid-001
 result $? "one camera, side by side"
@@ -65,27 +65,27 @@ check "  the halves differ" awk '$5 == $6 { exit 1 }' /tmp/pairs
 
 later 2 left percentage_of_dropped_buffers=30
 later 5 left percentage_of_dropped_buffers=0
-pairs -n 150 -S 640x480 -r 25 $rig
+pairs -n 150 -S 320x180 -r 25 $rig
 result $? "dropped buffers: goes on"
 check "  counted by sequence" is left dropped -gt 10
 check "  each leaves one right frame unpaired" is right unpaired -eq "$(field left dropped)"
 check "  in order, within half a frame" pairs_in_order 21
 
 later 2 left inject_v4l2_buf_flag_error=1
-pairs -n 80 -S 640x480 -r 25 $rig
+pairs -n 80 -S 320x180 -r 25 $rig
 result $? "flagged buffer: goes on"
 check "  counted" is left flagged -eq 1
 check "  its partner is unpaired" is right unpaired -eq 1
 check "  not called dropped" is left dropped -eq 0
 
 left wrap_sequence_number=1
-pairs -n 170 -S 640x480 -r 25 $rig
+pairs -n 170 -S 320x180 -r 25 $rig
 result $? "wrapped sequence number: goes on"
 check "  nothing counted as dropped" is left dropped -eq 0
 left wrap_sequence_number=0
 
 left wrap_timestamp=1
-pairs -n 60 -S 640x480 -r 25 $rig
+pairs -n 60 -S 320x180 -r 25 $rig
 result $? "wrapped time stamps: paired"
 check "  by arrival" grep -q "by arrival" /tmp/report
 check "  and that is said once" [ "$(grep -c 'paired by arrival' /tmp/messages)" = 1 ]
@@ -94,13 +94,13 @@ left wrap_timestamp=0
 
 for call in reqbufs streamon; do
     left inject_vidioc_${call}_error=1
-    pairs -n 20 -S 640x480 -r 25 $rig
+    pairs -n 20 -S 320x180 -r 25 $rig
     result $? "error of $call: taken again"
     check "  nothing is said" [ "$(grep -vc ' info: ' /tmp/messages)" = 0 ]
 done
 
 later 2 left inject_vidioc_qbuf_error=1
-pairs -n 100 -S 640x480 -r 25 $rig
+pairs -n 100 -S 320x180 -r 25 $rig
 result $? "error of qbuf: comes back"
 check "  one line says so" [ "$(grep -c 'warning: left camera.*taken up again' /tmp/messages)" = 1 ]
 check "  counted" is left losses -eq 1
@@ -108,26 +108,26 @@ check "  in order" pairs_in_order 21
 
 later 2 left percentage_of_dropped_buffers=100
 later 5 left percentage_of_dropped_buffers=0
-pairs -n 120 -S 640x480 -r 25 $rig
+pairs -n 120 -S 320x180 -r 25 $rig
 result $? "silent camera: comes back"
 check "  one line says so" [ "$(grep -c 'left camera.*gives no frames' /tmp/messages)" = 1 ]
 check "  counted" is left stalls -eq 1
 
 later 2 left inject_fatal_streaming_error=1
-pairs -n 100 -S 640x480 -r 25 $rig
+pairs -n 100 -S 320x180 -r 25 $rig
 result $? "fatal error: comes back"
 check "  one line says so" [ "$(grep -c 'warning: left camera' /tmp/messages)" = 1 ]
 check "  counted" is left losses -eq 1
 
 later 2 left disconnect=1
-pairs -n 100 -S 640x480 -r 25 $rig
+pairs -n 100 -S 320x180 -r 25 $rig
 result $? "disconnect: comes back"
 check "  counted" is left losses -ge 1
 check "  away for less than 2 s" longest_hole_below 2
 
 (sleep 2; echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind; sleep 3
     echo vivid.0 >/sys/bus/platform/drivers/vivid/bind) &
-pairs -n 120 -S 640x480 -r 25 $rig
+pairs -n 120 -S 320x180 -r 25 $rig
 result $? "both vanish and return: goes on"
 check "  counted" [ "$(field left losses)" = 1 -a "$(field right losses)" = 1 ]
 check "  back within 2 s of their return" longest_hole_below 5
