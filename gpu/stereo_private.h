@@ -30,7 +30,7 @@ struct stereo {
     /* Frames in flight, the oldest in slot first. */
     int slot, in_flight;
     int failed;      /* an error seen before its frame was finished */
-    long last_index; /* of the frame started last */
+    long last_index; /* of the frame started last: the next number follows it */
     double started_ms[MAX_SLOTS];
     uint32_t *updates[MAX_SLOTS]; /* of the host: FRAME_UPDATES each */
     double bp_ms;                 /* belief propagation of the left picture, last frame */

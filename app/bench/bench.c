@@ -112,6 +112,7 @@ static int measure_overlap(struct stereo *s, const struct bench_options *o, stru
     while (issued < row->count + warm && !error) {
         if (issued == warm)
             started = clock_ms();
+        f[issued & 1]->index = s->last_index + 1;
         error = stereo_start(s, &o->params, f[issued & 1]);
         issued += !error;
         if (issued > 1 && !error)
@@ -130,6 +131,7 @@ static int measure(struct stereo *s, const struct bench_options *o, struct frame
                    struct row *row) {
     double started = 0;
     for (int i = -1; i < o->frames; i++) {
+        f->index = s->last_index + 1;
         int error = stereo_run(s, &o->params, f);
         if (error)
             return error;
@@ -154,6 +156,7 @@ static int measure_bp(struct stereo *s, const struct bench_options *o, struct fr
     s->pipeline.fence_solver = true;
     s->described = false;
     for (int i = -1; i < row->count; i++) {
+        f->index = s->last_index + 1;
         int error = stereo_run(s, &o->params, f);
         if (error)
             return error;

@@ -266,11 +266,14 @@ STAGE void stage_motion_expect(const struct motion_expect_args *a, int x, int y)
     int step = 16 / a->fraction;
     e.u = divide_round(e.u, 1 << a->level);
     e.v = divide_round(e.v, 1 << a->level);
-    for (int l = 0; l < a->grid.labels; l++) {
-        struct displacement d = motion_label(&a->grid.space, centre, l);
-        int k = stage_abs(step * d.u - e.u) + stage_abs(step * d.v - e.v);
-        int more = (a->slope * stage_min(k, FARTHEST_EXPECTED) + 2048) >> 12;
-        out[l] = (uint8_t)stage_min(out[l] + stage_min(more, a->most), MAX_COST);
+    const struct label_space *s = &a->grid.space;
+    for (int v = 0; v < s->v_count; v++, out += s->u_count) {
+        int kv = stage_abs(step * (centre.v + s->v_min + v) - e.v);
+        for (int u = 0; u < s->u_count; u++) {
+            int k = kv + stage_abs(step * (centre.u + s->u_min + u) - e.u);
+            int more = (a->slope * stage_min(k, FARTHEST_EXPECTED) + 2048) >> 12;
+            out[u] = (uint8_t)stage_min(out[u] + stage_min(more, a->most), MAX_COST);
+        }
     }
 }
 
