@@ -30,6 +30,13 @@ struct eye {
     double *corner; /* rays through the corners of pixels, made by the first render */
 };
 
+/* M v, as matrix_apply() has it, here to be inlined. */
+UNWATCHED static inline void turn_ray(const double M[9], double v[3]) {
+    double x = v[0], y = v[1], z = v[2];
+    for (int i = 0; i < 3; i++)
+        v[i] = M[3 * i] * x + M[3 * i + 1] * y + M[3 * i + 2] * z;
+}
+
 static inline void eyes_of(const struct rig *rig, struct eye eye[2]) {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double back[9];
@@ -48,7 +55,7 @@ static inline void eyes_of(const struct rig *rig, struct eye eye[2]) {
     }
 }
 
-static inline double dot3(const double a[3], const double b[3]) {
+UNWATCHED static inline double dot3(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
@@ -79,7 +86,8 @@ static inline struct view_of_planes view_planes(const struct plane *planes, int 
 
 /* Nearest plane along a ray: its grey, *depth in units of the ray. Grey 90 and INFINITY where
  * there is none. */
-static inline double trace(const struct view_of_planes *view, const double ray[3], double *depth) {
+UNWATCHED static inline double trace(const struct view_of_planes *view, const double ray[3],
+                                     double *depth) {
     double grey = 90;
     *depth = INFINITY;
     for (int i = 0; i < view->count; i++) {
@@ -103,7 +111,7 @@ static inline void eyes_free(struct eye eye[2]) {
         free(eye[v].corner);
 }
 
-static inline void make_corners(struct eye *eye) {
+UNWATCHED static inline void make_corners(struct eye *eye) {
     int w = eye->camera->width, h = eye->camera->height;
     eye->corner = malloc(2 * (size_t)(w + 1) * (size_t)(h + 1) * sizeof *eye->corner);
     for (int y = 0; y <= h; y++)
@@ -116,23 +124,23 @@ static inline void make_corners(struct eye *eye) {
 
 /* Grey along the ray at (u, v) of 0..1 of a pixel: between its corners' rays (a above, b
  * below) on straight lines. */
-static inline double trace_in_pixel(const struct view_of_planes *view, const double back[9],
-                                    const double *a, const double *b, double u, double v,
-                                    double *depth) {
+UNWATCHED static inline double trace_in_pixel(const struct view_of_planes *view,
+                                              const double back[9], const double *a,
+                                              const double *b, double u, double v, double *depth) {
     double ray[3] = {0, 0, 1};
     for (int i = 0; i < 2; i++)
         ray[i] = (1 - v) * ((1 - u) * a[i] + u * a[2 + i]) + v * ((1 - u) * b[i] + u * b[2 + i]);
-    matrix_apply(back, ray, ray);
+    turn_ray(back, ray);
     return trace(view, ray, depth);
 }
 
 /* The greys at a row of the w + 1 corners of pixels. */
-static inline void trace_corners(const struct view_of_planes *view, const double back[9],
-                                 const double *corner, int w, double *grey) {
+UNWATCHED static inline void trace_corners(const struct view_of_planes *view, const double back[9],
+                                           const double *corner, int w, double *grey) {
     double depth;
     for (int x = 0; x <= w; x++) {
         double ray[3] = {corner[2 * x], corner[2 * x + 1], 1};
-        matrix_apply(back, ray, ray);
+        turn_ray(back, ray);
         grey[x] = trace(view, ray, &depth);
     }
 }
@@ -143,8 +151,8 @@ static inline void trace_corners(const struct view_of_planes *view, const double
 #endif
 
 /* The mean grey of RAYS x RAYS rays through a pixel. */
-static inline double trace_finely(const struct view_of_planes *view, const double back[9],
-                                  const double *a, const double *b) {
+UNWATCHED static inline double trace_finely(const struct view_of_planes *view, const double back[9],
+                                            const double *a, const double *b) {
     double grey = 0, depth;
     for (int k = 0; k < RAYS * RAYS; k++)
         grey += trace_in_pixel(view, back, a, b, (k % RAYS + 0.5) / RAYS,
@@ -156,8 +164,8 @@ static inline double trace_finely(const struct view_of_planes *view, const doubl
 /* Renders width*height of the camera with RAYS x RAYS rays a pixel (one where the pixel's corners
  * and middle all see the same grey) and Gaussian-like noise of the given standard deviation; z
  * (may be NULL) gets the depth along the camera's axis at pixel centres. The caller frees. */
-static inline uint8_t *render(struct eye *eye, const struct plane *planes, int count, double noise,
-                              uint32_t seed, double *z) {
+UNWATCHED static inline uint8_t *render(struct eye *eye, const struct plane *planes, int count,
+                                        double noise, uint32_t seed, double *z) {
     int w = eye->camera->width, h = eye->camera->height;
     size_t corners = (size_t)w + 1; /* of a row */
     uint8_t *out = malloc((size_t)w * (size_t)h);
@@ -192,7 +200,7 @@ static inline uint8_t *render(struct eye *eye, const struct plane *planes, int c
 
 /* A board of cols x rows inner corners, the first of them at the plane's origin, with a white
  * rim; the square right and below of the first corner is dark. */
-static inline double board_texture(const struct plane *p, double s, double t) {
+UNWATCHED static inline double board_texture(const struct plane *p, double s, double t) {
     double x = s / p->square, y = t / p->square;
     if (x < -2 || y < -2 || x > p->cols + 1 || y > p->rows + 1)
         return -1;
@@ -203,14 +211,14 @@ static inline double board_texture(const struct plane *p, double s, double t) {
     return ((int)floor(x) + (int)floor(y)) % 2 ? 225 : 30;
 }
 
-static inline double hash_grey(int x, int y) {
+UNWATCHED static inline double hash_grey(int x, int y) {
     uint32_t h = (uint32_t)x * 374761393u + (uint32_t)y * 668265263u;
     h = (h ^ (h >> 13)) * 1274126177u;
     return (double)((h ^ (h >> 16)) & 255);
 }
 
 /* Smooth noise of three sizes. `square` is the largest one's cell. */
-static inline double noise_texture(const struct plane *p, double s, double t) {
+UNWATCHED static inline double noise_texture(const struct plane *p, double s, double t) {
     double sum = 0, weight = 0;
     for (int octave = 0; octave < 3; octave++) {
         double cell = p->square / (1 << octave), x = s / cell + 1000, y = t / cell + 1000;

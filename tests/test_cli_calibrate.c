@@ -147,14 +147,16 @@ static void test_pictures(void) {
     /* what is there is kept; few views are not passed over */
     g_autofree char *kept = g_build_filename(folder, "rig.yml~", NULL);
     g_assert_false(g_file_test(kept, G_FILE_TEST_EXISTS));
-    check(0, "rig.yml: is replaced; what it held is kept in ",
-          "calibrate --headless --board 9x6 -o %F/rig.yml %D/left01.jpg %D/left02.jpg "
-          "%D/left03.jpg %D/right01.jpg %D/right02.jpg %D/right03.jpg");
+    struct outcome few = run("calibrate --headless --board 9x6 -o %F/rig.yml "
+                             "%D/left01.jpg %D/left02.jpg %D/left03.jpg "
+                             "%D/right01.jpg %D/right02.jpg %D/right03.jpg");
+    g_assert_cmpint(few.code, ==, 0);
+    g_assert_nonnull(strstr(few.err, "rig.yml: is replaced; what it held is kept in "));
+    g_assert_true(strstr(few.err, "3 views are few") || strstr(few.out, "3 views are few"));
+    g_free(few.out);
+    g_free(few.err);
     g_assert_true(read_rig("rig.yml~").metric);
     g_assert_false(read_rig("rig.yml").metric);
-    check(0, "3 views are few",
-          "calibrate --headless --board 9x6 -o %F/few.yml %D/left01.jpg %D/left02.jpg "
-          "%D/left03.jpg %D/right01.jpg %D/right02.jpg %D/right03.jpg");
     /* patterns end where a number is missing */
     check(0, "9 of 9 views used",
           "calibrate --headless --board 9x6 -o %F/nine.yml %D/left%02d.jpg %D/right%02d.jpg");
