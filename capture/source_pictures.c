@@ -3,6 +3,7 @@
  * read loads one pair. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
+#include "image/flow.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "capture/folder_about.h"
@@ -12,6 +13,8 @@
 
 #include <assert.h>
 #include <glib.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +63,61 @@ static void put_image(const struct image *from, int channels, struct image *to) 
     image_convert(from, to);
 }
 
+/* The file of the true motion from a picture to the next one, as eval has it: flowN.flo beside
+ * frameN.png, flow_occ/N.png beside image_2/N.png. NULL: none. For g_free(). */
+static char *truth_path(const char *left) {
+    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
+                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
+    char *path = NULL;
+    if (g_str_has_prefix(name, "frame") && strrchr(name, '.')) {
+        *strrchr(name, '.') = '\0';
+        path = g_strdup_printf("%s/flow%s.flo", folder, name + strlen("frame"));
+    } else if (strcmp(folder_name, "image_2") == 0) {
+        path = g_build_filename(above, "flow_occ", name, NULL);
+    }
+    if (path && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        return path;
+    g_free(path);
+    return NULL;
+}
+
+/* Whether pictures come with the motion to the next one; it is that of pictures as they are. */
+static int has_truth(const struct pictures *pictures) {
+    const struct source_options *o = &pictures->options;
+    bool told = false;
+    if (o->motion_step != 1 || o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] ||
+        o->rotate180[1])
+        return 0;
+    for (long i = 0; i < pictures->pairs.count && !told; i++) {
+        g_autofree char *path = truth_path(pictures->pairs.left[i]);
+        told = path;
+    }
+    return told;
+}
+
+/* A file that is damaged or of another size is no truth, after a log line. */
+static void read_truth(const struct pictures *pictures, long index, struct frame *frame) {
+    size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
+    struct flow flow;
+    g_autofree char *path = frame->has_truth ? truth_path(pictures->pairs.left[index]) : NULL;
+    frame->has_truth = path && flow_read(path, &flow) == 0;
+    if (!frame->has_truth)
+        return;
+    if (flow.width != frame->left.width || flow.height != frame->left.height) {
+        log_warning(path, "is %dx%d, but the pictures are %dx%d: it is not used", flow.width,
+                    flow.height, frame->left.width, frame->left.height);
+        frame->has_truth = 0;
+    }
+    for (size_t i = 0; frame->has_truth && i < count; i++) {
+        float u = flow.data[i] * DISPARITY_ONE, v = flow.data[i + count] * DISPARITY_ONE;
+        bool known = fabsf(u) <= INT16_MAX && fabsf(v) <= INT16_MAX; /* not of NaN */
+        frame->truth[i] = (int16_t)(known ? lrintf(u) : DISPARITY_UNKNOWN);
+        frame->truth[i + count] = (int16_t)(known ? lrintf(v) : DISPARITY_UNKNOWN);
+    }
+    memset(frame->non_occluded, 255, count);
+    flow_free(&flow);
+}
+
 static int pictures_read(struct source *source, struct frame *frame) {
     struct pictures *pictures = (struct pictures *)source;
     if (pictures->next >= source->count) {
@@ -87,7 +145,8 @@ static int pictures_read(struct source *source, struct frame *frame) {
     put_image(&pair[1], source->channels, &frame->right);
     free_pair(pair);
     frame_turn(&pictures->options, frame);
-    frame->has_truth = 0;
+    frame->has_truth = source->has_truth && frame->truth;
+    read_truth(pictures, index, frame);
     frame->left_ns = pair_time_ns(index, source->rate);
     frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
     frame->taken_ns = clock_ns();
@@ -177,6 +236,7 @@ struct source *source_pictures_open(const char *const *words, int count,
         .files = pictures_files,
         .close = pictures_close,
     };
+    pictures->source.has_truth = has_truth(pictures);
     code = learn_size(pictures);
     if (code) {
         pictures_close(&pictures->source);

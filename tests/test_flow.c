@@ -237,11 +237,21 @@ static void test_eval(void *fixture, const void *data) {
     g_assert_nonnull(strstr(out, "\"name\": \"kitti\""));
     g_auto(GStrv) exact = g_strsplit(out, "\"aee\": 0, \"aae\": 0, ", -1);
     g_assert_cmpuint(g_strv_length(exact), ==, 3);
+    /* the same truth where pictures are played */
+    static const char *const played[] = {"one", "kitti"};
+    for (size_t i = 0; i < G_N_ELEMENTS(played); i++) {
+        g_autofree char *run =
+            expect_success("run %s/%s " MOTION " --set subpixel=off", folder, played[i]);
+        g_assert_nonnull(strstr(run, "AEE       0.000 px"));
+    }
     expect_error(3, "frame10.png", "eval %s " MOTION, folder);
     g_assert_cmpint(flow_write(flo, motion, 39, 24), ==, 0);
     expect_error(3, "39x24", "eval %s/one " MOTION, folder);
+    g_autofree char *unfit = expect_success("run %s/one " MOTION, folder);
+    g_assert_null(strstr(unfit, "AEE"));
     write_text("one/flow10.flo", "PIEH");
     expect_error(3, "ends early", "eval %s/one " MOTION, folder);
+    expect_shell(0, "1 computed", "ends early", "$B run $D/one " MOTION);
 }
 
 /* Pictures that move to the left behind bars that stand: with the mask the motion is found, and
