@@ -515,10 +515,15 @@ static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
 
 static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const struct view *left,
                                const struct curve *curve, const int16_t *map) {
+    size_t bytes = pixels_of(p) * sizeof(uint32_t);
     if (p->params.sky == SKY_OFF || !curve->rise)
         return map;
     struct sky_args a = {.image = left->image,
                          .rise = curve->rise,
+                         .brightness = graph_buffer(g, pixels_of(p)),
+                         .parent = graph_buffer(g, bytes),
+                         .votes = graph_buffer(g, bytes),
+                         .border = graph_buffer(g, bytes),
                          .source = map,
                          .out = make_map(g, p),
                          .width = p->width,
@@ -526,7 +531,8 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const 
                          .channels = p->channels,
                          .value =
                              p->params.sky == SKY_FAR ? 16 * p->params.min_disparity : UNKNOWN};
-    graph_stage(g, STAGE_sky, &a, p->width, p->height);
+    for (int stage = STAGE_sky_start; stage <= STAGE_sky; stage++)
+        graph_stage(g, (enum stage)stage, &a, p->width, p->height);
     return a.out;
 }
 

@@ -737,15 +737,37 @@ static inline void case_surface_plane(struct pass_case *c) {
     case_surface(c, STAGE_surface_plane);
 }
 
-static inline void case_sky(struct pass_case *c) {
+static inline void case_sky_until(struct pass_case *c, enum stage last) {
     int w = c->shape.width, h = c->shape.height;
     struct sky_args a = {.width = w, .height = h, .channels = c->shape.channels};
-    a.image = case_bytes(c, w, h, a.channels, SKY_BRIGHTNESS + SKY_STEP / 2);
+    a.image = case_bytes(c, w, h, a.channels, case_between(c, 0, 1) ? 255 : SKY_DARKEST + SKY_STEP);
     a.rise = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? MAX_COST : SKY_RISE + 1);
+    a.brightness = case_bytes(c, w, h, 1, 255);
+    a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
+    a.votes = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.votes)), 4, UINT32_MAX);
+    a.border = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.border)), 4, UINT32_MAX);
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.out = case_disparities(c, 1);
     a.value = case_between(c, 0, 1) ? UNKNOWN : 16 * case_between(c, -3, 3);
-    case_add_pass(c, STAGE_sky, &a, w, h);
+    for (int stage = STAGE_sky_start; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+    if (last >= STAGE_sky_join) /* the forest's shape is free, its trees are not */
+        case_compare_only(c, a.parent, COMPARE_NOTHING);
+    if (last == STAGE_sky_join)
+        case_add_pass(c, STAGE_sky_count, &a, w, h);
+}
+
+static inline void case_sky_start(struct pass_case *c) {
+    case_sky_until(c, STAGE_sky_start);
+}
+static inline void case_sky_join(struct pass_case *c) {
+    case_sky_until(c, STAGE_sky_join);
+}
+static inline void case_sky_count(struct pass_case *c) {
+    case_sky_until(c, STAGE_sky_count);
+}
+static inline void case_sky(struct pass_case *c) {
+    case_sky_until(c, STAGE_sky);
 }
 
 static inline void case_median(struct pass_case *c) {

@@ -86,29 +86,43 @@ static void test_chance(void) {
     g_assert_cmpint(chance_of(2 * 64 + 4 * 8 + 6), >, chance_of(2 * 64 + 4 * 8 + 1));
 }
 
-/* Columns of a picture of 6 rows: sky ends before the third row in turn that is none. */
+/* Regions of equal letters in a picture with blocks of 4x4 px a letter, each with its brightness
+ * and the cost's rise: s sky, h sky near a thing, where the cost rises, w a window's white, k dark,
+ * t texture, g ground like sky that reaches below the middle, o overexposed. */
 static void test_sky(void) {
-    enum { COLUMNS = 6, ROWS = 6 };
-    /* s: sky, r: the cost rises, d: dark, c: a step of 13 from s */
-    static const char *const rows[ROWS] = {"sssdss", "srrssc", "srrsss",
-                                           "ssrssc", "ssssrs", "ssssrs"};
-    static const char *const expected[ROWS] = {"######", "##.##.", "##.##.",
-                                               "##.##.", "##.#..", "##.#.."};
-    uint8_t image[COLUMNS * ROWS], rise[COLUMNS * ROWS];
-    int16_t source[COLUMNS * ROWS], out[COLUMNS * ROWS];
-    for (int i = 0; i < COLUMNS * ROWS; i++) {
-        char kind = rows[i / COLUMNS][i % COLUMNS];
-        image[i] = kind == 'd' ? 63 : kind == 'c' ? 213 : 200;
-        rise[i] = kind == 'r' ? SKY_RISE + 1 : SKY_RISE;
-        source[i] = (int16_t)(i % 7 ? 16 * i : UNKNOWN);
+    enum { BLOCK = 4, COLUMNS = 9, ROWS = 6, SKY_W = COLUMNS * BLOCK, SKY_H = ROWS * BLOCK };
+    static const char *const rows[ROWS] = {"sshktkgko", "ssskwkgko", "sskktkgko",
+                                           "kkkkkkgkk", "kkkkkkgkk", "kkkkkkggk"};
+    static const struct {
+        char letter;
+        uint8_t brightness, rise;
+    } kinds[] = {{'s', 150, SKY_RISE}, {'h', 152, SKY_RISE + 1},
+                 {'w', 180, 0},        {'k', 30, 0},
+                 {'t', 100, 9},        {'g', 150, 0},
+                 {'o', 250, 0}};
+    uint8_t image[SKY_W * SKY_H], rise[SKY_W * SKY_H], brightness[SKY_W * SKY_H];
+    uint32_t parent[SKY_W * SKY_H], votes[SKY_W * SKY_H], border[SKY_W * SKY_H];
+    int16_t source[SKY_W * SKY_H], out[SKY_W * SKY_H];
+    for (int i = 0; i < SKY_W * SKY_H; i++) {
+        char letter = rows[i / SKY_W / BLOCK][i % SKY_W / BLOCK];
+        for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
+            if (kinds[k].letter == letter) {
+                image[i] = kinds[k].brightness;
+                rise[i] = kinds[k].rise;
+            }
+        source[i] = (int16_t)(16 * (i % 50));
     }
-    struct sky_args a = {image, rise, source, out, COLUMNS, ROWS, 1, UNKNOWN};
-    for (int i = 0; i < COLUMNS * ROWS; i++)
-        stage_sky(&a, i % COLUMNS, i / COLUMNS);
-    for (int i = 0; i < COLUMNS * ROWS; i++) {
-        g_test_message("%d, %d", i % COLUMNS, i / COLUMNS);
-        g_assert_cmpint(out[i], ==,
-                        expected[i / COLUMNS][i % COLUMNS] == '#' ? UNKNOWN : source[i]);
+    struct sky_args a = {image,  rise, brightness, parent, votes, border,
+                         source, out,  SKY_W,      SKY_H,  1,     UNKNOWN};
+    static void (*const stages[])(const struct sky_args *, int, int) = {
+        stage_sky_start, stage_sky_join, stage_sky_count, stage_sky};
+    for (size_t s = 0; s < G_N_ELEMENTS(stages); s++)
+        for (int i = 0; i < SKY_W * SKY_H; i++)
+            stages[s](&a, i % SKY_W, i / SKY_W);
+    for (int i = 0; i < SKY_W * SKY_H; i++) {
+        char letter = rows[i / SKY_W / BLOCK][i % SKY_W / BLOCK];
+        g_test_message("%d, %d: %c", i % SKY_W, i / SKY_W, letter);
+        g_assert_cmpint(out[i], ==, letter == 's' || letter == 'h' ? UNKNOWN : source[i]);
     }
 }
 

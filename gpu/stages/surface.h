@@ -203,35 +203,91 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
     a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
 }
 
-/* Sky: from the picture's upper border down each column, as long as pixels are bright, rows beside
- * each other alike in colour, and no disparity stands out: the data cost rises by little beside the
- * label. Two rows that are not so do not end it: a wire. */
-enum { SKY_STEP = 12, SKY_RISE = 5, SKY_BRIGHTNESS = 64 };
+/* Sky: regions of neighbours whose brightness, the mean over 3x3 of each pixel's greatest channel,
+ * is alike. A region is sky if it reaches the picture's upper border and has more pixels for it
+ * than against it, by an eighth of a row. For it are those above the middle of the picture where no
+ * disparity stands out: the data cost rises by little beside the label. Those below the middle
+ * count more than others: walls. What is overexposed may as well be a white wall and is left.
+ * Like-coloured pixels within SKY_REACH of a region are sky as well. The regions are a forest as
+ * those of speckles are; start, join, count and sky run one after the other. */
+enum { SKY_STEP = 4, SKY_COLOR_STEP = 12, SKY_DARKEST = 64, SKY_BRIGHTEST = 230 };
+enum { SKY_RISE = 5, SKY_REACH = 2 };
 
 struct sky_args {
     const uint8_t *image, *rise;
+    uint8_t *brightness;      /* width*height; 0: too dark or overexposed */
+    uint32_t *parent, *votes; /* width*height; of a region's root: votes modulo 2^32 */
+    uint32_t *border;         /* width*height; of a region's root: pixels of the upper border */
     const int16_t *source;
     int16_t *out;
     int width, height, channels;
     int value; /* what sky becomes */
 };
 
-STAGE int is_sky(const struct sky_args *a, int x, int y) {
-    size_t i = (size_t)y * a->width + x, above = y ? i - (size_t)a->width : i;
-    const uint8_t *pixel = a->image + i * a->channels;
-    int brightness = 0;
+STAGE int sky_greatest(const struct sky_args *a, int x, int y) {
+    const uint8_t *pixel = a->image + ((size_t)y * a->width + x) * a->channels;
+    int greatest = 0;
     for (int c = 0; c < a->channels; c++)
-        brightness = stage_max(brightness, pixel[c]);
-    return a->rise[i] <= SKY_RISE && brightness >= SKY_BRIGHTNESS &&
-           color_step(pixel, a->image + above * a->channels, a->channels) <= SKY_STEP;
+        greatest = stage_max(greatest, pixel[c]);
+    return greatest;
+}
+
+STAGE void stage_sky_start(const struct sky_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
+    int sum = 0, count = 0, own = sky_greatest(a, x, y);
+    for (int py = stage_max(y - 1, 0); py <= stage_min(y + 1, a->height - 1); py++)
+        for (int px = stage_max(x - 1, 0); px <= stage_min(x + 1, a->width - 1); px++, count++)
+            sum += sky_greatest(a, px, py);
+    a->brightness[i] = (uint8_t)(own < SKY_DARKEST || own > SKY_BRIGHTEST ? 0 : sum / count);
+    a->parent[i] = i;
+    a->votes[i] = a->border[i] = 0;
+}
+
+STAGE int sky_alike(const struct sky_args *a, uint32_t i, uint32_t j) {
+    return a->brightness[i] && a->brightness[j] &&
+           stage_abs(a->brightness[i] - a->brightness[j]) <= SKY_STEP;
+}
+
+STAGE void stage_sky_join(const struct sky_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, below = i + (uint32_t)a->width;
+    if (x + 1 < a->width && sky_alike(a, i, i + 1))
+        speckle_unite(a->parent, i, i + 1);
+    if (y + 1 < a->height && sky_alike(a, i, below))
+        speckle_unite(a->parent, i, below);
+}
+
+STAGE void sky_add(uint32_t *sum, int v) {
+#ifdef __CUDA_ARCH__
+    atomicAdd(sum, (uint32_t)v);
+#else
+    __atomic_fetch_add(sum, (uint32_t)v, __ATOMIC_RELAXED);
+#endif
+}
+
+STAGE void stage_sky_count(const struct sky_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, root = speckle_root(a->parent, i);
+    int above = 2 * y < a->height;
+    if (!a->brightness[i])
+        return;
+    sky_add(a->votes + root, !above ? -4 : a->rise[i] <= SKY_RISE ? 1 : -1);
+    if (!y)
+        sky_add(a->border + root, 1);
 }
 
 STAGE void stage_sky(const struct sky_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
-    int others = 0; /* rows in turn that are none, from two below upwards */
-    for (int row = y + 2; row >= 0 && others < 3; row--)
-        others = row < a->height && is_sky(a, x, row) ? 0 : others + 1;
-    a->out[i] = (int16_t)(others < 3 ? a->value : a->source[i]);
+    int sky = 0;
+    for (int py = stage_max(y - SKY_REACH, 0);
+         py <= stage_min(y + SKY_REACH, a->height - 1) && !sky; py++)
+        for (int px = stage_max(x - SKY_REACH, 0);
+             px <= stage_min(x + SKY_REACH, a->width - 1) && !sky; px++) {
+            size_t j = (size_t)py * a->width + px;
+            uint32_t root = speckle_root(a->parent, (uint32_t)j);
+            sky = a->border[root] > 0 && 8 * (int32_t)a->votes[root] > a->width &&
+                  color_step(a->image + i * a->channels, a->image + j * a->channels, a->channels) <=
+                      SKY_COLOR_STEP;
+        }
+    a->out[i] = (int16_t)(sky ? a->value : a->source[i]);
 }
 
 #endif
