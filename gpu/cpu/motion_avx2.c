@@ -171,10 +171,8 @@ static void rows_message(const void *args, int width, int first, int last, void 
 
 /* ---- winner-takes-all */
 
-static int offset_at(const int16_t *b, int best, int step, int at, int count, int subpixel) {
-    if (at == 0 || at + 1 == count)
-        return 0;
-    return subpixel_offset(b[best - step], b[best], b[best + step], subpixel);
+static int label_at(const int16_t *b, int l, int labels) {
+    return l >= 0 && l < labels ? b[l] : 0;
 }
 
 static void wta_pixel(const struct motion_wta_args *args, int x, int y) {
@@ -182,7 +180,7 @@ static void wta_pixel(const struct motion_wta_args *args, int x, int y) {
     const struct grid *g = &a->grid;
     const struct label_space *s = &g->space;
     struct neighbours n = grid_neighbours(g, x, y);
-    size_t i = (size_t)y * (size_t)g->width + (size_t)x, padded = (size_t)g->padded;
+    size_t padded = (size_t)g->padded;
     _Alignas(32) int16_t b[MAX_LABELS] = {0};
     struct pixel p = {
         .cost8 = a->cost + grid_labels(g, x, y), .padded = g->padded, .labels = g->labels};
@@ -196,18 +194,14 @@ static void wta_pixel(const struct motion_wta_args *args, int x, int y) {
     while (b[best] != minimum)
         best++;
     int u = best % s->u_count, v = best / s->u_count;
-    struct displacement d = motion_label(s, motion_centre(&args->centre, g, x, y), best);
-    d.u =
-        divide_round(16 * d.u + offset_at(b, best, 1, u, s->u_count, a->subpixel), args->fraction);
-    d.v = divide_round(16 * d.v + offset_at(b, best, s->u_count, v, s->v_count, a->subpixel),
-                       args->fraction);
+    struct motion_beliefs around = {
+        minimum, label_at(b, best - 1, g->labels), label_at(b, best + 1, g->labels),
+        label_at(b, best - s->u_count, g->labels), label_at(b, best + s->u_count, g->labels)};
     for (int j = stage_max(v - 1, 0); j <= stage_min(v + 1, s->v_count - 1); j++)
         for (int k = stage_max(u - 1, 0); k <= stage_min(u + 1, s->u_count - 1); k++)
             b[j * s->u_count + k] = INT16_MAX;
-    struct motion_map out = {a->disparity, args->v};
-    a->label[i] = (uint16_t)best;
-    motion_put(&out, i, d);
-    a->confidence[i] = (uint8_t)stage_min(minimum_of(b, g->padded) - minimum, 255);
+    int second = stage_min(minimum_of(b, g->padded), minimum + 255);
+    motion_wta_put(args, x, y, best, &around, second);
 }
 
 static void rows_wta(const void *args, int width, int first, int last, void *scratch) {

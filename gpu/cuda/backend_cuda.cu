@@ -530,6 +530,7 @@ static void optimise(backend_cuda *cuda) {
     cuda_optimise_area(cuda);
     cuda_optimise_occlusion(cuda);
     cuda_optimise_motion(cuda);
+    cuda_optimise_motion_cost(cuda);
 }
 
 static void fill_table(struct backend *b) {

@@ -67,6 +67,7 @@ void cuda_optimise_check(struct backend_cuda *cuda);
 void cuda_optimise_area(struct backend_cuda *cuda);
 void cuda_optimise_occlusion(struct backend_cuda *cuda);
 void cuda_optimise_motion(struct backend_cuda *cuda);
+void cuda_optimise_motion_cost(struct backend_cuda *cuda);
 
 void cuda_add_fusion(struct backend_cuda *cuda, struct cuda_fusion fusion);
 

@@ -101,14 +101,37 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* A thread each 16 labels of a pixel of one parity. */
+static __global__ void __launch_bounds__(THREADS)
+    zero_kernel(const __grid_constant__ zero_messages_args a) {
+    wait_for_previous_kernel();
+    int group = a.grid.padded / LABEL_BLOCK, thread = (int)(blockIdx.x * THREADS + threadIdx.x),
+        y = (int)blockIdx.y, x = grid_column(a.parity, thread / group, y);
+    if (x >= a.grid.width)
+        return;
+    size_t to = grid_labels(&a.grid, x, y) + (size_t)(thread % group * LABEL_BLOCK);
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        store_words(a.message[r] + to, 0, 0, 0, 0);
+}
+
+static dim3 half_blocks(const grid &g) {
+    int threads = g.half * (g.padded / LABEL_BLOCK);
+    return dim3((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)g.height);
+}
+
 static void launch_upsample_messages(backend_cuda *cuda, const void *args, int, int) {
     const upsample_messages_args *a = static_cast<const upsample_messages_args *>(args);
-    int threads = a->grid.half * (a->grid.padded / LABEL_BLOCK);
-    dim3 blocks((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)a->grid.height);
-    launch_dependent(cuda, upsample_kernel, blocks, dim3(THREADS), *a);
+    launch_dependent(cuda, upsample_kernel, half_blocks(a->grid), dim3(THREADS), *a);
+}
+
+static void launch_zero_messages(backend_cuda *cuda, const void *args, int, int) {
+    const zero_messages_args *a = static_cast<const zero_messages_args *>(args);
+    launch_dependent(cuda, zero_kernel, half_blocks(a->grid), dim3(THREADS), *a);
 }
 
 void cuda_optimise_downsample(backend_cuda *cuda) {
     cuda->launches[STAGE_downsample_cost] = launch_downsample_cost;
     cuda->launches[STAGE_upsample_messages] = launch_upsample_messages;
+    cuda->launches[STAGE_zero_messages] = launch_zero_messages;
 }

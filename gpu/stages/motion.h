@@ -383,51 +383,58 @@ struct motion_wta_args {
     int fraction;
 };
 
-/* In 1/16 of a step, 0 at the window's rim. */
-STAGE int motion_offset(const struct wta_args *a, const struct neighbours *n, size_t own, int best,
-                        int step, int at, int count) {
-    if (at == 0 || at + 1 == count)
-        return 0;
-    return subpixel_offset(belief(a, n, own, best - step), belief(a, n, own, best),
-                           belief(a, n, own, best + step), a->subpixel);
+/* Beliefs of a pixel's best label and of those one step beside it; any number where the window
+ * ends. */
+struct motion_beliefs {
+    int best, before_u, after_u, before_v, after_v;
+};
+
+/* What a pixel gets whose best label is known, and the least belief beyond that label's neighbours,
+ * which is at most 255 more than the best one. */
+STAGE void motion_wta_put(const struct motion_wta_args *a, int x, int y, int best,
+                          const struct motion_beliefs *b, int second) {
+    const struct grid *g = &a->base.grid;
+    const struct label_space *s = &g->space;
+    size_t i = (size_t)y * (size_t)g->width + (size_t)x;
+    int u = best % s->u_count, v = best / s->u_count, offset_u = 0, offset_v = 0;
+    if (u > 0 && u + 1 < s->u_count)
+        offset_u = subpixel_offset(b->before_u, b->best, b->after_u, a->base.subpixel);
+    if (v > 0 && v + 1 < s->v_count)
+        offset_v = subpixel_offset(b->before_v, b->best, b->after_v, a->base.subpixel);
+    struct displacement d = motion_label(s, motion_centre(&a->centre, g, x, y), best);
+    struct motion_map out = {a->base.disparity, a->v};
+    d.u = divide_round(16 * d.u + offset_u, a->fraction);
+    d.v = divide_round(16 * d.v + offset_v, a->fraction);
+    motion_put(&out, i, d);
+    a->base.label[i] = (uint16_t)best;
+    a->base.confidence[i] = (uint8_t)(second - b->best);
 }
 
-/* Motion and confidence of a pixel whose best label, and the least belief beyond its neighbours, up
- * to 255 more than the best label's, are known. */
-STAGE void motion_wta_put(const struct motion_wta_args *a, const struct neighbours *n, int x, int y,
-                          int best, int second) {
-    const struct wta_args *b = &a->base;
-    const struct label_space *s = &b->grid.space;
-    size_t own = grid_labels(&b->grid, x, y), i = (size_t)y * (size_t)b->grid.width + (size_t)x;
-    int u = best % s->u_count, v = best / s->u_count;
-    struct displacement d = motion_label(s, motion_centre(&a->centre, &b->grid, x, y), best);
-    d.u = divide_round(16 * d.u + motion_offset(b, n, own, best, 1, u, s->u_count), a->fraction);
-    d.v = divide_round(16 * d.v + motion_offset(b, n, own, best, s->u_count, v, s->v_count),
-                       a->fraction);
-    b->label[i] = (uint16_t)best;
-    struct motion_map out = {b->disparity, a->v};
-    motion_put(&out, i, d);
-    b->confidence[i] = (uint8_t)(second - belief(b, n, own, best));
+STAGE int motion_belief(const struct motion_wta_args *a, const struct neighbours *n, size_t own,
+                        int l) {
+    return l >= 0 && l < a->base.grid.labels ? belief(&a->base, n, own, l) : 0;
 }
 
 STAGE void stage_motion_wta(const struct motion_wta_args *a, int x, int y) {
-    const struct wta_args *b = &a->base;
-    const struct label_space *s = &b->grid.space;
-    struct neighbours n = grid_neighbours(&b->grid, x, y);
-    size_t own = grid_labels(&b->grid, x, y);
-    int best = 0, minimum = belief(b, &n, own, 0);
-    for (int l = 1; l < b->grid.labels; l++) {
-        int here = belief(b, &n, own, l);
+    const struct grid *g = &a->base.grid;
+    struct neighbours n = grid_neighbours(g, x, y);
+    size_t own = grid_labels(g, x, y);
+    int best = 0, minimum = motion_belief(a, &n, own, 0), row = g->space.u_count;
+    for (int l = 1; l < g->labels; l++) {
+        int here = motion_belief(a, &n, own, l);
         if (here < minimum) {
             minimum = here;
             best = l;
         }
     }
-    int u = best % s->u_count, v = best / s->u_count, second = minimum + 255;
-    for (int l = 0; l < b->grid.labels; l++)
-        if (stage_abs(l % s->u_count - u) > 1 || stage_abs(l / s->u_count - v) > 1)
-            second = stage_min(second, belief(b, &n, own, l));
-    motion_wta_put(a, &n, x, y, best, second);
+    struct motion_beliefs b = {
+        minimum, motion_belief(a, &n, own, best - 1), motion_belief(a, &n, own, best + 1),
+        motion_belief(a, &n, own, best - row), motion_belief(a, &n, own, best + row)};
+    int second = minimum + 255;
+    for (int l = 0; l < g->labels; l++)
+        if (stage_abs(l % row - best % row) > 1 || stage_abs(l / row - best / row) > 1)
+            second = stage_min(second, motion_belief(a, &n, own, l));
+    motion_wta_put(a, x, y, best, &b, second);
 }
 
 /* ---- the picture pyramid */
