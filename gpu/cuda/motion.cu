@@ -7,10 +7,22 @@
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/cuda/packed_u16x2.h"
 
-enum { THREADS = 128, LANES = 32, WORDS = 4, LONGEST_LINE = 32 };
+enum { THREADS = 128, LANES = 32, WARPS = THREADS / LANES, WORDS = 4, LONGEST_LINE = 32 };
 #define ALL_LANES 0xffffffffu
 
 /* ---- a thread's share of a pixel */
+
+/* The labels of a pixel. LINE above 0: LINE x LINE of them, which the compiler knows. */
+template <int LINE> struct window {
+    int u_count, v_count, labels, padded, threads; /* threads: of a pixel */
+    __device__ __forceinline__ window(const grid &g) {
+        u_count = LINE > 0 ? LINE : g.space.u_count;
+        v_count = LINE > 0 ? LINE : g.space.v_count;
+        labels = u_count * v_count;
+        threads = (labels + LABEL_BLOCK - 1) / LABEL_BLOCK;
+        padded = threads * LABEL_BLOCK;
+    }
+};
 
 /* Labels l to l + 3 in lanes: l and l + 2, l + 1 and l + 3. */
 struct four_labels {
@@ -21,33 +33,30 @@ struct four_labels {
  * of four labels each. */
 struct pixel_share {
     int threads, number; /* of the pixel, of the thread among them */
-    int pixel;           /* number of the pixel in the block */
-    int x, y;            /* exists: in the picture */
-    size_t labels;       /* the pixel's first */
-    neighbours around;
-    bool exists;
+    int pixel;           /* number of the pixel in the block; without one: some other's */
+    int x, y;
+    size_t labels; /* the pixel's first */
+    bool exists;   /* in the picture */
 };
 
-static __host__ __device__ __forceinline__ int pixels_per_block(const grid &g) {
-    return THREADS / LANES * (LANES / (g.padded / LABEL_BLOCK));
+static __host__ __device__ __forceinline__ int pixels_per_block(int threads) {
+    return WARPS * (LANES / threads);
 }
 
 /* Of the pixels of one parity, or of all. */
-static __device__ __forceinline__ pixel_share share_of(const grid &g, bool half, int parity) {
+static __device__ __forceinline__ pixel_share share_of(const grid &g, int threads, bool half,
+                                                       int parity) {
     pixel_share p;
-    int warp = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
-    p.threads = g.padded / LABEL_BLOCK;
-    int pixels = LANES / p.threads, in_warp = lane / p.threads;
-    p.number = lane - in_warp * p.threads;
-    p.pixel = warp * pixels + in_warp;
-    int i = (int)blockIdx.x * pixels_per_block(g) + p.pixel;
+    int warp = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES, pixels = LANES / threads,
+        in_warp = lane / threads;
+    p.threads = threads;
+    p.number = lane - in_warp * threads;
+    p.pixel = warp * pixels + min(in_warp, pixels - 1);
+    int i = (int)blockIdx.x * WARPS * pixels + p.pixel;
     p.y = (int)blockIdx.y;
     p.x = half ? grid_column(parity, i, p.y) : i;
     p.exists = in_warp < pixels && p.x < g.width;
-    p.labels = p.exists ? grid_labels(&g, p.x, p.y) : 0;
-    p.around = {};
-    if (p.exists)
-        p.around = grid_neighbours(&g, p.x, p.y);
+    p.labels = grid_labels(&g, p.x, p.y);
     return p;
 }
 
@@ -69,13 +78,6 @@ static __device__ __forceinline__ uint32_t far_from(uint32_t lanes, int first, i
     return (lanes & keep) | (U16X2_FAR & ~keep);
 }
 
-static __device__ __forceinline__ four_labels without_padding(four_labels l, int first,
-                                                              int labels) {
-    return first + 4 <= labels
-               ? l
-               : four_labels{far_from(l.even, first, labels), far_from(l.odd, first + 1, labels)};
-}
-
 static __device__ __forceinline__ four_labels load_cost(const uint8_t *cost8,
                                                         const uint16_t *cost16,
                                                         const pixel_share &p, int word) {
@@ -86,19 +88,50 @@ static __device__ __forceinline__ four_labels load_cost(const uint8_t *cost8,
     return {byte_permute(w.x, w.y, 0x5410), byte_permute(w.x, w.y, 0x7632)};
 }
 
-/* Words of the messages to the pixel, by the direction they come from. */
-static __device__ __forceinline__ void load_messages(const uint8_t *const message[DIRECTIONS],
-                                                     const grid &g, const pixel_share &p, int word,
-                                                     four_labels in[DIRECTIONS]) {
+/* What a pixel gets from its neighbours, by the direction it comes from: which exist, and where
+ * their labels are. */
+struct incoming {
+    const uint8_t *message[DIRECTIONS];
+    bool exists[DIRECTIONS];
+};
+
+static __device__ __forceinline__ incoming incoming_of(const grid &g, int padded,
+                                                       const pixel_share &p,
+                                                       const uint8_t *const message[DIRECTIONS]) {
+    int odd = p.x & 1;
+    size_t same = grid_labels(&g, p.x ^ 1, p.y), row = (size_t)g.half * (size_t)padded;
+    incoming in;
+    in.message[UP] = message[DOWN] + (same - row);
+    in.message[DOWN] = message[UP] + (same + row);
+    in.message[LEFT] = message[RIGHT] + (odd ? same : same - (size_t)padded);
+    in.message[RIGHT] = message[LEFT] + (odd ? same + (size_t)padded : same);
+    in.exists[UP] = p.exists && p.y > 0;
+    in.exists[DOWN] = p.exists && p.y + 1 < g.height;
+    in.exists[LEFT] = p.exists && p.x > 0;
+    in.exists[RIGHT] = p.exists && p.x + 1 < g.width;
+    return in;
+}
+
+/* Cost and messages of a thread's word number j. */
+template <int LINE>
+static __device__ __forceinline__ four_labels
+load_labels(const window<LINE> &w, const uint8_t *cost8, const uint16_t *cost16,
+            const pixel_share &p, const incoming &from, int j, four_labels in[DIRECTIONS]) {
+    int word = word_of(p, j);
+    four_labels cost = load_cost(cost8, cost16, p, word);
+    if (LINE == 0 || 4 * p.threads * (j + 1) > w.labels)
+        cost = {far_from(cost.even, 4 * word, w.labels),
+                far_from(cost.odd, 4 * word + 1, w.labels)};
 #pragma unroll
     for (int s = 0; s < DIRECTIONS; s++)
-        in[s] = four_of(load_word(message[opposite(s)] + p.around.pixel[s] * (size_t)g.padded, word,
-                                  p.around.exist & 1 << s));
+        in[s] = four_of(load_word(from.message[s], word, from.exists[s]));
+    return cost;
 }
 
 /* Least of both lanes' numbers of a pixel's threads. */
 static __device__ __forceinline__ uint32_t minimum_of_pixel(const pixel_share &p, uint32_t v) {
     int lane = (int)threadIdx.x % LANES, first = lane - p.number;
+#pragma unroll
     for (int step = 1; step < p.threads; step *= 2) {
         int other = p.number + step;
         other -= other < p.threads ? 0 : p.threads;
@@ -109,11 +142,17 @@ static __device__ __forceinline__ uint32_t minimum_of_pixel(const pixel_share &p
 
 /* ---- messages */
 
-/* A block's pixels between the phases of a half-step. */
+enum { APART = 8 }; /* words between the pixels of a block: other banks */
+
+/* A message that is handed over in a window other than the one it was made in. */
+struct moved_message {
+    short pixel, direction, u, v;
+};
+
+/* A block's pixels between the phases of a half-step; the messages of a warp's own pixels. */
 struct block_memory {
-    uint2 rho[THREADS];                   /* of each pixel, in the order of packed_messages */
-    int moved_count;                      /* messages between windows that are not the same: */
-    uint16_t moved[THREADS * DIRECTIONS]; /* 4 pixel + direction */
+    uint8_t rho[THREADS][DIRECTIONS], maximum[THREADS][DIRECTIONS];
+    moved_message moved[WARPS][LANES * DIRECTIONS];
 };
 
 /* One label of a pixel's four messages: up and left, down and right. */
@@ -125,74 +164,95 @@ static __device__ __forceinline__ packed_messages messages_of(uint32_t word) {
     return {word & 0x00ff00ffu, odd_labels(word)};
 }
 
-/* There and back along count labels that lie stride apart. EXACT: LINE of them. */
-template <int LINE, bool EXACT>
-static __device__ __forceinline__ void sweep(uint32_t *m, int count, int stride, uint2 rho) {
-    packed_messages line[LINE];
+/* There and back along count labels that lie stride apart. */
+template <int LINE>
+static __device__ __forceinline__ void sweep(uint32_t *m, int count, int stride,
+                                             packed_messages rho) {
+    constexpr int LONGEST = LINE > 0 ? LINE : LONGEST_LINE;
+    packed_messages line[LONGEST];
 #pragma unroll
-    for (int k = 0; k < LINE; k++)
-        line[k] = messages_of(EXACT || k < count ? m[k * stride] : ~0u);
+    for (int k = 0; k < LONGEST; k++)
+        line[k] = messages_of(LINE > 0 || k < count ? m[k * stride] : ~0u);
 #pragma unroll
-    for (int k = 1; k < LINE; k++) {
-        line[k].up_left = u16x2_add_min(line[k - 1].up_left, rho.x, line[k].up_left);
-        line[k].down_right = u16x2_add_min(line[k - 1].down_right, rho.y, line[k].down_right);
+    for (int k = 1; k < LONGEST; k++) {
+        line[k].up_left = u16x2_add_min(line[k - 1].up_left, rho.up_left, line[k].up_left);
+        line[k].down_right =
+            u16x2_add_min(line[k - 1].down_right, rho.down_right, line[k].down_right);
     }
 #pragma unroll
-    for (int k = LINE - 2; k >= 0; k--) {
-        line[k].up_left = u16x2_add_min(line[k + 1].up_left, rho.x, line[k].up_left);
-        line[k].down_right = u16x2_add_min(line[k + 1].down_right, rho.y, line[k].down_right);
+    for (int k = LONGEST - 2; k >= 0; k--) {
+        line[k].up_left = u16x2_add_min(line[k + 1].up_left, rho.up_left, line[k].up_left);
+        line[k].down_right =
+            u16x2_add_min(line[k + 1].down_right, rho.down_right, line[k].down_right);
     }
 #pragma unroll
-    for (int k = 0; k < LINE; k++)
-        if (EXACT || k < count)
+    for (int k = 0; k < LONGEST; k++)
+        if (LINE > 0 || k < count)
             m[k * stride] = line[k].up_left + 256 * line[k].down_right;
 }
 
 /* All lines of all of the block's pixels. lines: of a pixel; their starts are apart. */
-template <int LINE, bool EXACT>
+template <int LINE>
 static __device__ __forceinline__ void sweep_lines(uint32_t *memory, const block_memory &shared,
-                                                   const grid &g, int lines, int apart, int count,
-                                                   int stride) {
-    int all = pixels_per_block(g) * lines;
+                                                   const window<LINE> &w, int lines, int apart,
+                                                   int count, int stride) {
+    int all = pixels_per_block(w.threads) * lines;
     for (int i = (int)threadIdx.x; i < all; i += THREADS) {
         int pixel = i / lines, line = i - pixel * lines;
-        sweep<LINE, EXACT>(memory + pixel * g.padded + line * apart, count, stride,
-                           shared.rho[pixel]);
+        sweep<LINE>(memory + pixel * (w.padded + APART) + line * apart, count, stride,
+                    messages_of(*reinterpret_cast<const uint32_t *>(shared.rho[pixel])));
     }
 }
 
-/* T and the windows seen from each other. */
-struct edge {
-    int rho, maximum;
-    displacement shift;
-};
+/* Windows further apart than any label cost as much as these do. */
+static __device__ __forceinline__ int shift_of(int difference) {
+    return stage_clamp(difference, -16 * MAX_LABELS, 16 * MAX_LABELS);
+}
 
-static __device__ __forceinline__ edge edge_of(const motion_message_args &a, int x, int y, int r) {
+/* rho and T of the pixel's edges, each by a thread; returns how many of the warp's messages are
+ * moved. */
+static __device__ __forceinline__ int prepare_edges(const motion_message_args &a,
+                                                    const pixel_share &p, block_memory *shared) {
     const message_args &b = a.base;
     const grid &g = b.grid;
-    int bits = b.classes ? b.classes[(size_t)y * (size_t)g.width + (size_t)x] : 0,
-        edge_class = bits >> (2 * r) & 3;
-    edge e = {b.rho[edge_class], b.truncation[edge_class], {0, 0}};
-    int to_x = x + (r == RIGHT) - (r == LEFT), to_y = y + (r == DOWN) - (r == UP);
-    if (a.centre.u && to_x >= 0 && to_y >= 0 && to_x < g.width && to_y < g.height) {
-        displacement here = motion_centre(&a.centre, &g, x, y),
-                     there = motion_centre(&a.centre, &g, to_x, to_y);
-        e.shift = {there.u - here.u, there.v - here.v};
+    int lane = (int)threadIdx.x % LANES, warp = (int)threadIdx.x / LANES, count = 0;
+    int classes =
+        b.classes && p.exists ? b.classes[(size_t)p.y * (size_t)g.width + (size_t)p.x] : 0;
+    for (int first = 0; first < DIRECTIONS; first += p.threads) {
+        int r = first + p.number, edge_class = classes >> (2 * r) & 3;
+        displacement shift = {0, 0};
+        if (p.exists && r < DIRECTIONS) {
+            int x = p.x + (r == RIGHT) - (r == LEFT), y = p.y + (r == DOWN) - (r == UP);
+            shared->rho[p.pixel][r] = b.rho[edge_class];
+            shared->maximum[p.pixel][r] = b.truncation[edge_class];
+            if (a.centre.u && x >= 0 && y >= 0 && x < g.width && y < g.height) {
+                displacement here = motion_centre(&a.centre, &g, p.x, p.y),
+                             there = motion_centre(&a.centre, &g, x, y);
+                shift = {shift_of(there.u - here.u), shift_of(there.v - here.v)};
+            }
+        }
+        unsigned moved = __ballot_sync(ALL_LANES, shift.u || shift.v);
+        if (shift.u || shift.v)
+            shared->moved[warp][count + __popc(moved & ((1u << lane) - 1))] = {
+                (short)p.pixel, (short)r, (short)shift.u, (short)shift.v};
+        count += __popc(moved);
     }
-    return e;
+    __syncwarp();
+    return count;
 }
 
 /* D and all messages but one, less the least, up to T, of all four directions: a word a label with
  * a byte a direction. */
-static __device__ __forceinline__ void sum_messages(const message_args &b, const pixel_share &p,
-                                                    const edge e[DIRECTIONS], uint32_t *m) {
+template <int LINE>
+static __device__ __forceinline__ void
+sum_messages(const message_args &b, const window<LINE> &w, const pixel_share &p,
+             const uint8_t maximum[DIRECTIONS], uint32_t *m) {
+    incoming from = incoming_of(b.grid, w.padded, p, b.message);
     four_labels h[DIRECTIONS][WORDS];
     uint32_t least[DIRECTIONS] = {~0u, ~0u, ~0u, ~0u};
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
-        four_labels in[DIRECTIONS], total = load_cost(b.cost8, b.cost16, p, word_of(p, j));
-        load_messages(b.message, b.grid, p, word_of(p, j), in);
-        total = without_padding(total, 4 * word_of(p, j), b.grid.labels);
+        four_labels in[DIRECTIONS], total = load_labels(w, b.cost8, b.cost16, p, from, j, in);
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
             total = {total.even + in[s].even, total.odd + in[s].odd};
@@ -210,13 +270,13 @@ static __device__ __forceinline__ void sum_messages(const message_args &b, const
         least[r] = byte_permute(both, 0, 0x1010);
         least[r + 1] = byte_permute(both, 0, 0x3232);
     }
+    uint32_t top = *reinterpret_cast<const uint32_t *>(maximum);
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
 #pragma unroll
         for (int r = 0; r < DIRECTIONS; r++) {
-            uint32_t top = u16x2_broadcast((uint32_t)e[r].maximum);
-            h[r][j].even = u16x2_min(h[r][j].even - least[r], top);
-            h[r][j].odd = u16x2_min(h[r][j].odd - least[r], top);
+            h[r][j].even = u16x2_min(h[r][j].even - least[r], u16x2_from_table(top, r));
+            h[r][j].odd = u16x2_min(h[r][j].odd - least[r], u16x2_from_table(top, r));
         }
         uint32_t even = h[0][j].even + 256 * h[1][j].even,
                  even2 = h[2][j].even + 256 * h[3][j].even, odd = h[0][j].odd + 256 * h[1][j].odd,
@@ -228,9 +288,40 @@ static __device__ __forceinline__ void sum_messages(const message_args &b, const
     }
 }
 
+/* motion_handed() of the warp's moved messages, in place: a thread has a row of labels, and all
+ * rows of a message are read before one is written. */
+template <int LINE>
+static __device__ __forceinline__ void move_messages(const block_memory &shared, int count,
+                                                     const window<LINE> &w, uint32_t *memory) {
+    constexpr int LONGEST = LINE > 0 ? LINE : LONGEST_LINE;
+    int lane = (int)threadIdx.x % LANES, warp = (int)threadIdx.x / LANES,
+        at_once = LANES / w.v_count, number = lane / w.v_count, v = lane - number * w.v_count;
+    for (int first = 0; first < count; first += at_once) {
+        bool exists = number < at_once && first + number < count;
+        moved_message moved = shared.moved[warp][exists ? first + number : 0];
+        int r = moved.direction, rho = shared.rho[moved.pixel][r],
+            maximum = shared.maximum[moved.pixel][r], row[LONGEST];
+        int from_v = v + moved.v, bv = stage_clamp(from_v, 0, w.v_count - 1),
+            steps_v = abs(from_v - bv);
+        uint8_t *of_r = reinterpret_cast<uint8_t *>(memory + moved.pixel * (w.padded + APART)) + r;
+#pragma unroll
+        for (int u = 0; u < LONGEST; u++) {
+            int from_u = u + moved.u, bu = stage_clamp(from_u, 0, w.u_count - 1);
+            row[u] =
+                min(maximum, of_r[4 * (bv * w.u_count + bu)] + rho * (abs(from_u - bu) + steps_v));
+        }
+        __syncwarp();
+#pragma unroll
+        for (int u = 0; u < LONGEST; u++)
+            if (exists && u < w.u_count)
+                of_r[4 * (v * w.u_count + u)] = (uint8_t)row[u];
+        __syncwarp();
+    }
+}
+
 /* Back to four labels of each direction. */
 static __device__ __forceinline__ void store_messages(const message_args &b, const pixel_share &p,
-                                                      int moved, const uint32_t *m) {
+                                                      const uint32_t *m) {
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         uint4 l = reinterpret_cast<const uint4 *>(m)[word_of(p, j)];
@@ -241,116 +332,58 @@ static __device__ __forceinline__ void store_messages(const message_args &b, con
             byte_permute(high, high2, 0x5410), byte_permute(high, high2, 0x7632)};
 #pragma unroll
         for (int r = 0; r < DIRECTIONS; r++)
-            if (!(moved & 1 << r))
-                reinterpret_cast<uint32_t *>(b.message[r] + p.labels)[word_of(p, j)] = of[r];
+            reinterpret_cast<uint32_t *>(b.message[r] + p.labels)[word_of(p, j)] = of[r];
     }
 }
 
-/* motion_handed() of four labels from l on, of direction r. */
-static __device__ __forceinline__ uint32_t hand_over(const uint32_t *m, const grid &g,
-                                                     const edge &e, int r, int l) {
-    const uint8_t *of_r = reinterpret_cast<const uint8_t *>(m) + r;
-    const label_space &s = g.space;
-    int v = l / s.u_count, u = l - v * s.u_count;
-    uint32_t out = 0;
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        int at_u = u + e.shift.u, at_v = v + e.shift.v;
-        int bu = stage_clamp(at_u, 0, s.u_count - 1), bv = stage_clamp(at_v, 0, s.v_count - 1);
-        int cost = of_r[4 * (bv * s.u_count + bu)] + e.rho * (abs(at_u - bu) + abs(at_v - bv));
-        out |= (uint32_t)(l + k < g.labels ? min(cost, e.maximum) : e.maximum) << 8 * k;
-        if (++u == s.u_count) {
-            u = 0;
-            v++;
-        }
-    }
-    return out;
-}
-
-/* The messages between windows that are not the same. */
-static __device__ __forceinline__ void
-store_moved(const motion_message_args &a, const block_memory &shared, const uint32_t *memory) {
-    const message_args &b = a.base;
-    const grid &g = b.grid;
-    int words = g.padded / 4, first_i = (int)blockIdx.x * pixels_per_block(g), y = (int)blockIdx.y;
-    for (int k = (int)threadIdx.x; k < shared.moved_count * words; k += THREADS) {
-        int number = k / words, word = k - number * words, pixel = shared.moved[number] / 4,
-            r = shared.moved[number] % 4;
-        int x = grid_column(b.iteration & 1, first_i + pixel, y);
-        reinterpret_cast<uint32_t *>(b.message[r] + grid_labels(&g, x, y))[word] =
-            hand_over(memory + pixel * g.padded, g, edge_of(a, x, y, r), r, 4 * word);
-    }
-}
-
-template <int LINE, bool EXACT>
+template <int LINE>
 static __global__ void __launch_bounds__(THREADS)
     message_kernel(const __grid_constant__ motion_message_args a) {
     extern __shared__ uint4 words[];
     __shared__ block_memory shared;
-    const message_args &b = a.base;
-    const grid &g = b.grid;
-    const label_space &s = g.space;
-    int u_count = EXACT ? LINE : s.u_count, v_count = EXACT ? LINE : s.v_count;
     uint32_t *memory = reinterpret_cast<uint32_t *>(words);
-    pixel_share p = share_of(g, true, b.iteration & 1);
-    uint32_t *m = memory + p.pixel * g.padded;
-    edge e[DIRECTIONS] = {};
-    int moved = 0;
-    if (threadIdx.x == 0)
-        shared.moved_count = 0;
+    const window<LINE> w(a.base.grid);
+    pixel_share p = share_of(a.base.grid, w.threads, true, a.base.iteration & 1);
+    uint32_t *m = memory + p.pixel * (w.padded + APART);
+    int moved = prepare_edges(a, p, &shared);
+    sum_messages(a.base, w, p, shared.maximum[p.pixel], m);
     __syncthreads();
-    if (p.exists) {
-#pragma unroll
-        for (int r = 0; r < DIRECTIONS; r++) {
-            e[r] = edge_of(a, p.x, p.y, r);
-            moved |= (e[r].shift.u || e[r].shift.v) << r;
-            if (p.number == 0 && moved & 1 << r)
-                shared.moved[atomicAdd(&shared.moved_count, 1)] = (uint16_t)(4 * p.pixel + r);
-        }
-        if (p.number == 0)
-            shared.rho[p.pixel] = make_uint2((uint32_t)(e[UP].rho | e[LEFT].rho << 16),
-                                             (uint32_t)(e[DOWN].rho | e[RIGHT].rho << 16));
-    }
-    sum_messages(b, p, e, m);
+    sweep_lines(memory, shared, w, w.v_count, w.u_count, w.u_count, 1);
     __syncthreads();
-    sweep_lines<LINE, EXACT>(memory, shared, g, v_count, u_count, u_count, 1);
+    sweep_lines(memory, shared, w, w.u_count, 1, w.v_count, w.u_count);
     __syncthreads();
-    sweep_lines<LINE, EXACT>(memory, shared, g, u_count, 1, v_count, u_count);
-    __syncthreads();
+    move_messages(shared, moved, w, memory);
     if (p.exists)
-        store_messages(b, p, moved, m);
-    store_moved(a, shared, memory);
+        store_messages(a.base, p, m);
 }
 
 static dim3 pixel_blocks(const grid &g, int pixels) {
-    int block = pixels_per_block(g);
+    int block = pixels_per_block(g.padded / LABEL_BLOCK);
     return dim3((unsigned)((pixels + block - 1) / block), (unsigned)g.height);
 }
 
-typedef void (*message_launch)(motion_message_args);
-
-static message_launch message_kernel_for(const label_space &s) {
-    int line = stage_max(s.u_count, s.v_count);
-    if (s.u_count == s.v_count && line == 7)
-        return message_kernel<7, true>;
-    if (s.u_count == s.v_count && line == 11)
-        return message_kernel<11, true>;
-    if (s.u_count == s.v_count && line == 21)
-        return message_kernel<21, true>;
-    return line <= 12 ? message_kernel<12, false> : message_kernel<LONGEST_LINE, false>;
+/* The length of a square window's lines if there is a kernel for it, else 0. */
+static int known_line(const label_space &s) {
+    bool known = s.u_count == 7 || s.u_count == 11 || s.u_count == 21;
+    return known && s.u_count == s.v_count ? s.u_count : 0;
 }
 
 /* Half-steps that look for changes, and windows with long lines, are left to the plain form. */
 static void launch_message(backend_cuda *cuda, const void *args, int width, int height) {
     const motion_message_args *a = static_cast<const motion_message_args *>(args);
     const grid &g = a->base.grid;
-    size_t bytes = sizeof(uint32_t) * (size_t)pixels_per_block(g) * (size_t)g.padded;
     if (a->base.active || a->base.next_active ||
         stage_max(g.space.u_count, g.space.v_count) > LONGEST_LINE) {
         cuda->plain[STAGE_motion_message](cuda, args, width, height);
         return;
     }
-    message_kernel_for(g.space)<<<pixel_blocks(g, g.half), THREADS, bytes, cuda->stream>>>(*a);
+    int line = known_line(g.space), pixels = pixels_per_block(g.padded / LABEL_BLOCK);
+    auto kernel = line == 7    ? message_kernel<7>
+                  : line == 11 ? message_kernel<11>
+                  : line == 21 ? message_kernel<21>
+                               : message_kernel<0>;
+    size_t bytes = sizeof(uint32_t) * (size_t)pixels * (size_t)(g.padded + APART);
+    kernel<<<pixel_blocks(g, g.half), THREADS, bytes, cuda->stream>>>(*a);
 }
 
 /* ---- winner-takes-all */
@@ -370,26 +403,47 @@ static __device__ __forceinline__ int lowest_label(const pixel_share &p, const f
     return lowest;
 }
 
-static __device__ __forceinline__ uint16_t at_label(const uint16_t *beliefs, int l, int labels) {
+/* The least belief of a pixel but for the best label and its neighbours, which are lost. */
+template <int LINE>
+static __device__ __forceinline__ uint32_t second_belief(const window<LINE> &w,
+                                                         const pixel_share &p, int best,
+                                                         uint16_t *beliefs) {
+    int v = best / w.u_count, u = best - v * w.u_count;
+    uint32_t least = ~0u;
+    for (int k = p.number; p.exists && k < 9; k += p.threads) {
+        int at_u = u + k % 3 - 1, at_v = v + k / 3 - 1;
+        if (at_u >= 0 && at_v >= 0 && at_u < w.u_count && at_v < w.v_count)
+            beliefs[at_v * w.u_count + at_u] = UINT16_MAX;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < WORDS; j++) {
+        uint2 four = reinterpret_cast<const uint2 *>(beliefs)[word_of(p, j)];
+        least = u16x2_min3(least, four.x, four.y);
+    }
+    return minimum_of_pixel(p, u16x2_min(least, __funnelshift_l(least, least, 16))) & 0xffffu;
+}
+
+static __device__ __forceinline__ int at_label(const uint16_t *beliefs, int l, int labels) {
     return l >= 0 && l < labels ? beliefs[l] : 0;
 }
 
+template <int LINE>
 static __global__ void __launch_bounds__(THREADS)
     wta_kernel(const __grid_constant__ motion_wta_args a) {
     __shared__ uint2 words[THREADS * WORDS];
     const wta_args &b = a.base;
-    const grid &g = b.grid;
-    int row = g.space.u_count;
-    pixel_share p = share_of(g, false, 0);
-    uint2 *own = words + p.pixel * (g.padded / 4);
+    const window<LINE> w(b.grid);
+    pixel_share p = share_of(b.grid, w.threads, false, 0);
+    incoming from = incoming_of(b.grid, w.padded, p, b.message);
+    uint2 *own = words + p.pixel * (w.padded / 4);
+    uint16_t *beliefs = reinterpret_cast<uint16_t *>(own);
     four_labels l[WORDS];
     uint32_t least = ~0u;
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         four_labels in[DIRECTIONS];
-        l[j] = load_cost(b.cost, nullptr, p, word_of(p, j));
-        load_messages(b.message, g, p, word_of(p, j), in);
-        l[j] = without_padding(l[j], 4 * word_of(p, j), g.labels);
+        l[j] = load_labels(w, b.cost, nullptr, p, from, j, in);
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
             l[j] = {l[j].even + in[s].even, l[j].odd + in[s].odd};
@@ -399,39 +453,27 @@ static __global__ void __launch_bounds__(THREADS)
                                             byte_permute(l[j].even, l[j].odd, 0x7632));
     }
     least = minimum_of_pixel(p, u16x2_min(least, __funnelshift_l(least, least, 16))) & 0xffffu;
-    int best = (int)minimum_of_pixel(p, (uint32_t)lowest_label(p, l, least)), second = 0xffff;
-    int u = best % row, v = best / row;
-#pragma unroll
-    for (int j = 0; j < WORDS; j++) {
-        int at = 4 * word_of(p, j), at_v = at / row, at_u = at - at_v * row;
-        const uint32_t of[4] = {l[j].even & 0xffffu, l[j].odd & 0xffffu, l[j].even >> 16,
-                                l[j].odd >> 16};
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            if (abs(at_u - u) > 1 || abs(at_v - v) > 1)
-                second = min(second, (int)of[k]);
-            if (++at_u == row) {
-                at_u = 0;
-                at_v++;
-            }
-        }
-    }
-    second = (int)minimum_of_pixel(p, (uint32_t)second);
+    int best = (int)minimum_of_pixel(p, (uint32_t)lowest_label(p, l, least));
     __syncwarp();
-    if (p.exists && p.number == 0) {
-        const uint16_t *beliefs = reinterpret_cast<const uint16_t *>(own);
-        motion_beliefs around = {(int)least, at_label(beliefs, best - 1, g.labels),
-                                 at_label(beliefs, best + 1, g.labels),
-                                 at_label(beliefs, best - row, g.labels),
-                                 at_label(beliefs, best + row, g.labels)};
+    motion_beliefs around = {(int)least, at_label(beliefs, best - 1, w.labels),
+                             at_label(beliefs, best + 1, w.labels),
+                             at_label(beliefs, best - w.u_count, w.labels),
+                             at_label(beliefs, best + w.u_count, w.labels)};
+    __syncwarp();
+    int second = (int)second_belief(w, p, best, beliefs);
+    if (p.exists && p.number == 0)
         motion_wta_put(&a, p.x, p.y, best, &around, min(second, (int)least + 255));
-    }
 }
 
 static void launch_wta(backend_cuda *cuda, const void *args, int, int) {
     const motion_wta_args *a = static_cast<const motion_wta_args *>(args);
     const grid &g = a->base.grid;
-    wta_kernel<<<pixel_blocks(g, g.width), THREADS, 0, cuda->stream>>>(*a);
+    int line = known_line(g.space);
+    auto kernel = line == 7    ? wta_kernel<7>
+                  : line == 11 ? wta_kernel<11>
+                  : line == 21 ? wta_kernel<21>
+                               : wta_kernel<0>;
+    kernel<<<pixel_blocks(g, g.width), THREADS, 0, cuda->stream>>>(*a);
 }
 
 void cuda_optimise_motion(backend_cuda *cuda) {
