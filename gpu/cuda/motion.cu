@@ -34,9 +34,9 @@ struct four_labels {
 struct pixel_share {
     int threads, number; /* of the pixel, of the thread among them */
     int pixel;           /* number of the pixel in the block; without one: some other's */
-    int x, y;
-    size_t labels; /* the pixel's first */
-    bool exists;   /* in the picture */
+    int x, y;            /* without one: some other's */
+    size_t labels;       /* the pixel's first */
+    bool exists;         /* in the picture */
 };
 
 static __host__ __device__ __forceinline__ int pixels_per_block(int threads) {
@@ -56,16 +56,14 @@ static __device__ __forceinline__ pixel_share share_of(const grid &g, int thread
     p.y = (int)blockIdx.y;
     p.x = half ? grid_column(parity, i, p.y) : i;
     p.exists = in_warp < pixels && p.x < g.width;
+    if (!p.exists)
+        p.x = half ? grid_column(parity, 0, p.y) : 0; /* its labels may be read */
     p.labels = grid_labels(&g, p.x, p.y);
     return p;
 }
 
 static __device__ __forceinline__ int word_of(const pixel_share &p, int j) {
     return p.number + j * p.threads;
-}
-
-static __device__ __forceinline__ uint32_t load_word(const uint8_t *labels, int word, bool exists) {
-    return exists ? __ldg(reinterpret_cast<const uint32_t *>(labels) + word) : 0;
 }
 
 static __device__ __forceinline__ four_labels four_of(uint32_t word) {
@@ -78,53 +76,72 @@ static __device__ __forceinline__ uint32_t far_from(uint32_t lanes, int first, i
     return (lanes & keep) | (U16X2_FAR & ~keep);
 }
 
-static __device__ __forceinline__ four_labels load_cost(const uint8_t *cost8,
-                                                        const uint16_t *cost16,
-                                                        const pixel_share &p, int word) {
-    if (!cost16)
-        return four_of(load_word(cost8 + p.labels, word, p.exists));
-    uint2 w = p.exists ? __ldg(reinterpret_cast<const uint2 *>(cost16 + p.labels) + word)
-                       : make_uint2(0, 0);
-    return {byte_permute(w.x, w.y, 0x5410), byte_permute(w.x, w.y, 0x7632)};
-}
-
-/* What a pixel gets from its neighbours, by the direction it comes from: which exist, and where
- * their labels are. */
-struct incoming {
-    const uint8_t *message[DIRECTIONS];
-    bool exists[DIRECTIONS];
+/* Where a thread's words of cost and messages lie. A message that does not exist is read out of the
+ * costs and then made zero, so that no load waits for a condition. */
+struct word_source {
+    const uint32_t *cost8, *message[DIRECTIONS]; /* by the direction they come from */
+    const uint2 *cost16;
+    uint32_t keep[DIRECTIONS]; /* all ones or 0 */
 };
 
-static __device__ __forceinline__ incoming incoming_of(const grid &g, int padded,
-                                                       const pixel_share &p,
-                                                       const uint8_t *const message[DIRECTIONS]) {
-    int odd = p.x & 1;
-    size_t same = grid_labels(&g, p.x ^ 1, p.y), row = (size_t)g.half * (size_t)padded;
-    incoming in;
-    in.message[UP] = message[DOWN] + (same - row);
-    in.message[DOWN] = message[UP] + (same + row);
-    in.message[LEFT] = message[RIGHT] + (odd ? same : same - (size_t)padded);
-    in.message[RIGHT] = message[LEFT] + (odd ? same + (size_t)padded : same);
-    in.exists[UP] = p.exists && p.y > 0;
-    in.exists[DOWN] = p.exists && p.y + 1 < g.height;
-    in.exists[LEFT] = p.exists && p.x > 0;
-    in.exists[RIGHT] = p.exists && p.x + 1 < g.width;
-    return in;
+static __device__ __forceinline__ word_source source_of(const grid &g, int padded,
+                                                        const pixel_share &p, const uint8_t *cost8,
+                                                        const uint16_t *cost16,
+                                                        const uint8_t *const message[DIRECTIONS]) {
+    const bool exists[DIRECTIONS] = {p.y > 0, p.y + 1 < g.height, p.x > 0, p.x + 1 < g.width};
+    ptrdiff_t same = (ptrdiff_t)grid_labels(&g, p.x ^ 1, p.y) + 4 * p.number,
+              own = (ptrdiff_t)p.labels + 4 * p.number, row = (ptrdiff_t)g.half * padded,
+              odd = p.x & 1;
+    const ptrdiff_t at[DIRECTIONS] = {same - row, same + row, same + (odd - 1) * padded,
+                                      same + odd * padded};
+    const uint8_t *costs = cost8 ? cost8 : reinterpret_cast<const uint8_t *>(cost16);
+    word_source source = {reinterpret_cast<const uint32_t *>(cost8 + own),
+                          {},
+                          reinterpret_cast<const uint2 *>(cost16 + own),
+                          {}};
+#pragma unroll
+    for (int s = 0; s < DIRECTIONS; s++) {
+        source.message[s] = reinterpret_cast<const uint32_t *>(
+            exists[s] ? message[opposite(s)] + at[s] : costs + own);
+        source.keep[s] = exists[s] ? ~0u : 0;
+    }
+    return source;
+}
+
+/* Words of the cost, which are two where it has 16 bits, and of the messages. */
+struct loaded_words {
+    uint2 cost[WORDS];
+    uint32_t in[WORDS][DIRECTIONS];
+};
+
+static __device__ __forceinline__ void load_words(const pixel_share &p, const word_source &source,
+                                                  bool wide, loaded_words *l) {
+#pragma unroll
+    for (int j = 0; j < WORDS; j++) {
+        l->cost[j] = wide ? __ldg(source.cost16 + j * p.threads)
+                          : make_uint2(__ldg(source.cost8 + j * p.threads), 0);
+#pragma unroll
+        for (int s = 0; s < DIRECTIONS; s++)
+            l->in[j][s] = __ldg(source.message[s] + j * p.threads);
+    }
 }
 
 /* Cost and messages of a thread's word number j. */
 template <int LINE>
-static __device__ __forceinline__ four_labels
-load_labels(const window<LINE> &w, const uint8_t *cost8, const uint16_t *cost16,
-            const pixel_share &p, const incoming &from, int j, four_labels in[DIRECTIONS]) {
-    int word = word_of(p, j);
-    four_labels cost = load_cost(cost8, cost16, p, word);
+static __device__ __forceinline__ four_labels labels_of(const window<LINE> &w, const pixel_share &p,
+                                                        const word_source &source, bool wide,
+                                                        const loaded_words &l, int j,
+                                                        four_labels in[DIRECTIONS]) {
+    int first = 4 * word_of(p, j);
+    four_labels cost = four_of(l.cost[j].x);
+    if (wide)
+        cost = {byte_permute(l.cost[j].x, l.cost[j].y, 0x5410),
+                byte_permute(l.cost[j].x, l.cost[j].y, 0x7632)};
     if (LINE == 0 || 4 * p.threads * (j + 1) > w.labels)
-        cost = {far_from(cost.even, 4 * word, w.labels),
-                far_from(cost.odd, 4 * word + 1, w.labels)};
+        cost = {far_from(cost.even, first, w.labels), far_from(cost.odd, first + 1, w.labels)};
 #pragma unroll
     for (int s = 0; s < DIRECTIONS; s++)
-        in[s] = four_of(load_word(from.message[s], word, from.exists[s]));
+        in[s] = four_of(l.in[j][s] & source.keep[s]);
     return cost;
 }
 
@@ -245,14 +262,13 @@ static __device__ __forceinline__ int prepare_edges(const motion_message_args &a
  * a byte a direction. */
 template <int LINE>
 static __device__ __forceinline__ void
-sum_messages(const message_args &b, const window<LINE> &w, const pixel_share &p,
-             const uint8_t maximum[DIRECTIONS], uint32_t *m) {
-    incoming from = incoming_of(b.grid, w.padded, p, b.message);
+sum_messages(const window<LINE> &w, const pixel_share &p, const word_source &source, bool wide,
+             const loaded_words &words, const uint8_t maximum[DIRECTIONS], uint32_t *m) {
     four_labels h[DIRECTIONS][WORDS];
     uint32_t least[DIRECTIONS] = {~0u, ~0u, ~0u, ~0u};
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
-        four_labels in[DIRECTIONS], total = load_labels(w, b.cost8, b.cost16, p, from, j, in);
+        four_labels in[DIRECTIONS], total = labels_of(w, p, source, wide, words, j, in);
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
             total = {total.even + in[s].even, total.odd + in[s].odd};
@@ -322,17 +338,20 @@ static __device__ __forceinline__ void move_messages(const block_memory &shared,
 /* Back to four labels of each direction. */
 static __device__ __forceinline__ void store_messages(const message_args &b, const pixel_share &p,
                                                       const uint32_t *m) {
+    const uint4 *from = reinterpret_cast<const uint4 *>(m) + p.number;
+    uint32_t *out[DIRECTIONS];
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        out[r] = reinterpret_cast<uint32_t *>(b.message[r] + p.labels) + p.number;
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
-        uint4 l = reinterpret_cast<const uint4 *>(m)[word_of(p, j)];
+        uint4 l = from[j * p.threads];
         uint32_t low = byte_permute(l.x, l.y, 0x5140), low2 = byte_permute(l.z, l.w, 0x5140),
                  high = byte_permute(l.x, l.y, 0x7362), high2 = byte_permute(l.z, l.w, 0x7362);
-        const uint32_t of[DIRECTIONS] = {
-            byte_permute(low, low2, 0x5410), byte_permute(low, low2, 0x7632),
-            byte_permute(high, high2, 0x5410), byte_permute(high, high2, 0x7632)};
-#pragma unroll
-        for (int r = 0; r < DIRECTIONS; r++)
-            reinterpret_cast<uint32_t *>(b.message[r] + p.labels)[word_of(p, j)] = of[r];
+        out[0][j * p.threads] = byte_permute(low, low2, 0x5410);
+        out[1][j * p.threads] = byte_permute(low, low2, 0x7632);
+        out[2][j * p.threads] = byte_permute(high, high2, 0x5410);
+        out[3][j * p.threads] = byte_permute(high, high2, 0x7632);
     }
 }
 
@@ -345,8 +364,13 @@ static __global__ void __launch_bounds__(THREADS)
     const window<LINE> w(a.base.grid);
     pixel_share p = share_of(a.base.grid, w.threads, true, a.base.iteration & 1);
     uint32_t *m = memory + p.pixel * (w.padded + APART);
+    bool wide = a.base.cost16;
+    word_source source =
+        source_of(a.base.grid, w.padded, p, a.base.cost8, a.base.cost16, a.base.message);
+    loaded_words loaded;
+    load_words(p, source, wide, &loaded);
     int moved = prepare_edges(a, p, &shared);
-    sum_messages(a.base, w, p, shared.maximum[p.pixel], m);
+    sum_messages(w, p, source, wide, loaded, shared.maximum[p.pixel], m);
     __syncthreads();
     sweep_lines(memory, shared, w, w.v_count, w.u_count, w.u_count, 1);
     __syncthreads();
@@ -435,7 +459,9 @@ static __global__ void __launch_bounds__(THREADS)
     const wta_args &b = a.base;
     const window<LINE> w(b.grid);
     pixel_share p = share_of(b.grid, w.threads, false, 0);
-    incoming from = incoming_of(b.grid, w.padded, p, b.message);
+    word_source source = source_of(b.grid, w.padded, p, b.cost, nullptr, b.message);
+    loaded_words loaded;
+    load_words(p, source, false, &loaded);
     uint2 *own = words + p.pixel * (w.padded / 4);
     uint16_t *beliefs = reinterpret_cast<uint16_t *>(own);
     four_labels l[WORDS];
@@ -443,7 +469,7 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         four_labels in[DIRECTIONS];
-        l[j] = load_labels(w, b.cost, nullptr, p, from, j, in);
+        l[j] = labels_of(w, p, source, false, loaded, j, in);
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
             l[j] = {l[j].even + in[s].even, l[j].odd + in[s].odd};

@@ -51,40 +51,54 @@ static __global__ void __launch_bounds__(THREADS)
     *reinterpret_cast<uint32_t *>(w.out) = four;
 }
 
-/* Absolute differences, census or both: what is the reference's is read once. */
+/* Absolute differences, census or both of a pixel of the reference, which is read once. */
+template <bool AD, bool CENSUS> struct matcher {
+    const motion_cost_args &a;
+    uint32_t reference[MOST_CHANNELS];
+    uint64_t census;
+
+    __device__ __forceinline__ matcher(const motion_cost_args &args, int x, int y) : a(args) {
+        unsigned at = (unsigned)(y * a.width + x), channels = (unsigned)a.channels;
+#pragma unroll
+        for (unsigned c = 0; AD && c < MOST_CHANNELS; c++)
+            reference[c] = c < channels ? a.reference[at * channels + c] : 0;
+        census = CENSUS ? a.census_reference[at] : 0;
+    }
+
+    /* The cost of a match at x, y. */
+    __device__ __forceinline__ int cost(int x, int y) const {
+        int xo = stage_clamp(x, 0, a.width - 1), yo = stage_clamp(y, 0, a.height - 1), sum = 0;
+        unsigned at = (unsigned)(yo * a.width + xo), channels = (unsigned)a.channels;
+        if (AD) {
+            uint32_t difference = 0;
+#pragma unroll
+            for (unsigned c = 0; c < MOST_CHANNELS; c++)
+                if (c < channels)
+                    difference = __usad(reference[c], a.target[at * channels + c], difference);
+            sum += a.lut[difference];
+        }
+        if (CENSUS)
+            sum += a.census_lut[__popcll(census ^ a.census_target[at])];
+        return a.border || (x == xo && y == yo) ? sum : a.outside;
+    }
+};
+
 template <bool AD, bool CENSUS>
 static __global__ void __launch_bounds__(THREADS)
     match_kernel(const __grid_constant__ motion_cost_args a) {
     label_word w = word_of(a);
     const label_space &s = a.grid.space;
-    uint32_t four = 0, reference[MOST_CHANNELS] = {};
+    uint32_t four = 0;
     if (!w.exists)
         return;
-    unsigned at = (unsigned)(w.y * a.width + w.x), channels = (unsigned)a.channels;
-#pragma unroll
-    for (unsigned c = 0; AD && c < MOST_CHANNELS; c++)
-        reference[c] = c < channels ? a.reference[at * channels + c] : 0;
-    uint64_t census = CENSUS ? a.census_reference[at] : 0;
+    const matcher<AD, CENSUS> match(a, w.x, w.y);
     int v = w.first / s.u_count, u = w.first - v * s.u_count;
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        int x = w.x + w.centre.u + s.u_min + u, y = w.y + w.centre.v + s.v_min + v;
-        int xo = stage_clamp(x, 0, a.width - 1), yo = stage_clamp(y, 0, a.height - 1), cost = 0;
-        unsigned there = (unsigned)(yo * a.width + xo);
-        if (AD) {
-            uint32_t sum = 0;
-#pragma unroll
-            for (unsigned c = 0; c < MOST_CHANNELS; c++)
-                if (c < channels)
-                    sum = __usad(reference[c], a.target[there * channels + c], sum);
-            cost += a.lut[sum];
-        }
-        if (CENSUS)
-            cost += a.census_lut[__popcll(census ^ a.census_target[there])];
-        if (!a.border && (x != xo || y != yo))
-            cost = a.outside;
         if (w.first + k < a.grid.labels && !w.masked)
-            four |= (uint32_t)cost << 8 * k;
+            four |=
+                (uint32_t)match.cost(w.x + w.centre.u + s.u_min + u, w.y + w.centre.v + s.v_min + v)
+                << 8 * k;
         if (++u == s.u_count) {
             u = 0;
             v++;
@@ -93,9 +107,69 @@ static __global__ void __launch_bounds__(THREADS)
     *reinterpret_cast<uint32_t *>(w.out) = four;
 }
 
-/* ---- fractions */
+/* ---- windows of 7x7: a warp has one column of the labels of 32 pixels */
 
-/* The numbers of labels of 1 / F px: */
+enum { STRIDE = 68 }; /* of a pixel's labels in shared memory: an odd number of words */
+
+/* A thread's pixel; u: number of its column of labels. */
+struct label_column {
+    int x, y, u; /* x, y: of the pictures */
+    displacement centre;
+    uint8_t *out; /* SIDE apart */
+    bool exists, masked;
+};
+
+static __device__ __forceinline__ label_column column_of(const motion_cost_args &a,
+                                                         uint8_t *costs) {
+    label_column l = {};
+    int x = (int)(blockIdx.x * LANES + threadIdx.x), y = (int)blockIdx.y;
+    l.u = (int)threadIdx.y;
+    l.exists = x < a.grid.width;
+    if (l.exists) {
+        l.centre = motion_centre(&a.centre, &a.grid, x, y);
+        l.x = x + a.left;
+        l.y = y + a.top;
+        l.masked = a.mask && a.mask[(size_t)l.y * (size_t)a.width + (size_t)l.x] >= MASKED;
+        l.out = costs + threadIdx.x * STRIDE + threadIdx.y;
+    }
+    return l;
+}
+
+/* From shared memory to the volume, after a barrier. */
+static __device__ __forceinline__ void store_columns(const motion_cost_args &a,
+                                                     const uint8_t *costs) {
+    enum { WORDS = (LABELS + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK / 4 };
+    int first_x = (int)blockIdx.x * LANES, y = (int)blockIdx.y;
+    for (int k = (int)(threadIdx.y * LANES + threadIdx.x); k < LANES * WORDS; k += LANES * SIDE) {
+        int pixel = k / WORDS, word = k % WORDS;
+        uint32_t four = reinterpret_cast<const uint32_t *>(costs + pixel * STRIDE)[word];
+        if (first_x + pixel < a.grid.width)
+            reinterpret_cast<uint32_t *>(a.cost + grid_labels(&a.grid, first_x + pixel, y))[word] =
+                4 * word + 4 <= LABELS ? four
+                : 4 * word < LABELS    ? four & 0xffu
+                                       : 0;
+    }
+}
+
+template <bool AD, bool CENSUS>
+static __global__ void __launch_bounds__(LANES *SIDE)
+    column_kernel(const __grid_constant__ motion_cost_args a) {
+    __shared__ uint32_t words[LANES * STRIDE / 4];
+    uint8_t *costs = reinterpret_cast<uint8_t *>(words);
+    label_column l = column_of(a, costs);
+    if (l.exists) {
+        const matcher<AD, CENSUS> match(a, l.x, l.y);
+        int x = l.x + l.centre.u + a.grid.space.u_min + l.u,
+            y = l.y + l.centre.v + a.grid.space.v_min;
+#pragma unroll
+        for (int v = 0; v < SIDE; v++)
+            l.out[v * SIDE] = (uint8_t)(l.masked ? 0 : match.cost(x, y + v));
+    }
+    __syncthreads();
+    store_columns(a, costs);
+}
+
+/* Labels of 1 / F px. */
 template <int F> struct steps {
     enum {
         BITS = F == 2   ? 1
@@ -167,24 +241,19 @@ static __device__ __forceinline__ uint32_t mean_difference(uint32_t sum, int cha
     return channels == 3 ? 16 * sum / (27 * F * F) : 16 * sum / (uint32_t)(9 * F * F * channels);
 }
 
-/* A warp has one column of the labels of 32 pixels. */
 template <int F>
 static __global__ void __launch_bounds__(LANES *SIDE, 4)
     fraction_kernel(const __grid_constant__ motion_cost_args a) {
-    enum { STRIDE = 68 }; /* of a pixel's labels: an odd number of words */
-    __shared__ uint8_t costs[LANES * STRIDE];
-    const grid &g = a.grid;
-    int lane = (int)threadIdx.x, u = (int)threadIdx.y, first_x = (int)blockIdx.x * LANES;
-    int x = first_x + lane, y = (int)blockIdx.y;
-    if (x < g.width) {
-        displacement d = motion_centre(&a.centre, &g, x, y);
-        int at_x = x + a.left, at_y = y + a.top;
-        int fx = F * at_x + d.u + g.space.u_min + u, fy = F * at_y + d.v + g.space.v_min;
-        bool masked = a.mask && a.mask[(size_t)at_y * (size_t)a.width + (size_t)at_x] >= MASKED,
-             inside_x = fx >= 0 && fx <= F * (a.width - 1);
+    __shared__ uint32_t words[LANES * STRIDE / 4];
+    uint8_t *costs = reinterpret_cast<uint8_t *>(words);
+    label_column l = column_of(a, costs);
+    if (l.exists) {
+        int fx = F * l.x + l.centre.u + a.grid.space.u_min + l.u,
+            fy = F * l.y + l.centre.v + a.grid.space.v_min;
+        bool inside_x = fx >= 0 && fx <= F * (a.width - 1);
         uint32_t sum[steps<F>::COUNT] = {};
         for (int c = 0; c < a.channels; c++)
-            add_channel<F>(a, at_x, at_y, fx, fy, c, sum);
+            add_channel<F>(a, l.x, l.y, fx, fy, c, sum);
 #pragma unroll
         for (int i = 0; i < steps<F>::COUNT; i++) {
             int v = i - (fy & (F - 1)), at = fy + v;
@@ -192,40 +261,48 @@ static __global__ void __launch_bounds__(LANES *SIDE, 4)
             int cost =
                 a.border || inside ? a.lut[mean_difference<F>(sum[i], a.channels)] : a.outside;
             if (v >= 0 && v < SIDE)
-                costs[lane * STRIDE + v * SIDE + u] = (uint8_t)(masked ? 0 : cost);
+                l.out[v * SIDE] = (uint8_t)(l.masked ? 0 : cost);
         }
     }
     __syncthreads();
-    int words = g.padded / 4;
-    for (int k = u * LANES + lane; k < LANES * words; k += LANES * SIDE) {
-        int pixel = k / words, word = k - pixel * words;
-        uint32_t four = reinterpret_cast<const uint32_t *>(costs + pixel * STRIDE)[word];
-        if (first_x + pixel < g.width)
-            reinterpret_cast<uint32_t *>(a.cost + grid_labels(&g, first_x + pixel, y))[word] =
-                4 * word + 4 <= LABELS ? four
-                : 4 * word < LABELS    ? four & 0xffu
-                                       : 0;
+    store_columns(a, costs);
+}
+
+typedef void (*cost_launch)(motion_cost_args);
+
+/* By kind of cost, whole px: of any window, and of 7x7 labels, or NULL. */
+static cost_launch whole_kernel(const motion_cost_args *a, bool columns) {
+    if (a->fraction > 1 || a->channels > MOST_CHANNELS)
+        return nullptr;
+    switch (a->kind) {
+    case DATA_COST_AD:
+        return columns ? column_kernel<true, false> : match_kernel<true, false>;
+    case DATA_COST_CENSUS:
+        return columns ? column_kernel<false, true> : match_kernel<false, true>;
+    case DATA_COST_AD_CENSUS:
+        return columns ? column_kernel<true, true> : match_kernel<true, true>;
+    default:
+        return nullptr;
     }
 }
 
 static void launch_cost(backend_cuda *cuda, const void *args, int width, int height) {
     const motion_cost_args *a = static_cast<const motion_cost_args *>(args);
     const grid &g = a->grid;
-    if (a->fraction > 1 && g.space.u_count == SIDE && g.space.v_count == SIDE) {
-        auto kernel = a->fraction == 2   ? fraction_kernel<2>
-                      : a->fraction == 4 ? fraction_kernel<4>
-                                         : fraction_kernel<8>;
-        kernel<<<dim3((unsigned)((width + LANES - 1) / LANES), (unsigned)height), dim3(LANES, SIDE),
-                 0, cuda->stream>>>(*a);
+    bool columns = g.space.u_count == SIDE && g.space.v_count == SIDE;
+    cost_launch kernel = whole_kernel(a, columns);
+    if (columns && a->fraction > 1)
+        kernel = a->fraction == 2   ? fraction_kernel<2>
+                 : a->fraction == 4 ? fraction_kernel<4>
+                                    : fraction_kernel<8>;
+    if (columns && kernel) {
+        dim3 blocks((unsigned)((width + LANES - 1) / LANES), (unsigned)height);
+        kernel<<<blocks, dim3(LANES, SIDE), 0, cuda->stream>>>(*a);
         return;
     }
     int threads = g.half * (g.padded / 4);
-    auto kernel = a->fraction > 1 || a->channels > MOST_CHANNELS ? cost_kernel
-                  : a->kind == DATA_COST_AD                      ? match_kernel<true, false>
-                  : a->kind == DATA_COST_CENSUS                  ? match_kernel<false, true>
-                  : a->kind == DATA_COST_AD_CENSUS               ? match_kernel<true, true>
-                                                                 : cost_kernel;
     dim3 blocks((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)height, 2);
+    kernel = kernel ? kernel : cost_kernel;
     kernel<<<blocks, THREADS, 0, cuda->stream>>>(*a);
 }
 
@@ -233,29 +310,36 @@ static void launch_cost(backend_cuda *cuda, const void *args, int width, int hei
 
 enum { WINDOW = 5 };
 
-/* centre_difference() to the reference's window, of which the bits in known count. */
+/* centre_difference() to the reference's window, of which the bits in known count. Where the
+ * target's window lies within its columns, a row is at constant distances from its start. */
 static __device__ __forceinline__ uint32_t window_difference(const motion_centre_args &a, int x,
                                                              int y, displacement d,
                                                              const uint32_t window[WINDOW * WINDOW],
                                                              uint32_t known) {
-    int u = divide_round(d.u, a.fraction), v = divide_round(d.v, a.fraction);
-    unsigned column[WINDOW];
+    enum { ALL = (1 << WINDOW * WINDOW) - 1 };
+    int left = x + divide_round(d.u, a.fraction) - 2, top = y + divide_round(d.v, a.fraction) - 2;
+    bool inside = left >= 0 && left + WINDOW <= a.width && known == ALL;
     uint32_t sum = 0;
 #pragma unroll
-    for (int k = 0; k < WINDOW; k++)
-        column[k] = (unsigned)stage_clamp(x + u + k - 2, 0, a.width - 1);
-#pragma unroll
     for (int j = 0; j < WINDOW; j++) {
-        unsigned start = (unsigned)(stage_clamp(y + v + j - 2, 0, a.height - 1) * a.width);
+        const uint8_t *row = a.target + (unsigned)(stage_clamp(top + j, 0, a.height - 1) * a.width);
+        if (inside) {
+            row += left;
+#pragma unroll
+            for (int k = 0; k < WINDOW; k++)
+                sum = __usad(window[WINDOW * j + k], row[k], sum);
+            continue;
+        }
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
             if (known >> (WINDOW * j + k) & 1)
-                sum = __usad(window[WINDOW * j + k], a.target[start + column[k]], sum);
+                sum =
+                    __usad(window[WINDOW * j + k], row[stage_clamp(left + k, 0, a.width - 1)], sum);
     }
     return sum;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 3)
     centre_kernel(const __grid_constant__ motion_centre_args a) {
     int x = (int)(blockIdx.x * LANES + threadIdx.x),
         y = (int)(blockIdx.y * blockDim.y) + (int)threadIdx.y;
