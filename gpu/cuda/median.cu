@@ -1,7 +1,8 @@
 /*
  * The weighted median optimised for CUDA. A block's pixels and their surroundings lie in shared
  * memory, a colour to a word. Values are not sorted: the one at which half of the weight is reached
- * is searched by halving the range of values.
+ * is searched by halving the range of values. In holes, which are few, a warp takes the median of
+ * one pixel.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
@@ -121,6 +122,101 @@ static void launch_median(backend_cuda *cuda, const void *args, int width, int h
                *a, a->first_row + height);
 }
 
+/* ---- holes */
+
+enum { LANES = 32, MOST_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + LANES - 1) / LANES };
+#define ALL_LANES 0xffffffffu
+
+static __device__ __forceinline__ int warp_sum(int v) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, v);
+#else
+    for (int k = LANES / 2; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL_LANES, v, k);
+    return v;
+#endif
+}
+
+static __device__ __forceinline__ int warp_minimum(int v) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(ALL_LANES, v);
+#else
+    for (int k = LANES / 2; k > 0; k /= 2)
+        v = min(v, __shfl_xor_sync(ALL_LANES, v, k));
+    return v;
+#endif
+}
+
+/* A warp takes the median of one pixel, that has a disparity: samples of its window lie in lanes,
+ * SAMPLES in each. The result is in all lanes. */
+template <int SAMPLES>
+static __device__ __forceinline__ int median_of_window(const hole_median_args &a, int x, int y) {
+    int radius = a.radius / HOLE_STEP, side = 2 * radius + 1, lane = (int)threadIdx.x;
+    size_t own = (size_t)y * (size_t)a.width + (size_t)x;
+    int value[SAMPLES], weight[SAMPLES], total = 0, low = a.source[own], high = low;
+#pragma unroll
+    for (int k = 0; k < SAMPLES; k++) {
+        int i = lane + LANES * k, row = i / side, px = x + HOLE_STEP * (i - row * side - radius),
+            py = y + HOLE_STEP * (row - radius);
+        size_t at = (size_t)py * (size_t)a.width + (size_t)px;
+        value[k] = i < side * side && px >= 0 && py >= 0 && px < a.width && py < a.height
+                       ? a.source[at]
+                       : UNKNOWN;
+        weight[k] = 0;
+        if (value[k] != UNKNOWN) {
+            weight[k] = a.weight[color_step(a.image + own * (size_t)a.channels,
+                                            a.image + at * (size_t)a.channels, a.channels)];
+            low = min(low, value[k]);
+            high = max(high, value[k]);
+        }
+        total += weight[k];
+    }
+    low = warp_minimum(low);
+    high = -warp_minimum(-high);
+    total = warp_sum(total);
+    while (low < high) {
+        int middle = low + (high - low) / 2, sum = 0;
+#pragma unroll
+        for (int k = 0; k < SAMPLES; k++)
+            sum += value[k] <= middle ? weight[k] : 0;
+        if (2 * warp_sum(sum) < total)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A warp has 32 pixels of a row, and takes the median of one after the other that lacks it. */
+template <int SAMPLES>
+static __global__ void __launch_bounds__(THREADS)
+    hole_median_kernel(const __grid_constant__ hole_median_args a) {
+    int lane = (int)threadIdx.x, first = (int)blockIdx.x * LANES, x = first + lane,
+        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
+    if (y >= a.height)
+        return;
+    size_t i = (size_t)y * (size_t)a.width + (size_t)x;
+    int out = x < a.width ? a.source[i] : UNKNOWN;
+    bool hole = x < a.width && out != UNKNOWN && a.known[i] == UNKNOWN;
+    for (unsigned holes = __ballot_sync(ALL_LANES, hole); holes; holes &= holes - 1) {
+        int k = __ffs((int)holes) - 1, median = median_of_window<SAMPLES>(a, first + k, y);
+        out = lane == k ? median : out;
+    }
+    if (x < a.width)
+        a.out[i] = (int16_t)out;
+}
+
+static void launch_hole_median(backend_cuda *cuda, const void *args, int width, int height) {
+    static void (*const kernels[MOST_SAMPLES])(hole_median_args) = {
+        hole_median_kernel<1>, hole_median_kernel<2>, hole_median_kernel<3>,
+        hole_median_kernel<4>, hole_median_kernel<5>, hole_median_kernel<6>};
+    const hole_median_args *a = static_cast<const hole_median_args *>(args);
+    int side = 2 * (a->radius / HOLE_STEP) + 1;
+    kernels[(side * side - 1) /
+            LANES]<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a);
+}
+
 void cuda_optimise_median(backend_cuda *cuda) {
+    cuda->launches[STAGE_hole_median] = launch_hole_median;
     cuda->launches[STAGE_median] = launch_median;
 }

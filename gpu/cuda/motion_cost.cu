@@ -1,5 +1,5 @@
 /*
- * Data costs and centres of motion optimised for CUDA. Whole px: a thread four labels of a pixel,
+ * Data costs, centres and filling of motion optimised for CUDA. Whole px: a thread four labels of a pixel,
  * so that costs are stored 128 bytes a warp. Fractions of a px: a thread a column of a pixel's 7x7
  * labels, for which rows of bilinear samples are made once.
  * SPDX-License-Identifier: MIT
@@ -175,36 +175,33 @@ template <int F> struct steps {
         BITS = F == 2   ? 1
                : F == 4 ? 2
                         : 3,
-        COUNT = SIDE + F - 1,          /* steps from the px above the first label's place on */
-        ROWS = (COUNT - 1) / F + 2 + 2 /* of px that their 3x3 samples lie between */
+        COUNT = SIDE + F - 1,   /* from the px at or above the first label's place on */
+        SAMPLES = COUNT + 2 * F /* of a column: with a px more above and below */
     };
 };
 
-/* F times the samples between neighbouring columns, that begin at column[0..3], of all rows. */
+/* F times the samples between four neighbouring columns of a row. */
 template <int F>
-static __device__ __forceinline__ void sample_rows(const motion_cost_args &a, int row, int weight,
-                                                   const unsigned column[4],
-                                                   int out[steps<F>::ROWS][3]) {
+static __device__ __forceinline__ void sample_row(const motion_cost_args &a, int y, int weight,
+                                                  const unsigned column[4], int out[3]) {
+    unsigned start = (unsigned)(stage_clamp(y, 0, a.height - 1) * a.width * a.channels);
+    int p[4];
 #pragma unroll
-    for (int j = 0; j < steps<F>::ROWS; j++) {
-        unsigned start = (unsigned)(stage_clamp(row + j, 0, a.height - 1) * a.width * a.channels);
-        int p[4];
+    for (int k = 0; k < 4; k++)
+        p[k] = a.target[start + column[k]];
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            p[k] = a.target[start + column[k]];
-#pragma unroll
-        for (int k = 0; k < 3; k++)
-            out[j][k] = (F - weight) * p[k] + weight * p[k + 1];
-    }
+    for (int k = 0; k < 3; k++)
+        out[k] = F * p[k] + weight * (p[k + 1] - p[k]);
 }
 
 /* Adds a channel's absolute differences to the sums of a column of steps, which begins with the px
- * at or above fy; fx: of the labels. */
+ * at or above fy; fx: of the labels. From step to step a sample grows by the same number until the
+ * next row of px. */
 template <int F>
 static __device__ __forceinline__ void add_channel(const motion_cost_args &a, int x, int y, int fx,
                                                    int fy, int c, uint32_t sum[steps<F>::COUNT]) {
-    int left = (fx >> steps<F>::BITS) - 1, top = (fy >> steps<F>::BITS) - 1;
-    int rows[steps<F>::ROWS][3];
+    int left = (fx >> steps<F>::BITS) - 1, top = (fy >> steps<F>::BITS) - 1, weight = fx & (F - 1);
+    int row[3], next[3], sample[3];
     unsigned column[4];
     uint32_t reference[3][3];
 #pragma unroll
@@ -221,17 +218,23 @@ static __device__ __forceinline__ void add_channel(const motion_cost_args &a, in
                 a.reference[start +
                             (unsigned)(stage_clamp(x + k - 1, 0, a.width - 1) * a.channels)];
     }
-    sample_rows<F>(a, top, fx & (F - 1), column, rows);
+    sample_row<F>(a, top, weight, column, next);
 #pragma unroll
-    for (int i = 0; i < steps<F>::COUNT; i++)
+    for (int i = 0; i < steps<F>::SAMPLES; i++) {
 #pragma unroll
-        for (int j = 0; j < 3; j++)
+        for (int k = 0; k < 3 && i % F == 0; k++)
+            row[k] = next[k];
+        if (i % F == 0)
+            sample_row<F>(a, top + i / F + 1, weight, column, next);
 #pragma unroll
-            for (int k = 0; k < 3; k++)
-                sum[i] = __usad(
-                    reference[j][k],
-                    (uint32_t)((F - i % F) * rows[j + i / F][k] + i % F * rows[j + i / F + 1][k]),
-                    sum[i]);
+        for (int k = 0; k < 3; k++) {
+            sample[k] = i % F ? sample[k] + next[k] - row[k] : F * row[k];
+#pragma unroll
+            for (int j = 0; j < 3; j++)
+                if (i - F * j >= 0 && i - F * j < steps<F>::COUNT)
+                    sum[i - F * j] = __usad(reference[j][k], (uint32_t)sample[k], sum[i - F * j]);
+        }
+    }
 }
 
 template <int F>
@@ -376,7 +379,67 @@ static void launch_centre(backend_cuda *cuda, const void *args, int width, int h
     centre_kernel<<<blocks, dim3(LANES, ROWS), 0, cuda->stream>>>(*a);
 }
 
+/* ---- filling along rows */
+
+/* The nearest known pixel of a row from x on in steps of 32 px (step 32 or -32), or none: -1. x is
+ * the first of 32 px that a warp looks at at once. */
+static __device__ __forceinline__ int known_from(const int16_t *row, int width, int x, int step) {
+    for (; x > -LANES && x < width; x += step) {
+        int at = x + (int)threadIdx.x;
+        unsigned known = __ballot_sync(0xffffffffu, at >= 0 && at < width && row[at] != UNKNOWN);
+        if (known)
+            return x + (step > 0 ? __ffs((int)known) - 1 : 31 - __clz((int)known));
+    }
+    return -1;
+}
+
+/* motion_look() of a pixel that is found already; at -1: none. */
+static __device__ __forceinline__ displacement found_at(const motion_fill_args &a, size_t row,
+                                                        int at) {
+    return at < 0 ? displacement{UNKNOWN, UNKNOWN} : motion_at(&a.source, row + (size_t)at);
+}
+
+/* A warp has 32 pixels of a row. */
+static __global__ void __launch_bounds__(THREADS)
+    fill_kernel(const __grid_constant__ motion_fill_args a) {
+    int lane = (int)threadIdx.x, first = (int)blockIdx.x * LANES, x = first + lane,
+        y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    if (y >= a.height)
+        return;
+    size_t row = (size_t)y * (size_t)a.width;
+    displacement d = {UNKNOWN, UNKNOWN};
+    if (x < a.width)
+        d = motion_at(&a.source, row + (size_t)x);
+    unsigned known = __ballot_sync(0xffffffffu, d.u != UNKNOWN), below = known & ((1u << lane) - 1),
+             above = known & ~((2u << lane) - 1);
+    bool looks = x < a.width && d.u == UNKNOWN;
+    int before = -1, after = -1;
+    if (__any_sync(0xffffffffu, looks && !below))
+        before = known_from(a.source.u + row, a.width, first - LANES, -LANES);
+    if (__any_sync(0xffffffffu, looks && !above))
+        after = known_from(a.source.u + row, a.width, first + LANES, LANES);
+    if (looks) {
+        displacement left = found_at(a, row, below ? first + 31 - __clz((int)below) : before),
+                     right = found_at(a, row, above ? first + __ffs((int)above) - 1 : after);
+        d = motion_shorter(left, right);
+    }
+    if (x < a.width)
+        motion_put(&a.out, row + (size_t)x, d);
+}
+
+static void launch_fill(backend_cuda *cuda, const void *args, int width, int height) {
+    const motion_fill_args *a = static_cast<const motion_fill_args *>(args);
+    enum { ROWS = THREADS / LANES };
+    if (a->dy) {
+        cuda->plain[STAGE_motion_fill](cuda, args, width, height);
+        return;
+    }
+    dim3 blocks((unsigned)((width + LANES - 1) / LANES), (unsigned)((height + ROWS - 1) / ROWS));
+    fill_kernel<<<blocks, dim3(LANES, ROWS), 0, cuda->stream>>>(*a);
+}
+
 void cuda_optimise_motion_cost(backend_cuda *cuda) {
+    cuda->launches[STAGE_motion_fill] = launch_fill;
     cuda->launches[STAGE_motion_cost] = launch_cost;
     cuda->launches[STAGE_motion_centre] = launch_centre;
 }

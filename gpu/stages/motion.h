@@ -583,16 +583,18 @@ STAGE struct displacement motion_look(const struct motion_fill_args *a, int x, i
     return d;
 }
 
+/* The shorter of two motions, the first of equals; either may be unknown. */
+STAGE struct displacement motion_shorter(struct displacement a, struct displacement b) {
+    int shorter = stage_abs(b.u) + stage_abs(b.v) < stage_abs(a.u) + stage_abs(a.v);
+    return a.u == UNKNOWN || (b.u != UNKNOWN && shorter) ? b : a;
+}
+
 STAGE void stage_motion_fill(const struct motion_fill_args *a, int x, int y) {
     size_t i = (size_t)y * (size_t)a->width + (size_t)x;
     struct displacement d = motion_at(&a->source, i);
-    if (d.u == UNKNOWN) {
-        struct displacement before = motion_look(a, x, y, -a->dx, -a->dy),
-                            after = motion_look(a, x, y, a->dx, a->dy);
-        int shorter =
-            stage_abs(after.u) + stage_abs(after.v) < stage_abs(before.u) + stage_abs(before.v);
-        d = before.u == UNKNOWN || (after.u != UNKNOWN && shorter) ? after : before;
-    }
+    if (d.u == UNKNOWN)
+        d = motion_shorter(motion_look(a, x, y, -a->dx, -a->dy),
+                           motion_look(a, x, y, a->dx, a->dy));
     motion_put(&a->out, i, d);
 }
 
