@@ -159,14 +159,19 @@ static __device__ __forceinline__ uint32_t minimum_of_pixel(const pixel_share &p
 
 /* ---- messages */
 
-enum { APART = 8 }; /* words between the pixels of a block: other banks */
+/* Where a pixel's labels are in a block's memory, in words. Neighbouring pixels of a warp begin 16
+ * banks apart, and the next two 8 further, so that rows and columns of 7 labels of four pixels, and
+ * 16 bytes of eight threads, are in banks of their own. */
+static __host__ __device__ __forceinline__ int place_of(int pixel, int padded) {
+    return pixel * (padded + 16) + 8 * (pixel >> 1 & 1);
+}
 
 /* A message that is handed over in a window other than the one it was made in. */
 struct moved_message {
     short pixel, direction, u, v;
 };
 
-/* A block's pixels between the phases of a half-step; the messages of a warp's own pixels. */
+/* What a half-step knows of a block's pixels. No warp reads what is another one's. */
 struct block_memory {
     uint8_t rho[THREADS][DIRECTIONS], maximum[THREADS][DIRECTIONS];
     moved_message moved[WARPS][LANES * DIRECTIONS];
@@ -208,17 +213,27 @@ static __device__ __forceinline__ void sweep(uint32_t *m, int count, int stride,
             m[k * stride] = line[k].up_left + 256 * line[k].down_right;
 }
 
-/* All lines of all of the block's pixels. lines: of a pixel; their starts are apart. */
+/* A warp's threads that have a line each of some of its pixels at a time. */
+struct line_share {
+    int at_once, number, line; /* pixels, the thread's among them, its line */
+};
+
+static __device__ __forceinline__ line_share line_of(int lines) {
+    int lane = (int)threadIdx.x % LANES;
+    return {LANES / lines, lane / lines, lane % lines};
+}
+
+/* All lines of all of a warp's pixels. lines: of a pixel; their starts are apart. */
 template <int LINE>
 static __device__ __forceinline__ void sweep_lines(uint32_t *memory, const block_memory &shared,
                                                    const window<LINE> &w, int lines, int apart,
                                                    int count, int stride) {
-    int all = pixels_per_block(w.threads) * lines;
-    for (int i = (int)threadIdx.x; i < all; i += THREADS) {
-        int pixel = i / lines, line = i - pixel * lines;
-        sweep<LINE>(memory + pixel * (w.padded + APART) + line * apart, count, stride,
-                    messages_of(*reinterpret_cast<const uint32_t *>(shared.rho[pixel])));
-    }
+    line_share l = line_of(lines);
+    int pixels = LANES / w.threads, first = (int)threadIdx.x / LANES * pixels;
+    for (int i = l.number; l.number < l.at_once && i < pixels; i += l.at_once)
+        sweep<LINE>(memory + place_of(first + i, w.padded) + l.line * apart, count, stride,
+                    messages_of(*reinterpret_cast<const uint32_t *>(shared.rho[first + i])));
+    __syncwarp();
 }
 
 /* Windows further apart than any label cost as much as these do. */
@@ -310,16 +325,15 @@ template <int LINE>
 static __device__ __forceinline__ void move_messages(const block_memory &shared, int count,
                                                      const window<LINE> &w, uint32_t *memory) {
     constexpr int LONGEST = LINE > 0 ? LINE : LONGEST_LINE;
-    int lane = (int)threadIdx.x % LANES, warp = (int)threadIdx.x / LANES,
-        at_once = LANES / w.v_count, number = lane / w.v_count, v = lane - number * w.v_count;
-    for (int first = 0; first < count; first += at_once) {
-        bool exists = number < at_once && first + number < count;
-        moved_message moved = shared.moved[warp][exists ? first + number : 0];
+    line_share l = line_of(w.v_count);
+    for (int first = 0; first < count; first += l.at_once) {
+        bool exists = l.number < l.at_once && first + l.number < count;
+        moved_message moved = shared.moved[threadIdx.x / LANES][exists ? first + l.number : 0];
         int r = moved.direction, rho = shared.rho[moved.pixel][r],
             maximum = shared.maximum[moved.pixel][r], row[LONGEST];
-        int from_v = v + moved.v, bv = stage_clamp(from_v, 0, w.v_count - 1),
+        int from_v = l.line + moved.v, bv = stage_clamp(from_v, 0, w.v_count - 1),
             steps_v = abs(from_v - bv);
-        uint8_t *of_r = reinterpret_cast<uint8_t *>(memory + moved.pixel * (w.padded + APART)) + r;
+        uint8_t *of_r = reinterpret_cast<uint8_t *>(memory + place_of(moved.pixel, w.padded)) + r;
 #pragma unroll
         for (int u = 0; u < LONGEST; u++) {
             int from_u = u + moved.u, bu = stage_clamp(from_u, 0, w.u_count - 1);
@@ -330,7 +344,7 @@ static __device__ __forceinline__ void move_messages(const block_memory &shared,
 #pragma unroll
         for (int u = 0; u < LONGEST; u++)
             if (exists && u < w.u_count)
-                of_r[4 * (v * w.u_count + u)] = (uint8_t)row[u];
+                of_r[4 * (l.line * w.u_count + u)] = (uint8_t)row[u];
         __syncwarp();
     }
 }
@@ -363,7 +377,7 @@ static __global__ void __launch_bounds__(THREADS)
     uint32_t *memory = reinterpret_cast<uint32_t *>(words);
     const window<LINE> w(a.base.grid);
     pixel_share p = share_of(a.base.grid, w.threads, true, a.base.iteration & 1);
-    uint32_t *m = memory + p.pixel * (w.padded + APART);
+    uint32_t *m = memory + place_of(p.pixel, w.padded);
     bool wide = a.base.cost16;
     word_source source =
         source_of(a.base.grid, w.padded, p, a.base.cost8, a.base.cost16, a.base.message);
@@ -371,11 +385,9 @@ static __global__ void __launch_bounds__(THREADS)
     load_words(p, source, wide, &loaded);
     int moved = prepare_edges(a, p, &shared);
     sum_messages(w, p, source, wide, loaded, shared.maximum[p.pixel], m);
-    __syncthreads();
+    __syncwarp();
     sweep_lines(memory, shared, w, w.v_count, w.u_count, w.u_count, 1);
-    __syncthreads();
     sweep_lines(memory, shared, w, w.u_count, 1, w.v_count, w.u_count);
-    __syncthreads();
     move_messages(shared, moved, w, memory);
     if (p.exists)
         store_messages(a.base, p, m);
@@ -406,7 +418,7 @@ static void launch_message(backend_cuda *cuda, const void *args, int width, int 
                   : line == 11 ? message_kernel<11>
                   : line == 21 ? message_kernel<21>
                                : message_kernel<0>;
-    size_t bytes = sizeof(uint32_t) * (size_t)pixels * (size_t)(g.padded + APART);
+    size_t bytes = sizeof(uint32_t) * (size_t)place_of(pixels, g.padded);
     kernel<<<pixel_blocks(g, g.half), THREADS, bytes, cuda->stream>>>(*a);
 }
 
