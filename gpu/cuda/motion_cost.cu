@@ -1,7 +1,7 @@
 /*
- * Data costs, centres and filling of motion optimised for CUDA. Whole px: a thread four labels of a pixel,
- * so that costs are stored 128 bytes a warp. Fractions of a px: a thread a column of a pixel's 7x7
- * labels, for which rows of bilinear samples are made once.
+ * Data costs, centres and filling of motion optimised for CUDA. Whole px: a thread four labels of a
+ * pixel, so that costs are stored 128 bytes a warp. Windows of 7x7, of whole px and of fractions: a
+ * thread a column of labels, whose samples are made once.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
