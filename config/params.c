@@ -266,16 +266,26 @@ static uint32_t letters_of(const char *text) {
     return set;
 }
 
-/* How far name is from what was typed; INT32_MAX when it is no help to suggest it. */
-static int32_t remoteness(const char *typed, uint32_t letters, const char *name) {
-    int typed_length = (int)strlen(typed), apart = abs(typed_length - (int)strlen(name));
+/* Those of a name of the table, kept from the first time on: any thread finds the same. */
+static uint32_t letters_of_name(int i) {
+    static _Atomic uint32_t kept[sizeof param_table / sizeof param_table[0]];
+    uint32_t letters = kept[i];
+    if (!letters)
+        kept[i] = letters = letters_of(param_table[i].name);
+    return letters;
+}
+
+/* How far name i is from what was typed; INT32_MAX when it is no help to suggest it. */
+static int32_t remoteness(const char *typed, int typed_length, uint32_t letters, int i) {
+    const char *name = param_table[i].name;
     int allowed = typed_length / 3 > 2 ? typed_length / 3 : min_of(2, typed_length / 2);
+    if (__builtin_popcount(letters & ~letters_of_name(i)) > allowed) /* each takes an edit */
+        return INT32_MAX;
+    int apart = abs(typed_length - (int)strlen(name));
     /* A part of the name, as in "median", is as good as two slips. */
     bool part = typed_length >= 3 && strstr(name, typed);
     if (apart > (part ? 2 : allowed)) /* and so many letters at least */
         return part ? 2 : INT32_MAX;
-    if (__builtin_popcount(letters & ~letters_of(name)) > allowed) /* each takes an edit */
-        return INT32_MAX;
     int distance = edit_distance(typed, name, part ? 2 : allowed);
     if (part)
         return min_of(distance, 2);
@@ -289,10 +299,11 @@ static void suggest(const char *typed, char *buf, size_t size) {
     int count = 0;
     uint32_t letters = letters_of(typed);
     buf[0] = '\0';
-    if (strnlen(typed, NAME_BYTES) == NAME_BYTES)
+    int length = (int)strnlen(typed, NAME_BYTES);
+    if (length == NAME_BYTES)
         return;
     for (int i = 0; i < param_count; i++) {
-        int32_t distance = remoteness(typed, letters, param_table[i].name);
+        int32_t distance = remoteness(typed, length, letters, i);
         int at = count;
         while (at > 0 && distance < far[at - 1])
             at--;
