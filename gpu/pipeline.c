@@ -420,22 +420,24 @@ static struct surface_args find_regions(struct graph *g, const struct pipeline *
     return a;
 }
 
-/* Confidence on its way to the host; disparities of too little of it become unknown. */
+/* Confidence, of which the margin is given, on its way to the host; disparities of too little of it
+ * become unknown. */
 static const int16_t *estimate_chance(struct graph *g, const struct pipeline *p,
-                                      const uint8_t *margin, const struct curve *curve,
+                                      const uint8_t **confidence, const struct curve *curve,
                                       const int16_t *map) {
     if (!has_chance(p)) {
-        graph_download(g, margin, HOST_CONFIDENCE, 0, pixels_of(p));
+        graph_download(g, *confidence, HOST_CONFIDENCE, 0, pixels_of(p));
         return map;
     }
     struct chance_args a = {.source = map,
                             .arms = find_regions(g, p, map, CHANCE_LENGTH, CHANCE_STEP).arms,
-                            .margin = margin,
+                            .margin = *confidence,
                             .rise = curve->rise,
                             .out = graph_buffer(g, pixels_of(p)),
                             .width = p->width,
                             .cells = p->params.confidence == CONFIDENCE_CELL};
     graph_stage(g, STAGE_chance, &a, p->width, p->height);
+    *confidence = a.out;
     graph_download(g, a.out, HOST_CONFIDENCE, 0, pixels_of(p));
     if (p->params.min_confidence <= 0)
         return map;
@@ -536,36 +538,65 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const 
     return a.out;
 }
 
-/* Rows first..last-1 of the final map, on their way to the host. */
-static void smooth_map(struct graph *g, const struct pipeline *p, const struct view *left,
-                       const int16_t *map, int first, int last) {
-    size_t row = (size_t)p->width * sizeof(*map), bytes = (size_t)(last - first) * row;
+/* Rows first..last-1 of the map. */
+static const int16_t *smooth_map(struct graph *g, const struct pipeline *p, const struct view *left,
+                                 const int16_t *map, int first, int last) {
+    size_t pixels = (size_t)(last - first) * (size_t)p->width;
     struct median_args a = {.source = map,
                             .image = left->image,
                             .weight = p->median_weight,
-                            .out = graph_buffer(g, bytes),
+                            .out = graph_buffer(g, pixels * sizeof(*a.out)),
                             .width = p->width,
                             .height = p->height,
                             .channels = p->channels,
                             .radius = p->params.median_radius,
                             .first_row = first};
     graph_stage(g, STAGE_median, &a, p->width, last - first);
-    graph_download(g, a.out, HOST_DISPARITY, (size_t)first * row, bytes);
+    return a.out;
 }
 
-/* Colour-weighted median. In two parts the upper one crosses while the lower one is computed. On an
+/* The map and, where the picture stands still, those of the frames before. */
+static const int16_t *steady_map(struct graph *g, const struct pipeline *p, const struct view *left,
+                                 const uint8_t *confidence, const int16_t *map) {
+    size_t pixels = pixels_of(p);
+    uint8_t *before = graph_persistent(g, pixels);
+    struct temporal_args a = {.source = map,
+                              .confidence = confidence,
+                              .grey = left->grey,
+                              .before = before,
+                              .running = graph_persistent(g, pixels * sizeof(*a.running)),
+                              .state = graph_persistent(g, pixels),
+                              .out = make_map(g, p),
+                              .width = p->width,
+                              .height = p->height,
+                              .new_share = (int)lround(256 * (1 - p->params.temporal_filter))};
+    struct copy_map_args keep = {left->grey, before, p->width, p->width, 1};
+    graph_stage(g, STAGE_temporal, &a, p->width, p->height);
+    graph_stage(g, STAGE_copy_map, &keep, p->width, p->height);
+    return a.out;
+}
+
+/* Rows first..last-1 of the final map on their way to the host. */
+static void deliver(struct graph *g, const struct pipeline *p, const int16_t *rows, int first,
+                    int last) {
+    size_t row = (size_t)p->width * sizeof(*rows);
+    graph_download(g, rows, HOST_DISPARITY, (size_t)first * row, (size_t)(last - first) * row);
+}
+
+/* Colour-weighted median and temporal filter. Without the latter, in two parts the upper one crosses while the lower one is computed. On an
  * H200 computing 9/16 of the rows takes about as long as their download, so both ends meet
  * there. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct view *left,
-                       const int16_t *map) {
-    int upper = p->in_parts ? p->height * 9 / 16 : 0;
-    if (p->params.median_radius <= 0) {
-        graph_download(g, map, HOST_DISPARITY, 0, pixels_of(p) * sizeof(*map));
-        return;
-    }
+                       const uint8_t *confidence, const int16_t *map) {
+    bool smooths = p->params.median_radius > 0, filters = p->params.temporal_filter > 0;
+    int upper = p->in_parts && smooths && !filters ? p->height * 9 / 16 : 0;
     if (upper > 0)
-        smooth_map(g, p, left, map, 0, upper);
-    smooth_map(g, p, left, map, upper, p->height);
+        deliver(g, p, smooth_map(g, p, left, map, 0, upper), 0, upper);
+    if (smooths)
+        map = smooth_map(g, p, left, map, upper, p->height);
+    if (filters)
+        map = steady_map(g, p, left, confidence, map);
+    deliver(g, p, map, upper, p->height);
 }
 
 /* ---- the frame */
@@ -605,16 +636,17 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     struct label_map left =
         solve_left(g, p, grid, &view[LEFT_SIDE], &view[RIGHT_SIDE], &result, &curve);
 
+    const uint8_t *confidence = left.confidence;
     pipeline_group(g, LEFT_SIDE, TIME_CHECK);
     const int16_t *map = remove_speckles(g, p, check(g, p, &left, right_map));
     pipeline_group(g, LEFT_SIDE, TIME_REFINE);
     map = offset_by_costs(g, p, &curve, map);
-    map = estimate_chance(g, p, left.confidence, &curve, map);
+    map = estimate_chance(g, p, &confidence, &curve, map);
     const int16_t *known = fill_borders(g, p, map);
     map = fit_planes(g, p, fill_holes(g, p, known));
     map = smooth_holes(g, p, &view[LEFT_SIDE], known, map);
     map = mark_sky(g, p, &view[LEFT_SIDE], &curve, map);
-    finish_map(g, p, &view[LEFT_SIDE], map);
+    finish_map(g, p, &view[LEFT_SIDE], confidence, map);
 
     pipeline_keep(g, &result);
     return result;

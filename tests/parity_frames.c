@@ -374,7 +374,7 @@ enum { ORDERS = 16 };
  * nobody waited for in time. */
 static void check_overlap(struct parity *t, const bool wanted[VARIANTS], const int shape[4],
                           bool rectified) {
-    static const int sets[MAX_FRAMES] = {0, 0, 0, 4, 4, 1, 1, 2, 14, 14, 14, 14};
+    static const int sets[MAX_FRAMES] = {0, 0, 0, 4, 4, 1, 1, 2, 14, 14, 14, 14, 15, 15, 15, 15};
     struct sequence q = sequence_of(shape, MAX_FRAMES, t->small);
     struct outcome want[MAX_FRAMES];
     int error;

@@ -796,6 +796,20 @@ static inline void case_hole_median(struct pass_case *c) {
     case_add_pass(c, STAGE_hole_median, &a, w, h);
 }
 
+static inline void case_temporal(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct temporal_args a = {.width = w, .height = h, .new_share = case_between(c, 0, 256)};
+    int changes = case_between(c, 0, 1) ? 255 : 2 * STILL_STEP;
+    a.source = case_disparities(c, case_between(c, 1, 3));
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    a.grey = case_bytes(c, w, h, 1, (uint8_t)changes);
+    a.before = case_bytes(c, w, h, 1, (uint8_t)changes);
+    a.running = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.running)), 4, 3 * 256);
+    a.state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_temporal, &a, w, h);
+}
+
 /* ---- motion */
 
 /* Windows of all shapes, 1 x n and n x 1 too. */
