@@ -27,9 +27,9 @@ struct stereo *stereo_open(const struct params *params, int width, int height, i
  * 0 or -errno after a log line. */
 int stereo_set_mask(struct stereo *stereo, const uint8_t *mask);
 
-/* Frames whose results may depend on the frame before them (temporal_weight) do so where that one's
- * index is at most this much lower. Settings that change, a frame computed again, seeking and
- * playing from the start again begin anew. */
+/* Frames whose results may depend on the frame before them (temporal_weight and
+ * temporal_filter) do so where that one's index is at most this much lower. Settings that change, a
+ * frame computed again, seeking and playing from the start again begin anew. */
 enum { FRAMES_REMEMBERED = 8 };
 
 /* The next frame depends on no frame before it. 0 or -errno after a log line. */

@@ -76,7 +76,7 @@ static void test_oracle(void) {
             }
             for (int i = 0; i < N; i++) {
                 double d = source[i] == UNKNOWN ? NAN : source[i] / 16.0;
-                bool still = change_around(grey, before, i) <= 6;
+                bool still = change_around(grey, before, i) <= 4;
                 double want = remember(&memory[i], d, still, a.new_share / 256.0, confidence[i]);
                 stage_temporal(&a, i % W, i / W);
                 g_assert_cmpint(out[i], ==, isnan(want) ? UNKNOWN : floor(16 * want + 0.5));
@@ -143,7 +143,7 @@ static struct figures measure(double filter, bool moves) {
     struct figures sums = {0};
     static int16_t before[PIXELS];
     g_autofree char *word =
-        g_strdup_printf("synth:width=%d,height=%d,range=24,seed=3", WIDTH, HEIGHT);
+        g_strdup_printf("synth:width=%d,height=%d,range=24,seed=3,color=0", WIDTH, HEIGHT);
     struct source *source = source_open((const char *const[]){word}, 1, NULL, &error);
     g_assert_nonnull(source);
     params_default(&p);

@@ -200,7 +200,7 @@ STAGE void stage_hole_median(const struct hole_median_args *a, int x, int y) {
  * the running disparity begins anew. A state of 0 says that none is known, n that n - 1 frames in a
  * row did not agree. All are width*height. */
 enum {
-    STILL_STEP = 6,     /* grey levels, mean of 3x3: at most this much differs in a still picture */
+    STILL_STEP = 4,     /* grey levels, mean of 3x3: at most this much differs in a still picture */
     AGREEING = 256,     /* 1/256 px */
     KEPT_FRAMES = 2,    /* at most 254 */
     LEAST_NEW_SHARE = 8 /* of 256 */
