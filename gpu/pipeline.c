@@ -583,9 +583,9 @@ static void deliver(struct graph *g, const struct pipeline *p, const int16_t *ro
     graph_download(g, rows, HOST_DISPARITY, (size_t)first * row, (size_t)(last - first) * row);
 }
 
-/* Colour-weighted median and temporal filter. Without the latter, in two parts the upper one crosses while the lower one is computed. On an
- * H200 computing 9/16 of the rows takes about as long as their download, so both ends meet
- * there. */
+/* Colour-weighted median and temporal filter. Without the latter, in two parts the upper one
+ * crosses while the lower one is computed. On an H200 computing 9/16 of the rows takes about as
+ * long as their download, so both ends meet there. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct view *left,
                        const uint8_t *confidence, const int16_t *map) {
     bool smooths = p->params.median_radius > 0, filters = p->params.temporal_filter > 0;
