@@ -244,7 +244,7 @@ STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
     }
     a->running[i] = running;
     a->state[i] = (uint8_t)state;
-    a->out[i] = (int16_t)((running + 8) >> 4);
+    a->out[i] = (int16_t)(d == UNKNOWN ? UNKNOWN : (running + 8) >> 4);
 }
 
 /* Speckles: patches of pixels joined by steps of at most range that hold fewer than size pixels
