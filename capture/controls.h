@@ -1,8 +1,8 @@
 /*
- * The controls of one or two cameras (exposure, gain, white balance, focus, power-line
- * frequency and the like), for a panel, whatever kind of camera has them. Any thread; the source
- * attaches and detaches its cameras. What was changed is put back when a camera is detached for
- * good, and set again when it returns after a loss.
+ * The controls of one or two cameras (exposure, gain, white balance, focus, power-line frequency
+ * and the like), for a panel, independent of the kind of camera. Any thread; the source attaches
+ * and detaches its cameras. Controls that were changed are reset by controls_restore(), and set
+ * again when a camera returns after a loss.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CONTROLS_H
@@ -30,20 +30,20 @@ struct control {
     struct {
         int there; /* this camera has it */
         int value;
-        int inactive; /* an automatic has it in hand */
+        int inactive; /* an automatic control sets it */
     } camera[2];      /* left, right */
 };
 
-/* How the controls of one kind of camera are reached, by V4L2's numbers for them (V4L2_CID_...).
- * 0 or -errno. */
+/* Access to the controls of one kind of camera. id is V4L2's number (V4L2_CID_...). Functions
+ * return 0 or -errno. */
 struct control_driver {
-    /* All of the control but camera[]; inactive: it cannot be set now. */
+    /* Fills in all of control except camera[]. *inactive: it cannot be set now. */
     int (*describe)(void *camera, uint32_t id, struct control *control, int *inactive);
     int (*get)(void *camera, uint32_t id, int *value);
     int (*put)(void *camera, uint32_t id, int value);
 };
 
-/* The camera is an int *, the open device. */
+/* For V4L2 cameras; camera is an int *, the file descriptor of the open device. */
 extern const struct control_driver controls_v4l2;
 
 struct controls;
@@ -51,15 +51,17 @@ struct controls;
 /* NULL when memory runs out. */
 struct controls *controls_open(void);
 
-/* Frees; controls_restore puts back what was changed, before. Clears the pointer; NULL inside is
- * fine. */
+/* Frees the controls and clears the pointer; NULL inside is fine. Resets no camera: see
+ * controls_restore(). */
 void controls_close(struct controls **controls);
 
-/* The source's: a camera came (it stays its own) or is about to be closed. */
+/* For the source: a camera was opened (the source keeps owning it), or is about to be closed. side:
+ * 0 left, 1 right. */
 void controls_attach(struct controls *controls, int side, const struct control_driver *driver,
                      void *camera);
 void controls_detach(struct controls *controls, int side);
-/* Before closing for good: puts back what the camera had when it was first attached. */
+/* Resets the controls to the values at the first controls_attach(), before the camera is closed for
+ * good. */
 void controls_restore(struct controls *controls, int side);
 
 /* The list as it is now, values read from the cameras. Returns its length. */
@@ -69,14 +71,14 @@ int controls_get(struct controls *controls, struct control list[MAX_CONTROLS]);
  * first -errno, logged. */
 int controls_set(struct controls *controls, int side, uint32_t id, int value);
 
-/* Turns every automatic off on both, with the left camera's present values on both; off gives
- * the automatics back that were on. 0 or the first -errno. */
+/* on: turns the automatic controls of both cameras off and sets the left camera's present values on
+ * both. Otherwise turns on again those that were on. 0 or the first -errno. */
 int controls_lock(struct controls *controls, int on);
 int controls_locked(struct controls *controls);
 
-/* Which of a menu's choices value is; control->choices where it is none of them. */
+/* The index of value in a menu; control->choices where it is not in it. */
 int control_choice_of(const struct control *control, int value);
-/* The same, and "a|b|c" of the menu, with the bare value behind them where it is none of them. */
+/* The same; buf gets the menu as "a|b|c", followed by the number value where it is not in it. */
 int control_choices(const struct control *control, int value, char *buf, size_t size);
 
 /* Prints the controls of one camera for `livestereo list -l`, indented. */

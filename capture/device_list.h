@@ -37,21 +37,21 @@ void device_list_free(struct device_list *list);
 const struct device *device_list_find(const struct device_list *list, const char *word, char *why,
                                       size_t size);
 
-/* The camera itself, wherever it is plugged in now: by serial where the serial tells it from
- * other, else by bus. NULL when it is away. other may be NULL. */
+/* The same camera, wherever it is plugged in now: found by serial if that differs from other's,
+ * else by bus. NULL when it is not connected. other (may be NULL) is the rig's second camera. */
 const struct device *device_list_again(const struct device_list *list,
                                        const struct device_identity *identity,
                                        const struct device_identity *other);
 
-/* A word for device_list_find that stays right: by-id, by-path where that is not its own, bus,
- * at last the node. */
+/* A word for device_list_find that does not change: the by-id name, by-path where several cameras
+ * share that, the bus, or else the node. */
 const char *device_stable_name(const struct device_list *list, const struct device *device);
 
 /* Two devices that look like a rig: the first two of one card. 1 and their indices, or 0. */
 int device_list_pair(const struct device_list *list, int index[2]);
 
-/* Those two as a source, "v4l2:LEFT,RIGHT", by names that stay. buf, or NULL where there are no
- * two. */
+/* Writes those two as a source, "v4l2:LEFT,RIGHT", with stable names. Returns buf, or NULL where
+ * there is no such pair. */
 const char *device_list_rig(const struct device_list *list, char *buf, size_t size);
 
 #endif

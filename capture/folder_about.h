@@ -1,6 +1,6 @@
 /*
- * What a folder of picture pairs says of them beside the pictures: calibration, rate, range. Reads
- * files once; no shared state.
+ * Calibration, rate and disparity range of a folder of picture pairs, from files beside the
+ * pictures. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_FOLDER_ABOUT_H
@@ -14,7 +14,7 @@ struct folder_about {
 
 /* Looks for calib.txt, calib_cam_to_cam.txt (here or, as KITTI has it, one folder up),
  * calibration.yml, rig.yml; times.txt, timestamps.txt (here or in image_00 to image_03);
- * pair.ini. A file that is damaged is passed over. */
+ * pair.ini. Damaged files are skipped. */
 void folder_about_read(const char *folder, struct folder_about *about);
 
 #endif

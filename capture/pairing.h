@@ -1,15 +1,14 @@
 /*
- * Which frame of the left camera belongs to which of the right: by capture time, nearest within
- * a tolerance, each frame used once, in order. Pure: no clock, no memory of its own beyond the
- * struct, one thread. It hands out slot numbers; the caller keeps what belongs to a slot
- * (camera bytes, a sample) in an array.
+ * Pairs frames of two cameras by capture time: the nearest within a tolerance, each frame used
+ * once, in order. Pure: no clock, no allocation, one thread. It hands out slot numbers; the caller
+ * keeps the data of a slot (camera bytes, a sample) in an array.
  *
- * Heads of both queues within the tolerance are a pair unless the frame after the earlier one
- * is nearer by a sixteenth of an interval; else the earlier one can have no partner any more.
- * Greedy matching of points on a line is a largest one, and passing one frame over costs at most
- * one pair, so  pairs >= largest matching - passed_over - expired. passed_over is 0 when the
- * tolerance is at most half the shortest interval of either camera; expired is 0 when deliveries
- * are fewer than PAIRING_KEPT frames apart.
+ * The oldest frames of both queues are a pair if they are within the tolerance, unless the frame
+ * after the earlier one is nearer by a sixteenth of an interval. Otherwise the earlier one cannot
+ * get a partner. Greedy matching of points on a line is a maximum matching, and passing over a
+ * frame costs at most one pair, so pairs >= maximum matching - passed_over - expired. passed_over
+ * is 0 when the tolerance is at most half the shortest interval of either camera; expired is 0 when
+ * the cameras' deliveries are fewer than PAIRING_KEPT frames apart.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PAIRING_H
@@ -51,10 +50,10 @@ struct pairing_side {
 struct pairing {
     struct pairing_side side[2]; /* left, right */
     int64_t tolerance_ns;
-    int tolerance_follows; /* it is 9/16 of the shorter interval, whatever that becomes */
+    int tolerance_follows; /* it is always 9/16 of the shorter measured interval */
     enum pairing_mode mode;
     const char *reason; /* why it pairs by arrival, "" as long as it does not */
-    int culprit;        /* the side whose times were no good */
+    int culprit;        /* the side whose times were unusable */
     long pairs;
     int64_t gap_ns[PAIRING_GAPS]; /* right minus left of the last pairs, ring */
 };
@@ -72,8 +71,8 @@ struct pairing_gaps {
  * cameras' nominal ones, 0 unknown. */
 void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]);
 
-/* What is queued is forgotten (and counted unpaired) and times are judged afresh; counts go on.
- * After a camera was lost. */
+/* For a camera that was lost: drops what is queued (and counts it as unpaired) and checks times
+ * from the beginning; the counters continue. */
 void pairing_restart(struct pairing *pairing);
 
 /* The slot to put the next frame of a side into; the same until it is offered. */
@@ -82,7 +81,7 @@ int pairing_slot(struct pairing *pairing, int side);
 /* The frame in that slot is complete. */
 void pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *stamp);
 
-/* A frame came but is unusable: only its number counts. The slot stays to be filled. */
+/* A frame came but is unusable: only its sequence number is used. The slot remains to be filled. */
 void pairing_skip(struct pairing *pairing, int side, const struct frame_stamp *stamp);
 
 /* 1 and the next pair, whose slots stay the caller's until the next call; 0 when more frames

@@ -19,40 +19,41 @@ struct recorder_about {
     const struct source_options *options; /* may be NULL */
     const struct params *params;
     const char *const *calibration; /* paths of the files in use, NULL-terminated, or NULL */
-    int swap; /* a replay is to exchange the pictures that are given (options' flips come after) */
+    int swap; /* a replay exchanges the pictures (before the flips of options) */
 };
 
 struct recorder_status {
-    long pairs;   /* given and taken; at the end: whole in the file */
-    long dropped; /* because the disk is too slow; at the end: with those the file lacks */
-    int error;    /* 0, or -errno: it has ended (logged) */
+    long pairs;   /* accepted; at the end: complete in the file */
+    long dropped; /* because the disk is too slow; at the end also those missing in the file */
+    int error;    /* 0, or the -errno that ended the recording (logged) */
 };
 
 struct recorder;
 
-/* Files that exist are not written over. path ends in .mkv. NULL after a log line; *error gets
+/* Existing files are not overwritten. path ends in .mkv. NULL after a log line; *error gets
  * -errno. */
 struct recorder *recorder_open(const char *path, const struct recorder_about *about, int *error);
 
-/* Whether the next pair would be dropped because the disk is behind; who can wait, waits. The
- * thread that gives. */
+/* Whether the next pair would be dropped because the disk is behind; a caller that can wait should.
+ * Called by the thread that calls recorder_give. */
 int recorder_full(struct recorder *recorder);
 
 /* One thread. The pair's data are copied. */
 void recorder_give(struct recorder *recorder, const struct raw_pair *pair);
 
-/* A pair of a source without a tap, as it was decoded. */
+/* Records the decoded pictures of a frame, for sources without a tap. */
 void recorder_give_frame(struct recorder *recorder, const struct frame *frame);
 
 /* Any thread. */
 void recorder_get_status(struct recorder *recorder, struct recorder_status *status);
 
-/* Finishes the files; removes them if they hold no pair (and warns). No recorder_give may be under
- * way. 0 or the -errno it ended with; *end (may be NULL) gets what became of the pairs. Clears the
- * pointer. */
+/* Finishes the files; removes them, with a warning, if they contain no pair. No recorder_give may
+ * be running. 0 or the -errno that ended the recording; *end (may be NULL) gets the final counts.
+ * Clears the pointer. */
 int recorder_close(struct recorder **recorder, struct recorder_status *end);
 
-/* "livestereo-20260131-142530.mkv" in the user's folder of videos, else here. g_free. */
+/* "livestereo-20260131-142530.mkv" in the user's folder of videos, else in the current one. Free it
+ * with g_free. */
 char *recorder_default_path(void);
 
 /* For set_tap: context is the recorder. */

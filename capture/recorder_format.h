@@ -11,28 +11,28 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-/* 1: as they are. */
+/* Whether pictures are stored without conversion. */
 int format_is_jpeg(uint32_t fourcc);
 
 /* Whether GStreamer can make FFV1 here. */
 int format_have_ffv1(void);
 
-/* GStreamer's name for one of ours, GST_VIDEO_FORMAT_UNKNOWN where a file cannot hold it as it
- * is. And back, 0 for others; deeper grey comes back as Y16. */
+/* GStreamer's format that stores a V4L2 format, GST_VIDEO_FORMAT_UNKNOWN where there is none; and
+ * the V4L2 format of GStreamer's, 0 where there is none. Grey of 10 or 12 bits becomes Y16. */
 GstVideoFormat format_stored(uint32_t fourcc, int ffv1);
 uint32_t format_fourcc(GstVideoFormat format);
 
 /* The elements between appsrc and mux; NULL for none. */
 const char *format_encoder(uint32_t fourcc, int ffv1);
 
-/* Of a track; rate 0 unknown. */
+/* The caps of a track; rate 0: unknown. */
 GstCaps *format_caps(const struct raw_picture *raw, double rate);
 
-/* And back: all but the data of raw (stride 0 of a JPEG). 0, or -EBADMSG where it is none of our
- * formats. */
+/* Fills in all of raw except its data (stride 0 for JPEG) from caps. 0, or -EBADMSG for a format
+ * that recordings do not have. */
 int format_of_caps(const GstCaps *caps, struct raw_picture *raw);
 
-/* A copy in GStreamer's layout of rows. NULL where the picture is short. */
+/* A copy in GStreamer's layout of rows; NULL if the picture has too few bytes. */
 GstBuffer *format_buffer(const struct raw_picture *raw);
 
 #endif

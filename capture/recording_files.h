@@ -13,7 +13,7 @@
 #include <glib.h>
 #include <stdio.h>
 
-/* NAME.csv and the like beside NAME.mkv; ending with its dot. g_free. */
+/* The path of NAME.csv and the like beside NAME.mkv; ending has its dot. Free it with g_free. */
 char *recording_beside(const char *path, const char *ending);
 
 /* ---- writing */
@@ -25,21 +25,22 @@ struct recording_files {
     GKeyFile *note;
 };
 
-/* Makes all but the recording itself; files that exist are not written over. 0, or -errno after a
- * log line; to remove what was made, and to close, either way. */
+/* Creates all files but the recording itself; existing files are not overwritten. 0, or -errno
+ * after a log line. In both cases the caller closes it, after recording_files_remove() if need
+ * be. */
 int recording_files_make(struct recording_files *files, const char *path,
                          const struct recorder_about *about, int tracks);
 
-/* Notes the format of the pictures, which the first pair shows: for replay, since grey of 10 or 12
- * bits looks like 16. 0 or -errno, logged. */
+/* Notes the format of the first pair's pictures for replay, because the file stores grey of 10 or
+ * 12 bits as 16. 0 or -errno, logged. */
 int recording_files_set_format(struct recording_files *files, uint32_t fourcc);
 
-/* The row of a pair, whose times in the file count from first_ns; g_free. */
+/* The row of a pair; times in the file are relative to first_ns. Free it with g_free. */
 char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
-/* 0 or -errno, logged. */
+/* Appends a row. 0 or -errno, logged. */
 int recording_files_add_row(struct recording_files *files, const char *row);
 
-/* Deletes what was made, and the recording: without a pair it is none. */
+/* Deletes all files and the recording, for a recording without a pair. */
 void recording_files_remove(const struct recording_files *files);
 void recording_files_close(struct recording_files *files);
 
@@ -50,15 +51,15 @@ struct recording_row {
     long index; /* it had when it was live */
 };
 
-/* What lacks in the note has a default. */
+/* Missing entries of the note have defaults. */
 struct recording_note {
     int tracks, channels, rectified, swap, flip[2], rotate180[2];
     uint32_t fourcc; /* 0 not told */
     double rate;     /* pairs a second, 0 not told */
 };
 
-/* The calibration that was copied beside a recording: file 0, or 1 where there are two; NULL where
- * there is none. g_free. */
+/* The path of the calibration beside a recording, file number 0 or 1; NULL where there is none.
+ * Free it with g_free. */
 char *recording_calibration(const char *path, int number);
 
 /* A GArray of struct recording_row; NULL after a log line. The last row may be cut. */

@@ -12,33 +12,33 @@
 
 #define SOURCE_END 1 /* read: no more pairs */
 
-/* Pairs a second that anything can have; what a file or a device says beyond is not believed. */
+/* Pairs per second: rates of files and devices outside of this range are ignored. */
 #define MIN_SOURCE_RATE 0.001
 #define MAX_SOURCE_RATE 10000.0
 
 /* How one video track holds the pictures of a pair. */
 enum source_pictures {
-    PICTURES_AUTO, /* by its shape, or what the file says */
+    PICTURES_AUTO, /* by its aspect ratio, or by what the file says */
     PICTURES_SIDE_BY_SIDE,
     PICTURES_TOP_BOTTOM,
-    PICTURES_ONE /* one picture, which is taken for both sides: there is no depth */
+    PICTURES_ONE /* one picture, used for both sides: there is no depth */
 };
 
 struct source_options {
     int swap;        /* exchange left and right */
-    double rate;     /* pairs a second to pace a file source at; 0 as fast as they are taken */
+    double rate;     /* pairs per second that a file source delivers; 0: without limit */
     int loop;        /* file sources start again at the end */
     int rectified;   /* the pictures need no rectification */
     int motion_step; /* 0: pairs of two cameras; else each picture of one stream (of pairs the left
                         one) and the one so many later */
     enum source_pictures pictures;
-    int lists; /* words may be many picture files, first all left ones, then all right ones */
+    int lists; /* words may be many picture files: all left ones, then all right ones */
 
     /* cameras; [0] is the left, [1] the right picture */
     int flip[2], rotate180[2];
-    int width, height; /* of one camera's picture, 0 the source's choice; rate is asked of it too */
-    char format[8];    /* "MJPG", "YUYV"...; "" the source's choice */
-    double sync_tolerance_ms; /* largest time between the pictures of a pair; 0: by itself */
+    int width, height; /* of one camera's picture, 0: the source chooses; rate applies as well */
+    char format[8];    /* "MJPG", "YUYV"...; "": the source chooses */
+    double sync_tolerance_ms; /* largest time between the pictures of a pair; 0: by the rate */
 };
 
 struct controls;
@@ -47,13 +47,13 @@ struct source_status;
 /* A pair as the cameras gave it, before decoding; valid during the call. */
 struct raw_pair {
     long index;
-    struct raw_picture picture[2]; /* the second without data where one holds both */
-    int64_t taken_ns[2];           /* by the driver, whatever it says */
-    int64_t time_ns[2];            /* by which they were paired: that, or the arrival */
+    struct raw_picture picture[2]; /* the second has no data where the first holds both */
+    int64_t taken_ns[2];           /* the driver's time stamps */
+    int64_t time_ns[2];            /* by which they were paired: time stamp or arrival */
     uint32_t sequence[2];
 };
 
-/* Gets every pair that a source makes, those that a newer one overtakes included. Called by the
+/* Gets every pair of a source, including those that are skipped for a newer one. Called by the
  * reading thread; must not wait. */
 struct source_tap {
     void (*pair)(void *context, const struct raw_pair *pair);
@@ -68,32 +68,32 @@ struct source {
     int rectified; /* the pictures need no rectification: a recording says so */
     /* Files that a recording or a folder of pictures has beside them, then NULL; the source's. */
     const char *calibration[3];
-    int disparities; /* labels that the pairs need, as their folder says; 0: not known */
+    int disparities; /* number of labels that the pairs need, by files beside them; 0: not known */
     long count;      /* pairs in all, -1 when not known */
-    double rate;     /* pairs a second, 0 when not known */
-    double pace;     /* pairs a second that its reader is to ask for, 0 as fast as they are taken */
+    double rate;     /* pairs per second, 0 when not known */
+    double pace;     /* pairs per second at which it should be read; 0: without limit */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair)
-     * reading may go on with the next pair. -EAGAIN, only of live sources and without a log
-     * line: nothing came for a while (a camera is silent or away); read again. */
+     * reading may go on with the next pair. -EAGAIN, only from live sources and without a log
+     * line: nothing came for a while (a camera stalls or is unplugged); read again. */
     int (*read)(struct source *source, struct frame *frame);
-    /* Next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
+    /* The next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
     int (*seek)(struct source *source, long index);
-    /* A line that names pair index for people ("a.png b.png") into buf; may be NULL. Any
-     * thread. */
+    /* Writes a description of pair index ("a.png b.png") to buf; may be NULL. Any thread. */
     void (*describe)(struct source *source, long index, char *buf, size_t size);
     /* The two files of pair index, 0 <= index < count; the paths are the source's. NULL where a
      * pair has no files of its own. Any thread. */
     void (*files)(struct source *source, long index, const char **left, const char **right);
     /* Live sources, else NULL. Any thread, while the source is open. */
     void (*get_status)(struct source *source, struct source_status *status);
-    struct controls *controls; /* of cameras that have some; the source's */
-    /* From the next pair on; NULL ends it. When it returns, no call is under way. */
+    struct controls *controls; /* of its cameras, or NULL; owned by the source */
+    /* Sets the tap from the next pair on; NULL removes it, and then no call is running when this
+     * returns. NULL for sources without raw pictures. */
     void (*set_tap)(struct source *source, const struct source_tap *tap);
     void (*close)(struct source *source);
 };
 
-/* Opens by what the words say: "synth:key=value,..." ; two files ; two printf patterns
+/* Opens the source that the words name: "synth:key=value,..." ; two files ; two printf patterns
  * ("l_%06d.png") ; a folder with left/ and right/ , image_0/ image_1/ or image_2/ image_3/ , or
  * left.png and right.png ; one recording (two tracks, or one side by side) or two, as files or
  * URIs. words[0..count-1] are the SOURCE arguments. NULL after one clear log line; *error gets
@@ -107,24 +107,25 @@ int source_is_whole(const char *word);
 
 void source_close(struct source **source);
 
-/* The kinds behind it. synth keys: width, height, min_disparity, range, noise (grey levels,
+/* The kinds of sources. synth keys: width, height, min_disparity, range, noise (grey levels,
  * standard deviation), gain (right picture is multiplied by it), row_offset (px, the right picture
  * is moved down), frames, rate, seed, color. Pairs are a function of their number alone. */
 struct source *source_synth_open(const char *spec, const struct source_options *options,
                                  int *error);
 /* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with
- * both pictures side by side. "v4l2:DEVICE": one camera, for motion alone. */
+ * both pictures side by side. "v4l2:DEVICE": one camera, for motion only. */
 struct source *source_v4l2_open(const char *word, const struct source_options *options, int *error);
 
-/* Takes inner over: the pairs of options' motion_step. NULL after a log line; inner is closed
- * then. */
+/* Each left picture of inner with the one step pairs later, see source_options.motion_step. Takes
+ * ownership of inner, and closes it on failure. NULL after a log line. */
 struct source *source_motion_open(struct source *inner, int step, int *error);
 
+/* Picture files: two files, two patterns, a folder; with options->lists many files. */
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 
 /* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, one named
- * both, or one named picture, for motion alone. */
+ * both, or one named picture, for motion only. */
 struct source *source_live_gst_open(const char *word, const struct source_options *options,
                                     int *error);
 

@@ -1,5 +1,6 @@
 /*
- * Between source_gst.c (a source of pairs) and gst_graph.c (the elements behind it).
+ * What source_gst.c (the source) and gst_graph.c (its GStreamer elements) share. Owned by the
+ * thread that reads, except for what the lock guards.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SOURCE_GST_PRIVATE_H
@@ -20,7 +21,7 @@ struct gst {
     int tracks;
     enum source_pictures pictures; /* of one track; not PICTURES_AUTO once it is open */
     struct source_options options;
-    int failed; /* an error has ended the playing; seeking starts afresh */
+    int failed; /* an error has ended playback; seeking starts it again */
     long next;
 
     GMutex lock;  /* guards what decoder threads add while the files are opened */
@@ -36,10 +37,10 @@ struct gst {
 /* Opens the files and waits for their first pictures. 0, or -errno after one log line. */
 int gst_graph_open(struct gst *gst);
 
-/* Looks for errors on the bus: 0, or -errno after one log line. */
+/* Checks the bus for errors. 0, or -errno after one log line. */
 int gst_bus_look(struct gst *gst);
 
-/* Frees all that open made, also after a failed one; it may be opened again. */
+/* Frees what gst_graph_open() made, even if that failed; it may be opened again. */
 void gst_graph_close(struct gst *gst);
 
 #endif

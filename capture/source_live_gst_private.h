@@ -55,7 +55,7 @@ struct live_gst {
 /* Starts the pipeline and waits for its first pictures. 0 or -errno after a log line. */
 int live_gst_begin(struct live_gst *gst, const char *text);
 
-/* From now on samples of the stream's sink are paired. */
+/* From now on the stream's samples are paired. */
 void live_gst_listen(struct live_gst *gst, struct stream *stream);
 
 #endif

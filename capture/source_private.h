@@ -1,5 +1,5 @@
 /*
- * What the sources share: times of pairs, lists of files, turning. Used by the thread that reads
+ * What the sources share: times of pairs, lists of files, flips. Used by the thread that reads
  * the source.
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Pairs a second that the times of pairs are made of where nobody knows the true rate. */
+/* Pairs per second from which times are computed where the rate is not known. */
 #define RATE_ASSUMED 30.0
 
 /* Media time of pair index. */

@@ -38,7 +38,7 @@ struct scene_row {
     float *column, *disparity;
 };
 
-/* Disparities of all that the left view shows lie between least and most px. NULL without
+/* Disparities of all that the left view shows lie between min and max px. NULL without
  * memory. */
 struct scene *scene_open(int width, int height, double min, double max, uint64_t seed);
 

@@ -21,7 +21,7 @@
 
 #define BUFFERS_ASKED 4
 
-static int call(struct camera *camera, unsigned long request, void *argument) {
+static int call(struct v4l2_camera *camera, unsigned long request, void *argument) {
     int result;
     do
         result = v4l2_ioctl(camera->fd, request, argument);
@@ -29,22 +29,22 @@ static int call(struct camera *camera, unsigned long request, void *argument) {
     return result < 0 ? -errno : 0;
 }
 
-static int trouble(struct camera *camera, int error, const char *doing) {
+static int trouble(struct v4l2_camera *camera, int error, const char *doing) {
     if (error)
         v4l2_explain(error, doing, camera->node, NULL, NULL, camera->trouble,
                      sizeof camera->trouble);
     return error;
 }
 
-static int open_node(struct camera *camera, const char *node) {
+static int open_node(struct v4l2_camera *camera, const char *node) {
     snprintf(camera->node, sizeof camera->node, "%s", node);
     camera->fd = open(node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     return trouble(camera, camera->fd < 0 ? -errno : 0, "be opened");
 }
 
 /* A camera with none of our formats goes through libv4l2, which makes RGB of it. */
-static int choose_mode(struct camera *camera, struct mode_list *list, const struct mode_wish *wish,
-                       struct camera_mode *mode) {
+static int choose_mode(struct v4l2_camera *camera, struct mode_list *list,
+                       const struct mode_wish *wish, struct camera_mode *mode) {
     int error = mode_list_read(camera->fd, list);
     if (error)
         return trouble(camera, error, "list its modes");
@@ -63,7 +63,7 @@ static int choose_mode(struct camera *camera, struct mode_list *list, const stru
     return error;
 }
 
-static int set_mode(struct camera *camera, const struct camera_mode *mode) {
+static int set_mode(struct v4l2_camera *camera, const struct camera_mode *mode) {
     struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     format.fmt.pix.width = (unsigned)mode->width;
     format.fmt.pix.height = (unsigned)mode->height;
@@ -97,7 +97,7 @@ static int set_mode(struct camera *camera, const struct camera_mode *mode) {
     return 0;
 }
 
-static int start(struct camera *camera) {
+static int start(struct v4l2_camera *camera) {
     struct v4l2_requestbuffers wanted = {
         .count = BUFFERS_ASKED, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
     int error = call(camera, VIDIOC_REQBUFS, &wanted);
@@ -125,10 +125,10 @@ static int start(struct camera *camera) {
     return error;
 }
 
-int camera_open(struct camera *camera, const char *node, const struct mode_wish *wish) {
+int v4l2_camera_open(struct v4l2_camera *camera, const char *node, const struct mode_wish *wish) {
     struct mode_list list = {0};
     struct camera_mode mode = {0};
-    *camera = (struct camera){.fd = -1};
+    *camera = (struct v4l2_camera){.fd = -1};
     int error = open_node(camera, node);
     if (!error)
         error = choose_mode(camera, &list, wish, &mode);
@@ -142,11 +142,11 @@ int camera_open(struct camera *camera, const char *node, const struct mode_wish 
     }
     mode_list_free(&list);
     if (error)
-        camera_close(camera);
+        v4l2_camera_close(camera);
     return error;
 }
 
-void camera_close(struct camera *camera) {
+void v4l2_camera_close(struct v4l2_camera *camera) {
     if (camera->fd < 0)
         return;
     enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
@@ -160,7 +160,7 @@ void camera_close(struct camera *camera) {
     camera->fd = -1;
 }
 
-int camera_take(struct camera *camera, uint8_t *data, struct camera_frame *frame) {
+int v4l2_camera_take(struct v4l2_camera *camera, uint8_t *data, struct camera_frame *frame) {
     struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
     int error = call(camera, VIDIOC_DQBUF, &buffer);
     if (error)

@@ -1,6 +1,6 @@
 /*
- * One V4L2 camera: opened, streaming, its frames copied out one by one. Logs nothing: what went
- * wrong is in trouble, and the owner says it when it changes. Used by one thread at a time.
+ * One V4L2 camera: opens it, streams, copies frames out one by one. It logs nothing: trouble says
+ * what went wrong, and the owner logs that when it changes. Used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_V4L2_CAMERA_H
@@ -12,12 +12,12 @@
 
 #define CAMERA_BUFFERS 8
 
-struct camera {
+struct v4l2_camera {
     int fd; /* -1 closed */
     char node[64];
     struct camera_mode mode; /* as the driver set it; fourcc is what the frames are in */
     int stride;
-    size_t frame_bytes; /* most bytes of a frame */
+    size_t frame_bytes; /* of the largest frame */
     void *map[CAMERA_BUFFERS];
     size_t length[CAMERA_BUFFERS];
     int buffers, streaming;
@@ -32,13 +32,13 @@ struct camera_frame {
 
 /* Opens node and starts streaming in the mode that fits the wish. 0 or -errno with trouble; a
  * closed camera then. */
-int camera_open(struct camera *camera, const char *node, const struct mode_wish *wish);
+int v4l2_camera_open(struct v4l2_camera *camera, const char *node, const struct mode_wish *wish);
 
 /* Stops and closes; does nothing when it is closed. */
-void camera_close(struct camera *camera);
+void v4l2_camera_close(struct v4l2_camera *camera);
 
 /* The oldest frame that waits, copied to data (frame_bytes of it). 0, -EAGAIN when none waits,
  * or -errno with trouble: then the camera must be closed. */
-int camera_take(struct camera *camera, uint8_t *data, struct camera_frame *frame);
+int v4l2_camera_take(struct v4l2_camera *camera, uint8_t *data, struct camera_frame *frame);
 
 #endif

@@ -21,21 +21,21 @@
 static int identify(struct v4l2 *v4l2, const char *const words[2]) {
     struct device_list list;
     int error = device_list_read(&list);
-    for (int i = 0; i < 2 && i < v4l2->eyes && !error; i++) {
+    for (int i = 0; i < 2 && i < v4l2->streams && !error; i++) {
         char why[512];
         const struct device *device = device_list_find(&list, words[i], why, sizeof why);
         if (!device) {
             log_error(words[i], "%s", why);
             error = -ENODEV;
         } else {
-            v4l2->eye[i].identity = device->identity;
+            v4l2->stream[i].identity = device->identity;
             if (device->error) /* opening it again explains why */
-                snprintf(v4l2->eye[i].identity.bus, sizeof device->identity.bus, "%s",
+                snprintf(v4l2->stream[i].identity.bus, sizeof device->identity.bus, "%s",
                          device->node);
         }
     }
-    if (!error && v4l2->eyes == 2 &&
-        strcmp(v4l2->eye[0].identity.bus, v4l2->eye[1].identity.bus) == 0) {
+    if (!error && v4l2->streams == 2 &&
+        strcmp(v4l2->stream[0].identity.bus, v4l2->stream[1].identity.bus) == 0) {
         log_error(v4l2->name, "left and right are the same camera");
         error = -EINVAL;
     }
@@ -46,32 +46,33 @@ static int identify(struct v4l2 *v4l2, const char *const words[2]) {
 /* A first call may fail for passing reasons (a node that just came, a driver that was being
  * closed). */
 static int open_eye(struct v4l2 *v4l2, int number) {
-    struct eye *eye = &v4l2->eye[number];
-    int error = eye_open(v4l2, number);
+    struct v4l2_stream *stream = &v4l2->stream[number];
+    int error = stream_open(v4l2, number);
     if (error == -EINVAL || error == -EIO || error == -ENODEV || error == -EPROTO) {
-        log_debug(eye->status.name, "%s; once more", eye->camera.trouble);
+        log_debug(stream->status.name, "%s; once more", stream->camera.trouble);
         g_usleep(100000);
-        error = eye_open(v4l2, number);
+        error = stream_open(v4l2, number);
     }
     if (error) {
-        log_error(eye->status.name[0] ? eye->status.name : eye->side, "%s", eye->camera.trouble);
+        log_error(stream->status.name[0] ? stream->status.name : stream->side, "%s",
+                  stream->camera.trouble);
         return error;
     }
-    const struct camera_mode *mode = &eye->camera.mode;
+    const struct camera_mode *mode = &stream->camera.mode;
     char text[64];
-    log_info(eye->status.name, "%s", mode_print(mode, text, sizeof text));
-    eye->wish = (struct mode_wish){mode->fourcc, mode->width, mode->height, mode->rate};
-    eye->slot_bytes = eye->camera.frame_bytes;
+    log_info(stream->status.name, "%s", mode_print(mode, text, sizeof text));
+    stream->wish = (struct mode_wish){mode->fourcc, mode->width, mode->height, mode->rate};
+    stream->slot_bytes = stream->camera.frame_bytes;
     for (int s = 0; s <= PAIRING_SLOTS; s++) {
-        uint8_t **slot = s < PAIRING_SLOTS ? &eye->slot[s] : &eye->newest;
-        *slot = malloc(eye->slot_bytes);
+        uint8_t **slot = s < PAIRING_SLOTS ? &stream->slot[s] : &stream->newest;
+        *slot = malloc(stream->slot_bytes);
         if (!*slot) {
-            log_error(eye->status.name, "out of memory");
+            log_error(stream->status.name, "out of memory");
             return -ENOMEM;
         }
     }
     const struct pixel_format *format = pixel_format_find(mode->fourcc);
-    eye->channels = format ? format->channels : 3;
+    stream->channels = format ? format->channels : 3;
     return 0;
 }
 
@@ -89,37 +90,37 @@ static int open_eyes(struct v4l2 *v4l2) {
         }
         wish.fourcc = format->fourcc;
     }
-    if (v4l2->eyes == 1 && !v4l2->whole)
+    if (v4l2->streams == 1 && !v4l2->whole)
         wish.width *= 2;
-    v4l2->eye[0].wish = wish;
+    v4l2->stream[0].wish = wish;
     int error = open_eye(v4l2, 0);
-    if (error || v4l2->eyes == 1)
+    if (error || v4l2->streams == 1)
         return error;
-    v4l2->eye[1].wish = v4l2->eye[0].wish; /* like the left one */
-    v4l2->eye[1].wish.fourcc = wish.fourcc;
+    v4l2->stream[1].wish = v4l2->stream[0].wish; /* like the left one */
+    v4l2->stream[1].wish.fourcc = wish.fourcc;
     return open_eye(v4l2, 1);
 }
 
 /* Grey or colour: JPEG frames say it themselves. */
 static int learn_channels(struct v4l2 *v4l2) {
     int64_t until = clock_ns() + FIRST_NS;
-    for (int i = 0; i < v4l2->eyes; i++) {
-        struct eye *eye = &v4l2->eye[i];
-        while (eye->channels == 0) {
-            struct pollfd polled = {eye->camera.fd, POLLIN, 0};
+    for (int i = 0; i < v4l2->streams; i++) {
+        struct v4l2_stream *stream = &v4l2->stream[i];
+        while (stream->channels == 0) {
+            struct pollfd polled = {stream->camera.fd, POLLIN, 0};
             struct camera_frame frame;
             int width, height;
             poll(&polled, 1, NAP_MS);
-            int error = camera_take(&eye->camera, eye->newest, &frame);
-            if (!error &&
-                mjpeg_look(v4l2->mjpeg, eye->newest, frame.bytes, &width, &height, &eye->channels))
-                eye->channels = 0;
+            int error = v4l2_camera_take(&stream->camera, stream->newest, &frame);
+            if (!error && mjpeg_look(v4l2->mjpeg, stream->newest, frame.bytes, &width, &height,
+                                     &stream->channels))
+                stream->channels = 0;
             if (error && error != -EAGAIN) {
-                log_error(eye->status.name, "%s", eye->camera.trouble);
+                log_error(stream->status.name, "%s", stream->camera.trouble);
                 return error;
             }
-            if (eye->channels == 0 && clock_ns() > until) {
-                log_error(eye->status.name, "gave no picture in %d s; plug it in again",
+            if (stream->channels == 0 && clock_ns() > until) {
+                log_error(stream->status.name, "gave no picture in %d s; plug it in again",
                           (int)(FIRST_NS / 1000000000));
                 return -ETIMEDOUT;
             }
@@ -130,23 +131,23 @@ static int learn_channels(struct v4l2 *v4l2) {
 
 static int learn(struct v4l2 *v4l2) {
     struct source *source = &v4l2->source;
-    const struct camera_mode *left = &v4l2->eye[0].camera.mode;
+    const struct camera_mode *left = &v4l2->stream[0].camera.mode;
     int error = learn_channels(v4l2);
     if (error)
         return error;
     source->width = left->width;
     source->height = left->height;
     source->rate = left->rate;
-    source->channels = v4l2->eye[0].channels;
-    if (v4l2->eyes == 2 && v4l2->eye[1].channels < source->channels)
-        source->channels = v4l2->eye[1].channels;
+    source->channels = v4l2->stream[0].channels;
+    if (v4l2->streams == 2 && v4l2->stream[1].channels < source->channels)
+        source->channels = v4l2->stream[1].channels;
     int64_t interval[2];
     for (int i = 0; i < 2; i++) {
-        double rate = v4l2->eye[i < v4l2->eyes ? i : 0].camera.mode.rate;
+        double rate = v4l2->stream[i < v4l2->streams ? i : 0].camera.mode.rate;
         interval[i] = rate > 0 ? (int64_t)(1e9 / rate) : 0;
     }
     pairing_init(&v4l2->pairing, (int64_t)(v4l2->options.sync_tolerance_ms * 1e6), interval);
-    if (v4l2->eyes == 2 || v4l2->whole)
+    if (v4l2->streams == 2 || v4l2->whole)
         return 0;
     v4l2->wide = (struct image){
         malloc((size_t)left->width * (size_t)left->height * (size_t)source->channels), left->width,
@@ -184,14 +185,14 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     v4l2->source = (struct source){.name = v4l2->name,
                                    .live = 1,
                                    .count = -1,
-                                   .read = eyes_read,
-                                   .get_status = eyes_get_status,
-                                   .set_tap = eyes_set_tap,
-                                   .close = eyes_free};
+                                   .read = streams_read,
+                                   .get_status = streams_get_status,
+                                   .set_tap = streams_set_tap,
+                                   .close = streams_free};
     pthread_mutex_init(&v4l2->lock, NULL);
     for (int i = 0; i < 2; i++) {
-        v4l2->eye[i].camera.fd = -1;
-        v4l2->eye[i].side = i ? "right camera" : "left camera";
+        v4l2->stream[i].camera.fd = -1;
+        v4l2->stream[i].side = i ? "right camera" : "left camera";
     }
     v4l2->source.controls = controls_open();
     v4l2->mjpeg = mjpeg_open();
@@ -199,15 +200,16 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     int code = -ENOMEM;
     if (v4l2->mjpeg && v4l2->source.controls) {
         code = v4l2_parse_word(word, v4l2->options.motion_step > 0, &words);
-        v4l2->eyes = code > 0 ? code : 0;
+        v4l2->streams = code > 0 ? code : 0;
         v4l2->whole = code == 1 && strncmp(word, "sbs:", 4) != 0;
         code = code > 0 ? 0 : code;
     }
-    if (v4l2->eyes == 1)
-        v4l2->eye[0].side = "camera";
+    if (v4l2->streams == 1)
+        v4l2->stream[0].side = "camera";
     if (!code) {
-        int swapped = v4l2->eyes == 2 && v4l2->options.swap;
-        const char *const ordered[2] = {words[swapped], v4l2->eyes == 2 ? words[!swapped] : NULL};
+        int swapped = v4l2->streams == 2 && v4l2->options.swap;
+        const char *const ordered[2] = {words[swapped],
+                                        v4l2->streams == 2 ? words[!swapped] : NULL};
         code = identify(v4l2, ordered);
     }
     g_strfreev(words);
@@ -217,7 +219,7 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     if (!code)
         code = learn(v4l2);
     if (code) {
-        eyes_free(&v4l2->source);
+        streams_free(&v4l2->source);
         return source_failed(error, code);
     }
     status_publish(v4l2, 1);

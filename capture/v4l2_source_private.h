@@ -1,6 +1,6 @@
 /*
- * Between v4l2_source.c (a source of pairs), v4l2_open.c and v4l2_watch.c (what keeps its
- * cameras running). All of it belongs to the reading thread but for what the lock guards.
+ * What v4l2_source.c (the source), v4l2_open.c and v4l2_watch.c (cameras that stall or are
+ * unplugged) share. It belongs to the reading thread, except for what the lock guards.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_V4L2_SOURCE_PRIVATE_H
@@ -18,28 +18,29 @@
 
 #define RATE_TIMES 32
 
-struct eye {
+/* The pictures of one camera. */
+struct v4l2_stream {
     const char *side; /* "left camera" */
     struct device_identity identity;
-    struct mode_wish wish; /* after the first opening: just that mode again */
-    struct camera camera;
-    int channels; /* natural ones; 0 not known yet */
+    struct mode_wish wish; /* after the first opening: exactly the mode it had */
+    struct v4l2_camera camera;
+    int channels; /* of its format; 0: not known yet */
     uint8_t *slot[PAIRING_SLOTS], *newest;
     size_t slot_bytes; /* of each of them */
     size_t bytes[PAIRING_SLOTS], newest_bytes;
     int64_t opened_ns, seen_ns, retry_ns;
-    char said[640];            /* the trouble last logged */
-    int64_t times[RATE_TIMES]; /* arrivals, ring by came */
-    long came;
+    char said[640];            /* the failure logged last */
+    int64_t times[RATE_TIMES]; /* arrivals, a ring indexed by came */
+    long came;                 /* frames so far */
     struct camera_status status;
 };
 
 struct v4l2 {
     struct source source; /* first: a struct source pointer is a struct v4l2 pointer */
     char *name;
-    struct eye eye[2];
-    int eyes;  /* 1: both pictures side by side, or */
-    int whole; /* one picture, for motion */
+    struct v4l2_stream stream[2];
+    int streams; /* 2; or 1, a camera with both pictures side by side or, with whole, */
+    int whole;   /* with one picture, for motion */
     struct source_options options;
     struct pairing pairing;
     struct mjpeg *mjpeg;
@@ -48,7 +49,7 @@ struct v4l2 {
     int have_newest, told_arrival;
     long passed;
     struct udev *udev;
-    struct udev_monitor *hotplug; /* NULL: looking now and then must do */
+    struct udev_monitor *hotplug; /* NULL: cameras are looked for now and then instead */
 
     pthread_mutex_t lock; /* guards the rest */
     struct source_status published;
@@ -56,31 +57,33 @@ struct v4l2 {
     int64_t published_ns;
 };
 
-/* The source's functions. */
-int eyes_read(struct source *source, struct frame *frame);
-void eyes_get_status(struct source *source, struct source_status *status);
-void eyes_set_tap(struct source *source, const struct source_tap *tap);
-void eyes_free(struct source *source);
+/* The functions of struct source. */
+int streams_read(struct source *source, struct frame *frame);
+void streams_get_status(struct source *source, struct source_status *status);
+void streams_set_tap(struct source *source, const struct source_tap *tap);
+void streams_free(struct source *source);
 
 /* Finds the device by its identity and opens it. 0, or -errno with camera.trouble. */
-int eye_open(struct v4l2 *v4l2, int number);
+int stream_open(struct v4l2 *v4l2, int number);
 
-/* The camera failed: closes it and waits for its return. */
-void eye_lose(struct v4l2 *v4l2, int number, int error);
+/* The camera failed with -errno: closes it; streams_watch opens it when it is back. */
+void stream_lose(struct v4l2 *v4l2, int number, int error);
 
-/* A frame came. */
-void eye_seen(struct v4l2 *v4l2, int number, int64_t now_ns);
+/* Notes that a frame came. */
+void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns);
 
-/* Timers, and looking for cameras that are away; found: one may just have been plugged in. */
-void eyes_watch(struct v4l2 *v4l2, int64_t now_ns, int found);
+/* Notices cameras that have stalled and reopens those that were lost. found: a device may just have
+ * been plugged in. */
+void streams_watch(struct v4l2 *v4l2, int64_t now_ns, int found);
 
-/* Makes the status that other threads see; at most ten times a second unless now. */
+/* Updates the status that other threads see; at most ten times a second unless now is set. */
 void status_publish(struct v4l2 *v4l2, int now);
 
+/* Events of udev about cameras that come and go. */
 void hotplug_open(struct v4l2 *v4l2);
-/* -1 where there is none. */
+/* To poll for events; -1 without udev. */
 int hotplug_fd(struct v4l2 *v4l2);
-/* Empties what has come. */
+/* Discards the events that have come. */
 void hotplug_read(struct v4l2 *v4l2);
 void hotplug_close(struct v4l2 *v4l2);
 

@@ -21,94 +21,96 @@
 #define PUBLISH_NS (100 * NS_PER_S / 1000)
 
 /* The node where the camera is now; "" when it is away. */
-static int find_node(struct eye *eye, const struct eye *other, char *node, size_t size) {
+static int find_node(struct v4l2_stream *stream, const struct v4l2_stream *other, char *node,
+                     size_t size) {
     node[0] = '\0';
-    if (eye->identity.bus[0] == '/') { /* a node that could not be asked what it is */
-        snprintf(node, size, "%s", eye->identity.bus);
+    if (stream->identity.bus[0] == '/') { /* a node that could not be asked what it is */
+        snprintf(node, size, "%s", stream->identity.bus);
         return 0;
     }
     struct device_list list;
     int error = device_list_read(&list);
     const struct device *device =
-        error ? NULL : device_list_again(&list, &eye->identity, other ? &other->identity : NULL);
+        error ? NULL : device_list_again(&list, &stream->identity, other ? &other->identity : NULL);
     if (device) {
         snprintf(node, size, "%s", device->node);
-        snprintf(eye->status.name, sizeof eye->status.name, "%s: %.40s (%.30s)", eye->side,
+        snprintf(stream->status.name, sizeof stream->status.name, "%s: %.40s (%.30s)", stream->side,
                  device->identity.card, device->identity.bus);
     }
     device_list_free(&list);
     return error;
 }
 
-static int find_and_open(struct eye *eye, const struct eye *other) {
+static int find_and_open(struct v4l2_stream *stream, const struct v4l2_stream *other) {
     char node[64];
-    int error = find_node(eye, other, node, sizeof node);
+    int error = find_node(stream, other, node, sizeof node);
     if (!error && !node[0]) {
-        snprintf(eye->camera.trouble, sizeof eye->camera.trouble,
+        snprintf(stream->camera.trouble, sizeof stream->camera.trouble,
                  "is not connected; plug it in again");
         error = -ENODEV;
     }
     if (!error)
-        error = camera_open(&eye->camera, node, &eye->wish);
-    if (!error && eye->slot_bytes && eye->camera.frame_bytes > eye->slot_bytes) {
-        snprintf(eye->camera.trouble, sizeof eye->camera.trouble, "came back with larger frames");
-        camera_close(&eye->camera);
+        error = v4l2_camera_open(&stream->camera, node, &stream->wish);
+    if (!error && stream->slot_bytes && stream->camera.frame_bytes > stream->slot_bytes) {
+        snprintf(stream->camera.trouble, sizeof stream->camera.trouble,
+                 "came back with larger frames");
+        v4l2_camera_close(&stream->camera);
         error = -EINVAL;
     }
     return error;
 }
 
-int eye_open(struct v4l2 *v4l2, int number) {
-    struct eye *eye = &v4l2->eye[number];
-    int error = find_and_open(eye, v4l2->eyes == 2 ? &v4l2->eye[!number] : NULL);
+int stream_open(struct v4l2 *v4l2, int number) {
+    struct v4l2_stream *stream = &v4l2->stream[number];
+    int error = find_and_open(stream, v4l2->streams == 2 ? &v4l2->stream[!number] : NULL);
     if (error)
         return error;
-    eye->opened_ns = eye->seen_ns = clock_ns();
-    eye->came = 0;
-    eye->status.state = CAMERA_STREAMING;
-    controls_attach(v4l2->source.controls, number, &controls_v4l2, &eye->camera.fd);
+    stream->opened_ns = stream->seen_ns = clock_ns();
+    stream->came = 0;
+    stream->status.state = CAMERA_STREAMING;
+    controls_attach(v4l2->source.controls, number, &controls_v4l2, &stream->camera.fd);
     return 0;
 }
 
-static void say(struct eye *eye, const char *trouble) {
-    if (strcmp(eye->said, trouble) != 0)
-        log_warning(eye->status.name, "%s", trouble);
-    g_strlcpy(eye->said, trouble, sizeof eye->said);
+static void say(struct v4l2_stream *stream, const char *trouble) {
+    if (strcmp(stream->said, trouble) != 0)
+        log_warning(stream->status.name, "%s", trouble);
+    g_strlcpy(stream->said, trouble, sizeof stream->said);
 }
 
-void eye_lose(struct v4l2 *v4l2, int number, int error) {
-    struct eye *eye = &v4l2->eye[number];
+void stream_lose(struct v4l2 *v4l2, int number, int error) {
+    struct v4l2_stream *stream = &v4l2->stream[number];
     char said[640];
     snprintf(said, sizeof said, "%s; it will be taken up again when it is back",
-             eye->camera.trouble[0] ? eye->camera.trouble : strerror(-error));
-    say(eye, said);
+             stream->camera.trouble[0] ? stream->camera.trouble : strerror(-error));
+    say(stream, said);
     controls_detach(v4l2->source.controls, number);
-    camera_close(&eye->camera);
-    eye->status.state = CAMERA_AWAY;
-    eye->status.losses++;
-    eye->retry_ns = clock_ns() + RETRY_NS / 3;
+    v4l2_camera_close(&stream->camera);
+    stream->status.state = CAMERA_AWAY;
+    stream->status.losses++;
+    stream->retry_ns = clock_ns() + RETRY_NS / 3;
     status_publish(v4l2, 1);
 }
 
-void eye_seen(struct v4l2 *v4l2, int number, int64_t now_ns) {
-    struct eye *eye = &v4l2->eye[number];
-    eye->seen_ns = now_ns;
-    eye->times[eye->came++ % RATE_TIMES] = now_ns;
-    eye->status.frames++;
-    if (eye->said[0]) { /* it has been away or silent, or was refused */
-        log_info(eye->status.name, "gives frames again");
-        eye->said[0] = '\0';
-        eye->status.state = CAMERA_STREAMING;
+void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns) {
+    struct v4l2_stream *stream = &v4l2->stream[number];
+    stream->seen_ns = now_ns;
+    stream->times[stream->came++ % RATE_TIMES] = now_ns;
+    stream->status.frames++;
+    if (stream->said[0]) { /* it has been away or silent, or was refused */
+        log_info(stream->status.name, "gives frames again");
+        stream->said[0] = '\0';
+        stream->status.state = CAMERA_STREAMING;
         status_publish(v4l2, 1);
     }
 }
 
 static void take_back(struct v4l2 *v4l2, int number, int64_t now_ns) {
-    struct eye *eye = &v4l2->eye[number];
-    eye->retry_ns = now_ns + RETRY_NS;
-    if (eye_open(v4l2, number) != 0) {
-        if (eye->camera.trouble[0])
-            say(eye, eye->camera.trouble);
+    struct v4l2_stream *stream = &v4l2->stream[number];
+    stream->retry_ns = now_ns + RETRY_NS;
+    if (stream_open(v4l2, number) != 0) {
+        if (stream->camera.trouble[0])
+            say(stream, stream->camera.trouble);
         return;
     }
     pairing_restart(&v4l2->pairing); /* its clock and numbers may start anew */
@@ -117,32 +119,32 @@ static void take_back(struct v4l2 *v4l2, int number, int64_t now_ns) {
 }
 
 static void watch_for_silence(struct v4l2 *v4l2, int number, int64_t now_ns) {
-    struct eye *eye = &v4l2->eye[number];
-    double rate = eye->camera.mode.rate;
+    struct v4l2_stream *stream = &v4l2->stream[number];
+    double rate = stream->camera.mode.rate;
     int64_t silent = rate > 0 && rate < 4 ? (int64_t)(4e9 / rate) : SILENT_NS;
-    if (eye->status.state == CAMERA_STREAMING && now_ns - eye->seen_ns > silent) {
-        eye->status.state = CAMERA_STALLED;
-        eye->status.stalls++;
-        say(eye, "gives no frames; if it does not come back by itself, plug it in again");
+    if (stream->status.state == CAMERA_STREAMING && now_ns - stream->seen_ns > silent) {
+        stream->status.state = CAMERA_STALLED;
+        stream->status.stalls++;
+        say(stream, "gives no frames; if it does not come back by itself, plug it in again");
         status_publish(v4l2, 1);
     }
-    if (now_ns - eye->seen_ns > RESTART_NS) {
-        snprintf(eye->camera.trouble, sizeof eye->camera.trouble, "gives no frames");
-        eye_lose(v4l2, number, -ETIMEDOUT);
+    if (now_ns - stream->seen_ns > RESTART_NS) {
+        snprintf(stream->camera.trouble, sizeof stream->camera.trouble, "gives no frames");
+        stream_lose(v4l2, number, -ETIMEDOUT);
     }
 }
 
-void eyes_watch(struct v4l2 *v4l2, int64_t now_ns, int found) {
-    for (int i = 0; i < v4l2->eyes; i++) {
-        struct eye *eye = &v4l2->eye[i];
-        if (eye->camera.fd >= 0)
+void streams_watch(struct v4l2 *v4l2, int64_t now_ns, int found) {
+    for (int i = 0; i < v4l2->streams; i++) {
+        struct v4l2_stream *stream = &v4l2->stream[i];
+        if (stream->camera.fd >= 0)
             watch_for_silence(v4l2, i, now_ns);
-        else if (found || now_ns >= eye->retry_ns)
+        else if (found || now_ns >= stream->retry_ns)
             take_back(v4l2, i, now_ns);
     }
     if (v4l2->pairing.mode == PAIR_BY_ARRIVAL && !v4l2->told_arrival) {
         v4l2->told_arrival = 1;
-        log_warning(v4l2->eye[v4l2->pairing.culprit].status.name,
+        log_warning(v4l2->stream[v4l2->pairing.culprit].status.name,
                     "%s; the cameras are paired by arrival, which is less exact",
                     v4l2->pairing.reason);
     }
@@ -151,12 +153,12 @@ void eyes_watch(struct v4l2 *v4l2, int64_t now_ns, int found) {
 
 /* ---- what others see */
 
-static double rate_of(const struct eye *eye, int64_t now_ns) {
-    int count = eye->came < RATE_TIMES ? (int)eye->came : RATE_TIMES;
+static double rate_of(const struct v4l2_stream *stream, int64_t now_ns) {
+    int count = stream->came < RATE_TIMES ? (int)stream->came : RATE_TIMES;
     if (count < 2)
         return 0;
-    int64_t last = eye->times[(eye->came - 1) % RATE_TIMES];
-    int64_t first = eye->times[(eye->came - count) % RATE_TIMES];
+    int64_t last = stream->times[(stream->came - 1) % RATE_TIMES];
+    int64_t first = stream->times[(stream->came - count) % RATE_TIMES];
     if (now_ns - last > SILENT_NS)
         last = now_ns;
     return last > first ? (count - 1) * 1e9 / (double)(last - first) : 0;
@@ -165,14 +167,14 @@ static double rate_of(const struct eye *eye, int64_t now_ns) {
 static void make_banner(const struct v4l2 *v4l2, int64_t now_ns, char *buf, size_t size) {
     size_t used = 0;
     buf[0] = '\0';
-    for (int i = 0; i < v4l2->eyes && used < size; i++) {
-        const struct eye *eye = &v4l2->eye[i];
-        if (eye->status.state == CAMERA_STREAMING)
+    for (int i = 0; i < v4l2->streams && used < size; i++) {
+        const struct v4l2_stream *stream = &v4l2->stream[i];
+        if (stream->status.state == CAMERA_STREAMING)
             continue;
-        used += (size_t)snprintf(buf + used, size - used, "%s%s %s, for %.0f s", used ? "; " : "",
-                                 eye->status.name,
-                                 eye->status.state == CAMERA_AWAY ? "is away" : "gives no frames",
-                                 (double)(now_ns - eye->seen_ns) / 1e9);
+        used += (size_t)snprintf(
+            buf + used, size - used, "%s%s %s, for %.0f s", used ? "; " : "", stream->status.name,
+            stream->status.state == CAMERA_AWAY ? "is away" : "gives no frames",
+            (double)(now_ns - stream->seen_ns) / 1e9);
     }
 }
 
@@ -186,10 +188,10 @@ void status_publish(struct v4l2 *v4l2, int now) {
                                    .by_arrival = v4l2->pairing.mode == PAIR_BY_ARRIVAL};
     pairing_get_gaps(&v4l2->pairing, &status.gaps);
     for (int i = 0; i < 2; i++) {
-        const struct eye *eye = &v4l2->eye[i < v4l2->eyes ? i : 0];
-        const struct pairing_side *side = &v4l2->pairing.side[i < v4l2->eyes ? i : 0];
-        status.camera[i] = eye->status;
-        status.camera[i].rate = rate_of(eye, now_ns);
+        const struct v4l2_stream *stream = &v4l2->stream[i < v4l2->streams ? i : 0];
+        const struct pairing_side *side = &v4l2->pairing.side[i < v4l2->streams ? i : 0];
+        status.camera[i] = stream->status;
+        status.camera[i].rate = rate_of(stream, now_ns);
         status.camera[i].unpaired = side->unpaired;
         status.camera[i].dropped = side->dropped;
     }
