@@ -37,15 +37,15 @@ int chessboard_available(void);
 int chessboard_find(const uint8_t *grey, int width, int height, const struct board *board,
                     int thorough, float *xy);
 
-/* Brings the corners of one pair to one order. Boards with one even and one odd side have a
- * dark square at the first corner and cannot be mistaken. Others look the same after half a
- * turn (square ones after a quarter): there the right order is the one that runs most like the
- * left's, which is right for cameras that are not turned against each other. */
+/* Gives the corners of both pictures of a pair the same order. Boards with one even and one odd
+ * side have a dark square at the first corner and are unambiguous. Others look the same after half
+ * a turn (square ones after a quarter): then the right picture gets the order most similar to the
+ * left's, which is correct unless the cameras are rotated relative to each other. */
 void chessboard_order_pair(const uint8_t *left, const uint8_t *right, int width, int height,
                            const struct board *board, float *left_xy, float *right_xy);
 
-/* Whether squares go on beyond the corners found, a whole row or column of them: the board has more
- * corners than board says, and which part of it was found differs from picture to picture. */
+/* Whether there is another whole row or column of squares beyond the corners that were found. Then
+ * the board has more corners than board says, and different pictures may show different parts. */
 int chessboard_goes_on(const uint8_t *grey, int width, int height, const struct board *board,
                        const float *xy);
 
@@ -69,10 +69,11 @@ struct board_result {
 };
 
 /* Solves both cameras, then the pair with all parameters free (fisheye: with the cameras
- * fixed). A view whose error is above three times the median of all and above outlier_least px
- * is left out and the rest is solved again. A lens model that folds inside the picture makes way
- * for one of fewer terms where that fits as well; where it does not and the fold lies outside of
- * what the views cover, a warning says so. model: RADTAN (k1 k2 p1 p2, k3 is kept 0),
+ * fixed). A view whose error is above three times the median of all and above min_outlier px
+ * is left out and the rest is solved again. A lens model that folds inside the picture (maps two
+ * rays to one pixel) is replaced by one with fewer terms where that fits as well; where it does
+ * not and the fold lies outside of what the views cover, a warning says so.
+ * model: RADTAN (k1 k2 p1 p2, k3 is kept 0),
  * RATIONAL (k1 k2 p1 p2 k4, the others are kept 0) or FISHEYE. 0, or -EINVAL (too few views or
  * views that do not determine the cameras), -ENOSYS, -ENOMEM after a log line. */
 #define MIN_BOARD_VIEWS 3

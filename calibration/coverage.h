@@ -1,7 +1,7 @@
 /*
- * What a set of board views covers, whether another one would add to it, and whether the board is
- * held still: the rules of guided calibration, told from corners alone. Plain values, nothing is
- * allocated; one thread at a time uses one of them.
+ * The rules of guided calibration: what a set of board views covers, whether another view would add
+ * to it, and whether the board is held still, all from corners alone. Plain values without
+ * allocation; one thread at a time uses one of them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_COVERAGE_H
@@ -15,7 +15,7 @@
 #define COVERAGE_VIEWS_WANTED 15
 enum { COVERAGE_COLUMNS = 9, COVERAGE_ROWS = 6 }; /* cells of each picture that corners fall into */
 
-/* One pair's board, as the rules see it. */
+/* What the rules use of one view. */
 struct coverage_view {
     double x, y;      /* middle of the left picture's board, shares of the picture */
     double size;      /* root of the share of the left picture that its squares fill */
@@ -29,18 +29,18 @@ struct coverage {
     int count;
 };
 
-/* left and right: corners of one order, as chessboard_find gives them. */
+/* Fills in view. left and right: corners in the same order, see chessboard_order_pair. */
 void coverage_look(const struct board *board, int width, int height, const float *left,
                    const float *right, struct coverage_view *view);
 
-/* 1 where no view that was taken is much like this one in place, size and tilt. */
+/* 1 if no earlier view is similar to this one in place, size and tilt. */
 int coverage_is_new(const struct coverage *c, const struct coverage_view *view);
 
 /* 0, or -ENOSPC. */
 int coverage_add(struct coverage *c, const struct coverage_view *view);
 void coverage_remove(struct coverage *c, int number);
 
-/* Each 0..1: how much of what is wanted is there. */
+/* How much of what is wanted is covered, 0..1 each. */
 struct coverage_shares {
     double image;    /* places in the pictures, both cameras' mean */
     double angle;    /* tilts to all four sides */
@@ -50,26 +50,26 @@ struct coverage_shares {
 
 void coverage_measure(const struct coverage *c, struct coverage_shares *shares);
 
-/* In words for a person, what to do next; returns 1 (and says so) when nothing is missing. */
+/* Writes to text what the user should do next; returns 1 (and says so) when nothing is missing. */
 int coverage_missing(const struct coverage *c, char *text, size_t size);
 
-/* 1 where the corners of left or right are further apart than most_px on average. */
+/* 1 if the corners of the left or the right picture have moved by more than max_px on average. */
 int board_moved(const struct board *board, const float *const from[2], const float *const to[2],
                 double max_px);
 
-/* Corners of the moment since which the board has not moved; zero to begin with. */
+/* The corners since the board has not moved; initialised with zeros. */
 struct stillness {
     int known;
     int64_t since_ns;
     float xy[2][2 * MAX_BOARD_CORNERS];
 };
 
-/* Another look at the board at this time; most_px is what a still board may seem to move. For how
- * long it has been still, ns. */
+/* Notes the board's corners at this time. Returns for how long the board has been still, ns; up to
+ * max_px of apparent movement count as still. */
 int64_t stillness_look(struct stillness *s, const struct board *board, const float *left,
                        const float *right, int64_t time_ns, double max_px);
 
-/* The board was not seen. */
+/* To be called when the board is not found. */
 void stillness_lost(struct stillness *s);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * From disparity to metres: Z = f B / (d + doffs). A geometry is plain values; nothing here
+ * Converts disparities to depth, Z = f B / (d + doffs). A geometry is plain values; nothing here
  * allocates or keeps state.
  * SPDX-License-Identifier: MIT
  */
@@ -21,6 +21,7 @@ struct depth_geometry {
     int metric;
 };
 
+/* The geometry of a rectified pair; metric: its baseline is in metres. */
 void depth_geometry_of(const struct rectification *to, int metric, struct depth_geometry *out);
 
 /* The same scene in pictures `scale` times as large (pixel centres move from x to (x + 1/2)
@@ -34,20 +35,19 @@ void depth_geometry_crop(struct depth_geometry *g, double left, double top);
 double depth_of(const struct depth_geometry *g, double disparity);
 double depth_disparity(const struct depth_geometry *g, double depth);
 
-/* How far off Z is when the disparity is off by error_px: Z^2 error / (f B), the first-order
- * rule. */
+/* The error of a depth Z whose disparity is off by error_px: Z^2 error / (f B), to first order. */
 double depth_error(const struct depth_geometry *g, double depth, double error_px);
 
-/* Nearest and farthest depth that `range` labels from min_disparity up can tell; the farthest
- * may be INFINITY. */
+/* Nearest and farthest depth of `range` labels from min_disparity on; the farthest may be
+ * INFINITY. */
 void depth_limits(const struct depth_geometry *g, int min_disparity, int range, double *nearest,
                   double *farthest);
 
-/* Labels from min_disparity up that reach as near as depth: the least range for it. */
+/* The smallest number of labels from min_disparity on that includes depth. */
 int depth_labels(const struct depth_geometry *g, int min_disparity, double depth);
 
-/* Millimetres of a disparity map (int16, 1/16 px, INT16_MIN unknown); 0 where unknown, at
- * infinity, or beyond 65.535 m. */
+/* The depth in millimetres of a disparity map (int16, 1/16 px, INT16_MIN unknown); 0 where it is
+ * unknown, infinite, or above 65.535 m. */
 void depth_map_mm(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
                   uint16_t *mm);
 

@@ -1,7 +1,6 @@
 /*
- * Rectification: from a rig to two cameras that look the same way and share their rows, and the
- * tables for the remap stage, made in doubles on the host, once per rig. No state; the caller
- * frees tables.
+ * Rectification: computes from a rig two parallel cameras whose rows agree, and the tables for the
+ * remap stage, in doubles on the host, once per rig. No state; the caller frees tables.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RECTIFY_H
@@ -42,7 +41,7 @@ struct rectification {
 int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
                     struct rectification *out);
 
-/* What the rig's file says, else rectify_bouguet with zero_disparity. */
+/* The rectification of the rig's file, else that of rectify_bouguet with zero_disparity. */
 int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out);
 
 /* The part of both rectified pictures that begins at left, top, width x height px large, `scale`
@@ -50,8 +49,8 @@ int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *ou
  * size is rounded down. */
 void rectify_part(struct rectification *to, int left, int top, int width, int height, double scale);
 
-/* Tables of one kind's size for a rig's pictures. 0 or -ENOMEM after a log line. maps[].point
- * NULL on failure. */
+/* The tables of both cameras, of the size of to. 0 or -ENOMEM after a log line; maps[].point is
+ * NULL then. */
 int rectify_tables(const struct rig *rig, const struct rectification *to,
                    struct rectify_map maps[2]);
 

@@ -1,6 +1,6 @@
 /*
- * Between rig_read.c and the readers of the formats. A reader fills a cleared rig from files it
- * was chosen for; it returns 0, or -errno with why set (no newline) and *at the file it is about.
+ * What rig_read.c and the readers of the formats share. A reader fills in a cleared rig from files
+ * of its format. It returns 0, or -errno with why (no newline) and at, the file with the error.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_PRIVATE_H

@@ -1,7 +1,7 @@
 /*
- * Rig files in and out. The format is told by the content: OpenCV YAML (one file, or intrinsics
- * and extrinsics), a pair of ROS camera_info files, KITTI's calib.txt and calib_cam_to_cam.txt,
- * Middlebury's calib.txt, Kalibr's camchain, ZED's SN*.conf. No shared state.
+ * Reads and writes rig files. The format is detected by content: OpenCV YAML (one file, or
+ * intrinsics and extrinsics), a pair of ROS camera_info files, KITTI's calib.txt and
+ * calib_cam_to_cam.txt, Middlebury's calib.txt, Kalibr's camchain, ZED's SN*.conf. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_READ_H
@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 struct rig_read_options {
-    int width, height; /* of the pictures it is for, 0 when not known; picks one of ZED's sizes */
-    int color;         /* of KITTI's two pairs of cameras take the colour one */
-    int one_camera;    /* the left one alone is needed: a file that holds no other will do (ROS) */
-    double unit; /* metres per unit for files that do not say (OpenCV's); 0 leaves them without */
+    int width, height; /* of the pictures, 0 when not known; selects one of ZED's sizes */
+    int color;         /* take the colour one of KITTI's two pairs of cameras */
+    int one_camera;    /* only the left camera is needed: a file of one camera will do (ROS) */
+    double unit;       /* metres per unit for files without a unit (OpenCV's); 0: not known */
 };
 
-/* Reads one rig from count (1 or 2) files, left before right where they are one camera's each;
+/* Reads one rig from count (1 or 2) files, the left camera's first where each has one camera;
  * checks it (rig_check) and, where options has a size, fits it (rig_fit). 0, or -errno after
  * one log line that names file and field. options may be NULL. */
 int rig_load(const char *const *paths, int count, const struct rig_read_options *options,
@@ -34,15 +34,16 @@ struct rig_text {
 int rig_parse(const struct rig_text *files, int count, const struct rig_read_options *options,
               struct rig *rig);
 
-/* OpenCV YAML: M1 D1 M2 D2 R T R1 R2 P1 P2 Q and our keys image_width, image_height,
- * baseline_unit, distortion_model, rectified, rms, as text to g_free; path is for log lines.
- * *error gets 0, or -errno after a log line (the result is NULL). */
+/* OpenCV YAML: M1 D1 M2 D2 R T R1 R2 P1 P2 Q and the additional keys image_width, image_height,
+ * baseline_unit, distortion_model, rectified, rms, as text; free it with g_free. path is for log
+ * lines. *error gets 0, or -errno after a log line (the result is NULL). */
 char *rig_print_opencv(const char *path, const struct rig *rig, int *error);
 
-/* The same into a file, written beside path and renamed. 0 or -errno after a log line. */
+/* Writes the same to a file. 0 or -errno after a log line. */
 int rig_write_opencv(const char *path, const struct rig *rig);
 
-/* Two ROS camera_info files; -EINVAL for a rig without a unit, since ROS means metres. */
+/* Writes two ROS camera_info files. 0, or -errno after a log line: -EINVAL for a rig without a
+ * unit, since ROS files are in metres. */
 int rig_write_ros(const char *left_path, const char *right_path, const struct rig *rig);
 
 #endif

@@ -181,7 +181,7 @@ static int zed_camera(struct rig_reading *in, GKeyFile *file, const char *side,
     return 0;
 }
 
-/* "NAME_SIZE", or "NAME" in older files, or 0. */
+/* The number of "NAME_<size>", or of "NAME" in older files, or 0. */
 static double zed_stereo(GKeyFile *file, const char *name, const struct zed_size *size) {
     char key[32];
     double x = 0;

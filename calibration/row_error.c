@@ -258,7 +258,7 @@ static void summarise(const struct row_match *m, int count, float *v, struct row
 /* ---- mismatches */
 
 #define NEIGHBOURS 8
-#define FAR_OFF 5 /* times the spread that is usual, and OFF_LEAST */
+#define FAR_OFF 5 /* times the usual spread, and at least MIN_OFF px */
 #define MIN_OFF 0.75
 
 /* What drift of a rig does to rows, to first order: turns and shifts of a camera move them by a +

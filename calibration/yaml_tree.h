@@ -1,6 +1,6 @@
 /*
- * Looking things up in a YAML document that libyaml has loaded: keys, numbers, matrices as
- * OpenCV, ROS and Kalibr write them. Nodes live as long as their tree. No shared state.
+ * Finds keys, numbers and matrices in a YAML document loaded by libyaml, as OpenCV, ROS and Kalibr
+ * write them. Nodes live as long as their tree. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_YAML_TREE_H
@@ -14,8 +14,8 @@ struct yaml_tree {
     yaml_node_t *root; /* a mapping */
 };
 
-/* Loads the first document. OpenCV's "%YAML:1.0" line, which is not YAML, is left out. 0, or
- * -EBADMSG with why; nothing to close then. */
+/* Loads the first document. OpenCV's line "%YAML:1.0", which is not YAML, is skipped. 0, or
+ * -EBADMSG with why; then there is nothing to close. */
 int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char *why, size_t size);
 void yaml_tree_close(struct yaml_tree *tree);
 
@@ -28,11 +28,11 @@ yaml_node_t *yaml_find_any(struct yaml_tree *tree, yaml_node_t *node, const char
 /* Text of a scalar, NULL for anything else. */
 const char *yaml_text(const yaml_node_t *node);
 
-/* 1 and *out if node is a scalar that is wholly a finite number. */
+/* 1 and *out if node is a scalar that consists of a finite number. */
 int yaml_number(const yaml_node_t *node, double *out);
 
 /* Numbers of a matrix {rows, cols, data: [..]}, of a list or of a list of lists, row by row.
- * Returns how many (at most `most` are stored), or -1 if node is none of these or its counts
+ * Returns how many (at most max are stored), or -1 if node is none of these or its counts
  * do not fit. */
 int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int max);
 

@@ -1,7 +1,7 @@
 /*
- * Pictures and frames: what travels from the sources through the pipeline to the readers. A pointer
- * to a frame in your hand is one reference; after the compute thread has given it on, nobody writes
- * to it. Frames come from a pool that outlives its close until the last frame is home.
+ * Pictures and frames, which pass from the sources through the pipeline to the readers. Frames are
+ * reference counted. After the compute thread has passed a frame on, nobody writes to it. Frames
+ * come from a pool, which is freed when it is closed and its last frame has been returned.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_FRAME_H
@@ -21,8 +21,7 @@
 #define MAX_FRAME_SIDE 16384
 
 /* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1
- * (grey) or 3 (RGB). data NULL is "no picture". Whoever made it frees data; the size fields may
- * be read by all. */
+ * (grey) or 3 (RGB). data NULL means no picture. Whoever allocated data frees it. */
 struct image {
     uint8_t *data;
     int width, height, channels;
@@ -77,7 +76,7 @@ struct frame {
     double compute_ms;            /* wall time of the whole compute stage */
     float updated[FRAME_UPDATES]; /* ratio of tiles updated per half-step, finest level */
     int updated_count;
-    double energy; /* in the papers' units; NaN when not asked for */
+    double energy; /* in the papers' units; NaN where it was not computed */
 
     /* the pool's */
     uint8_t *rectified[2]; /* room for what rect_left and rect_right show when it is resampled */
@@ -85,7 +84,7 @@ struct frame {
     int references; /* atomic */
 };
 
-/* Where frames get their buffers: malloc here, pinned memory with a GPU. */
+/* The allocator of frames' buffers: malloc, or pinned memory for a GPU. */
 struct frame_alloc {
     void *(*alloc)(void *context, size_t bytes);
     void (*release)(void *context, void *data);
@@ -98,15 +97,17 @@ struct frame_alloc {
 struct frame_pool *pool_open(int count, int width, int height, int channels, int with_truth,
                              const struct frame_alloc *alloc);
 
-/* A free frame with one reference; never waits: running out is a bug of the caller (assert). */
+/* A free frame with one reference. Never waits; if there is none, that is a bug (assert). */
 struct frame *pool_take(struct frame_pool *pool);
 
-/* Frees the pool once the last frame is home; clears the caller's pointer. NULL inside is fine. */
+/* Frees the pool once its last frame has been returned; clears the caller's pointer. NULL inside is
+ * fine. */
 void pool_close(struct frame_pool **pool);
 
+/* Adds a reference; returns frame. */
 struct frame *frame_ref(struct frame *frame);
 
-/* Gives one reference back and clears the pointer; the last one returns the frame to its pool. */
+/* Drops a reference and clears the pointer; the last one returns the frame to its pool. */
 void frame_drop(struct frame **frame);
 
 #endif

@@ -14,13 +14,14 @@ struct mjpeg;
 struct mjpeg *mjpeg_open(void);
 void mjpeg_close(struct mjpeg **mjpeg);
 
-/* Size and channels (1 for grey pictures, else 3) from the header. 0, or -EBADMSG. Says nothing. */
+/* Size and channels (1 for grey pictures, else 3) from the header. 0, or -EBADMSG without a log
+ * line. */
 int mjpeg_look(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, int *width, int *height,
                int *channels);
 
 /* Decodes a picture of image's size into its data, as RGB or (channels 1) grey. Frames without
- * Huffman tables are taken, as webcams send them. -EBADMSG for what is cut short, damaged or of
- * another size: then the contents are undefined. Says nothing; mjpeg_reason tells. */
+ * Huffman tables are accepted, as webcams send them. -EBADMSG for a truncated or damaged picture
+ * or one of another size: then the contents are undefined. Logs nothing; see mjpeg_reason. */
 int mjpeg_decode(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, struct image *image);
 
 /* Why the last call failed. */

@@ -1,7 +1,8 @@
 /*
- * Picture files in and out. Readers refuse what is damaged with one log line that names file and
- * cause; writers write under a temporary name beside the target and rename, so that no half-written
- * file ever has its final name. No shared state.
+ * Reads and writes picture files. Readers reject damaged files with one log line that names file
+ * and cause; writers write to a temporary file beside the target and rename it, so that no
+ * incomplete file ever has the final name. No shared state. Functions return 0 or -errno after a
+ * log line.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PICTURE_H
@@ -19,7 +20,7 @@ int picture_read(const char *path, struct image *image);
  * stay 0..255. malloc's *data, width*height. */
 int picture_read16(const char *path, uint16_t **data, int *width, int *height);
 
-/* The same from memory, for fuzzing; name is for messages. */
+/* The same two from memory; name is for messages. */
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image);
 int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint16_t **data,
                     int *width, int *height);
@@ -37,7 +38,7 @@ int picture_write16(const char *path, const uint16_t *data, int width, int heigh
 int picture_write16_rgb(const char *path, const uint16_t *data, int width, int height);
 
 /* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256
- * px). */
+ * px). disp16_of converts count disparities to the PNG's values. */
 int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height);
 void disp16_of(const int16_t *disparity, size_t count, uint16_t *out);
 
@@ -54,7 +55,7 @@ enum colormap { COLORMAPS(COLORMAP_ENUM) COLORMAP_COUNT };
 extern const char *const colormap_names[COLORMAP_COUNT];
 extern const uint8_t colormap_table[COLORMAP_COUNT][256][3];
 
-/* RGB of a disparity map: near to far by the colour map, black where unknown. least and most in px.
+/* RGB of a disparity map: near to far by the colour map, black where unknown. min and max in px.
  * colormap is an enum colormap. out is width*height*3. */
 void colormap_disparity(const int16_t *disparity, int width, int height, double min, double max,
                         enum colormap colormap, uint8_t *out);

@@ -1,6 +1,6 @@
 /*
- * Between picture.c (what callers see), the decoders and the writers. Decoders touch only what they
- * are given; a struct save belongs to the function that began it.
+ * What picture.c, the decoders and the writers share. No shared state; a struct save belongs to the
+ * function that began it.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PICTURE_PRIVATE_H
@@ -12,8 +12,8 @@
 
 #define MAX_PICTURE_SIDE 16384
 
-/* A decoded file at its own depth: width*height*channels samples, uint8_t where most <= 255,
- * else uint16_t in the machine's order. most is the value of full white. data is malloc's, the
+/* A decoded file at its own depth: width*height*channels samples, uint8_t where max <= 255,
+ * else uint16_t in the machine's order. max is the value of full white. data is malloc's, the
  * caller frees it. */
 struct samples {
     void *data;
@@ -29,11 +29,11 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
 int jpeg_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,
                 size_t size);
 
-/* The sides are 1..PICTURE_SIDE_MOST: 0, else -EFBIG or -EBADMSG with why. */
+/* The sides are 1..MAX_PICTURE_SIDE: 0, else -EFBIG or -EBADMSG with why. */
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size);
 
-/* A file on its way to its name. Write to file; save_end flushes, closes and renames it to path,
- * or, when error is set or something fails, removes it and logs the cause. */
+/* A file that is being written under a temporary name. save_end flushes, closes and renames it to
+ * path or, when error is set or something fails, removes it and logs the cause. */
 struct save {
     const char *path;
     char *temporary; /* NULL where path is a device or pipe and is written in place */
@@ -41,10 +41,11 @@ struct save {
     int error; /* 0 or -errno of the first failure */
 };
 
+/* Both return 0 or -errno. */
 int save_begin(struct save *save, const char *path);
 int save_end(struct save *save);
 
-/* A no-op after an error. */
+/* Writes bytes; does nothing after an error. */
 void save_write(struct save *save, const void *data, size_t bytes);
 
 #endif

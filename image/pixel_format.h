@@ -1,6 +1,6 @@
 /*
- * Camera pixel formats to RGB or grey pictures. Pure functions but for the JPEG decoder handed in.
- * A format is named by its V4L2 four-character code.
+ * Converts camera pixel formats to RGB or grey pictures. Pure functions, except for the JPEG
+ * decoder that callers pass in. A format is named by its V4L2 four-character code.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PIXEL_FORMAT_H
@@ -22,20 +22,19 @@
 #define PIXEL_Y16 FOURCC('Y', '1', '6', ' ')
 #define PIXEL_RGB24 FOURCC('R', 'G', 'B', '3')
 
-/* What cameras give and recordings keep. bits is that of the wire, for bandwidth; 0 for
- * compressed ones. */
+/* The formats that cameras and recordings have. */
 struct pixel_format {
     uint32_t fourcc;
     char name[5];
-    int channels; /* 1 or 3; 0: the frames say it */
-    int bits;     /* per pixel */
+    int channels; /* 1 or 3; 0: it depends on the frame */
+    int bits;     /* per pixel on the wire; 0 for compressed formats */
 };
 
 /* In the order in which a camera's formats are preferred. */
 extern const struct pixel_format pixel_formats[];
 extern const int pixel_format_count;
 
-/* NULL when it is not one of ours (then libv4l2 converts). */
+/* NULL when it is not in pixel_formats (then libv4l2 converts). */
 const struct pixel_format *pixel_format_find(uint32_t fourcc);
 
 /* By name, without regard to case ("mjpg", "YUYV"). */
@@ -56,7 +55,7 @@ struct raw_picture {
 /* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose.
  * Colour is BT.601 with Y in 16..235, as USB cameras send it; grey from colour takes Y over the
  * same range. Deeper grey keeps its eight highest bits, rounded. -EBADMSG for a short or
- * damaged frame, -ENOTSUP for other formats. Says nothing. */
+ * damaged frame, -ENOTSUP for other formats, without a log line. */
 int pixels_decode(const struct raw_picture *raw, struct mjpeg *mjpeg, struct image *image);
 
 /* Bytes that a whole frame of an uncompressed format has at least. */
@@ -69,8 +68,8 @@ void image_rotate180(struct image *image);
 /* The left or right half of a picture of twice half's width. */
 void image_half(const struct image *wide, int right, struct image *half);
 
-/* Copies to another number of channels: grey by the weights of pictures on disk, colour by
- * repeating. Sizes are equal. */
+/* Converts between grey and RGB pictures of equal size: grey is the luma (ITU-R BT.601) that
+ * picture readers use, RGB repeats the grey value. */
 void image_convert(const struct image *from, struct image *to);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What livestereo calibrate was asked to do: its options, and what follows from them.
+ * The options of livestereo calibrate, and what follows from them.
  * cmd_calibrate.c opens and closes it; headless.h or guide_window.h does the work. Main thread.
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,8 @@ struct calibrate_options { /* as the command line is parsed */
     struct source_options source;
 };
 
-/* --board and --square. GO_ON, or EXIT_USAGE after a log line; a square of NULL means no metres. */
+/* Parse --board and --square. GO_ON, or EXIT_USAGE after a log line. Without a square (NULL) the
+ * rig has no unit. */
 int calibrate_parse_board(const char *text, struct board *board);
 int calibrate_parse_square(const char *text, struct board *board);
 

@@ -1,7 +1,6 @@
 /*
- * Reads pairs from a source and looks for the board in them, on two threads of its own: one reads,
- * one looks. The functions belong to the main thread. The source is the caller's, which leaves it
- * alone meanwhile.
+ * Reads pairs from a source in one thread and finds the board in them in another. The functions
+ * belong to the main thread. The source is the caller's, who must not use it meanwhile.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_COLLECTOR_H
@@ -22,9 +21,9 @@ struct detection {
     bool larger[2]; /* it has more corners than it should have */
 };
 
-/* stills: the pairs are picture files, of which all are looked at, and thoroughly. One of the
- * threads calls notify, which must not wait, when there is something to take. NULL after a log
- * line. */
+/* stills: the pairs are picture files, all of which are searched, thoroughly (chessboard_find). One
+ * of the threads calls notify, which must not wait, when there is something to take. NULL after a
+ * log line. */
 struct collector *collector_open(struct source *source, const struct board *board, bool stills,
                                  void (*notify)(void *context), void *context);
 

@@ -1,6 +1,6 @@
 /*
- * Guided calibration: what is on screen, the solver, and what the user can do. guide_panel.h draws
- * it, guide_window.h is its loop. Main thread; the solver has a thread of its own while it works.
+ * Guided calibration: state, solver and actions. guide_panel.h draws it, guide_window.h is its
+ * loop. Main thread; the solver runs in a separate thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_GUIDE_H
@@ -20,7 +20,7 @@ struct guide {
     struct detection shown; /* the pair on screen; frame NULL before the first */
     enum verdict verdict;   /* about it */
     long shown_count;       /* how many pairs were shown, this one included */
-    bool automatic;         /* views are taken without being asked for */
+    bool automatic;         /* views are taken without SPACE */
 
     GThread *solver;          /* NULL: none works */
     struct solution *solving; /* the solver's meanwhile */
@@ -35,18 +35,19 @@ struct guide {
     bool open; /* the viewer is to show the source with this calibration */
 };
 
-/* Takes over a detection as the one on screen, and its view where it is to be taken. */
+/* Takes ownership of a detection and shows it; takes its view if the rules say so. */
 void guide_show(struct guide *g, struct detection *detection);
 
-/* No more pairs will come: SOURCE_END or -errno. */
+/* To be called when no more pairs will come: with SOURCE_END or -errno. */
 void guide_end(struct guide *g, int status);
 
+/* Removes a view. */
 void guide_forget(struct guide *g, int number);
 
 /* Waits for the solver, shows what it found and writes the rig. */
 void guide_finish_solver(struct guide *g);
 
-/* What the user is to do now, in one line. */
+/* Writes one line about what the user should do next. */
 void guide_status(const struct guide *g, char *text, size_t size);
 
 /* ---- actions, of keys and buttons */

@@ -99,7 +99,8 @@ static void draw_head(const struct guide *g) {
 }
 
 static void draw_bar(struct ui *ui, const char *name, const char *label, double ratio) {
-    double x, y, line = ui_text_height(ui), width = 23 * line, left = 7 * line;
+    double x, y, line = ui_text_height(ui), left = 7 * line;
+    double width = fmin(23 * line, ui_available_width(ui));
     ui_reserve(ui, name, width, 1.3 * line, &x, &y);
     ui_label(ui, x, y, TEXT_COLOR, label);
     ui_box(ui, x + left, y + 1, width - left, line, 0x303840, 1);

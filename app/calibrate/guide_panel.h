@@ -7,10 +7,10 @@
 
 #include "app/calibrate/guide.h"
 
-/* Over the pictures: the corners of the pair on screen, and where those of the views taken are. */
+/* Draws over the pictures the corners of the pair on screen and of the views taken. */
 void guide_panel_draw_corners(struct guide *g);
 
-/* Beside the pictures, in a window of width x height: what to do next, how much is covered, the
+/* Draws beside the pictures, in a window of width x height, what to do next, the coverage and the
  * result. */
 void guide_panel_draw(struct guide *g, int width, int height);
 

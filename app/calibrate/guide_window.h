@@ -7,7 +7,7 @@
 
 #include "app/calibrate/calibrate.h"
 
-/* Until the user quits. The exit code. */
+/* Runs until the user quits. Returns the exit code. */
 int guide_window_run(struct calibrate *calibrate);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A solution: the rig that follows from a copy of the views, which can be solved on a thread of its
- * own while more views are taken. One thread at a time uses one of them.
+ * Solves for the rig from a copy of the views, so that it can run in another thread while more
+ * views are taken. One thread at a time uses one of them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SOLUTION_H
@@ -14,7 +14,7 @@ struct solution {
     double outlier_px; /* views below this error are never left out */
     int width, height, count;
     struct board_view *view;
-    char **name; /* of the views, for people; NULL-terminated */
+    char **name; /* of the views, for messages; NULL-terminated */
     long *pair;  /* the source's index of each */
     int error;   /* of the solver: 0 or -errno (logged) */
     struct board_result result;
@@ -29,8 +29,8 @@ void solution_run(struct solution *solution);
 /* The errors of the views, the cameras and the pair, to stdout. */
 void solution_print(const struct solution *solution);
 
-/* Writes the rig file and says so on stdout. A file that was there is kept as PATH~; replace: it is
- * an earlier result of this run, which needs not be kept. 0 or -errno (logged). */
+/* Writes the rig file and says so on stdout. An existing file is renamed to PATH~, unless replace
+ * is set, for an earlier result of the same run. 0 or -errno (logged). */
 int solution_write(const struct solution *solution, const char *path, bool replace);
 
 void solution_free(struct solution **solution);

@@ -1,5 +1,5 @@
 /*
- * The views that were taken: pairs with the whole board in both pictures, kept as corners. Main
+ * The views that were taken: the corners of pairs with the whole board in both pictures. Main
  * thread.
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-/* What becomes of a detection. */
+/* What views_consider() did with a detection. */
 enum verdict { NO_BOARD, LARGER_BOARD, NOT_STILL, NOT_NEW, TOO_MANY, TAKEN_BEFORE, TAKEN };
 
 struct views {
@@ -19,7 +19,7 @@ struct views {
     struct source *source; /* of the pairs; the caller's */
     bool stills;           /* picture files: every pair with the board is a view */
     GArray *views;         /* struct board_view, owned */
-    GPtrArray *names;      /* of the views, for people; owned */
+    GPtrArray *names;      /* of the views, for messages; owned */
     GArray *pairs;         /* long: the source's index of each view */
     struct coverage coverage;
     struct stillness stillness;
@@ -28,9 +28,9 @@ struct views {
 void views_init(struct views *views, struct source *source, const struct board *board);
 void views_free(struct views *views);
 
-/* Takes the view over if its board is still and new, or a still picture's. by_hand: takes it unless
- * its board has not moved since a view was taken. Of a board with more corners than it should have,
- * of which any part may have been found, none is taken. */
+/* Takes the view if its board is held still and the view is new, or if it is from a picture file.
+ * by_hand: takes it unless the board has not moved since the last view. A board with more corners
+ * than expected, of which any part may have been found, is not taken. */
 enum verdict views_consider(struct views *views, const struct detection *detection, bool by_hand);
 
 int views_count(const struct views *views);
