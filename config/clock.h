@@ -1,5 +1,5 @@
 /*
- * The clock that nobody sets, CLOCK_MONOTONIC, as numbers. Any thread; nothing is owned.
+ * CLOCK_MONOTONIC in ns and ms. Any thread; no state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CLOCK_H
@@ -21,17 +21,18 @@ static inline double clock_ms(void) {
     return (double)clock_ns() / 1e6;
 }
 
-/* A time of it as the system's waits take it. */
+/* A time of this clock as a timespec. */
 static inline struct timespec clock_time(int64_t ns) {
     struct timespec t = {ns / CLOCK_NS_PER_S, ns % CLOCK_NS_PER_S};
     return t;
 }
 
+/* The time in so many ms. */
 static inline struct timespec clock_after_ms(int64_t ms) {
     return clock_time(clock_ns() + ms * (CLOCK_NS_PER_S / 1000));
 }
 
-/* A condition whose timed waits end by this clock. */
+/* Initialises a condition whose timed waits use this clock. */
 static inline void clock_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);

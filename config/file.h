@@ -1,6 +1,6 @@
 /*
- * Loads a file of the user's whole: what is no regular file, or larger than its kind can be, is
- * refused before a byte is read. Any thread; nothing is shared.
+ * Loads a whole file. What is not a regular file, or too large, is rejected before it is read. Any
+ * thread; no shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_FILE_H
@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-/* Reads path, at most `most` bytes, into malloc's *text with a 0 behind it, which *length (bytes)
- * does not count. 0 or -errno after a log line: -ENOTSUP for a pipe, device or socket, -EISDIR,
- * -EFBIG. */
+/* Reads path, at most max bytes, into *text, which the caller frees with free. A 0 follows the text
+ * and is not counted in *length (bytes). 0, or -errno after a log line: -ENOTSUP for a pipe, device
+ * or socket, -EISDIR, -EFBIG. */
 int file_load(const char *path, size_t max, char **text, size_t *length);
 
 #endif

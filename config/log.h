@@ -1,6 +1,6 @@
 /*
  * Messages to stderr, one line each, "livestereo: error: object: text". Safe from any thread.
- * Whoever sees a cause logs it once, with the object's name; callers pass the error code on.
+ * The function that sees the cause of an error logs it once; its callers only return the error.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LOG_H
@@ -15,12 +15,12 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
-/* From now on this function gets each line, without a newline, down to LOG_INFO whatever the level
- * is, on the thread that logs. It must not log or wait for long. NULL: nobody does. Set it while no
- * other thread logs. */
+/* From now on observe gets each line of LOG_INFO and above, without a newline and independent of
+ * the level set, on the thread that logs. It must not log or wait for long. NULL removes it. Call
+ * this while no other thread logs. */
 void log_observe(void (*observe)(enum log_level level, const char *line));
 
-/* object may be NULL (no object). The text says what happened and, for people, what to do next. */
+/* object, which the message is about, may be NULL. The text says what happened and what to do. */
 void log_at(enum log_level level, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

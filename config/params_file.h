@@ -1,7 +1,7 @@
 /*
  * Parameters in GKeyFile files and presets: group [livestereo], one key per parameter. A preset is
- * such a file; keys that are not in it keep the value they had (presets meant to stand alone are
- * read over params_default()). The key include names a preset of the program's that is read first.
+ * such a file; parameters that it does not name keep their value (preset_load() begins with
+ * params_default()). The key include names a built-in preset that is read first.
  * No shared state.
  * SPDX-License-Identifier: MIT
  */
@@ -13,15 +13,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Reads path over *p. 0 or -errno; logs the cause once, with file and key. All or nothing. */
+/* Sets the parameters of *p that the file names. 0, or -errno after one log line with file and key;
+ * then *p is unchanged. */
 int params_load(struct params *p, const char *path);
 
-/* The same from memory (length bytes, not terminated); name is for messages. For files and
- * fuzzing. */
+/* The same from memory (length bytes, not terminated); name is for messages. */
 int params_parse(struct params *p, const char *text, size_t length, const char *name);
 
-/* Writes every parameter, with its help as a comment, to path (whole file or nothing); without: a
- * group that is left out, or NULL. 0 or -errno. */
+/* Writes all parameters, with their help as comments, to path; without: a group that is left out,
+ * or NULL. 0 or -errno; then the file is unchanged. */
 int params_save(const struct params *p, const char *path, const char *without);
 
 /* The same text to a stream (--dump-config). */
@@ -51,8 +51,8 @@ char *params_user_path(void);
 /* Reads them over *p. 0 also where there are none. */
 int params_load_user(struct params *p);
 
-/* Reads the numbers of smoothness=table into p->table, one a line from 0 labels apart on, and sets
- * smoothness: the first is 0, none is below the one before. 0 or -errno after a line of log. */
+/* Reads p->table, the costs of smoothness=table for labels 0, 1, 2... apart, one number per line,
+ * and sets smoothness. The first is 0 and they do not decrease. 0 or -errno after a log line. */
 int params_load_table(struct params *p, const char *path);
 
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,

@@ -1,7 +1,7 @@
 /*
- * The quality: the presets live, balanced and default under names that people understand, and the
- * search for the best one that is fast enough, on smaller pictures if need be. It covers the
- * parameters in which these three differ and leaves the others alone. Plain values; one thread.
+ * The quality: the presets live, balanced and default under the names fast, balanced and best, and
+ * the search for the best one that is fast enough, on smaller pictures if need be. It covers the
+ * parameters in which these presets differ and does not change others. Plain values; one thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_QUALITY_H
@@ -17,7 +17,7 @@ enum { QUALITY_AUTO = QUALITIES, QUALITY_CUSTOM };
 /* "fast", "balanced", "best", "auto", "custom". */
 extern const char *const quality_names[QUALITY_CUSTOM + 1];
 
-#define QUALITY_RATE 15.0 /* frames a second that the search asks for */
+#define QUALITY_RATE 15.0 /* frames per second that the search requires */
 
 struct qualities {
     struct params params[QUALITIES];
@@ -26,7 +26,7 @@ struct qualities {
 /* Reads the presets. 0 or -errno, logged. */
 int qualities_load(struct qualities *qualities);
 
-/* The number of a name, or -1 after a log line for --quality. custom is no choice. */
+/* The number of a name, or -1 after a log line about --quality. "custom" is not accepted. */
 int quality_parse(const char *name);
 
 /* Whether the qualities differ in a parameter. */
@@ -47,17 +47,17 @@ extern const char *const quality_size_names;      /* "1|1/2|1/3" */
 struct quality_search {
     bool on;
     enum quality at;
-    int size, sizes;   /* the number in quality_sizes; how many of them may be taken */
-    int frames;        /* measured at this one */
-    double best_ms;    /* the fastest of them */
-    double settled_ms; /* when the search is over: of a frame of the quality found */
+    int size, sizes;   /* index into quality_sizes; how many of them may be used */
+    int frames;        /* frames measured with this quality and size */
+    double best_ms;    /* time of the fastest of them */
+    double settled_ms; /* after the search: time of a frame with the quality found */
 };
 
 /* sizes: 1, or QUALITY_SIZES where pictures may become smaller when fast is not fast enough. */
 void quality_search_begin(struct quality_search *search, int sizes);
 
-/* A frame of the quality at hand took so long. True when that changed search->at or size or ended
- * the search. The first frame of each quality does not count: memory is taken in it. */
+/* Notes the time of a frame with the present quality. True when that changed search->at or size or
+ * ended the search. The first frame of each quality does not count, since it allocates memory. */
 bool quality_search_frame(struct quality_search *search, double ms);
 
 #endif
