@@ -45,6 +45,7 @@ struct reader {
     struct number_pattern *pattern; /* of files for every disparity, NULL none */
     const uint8_t *left_out;        /* --mask's pixels, or NULL */
     double density;                 /* sum over frames */
+    struct flicker_sums flicker;    /* of disparities */
     long frames;
     struct qualities qualities;
     struct quality_search search; /* of a live source; off where the user has chosen */
@@ -91,6 +92,8 @@ static int read_frame(struct reader *reader, struct frame **frame) {
         return -ENOMEM;
     reader->density +=
         density(f->params.mode == MODE_MOTION ? f->motion : f->disparity, reader->left_out, count);
+    if (reader->last && f->params.mode != MODE_MOTION)
+        flicker_add(&reader->flicker, reader->last, f);
     reader->frames++;
     output_give(reader->output, *frame);
     if (reader->pattern && save_numbered(reader->pattern, f) != 0)
@@ -127,6 +130,10 @@ static void print_report(struct live *live, const struct reader *reader) {
         if (s.stage_ms[i] > 0)
             printf("  %-9s %7.2f ms\n", stage_time_names[i], s.stage_ms[i]);
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
+    struct flicker flicker = flicker_of(&reader->flicker);
+    if (reader->flicker.compared)
+        printf("flicker   %.4f px where the picture stands still, %.2f %% of all\n", flicker.px,
+               flicker.still);
     if (reader->motion_all.scored) {
         struct motion_rates seen = motion_error_rates(&reader->motion_seen),
                             all = motion_error_rates(&reader->motion_all);

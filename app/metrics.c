@@ -187,6 +187,45 @@ double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t
     return counted ? sum / (double)counted : NAN;
 }
 
+/* As the pipeline has it (image.h's stage_grey). */
+static int grey_at(const struct image *picture, int x, int y) {
+    const uint8_t *p = picture->data +
+                       (size_t)picture->channels * ((size_t)y * (size_t)picture->width + (size_t)x);
+    return picture->channels == 1 ? p[0] : (77 * p[0] + 150 * p[1] + 29 * p[2]) >> 8;
+}
+
+static bool stands_still(const struct image *before, const struct image *now, int x, int y) {
+    int sum = 0, count = 0;
+    for (int py = y - 1; py <= y + 1; py++)
+        for (int px = x - 1; px <= x + 1; px++)
+            if (px >= 0 && py >= 0 && px < now->width && py < now->height) {
+                sum += abs(grey_at(now, px, py) - grey_at(before, px, py));
+                count++;
+            }
+    return sum <= FLICKER_STEP * count;
+}
+
+void flicker_add(struct flicker_sums *sums, const struct frame *before, const struct frame *now) {
+    const struct image *picture = &now->rect_left;
+    int step = 1 + (picture->width - 1) / 320;
+    for (int y = 0; y < picture->height; y += step)
+        for (int x = 0; x < picture->width; x += step) {
+            size_t i = (size_t)y * (size_t)picture->width + (size_t)x;
+            int a = before->disparity[i], b = now->disparity[i];
+            bool still = stands_still(&before->rect_left, picture, x, y);
+            bool known = still && a != DISPARITY_UNKNOWN && b != DISPARITY_UNKNOWN;
+            sums->pixels++;
+            sums->still += still;
+            sums->compared += known;
+            sums->change += known ? abs(b - a) / (double)DISPARITY_ONE : 0;
+        }
+}
+
+struct flicker flicker_of(const struct flicker_sums *sums) {
+    return (struct flicker){sums->compared ? sums->change / (double)sums->compared : NAN,
+                            share(sums->still, sums->pixels)};
+}
+
 double density(const int16_t *disparity, const uint8_t *left_out, long count) {
     long known = 0, all = 0;
     for (long i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /*
- * How far a disparity map is from the truth. Pure functions on the caller's arrays, any thread.
- * An unknown disparity counts as bad at every threshold; pixels of unknown truth are not scored.
+ * Compares disparity maps and motion with ground truth. Pure functions on the caller's arrays, any
+ * thread. An unknown disparity counts as bad at every threshold; pixels without ground truth are
+ * not scored.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_METRICS_H
@@ -10,7 +11,7 @@
 
 #define BAD_COUNT 3 /* off by more than 1, 2, 3 px */
 
-/* Sums over scored pixels; all zero to begin with, maps are added one after the other. */
+/* Sums over the scored pixels of one or more maps; initialised with zeros. */
 struct error_sums {
     long scored;         /* pixels with truth, inside the mask */
     long known;          /* of those, the ones with a disparity */
@@ -23,9 +24,9 @@ struct error_sums {
     long whole;          /* known and a whole number of px */
 };
 
-/* Shares in percent of the scored pixels; mean in px over those with a disparity; rms_near in px
- * over those off by at most 1 px; whole, of those with a disparity, the share of whole numbers, of
- * which chance makes 1/16. NaN without any. */
+/* bad, d1 and bad_half in percent of the scored pixels; mean error in px over those with a
+ * disparity; rms_near in px over those off by at most 1 px; whole: percentage of whole numbers
+ * among the disparities (6.25 if fractions are uniform). NaN without any. */
 struct error_rates {
     double bad[BAD_COUNT], d1, mean, bad_half, rms_near, whole;
 };
@@ -37,15 +38,15 @@ void error_add(struct error_sums *sums, const int16_t *disparity, const float *t
 
 struct error_rates error_rates(const struct error_sums *sums);
 
-/* Sparsification: the least confident pixels are left out one by one, unknown ones first, and of
- * those that remain the share off by more than threshold px is taken, in percent; area is its mean
- * over all densities, best the least that any order gives. NaN where nothing is scored. */
+/* Sparsification: the least confident pixels are removed one by one, unknown ones first. area is
+ * the mean, over all densities, of the percentage of remaining pixels that are off by more than
+ * threshold px; best is the least area that any order gives. NaN where nothing is scored. */
 struct sparsification {
     double area, best;
 };
 
-/* Arrays as in error_add(); pixels of equal confidence are left out together, their bad ones
- * evenly. */
+/* Arrays as in error_add(). Pixels of equal confidence are removed together, as if their bad ones
+ * were spread evenly. */
 struct sparsification sparsify(const int16_t *disparity, const uint8_t *confidence,
                                const float *truth, const uint8_t *mask, long count,
                                double threshold);
@@ -67,30 +68,52 @@ void motion_error_add(struct motion_sums *sums, const int16_t *motion, const flo
                       const uint8_t *mask, long count);
 struct motion_rates motion_error_rates(const struct motion_sums *sums);
 
-/* What motion is worth where no truth is known: the mean difference of a picture and the later one,
- * over the channels, in grey levels, where motion leads (bilinear) and at the same place. Pixels
- * count that have a motion, lead to a place inside the picture, and touch none that is left out
- * (255, or NULL) at either end. Both pictures have the same size. */
+/* The quality of motion without ground truth: sums of the mean absolute difference over the
+ * channels between a picture and the later one, in grey levels, with motion compensation (moved,
+ * bilinear) and without (still). Only pixels count whose motion is known and leads into the
+ * picture, and whose samples are not masked at either end. */
 struct moved_sums {
     long count;
     double moved, still;
 };
 
+/* Adds a pair of pictures of the same size; left_out: 255 where a pixel is masked, or NULL. */
 void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const struct image *from,
                           const struct image *to, const uint8_t *left_out);
 
-/* Mean anticlockwise motion, as seen, round (x, y) of the pixels at least least and below most px
- * away from there; px, NaN without any. */
+/* A ring around (x, y): pixels at a distance of at least least and less than most px. */
 struct ring {
     double x, y, least, most;
 };
+
+/* Mean anticlockwise motion of the pixels of the ring around its centre, px; NaN without any. */
 double mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
                  const uint8_t *left_out);
 
 /* Mean length of the difference of two motions, px, where both are known; NaN without any. */
 double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
 
-/* Share of pixels that have a disparity, percent, of those that are not left out. */
+/* How much disparities change from one frame to the next where the picture stands still: where grey
+ * levels of the left pictures differ by at most FLICKER_STEP, mean of 3x3. Of pictures wider than
+ * 320 px a grid of some 320 columns is looked at. All zero to begin with. */
+enum { FLICKER_STEP = 4 };
+struct flicker_sums {
+    long pixels;   /* looked at */
+    long still;    /* of those, where the picture stands still */
+    long compared; /* of those, with a disparity in both frames */
+    double change; /* sum of |difference| over those, px */
+};
+
+/* Mean change in px, share of pixels that stand still in percent. NaN without any. */
+struct flicker {
+    double px, still;
+};
+
+/* Disparities of the same size. */
+void flicker_add(struct flicker_sums *sums, const struct frame *before, const struct frame *now);
+struct flicker flicker_of(const struct flicker_sums *sums);
+
+/* Percentage of the pixels that are not masked which have a disparity. */
 double density(const int16_t *disparity, const uint8_t *left_out, long count);
 
 /* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN

@@ -34,6 +34,7 @@ enum { EDGE_WEAKENS_BOTH, EDGE_WEAKENS_TRUNCATION };
 enum { SUBPIXEL_OFF, SUBPIXEL_PARABOLA, SUBPIXEL_EQUIANGULAR };
 enum { CONFIDENCE_MARGIN, CONFIDENCE_CHANCE, CONFIDENCE_CELL };
 enum { SKY_OFF, SKY_UNKNOWN, SKY_FAR };
+enum { TEMPORAL_AUTO, TEMPORAL_OFF, TEMPORAL_ON };
 enum { SUBPIXEL_FROM_BELIEFS, SUBPIXEL_FROM_COSTS };
 enum { BP_SCHEDULE_CHECKERBOARD, BP_SCHEDULE_ROWS_COLUMNS, BP_SCHEDULE_TILES };
 enum { SMOOTHNESS_LINEAR, SMOOTHNESS_QUADRATIC, SMOOTHNESS_TABLE };
@@ -44,11 +45,12 @@ enum { MOTION_FRACTION_1, MOTION_FRACTION_2, MOTION_FRACTION_4, MOTION_FRACTION_
 
 enum { MOTION_LABELS = 512 }; /* at most, of a pixel */
 
-/* The smoothness of labels 0, 1, 2... apart, of smoothness=table; beyond the last one it stays. */
+/* With smoothness=table: the cost of labels that are 0, 1, 2... apart. Larger differences cost as
+ * much as the last one. */
 enum { SMOOTHNESS_VALUES = 512 };
 struct smoothness_table {
     int count;                       /* 0: none was given */
-    double value[SMOOTHNESS_VALUES]; /* the first is 0, none is below the one before */
+    double value[SMOOTHNESS_VALUES]; /* the first is 0; they do not decrease */
 };
 
 struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
@@ -67,7 +69,7 @@ struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 enum param_type { PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_BOOL, PARAM_TYPE_ENUM };
 enum param_when { PARAM_LIVE, PARAM_START };
 
-/* One row of the table. least, most, def and step hold ints, bools (0, 1) and enums as doubles. */
+/* One row of the table. def, min, max and step hold ints, bools (0, 1) and enums as doubles. */
 struct param_info {
     const char *name, *unit, *group, *help;
     const char *choices; /* enums: "a|b|c", else NULL */
@@ -85,10 +87,11 @@ void params_default(struct params *p);
 /* Whether all parameters have the same values. */
 int params_equal(const struct params *a, const struct params *b);
 
-/* What of the parameters cannot go together, a line for people; NULL: nothing. */
+/* A message about parameters that exclude each other; NULL where none do. */
 const char *params_conflict(const struct params *p);
 
-/* Labels of a pixel: disparities, or with mode=motion those of the coarsest picture level. */
+/* The number of labels of a pixel: disparities, or with mode=motion the displacements of the
+ * coarsest picture level. */
 int params_labels(const struct params *p);
 
 /* NULL when there is no such name. */
@@ -105,8 +108,8 @@ const char *param_print(const struct params *p, const struct param_info *info, c
 
 /* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
  * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the
- * range). A name of an earlier version is accepted: then why says what to write today, else it is
- * empty on success. why is always terminated and never holds a newline. p is untouched on error. */
+ * range). A name of an earlier version is accepted: then why gives the present name, else it is
+ * empty on success. why is always terminated and has no newline. p is unchanged on error. */
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
 
 /* The same for "name=value". */

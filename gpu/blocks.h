@@ -1,8 +1,9 @@
 /*
- * A picture in blocks, for volumes of labels that memory does not hold whole (Grauer-Gray,
- * Kambhamettu, Palaniappan 2008): each block is solved with a margin on all sides, the overlap, and
- * its core is kept. Blocks and overlap are multiples of a node of the coarsest level, so that a
- * block's pyramid is a part of the picture's. All in one graph: the blocks' buffers share memory.
+ * Divides a picture into blocks where the volumes of the whole picture do not fit into memory
+ * (Grauer-Gray, Kambhamettu, Palaniappan 2008): each block is solved with a margin on all sides,
+ * the overlap, and only its core is kept. Blocks and overlap are multiples of a node of the
+ * coarsest level, so that a block's pyramid is a part of the picture's. All blocks are in one
+ * graph, in which their buffers share memory.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BLOCKS_H
@@ -24,20 +25,20 @@ struct block {
     int core_x, core_y, core_width, core_height;
 };
 
-/* The whole picture as one block. overlap is for when there are more, rounded up. */
+/* The whole picture as one block. overlap (px, rounded up) is used if it is divided later. */
 struct blocks blocks_whole(int width, int height, int levels, int overlap);
 
-/* Cores of size x size px, rounded up, larger where there were more than MAX_BLOCKS; one block
- * where that is as large as the picture. */
+/* Sets cores of size x size px, rounded up, or larger if there would be more than MAX_BLOCKS; one
+ * block if that is as large as the picture. */
 enum { MAX_BLOCKS = 256 };
 void blocks_set_size(struct blocks *b, int size);
 
-/* Another picture of this size in cores of the same size. */
+/* The blocks of another picture, of width x height, with cores of the same size. */
 struct blocks blocks_like(const struct blocks *b, int width, int height);
 
-/* Somewhat smaller blocks: the longer side of the core is divided once more, bands of rows first.
- * False, and nothing changes, where a core would be smaller than the overlap or there would be
- * more than MAX_BLOCKS. */
+/* Makes blocks smaller: divides the longer side of the core once more, bands of rows first. False,
+ * and nothing changes, if a core would be smaller than the overlap or there would be more than
+ * MAX_BLOCKS. */
 bool blocks_shrink(struct blocks *b);
 
 int blocks_count(const struct blocks *b);
@@ -46,21 +47,21 @@ struct block blocks_at(const struct blocks *b, int column, int row);
 /* Adds the passes that solve a block: the map of its labels, b.width x b.height. */
 typedef struct label_map solve_block(struct graph *g, void *context, struct block b);
 
-/* Solves block after block, row by row, and puts the cores together; of a single block the map is
- * what solve returns. The map of several has no messages. */
+/* Solves block after block, row by row, and joins their cores. With one block the result is that of
+ * solve; with several the map has no messages. */
 struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_block *solve,
                               void *context);
 
-/* A block out of a map of the picture, of pixels of so many bytes: the block's map. level: the map
- * is that of a coarser level, (width + 1) / 2 a level and so on. */
+/* Extracts a block from a map of the picture with pixel_bytes per pixel. level: the map is that of
+ * a coarser level; each level has (width + 1) / 2 x (height + 1) / 2 pixels of the finer one. */
 const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struct block *block,
                             int level, const void *map, int pixel_bytes);
 
-/* Puts the core of a block's map into the picture's. */
+/* Copies the core of a block's map into the picture's map. */
 void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block,
                       const void *map, void *whole, int pixel_bytes);
 
-/* The same of the data costs of a block's labels, out of its volume of costs. */
+/* Copies the data costs of the labels of a block's core, from its volume of costs, into whole. */
 void blocks_keep_label_cost(struct graph *g, const struct blocks *b, const struct block *block,
                             const struct grid *grid, const uint8_t *cost, const uint16_t *label,
                             uint8_t *whole);

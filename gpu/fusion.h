@@ -1,6 +1,6 @@
 /*
- * Neighbours in a list of passes that backends run as one, known by their arguments alone. Before
- * and after graph_bind() alike: virtual addresses are compared.
+ * Finds neighbouring passes that backends can run as one, by comparing their arguments. Works
+ * before and after graph_bind(), since it compares virtual addresses.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_FUSION_H
@@ -41,6 +41,30 @@ static inline int plain_half_steps(const struct graph *g, int i) {
         count++;
     }
     return count;
+}
+
+/* Whether pass i makes messages that the half-step after it reads and the next one replaces. */
+static inline bool starts_level(const struct graph *g, int i) {
+    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_upsample_messages ||
+        !fusible(g, i + 1, STAGE_message) || plain_half_steps(g, i + 1) < 2)
+        return false;
+    const struct upsample_messages_args *up =
+        (const struct upsample_messages_args *)graph_virtual_args(g, i);
+    const struct message_args *a = (const struct message_args *)graph_virtual_args(g, i + 1);
+    return up->parity != (a->iteration & 1) && !memcmp(&up->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(up->message, a->message, sizeof(a->message));
+}
+
+/* Whether pass i and the next are both passes of cross averaging. */
+static inline bool cross_pair(const struct graph *g, int i) {
+    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_cross_x ||
+        !fusible(g, i + 1, STAGE_cross_y))
+        return false;
+    const struct cross_args *a = (const struct cross_args *)graph_virtual_args(g, i),
+                            *b = (const struct cross_args *)graph_virtual_args(g, i + 1);
+    return a->between == b->between && a->source != b->out && a->arms == b->arms &&
+           a->longest_x == b->longest_x && a->longest_y == b->longest_y &&
+           !memcmp(&a->grid, &b->grid, sizeof(a->grid));
 }
 
 #endif

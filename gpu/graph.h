@@ -1,15 +1,15 @@
 /*
- * A frame as a list of passes: a frame graph. A pass is a stage with its arguments and the pixels
- * it runs over, or a copy between the host and the backend. Whoever describes a frame asks for
- * buffers and adds passes from top to bottom; addresses are virtual until graph_bind() has replaced
- * them. Everything else follows from the list, by graph_plan(): which buffers a pass reads and
- * writes (from its arguments, by stages.def), the passes that nobody needs, how long a buffer lives
- * and which ones share memory, the stream of each pass and what it waits for.
+ * A frame graph: a frame as a list of passes. A pass is a stage with its arguments and the size of
+ * its output, or a copy between the host and the backend. The caller declares buffers and adds
+ * passes in order; addresses are virtual until graph_bind() has replaced them. graph_plan() derives
+ * everything else from the list: which buffers a pass reads and writes (from its arguments, by
+ * stages.def), which passes are not needed, how long a buffer lives and which ones share memory,
+ * the stream of each pass and what it waits for.
  *
  * Streams: uploads, two of stages (main and branch) and downloads. Each runs its passes in order.
  * Uploads and downloads of one frame run beside the stages of its neighbours; their buffers exist
- * once for each frame in flight (a slot). Used by one thread at a time; the graph owns all it
- * shows.
+ * once for each frame in flight (a slot). Used by one thread at a time; the graph owns all that it
+ * points to.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_GRAPH_H
@@ -47,8 +47,8 @@ struct pass {
     int first_access, access_count; /* graph.c's: buffers it uses */
     bool writes_unnamed;            /* to memory that is no buffer: always needed */
 
-    /* By graph_plan(). A unit is the passes that the backend runs as one; the fields below stand in
-     * its first pass. Units are named by the number of their first pass. */
+    /* Set by graph_plan(). A unit is a run of passes that the backend executes as one. The fields
+     * below are those of its first pass, whose number is also the unit's. */
     int unit; /* passes in the unit that begins here; 0: not the first of one */
     enum stream stream;
     int wait[STREAMS]; /* the unit of another stream that must be done before, or -1 */
@@ -77,27 +77,29 @@ void graph_clear(struct graph *g);
  * it to the last one that reads it; a buffer that is uploaded or downloaded exists in each slot. */
 void *graph_buffer(struct graph *g, size_t bytes);
 
-/* The buffer keeps its contents until the next frame writes to it, for questions about the last
- * frame; one that is uploaded or downloaded keeps them in the frame's slot anyway. */
+/* Makes the buffer keep its contents until the next frame writes to it, so that the last frame can
+ * be inspected; one that is uploaded or downloaded keeps them in the frame's slot anyway. */
 void graph_keep(struct graph *g, const void *buffer);
 
-/* A buffer that stays from one frame to the next: it has memory of its own, in which a frame finds
- * what the one before it wrote. Whoever runs the frames sets it to 0 before the first one. Stages
- * alone use it; what a frame needs of the last one it reads before it writes to it. */
+/* A buffer that keeps its contents from frame to frame, in memory that it shares with no other. The
+ * code that runs the frames sets it to 0 before the first one. It must not be uploaded or
+ * downloaded, and a frame must read what it needs of the last frame before it writes. */
 void *graph_persistent(struct graph *g, size_t bytes);
 
-/* Memory of the caller's that passes read and write: their order follows from it, too. Memory that
- * is only ever read, or used by one pass alone, need not be named. */
+/* Names memory of the caller that passes read and write, so that their order follows from it, too.
+ * Memory that is only read, or used by one pass only, need not be named. */
 void graph_import(struct graph *g, void *memory, size_t bytes);
 
-/* Stages that follow belong to a group of times, below GROUP_UPLOAD. Transfers have their own. */
+/* The times of the stages that follow count for this group, below GROUP_UPLOAD. Transfers have
+ * their own groups. */
 enum { GROUP_UPLOAD = 30, GROUP_DOWNLOAD, GROUP_COUNT };
 void graph_group(struct graph *g, int group);
 
 /* The next pass is not fused with those before it. */
 void graph_fence(struct graph *g);
 
-/* A stage over width x height pixels; args is the stage's struct and is copied. */
+/* Add passes: a stage over width x height pixels (args is the stage's struct and is copied), or a
+ * copy between a buffer and host memory number host. */
 void graph_stage(struct graph *g, enum stage stage, const void *args, int width, int height);
 void graph_upload(struct graph *g, void *buffer, int host, size_t bytes);
 void graph_download(struct graph *g, const void *buffer, int host, size_t host_offset,
@@ -106,7 +108,7 @@ void graph_download(struct graph *g, const void *buffer, int host, size_t host_o
 /* How many passes from number i on a backend runs as one, at least 1. */
 typedef int graph_unit_function(void *context, const struct graph *g, int i);
 
-/* Derives what the top of this file says; unit may be NULL. 0, or -ENOMEM when one of the calls
+/* Derives all that the top of this file says; unit may be NULL. 0, or -ENOMEM when one of the calls
  * above, or this one, ran out of memory. */
 int graph_plan(struct graph *g, graph_unit_function *unit, void *context);
 
@@ -114,11 +116,11 @@ int graph_plan(struct graph *g, graph_unit_function *unit, void *context);
  * -ENOMEM. */
 int graph_bind(struct graph *g, void *arena, void *const *slot_memory, int slots);
 
-/* A stage's arguments, with virtual addresses or, after graph_bind(), those of a slot. */
+/* The arguments of a stage, with virtual addresses or, after graph_bind(), with those of a slot. */
 const void *graph_virtual_args(const struct graph *g, int pass);
 const void *graph_args(const struct graph *g, int pass, int slot);
 
-/* Where a virtual address of a buffer is in a slot. */
+/* The address in a slot of a virtual address of a buffer. */
 void *graph_address(const struct graph *g, const void *buffer, int slot);
 
 #ifdef __cplusplus

@@ -464,9 +464,30 @@ static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, cons
     return a.out;
 }
 
-/* Holes take the lower neighbour, first along rows, then, where a whole row is unknown, along
- * columns. */
-static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, const int16_t *map) {
+/* Whether holes between known pixels are looked at once more after they are filled. */
+static bool smooths_holes(const struct pipeline *p) {
+    return p->params.fill && p->params.hole_radius > 0;
+}
+
+/* Which side of its row a hole takes, by colour. */
+static const int16_t *choose_sides(struct graph *g, const struct pipeline *p,
+                                   const struct view *left, const int16_t *map,
+                                   const int16_t *filled) {
+    struct fill_side_args a = {.source = map,
+                               .filled = filled,
+                               .image = left->image,
+                               .out = make_map(g, p),
+                               .width = p->width,
+                               .channels = p->channels};
+    graph_stage(g, STAGE_fill_side, &a, p->width, p->height);
+    return a.out;
+}
+
+/* Holes take the lower neighbour or, by colour, the other one, first along rows, then, where a
+ * whole row is unknown, along columns. */
+static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, const struct view *left,
+                                 const int16_t *map) {
+    const int16_t *known = map;
     for (int along_columns = 0; along_columns < 2 && p->params.fill; along_columns++) {
         struct fill_args a = {.source = map,
                               .out = make_map(g, p),
@@ -476,20 +497,20 @@ static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, cons
                               .dy = along_columns};
         graph_stage(g, STAGE_fill, &a, p->width, p->height);
         map = a.out;
+        if (!along_columns && smooths_holes(p))
+            map = choose_sides(g, p, left, known, map);
     }
     return map;
-}
-
-/* Whether holes between known pixels are looked at once more after they are filled. */
-static bool smooths_holes(const struct pipeline *p) {
-    return p->params.fill && p->params.hole_radius > 0;
 }
 
 /* Holes at the left and right border alone. */
 static const int16_t *fill_borders(struct graph *g, const struct pipeline *p, const int16_t *map) {
     if (!smooths_holes(p))
         return map;
-    struct extend_args a = {map, make_map(g, p), p->width};
+    struct border_plane_args plane = {map, graph_buffer(g, (size_t)p->height * sizeof(*plane.out)),
+                                      p->width, p->height};
+    struct extend_args a = {map, make_map(g, p), p->width, 16 * p->params.min_disparity, plane.out};
+    graph_stage(g, STAGE_border_plane, &plane, 1, p->height);
     graph_stage(g, STAGE_extend, &a, p->width, p->height);
     return a.out;
 }
@@ -526,6 +547,7 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const 
                          .parent = graph_buffer(g, bytes),
                          .votes = graph_buffer(g, bytes),
                          .border = graph_buffer(g, bytes),
+                         .in_region = graph_buffer(g, pixels_of(p)),
                          .source = map,
                          .out = make_map(g, p),
                          .width = p->width,
@@ -576,6 +598,13 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p, cons
     return a.out;
 }
 
+static bool filters_frames(const struct pipeline *p) {
+    const struct params *params = &p->params;
+    return params->temporal_filter > 0 &&
+           (params->temporal_mode == TEMPORAL_AUTO ? p->sequence
+                                                   : params->temporal_mode == TEMPORAL_ON);
+}
+
 /* Rows first..last-1 of the final map on their way to the host. */
 static void deliver(struct graph *g, const struct pipeline *p, const int16_t *rows, int first,
                     int last) {
@@ -588,7 +617,7 @@ static void deliver(struct graph *g, const struct pipeline *p, const int16_t *ro
  * long as their download, so both ends meet there. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct view *left,
                        const uint8_t *confidence, const int16_t *map) {
-    bool smooths = p->params.median_radius > 0, filters = p->params.temporal_filter > 0;
+    bool smooths = p->params.median_radius > 0, filters = filters_frames(p);
     int upper = p->in_parts && smooths && !filters ? p->height * 9 / 16 : 0;
     if (upper > 0)
         deliver(g, p, smooth_map(g, p, left, map, 0, upper), 0, upper);
@@ -643,7 +672,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = offset_by_costs(g, p, &curve, map);
     map = estimate_chance(g, p, &confidence, &curve, map);
     const int16_t *known = fill_borders(g, p, map);
-    map = fit_planes(g, p, fill_holes(g, p, known));
+    map = fit_planes(g, p, fill_holes(g, p, &view[LEFT_SIDE], known));
     map = smooth_holes(g, p, &view[LEFT_SIDE], known, map);
     map = mark_sky(g, p, &view[LEFT_SIDE], &curve, map);
     finish_map(g, p, &view[LEFT_SIDE], confidence, map);

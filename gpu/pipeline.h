@@ -1,6 +1,6 @@
 /*
- * A frame of stereo, written down as passes: pipeline.c is the method. For the code that runs
- * frames (stereo.c) and the tests.
+ * Describes a frame as a list of passes; pipeline.c is the method. Used by the code that runs
+ * frames (stereo.c) and by tests.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PIPELINE_H
@@ -8,8 +8,8 @@
 
 #include "gpu/blocks.h"
 
-/* The host's memory that a frame is copied from and to: numbers for graph_upload() and
- * graph_download(). Of pairs the left one comes first. */
+/* Numbers of host memory for graph_upload() and graph_download(). Of pairs, the left one is
+ * first. */
 enum host_memory {
     HOST_PICTURES,
     HOST_RECTIFIED = HOST_PICTURES + 2,
@@ -20,7 +20,7 @@ enum host_memory {
     HOST_COUNT
 };
 
-/* What a frame's passes depend on. Tables lie in the backend's memory. */
+/* What a frame's passes depend on. Tables are in the backend's memory. */
 struct pipeline {
     struct params params;
     struct scaling scaling;
@@ -38,22 +38,23 @@ struct pipeline {
     const uint8_t *fraction_lut;         /* SUM_LUT */
     const uint8_t *mask;                 /* width*height, 255 leaves out; or NULL */
     bool in_parts;                       /* the map is downloaded in two parts */
+    bool sequence;                       /* temporal_mode=auto is on */
     bool fence_solver;                   /* no pass of the solver is fused with one before it */
 };
 
-/* What can be asked of the last frame: addresses of the graph. */
+/* What can be inspected of the last frame: addresses of the graph. */
 struct pipeline_result {
     struct grid grid;
     const uint8_t *cost, *edges; /* cost NULL: source has it; edges NULL: all of class 0 */
-    const uint8_t *label_cost;   /* of several blocks, which keep no volume: what each pixel's label
-                                    costs; else NULL */
+    const uint8_t *label_cost;   /* with several blocks, which keep no volume: the data cost of each
+                                    pixel's label; else NULL */
     struct label_cost source;    /* struct problem's */
     const uint16_t *label;
     const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */
     struct window window;               /* with mode=motion */
 };
 
-/* Channels of the pictures that are compared: 1, or the pictures' own. */
+/* Channels of the pictures that are compared: 1, or those of the input. */
 int pipeline_match_channels(const struct params *params, int channels);
 
 /* Whether the picture of a side (0 left, 1 right) is resampled. */
@@ -62,10 +63,10 @@ bool pipeline_is_remapped(const struct pipeline *p, int side);
 /* Adds a frame's passes to an empty list. */
 struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p);
 
-/* The same with mode=motion: motion.c's. */
+/* The same for mode=motion, in motion.c. */
 struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p);
 
-/* What the results need to be kept for, until the next frame. */
+/* Keeps the buffers of the result until the next frame. */
 void pipeline_keep(struct graph *g, const struct pipeline_result *result);
 
 #endif

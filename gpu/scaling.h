@@ -1,6 +1,6 @@
 /*
- * From the user's parameters, reals in the papers' units, to the integers that the stages compute
- * with (docs/DESIGN.md, numbers). Pure functions of their arguments.
+ * Converts the user's parameters, reals in the papers' units, to the integers that the stages
+ * compute with (docs/DESIGN.md, Numbers). Pure functions of their arguments.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SCALING_H
@@ -12,24 +12,25 @@
 #include <stdbool.h>
 
 struct scaling {
-    double scale; /* integer units in one of the papers' */
+    double scale; /* integer units per unit of the papers */
     uint8_t lut[COST_LUT];
     uint8_t census_lut[CENSUS_LUT];
-    uint8_t differing_census_lut[CENSUS_LUT]; /* for pictures whose matched pixels differ */
+    uint8_t differing_census_lut[CENSUS_LUT]; /* with cost_adapts, for pictures that differ */
     uint16_t median_weight[256];
     uint16_t hole_weight[256];
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
 
-    /* Of motion in fractions of a px: rho of a step, and the cost of a mean difference in 1/16 grey
-     * levels. */
+    /* For the search of fractions of a px: rho per step, and the cost of a mean difference in 1/16
+     * grey levels. */
     uint8_t fraction_rho[4], fraction_lut[SUM_LUT];
 
-    /* Of the last frame's motion: 1/256 of the cost of a px from it, and the most. */
+    /* The temporal term: cost per px of distance from the last frame's motion in 1/256, and its
+     * maximum. */
     int temporal_slope, temporal_most;
 
-    /* Of the solvers by rows and tiles: V of a class and a difference of labels, which never falls;
-     * the last difference of which it is below truncation; costs of DATA_COST_BT_SUM. */
+    /* For rows and tiles: V by edge class and difference of labels, not decreasing; the largest
+     * difference for which it is below the truncation; costs of DATA_COST_BT_SUM. */
     uint8_t smoothness[4][MAX_LABELS];
     int steps[4];
     uint16_t sum_lut[SUM_LUT], sum_outside;
@@ -38,7 +39,7 @@ struct scaling {
 };
 
 /* The largest scale at which the finest data cost stays at most MAX_COST and T at most
- * TRUNCATION_MOST. match_channels: channels of the pictures compared (1 or 3). */
+ * MAX_TRUNCATION. match_channels: channels of the pictures compared (1 or 3). */
 void scaling_make(struct scaling *s, const struct params *p, int match_channels);
 
 /* Gaussian of sigma px as Q14 taps that sum to 1 << 14; radius ceil(3 sigma). */
@@ -47,14 +48,14 @@ struct taps scaling_taps(double sigma);
 /* The mean over 2 * radius + 1 px, likewise. */
 struct taps scaling_mean_taps(int radius);
 
-/* Whether the data cost's curves follow from the pictures. */
+/* Whether the cost curves adapt to the pictures (cost_adapts with a data cost that allows it). */
 bool scaling_adapts(const struct params *p);
 
-/* Whether the data cost is one that needs more than 8 bits. */
+/* Whether the data cost needs more than 8 bits (bt_sum, bt_sum_squared). */
 bool scaling_sums(const struct params *p);
 
-/* In the papers' units: the data cost of the sum of the channels' differences, with scaling_sums();
- * V of an edge class and a difference of labels. */
+/* In the papers' units: with scaling_sums(), the data cost of a sum of the channels' differences; V
+ * of an edge class and a difference of labels. */
 double scaling_sum_cost(const struct params *p, int sum);
 double scaling_smoothness(const struct params *p, int edge_class, int difference);
 

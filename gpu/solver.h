@@ -1,7 +1,6 @@
 /*
- * A solver finds the labels of least energy: it adds its passes to a frame's list, from a cost
- * volume to a map of labels. It owns the type of its messages. A new one is a file and a line in
- * pipeline.c. Pointers are addresses of the graph's buffers.
+ * A solver finds labels of low energy: it adds passes to a frame's list, from a cost volume to a
+ * map of labels. Its messages may have any type. Pointers are addresses of the graph's buffers.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SOLVER_H
@@ -11,11 +10,12 @@
 #include "gpu/scaling.h"
 #include "image/frame.h"
 
-/* With fast-converging updates so many half-steps of a level update all tiles. */
+/* With fast-converging updates, the number of half-steps at the start of a level that update all
+ * tiles. */
 enum { SOLVER_FULL_UPDATES = 3 };
 
-/* What labels (u, v) stand for, see gpu/stages/motion.h: V is min(rho |l_p - l_q|, T) with the
- * distance in L1 between the displacements. */
+/* The displacements of labels (u, v), see gpu/stages/motion.h: V is min(rho |l_p - l_q|, T) with
+ * the L1 distance of the displacements. */
 struct window {
     struct motion_map centre; /* of the finest level's pixels; u not NULL: there is one level */
     int fraction;
@@ -31,7 +31,7 @@ struct problem {
                                          more bits, which min_sum_solve() cannot take */
     struct label_cost source;         /* D again, of cost or made from the pictures */
     const uint8_t *smoothness;        /* struct scaling's, in the backend's memory */
-    const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, which pick rho and T; NULL: all 0 */
+    const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, for rho and T; NULL: all 0 */
     int levels;
     const struct window *window; /* of labels (u, v), NULL: labels are disparities */
     int sign;                    /* 1: of the left picture, -1: of the right one */
@@ -56,15 +56,15 @@ struct label_map {
  * 2006), then the label of least belief; f(d) = d. */
 struct label_map min_sum_solve(struct graph *g, const struct problem *p);
 
-/* Liang et al. 2011, one level, every f that never falls. By rows and columns: bp_iterations times
- * all rows there and back, then all columns, each message used as soon as it is made (BP-M). By
- * tiles: BP-M inside a tile while the messages at its border stand; tiles from first to last and
- * back. Memory is that of the borders and of the tiles that are computed at the same time. */
+/* Liang et al. 2011, one level, any non-decreasing f. Rows and columns: bp_iterations times all
+ * rows in both directions, then all columns, each message used as soon as it is computed (BP-M).
+ * Tiles: BP-M inside a tile with the messages at its border fixed, tiles from first to last and
+ * back; only the messages at borders and of tiles that are processed in parallel are stored. */
 struct label_map rows_columns_solve(struct graph *g, const struct problem *p);
 struct label_map tiles_solve(struct graph *g, const struct problem *p);
 
-/* The pyramid's grids from the finest on: at most count, none of a single node but the finest.
- * Returns how many. */
+/* The grids of the pyramid from the finest on: at most count, without coarser ones of a single
+ * node. Returns their number. */
 int solver_levels(struct grid finest, int count, struct grid levels[MAX_LEVELS]);
 
 #endif

@@ -217,6 +217,11 @@ int stereo_forget(struct stereo *s) {
     return error;
 }
 
+void stereo_set_sequence(struct stereo *s, bool sequence) {
+    s->pipeline.sequence = sequence;
+    s->described = false;
+}
+
 static int describe(struct stereo *s) {
     struct graph *g = s->graph;
     struct blocks before = s->pipeline.blocks;

@@ -22,17 +22,21 @@ struct stereo;
 struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
                            const struct rectify_map maps[2], int *error);
 
-/* Pixels of the pictures that are computed which have no data cost, with mode=motion: 255 leaves
- * out, width*height of the computed size, copied; NULL takes it away. No frame may be in flight.
- * 0 or -errno after a log line. */
+/* With mode=motion: sets the mask of pixels without data cost (255), width*height of the computed
+ * pictures; it is copied. NULL removes it. No frame may be in flight. 0 or -errno after a log
+ * line. */
 int stereo_set_mask(struct stereo *stereo, const uint8_t *mask);
 
-/* Frames whose results may depend on the frame before them (temporal_weight and
- * temporal_filter) do so where that one's index is at most this much lower. Settings that change, a
- * frame computed again, seeking and playing from the start again begin anew. */
+/* Says whether frames are consecutive pictures of one scene, so that temporal_mode=auto is on; the
+ * default is false. The next frame does not depend on earlier ones. No frame may be in flight. */
+void stereo_set_sequence(struct stereo *stereo, bool sequence);
+
+/* With temporal_weight and temporal_filter a frame depends on the frame before it, if that one's
+ * index is lower by 1 to FRAMES_REMEMBERED. Otherwise, as after seeking, and after settings have
+ * changed, it starts without. */
 enum { FRAMES_REMEMBERED = 8 };
 
-/* The next frame depends on no frame before it. 0 or -errno after a log line. */
+/* Makes the next frame independent of earlier ones. 0 or -errno after a log line. */
 int stereo_forget(struct stereo *stereo);
 
 /* Computes frame->left, right -> rectified pair, disparity, confidence, times, with
@@ -42,9 +46,9 @@ int stereo_forget(struct stereo *stereo);
 int stereo_run(struct stereo *stereo, const struct params *params, struct frame *frame);
 
 /* The same in two parts, so that neighbouring frames overlap: start issues a frame, finish waits
- * for the oldest one started, which must be the frame given. Where stereo_overlaps(), a second one
- * may be started before the first is finished. A frame belongs to the pipeline in between. start
- * returns -errno when the frame was not taken. */
+ * for the oldest one started, which must be the frame given. If stereo_overlaps(), a second one may
+ * be started before the first is finished. The caller must not use a frame in between. start
+ * returns -errno if the frame was not issued. */
 int stereo_start(struct stereo *stereo, const struct params *params, struct frame *frame);
 int stereo_finish(struct stereo *stereo, struct frame *frame);
 bool stereo_overlaps(const struct stereo *stereo);
@@ -54,15 +58,15 @@ bool stereo_overlaps(const struct stereo *stereo);
  * flight. 0 or -errno. */
 int stereo_energy(struct stereo *stereo, double *energy);
 
-/* Cost, belief and label of one pixel of the last run, for probes: cost and belief get
- * disparity_range values each in the papers' units. Where bp_schedule keeps no messages, belief is
- * the cost and the smoothness beside the neighbours' labels. No
- * frame may be in flight. Returns the label, or -errno; -ENOTSUP where the frame was computed in
- * blocks, which keep neither. */
+/* Cost, belief and label of one pixel of the last run, for probes: cost and belief get one value
+ * per label of that pixel (at most MOTION_LABELS) in the papers' units. Where bp_schedule stores no
+ * messages, belief is the cost plus the smoothness relative to the neighbours' labels. No frame may
+ * be in flight. Returns the label, or -errno; -ENOTSUP if the frame was computed in blocks, which
+ * store neither. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
-/* Where the labels of a pixel of the last run lie, those of the last search with mode=motion: label
- * l stands for u + l % u_count * step, v + l / u_count * step px; of stereo u is the disparity. */
+/* The displacements of a pixel's labels in the last run, with mode=motion in its last search: label
+ * l stands for u + l % u_count * step, v + l / u_count * step px; for stereo u is the disparity. */
 struct probe_labels {
     double u, v, step;
     int u_count, v_count;

@@ -1,6 +1,6 @@
 /*
- * Each of the two pictures on its own: the passes that take it to the backend, rectify it and make
- * what is matched of it. For the code that writes a frame's passes down.
+ * The passes for each of the two pictures by itself: upload, rectification and preprocessing for
+ * matching. Used by pipeline.c and motion.c.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_VIEW_H
@@ -10,16 +10,16 @@
 
 enum { LEFT_SIDE, RIGHT_SIDE };
 
-/* One camera's picture and what is made of it before matching. */
+/* One camera's picture and what is computed from it before matching. */
 struct view {
     int side, width, height;
     const uint8_t *image;   /* rectified */
-    const uint8_t *matched; /* what is compared: smoothed where that is on */
-    const uint8_t *grey;    /* of matched, or what matching_input makes of that */
+    const uint8_t *matched; /* what is compared: the picture, smoothed if smooth_sigma is set */
+    const uint8_t *grey;    /* luma of matched, or what matching_input computes from it */
     const uint64_t *census;
     const struct arms *arms;
     const uint8_t *edges[MAX_LEVELS];
-    const uint8_t *mask;             /* from MASKED on a pixel has no data cost; or NULL */
+    const uint8_t *mask;             /* pixels of MASKED and above have no data cost; or NULL */
     const uint8_t *lut, *census_lut; /* of the data cost, for both views of a stereo pair */
 };
 
@@ -27,18 +27,18 @@ static inline size_t view_pixels(const struct view *v) {
     return (size_t)v->width * (size_t)v->height;
 }
 
-/* Stages that follow are timed as this part of a frame. */
+/* The stages that follow count for this part of a frame's times. */
 static inline void pipeline_group(struct graph *g, int side, enum stage_time time) {
     graph_group(g, side * TIME_COUNT + (int)time);
 }
 
-/* The picture of a side (LEFT_SIDE, RIGHT_SIDE) at full size. */
+/* Adds the passes for the picture of a side (LEFT_SIDE, RIGHT_SIDE) at full size. */
 struct view view_prepare(struct graph *g, const struct pipeline *p, int side);
 
-/* The same of a view's picture smoothed by 1 4 6 4 1 / 16 and halved. */
+/* Adds the passes for the next level of the picture pyramid: smoothed by 1 4 6 4 1 / 16, halved. */
 struct view view_halve(struct graph *g, const struct pipeline *p, const struct view *fine);
 
-/* Arms of rows of a picture as if there were no others. */
+/* Arms of a band of rows, which end at the band's borders. */
 const struct arms *view_arms(struct graph *g, const struct pipeline *p, const uint8_t *image,
                              int width, int rows);
 

@@ -195,6 +195,8 @@ static inline struct cost_args case_cost_args(struct pass_case *c) {
     int flat = case_between(c, 0, 2) ? COST_LUT - 1 : case_between(c, 1, 200);
     uint8_t *lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
     memset(lut + flat, lut[flat], (size_t)(COST_LUT - flat)); /* it no longer changes from there */
+    if (case_between(c, 0, 5) == 0)
+        memset(lut, 0, COST_LUT);
     a.lut = lut;
     a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
     if (a.kind != DATA_COST_CENSUS) {
@@ -675,9 +677,35 @@ static inline void case_fill(struct pass_case *c) {
     case_add_pass(c, STAGE_fill, &a, w, h);
 }
 
+static inline void case_fill_side(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct fill_side_args a = {.width = w, .channels = c->shape.channels};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.filled = case_disparities(c, stage_min(w, c->shape.labels));
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_fill_side, &a, w, h);
+}
+
+/* The first known pixel of a row is the farther from the border the lower the row is. */
+static inline void case_border_plane(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct border_plane_args a = {.width = w, .height = h};
+    int16_t *map = case_add_rows(c, w, h, sizeof(*map));
+    for (int i = 0; i < w * h; i++)
+        map[i] = (int16_t)(i % w < i / w / 2 || draw(&c->random_contents) % 64 == 0
+                               ? UNKNOWN
+                               : i % w * 3 - i / w * 2 + (int)case_value(c, 3));
+    a.source = map;
+    a.out = case_randomise(c, case_add_rows(c, 1, h, sizeof(*a.out)), 4, 1000);
+    case_add_pass(c, STAGE_border_plane, &a, 1, h);
+}
+
 static inline void case_extend(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct extend_args a = {.width = w};
+    struct extend_args a = {.width = w, .least = case_between(c, -64, 64)};
+    struct border_plane *plane = case_add_rows(c, 1, h, sizeof(*plane));
+    a.plane = case_between(c, 0, 1) ? case_randomise(c, plane, 4, 300) : NULL;
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.out = case_disparities(c, 1);
     case_add_pass(c, STAGE_extend, &a, w, h);
@@ -746,6 +774,7 @@ static inline void case_sky_until(struct pass_case *c, enum stage last) {
     a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
     a.votes = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.votes)), 4, UINT32_MAX);
     a.border = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.border)), 4, UINT32_MAX);
+    a.in_region = case_bytes(c, w, h, 1, 1);
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.out = case_disparities(c, 1);
     a.value = case_between(c, 0, 1) ? UNKNOWN : 16 * case_between(c, -3, 3);
@@ -766,8 +795,20 @@ static inline void case_sky_join(struct pass_case *c) {
 static inline void case_sky_count(struct pass_case *c) {
     case_sky_until(c, STAGE_sky_count);
 }
+static inline void case_sky_region(struct pass_case *c) {
+    case_sky_until(c, STAGE_sky_region);
+}
 static inline void case_sky(struct pass_case *c) {
     case_sky_until(c, STAGE_sky);
+}
+
+/* Weights of colour steps: any, or falling by the same from step to step. */
+static inline uint16_t *case_weights(struct pass_case *c) {
+    uint16_t *weight = case_randomise(c, case_add_table(c, 256 * sizeof(*weight)), 2, 256);
+    int fall = case_between(c, 0, 2) ? case_between(c, 1, 128) : 0;
+    for (int i = 0; i < 256 && fall; i++)
+        weight[i] = (uint16_t)stage_max(256 - i * fall / 8, 0);
+    return weight;
 }
 
 static inline void case_median(struct pass_case *c) {
@@ -779,7 +820,7 @@ static inline void case_median(struct pass_case *c) {
                             .first_row = case_between(c, 0, 1) * (h / 2)};
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.image = case_bytes(c, w, h, a.channels, 255);
-    a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
+    a.weight = case_weights(c);
     a.out = (int16_t *)case_shorts(c, w, h - a.first_row, 1, 65535);
     case_add_pass(c, STAGE_median, &a, w, h - a.first_row);
 }
@@ -791,7 +832,7 @@ static inline void case_hole_median(struct pass_case *c) {
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.known = case_disparities(c, 1);
     a.image = case_bytes(c, w, h, a.channels, 255);
-    a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
+    a.weight = case_weights(c);
     a.out = case_disparities(c, 1);
     case_add_pass(c, STAGE_hole_median, &a, w, h);
 }

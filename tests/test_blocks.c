@@ -309,7 +309,7 @@ static void test_limits(void) {
             g_assert_cmpint(blocks, >=, before);
             before = blocks;
             g_assert_true(!p.memory || (double)stereo_bytes(s) <= p.memory * (1 << 20));
-            p.memory = 0.9 * (double)stereo_bytes(s) / (1 << 20);
+            p.memory = 0.95 * (double)stereo_bytes(s) / (1 << 20);
         }
         stereo_close(&s);
         if (error)

@@ -132,10 +132,41 @@ static void test_extend(void) {
                                  expected[3 * 7] = {5, 5, 5, U, 6, 7, 7, U, U, U, U,
                                                     U, U, U, 1, U, U, 2, 3, 3, 3};
     int16_t out[3 * 7];
-    struct extend_args a = {map, out, 7};
+    struct extend_args a = {.source = map, .out = out, .width = 7};
     for (int i = 0; i < 3 * 7; i++)
         stage_extend(&a, i % 7, i / 7);
     g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));
+}
+
+/* A hole of two columns: known pixels of colour 10 to its left, of 200 to its right. */
+static void side_row(int left, int right, int colour, int wide, const char *expected) {
+    enum { LENGTH = 16 };
+    int16_t map[LENGTH], filled[LENGTH], out[LENGTH];
+    uint8_t image[LENGTH];
+    for (int x = 0; x < LENGTH; x++) {
+        int hole = x >= 3 && x < 3 + wide;
+        map[x] = (int16_t)(hole ? UNKNOWN : x < 3 ? left : right);
+        filled[x] = (int16_t)(hole ? MIN(left, right) : map[x]);
+        image[x] = (uint8_t)(hole ? colour : x < 3 ? 10 : 200);
+    }
+    struct fill_side_args a = {map, filled, image, out, LENGTH, 1};
+    for (int x = 0; x < LENGTH; x++) {
+        stage_fill_side(&a, x, 0);
+        int want = x < 3 ? left : x >= 3 + wide ? right : expected[0] == 'l' ? left : right;
+        g_assert_cmpint(out[x], ==, want);
+    }
+}
+
+/* The side of like colour, but for occlusions, which are as wide as the step. */
+static void test_fill_side(void) {
+    side_row(64, 16, 20, 2, "left");
+    side_row(64, 16, 190, 2, "right");
+    side_row(64, 16, 105, 2, "right"); /* both alike: the lower one */
+    side_row(16, 64, 105, 8, "left");
+    side_row(16, 64, 190, 7, "left"); /* 1.5 times 3 px, and 3 px */
+    side_row(16, 64, 190, 8, "right");
+    side_row(16, 64, 20, 8, "left");
+    side_row(16, 31, 190, 8, "left"); /* less than 1 px apart */
 }
 
 int main(int argc, char **argv) {
@@ -144,5 +175,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/check-confidence", test_check_confidence);
     g_test_add_func("/oracle/fill", test_fill);
     g_test_add_func("/oracle/extend", test_extend);
+    g_test_add_func("/oracle/fill-side", test_fill_side);
     return g_test_run();
 }

@@ -100,7 +100,8 @@ static void test_sky(void) {
                  {'w', 180, 0},        {'k', 30, 0},
                  {'t', 100, 9},        {'g', 150, 0},
                  {'o', 250, 0}};
-    uint8_t image[SKY_W * SKY_H], rise[SKY_W * SKY_H], brightness[SKY_W * SKY_H];
+    uint8_t image[SKY_W * SKY_H], rise[SKY_W * SKY_H], brightness[SKY_W * SKY_H],
+        in_region[SKY_W * SKY_H];
     uint32_t parent[SKY_W * SKY_H], votes[SKY_W * SKY_H], border[SKY_W * SKY_H];
     int16_t source[SKY_W * SKY_H], out[SKY_W * SKY_H];
     for (int i = 0; i < SKY_W * SKY_H; i++) {
@@ -112,10 +113,10 @@ static void test_sky(void) {
             }
         source[i] = (int16_t)(16 * (i % 50));
     }
-    struct sky_args a = {image,  rise, brightness, parent, votes, border,
+    struct sky_args a = {image,  rise, brightness, parent, votes, border, in_region,
                          source, out,  SKY_W,      SKY_H,  1,     UNKNOWN};
     static void (*const stages[])(const struct sky_args *, int, int) = {
-        stage_sky_start, stage_sky_join, stage_sky_count, stage_sky};
+        stage_sky_start, stage_sky_join, stage_sky_count, stage_sky_region, stage_sky};
     for (size_t s = 0; s < G_N_ELEMENTS(stages); s++)
         for (int i = 0; i < SKY_W * SKY_H; i++)
             stages[s](&a, i % SKY_W, i / SKY_W);
@@ -234,6 +235,35 @@ static void test_largest(void) {
     }
 }
 
+/* A plane goes on to the left border, for BORDER_REACH px, and not below the least disparity; a
+ * small region stays flat. */
+static void test_border(void) {
+    enum { WIDE = 90, HIGH = 40, LEAST = 150 };
+    static int16_t map[WIDE * HIGH], out[WIDE * HIGH];
+    static struct border_plane plane[HIGH];
+    struct border_plane_args planes = {map, plane, WIDE, HIGH};
+    struct extend_args extend = {map, out, WIDE, LEAST, plane};
+    for (int slope = -4; slope <= 4; slope++)
+        for (int small = 0; small < 2; small++) {
+            for (int i = 0; i < WIDE * HIGH; i++) {
+                int x = i % WIDE, y = i / WIDE, first = 45 + y / 4;
+                bool known = small ? x >= first && x < first + 2 && y % 4 < 2 : x >= first;
+                map[i] = (int16_t)(known ? 320 + slope * x - 2 * y : UNKNOWN);
+            }
+            for (int y = 0; y < HIGH; y++)
+                stage_border_plane(&planes, 0, y);
+            for (int i = 0; i < WIDE * HIGH; i++) {
+                int x = i % WIDE, y = i / WIDE, first = 45 + y / 4;
+                stage_extend(&extend, x, y);
+                if (x >= first || (small && y % 4 >= 2))
+                    continue;
+                int at = small ? first : MAX(x, first - BORDER_REACH);
+                int want = MAX(320 + slope * at - 2 * y, LEAST);
+                g_assert_cmpint(abs(out[i] - want), <=, small ? 0 : 3);
+            }
+        }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/oracle/cost-curve", test_cost_curve);
@@ -242,5 +272,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/sky", test_sky);
     g_test_add_func("/oracle/surface", test_surface);
     g_test_add_func("/oracle/surface/largest", test_largest);
+    g_test_add_func("/oracle/border", test_border);
     return g_test_run();
 }

@@ -70,6 +70,26 @@ static void test_once(void) {
     g_assert_cmpint(now.params.median_radius, ==, 3);
 }
 
+static void off_by_mode(struct session *session) {
+    session->params.temporal_mode = TEMPORAL_OFF;
+}
+
+static void off_by_strength(struct session *session) {
+    session->params.temporal_filter = 0;
+}
+
+/* The temporal filter, which the window has on by itself, stays off when the user took it off. */
+static void test_off_stays(void) {
+    g_assert_cmpint(load().params.temporal_mode, ==, TEMPORAL_AUTO);
+    g_assert_cmpfloat(load().params.temporal_filter, >, 0);
+    run_session(nothing, off_by_mode);
+    run_session(nothing, nothing);
+    g_assert_cmpint(load().params.temporal_mode, ==, TEMPORAL_OFF);
+    run_session(nothing, off_by_strength);
+    run_session(command_line, nothing);
+    g_assert_cmpfloat(load().params.temporal_filter, ==, 0);
+}
+
 static void test_damaged(void) {
     GRand *random = g_rand_new_with_seed(7);
     const char *const names[] = {"last.ini", "view.ini"};
@@ -102,6 +122,7 @@ int main(int argc, char **argv) {
     g_setenv("XDG_CONFIG_HOME", folder, TRUE);
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/session/once", test_once);
+    g_test_add_func("/session/off-stays", test_off_stays);
     g_test_add_func("/session/damaged", test_damaged);
     int code = g_test_run();
     const char *const names[] = {"last.ini", "view.ini", ""};

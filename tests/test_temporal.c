@@ -4,6 +4,7 @@
  * Single thread besides the pipeline's.
  * SPDX-License-Identifier: MIT
  */
+#include "app/view/statistics.h"
 #include "capture/source.h"
 #include "gpu/stages/stages.h"
 #include "gpu/stereo.h"
@@ -98,6 +99,7 @@ struct figures {
     double change, changes; /* |d - d of the frame before|, px, where both are known */
     double edge, edges;     /* |error| at most 2 px from a step of the truth, seen by both */
     double bad, scored;     /* off by more than 1 px or unknown */
+    struct flicker flicker; /* as run and the window measure it */
 };
 
 static bool near_step(const int16_t *truth, int i) {
@@ -108,11 +110,11 @@ static bool near_step(const int16_t *truth, int i) {
     return false;
 }
 
-static void add(struct figures *s, const struct frame *f, const int16_t *before) {
+static void add(struct figures *s, const struct frame *f, const struct frame *before) {
     for (int i = 0; i < PIXELS; i++) {
         int d = f->disparity[i], error = abs(d - f->truth[i]);
-        if (d != UNKNOWN && before[i] != UNKNOWN) {
-            s->change += abs(d - before[i]) / 16.0;
+        if (d != UNKNOWN && before->disparity[i] != UNKNOWN) {
+            s->change += abs(d - before->disparity[i]) / 16.0;
             s->changes++;
         }
         if (!f->non_occluded[i] || f->truth[i] == UNKNOWN)
@@ -141,17 +143,19 @@ static struct figures measure(double filter, bool moves) {
     int error;
     struct params p;
     struct figures sums = {0};
-    static int16_t before[PIXELS];
+    struct frame *before = NULL;
+    struct statistics statistics = {0};
     g_autofree char *word =
         g_strdup_printf("synth:width=%d,height=%d,range=24,seed=3,color=0", WIDTH, HEIGHT);
     struct source *source = source_open((const char *const[]){word}, 1, NULL, &error);
     g_assert_nonnull(source);
     params_default(&p);
     p.disparity_range = 32;
+    p.temporal_mode = TEMPORAL_ON;
     p.temporal_filter = filter;
     p.backend = BACKEND_CPU;
     struct stereo *s = stereo_open(&p, WIDTH, HEIGHT, source->channels, NULL, &error);
-    struct frame_pool *pool = pool_open(1, WIDTH, HEIGHT, source->channels, 1, NULL);
+    struct frame_pool *pool = pool_open(2, WIDTH, HEIGHT, source->channels, 1, NULL);
     GRand *random = g_rand_new_with_seed(5);
     for (int i = 0; i < FRAMES; i++) {
         struct frame *f = pool_take(pool);
@@ -161,33 +165,163 @@ static struct figures measure(double filter, bool moves) {
         add_noise(&f->left, random);
         add_noise(&f->right, random);
         g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+        statistics_add_flicker(&statistics, before, f);
         if (i > 0)
             add(&sums, f, before);
-        memcpy(before, f->disparity, sizeof(before));
-        frame_drop(&f);
+        frame_drop(&before);
+        before = f;
     }
+    sums.flicker = flicker_of(&statistics.flicker.sums);
+    frame_drop(&before);
     g_rand_free(random);
     pool_close(&pool);
     stereo_close(&s);
     source_close(&source);
-    g_test_message("%s, filter %.2f: flicker %.4f px, at edges %.4f px, bad-1.0 %.3f %%",
+    g_test_message("%s, filter %.2f: flicker %.4f px, at edges %.4f px, bad-1.0 %.3f %%; in the "
+                   "statistics %.4f px, %.1f %% stand still",
                    moves ? "moving" : "still", filter, sums.change / sums.changes,
-                   sums.edge / sums.edges, 100 * sums.bad / sums.scored);
+                   sums.edge / sums.edges, 100 * sums.bad / sums.scored, sums.flicker.px,
+                   sums.flicker.still);
     return sums;
 }
 
-/* Less than a third of the flicker, and no worse where nearer things end. */
+/* Less than a third of the flicker, in the statistics as well, and no worse where nearer things
+ * end. */
 static void test_still(void) {
     struct figures off = measure(0, false), on = measure(0.8, false);
     g_assert_cmpfloat(off.change / off.changes, >, 0.01);
     g_assert_cmpfloat(on.change / on.changes, <=, off.change / off.changes / 3);
     g_assert_cmpfloat(on.edge / on.edges, <=, off.edge / off.edges);
+    g_assert_cmpfloat(off.flicker.still, >, 95); /* nearly every pixel counts */
+    g_assert_cmpfloat_with_epsilon(off.flicker.px, off.change / off.changes, 0.005);
+    g_assert_cmpfloat(on.flicker.px, <=, off.flicker.px / 3);
 }
 
 /* What was there before does not stay. */
 static void test_moving(void) {
     struct figures off = measure(0, true), on = measure(0.8, true);
     g_assert_cmpfloat(on.bad / on.scored, <=, off.bad / off.scored + 0.001);
+    g_assert_cmpfloat(off.flicker.still, <, 90); /* what moves does not count as flicker */
+    g_assert_cmpfloat(off.flicker.px, <, 0.7 * off.change / off.changes);
+}
+
+/* ---- when it is on, and what begins anew */
+
+enum { SMALL_WIDTH = 96, SMALL_HEIGHT = 64, SMALL = SMALL_WIDTH * SMALL_HEIGHT };
+
+/* The map of the last of some frames of the built-in scene with noise, by index. */
+struct series {
+    int mode;
+    double filter;
+    bool sequence;    /* stereo_set_sequence() */
+    int changed_from; /* the number of the frame from which on another parameter has changed */
+    int count;
+    long index[4];
+};
+
+static void run_series(const struct series *t, int16_t map[SMALL]) {
+    int error;
+    struct params p;
+    g_autofree char *word = g_strdup_printf("synth:width=%d,height=%d,range=16,noise=2,color=0",
+                                            SMALL_WIDTH, SMALL_HEIGHT);
+    struct source *source = source_open((const char *const[]){word}, 1, NULL, &error);
+    g_assert_nonnull(source);
+    params_default(&p);
+    p.disparity_range = 16;
+    p.temporal_mode = t->mode;
+    p.temporal_filter = t->filter;
+    p.backend = BACKEND_CPU;
+    struct stereo *s = stereo_open(&p, SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL, &error);
+    struct frame_pool *pool = pool_open(1, SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
+    if (t->sequence)
+        stereo_set_sequence(s, true);
+    for (int i = 0; i < t->count; i++) {
+        struct frame *f = pool_take(pool);
+        g_assert_cmpint(source->seek(source, t->index[i]), ==, 0);
+        g_assert_cmpint(source->read(source, f), ==, 0);
+        f->index = t->index[i];
+        if (t->changed_from > 0 && i >= t->changed_from)
+            p.median_color_sigma = 10;
+        g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+        memcpy(map, f->disparity, SMALL * sizeof(*map));
+        frame_drop(&f);
+    }
+    pool_close(&pool);
+    stereo_close(&s);
+    source_close(&source);
+}
+
+static bool same_maps(const struct series *a, const struct series *b) {
+    int16_t first[SMALL], second[SMALL];
+    run_series(a, first);
+    run_series(b, second);
+    return memcmp(first, second, sizeof(first)) == 0;
+}
+
+/* auto is on for pictures that follow one another, and off else. */
+static void test_mode(void) {
+    const struct series off = {TEMPORAL_OFF, 0.8, false, 0, 3, {0, 1, 2}};
+    const struct series on = {TEMPORAL_ON, 0.8, false, 0, 3, {0, 1, 2}};
+    struct series other = on;
+    g_assert_false(same_maps(&on, &off));
+    other.filter = 0;
+    g_assert_true(same_maps(&other, &off));
+    other = (struct series){TEMPORAL_AUTO, 0.8, false, 0, 3, {0, 1, 2}};
+    g_assert_true(same_maps(&other, &off));
+    other.sequence = true;
+    g_assert_true(same_maps(&other, &on));
+    other.filter = 0;
+    g_assert_true(same_maps(&other, &off));
+    other = (struct series){TEMPORAL_OFF, 0.8, true, 0, 3, {0, 1, 2}};
+    g_assert_true(same_maps(&other, &off));
+}
+
+/* Of two made-up frames: by hand; other settings and steps back do not count. */
+static void test_flicker(void) {
+    enum { SIDE = 8 };
+    uint8_t grey[2][SIDE * SIDE];
+    int16_t map[2][SIDE * SIDE];
+    struct statistics s = {0};
+    struct frame f[2];
+    for (int n = 0; n < 2; n++) {
+        f[n] = (struct frame){.index = n, .disparity = map[n]};
+        params_default(&f[n].params);
+        f[n].rect_left = (struct image){grey[n], SIDE, SIDE, 1};
+        for (int i = 0; i < SIDE * SIDE; i++) {
+            grey[n][i] = (uint8_t)(100 + (i / SIDE < 4 ? 4 : 40) * n); /* the upper half stands */
+            map[n][i] = (int16_t)(32 + (i % 2 ? 8 : 0) * n);
+        }
+    }
+    map[1][0] = UNKNOWN;
+    statistics_add_flicker(&s, &f[0], &f[1]);
+    g_assert_cmpint(s.flicker.sums.pixels, ==, SIDE * SIDE);
+    g_assert_cmpint(s.flicker.sums.still, ==, 3 * SIDE); /* the fourth row touches what moves */
+    g_assert_cmpint(s.flicker.sums.compared, ==, 3 * SIDE - 1);
+    g_assert_cmpfloat_with_epsilon(flicker_of(&s.flicker.sums).px, 0.5 * 12 / 23, 1e-9);
+    statistics_add_flicker(&s, &f[1], &f[0]);
+    g_assert_cmpint(s.flicker.sums.pixels, ==, SIDE * SIDE);
+    f[1].params.median_radius = 0;
+    statistics_add_flicker(&s, &f[0], &f[1]);
+    g_assert_cmpint(s.flicker.sums.pixels, ==, 0);
+}
+
+/* Seeking, a frame that is computed again and other settings begin anew. */
+static void test_anew(void) {
+    const struct series alone = {TEMPORAL_OFF, 0.8, false, 0, 1, {2}};
+    const struct series changed_alone = {TEMPORAL_OFF, 0.8, false, 1, 2, {5, 2}};
+    const struct series anew[] = {
+        {TEMPORAL_AUTO, 0.8, true, 0, 3, {3, 4, 2}},    /* back */
+        {TEMPORAL_AUTO, 0.8, true, 0, 4, {0, 1, 2, 2}}, /* again */
+    };
+    const struct series far_on = {TEMPORAL_AUTO, 0.8, true, 0, 3, {0, 1, 10}};
+    const struct series far_alone = {TEMPORAL_OFF, 0.8, false, 0, 1, {10}};
+    const struct series changed = {TEMPORAL_AUTO, 0.8, true, 2, 3, {0, 1, 2}};
+    const struct series goes_on = {TEMPORAL_AUTO, 0.8, true, 0, 2, {1, 2}};
+    for (size_t i = 0; i < G_N_ELEMENTS(anew); i++)
+        g_assert_true(same_maps(&anew[i], &alone));
+    g_assert_true(same_maps(&far_on, &far_alone));
+    g_assert_true(same_maps(&changed, &changed_alone));
+    g_assert_false(same_maps(&goes_on, &alone));
 }
 
 int main(int argc, char **argv) {
@@ -195,5 +329,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/temporal/oracle", test_oracle);
     g_test_add_func("/temporal/still", test_still);
     g_test_add_func("/temporal/moving", test_moving);
+    g_test_add_func("/temporal/mode", test_mode);
+    g_test_add_func("/temporal/anew", test_anew);
+    g_test_add_func("/temporal/flicker", test_flicker);
     return g_test_run();
 }

@@ -189,7 +189,7 @@ static struct params settings_of(struct live *live) {
 }
 
 /* Gives a computed frame on. False when the stream is over. */
-static bool give_on(struct live *live, struct frame *frame, int status) {
+static bool pass_on(struct live *live, struct frame *frame, int status) {
     if (status != 0) {
         end_with(live, status, 1);
         frame_drop(&frame);
@@ -216,7 +216,7 @@ static bool compute(struct live *live, struct frame *frame) {
         params = live->last_good;
         status = stereo_run(live->stereo, &params, frame);
     }
-    return give_on(live, frame, status);
+    return pass_on(live, frame, status);
 }
 
 static void compute_for_player(struct live *live) {
@@ -249,15 +249,15 @@ static void compute_ahead(struct live *live) {
             struct params params = settings_of(live);
             status = stereo_start(live->stereo, &params, frame);
             if (status != 0)
-                going = give_on(live, frame, status);
+                going = pass_on(live, frame, status);
         }
         if (under_way) {
-            bool given = give_on(live, under_way, stereo_finish(live->stereo, under_way));
+            bool given = pass_on(live, under_way, stereo_finish(live->stereo, under_way));
             going = going && given;
         }
         under_way = taken == 0 && status == 0 ? frame : NULL;
         if (under_way && (!going || !stereo_overlaps(live->stereo))) {
-            bool given = give_on(live, under_way, stereo_finish(live->stereo, under_way));
+            bool given = pass_on(live, under_way, stereo_finish(live->stereo, under_way));
             going = going && given;
             under_way = NULL;
         }

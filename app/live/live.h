@@ -1,9 +1,9 @@
 /*
  * The live threads: source -> [capture] -> pairs -> [compute] -> shown -> the caller
- * (docs/DESIGN.md). live_open starts them, the caller takes frames on its own thread, end of stream
- * travels down the pipe. The caller owns source and stereo, keeps them until after live_close,
- * and leaves them alone meanwhile. With the player option they also pause, seek and compute the
- * same pair again; then the end of the source is a place to stand, not the end of the stream.
+ * (docs/DESIGN.md). live_open starts them, the caller takes frames on its own thread, and the end
+ * of the stream passes through the same queues. The caller owns source and stereo, keeps them until
+ * after live_close, and does not use them meanwhile. With the player option the threads also pause,
+ * seek and compute the same pair again; then the stream does not end but stops at the source's end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LIVE_H
@@ -17,12 +17,12 @@
 
 struct live_options {
     enum queue_policy
-        policy;  /* of both queues: DROP_OLDEST for cameras, WAIT for files and tests */
+        policy;  /* of both queues: drop the oldest for cameras, wait for files and tests */
     long frames; /* the stream ends after this many pairs; 0 is all there are */
-    int kept;    /* frames the caller may hold on to beside the one just taken */
-    bool player; /* the functions under "a player's" below may be used */
-    double rate; /* pairs a second that a player reads; 0 as fast as they are taken. Others read
-                  * at the source's pace */
+    int kept;    /* frames that the caller may hold in addition to the one just taken */
+    bool player; /* the functions of a player (below) may be used */
+    double rate; /* pairs per second that a player reads; 0: without limit. Without player, the
+                  * source determines the rate */
     /* How a player begins: as if live_pause, live_seek, live_set_swap and live_set_loop had been
      * called before the first pair was read. */
     bool paused, swap, loop;
@@ -38,8 +38,8 @@ struct live_options {
 
 struct live_stats {
     long captured, computed, shown;  /* frames that left the source, the pipeline, live_take */
-    long dropped;                    /* by either queue, because the next one was not ready */
-    long damaged;                    /* pairs the source could not read and went past */
+    long dropped;                    /* by a full queue */
+    long damaged;                    /* pairs that the source could not read */
     double seconds;                  /* from the opening to the last frame taken */
     double capture_rate, show_rate;  /* frames a second, from the first to the last */
     double age_median_ms, age_95_ms; /* source's hand-over to live_take, last 1024 frames */
@@ -59,16 +59,17 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
  * never), or LIVE_END: then live_error says why. One thread. */
 int live_take(struct live *live, int timeout_ms, struct frame **frame);
 
-/* The settings for the frames from now on; START parameters keep the value of stereo_open. A
- * player that stands still computes its pair again. Any thread. */
+/* Sets the parameters of all later frames; START parameters keep the value of stereo_open. A paused
+ * player computes its pair again. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
 
-/* From the next pair on the capture thread shows every pair that it reads to tap, those that a
- * newer one overtakes included; tap must not wait. NULL ends it: then no call is under way. */
+/* From the next pair on the capture thread calls tap with every pair that it reads, including those
+ * that are dropped later; tap must not wait. NULL removes it, and then no call is running when this
+ * returns. */
 void live_set_tap(struct live *live, void (*tap)(void *context, const struct frame *frame),
                   void *context);
 
-/* No more pairs are read; what is under way still arrives. Any thread. */
+/* Stops reading; pairs that were read still arrive. Any thread. */
 void live_stop(struct live *live);
 
 /* After LIVE_END: 0 for the end of the source, or the -errno (already logged) of the source or,
@@ -78,44 +79,44 @@ int live_error(struct live *live, int *in_compute);
 /* May be called at any time. */
 void live_get_stats(struct live *live, struct live_stats *stats);
 
-/* Quits at once, whatever is under way, and frees everything. Frames still held stay valid until
+/* Stops the threads at once and frees everything. Frames still held stay valid until they are
  * dropped, which must be before stereo_close. Clears the pointer; NULL inside is fine. */
 void live_close(struct live **live);
 
-/* ---- a player's; any thread */
+/* ---- of a player; any thread */
 
-/* The calling thread, and those it will start, let others go first. A player's compute thread
- * does, and its capture thread where the source waits for it. */
+/* Gives the calling thread, and those that it starts, the lowest priority. The threads of a player
+ * call it: compute, and capture unless the source is live. */
 void live_give_way(void);
 
-/* Stands still at this frame, which live_take gave, or (NULL) wherever the pipe is. What is on
- * its way is dropped. */
+/* Pauses at this frame, which live_take returned, or (NULL) at the present one. Frames in the
+ * queues are dropped. */
 void live_pause(struct live *live, struct frame *frame);
 
-/* Goes on with the pair after the one it stands at. */
+/* Continues with the next pair. */
 void live_play(struct live *live);
 
-/* The next frame is that of pair index, playing or not; what is on its way is dropped. -ENOTSUP
- * where the source cannot seek. */
+/* Seeks: the next frame is that of pair index, whether paused or not; frames in the queues are
+ * dropped. -ENOTSUP where the source cannot seek. */
 int live_seek(struct live *live, long index);
 
-/* Pairs a second from now on. */
+/* Sets the pairs per second. */
 void live_set_rate(struct live *live, double rate);
 
 /* After pair last (-1: the end of the source) comes pair first; first -1 ends the loop. */
 void live_set_loop(struct live *live, long first, long last);
 
-/* Left and right change places in the pairs read from now on; their truth is gone then. */
+/* Exchanges left and right in the pairs read from now on; they have no ground truth then. */
 void live_set_swap(struct live *live, bool swap);
 
 struct live_state {
     bool paused;
-    bool ended;           /* stands at the end, of the source or of what could be read of it */
-    int error;            /* -errno of the source where it ended so (logged) */
-    long answered;        /* times the probes were answered */
-    long refused;         /* times the pipeline refused settings and kept the ones before */
+    bool ended;           /* at the end of the source, or where it failed */
+    int error;            /* -errno of the failure (logged), else 0 */
+    long answered;        /* how often the probes were answered */
+    long refused;         /* how often the pipeline refused settings and kept the earlier ones */
     struct params params; /* in effect */
-    const char *backend;  /* that runs, which a lost GPU changes; stereo_close frees it */
+    const char *backend;  /* in use; the loss of a GPU changes it; stereo_close frees it */
 };
 
 void live_get_state(struct live *live, struct live_state *state);
@@ -123,16 +124,16 @@ void live_get_state(struct live *live, struct live_state *state);
 #define PROBES 4
 #define PROBE_LABELS 512
 
-/* What stereo_probe says of one pixel, in the papers' units. */
+/* The result of stereo_probe for one pixel, in the papers' units. */
 struct live_probe {
     int x, y;
     long index; /* of the pair it was taken from; -1 before the first answer */
-    int label;  /* the chosen one; below 0 where it could not be told */
+    int label;  /* the label of the pixel; below 0: not available */
     struct probe_labels labels;
     double cost[PROBE_LABELS], belief[PROBE_LABELS];
 };
 
-/* Asks for these pixels of every frame from now on; count up to PROBES, of each only x and y are
+/* Sets the pixels to be probed in every later frame; count up to PROBES, of which only x and y are
  * read. */
 void live_set_probes(struct live *live, const struct live_probe *probes, int count);
 

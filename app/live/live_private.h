@@ -1,5 +1,5 @@
 /*
- * Between live.c (the threads) and live_player.c (pause, seek, probes).
+ * What live.c (the threads) and live_player.c (pause, seek, probes) share.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LIVE_PRIVATE_H
@@ -38,13 +38,13 @@ struct live {
 
     bool swap;
     bool paused, ended, again; /* again: the pair held is to be computed with new settings */
-    long seek_to;              /* -1: no seek asked for */
+    long seek_to;              /* the target of a seek, -1: none */
     int64_t discard_before_ns; /* frames taken before this are stale */
     int64_t next_due_ns;
     double rate;
     long loop_first, loop_last;
     long refused, answered;
-    struct frame *held; /* what a player stands at, or the last frame computed */
+    struct frame *held; /* the frame at which a player is paused, or the last one computed */
     long last_run;      /* number of the pair the pipeline ran last, -1 for none */
     bool probes_asked;
     int probe_count;
@@ -57,20 +57,19 @@ void live_notify(struct live *live);
  * when it is due. */
 bool live_pair_due(struct live *live);
 
-/* Capture thread: waits until a pair is to be read; seeks when asked to. 0: read one, -errno of a
- * seek, or SOURCE_END when the stream is to stop. *next is the number the source would give
- * next. */
+/* Capture thread: waits until a pair is to be read, and seeks where that is due. 0: read one,
+ * -errno of a seek, or SOURCE_END when the stream is to stop. *next is the index of the pair that
+ * the source would give next. */
 int player_wait(struct live *live, long *next, bool *single);
 
-/* Capture thread: whether the pair just read is still wanted; exchanges its pictures if asked
- * to. */
+/* Capture thread: whether the pair just read is still wanted; exchanges its pictures with swap. */
 bool player_wants(struct live *live, struct frame *frame, bool single);
 
-/* Capture thread: the source ended with status; stands there, or starts the loop again.
- * fruitless: no pair came since the last seek. */
+/* Capture thread: the source ended with status; stops there, or starts the loop again. fruitless:
+ * no pair came since the last seek. */
 void player_stands(struct live *live, int status, bool fruitless);
 
-/* Compute thread: whether this frame was overtaken by a pause or a seek. */
+/* Compute thread: whether this frame is obsolete because of a pause or a seek. */
 bool player_stale(struct live *live, const struct frame *frame);
 
 /* Compute thread: the held pair in a new frame when it is to be computed again, else NULL. */

@@ -34,7 +34,7 @@ void queue_nudge(struct queue *queue);
 /* End of stream: what is queued can still be taken, then takers get QUEUE_END. */
 void queue_end(struct queue *queue);
 
-/* The same at once: what is queued is dropped (and not counted), and nobody waits any more. */
+/* Ends the stream at once: drops what is queued (without counting it) and wakes all who wait. */
 void queue_abort(struct queue *queue);
 
 /* Frames that QUEUE_DROP_OLDEST has dropped so far. */

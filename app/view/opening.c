@@ -74,6 +74,8 @@ static gpointer open_pipeline_thread(gpointer context) {
 static int open_pipeline(struct viewer *v) {
     int code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
     settings_init(&v->settings, &v->settings.params);
+    if (v->stereo)
+        stereo_set_sequence(v->stereo, true);
     return v->stereo ? GO_ON : code;
 }
 
@@ -255,6 +257,7 @@ static void forget(struct viewer *v) {
     v->recording = (struct recording){0};
     v->statistics.rates = (struct statistics_rates){0};
     v->statistics.error = (struct statistics_error){0};
+    v->statistics.flicker = (struct statistics_flicker){0};
     v->statistics.last_taken_ns = 0;
     v->mouse.pressed = 0;
     v->refused = 0;

@@ -18,21 +18,21 @@ struct session {
     struct params params;
 };
 
-/* Reads what is remembered; where nothing is, the look is the usual one and the settings are the
- * user's own or, with a preset or a file of settings named, the built-in ones. True when the
- * settings are those of the last time, which is not so where the user's own file is newer. */
+/* Reads what is remembered. Otherwise the look is the default one, and the settings are the user's
+ * own or, if the options name a preset or a settings file, the built-in ones. True when the
+ * settings are those of the last session, unless the user's own file is newer. */
 bool session_load(struct session *session, const struct common_options *options);
 
-/* Sets the look by the text of a view.ini; what is missing or out of range stays. */
+/* Sets the look from the text of a view.ini; missing or invalid values are not changed. */
 void session_parse_look(struct session *session, const char *text, size_t length);
 
-/* Puts the remembered settings over *params, then those of --quality and --set. Does nothing and
+/* Sets *params to the remembered settings, then applies --quality and --set. Does nothing and
  * returns false where the options name other settings. */
 bool session_take_params(const struct session *remembered, struct params *params,
                          const struct common_options *options);
 
-/* Remembers how a session ended. What is still as it was when it started stays as it was remembered
- * before: the command line set it for once. Without a home folder nothing is written. */
+/* Saves the session. What has not changed since the start keeps its remembered value, because the
+ * command line may have set it for this session only. Without a home folder nothing is written. */
 void session_save(const struct session *end, const struct session *start,
                   const struct session *remembered);
 

@@ -103,6 +103,16 @@ void statistics_add_error(struct statistics *s, const struct frame *f) {
     e->sum_non_occluded += e->non_occluded;
 }
 
+void statistics_add_flicker(struct statistics *s, const struct frame *before,
+                            const struct frame *now) {
+    struct statistics_flicker *f = &s->flicker;
+    if (!params_equal(&f->params, &now->params))
+        *f = (struct statistics_flicker){.params = now->params};
+    if (before && now->params.mode == MODE_STEREO && now->index > before->index &&
+        params_equal(&before->params, &now->params))
+        flicker_add(&f->sums, before, now);
+}
+
 void statistics_print(struct statistics *s, struct live *live) {
     struct live_stats l;
     live_get_stats(live, &l);
@@ -118,4 +128,8 @@ void statistics_print(struct statistics *s, struct live *live) {
     printf("drawing   %ld times; %.2f ms median, %.2f ms 95 %%, %.2f ms longest; an input is "
            "answered within two\n",
            s->answers, median, p95, s->longest_answer_ms);
+    struct flicker flicker = flicker_of(&s->flicker.sums);
+    if (s->flicker.sums.compared)
+        printf("flicker   %.4f px where the picture stands still, %.2f %% of all\n", flicker.px,
+               flicker.still);
 }

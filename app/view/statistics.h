@@ -1,12 +1,13 @@
 /*
  * The statistics of the viewer: rates, frames that were not shown, age, times of the stages, error
- * against a known truth. Main thread.
+ * against a known truth, flicker. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STATISTICS_H
 #define LIVESTEREO_STATISTICS_H
 
 #include "app/live/live.h"
+#include "app/metrics.h"
 
 #define STATISTICS_HISTORY 240 /* frames in the plot of times */
 #define STATISTICS_ANSWERS 1024
@@ -32,6 +33,12 @@ struct statistics_error {
     int64_t taken_ns;                 /* of the frame that was counted last */
 };
 
+/* Of disparities from frame to frame since the settings changed. */
+struct statistics_flicker {
+    struct flicker_sums sums;
+    struct params params; /* the settings */
+};
+
 struct statistics {        /* zero to begin with */
     long frames;           /* taken to be shown */
     long skipped;          /* replaced by the next one before they were drawn */
@@ -41,6 +48,7 @@ struct statistics {        /* zero to begin with */
     double age_ms;         /* of the frame shown, from capture to screen */
     struct statistics_rates rates;
     struct statistics_error error;
+    struct statistics_flicker flicker;
     struct statistics_times history[STATISTICS_HISTORY]; /* ring buffer, by history_count */
     long history_count;
     double
@@ -62,6 +70,11 @@ void statistics_add_answer(struct statistics *s, int64_t woke_ns);
 
 /* Counts the errors of a frame whose truth is known; each is counted once. */
 void statistics_add_error(struct statistics *s, const struct frame *frame);
+
+/* A frame that is to be shown after another; what is computed again or comes before it does not
+ * count. */
+void statistics_add_flicker(struct statistics *s, const struct frame *before,
+                            const struct frame *now);
 
 /* --report, to stdout. */
 void statistics_print(struct statistics *s, struct live *live);

@@ -41,6 +41,14 @@ static void draw_error(const struct statistics_error *e, struct ui *ui) {
     ui_text(ui, text);
 }
 
+static void draw_flicker(const struct flicker_sums *sums, struct ui *ui) {
+    struct flicker flicker = flicker_of(sums);
+    char text[160];
+    snprintf(text, sizeof(text), "flicker %.3f px where the picture stands still (%.0f %%)",
+             flicker.px, flicker.still);
+    ui_text(ui, text);
+}
+
 static void draw_output(struct output *output, struct ui *ui) {
     struct output_status status;
     char text[96];
@@ -139,6 +147,8 @@ void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct dra
     draw_counts(s, ui, playback);
     if (shown->has_truth)
         draw_error(&s->error, ui);
+    if (s->flicker.sums.compared)
+        draw_flicker(&s->flicker.sums, ui);
     if (playback->source->get_status)
         cameras_draw_statistics(cameras, ui);
     if (output)

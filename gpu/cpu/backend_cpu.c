@@ -53,9 +53,16 @@ static int cpu_copy(struct backend *b, void *to, const void *from, size_t bytes)
     return 0;
 }
 
-/* Half-steps in which all tiles are active may run as one. */
+/* Half-steps in which all tiles are active may run as one, after messages from the level above as
+ * well, which then need not be stored, and both passes of cross averaging. */
 static int cpu_unit(struct backend *b, const struct graph *g, int i) {
-    return cpu_of(b)->half_steps ? stage_max(plain_half_steps(g, i), 1) : 1;
+    const struct backend_cpu *cpu = cpu_of(b);
+    if (cpu->cross && cross_pair(g, i) && cpu->cross_fits(graph_virtual_args(g, i)))
+        return 2;
+    if (!cpu->half_steps)
+        return 1;
+    return starts_level(g, i) ? 1 + plain_half_steps(g, i + 1)
+                              : stage_max(plain_half_steps(g, i), 1);
 }
 
 /* The list is run as it is. */
@@ -108,8 +115,13 @@ static void cpu_run(struct backend *b, void *compiled, int slot, void *const *ho
         const struct pass *pass = &g->passes[i];
         if (pass->kind != PASS_STAGE)
             transfer(g, pass, slot, host);
+        else if (pass->unit > 1 && pass->stage == STAGE_cross_x)
+            cpu->cross(cpu->pool, graph_args(g, i, slot), graph_args(g, i + 1, slot));
+        else if (pass->unit > 1 && pass->stage == STAGE_upsample_messages)
+            cpu->half_steps(cpu->pool, graph_args(g, i, slot), graph_args(g, i + 1, slot),
+                            pass->unit - 1);
         else if (pass->unit > 1)
-            cpu->half_steps(cpu->pool, graph_args(g, i, slot), pass->unit);
+            cpu->half_steps(cpu->pool, NULL, graph_args(g, i, slot), pass->unit);
         else
             run_stage(cpu, pass, graph_args(g, i, slot));
         double now = clock_ms();

@@ -8,7 +8,7 @@
 #include "gpu/backend.h"
 #include "gpu/cpu/thread_pool.h"
 
-enum { MAX_WIDTH = 16384, SCRATCH_BYTES = 768 << 10 };
+enum { MAX_WIDTH = 16384, SCRATCH_BYTES = 1536 << 10 };
 
 /* Rows first..last-1 of a stage. scratch: SCRATCH_BYTES of memory for this call alone. */
 typedef void cpu_rows(const void *args, int width, int first, int last, void *scratch);
@@ -19,8 +19,15 @@ struct backend_cpu {
     cpu_rows *rows[STAGE_COUNT];
     /* Whether so little is to do that waking the thread pool would take longer; NULL: never. */
     bool (*is_small[STAGE_COUNT])(const void *args);
-    /* A number of half-steps from args->iteration on, in one go; NULL: one by one. */
-    void (*half_steps)(struct thread_pool *pool, const struct message_args *args, int count);
+    /* A number of half-steps from args->iteration on, in one go; NULL: one by one. up, if it is not
+     * NULL: the first of at least two takes its messages from the level above. */
+    void (*half_steps)(struct thread_pool *pool, const struct upsample_messages_args *up,
+                       const struct message_args *args, int count);
+    /* Both passes of cross averaging in one go, where cross_fits; NULL: one by one. The sums in
+     * between are not stored. */
+    void (*cross)(struct thread_pool *pool, const struct cross_args *along,
+                  const struct cross_args *down);
+    bool (*cross_fits)(const struct cross_args *args);
     double ms[GROUP_COUNT]; /* of the last frame */
 };
 

@@ -1,13 +1,14 @@
 /*
  * Arms and edge classes in AVX2, on the bytes of the picture as they lie: a channel at a time gives
  * a length or a class, and a pixel has the least length, the largest class, of its channels.
- * Columns near the picture's left and right border run the plain stage.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/arms_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
 #include <immintrin.h>
+#include <string.h>
 
 enum { STEP = 32, ROW_BYTES = 3 * MAX_WIDTH };
 
@@ -28,11 +29,18 @@ static int vector_start(int i, int end) {
 
 /* ---- arms */
 
-/* Bytes first..end-1 of a row: how often one can go by `way` bytes, at most `longest` times. */
-static void arm_bytes(const uint8_t *row, ptrdiff_t way, int longest, int step, int first, int end,
+enum { ARMS_LEAD = 192, PIXELS = 16, LENGTHS = ROW_BYTES + 3 * PIXELS + 2 };
+
+/* The picture's row with zeros beside it, for arms that are cut at the border afterwards. */
+struct arms_row {
+    uint8_t lead[ARMS_LEAD], row[ROW_BYTES + ARMS_LEAD], length[DIRECTIONS][LENGTHS];
+};
+
+/* Bytes 0..end-1 of a row: how often one can go by `way` bytes, at most `longest` times. */
+static void arm_bytes(const uint8_t *row, ptrdiff_t way, int longest, int step, int end,
                       uint8_t *lengths) {
     __m256i maximum = _mm256_set1_epi8((char)step);
-    for (int i = first; i < end; i += STEP) {
+    for (int i = 0; i < end; i += STEP) {
         int at = vector_start(i, end);
         __m256i centre = load(row + at), length = _mm256_setzero_si256();
         __m256i going = _mm256_set1_epi8(-1);
@@ -46,43 +54,68 @@ static void arm_bytes(const uint8_t *row, ptrdiff_t way, int longest, int step, 
     }
 }
 
-static uint8_t least(const uint8_t *bytes, int channels) {
-    uint8_t minimum = bytes[0];
-    for (int c = 1; c < channels; c++)
-        minimum = bytes[c] < minimum ? bytes[c] : minimum;
-    return minimum;
+static __m128i load_16(const uint8_t *from) {
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
 }
 
-static void arms_row(const struct arms_args *a, int y, uint8_t lengths[DIRECTIONS][ROW_BYTES]) {
+static __m128i least_of_three(const uint8_t *from) {
+    return _mm_min_epu8(load_16(from), _mm_min_epu8(load_16(from + 1), load_16(from + 2)));
+}
+
+/* 16 pixels' lengths from those of their channels. */
+static __m128i pixel_lengths(const uint8_t *from, int channels) {
+    const __m128i first = _mm_setr_epi8(0, 3, 6, 9, 12, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m128i middle =
+        _mm_setr_epi8(-1, -1, -1, -1, -1, -1, 2, 5, 8, 11, 14, -1, -1, -1, -1, -1);
+    const __m128i last = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 4, 7, 10, 13);
+    if (channels == 1)
+        return load_16(from);
+    __m128i out = _mm_shuffle_epi8(least_of_three(from), first);
+    out = _mm_or_si128(out, _mm_shuffle_epi8(least_of_three(from + 16), middle));
+    return _mm_or_si128(out, _mm_shuffle_epi8(least_of_three(from + 32), last));
+}
+
+static void arms_row(const struct arms_args *a, int y, struct arms_row *r) {
+    const __m128i numbers = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ptrdiff_t stride = (ptrdiff_t)a->width * a->channels;
     const uint8_t *row = a->image + y * stride;
-    struct arms *out = a->out + (size_t)y * (size_t)a->width;
-    int left = a->longest_x, right = a->width - a->longest_x;
-    int first = left * a->channels, end = right * a->channels;
-    if (end - first < STEP || a->step > 255) {
-        for (int x = 0; x < a->width; x++)
-            stage_arms(a, x, y);
-        return;
+    struct arms *out = a->out + (size_t)y * (size_t)a->width, last[PIXELS];
+    int end = (int)stride, above = stage_min(a->longest_y, y),
+        below = stage_min(a->longest_y, a->height - 1 - y);
+    memcpy(r->row, row, (size_t)end);
+    memset(r->row + end, 0, ARMS_LEAD);
+    arm_bytes(row, -stride, above, a->step, end, r->length[UP]);
+    arm_bytes(row, stride, below, a->step, end, r->length[DOWN]);
+    arm_bytes(r->row, -a->channels, a->longest_x, a->step, end, r->length[LEFT]);
+    arm_bytes(r->row, a->channels, a->longest_x, a->step, end, r->length[RIGHT]);
+    for (int x = 0; x < a->width; x += PIXELS) {
+        __m128i length[DIRECTIONS];
+        for (int d = 0; d < DIRECTIONS; d++)
+            length[d] = pixel_lengths(r->length[d] + x * a->channels, a->channels);
+        __m128i before = _mm_adds_epu8(_mm_set1_epi8((char)stage_min(x, 255)), numbers);
+        __m128i after =
+            _mm_subs_epu8(_mm_set1_epi8((char)stage_min(a->width - 1 - x, 255)), numbers);
+        struct arms *to = x + PIXELS <= a->width ? out + x : last;
+        put_arms(length[UP], length[DOWN], _mm_min_epu8(length[LEFT], before),
+                 _mm_min_epu8(length[RIGHT], after), to);
+        if (to == last)
+            memcpy(out + x, last, (size_t)(a->width - x) * sizeof(*out));
     }
-    arm_bytes(row, -stride, stage_min(a->longest_y, y), a->step, first, end, lengths[UP]);
-    arm_bytes(row, stride, stage_min(a->longest_y, a->height - 1 - y), a->step, first, end,
-              lengths[DOWN]);
-    arm_bytes(row, -a->channels, a->longest_x, a->step, first, end, lengths[LEFT]);
-    arm_bytes(row, a->channels, a->longest_x, a->step, first, end, lengths[RIGHT]);
-    for (int x = 0; x < left; x++) {
-        stage_arms(a, x, y);
-        stage_arms(a, a->width - 1 - x, y);
-    }
-    for (int x = left; x < right; x++)
-        for (int r = 0; r < DIRECTIONS; r++)
-            out[x].length[r] = least(lengths[r] + x * a->channels, a->channels);
 }
 
 static void rows_arms(const void *args, int width, int first, int last, void *scratch) {
-    static_assert((int)DIRECTIONS * ROW_BYTES <= SCRATCH_BYTES, "lengths of a row fit");
-    (void)width;
+    const struct arms_args *a = args;
+    struct arms_row *row = scratch;
+    bool plain = width * a->channels < STEP || a->step > 255 ||
+                 a->longest_x * a->channels > ARMS_LEAD || a->longest_y > 255;
+    static_assert(sizeof(*row) <= SCRATCH_BYTES, "a row fits");
+    memset(row->lead, 0, ARMS_LEAD);
     for (int y = first; y < last; y++)
-        arms_row(args, y, scratch);
+        if (plain)
+            for (int x = 0; x < width; x++)
+                stage_arms(a, x, y);
+        else
+            arms_row(a, y, row);
 }
 
 /* ---- edges */

@@ -5,13 +5,14 @@
  * each; that takes a table of differences that no longer changes beyond AD_ENTRIES.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/look_up_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
-enum { STEP = 32, AD_ENTRIES = 128, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8 };
+enum { STEP = 32, AD_ENTRIES = 128, SHORT_PARTS = 5, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8 };
 enum { PADDED = MAX_WIDTH + 2 * STEP };
 
 /* The other picture's row; partner i is number STEP + i. */
@@ -20,7 +21,6 @@ struct partner_row {
     uint8_t census[CENSUS_BYTES][PADDED];
 };
 
-/* Of each part but the first: how it differs from the part before. */
 struct match_tables {
     __m256i ad[AD_ENTRIES / 16], census[CENSUS_ENTRIES / 16];
 };
@@ -66,40 +66,22 @@ static void line_up(const struct cost_args *a, int y, int ad, int census, struct
             row->census[k][STEP + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
 }
 
-static __m256i entries(const uint8_t *table) {
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
-}
-
-static void make_parts(const uint8_t *table, int count, __m256i *parts) {
-    parts[0] = entries(table);
-    for (int i = 1; i < count; i++)
-        parts[i] = _mm256_xor_si256(entries(table + 16 * i), entries(table + 16 * (i - 1)));
-}
-
-/* 0 when the table of differences is too long. */
-static int make_tables(const struct cost_args *a, int ad, struct match_tables *t) {
+/* Parts of the table of differences that are looked at: 0 where it is not used or adds nothing to
+ * census, -1 where it is too long. */
+static int make_tables(const struct cost_args *a, struct match_tables *t) {
     uint8_t census[CENSUS_ENTRIES] = {0};
-    int last = 255 * a->channels;
-    for (int i = AD_ENTRIES - 1; ad && i < last; i++)
-        if (a->lut[i] != a->lut[last])
-            return 0;
+    int changing = 255 * a->channels, ad = a->kind != DATA_COST_CENSUS;
+    while (ad && changing > 0 && a->lut[changing - 1] == a->lut[255 * a->channels])
+        changing--;
+    if (ad && changing >= AD_ENTRIES)
+        return -1;
     if (ad)
         make_parts(a->lut, AD_ENTRIES / 16, t->ad);
     memcpy(census, a->census_lut, CENSUS_LUT);
     make_parts(census, CENSUS_ENTRIES / 16, t->census);
-    return 1;
-}
-
-/* Bytes of a table of 16 * count entries: the parts up to that of a place, put together. In later
- * ones the place is negative, which a shuffle answers with 0. */
-__attribute__((always_inline)) static inline __m256i look_up(const __m256i *parts, int count,
-                                                             __m256i place) {
-    __m256i out = _mm256_shuffle_epi8(parts[0], place);
-    for (int i = 1; i < count; i++) {
-        __m256i here = _mm256_sub_epi8(place, _mm256_set1_epi8((char)(16 * i)));
-        out = _mm256_xor_si256(out, _mm256_shuffle_epi8(parts[i], here));
-    }
-    return out;
+    if (!ad || (a->kind == DATA_COST_AD_CENSUS && changing == 0 && a->lut[0] == 0))
+        return 0;
+    return changing < 16 * SHORT_PARTS ? SHORT_PARTS : AD_ENTRIES / 16;
 }
 
 __attribute__((always_inline)) static inline __m256i load(const void *from) {
@@ -163,8 +145,7 @@ __attribute__((always_inline)) static inline __m256i match_32(const struct match
             sum, _mm256_or_si256(_mm256_subs_epu8(own, target), _mm256_subs_epu8(target, own)));
     }
     if (ad)
-        cost =
-            look_up(t->ad, AD_ENTRIES / 16, _mm256_min_epu8(sum, _mm256_set1_epi8(AD_ENTRIES - 1)));
+        cost = look_up(t->ad, ad, _mm256_min_epu8(sum, _mm256_set1_epi8((char)(16 * ad - 1))));
     if (census)
         cost = _mm256_add_epi8(cost,
                                look_up(t->census, CENSUS_ENTRIES / 16, distances(bits, row, at)));
@@ -196,25 +177,38 @@ __attribute__((always_inline)) static inline void match_row(const struct cost_ar
     }
 }
 
-bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch) {
-    int ad = a->kind != DATA_COST_CENSUS, census = a->kind != DATA_COST_AD;
-    struct match_tables t;
-    struct partner_row *row = scratch;
-    static_assert(sizeof(*row) <= SCRATCH_BYTES, "a row fits");
-    if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD || !make_tables(a, ad, &t))
-        return false;
+/* ad: parts of the table of differences, or 0. */
+__attribute__((always_inline)) static inline void match_rows(const struct cost_args *a,
+                                                             const struct match_tables *t,
+                                                             struct partner_row *row, int first,
+                                                             int last, int ad) {
+    int census = a->kind != DATA_COST_AD;
     for (int y = first; y < last; y++) {
         line_up(a, y, ad, census, row);
         if (!ad)
-            match_row(a, &t, row, y, 0, 1, 1);
+            match_row(a, t, row, y, 0, 1, 1);
         else if (a->channels == 3 && census)
-            match_row(a, &t, row, y, 1, 1, 3);
+            match_row(a, t, row, y, ad, 1, 3);
         else if (a->channels == 3)
-            match_row(a, &t, row, y, 1, 0, 3);
+            match_row(a, t, row, y, ad, 0, 3);
         else if (census)
-            match_row(a, &t, row, y, 1, 1, 1);
+            match_row(a, t, row, y, ad, 1, 1);
         else
-            match_row(a, &t, row, y, 1, 0, 1);
+            match_row(a, t, row, y, ad, 0, 1);
     }
-    return true;
+}
+
+bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch) {
+    struct match_tables t;
+    static_assert(sizeof(struct partner_row) <= SCRATCH_BYTES, "a row fits");
+    if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD)
+        return false;
+    int ad = make_tables(a, &t);
+    if (ad == SHORT_PARTS)
+        match_rows(a, &t, scratch, first, last, SHORT_PARTS);
+    else if (ad > 0)
+        match_rows(a, &t, scratch, first, last, AD_ENTRIES / 16);
+    else if (ad == 0)
+        match_rows(a, &t, scratch, first, last, 0);
+    return ad >= 0;
 }

@@ -52,26 +52,31 @@ static void envelope_make(struct envelope *e, const struct message_args *a) {
 
 static struct message_row message_row_of(const struct message_args *a, int y) {
     const struct grid *g = &a->grid;
-    int parity = a->iteration & 1, odd = (y + parity) & 1, size = a->cost16 ? 2 : 1;
-    size_t stride = (size_t)g->half * (size_t)g->padded;
-    size_t own = ((size_t)parity * (size_t)g->height + (size_t)y) * stride;
-    size_t other = ((size_t)!parity * (size_t)g->height + (size_t)y) * stride;
-    struct message_row row = {
-        .cost = (a->cost16 ? (const uint8_t *)a->cost16 : a->cost8) + own * (size_t)size,
-        .in[UP] = y > 0 ? a->message[DOWN] + other - stride : NULL,
-        .in[DOWN] = y + 1 < g->height ? a->message[UP] + other + stride : NULL,
-        .in[LEFT] = a->message[RIGHT] + other,
-        .in[RIGHT] = a->message[LEFT] + other,
-        .classes = a->classes ? a->classes + (size_t)y * (size_t)g->width + odd : NULL,
-        .padded = g->padded,
-        .cost_size = size,
-        .count = (g->width - odd + 1) / 2,
-        .odd = odd,
-        .width = g->width,
-    };
+    int parity = a->iteration & 1;
+    const uint8_t *message[DIRECTIONS];
     for (int r = 0; r < DIRECTIONS; r++)
-        row.out[r] = a->message[r] + own;
+        message[r] = a->message[r];
+    struct message_row row = a->cost16 ? row_of(g, parity, y, a->cost16, 2, message)
+                                       : row_of(g, parity, y, a->cost8, 1, message);
+    row.classes = a->classes ? a->classes + (size_t)y * (size_t)g->width + row.odd : NULL;
+    for (int r = 0; r < DIRECTIONS; r++)
+        row.out[r] = a->message[r] + ((size_t)parity * (size_t)g->height + (size_t)y) *
+                                         (size_t)g->half * (size_t)g->padded;
     return row;
+}
+
+/* A row's messages from the level above. */
+static void receive_from_above(struct message_row *row, const struct upsample_messages_args *up,
+                               int y) {
+    const struct grid *c = &up->coarse;
+    size_t stride = (size_t)c->half * (size_t)c->padded;
+    row->second_parity = (size_t)c->height * stride;
+    for (int r = 0; r < DIRECTIONS; r++) {
+        int above = (y + (r == DOWN) - (r == UP)) >> 1;
+        row->swapped[r] = above & 1;
+        if (row->in[r])
+            row->in[r] = up->parent[opposite(r)] + (size_t)above * stride;
+    }
 }
 
 /* Tiles that get a message of pixel i of row y that changed. */
@@ -151,8 +156,12 @@ static void message_part_tested(const struct envelope *e, const struct message_a
         message_row_tested(e, a, row, y, n);
 }
 
-static void message_row_avx2(const struct envelope *e, const struct message_args *a, int y) {
+/* up: where the first half-step's messages come from, or NULL. */
+static void message_row_avx2(const struct envelope *e, const struct message_args *a,
+                             const struct upsample_messages_args *up, int y) {
     struct message_row row = message_row_of(a, y);
+    if (up)
+        receive_from_above(&row, up, y);
     message_part(e, a, &row);
 }
 
@@ -196,7 +205,7 @@ static void rows_message_avx2(const void *args, int width, int first, int last, 
     bool plain = !a->next_active;
     for (int y = first; y < last; y++)
         if (plain)
-            message_row_avx2(&e, a, y);
+            message_row_avx2(&e, a, NULL, y);
         else
             message_active_row(&e, a, y);
 }
@@ -219,8 +228,9 @@ enum { STEPS_TOGETHER = 5, MAX_BANDS = 64 };
 struct steps_job {
     struct envelope envelope;
     struct message_args args;
-    int count;          /* half-steps, at most STEPS_TOGETHER */
-    int bands, borders; /* borders: the second phase */
+    const struct upsample_messages_args *up; /* for the first of them, or NULL */
+    int count;                               /* half-steps, at most STEPS_TOGETHER */
+    int bands, borders;                      /* borders: the second phase */
 };
 
 /* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes
@@ -235,7 +245,7 @@ static void steps_wave(const struct steps_job *job, int first, int first_slope, 
             if (y < first + t * first_slope || y >= last + t * last_slope)
                 continue;
             a.iteration = job->args.iteration + t;
-            message_row_avx2(&job->envelope, &a, y);
+            message_row_avx2(&job->envelope, &a, t == 0 ? job->up : NULL, y);
         }
 }
 
@@ -256,7 +266,8 @@ static void run_bands(void *context, int first, int last, void *scratch) {
     }
 }
 
-static void half_steps_avx2(struct thread_pool *pool, const struct message_args *args, int count) {
+static void half_steps_avx2(struct thread_pool *pool, const struct upsample_messages_args *up,
+                            const struct message_args *args, int count) {
     struct steps_job job = {.args = *args};
     envelope_make(&job.envelope, args);
     int threads = thread_pool_threads(pool),
@@ -265,6 +276,7 @@ static void half_steps_avx2(struct thread_pool *pool, const struct message_args 
     for (int done = 0; done < count; done += job.count) {
         job.count = stage_min(count - done, STEPS_TOGETHER);
         job.args.iteration = args->iteration + done;
+        job.up = done ? NULL : up;
         job.borders = 0;
         thread_pool_run(pool, job.bands, 1, run_bands, &job);
         job.borders = 1;

@@ -4,8 +4,8 @@
  * constants.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TUNED_MESSAGE_AVX2_H
-#define LIVESTEREO_TUNED_MESSAGE_AVX2_H
+#ifndef LIVESTEREO_MESSAGE_AVX2_H
+#define LIVESTEREO_MESSAGE_AVX2_H
 
 #include "gpu/stages/bp.h"
 
@@ -41,6 +41,10 @@ struct message_row {
     const uint8_t *in[DIRECTIONS]; /* the neighbours' rows; NULL outside the picture */
     uint8_t *out[DIRECTIONS];
     const uint8_t *classes; /* of the first pixel, or NULL */
+    /* Where messages are those of the level above, in[] are its rows of parity 0; how far those of
+     * parity 1 are from there, and the parity of its column 0. second_parity 0: of this level. */
+    size_t second_parity;
+    int swapped[DIRECTIONS];
     int padded, cost_size;
     int first, count; /* pixels first..count-1 are looked at */
     int odd;          /* 1: the first pixel is in column 1 */
@@ -50,19 +54,52 @@ struct message_row {
 /* Zeros for the neighbours that do not exist. */
 static const uint8_t no_message[MAX_LABELS];
 
-/* Points one lane of a pair at pixel i of a row. */
+/* The pixels of a parity in row y that messages come to. */
+INLINE struct message_row row_of(const struct grid *g, int parity, int y, const void *cost,
+                                 int cost_size, const uint8_t *const message[DIRECTIONS]) {
+    int odd = (y + parity) & 1;
+    size_t stride = (size_t)g->half * (size_t)g->padded;
+    size_t own = ((size_t)parity * (size_t)g->height + (size_t)y) * stride;
+    size_t other = ((size_t)!parity * (size_t)g->height + (size_t)y) * stride;
+    return (struct message_row){
+        .cost = (const uint8_t *)cost + own * (size_t)cost_size,
+        .in[UP] = y > 0 ? message[DOWN] + other - stride : NULL,
+        .in[DOWN] = y + 1 < g->height ? message[UP] + other + stride : NULL,
+        .in[LEFT] = message[RIGHT] + other,
+        .in[RIGHT] = message[LEFT] + other,
+        .padded = g->padded,
+        .cost_size = cost_size,
+        .count = (g->width - odd + 1) / 2,
+        .odd = odd,
+        .width = g->width,
+    };
+}
+
+/* Of number i of the pixels beside a row in direction r, its message to it. On the level above it
+ * is that of column i. */
+INLINE const uint8_t *received(const struct message_row *row, int r, int i) {
+    size_t size = (size_t)row->padded;
+    if (row->second_parity)
+        return row->in[r] + (size_t)(i >> 1) * size +
+               ((i ^ row->swapped[r]) & 1 ? row->second_parity : 0);
+    return row->in[r] + (size_t)i * size;
+}
+
+/* Points one lane of a pair at what comes to pixel i of a row. */
+INLINE void pair_receive(struct pair *p, int lane, const struct message_row *row, int i) {
+    int odd = row->odd;
+    p->cost[lane] = row->cost + (size_t)i * (size_t)row->padded * (size_t)row->cost_size;
+    p->in[UP][lane] = row->in[UP] ? received(row, UP, i) : no_message;
+    p->in[DOWN][lane] = row->in[DOWN] ? received(row, DOWN, i) : no_message;
+    p->in[LEFT][lane] = i + odd > 0 ? received(row, LEFT, i + odd - 1) : no_message;
+    p->in[RIGHT][lane] = 2 * i + odd + 1 < row->width ? received(row, RIGHT, i + odd) : no_message;
+}
+
+/* The same, and what it sends. */
 INLINE void pair_point(struct pair *p, int lane, const struct message_row *row, int i) {
-    size_t size = (size_t)row->padded, at = (size_t)i * size;
-    p->cost[lane] = row->cost + at * (size_t)row->cost_size;
-    p->in[UP][lane] = row->in[UP] ? row->in[UP] + at : no_message;
-    p->in[DOWN][lane] = row->in[DOWN] ? row->in[DOWN] + at : no_message;
-    p->in[LEFT][lane] =
-        i + row->odd > 0 ? row->in[LEFT] + at + (size_t)row->odd * size - size : no_message;
-    p->in[RIGHT][lane] = 2 * i + row->odd + 1 < row->width
-                             ? row->in[RIGHT] + at + (size_t)row->odd * size
-                             : no_message;
+    pair_receive(p, lane, row, i);
     for (int r = 0; r < DIRECTIONS; r++)
-        p->out[r][lane] = row->out[r] + at;
+        p->out[r][lane] = row->out[r] + (size_t)i * (size_t)row->padded;
     p->classes[lane] = row->classes ? row->classes[2 * i] : 0;
 }
 

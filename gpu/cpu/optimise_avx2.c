@@ -8,6 +8,7 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
     optimise_message_avx2(cpu);
     optimise_levels_avx2(cpu);
     optimise_cost_avx2(cpu);
+    optimise_cross_avx2(cpu);
     optimise_wta_avx2(cpu);
     optimise_census_avx2(cpu);
     optimise_refine_avx2(cpu);

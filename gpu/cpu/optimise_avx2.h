@@ -3,14 +3,15 @@
  * its plain stage, which is the explanation of what is computed.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TUNED_AVX2_H
-#define LIVESTEREO_TUNED_AVX2_H
+#ifndef LIVESTEREO_OPTIMISE_AVX2_H
+#define LIVESTEREO_OPTIMISE_AVX2_H
 
 #include "gpu/cpu/backend_cpu.h"
 
 /* Each replaces rows in the launch table. */
 void optimise_message_avx2(struct backend_cpu *cpu);
 void optimise_cost_avx2(struct backend_cpu *cpu);
+void optimise_cross_avx2(struct backend_cpu *cpu);
 void optimise_wta_avx2(struct backend_cpu *cpu);
 void optimise_levels_avx2(struct backend_cpu *cpu);
 void optimise_census_avx2(struct backend_cpu *cpu);

@@ -1,10 +1,11 @@
 /*
- * Twins of median and check. The median is not sorted: for 16 pixels at a time the value at which
- * half of the weight is reached is searched by halving the range of values. The check of a map
- * against itself does not search for whoever hides a pixel: a row writes down what the right view
- * sees in each 1/16 px.
+ * Twins of both medians and of check. A median is not sorted: for 16 pixels at a time the value at
+ * which half of the weight is reached is searched by halving the range of values. The check of a
+ * map against itself does not search for whoever hides a pixel: a row writes down what the right
+ * view sees in each 1/16 px.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/look_up_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
@@ -13,6 +14,128 @@
 
 enum { STEP = 16, REACH = 4, RING = 2 * REACH + 1 };
 enum { PADDED = MAX_WIDTH + 2 * REACH + STEP };
+
+/* ---- weighted medians */
+
+static __m128i load_bytes(const uint8_t *from) {
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
+}
+
+static __m256i load_shorts(const int16_t *from) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+/* A table of 256 bytes: the parts below place 128, those from it on. */
+struct byte_table {
+    __m256i low[8], high[8];
+    int low_count, high_count;
+};
+
+/* Weights of colour steps, at most 256: their lower bytes and their upper ones. */
+struct weights {
+    struct byte_table byte[2];
+};
+
+/* Parts of as many entries and one more, which stands for all that follow. */
+static int parts_needed(int entries) {
+    return stage_min((entries + 15) / 16 + 1, 8);
+}
+
+static void make_weights(const uint16_t *table, struct weights *w) {
+    for (int k = 0; k < 2; k++) {
+        struct byte_table *t = &w->byte[k];
+        uint8_t bytes[256];
+        int last = 255;
+        for (int i = 0; i < 256; i++)
+            bytes[i] = (uint8_t)(table[i] >> 8 * k);
+        while (last > 0 && bytes[last - 1] == bytes[255])
+            last--;
+        t->low_count = parts_needed(stage_min(last, 128));
+        t->high_count = last > 127 ? parts_needed(last - 128) : 0;
+        make_parts(bytes, 8, t->low);
+        make_parts(bytes + 128, 8, t->high);
+        t->high[0] = _mm256_xor_si256(t->high[0], _mm256_set1_epi8((char)bytes[127]));
+    }
+}
+
+static __m256i look_up_bytes(const struct byte_table *t, __m256i place) {
+    __m256i low = look_up(t->low, t->low_count, _mm256_min_epu8(place, _mm256_set1_epi8(127)));
+    if (!t->high_count)
+        return low;
+    __m256i beyond = _mm256_xor_si256(place, _mm256_set1_epi8((char)128));
+    return _mm256_xor_si256(low, look_up(t->high, t->high_count, beyond));
+}
+
+/* The window of 16 pixels: values, colour steps, weights (0 for unknown ones) and their sum. */
+enum { MAX_WINDOW = MAX_HOLE_SIDE * MAX_HOLE_SIDE };
+static_assert((int)MAX_WINDOW >= (int)MAX_MEDIAN_WINDOW, "either median's window fits");
+
+struct window {
+    __m256i value[MAX_WINDOW + 1], weight[MAX_WINDOW + 1];
+    uint8_t step[MAX_WINDOW + 1][STEP];
+    __m256i low, high, total;
+    int count;
+};
+
+static void clear_window(struct window *w) {
+    w->low = _mm256_set1_epi16(INT16_MAX);
+    w->high = _mm256_set1_epi16(UNKNOWN);
+    w->count = 0;
+}
+
+/* steps: of colour, between 16 pixels and those in the middle of their windows. */
+static void add_values(struct window *w, const int16_t *value, __m128i steps) {
+    __m256i v = load_shorts(value), unknown = _mm256_set1_epi16(UNKNOWN);
+    __m256i known =
+        _mm256_blendv_epi8(v, _mm256_set1_epi16(INT16_MAX), _mm256_cmpeq_epi16(v, unknown));
+    w->value[w->count] = v;
+    _mm_storeu_si128((__m128i *)(void *)w->step[w->count++], steps);
+    w->low = _mm256_min_epi16(w->low, known);
+    w->high = _mm256_max_epi16(w->high, v);
+}
+
+static __m128i farther(__m128i maximum, __m128i u, __m128i v) {
+    return _mm_max_epu8(maximum, _mm_or_si128(_mm_subs_epu8(u, v), _mm_subs_epu8(v, u)));
+}
+
+static void weigh(struct window *w, const struct weights *t) {
+    const __m256i unknown = _mm256_set1_epi16(UNKNOWN);
+    w->total = _mm256_setzero_si256();
+    w->value[w->count] = unknown;
+    for (int i = 0; i < w->count; i += 2) {
+        __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)w->step[i]);
+        __m256i byte[2] = {look_up_bytes(&t->byte[0], steps), look_up_bytes(&t->byte[1], steps)};
+        __m256i first = _mm256_unpacklo_epi8(byte[0], byte[1]),
+                second = _mm256_unpackhi_epi8(byte[0], byte[1]);
+        __m256i words[2] = {_mm256_permute2x128_si256(first, second, 0x20),
+                            _mm256_permute2x128_si256(first, second, 0x31)};
+        for (int k = 0; k < 2; k++) {
+            __m256i weight = words[k];
+            weight = _mm256_andnot_si256(_mm256_cmpeq_epi16(w->value[i + k], unknown), weight);
+            w->weight[i + k] = weight;
+            w->total = _mm256_add_epi16(w->total, weight);
+        }
+    }
+}
+
+/* The least value, from low to high, up to which lies half of the weight, which is below 2^16. */
+static __m256i search_window(const struct window *w) {
+    __m256i low = w->low, high = w->high, open;
+    while (open = _mm256_cmpgt_epi16(high, low), _mm256_movemask_epi8(open)) {
+        __m256i sum = _mm256_setzero_si256(), middle;
+        middle = _mm256_add_epi16(_mm256_and_si256(low, high),
+                                  _mm256_srai_epi16(_mm256_xor_si256(low, high), 1));
+        for (int i = 0; i < w->count; i++)
+            sum = _mm256_add_epi16(
+                sum, _mm256_andnot_si256(_mm256_cmpgt_epi16(w->value[i], middle), w->weight[i]));
+        __m256i rest = _mm256_sub_epi16(w->total, sum);
+        __m256i enough = _mm256_cmpeq_epi16(_mm256_max_epu16(rest, sum), sum);
+        __m256i next = _mm256_sub_epi16(middle, _mm256_set1_epi16(-1));
+        low = _mm256_blendv_epi8(low, next, _mm256_andnot_si256(enough, open));
+        high = _mm256_blendv_epi8(high, middle, enough);
+    }
+    return low;
+}
 
 /* ---- median */
 
@@ -25,7 +148,8 @@ struct padded_row {
 
 struct median_rows {
     struct padded_row row[RING]; /* row y is number y % RING */
-    int32_t weight[256];
+    struct weights weights;
+    struct window window;
 };
 
 static void pad_row(const struct median_args *a, int y, struct padded_row *row) {
@@ -45,86 +169,30 @@ static void pad_row(const struct median_args *a, int y, struct padded_row *row) 
     }
 }
 
-static __m128i load_bytes(const uint8_t *from) {
-    return _mm_loadu_si128((const __m128i *)(const void *)from);
-}
-
-static __m256i load_shorts(const int16_t *from) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from);
-}
-
-/* Weights of 16 colour steps. */
-static __m256i look_up(const int32_t *table, __m128i steps) {
-    __m256i low = _mm256_i32gather_epi32(table, _mm256_cvtepu8_epi32(steps), 4);
-    __m256i high = _mm256_i32gather_epi32(table, _mm256_cvtepu8_epi32(_mm_srli_si128(steps, 8)), 4);
-    return _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8);
-}
-
-static __m128i colour_steps(const struct padded_row *p, int x, const struct padded_row *q, int xq,
-                            int channels) {
-    __m128i maximum = _mm_setzero_si128();
-    for (int c = 0; c < channels; c++) {
-        __m128i u = load_bytes(p->color[c] + x), v = load_bytes(q->color[c] + xq);
-        maximum = _mm_max_epu8(maximum, _mm_or_si128(_mm_subs_epu8(u, v), _mm_subs_epu8(v, u)));
-    }
-    return maximum;
-}
-
-/* The window of 16 pixels: values, weights (0 for unknown ones), and what they add up to. */
-struct median_window {
-    __m256i value[MAX_MEDIAN_WINDOW], weight[MAX_MEDIAN_WINDOW];
-    __m256i low, high, total;
-    int count;
-};
-
 static void gather_window(const struct median_args *a, const struct median_rows *rows, int x, int y,
-                          struct median_window *w) {
+                          struct window *w) {
     const struct padded_row *centre = &rows->row[y % RING];
-    __m256i unknown = _mm256_set1_epi16(UNKNOWN), none = _mm256_set1_epi16(INT16_MAX);
-    w->low = none;
-    w->high = unknown;
-    w->total = _mm256_setzero_si256();
-    w->count = 0;
+    clear_window(w);
     for (int py = stage_max(y - a->radius, 0); py <= stage_min(y + a->radius, a->height - 1); py++)
-        for (int dx = -a->radius; dx <= a->radius; dx++) {
+        for (int at = REACH + x - a->radius; at <= REACH + x + a->radius; at++) {
             const struct padded_row *row = &rows->row[py % RING];
-            int at = REACH + x + dx, n = w->count++;
-            __m256i value = load_shorts(row->value + at), missing;
-            missing = _mm256_cmpeq_epi16(value, unknown);
-            __m128i steps = colour_steps(centre, REACH + x, row, at, a->channels);
-            w->value[n] = value;
-            w->weight[n] = _mm256_andnot_si256(missing, look_up(rows->weight, steps));
-            w->total = _mm256_add_epi16(w->total, w->weight[n]);
-            w->low = _mm256_min_epi16(w->low, _mm256_blendv_epi8(value, none, missing));
-            w->high = _mm256_max_epi16(w->high, value);
+            __m128i steps = _mm_setzero_si128();
+            for (int c = 0; c < a->channels; c++)
+                steps = farther(steps, load_bytes(centre->color[c] + REACH + x),
+                                load_bytes(row->color[c] + at));
+            add_values(w, row->value + at, steps);
         }
+    weigh(w, &rows->weights);
 }
 
-static __m256i search_window(const struct median_window *w) {
-    __m256i low = w->low, high = w->high, open;
-    while (open = _mm256_cmpgt_epi16(high, low), _mm256_movemask_epi8(open)) {
-        __m256i sum = _mm256_setzero_si256(), middle;
-        middle = _mm256_add_epi16(_mm256_and_si256(low, high),
-                                  _mm256_srai_epi16(_mm256_xor_si256(low, high), 1));
-        for (int i = 0; i < w->count; i++)
-            sum = _mm256_add_epi16(
-                sum, _mm256_andnot_si256(_mm256_cmpgt_epi16(w->value[i], middle), w->weight[i]));
-        __m256i above = _mm256_cmpgt_epi16(_mm256_sub_epi16(w->total, sum), sum);
-        __m256i next = _mm256_sub_epi16(middle, _mm256_set1_epi16(-1));
-        low = _mm256_blendv_epi8(low, next, _mm256_and_si256(open, above));
-        high = _mm256_blendv_epi8(high, middle, _mm256_andnot_si256(above, open));
-    }
-    return low;
-}
-
-static void median_row(const struct median_args *a, const struct median_rows *rows, int y) {
-    struct median_window w;
+static void median_row(const struct median_args *a, struct median_rows *rows, int y) {
+    struct window *w = &rows->window;
     __m256i unknown = _mm256_set1_epi16(UNKNOWN);
     int16_t *out = a->out + (size_t)(y - a->first_row) * (size_t)a->width;
     for (int x = 0; x < a->width; x += STEP) {
-        gather_window(a, rows, x, y, &w);
+        gather_window(a, rows, x, y, w);
         __m256i own = load_shorts(rows->row[y % RING].value + REACH + x), found;
-        found = _mm256_blendv_epi8(search_window(&w), unknown, _mm256_cmpeq_epi16(own, unknown));
+        found = _mm256_blendv_epi8(search_window(w), unknown, _mm256_cmpeq_epi16(own, unknown));
         if (x + STEP <= a->width) {
             _mm256_storeu_si256((__m256i *)(void *)(out + x), found);
             continue;
@@ -140,8 +208,7 @@ static void rows_median(const void *args, int width, int first, int last, void *
     struct median_rows *rows = scratch;
     static_assert(sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");
     (void)width;
-    for (int i = 0; i < 256; i++)
-        rows->weight[i] = a->weight[i];
+    make_weights(a->weight, &rows->weights);
     for (int i = 0; i < RING; i++)
         rows->row[i].y = -1;
     for (int y = first + a->first_row; y < last + a->first_row; y++) {
@@ -150,6 +217,101 @@ static void rows_median(const void *args, int width, int first, int last, void *
             if (rows->row[i % RING].y != i)
                 pad_row(a, i, &rows->row[i % RING]);
         median_row(a, rows, y);
+    }
+}
+
+/* ---- median of filled holes */
+
+/* The rows of a window 16 pixels wide, from `radius` before its first pixel on. */
+enum { HOLE_ROW = STEP * 4 };
+static_assert((int)HOLE_ROW >= (MAX_HOLE_SIDE - 1) * HOLE_STEP + STEP, "a row of a window fits");
+
+struct hole_rows {
+    struct weights weights;
+    struct window window;
+    int16_t value[MAX_HOLE_SIDE][HOLE_ROW];
+    uint8_t color[MAX_HOLE_SIDE][3][HOLE_ROW];
+};
+
+/* Bytes 0, 3, 6, ... of 48, shifted by channel. */
+static __m128i every_third(const uint8_t *from, int channel) {
+    const __m128i numbers =
+        _mm_setr_epi8(0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45);
+    __m128i out = _mm_setzero_si128();
+    for (int i = 0; i < 3; i++) {
+        __m128i place = _mm_add_epi8(numbers, _mm_set1_epi8((char)(channel - 16 * i)));
+        __m128i far = _mm_cmpgt_epi8(place, _mm_set1_epi8(15));
+        out = _mm_or_si128(out,
+                           _mm_shuffle_epi8(load_bytes(from + 16 * i), _mm_or_si128(place, far)));
+    }
+    return out;
+}
+
+/* Pixels x.. of row y of map and picture; outside they are unknown. */
+static void take_row(const struct hole_median_args *a, int x, int y, int16_t *value,
+                     uint8_t color[3][HOLE_ROW]) {
+    bool inside = y >= 0 && y < a->height;
+    const int16_t *map = a->source + (inside ? (ptrdiff_t)y * a->width : 0);
+    const uint8_t *image = a->image + (inside ? (ptrdiff_t)y * a->width * a->channels : 0);
+    if (inside && a->channels == 3 && x >= 0 && x + HOLE_ROW <= a->width) {
+        memcpy(value, map + x, HOLE_ROW * sizeof(*value));
+        for (int i = 0; i < HOLE_ROW; i += STEP)
+            for (int c = 0; c < 3; c++)
+                _mm_storeu_si128((__m128i *)(void *)(color[c] + i),
+                                 every_third(image + 3 * (x + i), c));
+        return;
+    }
+    for (int i = 0; i < HOLE_ROW; i++) {
+        bool there = inside && x + i >= 0 && x + i < a->width;
+        value[i] = (int16_t)(there ? map[x + i] : UNKNOWN);
+        for (int c = 0; c < a->channels; c++)
+            color[c][i] = there ? image[(x + i) * a->channels + c] : 0;
+    }
+}
+
+/* 16 pixels from x on, where they are filled. */
+static void fill_median(const struct hole_median_args *a, struct hole_rows *rows, int x, int y) {
+    struct window *w = &rows->window;
+    int side = a->radius / HOLE_STEP * 2 + 1, radius = side / 2 * HOLE_STEP, middle = side / 2;
+    size_t i = (size_t)y * (size_t)a->width + (size_t)x;
+    for (int r = 0; r < side; r++)
+        take_row(a, x - radius, y + (r - middle) * HOLE_STEP, rows->value[r], rows->color[r]);
+    clear_window(w);
+    for (int r = 0; r < side; r++)
+        for (int at = 0; at <= 2 * radius; at += HOLE_STEP) {
+            __m128i steps = _mm_setzero_si128();
+            for (int c = 0; c < a->channels; c++)
+                steps = farther(steps, load_bytes(rows->color[middle][c] + radius),
+                                load_bytes(rows->color[r][c] + at));
+            add_values(w, rows->value[r] + at, steps);
+        }
+    weigh(w, &rows->weights);
+    __m256i unknown = _mm256_set1_epi16(UNKNOWN), own = load_shorts(a->source + i), taken;
+    taken = _mm256_andnot_si256(_mm256_cmpeq_epi16(own, unknown),
+                                _mm256_cmpeq_epi16(load_shorts(a->known + i), unknown));
+    w->high = _mm256_blendv_epi8(w->low, w->high, taken);
+    _mm256_storeu_si256((__m256i *)(void *)(a->out + i),
+                        _mm256_blendv_epi8(own, search_window(w), taken));
+}
+
+static void rows_hole_median(const void *args, int width, int first, int last, void *scratch) {
+    const struct hole_median_args *a = args;
+    struct hole_rows *rows = scratch;
+    static_assert(sizeof(*rows) <= SCRATCH_BYTES, "the rows of a window fit");
+    bool plain = width < STEP;
+    make_weights(a->weight, &rows->weights);
+    for (int y = first; y < last; y++) {
+        size_t start = (size_t)y * (size_t)width;
+        if (!plain)
+            memcpy(a->out + start, a->source + start, (size_t)width * sizeof(*a->out));
+        for (int x = 0; x < width; x++)
+            if (plain) {
+                stage_hole_median(a, x, y);
+            } else if (a->known[start + (size_t)x] == UNKNOWN &&
+                       a->source[start + (size_t)x] != UNKNOWN) {
+                fill_median(a, rows, stage_min(x, width - STEP), y);
+                x += STEP - 1;
+            }
     }
 }
 
@@ -198,5 +360,6 @@ static void rows_check(const void *args, int width, int first, int last, void *s
 
 void optimise_refine_avx2(struct backend_cpu *cpu) {
     cpu->rows[STAGE_median] = rows_median;
+    cpu->rows[STAGE_hole_median] = rows_hole_median;
     cpu->rows[STAGE_check] = rows_check;
 }

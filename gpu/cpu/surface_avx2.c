@@ -5,6 +5,7 @@
  * doubles, and by the plain stage where their rounding could decide.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/arms_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
@@ -72,23 +73,16 @@ static void count_links(const uint8_t *links, int width, int way, int longest, u
     }
 }
 
-static void put_arms(const uint8_t *up, const struct arms_rows *rows, int width, struct arms *out) {
+static __m128i lengths(const uint8_t *from) {
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
+}
+
+static void put_row(const uint8_t *up, const struct arms_rows *rows, int width, struct arms *out) {
     struct arms last[16];
     for (int x = 0; x < width; x += 16) {
-        __m128i u = _mm_loadu_si128((const __m128i *)(const void *)(up + x));
-        __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(rows->down + x));
-        __m128i l = _mm_loadu_si128((const __m128i *)(const void *)(rows->side[0] + x));
-        __m128i r = _mm_loadu_si128((const __m128i *)(const void *)(rows->side[1] + x));
-        __m128i columns[2] = {_mm_unpacklo_epi8(u, d), _mm_unpackhi_epi8(u, d)};
-        __m128i sides[2] = {_mm_unpacklo_epi8(l, r), _mm_unpackhi_epi8(l, r)};
         struct arms *to = x + 16 <= width ? out + x : last;
-        static_assert(UP == 0 && DOWN == 1 && LEFT == 2 && RIGHT == 3, "order of the lengths");
-        for (int i = 0; i < 2; i++) {
-            _mm_storeu_si128((__m128i *)(void *)(to + 8 * i),
-                             _mm_unpacklo_epi16(columns[i], sides[i]));
-            _mm_storeu_si128((__m128i *)(void *)(to + 8 * i + 4),
-                             _mm_unpackhi_epi16(columns[i], sides[i]));
-        }
+        put_arms(lengths(up + x), lengths(rows->down + x), lengths(rows->side[0] + x),
+                 lengths(rows->side[1] + x), to);
         if (to == last)
             memcpy(out + x, last, (size_t)(width - x) * sizeof(*out));
     }
@@ -122,7 +116,7 @@ static void arms_band(const struct surface_args *a, int first, int last, struct 
         memset(link + w, 0, 2 * STEP);
         count_links(link, w, -1, a->longest, rows->side[0]);
         count_links(link + 1, w, 1, a->longest, rows->side[1]);
-        put_arms(rows->up[y - first], rows, w, a->arms + (size_t)y * (size_t)w);
+        put_row(rows->up[y - first], rows, w, a->arms + (size_t)y * (size_t)w);
     }
 }
 

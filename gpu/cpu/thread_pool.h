@@ -1,5 +1,5 @@
 /*
- * A thread pool for the CPU backend: rows of one stage are dealt out by an atomic counter. The
+ * A thread pool for the CPU backend: threads take rows of one stage by an atomic counter. The
  * caller works too; thread_pool_run returns when all rows are done. Each thread has scratch memory.
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@ struct thread_pool;
 struct thread_pool *thread_pool_open(int threads, size_t scratch_bytes, int *error);
 int thread_pool_threads(const struct thread_pool *pool);
 
-/* That of the caller's thread. */
+/* The scratch memory of the calling thread. */
 void *thread_pool_scratch(struct thread_pool *pool);
 
 /* Calls work(context, first, last, scratch) for disjoint blocks that cover [0, rows), block rows

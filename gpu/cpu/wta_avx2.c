@@ -1,121 +1,166 @@
 /*
- * Winner-takes-all and best labels in AVX2: a pixel's beliefs 16 labels at a time.
+ * Winner-takes-all and best labels in AVX2: beliefs of two pixels at once, as messages are made.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/message_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/stages/occlusion.h"
 
-#include <immintrin.h>
+#include <string.h>
 
-#define INLINE __attribute__((always_inline)) static inline
+/* Beliefs of two pixels: the least of each in all words of its lane. padding: ones for words of the
+ * last block that are no label. */
+struct beliefs {
+    __m256i v[MAX_BLOCKS][2], least, padding[2];
+};
 
-static const uint8_t no_message[MAX_LABELS];
-
-static __m256i words_of(const uint8_t *bytes) {
-    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)bytes));
+/* Labels of the words of block 0. */
+INLINE __m256i label_numbers(int half) {
+    const __m256i first = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_add_epi16(first, _mm256_set1_epi16((int16_t)(8 * half)));
 }
 
-static __m256i load_words(const uint16_t *from) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+static void find_padding(struct beliefs *b, const struct grid *g) {
+    int last = g->labels - 1 - (g->padded - LABEL_BLOCK);
+    for (int i = 0; i < 2; i++)
+        b->padding[i] = _mm256_cmpgt_epi16(label_numbers(i), _mm256_set1_epi16((int16_t)last));
 }
 
-static __m256i numbers_from(int first) {
-    return _mm256_add_epi16(_mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-                            _mm256_set1_epi16((int16_t)first));
+INLINE __m256i least_of_lane(__m256i v) {
+    v = _mm256_min_epu16(v, _mm256_shuffle_epi32(v, 0x4e));
+    v = _mm256_min_epu16(v, _mm256_shuffle_epi32(v, 0xb1));
+    return _mm256_min_epu16(v, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(v, 0xb1), 0xb1));
 }
 
-/* Ones for the labels of the last block that are padding. */
-static __m256i padding_of(const struct grid *g) {
-    return _mm256_cmpgt_epi16(numbers_from(g->padded - LABEL_BLOCK),
-                              _mm256_set1_epi16((int16_t)(g->labels - 1)));
+INLINE __m128i lane_of(__m256i v, int lane) {
+    return lane ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
 }
 
-static int least_word(__m256i v) {
-    __m128i half = _mm_min_epu16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    return _mm_extract_epi16(_mm_minpos_epu16(half), 0);
-}
-
-/* b: cost (8 or 16 bits) plus the four messages, the largest word for padding. Returns the
- * least. */
-INLINE int beliefs(uint16_t *b, const struct grid *g, const struct neighbours *n, const void *cost,
-                   bool wide, const uint8_t *const message[DIRECTIONS], __m256i padding) {
-    const uint8_t *in[DIRECTIONS];
-    for (int s = 0; s < DIRECTIONS; s++)
-        in[s] =
-            n->exist & 1 << s ? message[opposite(s)] + n->pixel[s] * (size_t)g->padded : no_message;
+INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n, int wide) {
     __m256i least = _mm256_set1_epi16(-1);
-    for (int d = 0; d < g->padded; d += LABEL_BLOCK) {
-        __m256i sum =
-            wide ? load_words((const uint16_t *)cost + d) : words_of((const uint8_t *)cost + d);
-        for (int s = 0; s < DIRECTIONS; s++)
-            sum = _mm256_add_epi16(sum, words_of(in[s] + d));
-        if (d + LABEL_BLOCK == g->padded)
-            sum = _mm256_or_si256(sum, padding);
-        least = _mm256_min_epu16(least, sum);
-        _mm256_storeu_si256((__m256i *)(void *)(b + d), sum);
+    for (int k = 0; k < n; k++) {
+        struct halves cost = load_cost(p, k, wide);
+        struct halves column =
+            side_by_side(load_pair(p->in[UP], 16 * k), load_pair(p->in[DOWN], 16 * k));
+        struct halves row =
+            side_by_side(load_pair(p->in[LEFT], 16 * k), load_pair(p->in[RIGHT], 16 * k));
+        for (int i = 0; i < 2; i++) {
+            __m256i sum = _mm256_add_epi16(both_bytes(column.v[i]), both_bytes(row.v[i]));
+            sum = _mm256_add_epi16(sum, cost.v[i]);
+            if (k + 1 == n)
+                sum = _mm256_or_si256(sum, b->padding[i]);
+            least = _mm256_min_epu16(least, sum);
+            b->v[k][i] = sum;
+        }
     }
-    return least_word(least);
+    b->least = least_of_lane(least);
 }
 
-static int first_of(const uint16_t *b, int value) {
-    __m256i wanted = _mm256_set1_epi16((int16_t)value);
-    for (int d = 0;; d += LABEL_BLOCK) {
-        __m256i equal = _mm256_cmpeq_epi16(load_words(b + d), wanted);
-        unsigned mask = (unsigned)_mm256_movemask_epi8(equal);
-        if (mask)
-            return d + __builtin_ctz(mask) / 2;
+/* Of both pixels, the first label with the least belief. */
+INLINE void find_best(const struct beliefs *b, int n, int best[2]) {
+    best[0] = best[1] = -1;
+    for (int first = 0; first < n; first += 4) {
+        uint64_t found[2] = {0, 0};
+        for (int k = first; k < n && k < first + 4; k++) {
+            __m256i equal = _mm256_packs_epi16(_mm256_cmpeq_epi16(b->v[k][0], b->least),
+                                               _mm256_cmpeq_epi16(b->v[k][1], b->least));
+            uint32_t bits = (uint32_t)_mm256_movemask_epi8(equal);
+            found[0] |= (uint64_t)(bits & 0xffff) << 16 * (k - first);
+            found[1] |= (uint64_t)(bits >> 16) << 16 * (k - first);
+        }
+        for (int lane = 0; lane < 2; lane++)
+            if (best[lane] < 0 && found[lane])
+                best[lane] = 16 * first + __builtin_ctzll(found[lane]);
     }
 }
 
-/* The least belief of the labels that are not best or its neighbours. */
-static int least_elsewhere(const uint16_t *b, int padded, int best) {
-    __m256i least = _mm256_set1_epi16(-1), after = _mm256_set1_epi16((int16_t)(best + 1));
-    for (int d = 0; d < padded; d += LABEL_BLOCK) {
-        __m256i back = _mm256_sub_epi16(after, numbers_from(d));
-        __m256i near = _mm256_cmpeq_epi16(_mm256_min_epu16(back, _mm256_set1_epi16(2)), back);
-        least = _mm256_min_epu16(least, _mm256_or_si256(load_words(b + d), near));
-    }
-    return least_word(least);
+INLINE int belief_of(const struct beliefs *b, int lane, int label) {
+    uint16_t word;
+    memcpy(&word, (const char *)&b->v[label / 16][label / 8 % 2] + 2 * (8 * lane + label % 8),
+           sizeof(word));
+    return word;
 }
 
-INLINE void wta_pixel(const struct wta_args *a, int x, int y, __m256i padding) {
-    struct neighbours n = grid_neighbours(&a->grid, x, y);
-    size_t i = (size_t)y * (size_t)a->grid.width + (size_t)x;
-    uint16_t b[MAX_LABELS];
-    int minimum =
-        beliefs(b, &a->grid, &n, a->cost + grid_labels(&a->grid, x, y), false, a->message, padding);
-    int best = first_of(b, minimum), offset = 0;
-    if (best > 0 && best + 1 < a->grid.labels)
-        offset = subpixel_offset(b[best - 1], minimum, b[best + 1], a->subpixel);
-    a->label[i] = (uint16_t)best;
-    a->disparity[i] = (int16_t)(16 * (a->grid.space.u_min + best) + offset);
-    a->confidence[i] = (uint8_t)stage_min(least_elsewhere(b, a->grid.padded, best) - minimum, 255);
+/* The least beliefs of the labels that are not best or its neighbours. */
+INLINE __m256i least_elsewhere(const struct beliefs *b, int n, const int best[2]) {
+    __m256i least = _mm256_set1_epi16(-1), two = _mm256_set1_epi16(2);
+    __m256i after = _mm256_set_m128i(_mm_set1_epi16((int16_t)(best[1] + 1)),
+                                     _mm_set1_epi16((int16_t)(best[0] + 1)));
+    for (int i = 0; i < 2; i++) {
+        __m256i back = _mm256_sub_epi16(after, label_numbers(i));
+        for (int k = 0; k < n; k++) {
+            __m256i near = _mm256_cmpeq_epi16(_mm256_min_epu16(back, two), back);
+            least = _mm256_min_epu16(least, _mm256_or_si256(b->v[k][i], near));
+            back = _mm256_sub_epi16(back, _mm256_set1_epi16(LABEL_BLOCK));
+        }
+    }
+    return least;
+}
+
+INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int y, int n) {
+    struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
+    struct pair p;
+    for (int i = 0; i < row.count; i += 2) {
+        int best[2];
+        pair_receive(&p, 0, &row, i);
+        pair_receive(&p, 1, &row, stage_min(i + 1, row.count - 1));
+        add_beliefs(b, &p, n, 0);
+        find_best(b, n, best);
+        __m256i elsewhere = least_elsewhere(b, n, best);
+        for (int lane = 0; lane < 2 && i + lane < row.count; lane++) {
+            size_t at = (size_t)y * (size_t)a->grid.width + (size_t)(2 * (i + lane) + row.odd);
+            int minimum = _mm_extract_epi16(lane_of(b->least, lane), 0), label = best[lane];
+            int other = _mm_extract_epi16(_mm_minpos_epu16(lane_of(elsewhere, lane)), 0);
+            int offset = 0;
+            if (label > 0 && label + 1 < a->grid.labels)
+                offset = subpixel_offset(belief_of(b, lane, label - 1), minimum,
+                                         belief_of(b, lane, label + 1), a->subpixel);
+            a->label[at] = (uint16_t)label;
+            a->disparity[at] = (int16_t)(16 * (a->grid.space.u_min + label) + offset);
+            a->confidence[at] = (uint8_t)stage_min(other - minimum, 255);
+        }
+    }
 }
 
 static void rows_winner_takes_all(const void *args, int width, int first, int last, void *scratch) {
     const struct wta_args *a = args;
-    __m256i padding = padding_of(&a->grid);
+    struct beliefs b;
+    int n = a->grid.padded / LABEL_BLOCK;
+    (void)width;
     (void)scratch;
+    find_padding(&b, &a->grid);
     for (int y = first; y < last; y++)
-        for (int x = 0; x < width; x++)
-            wta_pixel(a, x, y, padding);
+        for (int parity = 0; parity < 2; parity++)
+            if (n == 1)
+                wta_row(a, &b, parity, y, 1);
+            else if (n == 4)
+                wta_row(a, &b, parity, y, 4);
+            else
+                wta_row(a, &b, parity, y, n);
 }
 
 static void rows_best_label(const void *args, int width, int first, int last, void *scratch) {
     const struct best_label_args *a = args;
-    const struct grid *g = &a->grid;
-    __m256i padding = padding_of(g);
-    uint16_t b[MAX_LABELS];
+    struct beliefs b;
+    struct pair p;
+    int n = a->grid.padded / LABEL_BLOCK, best[2], wide = a->cost16 != NULL;
+    const void *cost = wide ? (const void *)a->cost16 : a->cost8;
     (void)width;
     (void)scratch;
-    for (int y = first; y < last; y++)
-        for (int x = (y + a->parity) & 1; x < g->width; x += 2) {
-            struct neighbours n = grid_neighbours(g, x, y);
-            size_t own = grid_labels(g, x, y);
-            int minimum = a->cost16 ? beliefs(b, g, &n, a->cost16 + own, true, a->message, padding)
-                                    : beliefs(b, g, &n, a->cost8 + own, false, a->message, padding);
-            a->label[(size_t)y * (size_t)g->width + (size_t)x] = (uint16_t)first_of(b, minimum);
+    find_padding(&b, &a->grid);
+    for (int y = first; y < last; y++) {
+        struct message_row row = row_of(&a->grid, a->parity, y, cost, 1 + wide, a->message);
+        uint16_t *out = a->label + (size_t)y * (size_t)a->grid.width + row.odd;
+        for (int i = 0; i < row.count; i += 2) {
+            int second = stage_min(i + 1, row.count - 1);
+            pair_receive(&p, 0, &row, i);
+            pair_receive(&p, 1, &row, second);
+            add_beliefs(&b, &p, n, wide);
+            find_best(&b, n, best);
+            out[2 * i] = (uint16_t)best[0];
+            out[2 * second] = (uint16_t)best[1];
         }
+    }
 }
 
 void optimise_wta_avx2(struct backend_cpu *cpu) {

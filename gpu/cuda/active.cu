@@ -78,7 +78,7 @@ static __device__ __forceinline__ work_item item_of(const bp_level &a, int tile,
     work_item p;
     int columns = tile_columns(a.grid.width);
     p.group = GROUP ? GROUP : a.group;
-    p.lane = (int)threadIdx.x & 31;
+    p.lane = (int)threadIdx.x % WARP_SIZE;
     p.in_group = p.lane - pixel * p.group;
     p.first = LABEL_BLOCK * p.in_group;
     p.i = tile % columns * (TILE_WIDTH / 2) + k % (TILE_WIDTH / 2);
@@ -121,9 +121,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
         __shared__ int list[THREADS];
         wait_for_previous_kernel();
         int count = list_active(a, t, tiles, list) * TILE_PIXELS;
-        int group = GROUP ? GROUP : a.group, pixels = 32 / group, warp = (int)threadIdx.x / 32,
-            pixel = ((int)threadIdx.x & 31) / group;
-        for (int start = warp * pixels; start < count; start += THREADS / 32 * pixels) {
+        int group = GROUP ? GROUP : a.group, pixels = WARP_SIZE / group,
+            warp = (int)threadIdx.x / WARP_SIZE, pixel = ((int)threadIdx.x % WARP_SIZE) / group;
+        for (int start = warp * pixels; start < count; start += THREADS / WARP_SIZE * pixels) {
             int k = start + pixel;
             bool exists = pixel < pixels && k < count;
             work_item p = item_of<GROUP>(a, exists ? list[k / TILE_PIXELS] : 0, k % TILE_PIXELS,

@@ -25,11 +25,11 @@ static size_t room_bytes(const room &r, int warps) {
 }
 
 static __device__ __forceinline__ int warp_of(void) {
-    return (int)threadIdx.x / 32;
+    return (int)threadIdx.x / WARP_SIZE;
 }
 
 static __device__ __forceinline__ int warps(void) {
-    return (int)blockDim.x / 32;
+    return (int)blockDim.x / WARP_SIZE;
 }
 
 static __device__ __forceinline__ int16_t *room_of_warp(int16_t *shared, const room &r) {
@@ -39,7 +39,7 @@ static __device__ __forceinline__ int16_t *room_of_warp(int16_t *shared, const r
 static __device__ __forceinline__ int warp_minimum(int v) {
 #pragma unroll
     for (int other = 16; other > 0; other /= 2)
-        v = min(v, __shfl_xor_sync(0xffffffffu, v, other));
+        v = min(v, __shfl_xor_sync(ALL_LANES, v, other));
     return v;
 }
 
@@ -47,7 +47,7 @@ static __device__ __forceinline__ int warp_minimum(int v) {
  * the lane's labels, whether one differs. */
 static __device__ int warp_send(const smoothing &s, const area &a, int x, int y, int r,
                                 uint8_t *out, int16_t *h) {
-    int lane = (int)threadIdx.x % 32, padded = s.grid.padded, labels = s.grid.labels;
+    int lane = (int)threadIdx.x % WARP_SIZE, padded = s.grid.padded, labels = s.grid.labels;
     size_t own = area_labels(&s, &a, x, y);
     int bits = s.classes ? s.classes[(size_t)(a.y + y) * s.grid.width + a.x + x] : 0;
     int edge_class = bits >> (2 * r) & 3, steps = s.steps[edge_class];
@@ -58,7 +58,7 @@ static __device__ int warp_send(const smoothing &s, const area &a, int x, int y,
     for (int i = 0; i < 3; i++)
         in[i] = a.message[i < opposite(r) ? i : i + 1] + own;
     __syncwarp();
-    for (int l = lane - steps; l < padded + steps; l += 32) {
+    for (int l = lane - steps; l < padded + steps; l += WARP_SIZE) {
         int v = NO_LABEL;
         if (l >= 0 && l < labels)
             v = a.cost[own + l] + in[0][l] + in[1][l] + in[2][l];
@@ -68,7 +68,7 @@ static __device__ int warp_send(const smoothing &s, const area &a, int x, int y,
     minimum = warp_minimum(minimum);
     __syncwarp();
     int largest = minimum + s.largest[edge_class];
-    for (int l = lane; l < padded; l += 32) {
+    for (int l = lane; l < padded; l += WARP_SIZE) {
         int m = min((int)h[l], largest);
         for (int k = 1; k <= steps; k++)
             m = min(m, min((int)h[l - k], (int)h[l + k]) + table[k]);
@@ -94,7 +94,7 @@ static __device__ void warp_column(const smoothing &s, const area &a, int x, int
         warp_send(s, a, x, y, UP, a.message[UP] + area_labels(&s, &a, x, y - 1), h);
 }
 
-static __global__ void __launch_bounds__(32 * LINE_WARPS)
+static __global__ void __launch_bounds__(WARP_SIZE *LINE_WARPS)
     lines_kernel(const __grid_constant__ area_args a, const room r, int rows, int count) {
     extern __shared__ uint4 memory[];
     int16_t *h = room_of_warp(reinterpret_cast<int16_t *>(memory), r);
@@ -112,8 +112,8 @@ static void launch_lines(backend_cuda *cuda, const void *args, int rows, int cou
     const area_args *a = static_cast<const area_args *>(args);
     room r = room_of(a->smoothing);
     unsigned blocks = ((unsigned)count + LINE_WARPS - 1) / LINE_WARPS;
-    lines_kernel<<<blocks, 32 * LINE_WARPS, room_bytes(r, LINE_WARPS), cuda->stream>>>(*a, r, rows,
-                                                                                       count);
+    lines_kernel<<<blocks, WARP_SIZE * LINE_WARPS, room_bytes(r, LINE_WARPS), cuda->stream>>>(
+        *a, r, rows, count);
 }
 
 static void launch_rows(backend_cuda *cuda, const void *args, int, int height) {
@@ -160,7 +160,7 @@ static __device__ int leave_tile(const tiles_args &a, const area &t, int r, int 
     return __syncthreads_or(differs);
 }
 
-static __global__ void __launch_bounds__(32 * MAX_WARPS)
+static __global__ void __launch_bounds__(WARP_SIZE *MAX_WARPS)
     tiles_kernel(const __grid_constant__ tiles_args a, const room r, size_t tile_at) {
     extern __shared__ uint4 memory[];
     int16_t *h = room_of_warp(reinterpret_cast<int16_t *>(memory), r);
@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS)
     int column = a.column + (int)blockIdx.x, row = a.diagonal - column;
     int tile = row * a.tiling.columns + column, sent = 0;
     uint8_t *changed = a.tiling.changed + (size_t)tile * TILE_FLAGS;
-    if (tile_rests(changed))
+    if (tile_is_unchanged(changed))
         return;
     uint8_t *own = a.scratch + (size_t)blockIdx.x * tile_bytes(a.tiling.size, s.grid.padded);
     area t =
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS)
     if (threadIdx.x == 0)
         changed[DIRECTIONS] = (uint8_t)(sent != 0);
     for (int i = (int)threadIdx.x; i < t.width * t.height; i += (int)blockDim.x)
-        area_pick(&s, &t, i % t.width, i / t.width, &a.out);
+        area_wta(&s, &t, i % t.width, i / t.width, &a.out);
 }
 
 /* A warp has a row or column, as far as there are so many. tile_at: where the tile lies in shared
@@ -210,8 +210,8 @@ static void launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
     else
         tile_at = 0;
     cudaFuncSetAttribute(tiles_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    tiles_kernel<<<(unsigned)count, 32 * (unsigned)count_of_warps, shared, cuda->stream>>>(*a, r,
-                                                                                           tile_at);
+    tiles_kernel<<<(unsigned)count, WARP_SIZE *(unsigned)count_of_warps, shared, cuda->stream>>>(
+        *a, r, tile_at);
 }
 
 void cuda_optimise_area(backend_cuda *cuda) {

@@ -26,7 +26,7 @@
     }                                                                                          \
     static void launch_##name(struct backend_cuda *cuda, const void *args, int width,          \
                               int height) {                                                    \
-        dim3 block(32, 4), grid((width + 31) / 32, (height + 3) / 4);                          \
+        dim3 block(WARP_SIZE, 4), grid((width + WARP_SIZE - 1) / WARP_SIZE, (height + 3) / 4); \
         kernel_##name<<<grid, block, 0, cuda->stream>>>(                                       \
             *static_cast<const arguments##_args *>(args), width, height);                      \
     }
@@ -526,6 +526,7 @@ static void optimise(backend_cuda *cuda) {
     cuda_optimise_active(cuda);
     cuda_optimise_image(cuda);
     cuda_optimise_median(cuda);
+    cuda_optimise_border_plane(cuda);
     cuda_optimise_check(cuda);
     cuda_optimise_area(cuda);
     cuda_optimise_occlusion(cuda);

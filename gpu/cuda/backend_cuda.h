@@ -1,5 +1,5 @@
 /*
- * The CUDA backend's launch table, for it and for the files of optimised kernels.
+ * The CUDA backend, for backend_cuda.cu and the files of optimised kernels.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BACKEND_CUDA_H
@@ -11,11 +11,14 @@
 
 struct backend_cuda;
 
-/* Issues a stage on the stream in use. */
+enum { WARP_SIZE = 32 };
+#define ALL_LANES 0xffffffffu /* the mask of a whole warp, for shuffles and votes */
+
+/* Issues a stage on cuda->stream. */
 typedef void cuda_launch(struct backend_cuda *cuda, const void *args, int width, int height);
 
-/* Neighbouring passes that kernels of their own do at once. length: how many from pass i on, less
- * than 2 for none, by virtual arguments. launch: issues those, with the arguments of a slot. */
+/* Neighbouring passes that fused kernels execute. length: how many from pass i on (below 2: none),
+ * by their virtual arguments. launch: issues them with the arguments of a slot. */
 struct cuda_fusion {
     int (*length)(const struct backend_cuda *cuda, const struct graph *g, int i);
     void (*launch)(struct backend_cuda *cuda, const struct graph *g, int i, int length, int slot);
@@ -35,11 +38,11 @@ struct backend_cuda {
     struct backend base; /* first: the two pointers are one */
     cudaStream_t streams[STREAMS];
     cudaStream_t stream;    /* in use */
-    cudaStream_t beside;    /* while capturing: events that stages need not wait for */
-    cudaEvent_t fork, part; /* the branch begins; something goes beside */
+    cudaStream_t beside;    /* while capturing: for events that no stage waits for */
+    cudaEvent_t fork, part; /* where the branch begins; where beside begins */
     bool capturing, parted;
     struct cuda_slot slots[MAX_SLOTS];
-    bool failed;       /* anything but a lack of memory, ever */
+    bool failed;       /* any error so far, except a lack of memory */
     int error;         /* first failure since the last wait */
     int device;        /* number of the GPU */
     int capability;    /* 90 for compute capability 9.0 */
@@ -52,10 +55,10 @@ struct backend_cuda {
     int fusion_count;
 };
 
-/* Notes a failed launch by its name. */
+/* Stores the error of the last launch, if any, and logs it with this name. */
 void cuda_check(struct backend_cuda *cuda, const char *what);
 
-/* Put optimised kernels into the launch table, and fusions into their list. */
+/* Enter optimised kernels into the launch table, and fusions into their list. */
 void cuda_optimise_bp(struct backend_cuda *cuda);
 void cuda_optimise_active(struct backend_cuda *cuda);
 void cuda_optimise_match(struct backend_cuda *cuda);
@@ -63,6 +66,7 @@ void cuda_optimise_downsample(struct backend_cuda *cuda);
 void cuda_optimise_cross(struct backend_cuda *cuda);
 void cuda_optimise_image(struct backend_cuda *cuda);
 void cuda_optimise_median(struct backend_cuda *cuda);
+void cuda_optimise_border_plane(struct backend_cuda *cuda);
 void cuda_optimise_check(struct backend_cuda *cuda);
 void cuda_optimise_area(struct backend_cuda *cuda);
 void cuda_optimise_occlusion(struct backend_cuda *cuda);

@@ -42,7 +42,7 @@ __device__ __forceinline__ void pair(const bp_level &a, const work_item &p) {
     send_all<GROUP, EDGES>(a, p, cost, in);
 }
 
-/* The colour that sends first is only computed with; the other one's new messages are stored. */
+/* Two half-steps; only the messages of the second one are stored. */
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
@@ -93,7 +93,7 @@ __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
     }
 }
 
-/* The labels of one colour, from messages in memory. */
+/* The labels of one parity, from messages in memory. */
 template <int GROUP>
 __global__ void BP_BOUNDS wta_kernel(const __grid_constant__ bp_level a,
                                      const __grid_constant__ wta_args wta) {
@@ -143,11 +143,11 @@ static const bp_wta_kernel wta_kernels[BP_KERNELS] = BY_GROUP(wta_kernel);
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
 
 dim3 bp_block() {
-    return dim3(32, BLOCK_COLUMNS, BLOCK_ROWS);
+    return dim3(WARP_SIZE, BLOCK_COLUMNS, BLOCK_ROWS);
 }
 
 dim3 bp_grid(const bp_level *a) {
-    int pixels = 32 / a->group * BLOCK_COLUMNS;
+    int pixels = WARP_SIZE / a->group * BLOCK_COLUMNS;
     return dim3((unsigned)(a->grid.half + pixels - 1) / pixels,
                 (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
 }
@@ -240,7 +240,7 @@ static bool same_messages(const message_args *m, uint8_t *const message[DIRECTIO
 }
 
 /* Whether pass i starts the messages that the half-step after it receives. */
-static bool starts_level(const struct graph *g, int i) {
+static bool starts_half_steps(const struct graph *g, int i) {
     enum stage stage = g->passes[i].stage;
     if ((stage != STAGE_zero_messages && stage != STAGE_upsample_messages) ||
         !fusible(g, i + 1, STAGE_message))
@@ -263,7 +263,7 @@ static bool picks_labels(const struct graph *g, int i, const message_args *m) {
 
 static bp_run find_run(const struct graph *g, int i) {
     bp_run r = {-1, i, 0, -1, 0};
-    if (starts_level(g, i)) {
+    if (starts_half_steps(g, i)) {
         r.start = i;
         r.first = i + 1;
     }
@@ -284,7 +284,7 @@ static int run_length(const backend_cuda *, const struct graph *g, int i) {
 static int choose_start(bp_level *a, const message_args *m, const void *start, bool zeros,
                         int out) {
     bp_choose_planes(a, m->message, out, out);
-    a->silent = zeros;
+    a->no_messages = zeros;
     if (zeros)
         return 0;
     const upsample_messages_args *up = static_cast<const upsample_messages_args *>(start);
@@ -307,7 +307,7 @@ static void launch_from_start(backend_cuda *cuda, const message_args *m, const v
             parent = choose_start(&a, m, start, zeros, out);
         } else {
             bp_choose_planes(&a, m->message, !out, out);
-            a.silent = parent = 0;
+            a.no_messages = parent = 0;
         }
         a.parity = k == 0 && even ? 0 : !keeper;
         if (k == 0 && even)

@@ -4,17 +4,16 @@
  * bytes wide.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TUNED_CUDA_BP_CUH
-#define LIVESTEREO_TUNED_CUDA_BP_CUH
+#ifndef LIVESTEREO_CUDA_BP_CUH
+#define LIVESTEREO_CUDA_BP_CUH
 
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/cuda/packed_u16x2.h"
 #include "gpu/stages/stages.h"
 
-#define WARP_MASK 0xffffffffu
-
-/* One level for the kernels. in: what the receiving colour reads, the plane of one colour, or,
- * when it starts from its parents, the coarser level's whole arrays. out: a plane. */
+/* One level. A plane holds the messages to the pixels of one parity. in: the plane that the
+ * receiving parity reads or, where it starts from its parents, the coarser level's whole arrays.
+ * out: a plane. */
 struct bp_level {
     struct grid grid, coarse;
     const uint8_t *cost8;
@@ -24,7 +23,7 @@ struct bp_level {
     uint8_t *out[DIRECTIONS];
     uint32_t rho, truncation;           /* tables of four bytes */
     int parity;                         /* of the pixels that send first */
-    int silent;                         /* in holds nothing yet: all messages are zero */
+    int no_messages;                    /* in is not set yet: all messages are zero */
     int carry;                          /* blocks that a carry travels */
     int group;                          /* threads a message */
     ptrdiff_t row;                      /* labels in a row of a plane */
@@ -65,11 +64,11 @@ int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
 #define LEFT_OUT(group) false
 #endif
 
-/* 24 warps on a multiprocessor: fewer hide less, more need registers that are not there. */
+/* 24 warps on a multiprocessor: fewer hide less latency, more would spill registers. */
 #define BP_BOUNDS __launch_bounds__(256, 3)
 
-/* Messages are read from and written to the planes of these colours, whose bytes they may not
- * be. */
+/* Messages are read from the plane of parity in and written to that of parity out, whichever
+ * parity they belong to. */
 void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out);
 
 /* A half-step of all tiles. */
@@ -80,7 +79,7 @@ struct work_item {
     int group, in_group, lane; /* threads a message, number among them, number in the warp */
     int first;                 /* label */
     int i, x, y;
-    size_t at; /* of its first label in the plane of its colour */
+    size_t at; /* of its first label in the plane of its parity */
     bool exists;
 };
 
@@ -89,7 +88,7 @@ __device__ __forceinline__ work_item work_item_of(const bp_level &a, int parity)
     work_item p;
     p.group = GROUP ? GROUP : a.group;
     p.lane = (int)threadIdx.x;
-    int pixels = 32 / p.group, pixel = p.lane / p.group;
+    int pixels = WARP_SIZE / p.group, pixel = p.lane / p.group;
     p.in_group = p.lane - pixel * p.group;
     p.first = LABEL_BLOCK * p.in_group;
     p.i = ((int)blockIdx.x * (int)blockDim.y + (int)threadIdx.y) * pixels + pixel;
@@ -101,12 +100,12 @@ __device__ __forceinline__ work_item work_item_of(const bp_level &a, int parity)
     return p;
 }
 
-/* Whether everything within reach (1: the neighbours, 2: theirs as well) of all the warp's
- * pixels exists, and is not silent. Most warps need not ask again. */
+/* Whether, for all pixels of the warp, all neighbours within reach (1: the neighbours, 2: theirs as
+ * well) exist and there are messages. Then no load needs a test; so it is in most warps. */
 __device__ __forceinline__ bool all_inside(const bp_level &a, const work_item &p, int reach) {
     bool inside = p.exists && p.x >= reach && p.x + reach < a.grid.width && p.y >= reach &&
                   p.y + reach < a.grid.height;
-    return __all_sync(WARP_MASK, inside) && !a.silent;
+    return __all_sync(ALL_LANES, inside) && !a.no_messages;
 }
 
 /* 16 bytes, or zeros where there is no such pixel. INSIDE: the warp knows that there is. */
@@ -135,10 +134,10 @@ __device__ __forceinline__ label_words message_at(const bp_level &a, const work_
         from += grid_labels(&a.coarse, (p.x + dx) >> 1, (p.y + dy) >> 1) + (size_t)p.first;
     else
         from += p.at + (ptrdiff_t)dy * a.row + (ptrdiff_t)(di * a.grid.padded);
-    return words_at<INSIDE>(from, exists && !a.silent);
+    return words_at<INSIDE>(from, exists && !a.no_messages);
 }
 
-/* Where the cost of the pixel of the colour is that has p's number plus di in row y + dy. */
+/* Where the cost of a pixel of this parity is: the one with p's number plus di in row y + dy. */
 __device__ __forceinline__ size_t cost_place(const bp_level &a, const work_item &p, int parity,
                                              int di, int dy) {
     return (size_t)parity * a.plane + p.at + (ptrdiff_t)dy * a.row +
@@ -209,10 +208,10 @@ __device__ __forceinline__ uint32_t group_minimum(const work_item &p, uint32_t m
     if constexpr (GROUP > 0) {
 #pragma unroll
         for (int step = 1; step < GROUP; step *= 2)
-            minimum = u16x2_min(minimum, __shfl_xor_sync(WARP_MASK, minimum, step));
+            minimum = u16x2_min(minimum, __shfl_xor_sync(ALL_LANES, minimum, step));
     } else {
         for (int step = 1; step < p.group; step *= 2)
-            minimum = u16x2_min(minimum, __shfl_sync(WARP_MASK, minimum, group_lane(p, step)));
+            minimum = u16x2_min(minimum, __shfl_sync(ALL_LANES, minimum, group_lane(p, step)));
     }
     return minimum;
 }
@@ -230,14 +229,14 @@ __device__ __forceinline__ uint32_t convolve(const bp_level &a, const work_item 
     block_ends ends = packed_ends(h, weight.rho, &slanted);
     uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u,
              highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
-    uint32_t up = carry_up(__shfl_up_sync(WARP_MASK, ends.up, 1), ends.up, lowest);
-    uint32_t down = carry_down(__shfl_down_sync(WARP_MASK, ends.down, 1), ends.down, highest);
+    uint32_t up = carry_up(__shfl_up_sync(ALL_LANES, ends.up, 1), ends.up, lowest);
+    uint32_t down = carry_down(__shfl_down_sync(ALL_LANES, ends.down, 1), ends.down, highest);
     if constexpr (!GROUP) {
         uint32_t rho8 = 8 * weight.rho;
 #pragma unroll 1
         for (int n = 1; n < a.carry; n++) {
-            uint32_t before = __shfl_up_sync(WARP_MASK, up, 1),
-                     after = __shfl_down_sync(WARP_MASK, down, 1);
+            uint32_t before = __shfl_up_sync(ALL_LANES, up, 1),
+                     after = __shfl_down_sync(ALL_LANES, down, 1);
             up = u16x2_add_min(carry_up(before, up, lowest), rho8, up);
             down = u16x2_add_min(carry_down(after, down, highest), rho8, down);
         }

@@ -20,7 +20,7 @@ enum { MAX_SUM = 65535, MAX_COUNT = MAX_SUM / MAX_COST };
 
 /* Lanes take an odd number of columns each, so that no two read from one bank; rows 2 apart lie a
  * quarter of the banks apart. */
-enum { EACH = 5, STRIDE = 32 * EACH + 16 / PARTS };
+enum { EACH = 5, STRIDE = WARP_SIZE * EACH + 16 / PARTS };
 
 /* Shared memory, in words: a row, WORDS rows of 4 labels a word; its running sums, even labels of
  * all words, then odd ones; 2^32 / count, rounded up; and the ring, whose slots have the same sums
@@ -63,7 +63,8 @@ template <typename T> static __device__ __forceinline__ T &shared_at(int bytes) 
 }
 
 static __device__ __forceinline__ cross_place place_of(const cross_args &a, const cross_plan &p) {
-    int part = (int)threadIdx.x % PARTS, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
+    int part = (int)threadIdx.x % PARTS, warp = (int)threadIdx.x / WARP_SIZE,
+        lane = (int)threadIdx.x % WARP_SIZE;
     cross_place t;
     t.column = (int)threadIdx.x / PARTS;
     t.x = (int)blockIdx.y * p.columns + t.column;
@@ -83,7 +84,7 @@ static __device__ __forceinline__ cross_place place_of(const cross_args &a, cons
     return t;
 }
 
-/* A thread's labels in row after row: the next row's lie in the other colour's plane. */
+/* A thread's labels in row after row: the next row's lie in the plane of the other parity. */
 struct cross_walk {
     ptrdiff_t at, hop;
 };
@@ -142,8 +143,8 @@ static __device__ __forceinline__ void run_sums(const cross_place &t) {
                  (i ? sum[i - 1] : 0);
     total = sum[EACH - 1];
 #pragma unroll
-    for (int packed_labels = 1; packed_labels < 32; packed_labels *= 2)
-        total = add_from_below(total, packed_labels);
+    for (int lanes = 1; lanes < WARP_SIZE; lanes *= 2)
+        total = add_from_below(total, lanes);
     uint32_t before = total - sum[EACH - 1];
     shared_at<uint32_t>(t.scan_out) = before;
 #pragma unroll
@@ -242,8 +243,8 @@ static __device__ __forceinline__ uint4 sum_rows(uint2 upper, uint2 lower) {
 static __device__ __forceinline__ void
 downsample_row(const downsample_cost_args &h, const cross_place &t, int y, uint2 w, uint2 *upper) {
     w = t.exists ? w : make_uint2(0, 0);
-    w.x += __shfl_down_sync(0xffffffffu, w.x, PARTS);
-    w.y += __shfl_down_sync(0xffffffffu, w.y, PARTS);
+    w.x += __shfl_down_sync(ALL_LANES, w.x, PARTS);
+    w.y += __shfl_down_sync(ALL_LANES, w.y, PARTS);
     if (!(y & 1) && y + 1 < h.fine.height) {
         *upper = w;
         return;
@@ -254,7 +255,7 @@ downsample_row(const downsample_cost_args &h, const cross_place &t, int y, uint2
             sums;
 }
 
-/* HALVE: the next coarser level's costs are made in passing. */
+/* DOWNSAMPLE: also computes the costs of the next coarser level. */
 template <bool DOWNSAMPLE>
 static __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
     cross_kernel(const __grid_constant__ cross_args a, const __grid_constant__ cross_plan p,
@@ -270,7 +271,7 @@ static __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
                    *from = column + (ptrdiff_t)y * a.grid.width,
                    *from_out = column + (ptrdiff_t)top * a.grid.width;
     cross_column c = {};
-    uint2 words[2] = {}, upper = {}; /* the next row, on its way from memory; see halve_row */
+    uint2 words[2] = {}, upper = {}; /* the next row, being read from memory; see sum_rows */
     start_block(p, t);
     read_row(a, t, &in, words);
     uint32_t next = __ldg(from), next_out = __ldg(from_out);
@@ -308,7 +309,7 @@ static size_t cross_shared(const cross_plan *p) {
 
 static struct cross_plan plan_of(const struct cross_args *a) {
     struct cross_plan p = {0, a->longest_x, 2 * a->longest_y + 2, a->longest_y, 0};
-    p.columns = stage_min(MAX_COLUMNS, 32 * EACH - 1 - 2 * p.halo) & ~1;
+    p.columns = stage_min(MAX_COLUMNS, WARP_SIZE * EACH - 1 - 2 * p.halo) & ~1;
     return p;
 }
 
@@ -331,20 +332,10 @@ static bool fits(const backend_cuda *cuda, const cross_args *a) {
            (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= MAX_COUNT;
 }
 
-/* Whether the pass along columns takes the sums of the pass along rows. */
-static bool same_sums(const cross_args *rows, const cross_args *columns) {
-    return !memcmp(&rows->grid, &columns->grid, sizeof(rows->grid)) &&
-           rows->arms == columns->arms && rows->between == columns->between &&
-           rows->longest_x == columns->longest_x && rows->longest_y == columns->longest_y;
-}
-
 static int fused_length(const backend_cuda *cuda, const struct graph *g, int i) {
-    if (g->passes[i].stage != STAGE_cross_x || !fusible(g, i + 1, STAGE_cross_y))
+    if (!cross_pair(g, i) || !fits(cuda, static_cast<const cross_args *>(graph_virtual_args(g, i))))
         return 0;
-    const cross_args *rows = static_cast<const cross_args *>(graph_virtual_args(g, i)),
-                     *columns = static_cast<const cross_args *>(graph_virtual_args(g, i + 1));
-    if (!same_sums(rows, columns) || rows->source == columns->out || !fits(cuda, rows))
-        return 0;
+    const cross_args *columns = static_cast<const cross_args *>(graph_virtual_args(g, i + 1));
     if (!fusible(g, i + 2, STAGE_downsample_cost))
         return 2;
     const downsample_cost_args *d =

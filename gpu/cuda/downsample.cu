@@ -27,6 +27,14 @@ static __device__ __forceinline__ label_block block_of(const grid &g) {
     return b;
 }
 
+/* The same of the pixels of one parity. */
+static __device__ __forceinline__ label_block block_of_parity(const grid &g, int parity) {
+    label_block b = block_of(g);
+    b.x = grid_column(parity, b.x, b.y);
+    b.exists = b.x < g.width;
+    return b;
+}
+
 static __device__ __forceinline__ label_words load_words(const void *from) {
     uint4 w = __ldg(static_cast<const uint4 *>(from));
     return {{w.x, w.y, w.z, w.w}};
@@ -41,7 +49,7 @@ static __device__ __forceinline__ uint32_t add_saturated(uint32_t a, uint32_t b)
     return u16x2_min(a + b, u16x2_broadcast(COST_SATURATION)); /* two of at most 30720 fit a lane */
 }
 
-/* Children of a node: 0 and 3 are of colour 0, 1 and 2 of colour 1, all number x of their rows. */
+/* Children of a node: 0 and 3 have parity 0, 1 and 2 parity 1; all are number x of their rows. */
 static __global__ void __launch_bounds__(THREADS)
     downsample_kernel(const __grid_constant__ downsample_cost_args a) {
     wait_for_previous_kernel();
@@ -87,13 +95,11 @@ static void launch_downsample_cost(backend_cuda *cuda, const void *args, int, in
 static __global__ void __launch_bounds__(THREADS)
     upsample_kernel(const __grid_constant__ upsample_messages_args a) {
     wait_for_previous_kernel();
-    int group = a.grid.padded / LABEL_BLOCK, thread = (int)(blockIdx.x * THREADS + threadIdx.x),
-        y = (int)blockIdx.y, x = grid_column(a.parity, thread / group, y);
-    if (x >= a.grid.width)
+    label_block b = block_of_parity(a.grid, a.parity);
+    if (!b.exists)
         return;
-    size_t first = (size_t)(thread % group * LABEL_BLOCK),
-           from = grid_labels(&a.coarse, x / 2, y / 2) + first,
-           to = grid_labels(&a.grid, x, y) + first;
+    size_t from = grid_labels(&a.coarse, b.x / 2, b.y / 2) + (size_t)b.first,
+           to = grid_labels(&a.grid, b.x, b.y) + (size_t)b.first;
 #pragma unroll
     for (int r = 0; r < DIRECTIONS; r++) {
         label_words w = load_words(a.parent[r] + from);
@@ -105,11 +111,10 @@ static __global__ void __launch_bounds__(THREADS)
 static __global__ void __launch_bounds__(THREADS)
     zero_kernel(const __grid_constant__ zero_messages_args a) {
     wait_for_previous_kernel();
-    int group = a.grid.padded / LABEL_BLOCK, thread = (int)(blockIdx.x * THREADS + threadIdx.x),
-        y = (int)blockIdx.y, x = grid_column(a.parity, thread / group, y);
-    if (x >= a.grid.width)
+    label_block b = block_of_parity(a.grid, a.parity);
+    if (!b.exists)
         return;
-    size_t to = grid_labels(&a.grid, x, y) + (size_t)(thread % group * LABEL_BLOCK);
+    size_t to = grid_labels(&a.grid, b.x, b.y) + (size_t)b.first;
 #pragma unroll
     for (int r = 0; r < DIRECTIONS; r++)
         store_words(a.message[r] + to, 0, 0, 0, 0);

@@ -5,7 +5,7 @@
  */
 #include "gpu/cuda/backend_cuda.h"
 
-enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
+enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
 
 /* ---- census: four pixels a thread, two of them in the 16-bit lanes of a word */
 
@@ -108,7 +108,7 @@ static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
     bool exists = x < a.width && y < a.height;
     uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, lane = threadIdx.x;
     bool starts = lane == 0 || !exists || !linked(a, i - 1, i);
-    uint32_t before = __ballot_sync(0xffffffffu, starts) & (0xffffffffu >> (31 - lane));
+    uint32_t before = __ballot_sync(ALL_LANES, starts) & (ALL_LANES >> (31 - lane));
     if (exists)
         a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
 }
@@ -173,7 +173,7 @@ static __global__ void count_kernel(const __grid_constant__ speckle_args a) {
         uint32_t first = __shfl_sync(left, root, __ffs((int)left) - 1);
         uint32_t same = __ballot_sync(left, root == first);
         if (root == first) {
-            if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
+            if ((int)(threadIdx.x % WARP_SIZE) == __ffs((int)same) - 1)
                 atomicAdd(a.count + root, (uint32_t)__popc(same));
             return;
         }

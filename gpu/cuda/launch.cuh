@@ -2,8 +2,8 @@
  * Launching kernels that get ready while the one before them runs (programmatic dependent launch).
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TUNED_CUDA_LAUNCH_CUH
-#define LIVESTEREO_TUNED_CUDA_LAUNCH_CUH
+#ifndef LIVESTEREO_CUDA_LAUNCH_CUH
+#define LIVESTEREO_CUDA_LAUNCH_CUH
 
 #include "gpu/cuda/backend_cuda.h"
 

@@ -1,8 +1,8 @@
 /*
- * The matching cost tuned for CUDA. A thread works out 16 labels of 4 neighbouring pixels: along a
- * diagonal of pixels and labels the other picture's pixel is the same, so 19 of them serve 64
- * comparisons. They lie in shared memory, colours packed into words; the threads of a pixel follow
- * each other, so that what a warp stores is whole lines.
+ * The data cost optimised for CUDA. A thread computes 16 labels of 4 neighbouring pixels: along a
+ * diagonal of pixels and labels the target pixel is the same, so 19 of them serve 64 comparisons.
+ * They are in shared memory, one colour per word. Consecutive threads share a pixel, so that a warp
+ * stores whole lines of memory.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
@@ -16,7 +16,7 @@ static __device__ __forceinline__ void store_words(void *to, const uint32_t w[4]
     *static_cast<uint4 *>(to) = make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-/* ---- kinds that compare 3x3 windows or neighbours: the plain functions, 16 labels a thread */
+/* ---- data costs of 3x3 windows or neighbours: the plain functions, 16 labels a thread */
 
 template <int KIND>
 static __device__ __forceinline__ int window_match(const cost_args &a, int x, int xo, int y) {
@@ -26,7 +26,7 @@ static __device__ __forceinline__ int window_match(const cost_args &a, int x, in
 template <int KIND>
 static __global__ void __launch_bounds__(THREADS)
     window_kernel(const __grid_constant__ cost_args a) {
-    int x = (int)(blockIdx.x * 32 + threadIdx.x), y = (int)blockIdx.z,
+    int x = (int)(blockIdx.x * WARP_SIZE + threadIdx.x), y = (int)blockIdx.z,
         first = (int)(blockIdx.y * blockDim.y + threadIdx.y) * LABEL_BLOCK;
     if (x >= a.grid.width || first >= a.grid.padded)
         return;
@@ -44,19 +44,19 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- absolute differences and census */
 
-/* Where a block's pixels find their partners: places of shared memory, four empty words after 16 so
- * that the threads of a pixel, 16 labels apart, read from different banks. */
+/* The place of target i in shared memory: four empty words follow each 16, so that the threads of a
+ * pixel, 16 labels apart, read from different banks. */
 static __host__ __device__ __forceinline__ int place_of(int i) {
     return i + i / 16 * 4;
 }
 
-/* Pixels of the other picture that a block of so many pixels may need. */
-static __host__ __device__ __forceinline__ int partners(int pixels, int group) {
+/* The number of target pixels that a block of so many pixels may need. */
+static __host__ __device__ __forceinline__ int targets(int pixels, int group) {
     return pixels + group * LABEL_BLOCK + PIXELS;
 }
 
-/* Looking up differences beyond the last that matters as that one keeps a warp's addresses within
- * the 32 banks. */
+/* The curves of both costs. ad_last: differences from here on have the same cost and are looked up
+ * at this one address, which avoids bank conflicts. */
 struct match_tables {
     uint8_t ad[AD_LUT + 1], census[64];
     int ad_last;
@@ -74,9 +74,9 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
         t->ad[i] = __ldg(a.lut + i);
         last = t->ad[i] != end ? i + 1 : last;
     }
-    for (int step = 16; step; step /= 2)
-        last = max(last, __shfl_xor_sync(0xffffffffu, last, step));
-    if ((threadIdx.x & 31) == 0)
+    for (int step = WARP_SIZE / 2; step; step /= 2)
+        last = max(last, __shfl_xor_sync(ALL_LANES, last, step));
+    if ((threadIdx.x % WARP_SIZE) == 0)
         atomicMax(&t->ad_last, last);
     for (int i = (int)threadIdx.x; CENSUS && i < CENSUS_LUT; i += (int)blockDim.x)
         t->census[i] = __ldg(a.census_lut + i);
@@ -97,7 +97,7 @@ static __device__ __forceinline__ uint32_t compare(const match_tables &t, int la
     return cost;
 }
 
-/* Labels whose partner lies outside the picture, and those that are none. */
+/* Labels whose target lies outside the picture, and those that are none. */
 static __device__ void fix_borders(const cost_args &a, int x, int first, uint32_t w[4]) {
     int start = x - a.sign * (a.grid.space.u_min + first);
 #pragma unroll
@@ -112,17 +112,17 @@ static __device__ void fix_borders(const cost_args &a, int x, int first, uint32_
 }
 
 /* A row of the other picture in shared memory, an array for what is compared each. */
-template <bool AD, bool CENSUS> struct partner_row { uint32_t *color, *low, *high; };
+template <bool AD, bool CENSUS> struct target_row { uint32_t *color, *low, *high; };
 
 template <bool AD, bool CENSUS>
-static __device__ __forceinline__ partner_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {
+static __device__ __forceinline__ target_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {
     uint32_t *from = reinterpret_cast<uint32_t *>(memory) + r * room * (AD + 2 * CENSUS);
     return {from, from + (AD ? room : 0), from + (AD + CENSUS) * room};
 }
 
 template <bool AD, bool CENSUS, int CHANNELS>
 static __device__ __forceinline__ void load_row(const cost_args &a, int start, int y, int count,
-                                                const partner_row<AD, CENSUS> &to) {
+                                                const target_row<AD, CENSUS> &to) {
     size_t row = (size_t)y * (size_t)a.grid.width;
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
         size_t from = row + (size_t)stage_clamp(start + i, 0, a.grid.width - 1);
@@ -136,10 +136,10 @@ static __device__ __forceinline__ void load_row(const cost_args &a, int start, i
     }
 }
 
-/* w gets 16 labels of 4 pixels from x on, whose partners begin at place reach. */
+/* w gets 16 labels of 4 pixels from x on, whose targets begin at place reach. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
 static __device__ __forceinline__ void match_quad(const cost_args &a, const match_tables &tables,
-                                                  const partner_row<AD, CENSUS> &row, int reach,
+                                                  const target_row<AD, CENSUS> &row, int reach,
                                                   int x, int y, uint32_t w[PIXELS][4]) {
     sample<AD, CENSUS> reference[PIXELS];
     int last = tables.ad_last;
@@ -158,7 +158,7 @@ static __device__ __forceinline__ void match_quad(const cost_args &a, const matc
         uint4 q = AD ? *reinterpret_cast<const uint4 *>(row.color + at) : zero;
         uint4 l = CENSUS ? *reinterpret_cast<const uint4 *>(row.low + at) : zero;
         uint4 h = CENSUS ? *reinterpret_cast<const uint4 *>(row.high + at) : zero;
-        sample<AD, CENSUS> partner[4] = {
+        sample<AD, CENSUS> target[4] = {
             {q.x, l.x, h.x}, {q.y, l.y, h.y}, {q.z, l.z, h.z}, {q.w, l.w, h.w}};
 #pragma unroll
         for (int e = 0; e < 4; e++)
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void match_quad(const cost_args &a, const matc
             for (int j = 0; j < PIXELS; j++) {
                 int k = SIGN > 0 ? j + LABEL_BLOCK - (4 * c + e) : 4 * c + e - j;
                 if (k >= 0 && k < LABEL_BLOCK)
-                    w[j][k / 4] += compare(tables, last, reference[j], partner[e]) << 8 * (k % 4);
+                    w[j][k / 4] += compare(tables, last, reference[j], target[e]) << 8 * (k % 4);
             }
     }
 }
@@ -204,8 +204,8 @@ static __device__ __forceinline__ void store_node(const downsample_cost_args &a,
     store_words(to + 8, w + 4);
 }
 
-/* SIGN 1: partners lie to the left. HALVE: two rows, and the coarse nodes they are the children of;
- * else one row. pixels: a block's; group: threads to a pixel. */
+/* SIGN 1: targets lie to the left. DOWNSAMPLE: two rows and the nodes above them in the pyramid,
+ * else one row. pixels: of a block; group: threads per pixel. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, bool DOWNSAMPLE>
 static __global__ void __launch_bounds__(THREADS)
     match_kernel(const __grid_constant__ cost_args a,
@@ -214,7 +214,7 @@ static __global__ void __launch_bounds__(THREADS)
     extern __shared__ uint4 memory[];
     __shared__ match_tables tables;
     int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
-    int count = partners(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
     int start = block_x - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
     load_tables<AD, CENSUS, CHANNELS>(a, &tables);
 #pragma unroll
@@ -261,9 +261,9 @@ template <int SIGN, bool DOWNSAMPLE> static match_kernel_of choose(const cost_ar
 
 static void launch_window(backend_cuda *cuda, const cost_args *a) {
     int group = a->grid.padded / LABEL_BLOCK, together = group < 8 ? group : 8;
-    dim3 block(32, (unsigned)together);
-    dim3 blocks((unsigned)(a->grid.width + 31) / 32, (unsigned)((group + together - 1) / together),
-                (unsigned)a->grid.height);
+    dim3 block(WARP_SIZE, (unsigned)together);
+    dim3 blocks((unsigned)(a->grid.width + WARP_SIZE - 1) / WARP_SIZE,
+                (unsigned)((group + together - 1) / together), (unsigned)a->grid.height);
     (a->kind == DATA_COST_BT
          ? window_kernel<DATA_COST_BT>
          : window_kernel<DATA_COST_SSD>)<<<blocks, block, 0, cuda->stream>>>(*a);
@@ -274,10 +274,10 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     int group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
     while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
         quads /= 2;
-    int pixels = PIXELS * quads, threads = (quads * group + 31) / 32 * 32;
+    int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
     int rows = h ? 2 : 1;
-    size_t words = (size_t)(place_of(partners(pixels, group) + REACH) / 4 * 4 * arrays * rows);
+    size_t words = (size_t)(place_of(targets(pixels, group) + REACH) / 4 * 4 * arrays * rows);
     dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels),
                 (unsigned)((a->grid.height + rows - 1) / rows));
     match_kernel_of kernel = h ? a->sign > 0 ? choose<1, true>(a) : choose<-1, true>(a)

@@ -10,7 +10,7 @@
 
 #include <climits>
 
-enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
+enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
 
 static dim3 tiles(int width, int height) {
     return dim3((unsigned)(width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
@@ -124,14 +124,13 @@ static void launch_median(backend_cuda *cuda, const void *args, int width, int h
 
 /* ---- holes */
 
-enum { LANES = 32, MOST_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + LANES - 1) / LANES };
-#define ALL_LANES 0xffffffffu
+enum { MOST_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + WARP_SIZE - 1) / WARP_SIZE };
 
 static __device__ __forceinline__ int warp_sum(int v) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL_LANES, v);
 #else
-    for (int k = LANES / 2; k > 0; k /= 2)
+    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
         v += __shfl_xor_sync(ALL_LANES, v, k);
     return v;
 #endif
@@ -141,7 +140,7 @@ static __device__ __forceinline__ int warp_minimum(int v) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_min_sync(ALL_LANES, v);
 #else
-    for (int k = LANES / 2; k > 0; k /= 2)
+    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
         v = min(v, __shfl_xor_sync(ALL_LANES, v, k));
     return v;
 #endif
@@ -156,8 +155,8 @@ static __device__ __forceinline__ int median_of_window(const hole_median_args &a
     int value[SAMPLES], weight[SAMPLES], total = 0, low = a.source[own], high = low;
 #pragma unroll
     for (int k = 0; k < SAMPLES; k++) {
-        int i = lane + LANES * k, row = i / side, px = x + HOLE_STEP * (i - row * side - radius),
-            py = y + HOLE_STEP * (row - radius);
+        int i = lane + WARP_SIZE * k, row = i / side,
+            px = x + HOLE_STEP * (i - row * side - radius), py = y + HOLE_STEP * (row - radius);
         size_t at = (size_t)py * (size_t)a.width + (size_t)px;
         value[k] = i < side * side && px >= 0 && py >= 0 && px < a.width && py < a.height
                        ? a.source[at]
@@ -191,7 +190,7 @@ static __device__ __forceinline__ int median_of_window(const hole_median_args &a
 template <int SAMPLES>
 static __global__ void __launch_bounds__(THREADS)
     hole_median_kernel(const __grid_constant__ hole_median_args a) {
-    int lane = (int)threadIdx.x, first = (int)blockIdx.x * LANES, x = first + lane,
+    int lane = (int)threadIdx.x, first = (int)blockIdx.x * WARP_SIZE, x = first + lane,
         y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
     if (y >= a.height)
         return;
@@ -213,7 +212,8 @@ static void launch_hole_median(backend_cuda *cuda, const void *args, int width, 
     const hole_median_args *a = static_cast<const hole_median_args *>(args);
     int side = 2 * (a->radius / HOLE_STEP) + 1;
     kernels[(side * side - 1) /
-            LANES]<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a);
+            WARP_SIZE]<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
+        *a);
 }
 
 void cuda_optimise_median(backend_cuda *cuda) {

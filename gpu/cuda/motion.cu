@@ -7,8 +7,7 @@
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/cuda/packed_u16x2.h"
 
-enum { THREADS = 128, LANES = 32, WARPS = THREADS / LANES, WORDS = 4, LONGEST_LINE = 32 };
-#define ALL_LANES 0xffffffffu
+enum { THREADS = 128, WARPS = THREADS / WARP_SIZE, WORDS = 4, LONGEST_LINE = 32 };
 
 /* ---- a thread's share of a pixel */
 
@@ -40,15 +39,15 @@ struct pixel_share {
 };
 
 static __host__ __device__ __forceinline__ int pixels_per_block(int threads) {
-    return WARPS * (LANES / threads);
+    return WARPS * (WARP_SIZE / threads);
 }
 
 /* Of the pixels of one parity, or of all. */
 static __device__ __forceinline__ pixel_share share_of(const grid &g, int threads, bool half,
                                                        int parity) {
     pixel_share p;
-    int warp = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES, pixels = LANES / threads,
-        in_warp = lane / threads;
+    int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
+        pixels = WARP_SIZE / threads, in_warp = lane / threads;
     p.threads = threads;
     p.number = lane - in_warp * threads;
     p.pixel = warp * pixels + min(in_warp, pixels - 1);
@@ -147,7 +146,7 @@ static __device__ __forceinline__ four_labels labels_of(const window<LINE> &w, c
 
 /* Least of both lanes' numbers of a pixel's threads. */
 static __device__ __forceinline__ uint32_t minimum_of_pixel(const pixel_share &p, uint32_t v) {
-    int lane = (int)threadIdx.x % LANES, first = lane - p.number;
+    int lane = (int)threadIdx.x % WARP_SIZE, first = lane - p.number;
 #pragma unroll
     for (int step = 1; step < p.threads; step *= 2) {
         int other = p.number + step;
@@ -174,7 +173,7 @@ struct moved_message {
 /* What a half-step knows of a block's pixels. No warp reads what is another one's. */
 struct block_memory {
     uint8_t rho[THREADS][DIRECTIONS], maximum[THREADS][DIRECTIONS];
-    moved_message moved[WARPS][LANES * DIRECTIONS];
+    moved_message moved[WARPS][WARP_SIZE * DIRECTIONS];
 };
 
 /* One label of a pixel's four messages: up and left, down and right. */
@@ -219,8 +218,8 @@ struct line_share {
 };
 
 static __device__ __forceinline__ line_share line_of(int lines) {
-    int lane = (int)threadIdx.x % LANES;
-    return {LANES / lines, lane / lines, lane % lines};
+    int lane = (int)threadIdx.x % WARP_SIZE;
+    return {WARP_SIZE / lines, lane / lines, lane % lines};
 }
 
 /* All lines of all of a warp's pixels. lines: of a pixel; their starts are apart. */
@@ -229,7 +228,7 @@ static __device__ __forceinline__ void sweep_lines(uint32_t *memory, const block
                                                    const window<LINE> &w, int lines, int apart,
                                                    int count, int stride) {
     line_share l = line_of(lines);
-    int pixels = LANES / w.threads, first = (int)threadIdx.x / LANES * pixels;
+    int pixels = WARP_SIZE / w.threads, first = (int)threadIdx.x / WARP_SIZE * pixels;
     for (int i = l.number; l.number < l.at_once && i < pixels; i += l.at_once)
         sweep<LINE>(memory + place_of(first + i, w.padded) + l.line * apart, count, stride,
                     messages_of(*reinterpret_cast<const uint32_t *>(shared.rho[first + i])));
@@ -247,7 +246,7 @@ static __device__ __forceinline__ int prepare_edges(const motion_message_args &a
                                                     const pixel_share &p, block_memory *shared) {
     const message_args &b = a.base;
     const grid &g = b.grid;
-    int lane = (int)threadIdx.x % LANES, warp = (int)threadIdx.x / LANES, count = 0;
+    int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE, count = 0;
     int classes =
         b.classes && p.exists ? b.classes[(size_t)p.y * (size_t)g.width + (size_t)p.x] : 0;
     for (int first = 0; first < DIRECTIONS; first += p.threads) {
@@ -328,7 +327,7 @@ static __device__ __forceinline__ void move_messages(const block_memory &shared,
     line_share l = line_of(w.v_count);
     for (int first = 0; first < count; first += l.at_once) {
         bool exists = l.number < l.at_once && first + l.number < count;
-        moved_message moved = shared.moved[threadIdx.x / LANES][exists ? first + l.number : 0];
+        moved_message moved = shared.moved[threadIdx.x / WARP_SIZE][exists ? first + l.number : 0];
         int r = moved.direction, rho = shared.rho[moved.pixel][r],
             maximum = shared.maximum[moved.pixel][r], row[LONGEST];
         int from_v = l.line + moved.v, bv = stage_clamp(from_v, 0, w.v_count - 1),

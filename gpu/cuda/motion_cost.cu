@@ -7,7 +7,7 @@
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/stages/stages.h"
 
-enum { THREADS = 256, LANES = 32, SIDE = 7, LABELS = SIDE * SIDE, MOST_CHANNELS = 3 };
+enum { THREADS = 256, SIDE = 7, LABELS = SIDE * SIDE, MOST_CHANNELS = 3 };
 
 /* A thread's four labels of a pixel; masked: they cost nothing. */
 struct label_word {
@@ -122,7 +122,7 @@ struct label_column {
 static __device__ __forceinline__ label_column column_of(const motion_cost_args &a,
                                                          uint8_t *costs) {
     label_column l = {};
-    int x = (int)(blockIdx.x * LANES + threadIdx.x), y = (int)blockIdx.y;
+    int x = (int)(blockIdx.x * WARP_SIZE + threadIdx.x), y = (int)blockIdx.y;
     l.u = (int)threadIdx.y;
     l.exists = x < a.grid.width;
     if (l.exists) {
@@ -139,8 +139,9 @@ static __device__ __forceinline__ label_column column_of(const motion_cost_args 
 static __device__ __forceinline__ void store_columns(const motion_cost_args &a,
                                                      const uint8_t *costs) {
     enum { WORDS = (LABELS + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK / 4 };
-    int first_x = (int)blockIdx.x * LANES, y = (int)blockIdx.y;
-    for (int k = (int)(threadIdx.y * LANES + threadIdx.x); k < LANES * WORDS; k += LANES * SIDE) {
+    int first_x = (int)blockIdx.x * WARP_SIZE, y = (int)blockIdx.y;
+    for (int k = (int)(threadIdx.y * WARP_SIZE + threadIdx.x); k < WARP_SIZE * WORDS;
+         k += WARP_SIZE * SIDE) {
         int pixel = k / WORDS, word = k % WORDS;
         uint32_t four = reinterpret_cast<const uint32_t *>(costs + pixel * STRIDE)[word];
         if (first_x + pixel < a.grid.width)
@@ -152,9 +153,9 @@ static __device__ __forceinline__ void store_columns(const motion_cost_args &a,
 }
 
 template <bool AD, bool CENSUS>
-static __global__ void __launch_bounds__(LANES *SIDE)
+static __global__ void __launch_bounds__(WARP_SIZE *SIDE)
     column_kernel(const __grid_constant__ motion_cost_args a) {
-    __shared__ uint32_t words[LANES * STRIDE / 4];
+    __shared__ uint32_t words[WARP_SIZE * STRIDE / 4];
     uint8_t *costs = reinterpret_cast<uint8_t *>(words);
     label_column l = column_of(a, costs);
     if (l.exists) {
@@ -245,9 +246,9 @@ static __device__ __forceinline__ uint32_t mean_difference(uint32_t sum, int cha
 }
 
 template <int F>
-static __global__ void __launch_bounds__(LANES *SIDE, 4)
+static __global__ void __launch_bounds__(WARP_SIZE *SIDE, 4)
     fraction_kernel(const __grid_constant__ motion_cost_args a) {
-    __shared__ uint32_t words[LANES * STRIDE / 4];
+    __shared__ uint32_t words[WARP_SIZE * STRIDE / 4];
     uint8_t *costs = reinterpret_cast<uint8_t *>(words);
     label_column l = column_of(a, costs);
     if (l.exists) {
@@ -299,8 +300,8 @@ static void launch_cost(backend_cuda *cuda, const void *args, int width, int hei
                  : a->fraction == 4 ? fraction_kernel<4>
                                     : fraction_kernel<8>;
     if (columns && kernel) {
-        dim3 blocks((unsigned)((width + LANES - 1) / LANES), (unsigned)height);
-        kernel<<<blocks, dim3(LANES, SIDE), 0, cuda->stream>>>(*a);
+        dim3 blocks((unsigned)((width + WARP_SIZE - 1) / WARP_SIZE), (unsigned)height);
+        kernel<<<blocks, dim3(WARP_SIZE, SIDE), 0, cuda->stream>>>(*a);
         return;
     }
     int threads = g.half * (g.padded / 4);
@@ -344,7 +345,7 @@ static __device__ __forceinline__ uint32_t window_difference(const motion_centre
 
 static __global__ void __launch_bounds__(THREADS, 3)
     centre_kernel(const __grid_constant__ motion_centre_args a) {
-    int x = (int)(blockIdx.x * LANES + threadIdx.x),
+    int x = (int)(blockIdx.x * WARP_SIZE + threadIdx.x),
         y = (int)(blockIdx.y * blockDim.y) + (int)threadIdx.y;
     if (x >= a.width || y >= a.height)
         return;
@@ -374,9 +375,10 @@ static __global__ void __launch_bounds__(THREADS, 3)
 
 static void launch_centre(backend_cuda *cuda, const void *args, int width, int height) {
     const motion_centre_args *a = static_cast<const motion_centre_args *>(args);
-    enum { ROWS = THREADS / LANES };
-    dim3 blocks((unsigned)((width + LANES - 1) / LANES), (unsigned)((height + ROWS - 1) / ROWS));
-    centre_kernel<<<blocks, dim3(LANES, ROWS), 0, cuda->stream>>>(*a);
+    enum { ROWS = THREADS / WARP_SIZE };
+    dim3 blocks((unsigned)((width + WARP_SIZE - 1) / WARP_SIZE),
+                (unsigned)((height + ROWS - 1) / ROWS));
+    centre_kernel<<<blocks, dim3(WARP_SIZE, ROWS), 0, cuda->stream>>>(*a);
 }
 
 /* ---- filling along rows */
@@ -384,9 +386,9 @@ static void launch_centre(backend_cuda *cuda, const void *args, int width, int h
 /* The nearest known pixel of a row from x on in steps of 32 px (step 32 or -32), or none: -1. x is
  * the first of 32 px that a warp looks at at once. */
 static __device__ __forceinline__ int known_from(const int16_t *row, int width, int x, int step) {
-    for (; x > -LANES && x < width; x += step) {
+    for (; x > -WARP_SIZE && x < width; x += step) {
         int at = x + (int)threadIdx.x;
-        unsigned known = __ballot_sync(0xffffffffu, at >= 0 && at < width && row[at] != UNKNOWN);
+        unsigned known = __ballot_sync(ALL_LANES, at >= 0 && at < width && row[at] != UNKNOWN);
         if (known)
             return x + (step > 0 ? __ffs((int)known) - 1 : 31 - __clz((int)known));
     }
@@ -402,7 +404,7 @@ static __device__ __forceinline__ displacement found_at(const motion_fill_args &
 /* A warp has 32 pixels of a row. */
 static __global__ void __launch_bounds__(THREADS)
     fill_kernel(const __grid_constant__ motion_fill_args a) {
-    int lane = (int)threadIdx.x, first = (int)blockIdx.x * LANES, x = first + lane,
+    int lane = (int)threadIdx.x, first = (int)blockIdx.x * WARP_SIZE, x = first + lane,
         y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     if (y >= a.height)
         return;
@@ -410,14 +412,14 @@ static __global__ void __launch_bounds__(THREADS)
     displacement d = {UNKNOWN, UNKNOWN};
     if (x < a.width)
         d = motion_at(&a.source, row + (size_t)x);
-    unsigned known = __ballot_sync(0xffffffffu, d.u != UNKNOWN), below = known & ((1u << lane) - 1),
+    unsigned known = __ballot_sync(ALL_LANES, d.u != UNKNOWN), below = known & ((1u << lane) - 1),
              above = known & ~((2u << lane) - 1);
     bool looks = x < a.width && d.u == UNKNOWN;
     int before = -1, after = -1;
-    if (__any_sync(0xffffffffu, looks && !below))
-        before = known_from(a.source.u + row, a.width, first - LANES, -LANES);
-    if (__any_sync(0xffffffffu, looks && !above))
-        after = known_from(a.source.u + row, a.width, first + LANES, LANES);
+    if (__any_sync(ALL_LANES, looks && !below))
+        before = known_from(a.source.u + row, a.width, first - WARP_SIZE, -WARP_SIZE);
+    if (__any_sync(ALL_LANES, looks && !above))
+        after = known_from(a.source.u + row, a.width, first + WARP_SIZE, WARP_SIZE);
     if (looks) {
         displacement left = found_at(a, row, below ? first + 31 - __clz((int)below) : before),
                      right = found_at(a, row, above ? first + __ffs((int)above) - 1 : after);
@@ -429,13 +431,14 @@ static __global__ void __launch_bounds__(THREADS)
 
 static void launch_fill(backend_cuda *cuda, const void *args, int width, int height) {
     const motion_fill_args *a = static_cast<const motion_fill_args *>(args);
-    enum { ROWS = THREADS / LANES };
+    enum { ROWS = THREADS / WARP_SIZE };
     if (a->dy) {
         cuda->plain[STAGE_motion_fill](cuda, args, width, height);
         return;
     }
-    dim3 blocks((unsigned)((width + LANES - 1) / LANES), (unsigned)((height + ROWS - 1) / ROWS));
-    fill_kernel<<<blocks, dim3(LANES, ROWS), 0, cuda->stream>>>(*a);
+    dim3 blocks((unsigned)((width + WARP_SIZE - 1) / WARP_SIZE),
+                (unsigned)((height + ROWS - 1) / ROWS));
+    fill_kernel<<<blocks, dim3(WARP_SIZE, ROWS), 0, cuda->stream>>>(*a);
 }
 
 void cuda_optimise_motion_cost(backend_cuda *cuda) {

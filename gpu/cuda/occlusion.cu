@@ -40,7 +40,7 @@ enum { MASK_ROWS = 8 };
 /* The threads of a pixel lie in one warp; all of them have read its mask before the first one
  * writes it. */
 static __global__ void mask_cost_kernel(const __grid_constant__ mask_cost_args a, int group) {
-    int pixels = 32 / group, pixel = (int)threadIdx.x / group,
+    int pixels = WARP_SIZE / group, pixel = (int)threadIdx.x / group,
         in_group = (int)threadIdx.x - pixel * group;
     int i = (int)blockIdx.x * pixels + pixel, y = (int)(blockIdx.y * MASK_ROWS + threadIdx.y),
         x = grid_column(a.parity, i, y);
@@ -66,10 +66,10 @@ static __global__ void mask_cost_kernel(const __grid_constant__ mask_cost_args a
 
 static void launch_mask_cost(backend_cuda *cuda, const void *args, int, int) {
     const mask_cost_args *a = static_cast<const mask_cost_args *>(args);
-    int group = a->grid.padded / LABEL_BLOCK, pixels = 32 / group;
+    int group = a->grid.padded / LABEL_BLOCK, pixels = WARP_SIZE / group;
     dim3 blocks((unsigned)((a->grid.half + pixels - 1) / pixels),
                 (unsigned)((a->grid.height + MASK_ROWS - 1) / MASK_ROWS));
-    mask_cost_kernel<<<blocks, dim3(32, MASK_ROWS), 0, cuda->stream>>>(*a, group);
+    mask_cost_kernel<<<blocks, dim3(WARP_SIZE, MASK_ROWS), 0, cuda->stream>>>(*a, group);
 }
 
 void cuda_optimise_occlusion(backend_cuda *cuda) {

@@ -2,8 +2,8 @@
  * A pixel's colour in one word, for kernels that compare colours.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TUNED_CUDA_COLOUR_CUH
-#define LIVESTEREO_TUNED_CUDA_COLOUR_CUH
+#ifndef LIVESTEREO_PACKED_PIXEL_CUH
+#define LIVESTEREO_PACKED_PIXEL_CUH
 
 #include <cstddef>
 #include <cstdint>

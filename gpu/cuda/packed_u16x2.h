@@ -9,8 +9,8 @@
  * are little else.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LANES_H
-#define LIVESTEREO_LANES_H
+#ifndef LIVESTEREO_PACKED_U16X2_H
+#define LIVESTEREO_PACKED_U16X2_H
 
 #include "gpu/stages/stage.h"
 
@@ -102,7 +102,7 @@ STAGE void sums_add(struct label_sums *s, const struct label_words *a) {
     }
 }
 
-/* Into the order of struct lanes. */
+/* In the order of struct packed_labels. */
 STAGE void sums_to_packed(const struct label_sums *s, struct packed_labels *out) {
     for (int k = 0; k < 2; k++) {
         uint32_t low = s->words[k] - 256 * s->odd[k], high = s->words[k + 2] - 256 * s->odd[k + 2];
@@ -180,7 +180,7 @@ STAGE struct block_ends packed_ends(const struct packed_labels *h, uint32_t rho,
 
 /* What each of a thread's two blocks gets from the block before it: before is the end of the
  * thread with the labels below. keep has ones, but not in a lane whose block is the first: that
- * gets LANES_FAR. */
+ * gets U16X2_FAR. */
 STAGE uint32_t carry_up(uint32_t before, uint32_t own, uint32_t keep) {
     return (byte_permute(before, own, 0x5432) & keep) | (U16X2_FAR & ~keep);
 }

@@ -13,10 +13,10 @@ __device__ __forceinline__ uint32_t group_min(const work_item &p, uint32_t value
     if constexpr (GROUP > 0) {
 #pragma unroll
         for (int step = 1; step < GROUP; step *= 2)
-            value = min(value, __shfl_xor_sync(WARP_MASK, value, step));
+            value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
     } else {
         for (int step = 1; step < p.group; step *= 2)
-            value = min(value, __shfl_sync(WARP_MASK, value, group_lane(p, step)));
+            value = min(value, __shfl_sync(ALL_LANES, value, group_lane(p, step)));
     }
     return value;
 }
@@ -35,7 +35,7 @@ __device__ __forceinline__ uint16_t *belief_of(belief_store<PIXELS> &store, int 
 }
 
 __device__ __forceinline__ int thread_number(void) {
-    return (int)(threadIdx.x + 32 * (threadIdx.y + blockDim.y * threadIdx.z));
+    return (int)(threadIdx.x + WARP_SIZE * (threadIdx.y + blockDim.y * threadIdx.z));
 }
 
 /* A data cost and four messages; those that come straight from a neighbour's sums (receive) reach
@@ -113,7 +113,7 @@ __device__ __forceinline__ void write_label(const wta_args &a, int x, int y, uin
     a.confidence[i] = (uint8_t)(min(second, minimum + 255) - minimum);
 }
 
-/* stage_wta of one pixel a group, whose beliefs are kept as number pixel. */
+/* stage_winner_takes_all of one pixel a group, whose beliefs are kept as number pixel. */
 template <int GROUP, int PIXELS>
 __device__ __forceinline__ void wta_one(const wta_args &a, const work_item &p, uint32_t key,
                                         belief_store<PIXELS> &store, int pixel) {

@@ -1,5 +1,5 @@
 /*
- * Stages that take a block out of the whole picture and put it back there: see gpu/blocks.h.
+ * Stages that extract a block from the whole picture and copy it back: see gpu/blocks.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_BLOCK_H
@@ -7,7 +7,7 @@
 
 #include "gpu/stages/stage.h"
 
-/* The costs of a block out of a larger volume, of which its first pixel is (x, y). Run over the
+/* Copies the costs of a block, whose first pixel is (x, y), from a larger volume. Run over the
  * block. */
 struct crop_cost_args {
     struct grid grid, source_grid;
@@ -23,7 +23,7 @@ STAGE void stage_crop_cost(const struct crop_cost_args *a, int x, int y) {
         to[d] = from[d];
 }
 
-/* A rectangle from one map of pixels into another; both pointers are its first pixel. Run over the
+/* Copies a rectangle from one map to another; both pointers are at its first pixel. Run over the
  * rectangle. */
 struct copy_map_args {
     const uint8_t *source;
@@ -40,7 +40,7 @@ STAGE void stage_copy_map(const struct copy_map_args *a, int x, int y) {
         to[i] = from[i];
 }
 
-/* What the label of each pixel costs, 8 bits. */
+/* The data cost of each pixel's label, 8 bits. */
 struct label_data_cost_args {
     struct grid grid;
     const uint8_t *cost;

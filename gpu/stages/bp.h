@@ -1,7 +1,7 @@
 /*
- * Stages of belief propagation: where a level's messages start, checkerboard updates of messages,
- * winner-takes-all, iterated conditional modes. A message array belongs to a direction and holds
- * what each pixel sends that way, one byte a label in [0, T].
+ * Stages of belief propagation: the first messages of a level, checkerboard updates of messages,
+ * winner-takes-all, iterated conditional modes. There is an array of messages for each direction;
+ * it has the messages that pixels send in that direction, one byte per label in [0, T].
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_BP_H
@@ -10,7 +10,7 @@
 #include "config/params.h"
 #include "gpu/stages/stage.h"
 
-/* All four messages of the pixels of one parity become zero. Run over half x height. */
+/* Sets all four messages of the pixels of one parity to zero. Run over half x height. */
 struct zero_messages_args {
     struct grid grid;
     uint8_t *message[DIRECTIONS];
@@ -26,8 +26,8 @@ STAGE void stage_zero_messages(const struct zero_messages_args *a, int i, int y)
             a->message[r][grid_labels(&a->grid, x, y) + d] = 0;
 }
 
-/* The pixels of one parity start with the messages of their parent a level up (Felzenszwalb,
- * Huttenlocher 2006, 3.3). Run over half x height of the finer grid. */
+/* Sets the messages of the pixels of one parity to those of their parent in the coarser level
+ * (Felzenszwalb, Huttenlocher 2006, 3.3). Run over half x height of the finer grid. */
 struct upsample_messages_args {
     struct grid grid, coarse;
     const uint8_t *parent[DIRECTIONS];
@@ -72,7 +72,8 @@ STAGE int message_cost(const struct message_args *a, size_t i) {
     return a->cost16 ? a->cost16[i] : a->cost8[i];
 }
 
-/* Where the pixels around (x, y) store their labels; which of them exist, a bit a direction. */
+/* The first labels of the neighbours of (x, y), and which neighbours exist, one bit per
+ * direction. */
 struct neighbours {
     size_t pixel[DIRECTIONS];
     int exist;
@@ -89,7 +90,7 @@ STAGE struct neighbours grid_neighbours(const struct grid *g, int x, int y) {
     return n;
 }
 
-/* The neighbour in direction r sends to us in the opposite direction. */
+/* The opposite of direction r: the neighbour in direction r sends its message that way. */
 STAGE int opposite(int r) {
     return r ^ 1;
 }
@@ -127,8 +128,8 @@ STAGE int message_change(const uint8_t *before, const uint8_t *after, int labels
     return change;
 }
 
-/* The tile of the pixel that gets the message in direction r is updated next. All who write to a
- * tile write the same. */
+/* Marks the tile of the pixel that receives the message in direction r for the next update. All
+ * threads that write to a tile write the same value. */
 STAGE void activate_tile(const struct message_args *a, int x, int y, int r) {
     int to_x = x + (r == RIGHT) - (r == LEFT), to_y = y + (r == DOWN) - (r == UP);
     uint16_t *tile = a->next_active + tile_of(a->grid.width, to_x, to_y);
@@ -139,7 +140,7 @@ STAGE void activate_tile(const struct message_args *a, int x, int y, int r) {
 #endif
 }
 
-/* A tile's first pixel counts it. */
+/* Counts a tile, at its first pixel. */
 STAGE void count_update(const struct message_args *a, int x, int y) {
     if (!a->updates || !is_first_of_tile(a->grid.width, x, y))
         return;
@@ -169,7 +170,7 @@ STAGE void stage_message(const struct message_args *a, int i, int y) {
     }
 }
 
-/* No tile is marked, no update counted. Run over count x 1. */
+/* Clears the marks of all tiles and the counts of updates. Run over count x 1. */
 struct clear_tiles_args {
     uint16_t *active;  /* count */
     uint32_t *updates; /* update_count, at most count, or NULL */
@@ -183,9 +184,9 @@ STAGE void stage_clear_tiles(const struct clear_tiles_args *a, int x, int y) {
         a->updates[x] = 0;
 }
 
-/* The label of least belief (the lower of equals), its disparity with sub-pixel interpolation in
- * 1/16 px, and its confidence: how far the best label that is not its neighbour lies behind, up
- * to 255. */
+/* The label of least belief (the lowest of equals), its disparity with sub-pixel interpolation in
+ * 1/16 px, and its margin: the least belief among labels that are not adjacent to it minus its own,
+ * at most 255. */
 struct wta_args {
     struct grid grid;
     const uint8_t *cost;
@@ -204,7 +205,8 @@ STAGE int belief(const struct wta_args *a, const struct neighbours *n, size_t ow
     return sum;
 }
 
-/* Offset of the minimum from the middle of three beliefs, in 1/16 px, within half a pixel. */
+/* The offset of the minimum of a curve through three beliefs from the middle one, in 1/16 px, at
+ * most half a pixel. */
 STAGE int subpixel_offset(int before, int here, int after, int subpixel) {
     int bend =
         subpixel == SUBPIXEL_PARABOLA ? before + after - 2 * here : stage_max(before, after) - here;
@@ -235,9 +237,9 @@ STAGE void stage_winner_takes_all(const struct wta_args *a, int x, int y) {
     a->confidence[i] = (uint8_t)(second - minimum);
 }
 
-/* The pixels of one colour take a neighbour's label where that lowers the energy, most of all and
- * of equals the first (iterated conditional modes, Besag 1986, over the labels around). Beliefs do
- * not speak for such a label: its disparity is whole, its confidence 0. Run over half x height. */
+/* Iterated conditional modes (Besag 1986): each pixel of one parity takes the label of the
+ * neighbour that lowers the energy most, of equals the first. A changed label has a whole disparity
+ * and confidence 0. Run over half x height. */
 struct icm_args {
     struct grid grid;
     const uint8_t *cost, *classes; /* classes as in message_args */
@@ -248,7 +250,7 @@ struct icm_args {
     uint8_t rho[4], truncation[4];
 };
 
-/* Labels around a pixel; where there is none, an edge that costs nothing. */
+/* The labels of a pixel's neighbours; an edge to a missing neighbour costs nothing. */
 struct icm_neighbours {
     int label[DIRECTIONS], rho[DIRECTIONS], truncation[DIRECTIONS];
 };

@@ -1,7 +1,7 @@
 /*
- * Stages of belief propagation along rows and columns (BP-M of Liang et al. 2011): of the whole
- * picture, or tile by tile. Here messages lie at the pixel that receives them, in an array for each
- * direction they travel in, [y][x][label], one byte a label in [0, T]. Costs have 16 bits.
+ * Stages of belief propagation along rows and columns (BP-M of Liang et al. 2011), of the whole
+ * picture or tile by tile. Here messages are stored at the pixel that receives them, in one array
+ * per direction, [y][x][label], one byte per label in [0, T]. Costs have 16 bits.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_BP_AREA_H
@@ -13,9 +13,9 @@
 /* More than any cost with four messages; T may be added to it. */
 enum { NO_LABEL = INT16_MAX - MAX_TRUNCATION };
 
-/* What messages are made with. V of a class and a difference of k labels is
- * smoothness[class * MAX_LABELS + k] for k <= steps[class], and largest[class] beyond; it never
- * falls. */
+/* What messages depend on. V of a class and a difference of k labels is
+ * smoothness[class * MAX_LABELS + k] for k <= steps[class], and largest[class] beyond; it does not
+ * decrease. */
 struct smoothing {
     struct grid grid; /* of the picture */
     const uint8_t *classes;
@@ -37,8 +37,8 @@ STAGE size_t area_labels(const struct smoothing *s, const struct area *a, int x,
 }
 
 /* m(l) = min(min over |k| <= steps of h(l + k) + V(k), min h + largest) - min h, for all labels at
- * once and exact for every V that never falls (Liang et al. 2011, section V). h has room for steps
- * entries more on both sides. */
+ * once, exact for every non-decreasing V (Liang et al. 2011, section V). h has steps additional
+ * entries on both sides. */
 STAGE void min_convolve(const struct smoothing *s, int edge_class, int16_t *h, int16_t *out) {
     const uint8_t *smoothness = s->smoothness + (size_t)edge_class * MAX_LABELS;
     int steps = s->steps[edge_class], padded = s->grid.padded;
@@ -87,7 +87,7 @@ STAGE int area_send(const struct smoothing *s, const struct area *a, int x, int 
     return differs != 0;
 }
 
-/* Along row y there and back. */
+/* Passes messages along row y in both directions. */
 STAGE void area_row(const struct smoothing *s, const struct area *a, int y) {
     for (int x = 0; x + 1 < a->width; x++)
         area_send(s, a, x, y, RIGHT, a->message[RIGHT] + area_labels(s, a, x + 1, y));
@@ -95,7 +95,7 @@ STAGE void area_row(const struct smoothing *s, const struct area *a, int y) {
         area_send(s, a, x, y, LEFT, a->message[LEFT] + area_labels(s, a, x - 1, y));
 }
 
-/* Along column x there and back. */
+/* Passes messages along column x in both directions. */
 STAGE void area_column(const struct smoothing *s, const struct area *a, int x) {
     for (int y = 0; y + 1 < a->height; y++)
         area_send(s, a, x, y, DOWN, a->message[DOWN] + area_labels(s, a, x, y + 1));
@@ -112,8 +112,8 @@ struct labels_out {
 };
 
 /* Like stage winner_takes_all. */
-STAGE void area_pick(const struct smoothing *s, const struct area *a, int x, int y,
-                     const struct labels_out *out) {
+STAGE void area_wta(const struct smoothing *s, const struct area *a, int x, int y,
+                    const struct labels_out *out) {
     size_t own = area_labels(s, a, x, y);
     size_t i = (size_t)(a->y + y) * (size_t)s->grid.width + (size_t)(a->x + x);
     int16_t belief[MAX_LABELS];
@@ -194,13 +194,14 @@ STAGE void stage_area_labels(const struct area_labels_args *a, int x, int y) {
     struct area area = {0, 0, a->smoothing.grid.width, a->smoothing.grid.height, a->cost, {0}};
     for (int d = 0; d < DIRECTIONS; d++)
         area.message[d] = a->message[d];
-    area_pick(&a->smoothing, &area, x, y, &a->out);
+    area_wta(&a->smoothing, &area, x, y, &a->out);
 }
 
 /* ---- tiles */
 
-/* Tiles of size x size pixels, numbered row by row, and what outlives them: the messages that enter
- * a tile at its border, [tile][size][label], from above in the array of DOWN and so on. */
+/* Tiles of size x size pixels, numbered row by row, and what is stored between their updates: the
+ * messages that enter a tile at its border, [tile][size][label], from above in the array of DOWN
+ * and so on. */
 struct tiling {
     int size, columns, rows;
     uint8_t *entering[DIRECTIONS];
@@ -210,7 +211,7 @@ struct tiling {
 
 enum { TILE_FLAGS = DIRECTIONS + 1 };
 
-/* No message has entered any tile, and none of them rests. Run over 1 x tiles. */
+/* Sets all messages that enter tiles to zero and marks all tiles as changed. Run over 1 x tiles. */
 struct tiles_start_args {
     struct tiling tiling;
     int padded;
@@ -226,11 +227,12 @@ STAGE void stage_tiles_start(const struct tiles_start_args *a, int x, int tile) 
         a->tiling.changed[(size_t)tile * TILE_FLAGS + f] = 1;
 }
 
-/* Tiles of one anti-diagonal, none of which touches another: that of column number column + i, with
- * column and row adding up to diagonal. A tile starts without messages but those that enter at its
- * border, makes its costs, is swept iterations times along rows and columns, sends the messages
- * that leave it, and picks its labels. A tile whose entering messages have not changed since, and
- * which then changed none that leave it, would do the same again and rests. Run over 1 x tiles. */
+/* Tiles of one anti-diagonal, none of which touches another: tile i has column column + i and row
+ * diagonal - column - i. Messages inside a tile start at 0, those that enter at its border are
+ * given. The stage computes the costs, sweeps rows and columns iterations times, sends the messages
+ * that leave the tile, and determines its labels. A tile is skipped if no message that enters it
+ * has changed since the last time and it changed none that leave it then: the result would be the
+ * same. Run over 1 x tiles. */
 struct tiles_args {
     struct smoothing smoothing;
     struct label_cost source;
@@ -244,7 +246,7 @@ STAGE size_t tile_labels(int size, int padded) {
     return (size_t)size * (size_t)size * (size_t)padded;
 }
 
-/* Of a tile's costs and messages. */
+/* The size of a tile's costs and messages in bytes. */
 STAGE size_t tile_bytes(int size, int padded) {
     return (sizeof(int16_t) + DIRECTIONS) * tile_labels(size, padded);
 }
@@ -296,7 +298,8 @@ STAGE int tile_leave(const struct tiles_args *a, const struct area *area, int r,
     return changed;
 }
 
-STAGE int tile_rests(const uint8_t *changed) {
+/* changed: the TILE_FLAGS flags of a tile. */
+STAGE int tile_is_unchanged(const uint8_t *changed) {
     int any = 0;
     for (int f = 0; f < TILE_FLAGS; f++)
         any |= changed[f];
@@ -322,7 +325,7 @@ STAGE void stage_tiles(const struct tiles_args *a, int unused, int i) {
     struct area area = tile_area(
         a, column, row, a->scratch + (size_t)i * tile_bytes(a->tiling.size, s->grid.padded));
     (void)unused;
-    if (tile_rests(changed))
+    if (tile_is_unchanged(changed))
         return;
     for (int y = 0; y < area.height; y++)
         for (int x = 0; x < area.width; x++)
@@ -346,7 +349,7 @@ STAGE void stage_tiles(const struct tiles_args *a, int unused, int i) {
     changed[DIRECTIONS] = (uint8_t)sent;
     for (int y = 0; y < area.height; y++)
         for (int x = 0; x < area.width; x++)
-            area_pick(s, &area, x, y, &a->out);
+            area_wta(s, &area, x, y, &a->out);
 }
 
 #endif

@@ -13,10 +13,10 @@
 
 enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 63, SUM_LUT = 4096 };
 
-/* D_p(d): how badly reference (x, y) matches target (x - sign*(u_min + d), y). What is looked
- * up in lut depends on the kind: ad, sum of |difference| over channels; bt, the same in half
- * grey levels (Birchfield, Tomasi 1998); ssd, mean of squares over 3x3 and channels. census has
- * a table of its own. */
+/* D_p(d): the dissimilarity of reference (x, y) and target (x - sign*(u_min + d), y). The index
+ * into lut depends on the kind: ad, sum of |difference| over channels; bt, Birchfield and Tomasi's
+ * dissimilarity (1998) in half grey levels, summed over channels; ssd, mean of squares over 3x3 and
+ * channels. census has its own table. */
 struct cost_args {
     struct grid grid;
     const uint8_t *reference, *target; /* width*height*channels */
@@ -30,7 +30,7 @@ struct cost_args {
     uint8_t outside; /* cost of a label whose match lies outside the other picture */
 };
 
-/* How far away in the target picture the match of a label may lie, windows included. */
+/* The largest distance in the target picture of pixels that are read for a label. */
 STAGE int cost_reach(const struct cost_args *a) {
     int first = a->grid.space.u_min, last = first + a->grid.space.u_count - 1;
     return stage_max(stage_abs(first), stage_abs(last)) + 1;
@@ -53,7 +53,7 @@ STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
     return sum;
 }
 
-/* In half grey levels: distance of v from the range that row takes between its half-way points. */
+/* The distance of v from the interval of row[x] and its half-way values, in half grey levels. */
 STAGE int bt_one_way(int v, const uint8_t *row, int x, int width, int channels) {
     int here = 2 * row[(size_t)x * channels];
     int left = here / 2 + row[(size_t)stage_max(x - 1, 0) * channels];
@@ -121,8 +121,8 @@ STAGE void stage_cost(const struct cost_args *a, int x, int y) {
     }
 }
 
-/* Labels whose match lies outside the other picture are compared with the pixel of its border. Runs
- * after the stage cost, with its arguments. */
+/* Gives labels whose match lies outside the target picture the cost of the pixel at its border.
+ * Runs after stage cost, with the same arguments. */
 STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
     uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
     for (int d = 0; d < a->grid.labels; d++) {
@@ -132,9 +132,9 @@ STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
     }
 }
 
-/* Birchfield-Tomasi by five point differences, each smoothed by itself before the least is taken:
- * of the two pixels, and of each with both half-way neighbours of the other (a reading of Yang et
- * al. 2006, section 2). Outside the picture lie the border's values. */
+/* Birchfield-Tomasi as the minimum of five differences, each smoothed before the minimum is taken:
+ * of the two pixels, and of each with both half-way values of the other (one interpretation of Yang
+ * et al. 2006, section 2). Outside the picture its border is repeated. */
 struct smoothed_cost_args {
     struct cost_args match; /* its lut is that of bt: half grey levels */
     struct taps taps;
@@ -142,7 +142,8 @@ struct smoothed_cost_args {
 };
 
 /* Difference number kind (0 to 4) of reference (x, y) and target (xo, y), in half grey levels,
- * summed over the channels: from 3 on the target's pixel is the one whose value is whole. */
+ * summed over the channels. 0: of both pixels; 1, 2: of the reference's pixel and half-way values
+ * of the target; 3, 4: the other way round. */
 STAGE int point_difference(const struct cost_args *a, int kind, int x, int xo, int y) {
     const uint8_t *whole = kind < 3 ? a->reference : a->target,
                   *half = kind < 3 ? a->target : a->reference;
@@ -291,9 +292,9 @@ STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, in
     }
 }
 
-/* Costs of a pixel's labels in 16 bits, as the solvers by rows and tiles take them: of a volume
- * that stage cost has made, or, where they need more than 8 bits, made from the pictures whenever
- * they are asked for. Those are the data costs of the Middlebury MRF benchmark (Szeliski et al.
+/* The source of data costs in 16 bits for the solvers by rows and tiles: a volume of stage cost or,
+ * for costs of more than 8 bits, the pictures, from which they are computed at each use. The latter
+ * are the data costs of the Middlebury MRF benchmark (Szeliski et al.
  * 2008): Birchfield-Tomasi with half-way values rounded down, its absolute value or its square,
  * summed over the channels. */
 struct label_cost {
@@ -312,8 +313,8 @@ STAGE int label_reach(const struct label_cost *a) {
     return stage_max(stage_abs(first), stage_abs(last)) + 1;
 }
 
-/* Distance of v from the range that row takes between its half-way points, which are rounded
- * down. Beyond the border lies the border's own value. */
+/* The distance of v from the interval of row[x] and its half-way values, which are rounded down.
+ * The border is repeated. */
 STAGE int bt_whole(int v, const uint8_t *row, int x, int width, int channels) {
     int here = row[(size_t)x * channels];
     int left = (here + row[(size_t)stage_max(x - 1, 0) * channels]) / 2;

@@ -10,9 +10,9 @@
 #include "calibration/rectify.h"
 #include "gpu/stages/stage.h"
 
-/* Bilinear resampling through a table in 1/32 px. source is source_width x source_height. Where the
- * result is smaller than the source, each of its pixels is the mean of samples x samples places
- * that share out its step, so that nothing finer than it is left. */
+/* Bilinear resampling by a table in 1/32 px. source is source_width x source_height. Where the
+ * result is smaller than the source, each of its pixels is the mean of samples x samples places in
+ * an area of step x step, to avoid aliasing. */
 struct remap_args {
     const uint8_t *source;
     const struct rectify_point *map; /* width*height; NULL: where it is */
@@ -22,7 +22,7 @@ struct remap_args {
     int samples, step; /* 0 or 1: one sample; step: from pixel to pixel, 1/32 px of the source */
 };
 
-/* Adds one place of the source, in 1/1024 of a grey level. */
+/* Adds the interpolated value at one place of the source, in 1/1024 of a grey level. */
 STAGE void remap_add(const struct remap_args *a, int px, int py, int sum[3]) {
     int x0 = px >> 5, y0 = py >> 5, fx = px & 31, fy = py & 31;
     int xa = stage_clamp(x0, 0, a->source_width - 1);
@@ -112,7 +112,8 @@ STAGE void stage_smooth_y(const struct smooth_y_args *a, int x, int y) {
     }
 }
 
-/* 3x3 Sobel derivatives of a grey picture: 128 + gx / 4, or (|gx| + |gy|) / 4; cut to 8 bits. */
+/* 3x3 Sobel derivatives of a grey picture: 128 + gx / 4, or (|gx| + |gy|) / 4, clamped to 8
+ * bits. */
 struct sobel_args {
     const uint8_t *grey;
     uint8_t *out;
@@ -132,7 +133,7 @@ STAGE void stage_sobel(const struct sobel_args *a, int x, int y) {
     a->out[(size_t)y * a->width + x] = (uint8_t)stage_clamp(value, 0, 255);
 }
 
-/* 128 + grey - smoothed, cut to 8 bits. */
+/* 128 + grey - smoothed, clamped to 8 bits. */
 struct residual_args {
     const uint8_t *grey, *smoothed;
     uint8_t *out;
@@ -164,8 +165,8 @@ STAGE void stage_census(const struct census_args *a, int x, int y) {
     a->out[(size_t)y * a->width + x] = bits;
 }
 
-/* Arms of cross-shaped windows (Zhang, Lu, Lafruit 2009): how far one may go in each direction
- * before the colour leaves the centre's by more than step in any channel. */
+/* Arms of cross-shaped windows (Zhang, Lu, Lafruit 2009): the distance in each direction over which
+ * no channel differs from the pixel's by more than step. */
 struct arms {
     uint8_t length[DIRECTIONS];
 };
@@ -218,7 +219,7 @@ STAGE int squared_step(const uint8_t *a, const uint8_t *b, int channels) {
     return sum;
 }
 
-/* Whether p and q are step or more apart. */
+/* Whether the colours p and q differ by step or more. */
 STAGE int is_step(const struct edges_args *a, const uint8_t *p, const uint8_t *q, int step) {
     return a->mean_square ? squared_step(p, q, a->channels) >= a->channels * step * step
                           : color_step(p, q, a->channels) >= step;

@@ -1,7 +1,7 @@
 /*
  * Stages of motion, whose labels are displacements (u, v): data cost, messages between windows of
- * labels, winner-takes-all, the picture pyramid and the windows' centres, check, filling. A map of
- * motion is two of width*height, int16 in 1/16 px; u is UNKNOWN where there is none.
+ * labels, winner-takes-all, the picture pyramid and the windows' centres, check, filling. A motion
+ * map has two arrays of width*height, int16 in 1/16 px; u is UNKNOWN where no motion is known.
  *
  * A window: label l of a pixel stands for its centre + (u_min + l % u_count, v_min + l / u_count),
  * counted in steps of 1 / fraction px. Centres are a map in such steps; u NULL: all 0.
@@ -48,11 +48,11 @@ STAGE struct displacement motion_label(const struct label_space *s, struct displ
 
 /* ---- data cost */
 
-/* How badly (x, y) of the reference matches the target at (x, y) + a label's displacement. What is
- * looked up in lut depends on the kind, as in struct cost_args; bt: the distance from the range
- * that a pixel takes between the half-way points to its four neighbours. Where a label is a
- * fraction of a px, it is the mean absolute difference over 3x3 and the channels between the
- * reference and bilinear samples of the target, in 1/16 grey levels (SUM_LUT entries). */
+/* The dissimilarity of (x, y) of the reference and the target at (x, y) + a label's displacement.
+ * The index into lut depends on the kind, as in struct cost_args; bt uses the interval of a pixel
+ * and the half-way values to its four neighbours. With fraction above 1 the index is the mean
+ * absolute difference over 3x3 and the channels between the reference and bilinear samples of the
+ * target, in 1/16 grey levels (SUM_LUT entries). */
 struct motion_cost_args {
     struct grid grid;                  /* of the whole picture, or of a block of it */
     int left, top;                     /* the block's place */
@@ -86,7 +86,7 @@ STAGE int motion_ad(const struct motion_cost_args *a, int x, int y, int xo, int 
     return sum;
 }
 
-/* In half grey levels: distance of value from the range around (x, y) of image. */
+/* The distance of value from the interval around (x, y) of image, in half grey levels. */
 STAGE int motion_bt_one_way(const struct motion_cost_args *a, int value, const uint8_t *image,
                             int x, int y, int c) {
     const int dx[DIRECTIONS] = {0, 0, -1, 1}, dy[DIRECTIONS] = {-1, 1, 0, 0};
@@ -186,9 +186,9 @@ STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
 
 /* ---- the motion of the frame before */
 
-/* Motion carried along itself: each pixel's goes where it leads in a picture, rounded to a whole
- * px; where several meet the most confident wins, of equals the first in reading order. Confidence
- * 0 is no motion. Start, vote, take run one after the other. */
+/* Moves a motion map along itself by one picture, rounded to whole px. Where several motions arrive
+ * at one pixel, the most confident is taken, of equals the first in raster order. Confidence 0
+ * means no motion. The stages start, vote and take run one after the other. */
 struct motion_carry_args {
     struct motion_map motion;
     const uint8_t *confidence;
@@ -232,9 +232,9 @@ STAGE void stage_motion_take(const struct motion_carry_args *a, int x, int y) {
                a->vote[i] ? motion_at(&a->motion, UINT32_MAX - (uint32_t)a->vote[i]) : unknown);
 }
 
-/* Adds min(slope k, most) to the cost of each label, k its distance in L1 from a motion that is
- * expected there, in px of the picture level; at most MAX_COST in all. Pixels of which none is
- * expected, and masked ones, keep their costs. */
+/* Adds min(slope k, most) to the cost of each label, where k is its L1 distance from the expected
+ * motion in px of the picture level; the sum is at most MAX_COST. Costs of masked pixels, and of
+ * those without an expected motion, do not change. */
 struct motion_expect_args {
     struct grid grid; /* struct motion_cost_args's, and so on */
     int left, top;
@@ -279,10 +279,10 @@ STAGE void stage_motion_expect(const struct motion_expect_args *a, int x, int y)
 
 /* ---- messages */
 
-/* The message of struct message_args between windows. V(k, l) = min(rho |k - l|, T) with the
- * distance in L1: rows of labels are swept there and back, then columns, which is exact, since the
- * cone is a sum of one along u and one along v (Felzenszwalb, Huttenlocher 2006, 3.1). A pixel's
- * message is made in its own window and handed over in the receiver's. */
+/* The message of struct message_args between windows. V(k, l) = min(rho |k - l|, T) with the L1
+ * distance: rows of labels are swept in both directions, then columns, which is exact, since the
+ * distance is a sum of one along u and one along v (Felzenszwalb, Huttenlocher 2006, 3.1). A
+ * message is computed in the sender's window and resampled to the receiver's. */
 struct motion_message_args {
     struct message_args base;
     struct motion_map centre;
@@ -439,7 +439,7 @@ STAGE void stage_motion_wta(const struct motion_wta_args *a, int x, int y) {
 
 /* ---- the picture pyramid */
 
-/* Every second pixel of every second row. */
+/* Takes every second pixel of every second row. */
 struct halve_args {
     const uint8_t *source;
     uint8_t *out;
@@ -455,9 +455,9 @@ STAGE void stage_halve(const struct halve_args *a, int x, int y) {
         out[c] = p[c];
 }
 
-/* The centre of a pixel's window: of the motions of the 3x3 nodes around its own one in a map, that
- * with the least 5x5 difference in grey. The map may be that of the level above (scale 2) or of
- * this one (scale 1). A node's own motion comes first among equals. */
+/* The centre of a pixel's window: of the motions of the 3x3 nodes around the pixel's node in a map,
+ * the one with the least difference of grey levels over 5x5 px. The map may be that of the coarser
+ * level (scale 2) or of this one (scale 1). Among equals the pixel's own node comes first. */
 struct motion_centre_args {
     const uint8_t *reference, *target; /* grey, width*height */
     const uint8_t *mask;               /* of the reference: from MASKED on not compared; or NULL */
@@ -541,8 +541,8 @@ STAGE void stage_motion_check(const struct motion_check_args *a, int x, int y) {
     motion_put(&a->out, i, keep ? d : unknown);
 }
 
-/* Speckles as in struct speckle_args: a patch's steps are at most range in u and in v. Its stages
- * start, count and drop are the disparities', on u and on v. */
+/* Speckles as in struct speckle_args: pixels are connected if they differ by at most range in u and
+ * in v. The stages start, count and drop are those of disparities, applied to u and v. */
 struct motion_join_args {
     struct motion_map motion;
     uint32_t *parent;
@@ -563,8 +563,8 @@ STAGE void stage_motion_join(const struct motion_join_args *a, int x, int y) {
         speckle_unite(a->parent, i, below);
 }
 
-/* An unknown pixel takes the motion of the nearest known ones on both sides, along rows (dx = 1) or
- * columns (dy = 1), that is the shorter. */
+/* An unknown pixel gets the shorter of the nearest known motions on both sides, along rows (dx = 1)
+ * or columns (dy = 1). */
 struct motion_fill_args {
     struct motion_map source, out;
     int width, height, dx, dy;

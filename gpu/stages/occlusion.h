@@ -1,7 +1,7 @@
 /*
  * Stages of the occlusion masks (Brunton, Shu, Roth 2006): the labels between two half-steps of
- * belief propagation, and the pixels that they show as occluding or occluded, whose data cost
- * counts as 0.
+ * belief propagation, and a data cost that is 0 at pixels that occlude or are occluded by these
+ * labels.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_OCCLUSION_H
@@ -40,8 +40,8 @@ STAGE void stage_best_label(const struct best_label_args *a, int i, int y) {
     a->label[(size_t)y * a->grid.width + x] = (uint16_t)best;
 }
 
-/* A copy of the data cost that is 0 at occluding and occluded pixels. Run over half x height: the
- * pixels of one parity, of which only those are written whose mask changes. */
+/* A copy of the data cost that is 0 at occluding and occluded pixels. Run over half x height, the
+ * pixels of one parity; only those whose mask changes are written. */
 struct mask_cost_args {
     struct grid grid;
     const uint16_t *label; /* width*height */
@@ -56,7 +56,7 @@ struct mask_cost_args {
     int first; /* the copy and the masks of this parity hold nothing yet */
 };
 
-/* How many nodes a step of labels moves a match. */
+/* The number of nodes that a difference of step labels moves a match. */
 STAGE int mask_distance(const struct mask_cost_args *a, int step) {
     return stage_max((stage_abs(step) + (1 << a->level) / 2) >> a->level, 1);
 }

@@ -125,12 +125,76 @@ STAGE void stage_median(const struct median_args *a, int x, int y) {
     *out = value[k];
 }
 
-/* A hole that reaches the left or right border of the picture takes the disparity at its end. */
+/* A hole between known pixels of a row, which took the lower disparity, takes that of the other
+ * side where its colour is nearer to that side's: mean colour step to the SIDE_PIXELS known pixels
+ * next to the hole at most. Not so where it is an occlusion by its width: what the left view shows
+ * to the left of a nearer surface and the right view does not is as wide as the step. */
+enum { SIDE_PIXELS = 8 };
+
+struct fill_side_args {
+    const int16_t *source, *filled; /* before and after filling along rows */
+    const uint8_t *image;
+    int16_t *out;
+    int width, channels;
+};
+
+/* The sum of colour steps from pixel x of a row to the known pixels from side on. */
+STAGE int side_difference(const struct fill_side_args *a, size_t row, int x, int side, int dx,
+                          int *count) {
+    int sum = 0;
+    for (*count = 0; *count < SIDE_PIXELS; (*count)++, side += dx) {
+        if (side < 0 || side >= a->width || a->source[row + side] == UNKNOWN)
+            break;
+        sum += color_step(a->image + (row + x) * a->channels, a->image + (row + side) * a->channels,
+                          a->channels);
+    }
+    return sum;
+}
+
+STAGE void stage_fill_side(const struct fill_side_args *a, int x, int y) {
+    size_t row = (size_t)y * a->width;
+    const int16_t *source = a->source + row;
+    int left = x, right = x, left_count, right_count;
+    a->out[row + x] = a->filled[row + x];
+    while (left >= 0 && source[left] == UNKNOWN)
+        left--;
+    while (right < a->width && source[right] == UNKNOWN)
+        right++;
+    if (left == x || left < 0 || right >= a->width)
+        return;
+    int step = source[right] - source[left], wide = right - left - 1;
+    if (stage_abs(step) < 16 || (step > 0 && 32 * wide <= 3 * step + 96)) /* 1.5 steps and 3 px */
+        return;
+    int to_left = side_difference(a, row, x, left, -1, &left_count);
+    int to_right = side_difference(a, row, x, right, 1, &right_count);
+    if (to_left * right_count > to_right * left_count)
+        a->out[row + x] = source[right];
+    else if (to_left * right_count < to_right * left_count)
+        a->out[row + x] = source[left];
+}
+
+/* The surface at the end of a hole that reaches the left border: how far the plane lies above the
+ * disparity there, in 1/BORDER_SCALE of 1/16 px, and its slope, in those a px. */
+enum { BORDER_SCALE = 16, BORDER_REACH = 40 }; /* BORDER_REACH: px, beyond it there is no slope */
+
+struct border_plane {
+    int32_t value, slope;
+};
+
+/* A hole that reaches the left or right border of the picture takes the disparity at its end, on
+ * the left that of the plane there. */
 struct extend_args {
     const int16_t *source;
     int16_t *out;
     int width;
+    int least;                        /* 1/16 px: no plane goes below it */
+    const struct border_plane *plane; /* of each row, or NULL */
 };
+
+STAGE int plane_at_border(const struct border_plane *plane, int d, int distance, int least) {
+    int offset = plane->value - plane->slope * stage_min(distance, BORDER_REACH);
+    return stage_clamp(d + ((offset + BORDER_SCALE / 2) >> 4), least, 32767);
+}
 
 STAGE void stage_extend(const struct extend_args *a, int x, int y) {
     const int16_t *row = a->source + (size_t)y * a->width;
@@ -140,6 +204,8 @@ STAGE void stage_extend(const struct extend_args *a, int x, int y) {
     while (right < a->width && row[right] == UNKNOWN)
         right++;
     int d = left >= 0 ? row[left] : right < a->width ? row[right] : UNKNOWN;
+    if (a->plane && left < 0 && right < a->width)
+        d = plane_at_border(&a->plane[y], d, right - x, a->least);
     int between = left >= 0 && right < a->width && left < x;
     a->out[(size_t)y * a->width + x] = (int16_t)(between ? UNKNOWN : d);
 }

@@ -1,9 +1,9 @@
 /*
- * What all stages share: how a stage is declared, the memory order of volumes, small integer
- * helpers. A stage is one step of the pipeline, written once as a function of one output pixel that
- * the C compiler and nvcc both take. Within one stage no pixel reads what another pixel writes, so
- * the order of the pixels does not matter; where pixels write to the same place, they do so through
- * atomics that commute (speckles, active tiles). Integers only: all backends give the same bytes.
+ * What all stages share: their declaration, the memory order of volumes, integer helpers. A stage
+ * is one step of the pipeline, a function of one output pixel that the C compiler and nvcc compile
+ * from the same source. Within one stage no pixel reads what another pixel writes, so the order of
+ * the pixels does not matter; where pixels write to the same place, they use atomics that commute
+ * (speckles, active tiles). Stages use integers only, so that all backends give the same bytes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_H
@@ -21,7 +21,7 @@
 enum { MAX_LABELS = 512, MAX_LEVELS = 10, LABEL_BLOCK = 16 };
 enum { MAX_COST = 120, MAX_TRUNCATION = 255, COST_SATURATION = 30720 };
 
-/* The direction a message travels, and its place in an edge-class byte (2 bits each). */
+/* The direction of a message, and of an edge in a byte of edge classes (2 bits each). */
 enum { UP, DOWN, LEFT, RIGHT, DIRECTIONS };
 
 /* The labels of a pixel: a displacement (u, v) in px between the two pictures, numbered row by row:
@@ -67,7 +67,7 @@ STAGE int stage_clamp(int v, int minimum, int maximum) {
     return stage_min(stage_max(v, minimum), maximum);
 }
 
-/* Number of a pixel in checkerboard order; times padded gives its first label. */
+/* The number of a pixel in checkerboard order; multiplied by padded it gives its first label. */
 STAGE size_t grid_pixel(const struct grid *g, int x, int y) {
     return ((size_t)((x + y) & 1) * (size_t)g->height + (size_t)y) * (size_t)g->half +
            (size_t)(x >> 1);
@@ -77,7 +77,7 @@ STAGE size_t grid_labels(const struct grid *g, int x, int y) {
     return grid_pixel(g, x, y) * (size_t)g->padded;
 }
 
-/* Column of number i of a parity's pixels in row y. */
+/* The column of pixel number i of a parity in row y. */
 STAGE int grid_column(int parity, int i, int y) {
     return 2 * i + ((y + parity) & 1);
 }
@@ -89,8 +89,8 @@ STAGE size_t grid_volume(const struct grid *g) {
     return grid_pixels(g) * (size_t)g->padded;
 }
 
-/* Fast-converging updates skip tiles of pixels in which nothing changes; they are numbered row by
- * row. TILE_PIXELS: of one parity. */
+/* Fast-converging updates skip tiles of pixels in which nothing changes; tiles are numbered row by
+ * row. TILE_PIXELS: pixels of one parity in a tile. */
 enum { TILE_WIDTH = 4, TILE_HEIGHT = 4, TILE_PIXELS = TILE_WIDTH / 2 * TILE_HEIGHT };
 
 STAGE int tile_columns(int width) {
@@ -103,14 +103,14 @@ STAGE int tile_of(int width, int x, int y) {
     return y / TILE_HEIGHT * tile_columns(width) + x / TILE_WIDTH;
 }
 
-/* Whether a pixel is the first of its parity in its tile. A tile one pixel wide has that of one
- * parity in its second row. */
+/* Whether a pixel is the first of its parity in its tile. In a tile that is one pixel wide, that of
+ * one parity is in the second row. */
 STAGE int is_first_of_tile(int width, int x, int y) {
     int column = x % TILE_WIDTH, row = y % TILE_HEIGHT;
     return row == 0 ? column < 2 : row == 1 && column == 0 && x + 1 == width;
 }
 
-/* Largest difference over the channels of two pixels. */
+/* The largest absolute difference over the channels of two pixels. */
 STAGE int color_step(const uint8_t *a, const uint8_t *b, int channels) {
     int step = 0;
     for (int c = 0; c < channels; c++)

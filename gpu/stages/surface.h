@@ -116,6 +116,11 @@ struct plane_sums {
     int64_t n, x, y, xx, xy, yy, d, xd, yd;
 };
 
+STAGE int rounded_ratio(int64_t part, int64_t whole) {
+    return (int)(part >= 0 ? (2 * part + whole) / (2 * whole)
+                           : -((-2 * part + whole) / (2 * whole)));
+}
+
 /* The plane's value at distance 0 by Cramer's rule, to the nearest 1/16 px. A ridge of 1 on its
  * slopes gives regions without height or width a plane as well. */
 STAGE int plane_value(const struct plane_sums *s) {
@@ -123,8 +128,7 @@ STAGE int plane_value(const struct plane_sums *s) {
     int64_t m = xx * yy - s->xy * s->xy, mx = s->x * yy - s->y * s->xy,
             my = s->y * xx - s->x * s->xy;
     int64_t whole = s->n * m - s->x * mx - s->y * my, part = s->d * m - s->xd * mx - s->yd * my;
-    return (int)(part >= 0 ? (2 * part + whole) / (2 * whole)
-                           : -((-2 * part + whole) / (2 * whole)));
+    return rounded_ratio(part, whole);
 }
 
 /* Adds the horizontal arms of the pixel dy rows below (x, y). */
@@ -156,6 +160,70 @@ STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
         offset = s.n >= LEAST_SURFACE ? plane_value(&s) : 0;
     }
     a->out[i] = (int16_t)(stage_abs(offset) > 16 ? d : d + offset);
+}
+
+/* The plane of the first known pixel of each row, where holes reach the left border, over a region
+ * like those above with longer arms; flat where the region is small. */
+enum { BORDER_LENGTH = 24, BORDER_STEP = 8, LEAST_BORDER = 100 };
+
+struct border_plane_args {
+    const int16_t *source;
+    struct border_plane *out; /* of each row */
+    int width, height;
+};
+
+/* Adds the horizontal arms of the pixel dy rows below (x, y), whose disparity is d. */
+STAGE void plane_add_arms(const struct surface_args *a, int x, int y, int dy, int d,
+                          struct plane_sums *s) {
+    const int16_t *at = a->source + (size_t)(y + dy) * a->width + x;
+    int left = surface_arm(a, x, y + dy, -1, 0), right = surface_arm(a, x, y + dy, 1, 0);
+    for (int dx = -left; dx <= right; dx++) {
+        int above = at[dx] - d;
+        s->n++;
+        s->x += dx;
+        s->y += dy;
+        s->xx += dx * dx;
+        s->xy += dx * dy;
+        s->yy += dy * dy;
+        s->d += above;
+        s->xd += dx * above;
+        s->yd += dy * above;
+    }
+}
+
+/* By Cramer's rule, with the ridge of plane_value(); flat where the region is small. */
+STAGE struct border_plane border_plane_of(const struct plane_sums *s) {
+    struct border_plane plane = {0, 0};
+    if (s->n < LEAST_BORDER)
+        return plane;
+    int64_t xx = s->xx + 1, yy = s->yy + 1;
+    int64_t m = xx * yy - s->xy * s->xy, mx = s->x * yy - s->y * s->xy,
+            my = s->y * xx - s->x * s->xy;
+    int64_t whole = s->n * m - s->x * mx - s->y * my, part = s->d * m - s->xd * mx - s->yd * my;
+    int64_t slope =
+        s->n * (s->xd * yy - s->xy * s->yd) - s->d * mx + s->y * (s->x * s->yd - s->y * s->xd);
+    plane.value = rounded_ratio(BORDER_SCALE * part, whole);
+    plane.slope = rounded_ratio(BORDER_SCALE * slope, whole);
+    return plane;
+}
+
+STAGE struct surface_args border_region(const struct border_plane_args *a) {
+    struct surface_args map = {a->source, 0, 0, 0, a->width, a->height, BORDER_LENGTH, BORDER_STEP};
+    return map;
+}
+
+STAGE void stage_border_plane(const struct border_plane_args *a, int x, int y) {
+    struct surface_args map = border_region(a);
+    struct plane_sums s = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const int16_t *row = a->source + (size_t)y * a->width;
+    while (x < a->width && row[x] == UNKNOWN)
+        x++;
+    if (x > 0 && x < a->width) {
+        int up = surface_arm(&map, x, y, 0, -1), down = surface_arm(&map, x, y, 0, 1);
+        for (int dy = -up; dy <= down; dy++)
+            plane_add_arms(&map, x, y, dy, row[x], &s);
+    }
+    a->out[y] = border_plane_of(&s);
 }
 
 /* Confidence as the estimated chance, in 1/255, that the disparity is off by at most 1 px: a table
@@ -209,7 +277,7 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
  * disparity stands out: the data cost rises by little beside the label. Those below the middle
  * count more than others: walls. What is overexposed may as well be a white wall and is left.
  * Like-coloured pixels within SKY_REACH of a region are sky as well. The regions are a forest as
- * those of speckles are; start, join, count and sky run one after the other. */
+ * those of speckles are; start, join, count, region and sky run one after the other. */
 enum { SKY_STEP = 4, SKY_COLOR_STEP = 12, SKY_DARKEST = 64, SKY_BRIGHTEST = 230 };
 enum { SKY_RISE = 5, SKY_REACH = 2 };
 
@@ -218,6 +286,7 @@ struct sky_args {
     uint8_t *brightness;      /* width*height; 0: too dark or overexposed */
     uint32_t *parent, *votes; /* width*height; of a region's root: votes modulo 2^32 */
     uint32_t *border;         /* width*height; of a region's root: pixels of the upper border */
+    uint8_t *in_region;       /* width*height; whether the region is sky */
     const int16_t *source;
     int16_t *out;
     int width, height, channels;
@@ -274,6 +343,11 @@ STAGE void stage_sky_count(const struct sky_args *a, int x, int y) {
         sky_add(a->border + root, 1);
 }
 
+STAGE void stage_sky_region(const struct sky_args *a, int x, int y) {
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, root = speckle_root(a->parent, i);
+    a->in_region[i] = a->border[root] > 0 && 8 * (int32_t)a->votes[root] > a->width;
+}
+
 STAGE void stage_sky(const struct sky_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
     int sky = 0;
@@ -282,8 +356,7 @@ STAGE void stage_sky(const struct sky_args *a, int x, int y) {
         for (int px = stage_max(x - SKY_REACH, 0);
              px <= stage_min(x + SKY_REACH, a->width - 1) && !sky; px++) {
             size_t j = (size_t)py * a->width + px;
-            uint32_t root = speckle_root(a->parent, (uint32_t)j);
-            sky = a->border[root] > 0 && 8 * (int32_t)a->votes[root] > a->width &&
+            sky = a->in_region[j] &&
                   color_step(a->image + i * a->channels, a->image + j * a->channels, a->channels) <=
                       SKY_COLOR_STEP;
         }

@@ -5,7 +5,7 @@
 # A server that starts anew when its last window closes would refuse one that opens meanwhile.
 # SPDX-License-Identifier: MIT
 if [ -z "${LIVESTEREO_GUI_HERE:-}" ]; then
-    command -v xvfb-run >/dev/null && exec xvfb-run -a -s "-screen 0 1600x1000x24 -noreset" "$@"
+    command -v xvfb-run >/dev/null && exec xvfb-run -a -s "-screen 0 3840x2160x24 -noreset" "$@"
     unset DISPLAY
 fi
 exec "$@"

@@ -58,6 +58,47 @@ static void test_seek_recording(void) {
     gui_on_recording(seek_recording);
 }
 
+/* Steps on to a frame; whether its disparities are those in a file of batch's. */
+static gboolean step_and_compare(const struct gui_program *p, long index, const char *path) {
+    gsize length, batch_length;
+    for (long now = gui_number(p, "state", "frame"); now < index; now++) {
+        gui_run_action(p, "step-forward");
+        gui_wait_for(p, gui_number(p, "state", "frame") == now + 1);
+        gui_settle(p);
+    }
+    g_autofree char *seen = gui_new_file(p, "export", "-disp16.png"), *bytes = NULL, *batch = NULL;
+    g_assert_true(g_file_get_contents(seen, &bytes, &length, NULL));
+    g_assert_true(g_file_get_contents(path, &batch, &batch_length, NULL));
+    return length == batch_length && memcmp(bytes, batch, length) == 0;
+}
+
+/* The temporal filter is on in the window and off in batch; taken off, it stays off. */
+static void test_temporal_filter(void) {
+    const char *source = GUI_SOURCE ",noise=2";
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", source);
+    gui_settle(&p);
+    g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
+    g_autofree char *path = batch_file(source, folder, 3);
+    g_assert_false(step_and_compare(&p, 3, path));
+    gui_click(&p, "group.advanced");
+    gui_scroll_to(&p, "temporal_filter");
+    gui_drag(&p, "temporal_filter", 0.3, 0, 1);
+    gui_wait_for(&p, gui_is(&p, "value", "temporal_filter", "0"));
+    gui_settle(&p);
+    g_assert_true(step_and_compare(&p, 3, path));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    gui_start(&p, "--paused", source);
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "value", "temporal_filter", "0"));
+    g_assert_true(gui_is(&p, "value", "temporal_mode", "auto"));
+    g_assert_true(step_and_compare(&p, 3, path));
+    gui_quit(&p);
+}
+
 /* After B is set no pair beyond it is shown, whether playback ran on or stood still meanwhile. */
 static void watch_loop(const struct gui_program *p, long first, long last) {
     gint64 end = g_get_monotonic_time() + 2 * G_TIME_SPAN_SECOND;
@@ -113,5 +154,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/seek", test_seek);
     g_test_add_func("/gui/seek-recording", test_seek_recording);
     g_test_add_func("/gui/loop", test_loop);
+    g_test_add_func("/gui/temporal-filter", test_temporal_filter);
     return g_test_run();
 }

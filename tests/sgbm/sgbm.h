@@ -3,8 +3,8 @@
  * is told.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BENCH_SGBM_H
-#define LIVESTEREO_BENCH_SGBM_H
+#ifndef LIVESTEREO_TEST_SGBM_H
+#define LIVESTEREO_TEST_SGBM_H
 
 #include "image/frame.h"
 
