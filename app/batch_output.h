@@ -1,6 +1,6 @@
 /*
- * What batch writes for one input: a folder with the disparities of every pair and frames.csv.
- * Used by the thread that takes the frames.
+ * Writes the results of batch for one input: a folder with the disparities of all pairs and
+ * frames.csv. Used by the thread that takes the frames.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BATCH_OUTPUT_H
@@ -32,16 +32,16 @@ struct batch_task {
     struct source *source;
     const struct depth_geometry *geometry; /* for depth16 and ply */
     int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
-    const uint8_t *left_out;               /* where 255 no part of the valid share; or NULL */
-    bool resume;                           /* pairs that have a row already are left out */
-    const char *settings;                  /* text of all that the results depend on */
+    const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
+    bool resume;                           /* skip pairs that have a row already */
+    const char *settings;                  /* text with all that the results depend on */
 };
 
 struct batch_output;
 
-/* Makes the folder (and those above it) and begins its frames.csv, which gets that name when it
- * is whole; nobody else can write it meanwhile. Notes a checksum of the settings in .frames.sha256,
- * which has to be the same where results of an earlier run are kept. NULL after a log line. */
+/* Makes the folder (and its parents) and begins a temporary frames.csv, which is locked against
+ * other processes and renamed when it is complete. Stores a checksum of the settings in
+ * .frames.sha256; with resume it must equal that of the earlier run. NULL after a log line. */
 struct batch_output *batch_output_open(const struct batch_task *task);
 
 /* Whether this pair is to be computed. Any thread. */
@@ -52,9 +52,9 @@ bool batch_output_wants(const struct batch_output *output, long index);
 int batch_output_write(struct batch_output *output, const struct frame *frame);
 
 enum batch_end {
-    BATCH_ENDED,  /* the source came to its end: what was not written was damaged */
-    BATCH_LEFT,   /* interrupted, or the source failed on the way */
-    BATCH_FAILED, /* something could not be written: no frames.csv, its rows are kept for resume */
+    BATCH_ENDED,  /* the source ended: pairs that were not written are damaged */
+    BATCH_LEFT,   /* interrupted, or the source failed */
+    BATCH_FAILED, /* a file could not be written: no frames.csv, but its rows are kept for resume */
 };
 
 /* Finishes frames.csv. 0 or -errno, logged. Clears the pointer. */

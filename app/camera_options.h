@@ -1,6 +1,6 @@
 /*
- * The options for the modes and the mounting of cameras, shared by the commands that open live
- * sources. Main thread.
+ * The options for modes and orientation of cameras, shared by the commands that open live sources.
+ * Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CAMERA_OPTIONS_H
@@ -15,17 +15,17 @@ struct camera_options { /* zero to begin with */
 
 #define CAMERA_ENTRIES 8
 
-/* Fills in the entries, the last of which is empty and ends the table. */
+/* Fills in the entries; the last one is empty and ends the table. */
 void camera_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);
 
 /* Sets the source's options and checks its rate. GO_ON, or EXIT_USAGE after a log line. */
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source);
 
-/* The options that a recording notes: what a replay still has to do to the pictures in the file. A
- * source with a tap records pictures before they are flipped, and before the viewer exchanges them
- * (swap), which gives each flip the other side. Without a tap pictures are recorded as they are
- * shown, and nothing is left to do. */
+/* The options that a recording stores: what a replay must do to the pictures in the file. A source
+ * with a tap records pictures before they are flipped, and before the viewer exchanges them (swap);
+ * a swap also exchanges the flips of both sides. Without a tap pictures are recorded as they are
+ * shown, and a replay does nothing. */
 struct source_options camera_options_to_note(const struct source_options *options,
                                              const struct source *source, bool swap);
 

@@ -1,6 +1,6 @@
 /*
- * The subcommands and what they share: exit codes, the common options, the quit flag. Main
- * thread only, but for the quit flag, which the signal handler sets.
+ * The subcommands and what they share: exit codes, common options, the quit flag. Main thread only,
+ * except for the quit flag, which the signal handler sets.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_COMMANDS_H
@@ -25,8 +25,7 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
-/* Each gets the words after its name in argv[1..]; argv[0] is its name. They return the exit
- * code. */
+/* argv[0] is the command's name, its arguments follow. They return the exit code. */
 int cmd_view(int argc, char **argv); /* or motion, by its name */
 int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
@@ -37,7 +36,7 @@ int cmd_calibrate(int argc, char **argv);
 int cmd_calib(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 
-/* What every command takes; zero to begin with, options_free frees what parsing allocated. */
+/* The common options; initialised with zeros, options_free frees what parsing allocated. */
 struct common_options {
     char *preset, *config, *quality, *smoothness, *memory, **set;
     gboolean dump_config, quiet, verbose;
@@ -66,23 +65,24 @@ struct common_options {
     "                        are width, height, min_disparity, range, noise, gain, row_offset,\n"  \
     "                        frames, rate, seed, color"
 
-/* Parses argv with the command's own entries and the common ones, sets the log level, makes
- * *params of default < preset < config file < quality < --set, and does --dump-config. After it
- * argv[1..argc-1] are the words that are no options. summary, examples and usage are for --help.
- * GO_ON or an exit code. */
+/* Parses argv with the command's own entries and the common ones, sets the log level, sets *params
+ * (default < preset < config file < quality < --set), and handles --dump-config. Afterwards
+ * argv[1..argc-1] are the arguments that are no options. summary, examples and usage are for
+ * --help. GO_ON or an exit code. */
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
                   const char *examples, const GOptionEntry *entries, struct common_options *options,
                   struct params *params);
 
-/* What options_parse() makes of the parameters, anew. GO_ON, or EXIT_USAGE after a log line. */
+/* Sets *params as options_parse() does. GO_ON, or EXIT_USAGE after a log line. */
 int options_params(const struct common_options *options, struct params *params);
 
-/* Whether an option's number, 0 where it was not given, is finite and in least..most, which holds
+/* Checks that the number of an option, 0 if it was not given, is finite and in min..max, which are
  * above 0. GO_ON, or EXIT_USAGE after a log line. */
 int option_check(const char *name, double value, double min, double max);
 int option_check_rate(double rate);
 
-/* Whether the quality is to be searched for: --quality auto, or nothing named that decides it. */
+/* Whether the quality is searched automatically: with --quality auto, or if no option determines
+ * it. */
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
                           const struct params *params);
 
@@ -96,13 +96,14 @@ void options_free(struct common_options *options);
 struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
                              int channels, const struct rectify_map *maps, int *code);
 
-/* From now on SIGINT and SIGTERM set a flag instead of ending the program; a second one ends
- * it. */
+/* From now on SIGINT and SIGTERM set a flag, which quit_asked returns, instead of ending the
+ * program; a second signal ends it. */
 void quit_catch(void);
 bool quit_asked(void);
 
-/* From now on the first of these signals writes this line to standard error at once: for work that
- * cannot look at the flag. The caller keeps the text valid. NULL: no line. Silent with --quiet. */
+/* From now on the first of these signals also writes this line to standard error at once, for work
+ * that cannot check the flag. The caller keeps the text valid. NULL: no line. Silent with
+ * --quiet. */
 void quit_announce(const char *text);
 
 /* A progress line is drawn on standard error when that is a terminal and not with --quiet. */

@@ -29,33 +29,38 @@ static gint compare_names(gconstpointer a, gconstpointer b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char **test_pairs_list(const char *folder) {
+/* The stems of a folder's pairs, sorted: only stem where FOLDER/file exists, else the names in
+ * FOLDER/below without their ending. NULL after a log line where there are none. */
+static char **list_stems(const char *folder, const char *file, const char *stem, const char *below,
+                         const char *ending, const char *missing, const char *needs) {
     GPtrArray *stems = g_ptr_array_new();
-    g_autofree char *left = g_build_filename(folder, single, NULL);
-    g_autofree char *left_folder = g_build_filename(folder, "left", NULL);
-    if (g_file_test(left, G_FILE_TEST_EXISTS)) {
-        g_ptr_array_add(stems, g_strdup(single));
+    g_autofree char *first = g_build_filename(folder, file, NULL);
+    g_autofree char *names = g_build_filename(folder, below, NULL);
+    if (g_file_test(first, G_FILE_TEST_EXISTS)) {
+        g_ptr_array_add(stems, g_strdup(stem));
     } else {
-        GDir *dir = g_dir_open(left_folder, 0, NULL);
+        GDir *dir = g_dir_open(names, 0, NULL);
         const char *name;
         while (dir && (name = g_dir_read_name(dir)))
-            if (g_str_has_suffix(name, ".png") && name[0] != '.')
-                g_ptr_array_add(stems, g_strndup(name, strlen(name) - 4));
+            if (g_str_has_suffix(name, ending) && name[0] != '.')
+                g_ptr_array_add(stems, g_strndup(name, strlen(name) - strlen(ending)));
         if (dir)
             g_dir_close(dir);
     }
     if (stems->len == 0) {
-        log_error(folder,
-                  "%s; eval needs left.png, right.png and disp_left.png, or folders of "
-                  "those names",
-                  g_file_test(folder, G_FILE_TEST_IS_DIR) ? "holds no left.png and no left/*.png"
-                                                          : "is no folder");
+        log_error(folder, "%s; eval %s",
+                  g_file_test(folder, G_FILE_TEST_IS_DIR) ? missing : "is no folder", needs);
         g_ptr_array_free(stems, TRUE);
         return NULL;
     }
     g_ptr_array_sort(stems, compare_names);
     g_ptr_array_add(stems, NULL);
     return (char **)g_ptr_array_free(stems, FALSE);
+}
+
+char **test_pairs_list(const char *folder) {
+    return list_stems(folder, single, single, "left", ".png", "holds no left.png and no left/*.png",
+                      "needs left.png, right.png and disp_left.png, or folders of those names");
 }
 
 /* FOLDER/what.png or FOLDER/what/stem.png */
@@ -248,34 +253,11 @@ enum motion_folder motion_folder_kind(const char *folder) {
 }
 
 char **motion_pairs_list(const char *folder) {
-    GPtrArray *stems = g_ptr_array_new();
-    g_autofree char *first = g_strdup_printf("%s/%s.png", folder, middlebury);
-    g_autofree char *pictures = g_build_filename(folder, "image_2", NULL);
-    if (g_file_test(first, G_FILE_TEST_EXISTS)) {
-        g_ptr_array_add(stems, g_strdup(middlebury));
-    } else {
-        GDir *dir = g_dir_open(pictures, 0, NULL);
-        const char *name;
-        while (dir && (name = g_dir_read_name(dir)))
-            if (g_str_has_suffix(name, "_10.png") && name[0] != '.')
-                g_ptr_array_add(stems, g_strndup(name, strlen(name) - 7));
-        if (dir)
-            g_dir_close(dir);
-    }
-    if (stems->len == 0) {
-        log_error(folder,
-                  "%s; eval of motion needs frame10.png, frame11.png and flow10.flo, "
-                  "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png, left/N.png, "
-                  "right/N.png, calib.txt and poses.txt, or pictures N.png",
-                  g_file_test(folder, G_FILE_TEST_IS_DIR) ? "holds no frame10.png and no "
-                                                            "image_2/*_10.png"
-                                                          : "is no folder");
-        g_ptr_array_free(stems, TRUE);
-        return NULL;
-    }
-    g_ptr_array_sort(stems, compare_names);
-    g_ptr_array_add(stems, NULL);
-    return (char **)g_ptr_array_free(stems, FALSE);
+    return list_stems(folder, "frame10.png", middlebury, "image_2", "_10.png",
+                      "holds no frame10.png and no image_2/*_10.png",
+                      "of motion needs frame10.png, frame11.png and flow10.flo, image_2/N_10.png, "
+                      "image_2/N_11.png and flow_occ/N_10.png, left/N.png, right/N.png, calib.txt "
+                      "and poses.txt, or pictures N.png");
 }
 
 static int read_motion(const char *path, struct test_pair *pair) {

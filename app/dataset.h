@@ -1,8 +1,8 @@
 /*
- * Test pictures with known truth: the folders that eval takes. Pure readers, no shared state.
+ * Reads test pictures with ground truth from the folders that eval takes. No shared state.
  * DIR/left.png right.png disp_left.png, or any number of DIR/left/N.png right/N.png
  * disp_left/N.png; the masks nonocc, all and disc beside disp_left where they exist; DIR/pair.ini
- * with disparity_scale and disparities. Of motion: DIR/frame10.png frame11.png flow10.flo, or
+ * with disparity_scale and disparities. For motion: DIR/frame10.png frame11.png flow10.flo, or
  * DIR/image_2/N_10.png image_2/N_11.png flow_occ/N_10.png (KITTI).
  * SPDX-License-Identifier: MIT
  */
@@ -43,11 +43,11 @@ char **motion_pictures_list(const char *folder);
 /* Reads two pictures, as right and left, into an empty pair. 0 or -errno after a log line. */
 int test_pair_read_views(const char *left, const char *right, struct test_pair *pair);
 
-/* The same as of disparities for motion: left and right are the picture and the later one. */
+/* Like test_pairs_list and test_pair_read, for motion: left is the picture, right the later one. */
 char **motion_pairs_list(const char *folder);
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
 
-/* Of the text of a pair.ini; path is for log lines. disparities 0 where it does not say. 0, or
+/* Parses the text of a pair.ini; path is for log lines. *disparities is 0 if it is not given. 0, or
  * -EBADMSG after a log line. */
 int pair_ini_parse(const char *text, size_t length, const char *path, double *scale,
                    int *disparities);

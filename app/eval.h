@@ -25,7 +25,7 @@ struct eval {
     GArray *results;
 };
 
-/* Whether --frames asks for the pair of this number. */
+/* Whether --frames includes the pair of this number. */
 bool eval_wants(const struct eval *eval, long index);
 
 /* Runs the pipeline --repeat times on the frame: result gets time, memory and energy. The exit
@@ -33,7 +33,7 @@ bool eval_wants(const struct eval *eval, long index);
 int eval_compute(const struct eval *eval, struct stereo *stereo, const struct params *params,
                  struct frame *frame, const char *name, struct eval_result *result);
 
-/* Prints a result of a folder and keeps it for the means; takes its name. */
+/* Prints a result of a folder and stores it for the means; takes ownership of its name. */
 void eval_report(struct eval *eval, const char *folder, struct eval_result *result);
 
 /* Writes NAME_color.png of a frame to the folder of --save, and, where there is truth,
@@ -47,7 +47,8 @@ int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair);
 /* A drive with poses, see app/dataset.h. The exit code. */
 int eval_drive(struct eval *eval, const char *folder);
 
-/* Numbered pictures without truth: how well motion leads from each to the next. The exit code. */
+/* Numbered pictures without ground truth: the difference after motion compensation. The exit
+ * code. */
 int eval_sequence(struct eval *eval, const char *folder);
 
 #endif

@@ -10,12 +10,13 @@
 enum { SPARSIFY_COUNT = 2 };
 extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
 
-/* What is known: disparities, motion, or only the pictures that follow each other. */
+/* The kind of ground truth: disparities, motion, or none, for a sequence of pictures. */
 enum eval_kind { EVAL_STEREO, EVAL_MOTION, EVAL_SEQUENCE };
 
-/* Of a step between pictures: the mean difference in grey levels at the same place and after
- * moving, their ratio, that of the same motion used for the step after; with --ring the mean
- * anticlockwise motion; the mean change of motion since the step before; px. */
+/* Figures of a step between two pictures. still, moved: the mean difference in grey levels without
+ * and with motion compensation; ratio: moved / still; next: the ratio if the motion is applied to
+ * the following step. turn: with --ring the mean anticlockwise motion, px. flicker: the mean change
+ * of motion since the step before, px. */
 struct sequence_figures {
     double still, moved, ratio, next, turn, flicker;
 };
@@ -41,7 +42,7 @@ void eval_print_row(const struct eval_result *result);
 
 /* The mean row of each group, where there are several, and of all, each column over the rows that
  * have it; over the rows with all three masks the mean of bad-1.0 that Middlebury's version 2 table
- * ranked by. Then the same rows and means with figures of parts of a pixel and of confidence. */
+ * ranked by. Then the same rows and means for sub-pixel accuracy and confidence. */
 void eval_print_means(const struct eval_result *results, int count);
 
 /* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */

@@ -1,6 +1,6 @@
 /*
- * Changes of a picture as between two cameras that differ in light and exposure, for tests of what
- * a method bears. No shared state.
+ * Changes a picture as if the cameras differed in light and exposure, to test the robustness of
+ * methods. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_IMPOSE_H
@@ -10,7 +10,7 @@
 
 /* A grey level v becomes gain * v * (1 - vignette * r^2) + offset, where r is 0 in the middle and 1
  * in the corners. Before that v becomes 255 * (v / 255)^gamma, after it Gaussian noise of so many
- * grey levels is added, of a fixed seed. The result is rounded and cut to 0 to 255. */
+ * grey levels is added, with a fixed seed. The result is rounded and clamped to 0..255. */
 struct impose {
     double gain, offset, vignette, gamma, noise;
 };

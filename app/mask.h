@@ -1,6 +1,6 @@
 /*
- * --mask: a picture of what takes no part in motion, such as lines that are drawn into the
- * pictures. Main thread.
+ * The option --mask: a picture of what does not move with the scene, such as lines that are drawn
+ * into the pictures. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_MASK_H

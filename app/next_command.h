@@ -1,19 +1,18 @@
 /*
- * The command that follows the one at hand in the same program: the viewer goes on to calibrate,
- * and calibrate to the viewer. Main thread.
+ * The command that runs after the present one in the same process: calibrate after the viewer, and
+ * the viewer after calibrate. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_NEXT_COMMAND_H
 #define LIVESTEREO_NEXT_COMMAND_H
 
-/* What main runs when the command at hand has ended: its words, the command's name first. They are
- * copied; NULL: nothing. */
+/* Sets the command that main runs next: its name and arguments, which are copied. NULL: none. */
 void next_command_set(const char *const *words);
 
-/* The words, for g_strfreev, and nothing is to follow any more; NULL: nothing. */
+/* Returns these words and clears them, or NULL. Free them with g_strfreev. */
 char **next_command_take(void);
 
-/* The folder for results that the user named to an earlier command; NULL: none. */
+/* Stores and returns the folder for results that an earlier command was given; NULL: none. */
 void next_command_keep_folder(const char *folder);
 const char *next_command_folder(void);
 

@@ -1,6 +1,6 @@
 /*
- * The options for the calibration of the cameras (--calib, --rectified, --roi and so on), and what
- * they mean for a source: the remap tables and the geometry of depths. Main thread.
+ * The options for calibration (--calib, --rectified, --roi and so on), and the remap tables and the
+ * geometry that follow from them for a source. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_OPTIONS_H
@@ -49,7 +49,7 @@ struct rig_use {
     int width, height; /* of the pictures that are computed */
     int left, top;     /* their origin in the whole rectified pictures */
     double scale;      /* their size, relative to the whole rectified pictures */
-    double row_px;     /* rows of the source for one of their rows: for row_offset */
+    double row_px;     /* rows of the source per row of the computed pictures, for row_offset */
     struct rig rig;
     struct depth_geometry geometry;
     struct rectify_map maps[2]; /* for stereo_open; point is NULL where nothing is resampled */
@@ -61,9 +61,9 @@ struct rig_use {
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use);
 
-/* The same for a source's pairs, which may be rectified already without --rectified, and may have a
- * calibration of their own, which is taken where --calib names none. One that lies in a folder of
- * pictures and cannot be used is left out, with a warning. */
+/* The same for a source. Its pairs may be rectified already without --rectified, and its own
+ * calibration is used where --calib names none. If the calibration in a folder of pictures cannot
+ * be used, it is ignored with a warning. */
 int rig_use_open_for(const struct rig_options *options, const struct source *source,
                      struct rig_use *use);
 

@@ -1,6 +1,6 @@
 /*
- * A video file of pictures that are given one after the other, through GStreamer: H.264 in MP4
- * where x264enc is installed, else VP8 in WebM. Used by one thread.
+ * Writes pictures to a video file through GStreamer: H.264 in MP4 where x264enc is installed, else
+ * VP8 in WebM. Used by one thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_VIDEO_WRITER_H
@@ -10,15 +10,15 @@
 
 struct video_writer;
 
-/* Begins the file base + ".mp4" or ".webm", of RGB pictures of width x height, both even, rate a
- * second. NULL after a log line. */
+/* Begins the file base + ".mp4" or ".webm", of RGB pictures of width x height, both even, with rate
+ * pictures per second. NULL after a log line. */
 struct video_writer *video_writer_open(const char *base, int width, int height, double rate);
 
 /* The file's path; the writer's. */
 const char *video_writer_path(const struct video_writer *writer);
 
-/* Adds the part of a picture that begins at left, top; waits while the encoder is behind. 0, or
- * -EIO after a log line. */
+/* Adds the part of a picture whose top left corner is left, top; waits while the encoder is behind.
+ * 0, or -EIO after a log line. */
 int video_writer_add(struct video_writer *writer, const struct image *picture, int left, int top);
 
 /* Writes what is left and frees the writer; without a picture, or where keep is 0, the file is

@@ -10,13 +10,13 @@
 #include "image/frame.h"
 
 /* The disparity in colour over the searched range: near is red, far is blue, unknown is black. With
- * mode=motion the motion by image/flow.h's colours. */
+ * mode=motion the motion in the colours of image/flow.h. */
 int visualize_disparity(const struct frame *frame, struct image *out);
 
 /* The left picture and its disparity in colour, side by side. */
 int visualize_pair(const struct frame *frame, struct image *out);
 
-/* Length of motions with full colour, px. */
+/* Length of the motions that have full saturation, px. */
 double visualize_motion_range(const struct params *params);
 
 /* The error in colour, from 0 (blue) to 4 px and more (red). A pixel is white where the disparity

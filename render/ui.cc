@@ -20,6 +20,9 @@
 struct ui {
     double scale;
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
+    int panel_flags;
+    char panel[64];
+    char cut[64]; /* the first panel that is too small for what it shows */
     int count;
     struct ui_rect rects[MAX_RECTS];
 };
@@ -62,6 +65,7 @@ static void set_style(double scale, const char *font) {
     ImGui::StyleColorsDark();
     style.WindowRounding = 3;
     style.FrameRounding = 2;
+    style.WindowMinSize = ImVec2(1, 1); /* panels may have any size */
     style.ItemSpacing = ImVec2(6, 4);
     style.Colors[ImGuiCol_WindowBg].w = 0.97f;
     style.ScaleAllSizes((float)scale);
@@ -106,6 +110,7 @@ void ui_close(struct ui **ui) {
 
 void ui_begin(struct ui *ui) {
     ui->count = 0;
+    ui->cut[0] = '\0';
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
@@ -128,6 +133,11 @@ bool ui_wants_keys(const struct ui *ui) {
     return ImGui::GetIO().WantTextInput;
 }
 
+static void note_cut(struct ui *ui, const char *panel) {
+    if (!ui->cut[0])
+        snprintf(ui->cut, sizeof(ui->cut), "%s", panel);
+}
+
 void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
                     double height, int flags) {
     int f = ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
@@ -147,11 +157,20 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         ImGui::SetNextWindowBgAlpha(0.75f);
     ImGui::Begin(name, NULL, f);
     ui->list = ImGui::GetWindowDrawList();
+    ui->panel_flags = flags;
+    snprintf(ui->panel, sizeof(ui->panel), "%s", name);
     ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-    add_rect(ui, "panel.", name, min, ImVec2(min.x + size.x, min.y + size.y));
+    ImVec2 max(min.x + size.x, min.y + size.y), screen = ImGui::GetIO().DisplaySize;
+    add_rect(ui, "panel.", name, min, max);
+    if (min.x < 0 || min.y < 0 || max.x > screen.x || max.y > screen.y)
+        note_cut(ui, name);
 }
 
 void ui_panel_end(struct ui *ui) {
+    ImVec2 padding = ImGui::GetStyle().WindowPadding; /* it may be missing */
+    bool too_high = ImGui::GetScrollMaxY() > padding.y && !(ui->panel_flags & UI_SCROLL);
+    if (ImGui::GetScrollMaxX() > padding.x || too_high)
+        note_cut(ui, ui->panel);
     ImGui::End();
     ui->list = ImGui::GetBackgroundDrawList();
 }
@@ -168,8 +187,12 @@ void ui_same_line(struct ui *ui) {
 }
 
 void ui_text(struct ui *ui, const char *text) {
-    (void)ui;
+    bool breaks = !(ui->panel_flags & UI_AUTO_SIZE);
+    if (breaks)
+        ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(text);
+    if (breaks)
+        ImGui::PopTextWrapPos();
 }
 
 void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
@@ -220,9 +243,22 @@ static float slider_width() {
     return ImGui::GetContentRegionAvail().x * 0.36f;
 }
 
+/* The label of a slider or a list stands beside it where a line has room for both, and for the text
+ * of the choice; otherwise above it, and it takes all of the line but the buttons. */
+static bool label_fits_beside(const char *label, const char *choice) {
+    const ImGuiStyle &style = ImGui::GetStyle();
+    float side = ImGui::GetFrameHeight(), gap = style.ItemInnerSpacing.x;
+    float row = slider_width() + 3 * (side + gap) + gap + ImGui::CalcTextSize(label).x;
+    float list = ImGui::CalcTextSize(choice).x + side + 2 * style.FramePadding.x;
+    return row <= ImGui::GetContentRegionAvail().x && list <= slider_width();
+}
+
+static float width_of(bool label_beside) {
+    float buttons = 3 * (ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x);
+    return label_beside ? slider_width() : ImGui::GetContentRegionAvail().x - buttons;
+}
+
 static void row_label(struct ui *ui, const char *label, const char *help, bool changed) {
-    ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
-    ImGui::AlignTextToFramePadding();
     if (changed)
         ImGui::PushStyleColor(ImGuiCol_Text, color_of(0xffd080));
     ImGui::PushTextWrapPos(0);
@@ -233,14 +269,21 @@ static void row_label(struct ui *ui, const char *label, const char *help, bool c
     tooltip(ui, help);
 }
 
+static void row_label_beside(struct ui *ui, const char *label, const char *help, bool changed) {
+    ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
+    ImGui::AlignTextToFramePadding();
+    row_label(ui, label, help, changed);
+}
+
 static int digits_of(double step) {
     if (step < 0.01)
         return 3;
     return step < 0.1 ? 2 : 1;
 }
 
-static void bare_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value) {
-    ImGui::SetNextItemWidth(slider_width());
+static void bare_slider(struct ui *ui, const struct ui_slider_spec *spec, float width,
+                        double *value) {
+    ImGui::SetNextItemWidth(width);
     if (spec->integer) {
         int v = (int)*value;
         if (ImGui::SliderInt("##slider", &v, (int)spec->min, (int)spec->max, "%d",
@@ -262,10 +305,13 @@ static void bare_slider(struct ui *ui, const struct ui_slider_spec *spec, double
 
 bool ui_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value) {
     double before = *value;
+    bool beside = label_fits_beside(spec->label, "");
     ImGui::PushID(spec->name);
+    if (!beside)
+        row_label(ui, spec->label, spec->help, *value != spec->def);
     if (spec->read_only)
         ImGui::BeginDisabled();
-    bare_slider(ui, spec, value);
+    bare_slider(ui, spec, width_of(beside), value);
     if (row_button(ui, spec->name, ".less", "-", "one step less"))
         *value -= spec->step;
     if (row_button(ui, spec->name, ".more", "+", "one step more"))
@@ -276,7 +322,8 @@ bool ui_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value) 
         *value = spec->def;
     if (spec->read_only)
         ImGui::EndDisabled();
-    row_label(ui, spec->label, spec->help, *value != spec->def);
+    if (beside)
+        row_label_beside(ui, spec->label, spec->help, *value != spec->def);
     ImGui::PopID();
     *value = std::min(std::max(*value, spec->min), spec->max);
     return *value != before;
@@ -288,10 +335,16 @@ bool ui_combo(struct ui *ui, const struct ui_combo_spec *spec, int *value) {
     std::replace(list.begin(), list.end(), '|', '\0');
     list.push_back('\0');
     int before = *value;
+    const char *choice = list.c_str();
+    for (int i = 0; i < *value && i < count - 1; i++)
+        choice += strlen(choice) + 1;
+    bool beside = label_fits_beside(spec->label, choice);
     ImGui::PushID(spec->name);
+    if (!beside)
+        row_label(ui, spec->label, spec->help, *value != spec->def);
     if (spec->read_only)
         ImGui::BeginDisabled();
-    ImGui::SetNextItemWidth(slider_width());
+    ImGui::SetNextItemWidth(width_of(beside));
     ImGui::Combo("##choice", value, list.c_str());
     add_widget_rect(ui, spec->name);
     tooltip(ui, spec->help);
@@ -303,7 +356,8 @@ bool ui_combo(struct ui *ui, const struct ui_combo_spec *spec, int *value) {
         *value = spec->def;
     if (spec->read_only)
         ImGui::EndDisabled();
-    row_label(ui, spec->label, spec->help, *value != spec->def);
+    if (beside)
+        row_label_beside(ui, spec->label, spec->help, *value != spec->def);
     ImGui::PopID();
     return *value != before;
 }
@@ -372,9 +426,23 @@ void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text)
     ui->list->AddText(ImVec2((float)x, (float)y), color_of(rgb), text);
 }
 
+void ui_notice(struct ui *ui, double x, double y, double width, const char *text) {
+    float line = ImGui::GetTextLineHeight(), wrap = (float)width - line;
+    ImVec2 size = ImGui::CalcTextSize(text, NULL, false, wrap);
+    ImVec2 min((float)x - size.x / 2, (float)y - size.y);
+    ui_box(ui, min.x - line / 2, min.y - line / 4, size.x + line, size.y + line / 2, 0, 0.75);
+    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), min, color_of(0xffffff), text, NULL,
+                      wrap);
+}
+
 double ui_text_width(struct ui *ui, const char *text) {
     (void)ui;
     return ImGui::CalcTextSize(text).x;
+}
+
+double ui_available_width(struct ui *ui) {
+    (void)ui;
+    return ImGui::GetContentRegionAvail().x;
 }
 
 double ui_text_height(struct ui *ui) {
@@ -392,4 +460,8 @@ const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name) {
         if (strcmp(ui->rects[i].name, name) == 0)
             return &ui->rects[i];
     return NULL;
+}
+
+const char *ui_cut_panel(const struct ui *ui) {
+    return ui->cut[0] ? ui->cut : NULL;
 }

@@ -53,8 +53,9 @@ bool ui_group(struct ui *ui, const char *name, bool open);
 /* The next widget goes to the right of the last one. */
 void ui_same_line(struct ui *ui);
 
+/* Long lines break at the edge of a panel without UI_AUTO_SIZE; those of ui_text_color always. */
 void ui_text(struct ui *ui, const char *text);
-void ui_text_color(struct ui *ui, unsigned rgb, const char *text); /* breaks long lines */
+void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
 void ui_separator(struct ui *ui);
 
 /* help is shown while the mouse rests on the widget. */
@@ -93,6 +94,9 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text
 bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, double ratio,
                          char *text, int size);
 
+/* What is left of the panel's line, in px. */
+double ui_available_width(struct ui *ui);
+
 /* Keeps an area of the panel free for drawing; x, y is its top left. */
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x, double *y);
 
@@ -105,6 +109,9 @@ void ui_outline(struct ui *ui, double x, double y, double width, double height, 
 void ui_line(struct ui *ui, double x0, double y0, double x1, double y1, unsigned rgb);
 void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb);
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text);
+/* White text on a dark box, in lines of at most this width, in px; x is its middle, y its lower
+ * edge. */
+void ui_notice(struct ui *ui, double x, double y, double width, const char *text);
 double ui_text_width(struct ui *ui, const char *text);
 double ui_text_height(struct ui *ui);
 
@@ -121,6 +128,10 @@ const struct ui_rect *ui_rects(const struct ui *ui, int *count);
 
 /* The one of this name, or NULL. */
 const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name);
+
+/* The name of a panel that does not show all of its contents, since it or the window is too small;
+ * NULL if there is none. What a panel with UI_SCROLL has below its lower edge does not count. */
+const char *ui_cut_panel(const struct ui *ui);
 
 #ifdef __cplusplus
 }

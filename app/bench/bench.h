@@ -1,6 +1,6 @@
 /*
- * Measurements of the stages: `livestereo bench` and build/bench_gpu. Needs neither GLib nor files.
- * Results go to stdout. Nothing here is timed by a test.
+ * Measures the speed of stages and frames: `livestereo bench` and build/bench_gpu. Needs neither
+ * GLib nor files. Results go to stdout.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BENCH_H
@@ -10,7 +10,7 @@
 #include "gpu/stereo.h"
 #include "image/frame.h"
 
-/* argv[0] is the name; argv[1] may be "message", else come the options of bench_usage().
+/* argv[0] is the command's name, argv[1] may be "message", options follow (see the manual).
  * params: the settings to start from, NULL for the default ones with 7 half-steps. Returns the exit
  * code: 0, 1 when a measurement failed, 2 on a wrong option. */
 int bench_main(int argc, char **argv, const struct params *params);
@@ -31,14 +31,14 @@ struct bench_options {
 int bench_converging(const struct bench_options *o, const struct image *left,
                      const struct image *right);
 
-/* By tiles, T_O = 2, and plain half-steps until the energy is as low, with o->labels labels.
- * Returns the exit code. */
+/* bp_schedule=tiles with two outer iterations, and checkerboard half-steps until their energy is as
+ * low, with o->labels labels. Returns the exit code. */
 int bench_tiles(const struct bench_options *o, const struct image *left, const struct image *right);
 
-/* The message stage, plain against optimised, on one core. */
+/* The message stage, plain against optimised, on one core. Returns the exit code. */
 int bench_message(const struct bench_options *o);
 
-/* Default settings without averaging and post-processing, a truncated data cost. */
+/* Default settings without averaging and post-processing, with a truncated data cost. */
 struct params bench_plain_params(int labels);
 
 /* Opens the pipeline for a pair, measures, closes. Returns the exit code. */
@@ -47,14 +47,14 @@ int bench_pair(const struct bench_options *o, const struct image *left, const st
 
 struct backend *bench_backend(const struct bench_options *o, int *error);
 
-/* GB/s, read and written, of the stage that copies most plainly; of a large block, best of
- * several. */
+/* The copy speed of the backend's memory in GB/s, read plus written: the simplest stage on a large
+ * block, best of several runs. */
 double bench_copy_gbs(struct backend *b);
 
-/* A frame's worth of time samples: value at share (0..1) of the sorted ones. Sorts in place. */
+/* The quantile at share (0..1) of count values, which are sorted in place. */
 double bench_quantile(double *values, int count, double share);
 
-/* splitmix64. */
+/* The next number of splitmix64. */
 uint64_t bench_draw(uint64_t *state);
 
 #endif

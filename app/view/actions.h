@@ -1,6 +1,5 @@
 /*
- * The actions of the viewer: what its keys, buttons and lists do, made from actions.def. Main
- * thread.
+ * The actions of keys, buttons and lists of the viewer, generated from actions.def. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_ACTIONS_H
@@ -18,19 +17,19 @@ enum action {
     ACTIONS
 };
 
-/* The words of the list. */
+/* The texts of an action in the list of keys. */
 struct action_info {
     const char *name, *keys, *help;
 };
 extern const struct action_info action_table[ACTIONS];
 
-/* Whether it makes sense for what is shown: of motion there is one camera. */
+/* Whether the action is available: with motion, some are not, since there is one camera. */
 bool action_fits(const struct display *display, enum action action);
 
-/* Its line in the list of keys. */
+/* The action's line in the list of keys. */
 const char *action_help(const struct display *display, enum action action);
 
-/* Runs the action of a key, or says that it does not fit; false where none has it. */
+/* Runs the action of a key, or shows that it is not available; false if no action has this key. */
 bool action_run_key(struct viewer *v, const char *key);
 
 /* A button that runs an action; its tooltip says what that is, and the key. name is the widget's.

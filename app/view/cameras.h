@@ -1,6 +1,5 @@
 /*
- * The cameras behind a live source, as the viewer shows them: what they say of themselves and their
- * controls. Main thread.
+ * The status and the controls of a live source's cameras, as the viewer shows them. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CAMERAS_H
@@ -21,24 +20,24 @@ struct cameras {                 /* zero to begin with */
     bool separate;       /* left and right have sliders of their own */
 };
 
-/* Reads the status now and then. True when the banner has changed: no new frame may bring it on
- * screen. */
+/* Reads the status now and then. True when the banner has changed and the window must be drawn,
+ * since there may be no new frame. */
 bool cameras_update(struct cameras *cameras, struct source *source);
 
-/* What is wrong with the cameras now, over the picture. */
+/* Draws the banner, a message about a problem of the cameras, over the picture. */
 void cameras_draw_banner(const struct cameras *cameras, struct ui *ui,
                          const struct draw_settings *area);
 
-/* In the statistics: pairing, and a line for each camera. */
+/* Draws the statistics of pairing and a line for each camera. */
 void cameras_draw_statistics(const struct cameras *cameras, struct ui *ui);
 
-/* In the panel: a line for each camera. */
+/* Draws a line for each camera in the panel. */
 void cameras_draw_names(const struct cameras *cameras, struct ui *ui);
 
-/* In the panel: the controls. */
+/* Draws the controls in the panel. */
 void cameras_draw_controls(struct cameras *cameras, struct screen *screen, struct source *source);
 
-/* The name of a control's widget, for CONTROLS_BOTH or a side; into buf, which it returns. */
+/* Writes the name of a control's widget, for CONTROLS_BOTH or a side, to buf and returns it. */
 const char *cameras_control_name(const struct control *control, int side, char *buf, size_t size);
 
 #endif

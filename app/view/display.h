@@ -1,6 +1,5 @@
 /*
- * How the viewer shows a frame: the display mode, the range of colours, zoom, pan and orbit. Main
- * thread.
+ * How the viewer shows a frame: display modes, range of colours, zoom, pan and orbit. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DISPLAY_H
@@ -31,12 +30,12 @@ struct display {
     enum display_mode more[DRAW_VIEWS - 1]; /* modes of the other views */
     enum display_range range_from;
     double seen_min, seen_max; /* of the first frames, px */
-    int seen_frames;           /* that were asked for it */
-    int seen_range;            /* disparities that were searched then */
-    long seen_index;           /* the last one; a pair that is computed again does not count */
+    int seen_frames;           /* number of frames that this range is from */
+    int seen_range;            /* disparity_range of these frames */
+    long seen_index;           /* of the last one; a pair that is computed again does not count */
 };
 
-/* The disparity, or motion, all of it. */
+/* Shows disparity or motion, the whole picture. */
 void display_init(struct display *display, bool motion);
 
 /* The views of stereo or of motion; *count gets their number. */
@@ -48,39 +47,38 @@ int display_choice_of(const struct display *display, enum display_mode mode);
 /* The one that is shown first: disparity or motion. */
 enum display_mode display_main_mode(const struct display *display);
 
-/* Zoom, pan and orbit back to the beginning. */
+/* Resets zoom, pan and orbit. */
 void display_reset(struct display *display);
 
-/* Widens the range seen by the 1st to the 99th percentile of one of the first frames, which begin
- * anew when another range is searched. True when it changed. */
+/* Extends seen_min and seen_max to the 1st and 99th percentile of one of the first frames; starts
+ * again when the searched range has changed. True when they changed. */
 bool display_see_frame(struct display *display, const struct frame *frame);
 
-/* The next frame is the first one. */
+/* Treats the next frame as the first one. */
 void display_forget_range(struct display *display);
 
-/* Sets the range of colours to the disparities that the first frames had or, before them or where
- * the user wants it, to those that are searched. Not where it was set by hand. Of motion to
- * motion_color_range. */
+/* Sets the range of colours to that of the first frames or, before them or where range_from says
+ * so, to the searched range; with motion, to motion_color_range. Does not change RANGE_MANUAL. */
 void display_fit_range(struct display *display, const struct params *params);
 
 /* The length, in whole px, that 98 % of a frame's known motions do not exceed; 0: none is known. */
 int display_motion_length(const struct frame *frame);
 
-/* Sets it from the 2nd to the 98th percentile of what is known in the frame. False where nothing
- * is. */
+/* Sets the range of colours to the 2nd and 98th percentile of the frame's known values. False where
+ * there are none. */
 bool display_range_from_frame(struct display *display, const struct frame *frame);
 
 /* ---- the views */
 
-/* Changes between one view and several. The one that was shown alone stays, below or beside the
- * left picture. */
+/* Changes the number of views. The mode of the single view is kept, below or beside the left
+ * picture. */
 void display_set_layout(struct display *display, enum display_layout layout);
 
-/* How many there are, and how many of them side by side. */
+/* The number of views, and how many of them are side by side. */
 int display_views(const struct display *display);
 int display_columns(const struct display *display);
 
-/* How view i is drawn, and its mode. */
+/* The settings to draw view i with, and its mode. */
 struct draw_settings display_view(const struct display *display, int i);
 enum display_mode *display_mode_of(struct display *display, int i);
 
@@ -94,24 +92,24 @@ bool display_has_wheel(const struct display *display);
 /* The view at a position of the window; the first where none is. */
 int display_view_at(const struct display *display, double x, double y);
 
-/* ---- where things are; the frame is the one shown, positions are the window's */
+/* ---- positions, in px of the window; the frame is the one shown */
 
-/* Pixels of the window for one pixel of the frame, in the first view. */
+/* Pixels of the window per pixel of the frame, in the first view. */
 double display_scale(const struct display *display, const struct frame *frame);
 
 /* The pixel at a position and its side: 0 left, 1 right. False where none is. */
 bool display_pixel_at(const struct display *display, const struct frame *frame, double x, double y,
                       int *px, int *py, int *side);
 
-/* ---- by the mouse, in view i; all views go along. dx, dy in pixels of the window */
+/* ---- changes by the mouse in view i, applied to all views. dx, dy in px of the window */
 
 void display_pan(struct display *display, const struct frame *frame, int i, double dx, double dy);
 
-/* Of DISPLAY_POINTS: turns the points, moves them. */
+/* Rotates and moves the points of DISPLAY_POINTS. */
 void display_orbit(struct display *display, double dx, double dy);
 void display_shift(struct display *display, double dx, double dy);
 
-/* What lies at x, y stays there. */
+/* Zooms around x, y. */
 void display_zoom(struct display *display, const struct frame *frame, double steps, double x,
                   double y);
 

@@ -40,7 +40,8 @@ static void draw_curve(struct ui *ui, const struct exposure *e, double max, doub
 
 void exposure_draw(const struct frame *frame, struct ui *ui) {
     struct exposure side[2];
-    double max = 1e-6, x, y, line = ui_text_height(ui), width = 18 * line, height = 5 * line;
+    double max = 1e-6, x, y, line = ui_text_height(ui), height = 5 * line;
+    double width = fmin(18 * line, ui_available_width(ui));
     exposure_measure(&frame->left, &side[0]);
     exposure_measure(&frame->right, &side[1]);
     for (int i = 0; i < 2 * EXPOSURE_BINS; i++)

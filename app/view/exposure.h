@@ -17,10 +17,10 @@ struct exposure {
     double dark, bright;         /* ratios of pixels at levels 0 to 3 and 252 to 255 */
 };
 
-/* Of every fourth row and column of a picture; green of a coloured one. */
+/* Measures every fourth row and column of a picture; of a colour picture the green channel. */
 void exposure_measure(const struct image *image, struct exposure *exposure);
 
-/* Both curves, with their means and what is too dark or too bright. */
+/* Draws both histograms, with their means and the shares of dark and bright pixels. */
 void exposure_draw(const struct frame *frame, struct ui *ui);
 
 #endif

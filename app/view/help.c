@@ -28,14 +28,17 @@ static double column_width(struct ui *ui, const struct display *display) {
 
 void help_draw(struct ui *ui, const struct display *display, int window_width, int window_height) {
     double column = column_width(ui, display), line = ui_text_height(ui) * 1.15, x, y;
-    int rows = (count_keys(display) + 1) / 2;
-    double width = 2 * column + 2 * line, height = (rows + 4) * line;
-    ui_panel_begin(ui, "keys", fmax(0, (window_width - width) / 2),
-                   fmax(0, (window_height - height) / 2), 0, 0, UI_AUTO_SIZE | UI_ON_TOP);
-    ui_text(ui, "Keys (F1 closes).  Mouse: wheel zooms, drag pans or orbits, right drag pans the "
-                "points, click pins a probe.");
+    int columns = 2 * column + 3 * line <= window_width ? 2 : 1;
+    int rows = (count_keys(display) + columns - 1) / columns;
+    double width = fmin(columns * column + 3 * line, window_width),
+           height = fmin((rows + 6 - columns) * line, window_height);
+    ui_panel_begin(ui, "keys", (window_width - width) / 2, (window_height - height) / 2, width,
+                   height, UI_ON_TOP | UI_SCROLL);
+    ui_text_color(ui, 0xffffff,
+                  "Keys (F1 closes).  Mouse: wheel zooms, drag pans or orbits, right drag pans the "
+                  "points, click pins a probe.");
     ui_separator(ui);
-    ui_reserve(ui, "key_list", width, rows * line, &x, &y);
+    ui_reserve(ui, "key_list", columns * column, rows * line, &x, &y);
     for (int i = 0, n = 0; i < ACTIONS; i++) {
         const struct action_info *info = &action_table[i];
         if (!is_listed(display, i))

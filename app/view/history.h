@@ -1,5 +1,5 @@
 /*
- * The settings as they were, for undo and redo. Plain values; main thread.
+ * Undo and redo of settings. Plain values; main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_HISTORY_H
@@ -14,22 +14,22 @@
 
 struct history {
     struct params step[HISTORY_STEPS];
-    int count, at;    /* steps that are kept; the one in effect */
-    int changed;      /* the one parameter in which the last step differs from that before, or -1 */
+    int count, at;    /* steps that are stored; the one in effect */
+    int changed;      /* the parameter that the last step changed; -1 if it changed several */
     int64_t noted_ns; /* when the last step was noted */
 };
 
-/* These settings alone. */
+/* Starts with these settings. */
 void history_begin(struct history *history, const struct params *params);
 
-/* Settings that the user has changed: a new step, and what was undone is forgotten. One parameter
- * that is changed on within a second, as a slider is dragged, stays one step. */
+/* Adds settings that the user has changed as a step and drops the undone ones. Changes of one
+ * parameter less than a second apart, as when a slider is dragged, are one step. */
 void history_note(struct history *history, const struct params *params, int64_t now_ns);
 
-/* Settings that the program has changed by itself: no step. */
+/* Replaces the present step with settings that the program has changed. */
 void history_replace(struct history *history, const struct params *params);
 
-/* One step back (-1) or on (1). False where there is none. */
+/* Goes one step back (-1) or forward (1). False where there is none. */
 bool history_move(struct history *history, int step, struct params *params);
 
 #endif

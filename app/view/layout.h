@@ -1,8 +1,6 @@
 /*
- * Where the parts of the window are: the picture (one view or several), the colour bar, the panel,
- * the seek bar, and the dock, where panels with statistics lie beside the picture when there is
- * room.
- * Pure functions.
+ * The layout of the window: the picture (one view or several), the colour bar, the panel, the seek
+ * bar, and the dock, a place beside the picture for panels with statistics. Pure functions.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LAYOUT_H
@@ -18,14 +16,14 @@ struct layout_input {
     int width, height; /* of the window */
     double line;       /* height of a line of text, px */
     bool panel, seek_bar, color_bar;
-    bool overlays;                        /* something is to be drawn in the dock */
-    bool tight;                           /* the picture takes no more height than it fills */
+    bool overlays;                        /* the dock is needed */
+    bool tight;                           /* the picture gets no empty space above and below */
     double picture_width, picture_height; /* of all views together, px of the picture */
 };
 
 struct layout {
     struct layout_rect picture, color_bar, panel, seek_bar, dock;
-    bool docked; /* the dock is free of the picture */
+    bool docked; /* the dock does not overlap the picture */
 };
 
 /* The panel is to the right of the picture, or below it where that makes the picture clearly

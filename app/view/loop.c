@@ -34,6 +34,7 @@ static void watch_swap(struct viewer *v) {
 static void show(struct viewer *v, struct frame **frame) {
     struct playback *p = &v->playback;
     bool skipped = p->fresh;
+    statistics_add_flicker(&v->statistics, p->shown, *frame);
     playback_show(p, frame);
     statistics_add_frame(&v->statistics, p->shown, skipped,
                          p->state.paused ? 0 : p->rate * p->speed);
@@ -213,7 +214,7 @@ static void handle_click(struct viewer *v) {
 static void take_region(struct viewer *v) {
     g_autofree char *roi = region_print(&v->region, &v->display, v->playback.shown, &v->rig);
     if (!roi) {
-        screen_notify(&v->screen, "too small: %d px a side at least", REGION_LEAST);
+        screen_notify(&v->screen, "too small: %d px a side at least", MIN_REGION);
         return;
     }
     v->region.choosing = false;

@@ -8,7 +8,7 @@
 
 struct viewer;
 
-/* Until the user quits or the source is lost. The exit code. */
+/* Runs until the user quits or the source is lost. Returns the exit code. */
 int loop_run(struct viewer *v);
 
 /* --screenshot: shows the last of --frames pairs in a hidden window and writes it to the file. The

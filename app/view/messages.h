@@ -1,6 +1,6 @@
 /*
- * The messages of the program in the window: the last lines of the log, from whatever thread. All
- * functions belong to the main thread.
+ * Shows the last lines of the log, from all threads, in the window. All functions belong to the
+ * main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_MESSAGES_H
@@ -9,7 +9,7 @@
 #include "app/view/screen.h"
 #include "render/draw.h"
 
-/* Keeps the lines from now on, and no longer. */
+/* Starts and stops storing lines. */
 void messages_begin(void);
 void messages_end(void);
 

@@ -69,13 +69,10 @@ static void draw_read_out(const struct viewer *v) {
 }
 
 static void draw_notice(const struct screen *screen, const struct draw_settings *area) {
-    struct ui *ui = screen->ui;
-    if (screen->notice_until_ns == 0)
-        return;
-    double line = ui_text_height(ui), width = ui_text_width(ui, screen->notice);
-    double x = area->x + (area->width - width) / 2, y = area->y + area->height - 3 * line;
-    ui_box(ui, x - line / 2, y - line / 4, width + line, 1.5 * line, 0, 0.75);
-    ui_label(ui, x, y, 0xffffff, screen->notice);
+    if (screen->notice_until_ns)
+        ui_notice(screen->ui, area->x + area->width / 2.0,
+                  area->y + area->height - 2 * ui_text_height(screen->ui), area->width,
+                  screen->notice);
 }
 
 /* The pins, and where the pixel under the mouse is in the other views. */

@@ -1,6 +1,6 @@
 /*
- * What lies over the picture: colour bar, read-out under the mouse, pins of the probes, banner,
- * notice. Main thread, between ui_begin and ui_end.
+ * Draws over the picture: colour bar, values under the mouse, pins of the probes, banner, notice.
+ * Main thread, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OVERLAY_H
@@ -13,7 +13,7 @@ struct viewer;
 
 void overlay_draw(struct viewer *v);
 
-/* What is known of the pixel under the mouse; false where none is. */
+/* Writes the values of the pixel under the mouse to text; false if there is none. */
 bool overlay_read_out(const struct viewer *v, char *text, size_t size);
 
 #endif

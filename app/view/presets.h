@@ -14,15 +14,15 @@ struct presets {   /* zero to begin with */
     char **names;  /* of all that there are, sorted, NULL-terminated */
 };
 
-/* Looks which presets of a mode (MODE_...) there are. */
+/* Reads the names of the presets of a mode (MODE_...). */
 void presets_update(struct presets *presets, int mode);
 
-/* Writes the parameters under presets->name into the user's folder; tells how that went. */
+/* Saves the parameters as presets->name in the user's folder and shows the result. */
 void presets_save(struct presets *presets, const struct params *params, struct screen *screen);
 
-/* Reads a preset over the settings. Parameters that it does not name get their default; those of
- * START, which are the machine's in most cases, and of the rig stay. False, after a notice, where
- * there is none of this name, or one of another mode. */
+/* Loads a preset. Parameters that it does not name get their default, but START parameters and
+ * those of the rig are kept. False, after a notice, if there is no such preset or it has another
+ * mode. */
 bool presets_load(struct presets *presets, const char *name, struct settings *settings,
                   struct screen *screen);
 

@@ -17,7 +17,7 @@ struct probes { /* zero to begin with */
 };
 
 /* Pins a probe at pixel x, y of the left picture, or removes one that is nearer than radius (px).
- * The oldest of PROBES makes way for a new one. */
+ * If there are PROBES already, the oldest is removed. */
 void probes_toggle(struct probes *probes, struct live *live, int x, int y, double radius);
 
 void probes_clear(struct probes *probes, struct live *live);
@@ -26,13 +26,13 @@ void probes_clear(struct probes *probes, struct live *live);
 void probes_draw_pins(const struct probes *probes, struct ui *ui,
                       const struct draw_settings *settings, int width, int height);
 
-/* What else is known of a pixel, as a line of text; "" where nothing is. */
+/* Writes a line of further information about a pixel; "" where there is none. */
 typedef void probes_describe(const void *context, int x, int y, char *text, size_t size);
 
 /* What a label stands for: the disparity (v is 0), or the motion in px. */
 void probe_place(const struct live_probe *probe, int label, double *u, double *v);
 
-/* The panel with the last answers, in the lower left of the area; without probes there is none. */
+/* Draws the panel with the last answers in the lower left of the area, if there are probes. */
 void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
                        bool motion, probes_describe *describe, const void *context);
 

@@ -1,6 +1,6 @@
 /*
- * The question whether two cameras that were found without being named are a rig, and which of them
- * is left. Main thread, between ui_begin and ui_end.
+ * Asks the user whether two cameras that were found without being named are a rig, and which one is
+ * left. Main thread, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PROPOSAL_H
@@ -8,7 +8,7 @@
 
 struct viewer;
 
-/* Nothing where the user has answered, or has named a source. */
+/* Draws nothing if the user has answered, or has named a source. */
 void proposal_draw(struct viewer *v);
 
 #endif

@@ -8,7 +8,7 @@
 #define STEP 16         /* labels are computed by so many */
 #define SPARE 1.25      /* for what comes nearer later */
 
-int range_hint(const struct frame *frame, int most) {
+int range_hint(const struct frame *frame, int max) {
     enum { LABELS_MOST = 512 };
     long histogram[LABELS_MOST] = {0}, known = 0, above = 0;
     int range = frame->params.disparity_range, used = range;
@@ -26,7 +26,7 @@ int range_hint(const struct frame *frame, int most) {
         return 0;
     long end = histogram[range - 1] + (range > 1 ? histogram[range - 2] : 0);
     if ((double)end > AT_THE_END * (double)known) {
-        int larger = 2 * range < most ? 2 * range : most;
+        int larger = 2 * range < max ? 2 * range : max;
         return larger > range ? larger : 0;
     }
     while (used > 1 && (double)(above + histogram[used - 1]) <= ALL_BUT * (double)known)

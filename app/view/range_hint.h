@@ -1,5 +1,5 @@
 /*
- * Whether the range of disparities that is searched fits the pictures, as their map tells. No
+ * Checks by the disparity map whether the searched range fits the pictures. No
  * state.
  * SPDX-License-Identifier: MIT
  */
@@ -8,9 +8,9 @@
 
 #include "image/frame.h"
 
-/* A better disparity_range for frames like this one: twice as large (at most `most`) where more
+/* A better disparity_range for frames like this one: twice as large (at most max) where more
  * than 3 % of the known pixels have one of the two largest labels, smaller where less than a
  * quarter of the range is used; 0 where it fits. */
-int range_hint(const struct frame *frame, int most);
+int range_hint(const struct frame *frame, int max);
 
 #endif

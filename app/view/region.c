@@ -33,7 +33,7 @@ char *region_print(const struct region *r, const struct display *d, const struct
         top = rig->top + (int)floor(MIN(y[0], y[1]) / rig->scale),
         width = (int)floor((abs(x[1] - x[0]) + 1) / rig->scale),
         height = (int)floor((abs(y[1] - y[0]) + 1) / rig->scale);
-    if (width * rig->scale < REGION_LEAST || height * rig->scale < REGION_LEAST)
+    if (width * rig->scale < MIN_REGION || height * rig->scale < MIN_REGION)
         return NULL;
     return g_strdup_printf("%d,%d,%d,%d", left, top, width, height);
 }

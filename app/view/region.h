@@ -10,7 +10,7 @@
 #include "render/ui.h"
 #include "render/window.h"
 
-#define REGION_LEAST 16 /* px a side */
+#define MIN_REGION 16 /* px a side */
 
 struct region {    /* zero to begin with */
     bool choosing; /* the next drag draws it */
@@ -23,7 +23,7 @@ struct region {    /* zero to begin with */
 bool region_handle(struct region *region, const struct window_event *event, bool on_picture);
 
 /* The rectangle as "X,Y,W,H" in px of the whole rectified pictures, for rig_options.roi. NULL where
- * it is too small or both corners are not in one view; g_free. */
+ * it is too small or the corners are not in one view. Free it with g_free. */
 char *region_print(const struct region *region, const struct display *display,
                    const struct frame *shown, const struct rig_use *rig);
 

@@ -122,7 +122,8 @@ static void draw_tick(struct ui *ui, double x, double y, double right, unsigned 
 static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
                              const struct params *params) {
     double x, y, nearest, farthest;
-    double line = ui_text_height(ui), width = 22 * line, height = 6 * line;
+    double line = ui_text_height(ui), height = 6 * line;
+    double width = fmin(22 * line, ui_available_width(ui));
     float xy[2 * PLOT_POINTS];
     char text[96];
     depth_limits(g, params->min_disparity, params->disparity_range, &nearest, &farthest);

@@ -1,7 +1,7 @@
 /*
- * Watches how well the rows of the pictures on screen agree. A thread of its own, of lower
- * priority, matches features in one frame a second and holds one reference to it meanwhile; all
- * functions belong to the main thread.
+ * Measures the row error of the pictures on screen. A separate thread of lower priority matches
+ * features in one frame per second and holds a reference to it meanwhile; all functions belong to
+ * the main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_ROW_WATCH_H
@@ -17,7 +17,7 @@ struct row_watch_state {
     int error;             /* of the last one: 0, -ENODATA (too few features) or -ENOMEM */
     struct row_error rows; /* of the last one */
     double row_offset;     /* the parameter that the last one was computed with */
-    const char *advice;    /* what the user should do, as several pairs in a row say, or NULL */
+    const char *advice;    /* what the user should do, by several consecutive pairs, or NULL */
 };
 
 /* The thread calls notify when there is something new. NULL after a log line. */

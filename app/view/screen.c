@@ -127,6 +127,8 @@ GString *screen_map_begin(const struct screen *s) {
     int count;
     g_string_append_printf(map, "state mouse %.0f %.0f\nstate clicks %ld\nstate rest %d\n", mouse.x,
                            mouse.y, mouse.count, s->redraws == 0);
+    const char *cut = ui_cut_panel(s->ui);
+    g_string_append_printf(map, "state cut %s\n", cut ? cut : "none");
     const struct ui_rect *rects = ui_rects(s->ui, &count);
     for (int i = 0; i < count; i++)
         g_string_append_printf(map, "place %s %.0f %.0f %.0f %.0f\n", rects[i].name, rects[i].x,

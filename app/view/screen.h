@@ -12,23 +12,25 @@
 
 #include <glib.h>
 
-#define SCREEN_SETTLE_REDRAWS 3 /* after which widgets are at rest */
+/* After so many redraws widgets do not change any further: for a press, its release, what it
+ * opens, and room for a scroll bar. */
+#define SCREEN_SETTLE_REDRAWS 4
 
 struct screen { /* zero to begin with */
     struct window *window;
     struct ui *ui;
     double text_scale;       /* of the display's usual size of text */
-    bool text_scale_changed; /* the widgets have another one still */
+    bool text_scale_changed; /* the widgets do not have it yet */
     int redraws;             /* that are due */
     char notice[256];
-    int64_t notice_until_ns; /* 0: it is not shown any more */
+    int64_t notice_until_ns; /* 0: there is no notice */
     char *map;               /* that was written last */
 };
 
 struct screen_options {
     const char *title;
     const char *size;  /* --window, "WxH"; NULL: 1600x900 */
-    double text_scale; /* brought into 0.5..4; 0: 1 */
+    double text_scale; /* clamped to 0.5..4; 0: 1 */
     bool hidden, fullscreen;
 };
 
@@ -36,10 +38,10 @@ struct screen_options {
 int screen_open(struct screen *screen, const struct screen_options *options);
 void screen_close(struct screen *screen);
 
-/* The window will be drawn once more. */
+/* Requests that the window is drawn again. */
 void screen_redraw(struct screen *screen);
 
-/* The window will be drawn as often as widgets need to come to rest after an input. */
+/* Requests SCREEN_SETTLE_REDRAWS redraws, which widgets may need after an input. */
 void screen_settle(struct screen *screen);
 
 /* Shows a notice for a few seconds. */
@@ -48,14 +50,14 @@ void screen_notify(struct screen *screen, const char *format, ...)
 
 void screen_clear_notice(struct screen *screen);
 
-/* Acts from the next screen_update on. */
+/* Takes effect with the next screen_update. */
 void screen_set_text_scale(struct screen *screen, double text_scale);
 
-/* Sleeps until there is something to do, but not so long that a signal would go unnoticed. */
+/* Waits for events, and wakes often enough to notice signals. */
 void screen_wait(struct screen *screen);
 
-/* Ends the notice when its time is over, sets the widgets' size when that of text changed; not
- * while they are drawn. */
+/* Removes an expired notice and applies a change of text size; not to be called while widgets are
+ * drawn. */
 void screen_update(struct screen *screen);
 
 /* Whether a key is among names that are separated by blanks. */

@@ -21,25 +21,26 @@ struct settings {
     int slot_in_use;       /* the one that params belongs to; its own copy is out of date */
 };
 
-/* All of them are the parameters that the pipeline was opened with. */
+/* Sets all four to the parameters that the pipeline was opened with. */
 void settings_init(struct settings *settings, const struct params *params);
 
-/* What the pipeline is to compute with: the parameters of START are still those of its opening. */
+/* The parameters to compute with: START parameters keep the values that the pipeline was opened
+ * with. */
 struct params settings_effective(const struct settings *settings);
 
-/* Whether a parameter waits for the next start. */
+/* Whether a changed parameter takes effect at the next start only. */
 bool settings_is_pending(const struct settings *settings, const struct param_info *info);
 
-/* Changes to the other settings of the comparison. */
+/* Changes to the other slot of the comparison. */
 void settings_compare(struct settings *settings);
 
-/* Back to the built-in values of all parameters that act at once. */
+/* Sets all LIVE parameters to their defaults. */
 void settings_reset(struct settings *settings);
 
-/* Whether two sets agree in all parameters that act at once. */
+/* Whether two sets agree in all LIVE parameters. */
 bool settings_equal_live(const struct params *a, const struct params *b);
 
-/* Copies the parameters of one kind. */
+/* Copies the parameters with this value of when. */
 void settings_copy(struct params *to, const struct params *from, enum param_when when);
 
 /* Copies the parameters of the rig. */

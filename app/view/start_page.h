@@ -1,7 +1,7 @@
 /*
- * The start page: what can be opened. It lies over the built-in scene where no source was named,
- * and over any other when it is asked for. Main thread; the file dialog is another program, which a
- * thread of its own waits for.
+ * The start page lists what can be opened. It is drawn over the built-in scene where no source was
+ * named, and over any other source on request. Main thread; the file dialog is another program, for
+ * which a separate thread waits.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_START_PAGE_H
@@ -14,22 +14,22 @@ struct viewer;
 #define START_RECENT 6
 
 struct start_page {              /* zero to begin with */
-    char *cameras;               /* what was found, for people */
+    char *cameras;               /* text about the cameras that were found */
     char *rig;                   /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
     char **recent[START_RECENT]; /* words of what was opened before, newest first */
-    char path[512];              /* that the user types */
-    struct file_dialog *dialog;  /* that is open, or NULL */
+    char path[512];              /* typed by the user */
+    struct file_dialog *dialog;  /* the open one, or NULL */
 };
 
-/* Looks for cameras, and what was opened before. */
+/* Finds cameras and reads what was opened before. */
 void start_page_open(struct start_page *page);
 void start_page_close(struct start_page *page);
 
 /* Remembers what was opened. */
 void start_page_remember(struct start_page *page, const char *const *words, int count);
 
-/* In the middle of a window of width x height; between ui_begin and ui_end. What the user chooses
- * is opened by opening_update. */
+/* Draws the page in the middle of a window of width x height; between ui_begin and ui_end.
+ * opening_update opens what the user chooses. */
 void start_page_draw(struct viewer *v, int width, int height);
 
 /* The words that the dialog gave, which the caller frees with g_strfreev; NULL while there are

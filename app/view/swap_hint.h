@@ -21,8 +21,8 @@ struct swap_watch { /* zero to begin with, and when the pictures are exchanged *
  * clearly better at negative or at positive disparities up to range px. Takes some ms. */
 void swap_count(const struct frame *frame, int range, int *negative, int *positive);
 
-/* Looks at the first frames, and at one now and then. True while most blocks of them match at
- * negative disparities; not where the settings search those. */
+/* Examines the first frames, then one now and then. True while most of their blocks match at
+ * negative disparities, unless the settings include those. */
 bool swap_watch_add(struct swap_watch *watch, const struct frame *frame);
 bool swap_watch_hint(const struct swap_watch *watch);
 

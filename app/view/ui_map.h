@@ -8,7 +8,7 @@
 
 struct viewer;
 
-/* After each drawing; writes only what changed, and only where the option was given. */
+/* Writes the map if it has changed and the option was given; called after each drawing. */
 void ui_map_write(struct viewer *v);
 
 #endif

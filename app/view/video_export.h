@@ -1,7 +1,7 @@
 /*
- * Exports what is shown as a video: every pair from A to B of the loop, or all of the source, is
- * shown once, and the views as they are drawn are written. Of a live source: what is shown until it
- * is ended. Main thread.
+ * Exports the views as a video: shows every pair from A to B of the loop, or of the whole source,
+ * once, and writes what is drawn. Of a live source it writes what is shown until the export is
+ * ended. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_VIDEO_EXPORT_H
@@ -20,17 +20,18 @@ struct video_export { /* zero to begin with */
     long first, last, next;      /* pairs; last is -1 where the source has no end */
 };
 
-/* Begins, or ends early with what is written so far. */
+/* Begins the export, or ends it early and keeps what is written so far. */
 void video_export_toggle(struct viewer *v);
 
 /* After the window is drawn and before it is shown: writes the pair that is due. fresh: the pair on
  * screen is drawn for the first time. */
 void video_export_add(struct viewer *v, bool fresh);
 
-/* Ends, as when the source or the size of the window changes; keep: what is written stays. */
+/* Ends the export, for instance when the source or the size of the window changes; keep: the file
+ * is kept. */
 void video_export_end(struct viewer *v, bool keep);
 
-/* How far it is, in place of the seek bar, with a button that ends it. */
+/* Draws the progress in place of the seek bar, with a button that ends the export. */
 void video_export_draw(struct viewer *v);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * The viewer: the parts of livestereo view, each of which has a file of its own, and what is done
- * with several of them at once. cmd_view.c opens and closes it, loop.h runs it. All of it belongs
- * to the main thread: frames come from live_take, settings go to the threads by live_set_params.
+ * The viewer: the parts of livestereo view, each in its own file, and functions that concern
+ * several of them. cmd_view.c opens and closes it, loop.h runs it. All of it belongs to the main
+ * thread: frames come from live_take, settings are passed to the threads by live_set_params.
  *
- * Files that take a whole struct viewer are those of the window's parts (panel, playback_bar,
- * overlay, proposal), actions, ui_map and loop; none of the headers below knows it.
+ * The files of the window's parts (panel, playback_bar, overlay, proposal), actions, ui_map and
+ * loop use struct viewer; the headers included here do not.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_VIEWER_H
@@ -39,9 +39,9 @@
 enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PART_START, PART_LOG, PARTS };
 
 struct viewer_quality {
-    bool known; /* the presets that it stands for are there */
+    bool known; /* the presets were found */
     struct qualities all;
-    bool automatic; /* nobody has chosen; the search may be over */
+    bool automatic; /* the user has not chosen one; the search may be over */
     struct quality_search search;
 };
 
@@ -56,7 +56,7 @@ struct viewer {
     struct playback playback;
     struct settings settings;
     struct history history;
-    long refused; /* times that the pipeline refused settings, as far as the user knows */
+    long refused; /* how often the pipeline has refused settings, when the user was told last */
     struct presets presets;
     struct viewer_quality quality;
     struct display display;
@@ -89,36 +89,36 @@ struct viewer {
     bool quit;
 };
 
-/* The settings changed: they act on the next frame. */
+/* Passes changed settings to the threads; they take effect with the next frame. */
 void viewer_apply_settings(struct viewer *v);
 
 /* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
 int viewer_quality(const struct viewer *v);
 
-/* From the next frame on; automatic until the user chooses. */
+/* Begins the search for the quality with the next frame. */
 void viewer_begin_search(struct viewer *v);
 
-/* Takes an enum quality, or begins the search with QUALITY_AUTO. */
+/* Sets an enum quality, or with QUALITY_AUTO begins the search. */
 void viewer_set_quality(struct viewer *v, int quality);
 
-/* A frame was taken to be shown: the search counts it. */
+/* Continues the search with a frame that was taken to be shown. */
 void viewer_search_quality(struct viewer *v, const struct frame *frame);
 
 /* Loads the preset of this name, with a notice where there is none. */
 void viewer_load_preset(struct viewer *v, const char *name);
 
-/* Goes to a pair, with a notice where the source cannot seek. */
+/* Seeks to a pair, or shows a notice where the source cannot seek. */
 void viewer_seek(struct viewer *v, long index);
 
-/* Shows frames in this mode in view i, with a notice where it needs a calibration. */
+/* Sets the mode of view i, with a notice where it needs a calibration. */
 void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
 
-/* This part of the pictures (as rig_options has it, copied; NULL: all) at this scale will be
- * computed. */
+/* Requests that this part of the pictures (as in rig_options, copied; NULL: all) is computed at
+ * this scale. */
 void viewer_want_part(struct viewer *v, const char *roi, double scale);
 
-/* What motion between the pictures of the frame shown needs to become a speed: times of cameras and
- * recordings, or of --rate where pictures have none. */
+/* What converts the motion of the frame shown to speeds: the times of cameras and recordings, or
+ * --rate where pictures have no times. */
 struct motion_speed viewer_motion_speed(const struct viewer *v);
 
 /* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
