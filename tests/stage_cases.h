@@ -705,7 +705,7 @@ static inline void case_extend(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct extend_args a = {.width = w, .least = case_between(c, -64, 64)};
     struct border_plane *plane = case_add_rows(c, 1, h, sizeof(*plane));
-    a.plane = case_between(c, 0, 1) ? case_randomise(c, plane, 4, 300) : NULL;
+    a.plane = case_randomise(c, plane, 4, 300);
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.out = case_disparities(c, 1);
     case_add_pass(c, STAGE_extend, &a, w, h);

@@ -131,8 +131,9 @@ static void test_extend(void) {
                                        U, U, U, 1, U, U, 2, 3, U, U},
                                  expected[3 * 7] = {5, 5, 5, U, 6, 7, 7, U, U, U, U,
                                                     U, U, U, 1, U, U, 2, 3, 3, 3};
+    static const struct border_plane flat[3];
     int16_t out[3 * 7];
-    struct extend_args a = {.source = map, .out = out, .width = 7};
+    struct extend_args a = {.source = map, .out = out, .width = 7, .plane = flat};
     for (int i = 0; i < 3 * 7; i++)
         stage_extend(&a, i % 7, i / 7);
     g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));

@@ -77,6 +77,13 @@ STAGE void stage_fill(const struct fill_args *a, int x, int y) {
     a->out[(size_t)y * a->width + x] = (int16_t)d;
 }
 
+/* The first known pixel of a row from x on, dx apart: -1 or at least width where there is none. */
+STAGE int first_known(const int16_t *row, int width, int x, int dx) {
+    while (x >= 0 && x < width && row[x] == UNKNOWN)
+        x += dx;
+    return x;
+}
+
 /* Median over a square window, each known pixel weighted by the likeness of its colour to the
  * centre's; unknown pixels stay unknown. weight[colour step] in 1/256. */
 enum { MAX_MEDIAN_WINDOW = 9 * 9 };
@@ -154,12 +161,9 @@ STAGE int side_difference(const struct fill_side_args *a, size_t row, int x, int
 STAGE void stage_fill_side(const struct fill_side_args *a, int x, int y) {
     size_t row = (size_t)y * a->width;
     const int16_t *source = a->source + row;
-    int left = x, right = x, left_count, right_count;
+    int left = first_known(source, a->width, x, -1), right = first_known(source, a->width, x, 1);
+    int left_count, right_count;
     a->out[row + x] = a->filled[row + x];
-    while (left >= 0 && source[left] == UNKNOWN)
-        left--;
-    while (right < a->width && source[right] == UNKNOWN)
-        right++;
     if (left == x || left < 0 || right >= a->width)
         return;
     int step = source[right] - source[left], wide = right - left - 1;
@@ -175,7 +179,8 @@ STAGE void stage_fill_side(const struct fill_side_args *a, int x, int y) {
 
 /* The surface at the end of a hole that reaches the left border: how far the plane lies above the
  * disparity there, in 1/BORDER_SCALE of 1/16 px, and its slope, in those a px. */
-enum { BORDER_SCALE = 16, BORDER_REACH = 40 }; /* BORDER_REACH: px, beyond it there is no slope */
+enum { BORDER_SHIFT = 4, BORDER_SCALE = 1 << BORDER_SHIFT };
+enum { BORDER_REACH = 40 }; /* px, beyond it there is no slope */
 
 struct border_plane {
     int32_t value, slope;
@@ -188,23 +193,19 @@ struct extend_args {
     int16_t *out;
     int width;
     int least;                        /* 1/16 px: no plane goes below it */
-    const struct border_plane *plane; /* of each row, or NULL */
+    const struct border_plane *plane; /* of each row */
 };
 
 STAGE int plane_at_border(const struct border_plane *plane, int d, int distance, int least) {
     int offset = plane->value - plane->slope * stage_min(distance, BORDER_REACH);
-    return stage_clamp(d + ((offset + BORDER_SCALE / 2) >> 4), least, 32767);
+    return stage_clamp(d + ((offset + BORDER_SCALE / 2) >> BORDER_SHIFT), least, 32767);
 }
 
 STAGE void stage_extend(const struct extend_args *a, int x, int y) {
     const int16_t *row = a->source + (size_t)y * a->width;
-    int left = x, right = x;
-    while (left >= 0 && row[left] == UNKNOWN)
-        left--;
-    while (right < a->width && row[right] == UNKNOWN)
-        right++;
+    int left = first_known(row, a->width, x, -1), right = first_known(row, a->width, x, 1);
     int d = left >= 0 ? row[left] : right < a->width ? row[right] : UNKNOWN;
-    if (a->plane && left < 0 && right < a->width)
+    if (left < 0 && right < a->width)
         d = plane_at_border(&a->plane[y], d, right - x, a->least);
     int between = left >= 0 && right < a->width && left < x;
     a->out[(size_t)y * a->width + x] = (int16_t)(between ? UNKNOWN : d);

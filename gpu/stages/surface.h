@@ -121,14 +121,27 @@ STAGE int rounded_ratio(int64_t part, int64_t whole) {
                            : -((-2 * part + whole) / (2 * whole)));
 }
 
-/* The plane's value at distance 0 by Cramer's rule, to the nearest 1/16 px. A ridge of 1 on its
- * slopes gives regions without height or width a plane as well. */
-STAGE int plane_value(const struct plane_sums *s) {
+/* The determinants of Cramer's rule: the plane's value at distance 0 is value / whole, its slope
+ * along x slope / whole. A ridge of 1 on the slopes gives regions without height or width a plane
+ * as well. */
+struct plane_determinants {
+    int64_t whole, value, slope;
+};
+
+STAGE struct plane_determinants plane_solve(const struct plane_sums *s) {
     int64_t xx = s->xx + 1, yy = s->yy + 1;
     int64_t m = xx * yy - s->xy * s->xy, mx = s->x * yy - s->y * s->xy,
             my = s->y * xx - s->x * s->xy;
-    int64_t whole = s->n * m - s->x * mx - s->y * my, part = s->d * m - s->xd * mx - s->yd * my;
-    return rounded_ratio(part, whole);
+    struct plane_determinants determinants = {
+        s->n * m - s->x * mx - s->y * my, s->d * m - s->xd * mx - s->yd * my,
+        s->n * (s->xd * yy - s->xy * s->yd) - s->d * mx + s->y * (s->x * s->yd - s->y * s->xd)};
+    return determinants;
+}
+
+/* To the nearest 1/16 px. */
+STAGE int plane_value(const struct plane_sums *s) {
+    struct plane_determinants plane = plane_solve(s);
+    return rounded_ratio(plane.value, plane.whole);
 }
 
 /* Adds the horizontal arms of the pixel dy rows below (x, y). */
@@ -191,20 +204,14 @@ STAGE void plane_add_arms(const struct surface_args *a, int x, int y, int dy, in
     }
 }
 
-/* By Cramer's rule, with the ridge of plane_value(); flat where the region is small. */
 STAGE struct border_plane border_plane_of(const struct plane_sums *s) {
-    struct border_plane plane = {0, 0};
+    struct border_plane out = {0, 0};
     if (s->n < LEAST_BORDER)
-        return plane;
-    int64_t xx = s->xx + 1, yy = s->yy + 1;
-    int64_t m = xx * yy - s->xy * s->xy, mx = s->x * yy - s->y * s->xy,
-            my = s->y * xx - s->x * s->xy;
-    int64_t whole = s->n * m - s->x * mx - s->y * my, part = s->d * m - s->xd * mx - s->yd * my;
-    int64_t slope =
-        s->n * (s->xd * yy - s->xy * s->yd) - s->d * mx + s->y * (s->x * s->yd - s->y * s->xd);
-    plane.value = rounded_ratio(BORDER_SCALE * part, whole);
-    plane.slope = rounded_ratio(BORDER_SCALE * slope, whole);
-    return plane;
+        return out;
+    struct plane_determinants plane = plane_solve(s);
+    out.value = rounded_ratio(BORDER_SCALE * plane.value, plane.whole);
+    out.slope = rounded_ratio(BORDER_SCALE * plane.slope, plane.whole);
+    return out;
 }
 
 STAGE struct surface_args border_region(const struct border_plane_args *a) {
@@ -216,8 +223,7 @@ STAGE void stage_border_plane(const struct border_plane_args *a, int x, int y) {
     struct surface_args map = border_region(a);
     struct plane_sums s = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     const int16_t *row = a->source + (size_t)y * a->width;
-    while (x < a->width && row[x] == UNKNOWN)
-        x++;
+    x = first_known(row, a->width, x, 1);
     if (x > 0 && x < a->width) {
         int up = surface_arm(&map, x, y, 0, -1), down = surface_arm(&map, x, y, 0, 1);
         for (int dy = -up; dy <= down; dy++)
