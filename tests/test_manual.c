@@ -1,0 +1,75 @@
+/*
+ * The manual page lists every key of the window and every option of every command.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/actions.h"
+
+#include <glib.h>
+#include <string.h>
+
+static char *page;
+
+/* The name of a key, or several, as a row of the page has it: a lone punctuation mark would be
+ * mdoc's. */
+static char *key_row(const char *keys, const char *help) {
+    GString *row = g_string_new(".It Sy");
+    g_auto(GStrv) names = g_strsplit(keys, " ", -1);
+    for (int i = 0; names[i]; i++)
+        g_string_append_printf(row, " %s%s",
+                               names[i][1] || g_ascii_isalnum(names[i][0]) ? "" : "\\&", names[i]);
+    g_string_append_printf(row, "\n%c%s.\n", g_ascii_toupper(help[0]), help + 1);
+    return g_string_free(row, FALSE);
+}
+
+static void test_keys(void) {
+    for (int i = 0; i < ACTIONS; i++) {
+        g_autofree char *row = key_row(action_table[i].keys, action_table[i].help);
+        if (action_table[i].keys[0] && !strstr(page, row)) {
+            g_test_message("%s", row);
+            g_test_fail();
+        }
+    }
+}
+
+static bool is_listed(const char *option) {
+    static const char *const forms[] = {".It Fl -", " , Fl -", "\n.Fl -", "| -"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(forms); i++) {
+        g_autofree char *text = g_strconcat(forms[i], option, NULL);
+        for (const char *at = page; (at = strstr(at, text)); at++)
+            if (!g_ascii_isalnum(at[strlen(text)]) && at[strlen(text)] != '-')
+                return true;
+    }
+    return false;
+}
+
+static void test_options(gconstpointer command) {
+    g_autofree char *line =
+        g_strdup_printf("%s %s --help", g_getenv("LIVESTEREO_BIN"), (const char *)command);
+    g_autofree char *out = NULL;
+    g_autoptr(GRegex) option = g_regex_new("(?<![\\w-])--([a-z0-9-]+)", 0, 0, NULL);
+    g_autoptr(GMatchInfo) match = NULL;
+    g_assert_true(g_spawn_command_line_sync(line, &out, NULL, NULL, NULL));
+    for (g_regex_match(option, out, 0, &match); g_match_info_matches(match);
+         g_match_info_next(match, NULL)) {
+        g_autofree char *name = g_match_info_fetch(match, 1);
+        if (!is_listed(name)) {
+            g_test_message("--%s", name);
+            g_test_fail();
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    static const char *const commands[] = {"view", "motion",    "run",   "list",  "record", "batch",
+                                           "eval", "calibrate", "calib", "bench", ""};
+    g_test_init(&argc, &argv, NULL);
+    g_assert_true(g_file_get_contents("docs/livestereo.1", &page, NULL, NULL));
+    g_test_add_func("/manual/keys", test_keys);
+    for (unsigned i = 0; i < G_N_ELEMENTS(commands); i++) {
+        g_autofree char *path = g_strdup_printf("/manual/options/%s", commands[i]);
+        g_test_add_data_func(commands[i][0] ? path : "/manual/options", commands[i], test_options);
+    }
+    int status = g_test_run();
+    g_free(page);
+    return status;
+}
