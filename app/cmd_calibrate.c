@@ -87,7 +87,7 @@ static int choose_path(const char *output, const char **path) {
 
 /* ---- the command */
 
-/* Nobody watches over a list of pictures; without a display nobody can. */
+/* A list of pictures needs no window; without a display there is none. */
 static bool wants_window(const struct calibrate *c, int words) {
     return !c->options.headless && words <= 2 &&
            (g_getenv("DISPLAY") || g_getenv("WAYLAND_DISPLAY"));

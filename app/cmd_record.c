@@ -46,7 +46,7 @@ static int64_t wait_until_due(double rate, int64_t due_ns, int64_t end_ns) {
     return MAX(due_ns, now - CLOCK_NS_PER_S / 2) + (int64_t)(CLOCK_NS_PER_S / rate);
 }
 
-/* One frame of the pool is enough: nobody keeps it. */
+/* One frame of the pool is enough, since none is kept. */
 static int read_all(struct record *record, struct source *source, struct recorder *recorder,
                     struct frame_pool *pool) {
     bool progress = progress_wanted(&record->common);

@@ -209,12 +209,12 @@ static int is_its_own(const struct device_list *list, const struct device *devic
 }
 
 const char *device_stable_name(const struct device_list *list, const struct device *device) {
-    /* two cameras of one serial fight for one by-id link, and either may have won it */
-    int twins = 0;
+    /* two cameras with one serial share one by-id link, which leads to either of them */
+    int same = 0;
     for (int i = 0; i < list->count; i++)
-        twins += same_name(&list->device[i].identity, &device->identity) &&
-                 strcmp(list->device[i].identity.bus, device->identity.bus) != 0;
-    if (!twins && is_its_own(list, device, device->by_id))
+        same += same_name(&list->device[i].identity, &device->identity) &&
+                strcmp(list->device[i].identity.bus, device->identity.bus) != 0;
+    if (!same && is_its_own(list, device, device->by_id))
         return device->by_id;
     if (is_its_own(list, device, device->by_path))
         return device->by_path;

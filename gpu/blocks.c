@@ -43,7 +43,7 @@ struct blocks blocks_like(const struct blocks *b, int width, int height) {
     return other;
 }
 
-/* Divides a length into about a quarter more parts, at least one more. */
+/* Divides a length into about a quarter more parts, at least into one part more. */
 static int divide_more(const struct blocks *b, int length, int core) {
     int parts = parts_of(length, core);
     return round_up(parts_of(length, parts + stage_max(parts / 4, 1)), b->node);

@@ -15,7 +15,8 @@ enum { ALIGNMENT = 256 };
 /* Virtual addresses begin here: no memory has such an address. */
 #define VIRTUAL_BASE ((uintptr_t)1 << 56)
 
-/* In the arena, once for each slot, at the arena's beginning, or the caller's. */
+/* Where a buffer lies: in the arena, in the arena once for each slot, at the arena's beginning, or
+ * in the caller's memory. */
 enum lifetime {
     LIFETIME_FRAME,
     LIFETIME_KEPT,
@@ -305,8 +306,8 @@ static void form_units(struct graph *g, graph_unit_function *unit, void *context
 
 /* ---- memory */
 
-/* A buffer lives through whole units: a unit reads and writes all of its buffers at
- * the same time. */
+/* A unit reads and writes all of its buffers at the same time, so a buffer lives through whole
+ * units. */
 static void find_lifetimes(struct graph *g) {
     struct graph_internal *p = g->internal;
     for (int i = 0; i < p->buffer_count; i++) {
@@ -344,8 +345,8 @@ static int by_size(const void *a, const void *b) {
     return one->address < two->address ? -1 : 1;
 }
 
-/* Gives b the lowest place, from lowest on, where it overlaps none of the placed buffers that live
- * with it; those are written to together. */
+/* Gives b the lowest address, from lowest on, where it overlaps none of the placed buffers that
+ * live at the same time. Those are written to together. */
 static void place_lowest(struct buffer *b, size_t lowest, struct buffer *const *placed, int count,
                          struct buffer **together) {
     int n = 0;
@@ -365,7 +366,8 @@ static void place_next(struct buffer *b, size_t *bytes) {
     *bytes += aligned(b->bytes);
 }
 
-/* What lasts, one after the other; then large buffers first, each as low as it fits. */
+/* Persistent buffers come first, one after the other; then large buffers first, each at the lowest
+ * address where it fits. */
 static int place_buffers(struct graph *g) {
     struct graph_internal *p = g->internal;
     struct buffer **order = malloc(2 * (size_t)(p->buffer_count + 1) * sizeof(*order));
@@ -448,8 +450,8 @@ static void note_uses(struct graph *g, int unit) {
         }
 }
 
-/* A unit that needs neither the last one of the main stream nor an upload that this has not waited
- * for could have run before: it runs beside. known: what the main stream has waited for. */
+/* A unit goes to the branch if it depends neither on the last unit of the main stream nor on an
+ * upload that the main stream has not waited for. known: what the main stream has waited for. */
 static enum stream choose_stream(const struct pass *pass, const struct clock *need,
                                  const struct clock *known) {
     if (pass->kind != PASS_STAGE)

@@ -112,7 +112,7 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
     return a.cost;
 }
 
-/* Belief propagation, with a cost pyramid where all windows are one. */
+/* Belief propagation, with a cost pyramid where all pixels have the same window. */
 static struct label_map search_block(struct graph *g, void *context, struct block b) {
     struct search *s = context;
     const struct pipeline *p = s->run->p;
@@ -173,7 +173,7 @@ static struct motion_map median(struct graph *g, const struct pipeline *p, const
     return out;
 }
 
-/* Labels fraction to a px round the motion that was found at coarse, which is this level or the one
+/* Searches `fraction` labels a px around the motion found at coarse, which is this level or the one
  * above. */
 static void search_round(struct graph *g, const struct run *run, int level, int coarse,
                          int fraction, struct found *f) {
@@ -267,7 +267,7 @@ static struct motion_map fill_holes(struct graph *g, const struct pipeline *p, c
 
 /* ---- from frame to frame */
 
-/* What the frame before left: its motion where both runs agree, and how sure that is. */
+/* What the frame before left: its motion where both runs agree, and the confidence of that. */
 struct memory {
     struct motion_map motion;
     uint8_t *confidence;
@@ -303,7 +303,7 @@ static void keep(struct graph *g, const struct view *v, const void *map, void *k
 
 /* ---- the frame */
 
-/* Both pictures by level, finest first; returns how many: none of a level is a single row or
+/* Both pictures by level, finest first. Returns the number of levels; none has a single row or
  * column. */
 static int make_pyramids(struct graph *g, const struct pipeline *p,
                          struct view views[2][MAX_PICTURE_LEVELS]) {

@@ -141,7 +141,7 @@ static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, str
     return average_cost(g, p, grid, arms, cost);
 }
 
-/* How many rows above and below its own a cost depends on. */
+/* The number of rows above and below its own that a cost depends on. */
 static int rows_around(const struct pipeline *p) {
     const struct params *q = &p->params;
     int window = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(q->cost_sigma).radius
@@ -171,7 +171,8 @@ static struct label_cost label_cost_of(const struct pipeline *p, struct grid gri
     return cost;
 }
 
-/* What the data costs beside the labels say, width*height. NULL where there is no volume. */
+/* What the data costs beside each pixel's label say, width*height. NULL where there is no
+ * volume. */
 struct curve {
     int16_t *disparity;
     uint8_t *rise;
@@ -195,8 +196,8 @@ struct search {
     struct label_map map;
 };
 
-/* A block's costs, out of those of a band of rows as wide as the picture, which are the picture's:
- * a band has the rows around that they depend on. */
+/* A block's costs, cut out of those of a band of rows as wide as the picture. A band includes the
+ * rows around it that its costs depend on. */
 static const uint8_t *block_cost(struct graph *g, struct search *s, struct grid grid,
                                  const struct block *b) {
     int around = rows_around(s->p), first = stage_max(b->y - around, 0),
@@ -359,7 +360,7 @@ static bool has_chance(const struct pipeline *p) {
     return p->params.confidence != CONFIDENCE_MARGIN && !scaling_sums(&p->params);
 }
 
-/* Left-right check and least margin. */
+/* The left-right check and the least margin. */
 static const int16_t *check(struct graph *g, const struct pipeline *p, const struct label_map *left,
                             const int16_t *right) {
     const struct params *q = &p->params;
@@ -397,7 +398,7 @@ static const int16_t *remove_speckles(struct graph *g, const struct pipeline *p,
     return a.out;
 }
 
-/* Parts of a pixel from the data costs, where the solver has a volume of them. */
+/* Sub-pixel disparities from the data costs, where the solver has a volume of them. */
 static const int16_t *offset_by_costs(struct graph *g, const struct pipeline *p,
                                       const struct curve *curve, const int16_t *map) {
     if (p->params.subpixel == SUBPIXEL_OFF || p->params.subpixel_from != SUBPIXEL_FROM_COSTS ||
@@ -420,7 +421,7 @@ static struct surface_args find_regions(struct graph *g, const struct pipeline *
     return a;
 }
 
-/* Confidence, of which the margin is given, on its way to the host; disparities of too little of it
+/* Computes the confidence from the margin and downloads it. Disparities of too little confidence
  * become unknown. */
 static const int16_t *estimate_chance(struct graph *g, const struct pipeline *p,
                                       const uint8_t **confidence, const struct curve *curve,
@@ -464,12 +465,12 @@ static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, cons
     return a.out;
 }
 
-/* Whether holes between known pixels are looked at once more after they are filled. */
+/* Whether holes between known pixels get a second look after filling. */
 static bool smooths_holes(const struct pipeline *p) {
     return p->params.fill && p->params.hole_radius > 0;
 }
 
-/* Which side of its row a hole takes, by colour. */
+/* Chooses by colour which side of its row a hole takes. */
 static const int16_t *choose_sides(struct graph *g, const struct pipeline *p,
                                    const struct view *left, const int16_t *map,
                                    const int16_t *filled) {
@@ -483,7 +484,7 @@ static const int16_t *choose_sides(struct graph *g, const struct pipeline *p,
     return a.out;
 }
 
-/* Holes take the lower neighbour or, by colour, the other one, first along rows, then, where a
+/* Holes take the lower neighbour or, by colour, the other one: first along rows, then, where a
  * whole row is unknown, along columns. */
 static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, const struct view *left,
                                  const int16_t *map) {
@@ -503,7 +504,7 @@ static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, cons
     return map;
 }
 
-/* Holes at the left and right border alone. */
+/* Fills the holes at the left and right border alone. */
 static const int16_t *fill_borders(struct graph *g, const struct pipeline *p, const int16_t *map) {
     if (!smooths_holes(p))
         return map;
@@ -515,8 +516,8 @@ static const int16_t *fill_borders(struct graph *g, const struct pipeline *p, co
     return a.out;
 }
 
-/* What filling gave the pixels that are unknown in another map becomes a colour-weighted median of
- * what is around. */
+/* Pixels that are unknown in another map get, in place of what filling gave them, the colour-
+ * weighted median of their surroundings. */
 static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
                                    const struct view *left, const int16_t *known,
                                    const int16_t *map) {
@@ -577,7 +578,7 @@ static const int16_t *smooth_map(struct graph *g, const struct pipeline *p, cons
     return a.out;
 }
 
-/* The map and, where the picture stands still, those of the frames before. */
+/* The map, averaged with those of the frames before where the picture stands still. */
 static const int16_t *steady_map(struct graph *g, const struct pipeline *p, const struct view *left,
                                  const uint8_t *confidence, const int16_t *map) {
     size_t pixels = pixels_of(p);
@@ -605,16 +606,16 @@ static bool filters_frames(const struct pipeline *p) {
                                                    : params->temporal_mode == TEMPORAL_ON);
 }
 
-/* Rows first..last-1 of the final map on their way to the host. */
+/* Downloads rows first..last-1 of the final map. */
 static void deliver(struct graph *g, const struct pipeline *p, const int16_t *rows, int first,
                     int last) {
     size_t row = (size_t)p->width * sizeof(*rows);
     graph_download(g, rows, HOST_DISPARITY, (size_t)first * row, (size_t)(last - first) * row);
 }
 
-/* Colour-weighted median and temporal filter. Without the latter, in two parts the upper one
- * crosses while the lower one is computed. On an H200 computing 9/16 of the rows takes about as
- * long as their download, so both ends meet there. */
+/* Colour-weighted median and temporal filter. Without the filter the map is computed in two parts,
+ * and the upper part is downloaded while the lower one is computed. On an H200 computing 9/16 of
+ * the rows takes about as long as downloading them, so both end at the same time. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct view *left,
                        const uint8_t *confidence, const int16_t *map) {
     bool smooths = p->params.median_radius > 0, filters = filters_frames(p);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Bytes between two directions' messages: volumes are often multiples of 4096 bytes, and a cache
- * keeps few lines whose addresses differ by such. */
+/* Bytes between the messages of two directions. Volumes are often multiples of 4096 bytes, and a
+ * cache keeps few lines whose addresses differ by a multiple of that. */
 enum { MESSAGES_APART = 1280 };
 
 /* One level of the hierarchy. */
@@ -157,8 +157,8 @@ static void mask_costs(struct graph *g, const struct problem *p, const struct le
     graph_stage(g, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
 }
 
-/* The same with occlusion masks, which are renewed after each half-step from the labels: those who
- * have just received, the next to send, have new ones. The first half-step has no masks. */
+/* The same with occlusion masks. After each half-step those pixels that have just received, which
+ * send next, get new masks from the labels. The first half-step has no masks. */
 static void send_masked(struct graph *g, const struct problem *p, const struct level *level,
                         int l) {
     struct message_args a = message_args_of(p, level);

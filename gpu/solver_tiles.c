@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Memory of tiles that are computed at the same time: a share of plain belief propagation's, or
- * what no machine misses. */
+/* Memory of tiles that are computed at the same time: a share of that of plain belief propagation,
+ * or an amount that every machine has. */
 enum { SCRATCH_SHARE = 100, SCRATCH_BYTES = 2 << 20 };
 
 static struct smoothing make_smoothing(const struct problem *p) {
@@ -64,7 +64,7 @@ struct label_map rows_columns_solve(struct graph *g, const struct problem *p) {
     return map;
 }
 
-/* How many tiles are computed at the same time: no more than an anti-diagonal has. */
+/* The number of tiles that are computed at the same time: no more than an anti-diagonal has. */
 static int tiles_at_once(const struct tiling *t, const struct grid *g) {
     size_t share = (DIRECTIONS + 1) * grid_volume(g) / SCRATCH_SHARE;
     size_t most = (share > SCRATCH_BYTES ? share : SCRATCH_BYTES) / tile_bytes(t->size, g->padded);
@@ -72,7 +72,7 @@ static int tiles_at_once(const struct tiling *t, const struct grid *g) {
     return most < (size_t)diagonal ? stage_max((int)most, 1) : diagonal;
 }
 
-/* All tiles of an anti-diagonal, some of them at a time. */
+/* Computes all tiles of an anti-diagonal, some of them at a time. */
 static void solve_diagonal(struct graph *g, struct tiles_args *a, int diagonal, int at_once) {
     int first = stage_max(0, diagonal - a->tiling.rows + 1);
     int last = stage_min(diagonal, a->tiling.columns - 1);

@@ -1,7 +1,7 @@
 /*
- * Frames on their way through the pipeline: what a frame's passes are is pipeline.c's, this file
- * opens a backend, keeps the passes and their memory fitting the parameters, and runs frames. Where
- * the backend has two slots, the next frame may be started before the last one is finished.
+ * Runs frames: opens a backend, keeps the passes and their memory up to date with the
+ * parameters, and starts and finishes frames. pipeline.c makes the list of passes. Where the
+ * backend has two slots, the next frame may be started before the last one is finished.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo.h"
@@ -58,7 +58,8 @@ static size_t frame_bytes(const struct stereo *s) {
     return s->graph->arena_bytes + (size_t)s->backend->slots * s->graph->slot_bytes;
 }
 
-/* Of the device; the host's is said to those who want to know more, unless there are blocks. */
+/* Logs the memory of the device. The host's is logged at level verbose, or where there are
+ * blocks. */
 static void say_memory(const struct stereo *s) {
     const struct pipeline *p = &s->pipeline;
     const struct blocks *b = &p->blocks;
@@ -83,7 +84,7 @@ static int no_memory(const struct stereo *s, const char *what) {
     return -ENOMEM;
 }
 
-/* Memory is taken anew where the frame needs more than there is, or less than half of it. */
+/* Allocates memory again where the frame needs more than there is, or less than half of it. */
 static bool fits(size_t needed, size_t taken) {
     return needed <= taken && needed >= taken / 2;
 }
@@ -140,8 +141,8 @@ static int copy_tables(struct stereo *s) {
     return error;
 }
 
-/* What frames may take: what --memory says, else all that this machine has, where there is a
- * choice. A device says itself what it has. */
+/* The most memory that frames may take: that of --memory or else, where there is a choice, all of
+ * this machine. A device reports its own. */
 static size_t memory_limit(const struct stereo *s) {
     const struct params *p = &s->pipeline.params;
     if (p->memory > 0)
@@ -171,7 +172,7 @@ static int over_limit(const struct stereo *s) {
     return -ENOSPC;
 }
 
-/* Plans frames in as few blocks as memory has room for, and takes that memory. */
+/* Plans frames in as few blocks as the memory allows, and allocates that memory. */
 static int fit_blocks(struct stereo *s) {
     struct pipeline *p = &s->pipeline;
     const struct params *q = &p->params;
@@ -196,7 +197,7 @@ static int fit_blocks(struct stereo *s) {
     }
 }
 
-/* Waits for all frames in flight. What failed is returned when they are finished. */
+/* Waits for all frames in flight. Their errors are returned when they are finished. */
 static void wait_for_all(struct stereo *s) {
     for (int i = 0; i < s->in_flight; i++) {
         int slot = (s->slot + i) % s->backend->slots, error = s->backend->wait(s->backend, slot);
@@ -242,7 +243,7 @@ static bool labels_fit(const struct stereo *s, const struct params *p) {
            (p->mode == MODE_MOTION || p->disparity_range < s->pipeline.width);
 }
 
-/* 0, or -EINVAL after a line on what cannot go together. */
+/* 0, or -EINVAL after logging which parameters cannot be combined. */
 static int check_params(const struct stereo *s, const struct params *p) {
     const char *why = params_conflict(p);
     if (why)
@@ -297,7 +298,7 @@ static void name_rectified(const struct stereo *s, struct frame *f) {
     }
 }
 
-/* Whether a frame comes so soon after the one before it that it shows what that one showed. */
+/* Whether a frame comes so soon after the one before it that both show the same scene. */
 static bool follows(const struct stereo *s, const struct frame *f) {
     return f->index > s->last_index && f->index - s->last_index <= FRAMES_REMEMBERED;
 }
@@ -362,7 +363,7 @@ static void note_updates(const struct stereo *s, int slot, struct frame *f) {
         f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }
 
-/* The same frame again on the backend that is there now. */
+/* Runs the same frame again on the backend that is open now. */
 static int compute_again(struct stereo *s, struct frame *f) {
     struct params params = f->params;
     int in_flight = s->in_flight, recompute = s->recompute;
@@ -377,7 +378,7 @@ static int take_maps(struct stereo *s, const struct rectify_map maps[2]);
 static int take_tables(struct stereo *s);
 static int take_mask(struct stereo *s);
 
-/* The GPU is lost, and with it whatever is in flight: the CPU backend takes its place. */
+/* The GPU is lost, and all frames in flight with it. The CPU backend replaces it. */
 static int fall_back(struct stereo *s) {
     int error = 0;
     struct backend *cpu = backend_cpu_open(s->pipeline.params.threads, VARIANT_OPTIMISED, &error);
@@ -493,7 +494,7 @@ static int take_maps(struct stereo *s, const struct rectify_map maps[2]) {
     return 0;
 }
 
-/* A lost GPU takes the tables with it. */
+/* With a lost GPU its tables are lost. */
 static int keep_maps(struct stereo *s, const struct rectify_map maps[2]) {
     for (int side = 0; maps && side < 2; side++) {
         size_t bytes =
@@ -513,7 +514,7 @@ static size_t mask_bytes(const struct stereo *s) {
     return (size_t)s->pipeline.width * (size_t)s->pipeline.height;
 }
 
-/* The host's copy to the backend. */
+/* Copies the host's tables to the backend. */
 static int take_mask(struct stereo *s) {
     if (!s->source_mask)
         return 0;
@@ -592,7 +593,8 @@ struct stereo *stereo_open_on(struct backend *b, int width, int height, int chan
     return open_on(b, false, width, height, channels, maps, error);
 }
 
-/* With the memory that params' frames take; labels that do not fit are the first frame's error. */
+/* Allocates the memory of params' frames. Labels that do not fit are an error of the first
+ * frame. */
 static struct stereo *open_for(struct backend *b, const struct params *params, bool has_next,
                                int width, int height, int channels,
                                const struct rectify_map maps[2], int *error) {

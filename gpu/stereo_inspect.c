@@ -1,5 +1,5 @@
 /*
- * Questions about the last frame: its energy, and the costs and beliefs of a pixel.
+ * Answers questions about the last frame: its energy, and the costs and beliefs of a pixel.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stereo_private.h"
@@ -84,8 +84,8 @@ static int64_t sum_energy(const struct scaling *scaling, const struct grid *g, c
     return sum;
 }
 
-/* What costs come from, a volume, a map of what labels cost or two pictures, copied to memory of
- * the host's that *cost points into and the caller frees. NULL and *error on failure. */
+/* Where costs are read from: a volume, a map of what labels cost, or two pictures. They are copied
+ * to host memory that *cost points into and that the caller frees. NULL and *error on failure. */
 static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) {
     *cost = s->result.source;
     const struct grid *g = &s->result.grid;
@@ -181,8 +181,8 @@ int stereo_energy(struct stereo *s, double *energy) {
     return error;
 }
 
-/* What the last half-step sent may be missing: nobody but us reads it. A half-step that is repeated
- * gives the same messages, since it reads those of the other parity alone. */
+/* The messages of the last half-step may be missing, since no pass reads them. Repeating a half-
+ * step gives the same messages, because it reads those of the other parity alone. */
 static int repeat_last_half_step(struct stereo *s) {
     const struct graph *g = s->graph;
     struct backend *b = s->backend;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Rows that the cameras have drifted apart by, 1/32 px: the right picture is moved back. */
+/* Corrects the vertical drift of the cameras, in 1/32 px, by moving the right picture. */
 static int row_shift(const struct pipeline *p, int side) {
     return side == RIGHT_SIDE ? (int)lround(32 * p->params.row_offset) : 0;
 }
@@ -158,7 +158,7 @@ static void classify_edges(struct graph *g, const struct pipeline *p, struct vie
     }
 }
 
-/* What is made of v->image, for matching. */
+/* What is derived from v->image for matching. */
 static void prepare(struct graph *g, const struct pipeline *p, struct view *v) {
     pipeline_group(g, v->side, TIME_SMOOTH);
     v->matched = smooth(g, p, v, v->image);

@@ -153,7 +153,7 @@ static void test_names(void) {
     g_assert_null(device_list_again(&list, &right, &left));
 }
 
-static void test_twins(void) {
+static void test_same_name(void) {
     /* two of one serial: one by-id link, of which either may have got hold */
     struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", "/dev/v4l/by-id/cam_AAA"),
                                camera("/dev/video2", "usb-2", "AAA", "")};
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/v4l2-modes/busy", test_busy);
     g_test_add_func("/v4l2-modes/access", test_access);
     g_test_add_func("/v4l2-modes/names", test_names);
-    g_test_add_func("/v4l2-modes/twins", test_twins);
+    g_test_add_func("/v4l2-modes/same-name", test_same_name);
     g_test_add_func("/v4l2-modes/closed", test_closed);
     g_test_add_func("/v4l2-modes/rig", test_rig);
     return g_test_run();

@@ -1,6 +1,6 @@
 /*
- * The stages of belief propagation along rows and columns, as they are written: their inner loops
- * run over the labels, which the compiler turns into AVX2 here.
+ * Belief propagation along rows and columns, compiled for AVX2. The plain stages are used as
+ * they are: their inner loops run over the labels, which the compiler vectorises.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"

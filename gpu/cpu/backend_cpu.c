@@ -65,7 +65,7 @@ static int cpu_unit(struct backend *b, const struct graph *g, int i) {
                               : stage_max(plain_half_steps(g, i), 1);
 }
 
-/* The list is run as it is. */
+/* The list of passes is run as it is. */
 static void *cpu_compile(struct backend *b, void *previous, const struct graph *g) {
     (void)b;
     (void)previous;

@@ -17,21 +17,22 @@ struct backend_cpu {
     struct backend base; /* first: the two pointers are one */
     struct thread_pool *pool;
     cpu_rows *rows[STAGE_COUNT];
-    /* Whether so little is to do that waking the thread pool would take longer; NULL: never. */
+    /* Whether there is so little work that waking the thread pool would take longer; NULL:
+     * never. */
     bool (*is_small[STAGE_COUNT])(const void *args);
-    /* A number of half-steps from args->iteration on, in one go; NULL: one by one. up, if it is not
-     * NULL: the first of at least two takes its messages from the level above. */
+    /* Runs a number of half-steps from args->iteration on together; NULL: one by one. Where up is
+     * not NULL, the first of at least two takes its messages from the level above. */
     void (*half_steps)(struct thread_pool *pool, const struct upsample_messages_args *up,
                        const struct message_args *args, int count);
-    /* Both passes of cross averaging in one go, where cross_fits; NULL: one by one. The sums in
-     * between are not stored. */
+    /* Runs both passes of cross averaging together, where cross_fits; NULL: one by one. The sums
+     * between them are not stored. */
     void (*cross)(struct thread_pool *pool, const struct cross_args *along,
                   const struct cross_args *down);
     bool (*cross_fits)(const struct cross_args *args);
     double ms[GROUP_COUNT]; /* of the last frame */
 };
 
-/* Replaces the rows of the stages that this processor's AVX2 does faster; no change without
+/* Enters the stages optimised for AVX2 into the launch table; does nothing on processors without
  * AVX2. */
 void cpu_optimise_avx2(struct backend_cpu *cpu);
 

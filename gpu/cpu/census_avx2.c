@@ -1,6 +1,6 @@
 /*
- * Twin of the census transform: 32 pixels at a time, a bit of all of them after the other, gathered
- * in eight registers of which number b holds byte b of every pixel's 62 bits.
+ * The census transform in AVX2, 32 pixels at a time. Their bits are computed one after the
+ * other and gathered in eight registers; register b holds byte b of the 62 bits of every pixel.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"

@@ -15,7 +15,7 @@ void labels_inside_avx2(const struct cost_args *a, int x, int *from, int *to) {
     *to = stage_clamp(maximum + 1, *from, a->grid.labels);
 }
 
-/* Where the table of differences is too long for the shuffles, each label by itself. */
+/* Where the table of differences is too long for shuffles, each label is computed separately. */
 static void cost_row(const struct cost_args *a, int y) {
     bool census = a->kind == DATA_COST_AD_CENSUS;
     size_t row = (size_t)y * (size_t)a->grid.width;

@@ -1,8 +1,8 @@
 /*
- * Cross-shaped averaging in AVX2. Both passes as one: a ring of rows holds running sums down the
- * columns of the sums along rows, of as many labels as fit, so that a pixel takes the difference of
- * two of them and no volume of words goes to memory. Words may wrap, a difference is right as long
- * as no sum over a window reaches 65536.
+ * Cross-shaped averaging in AVX2, both passes in one. A ring of rows holds running sums down
+ * the columns of the sums along rows, for as many labels as fit. A pixel's sum is the
+ * difference of two of them, and no volume of 16-bit sums is written to memory. Sums of 16 bits
+ * may wrap: a difference is right as long as no sum over a window reaches 65536.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -131,7 +131,7 @@ struct cross_job {
     int labels, bands; /* labels at a time */
 };
 
-/* What a thread has of a band. Row y of the ring is number y % ring. */
+/* A thread's memory for a band. Row y has number y % ring in the ring. */
 struct cross_ring {
     struct reciprocal reciprocals[WORD_COUNT + 1];
     __m256i *running;

@@ -1,6 +1,6 @@
 /*
- * Arms and edge classes in AVX2, on the bytes of the picture as they lie: a channel at a time gives
- * a length or a class, and a pixel has the least length, the largest class, of its channels.
+ * Arms and edge classes in AVX2, on the interleaved bytes of the picture. Each channel gives a
+ * length and a class; a pixel has the least length and the largest class of its channels.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/arms_avx2.h"
@@ -36,7 +36,7 @@ struct arms_row {
     uint8_t lead[ARMS_LEAD], row[ROW_BYTES + ARMS_LEAD], length[DIRECTIONS][LENGTHS];
 };
 
-/* Bytes 0..end-1 of a row: how often one can go by `way` bytes, at most `longest` times. */
+/* For bytes 0..end-1 of a row: how many steps by `way` bytes are possible, at most `longest`. */
 static void arm_bytes(const uint8_t *row, ptrdiff_t way, int longest, int step, int end,
                       uint8_t *lengths) {
     __m256i maximum = _mm256_set1_epi8((char)step);

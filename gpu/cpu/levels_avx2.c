@@ -1,6 +1,6 @@
 /*
- * Twins of the stages between levels: halve, silence, widen. Plain C that the compiler turns into
- * AVX2 once the labels are the inner loop.
+ * Stages between the levels of the hierarchy, in plain C that the compiler vectorises for AVX2
+ * because the inner loops run over the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -9,8 +9,8 @@
 
 static const uint16_t no_cost[MAX_LABELS];
 
-/* The four children of a node lie at one index of their rows: (0,0) and (1,1) in colour 0, the
- * others in 1. */
+/* The four children of a node have the same index in their rows: (0,0) and (1,1) have parity 0, the
+ * others parity 1. */
 static size_t child(const struct downsample_cost_args *a, int x, int y, int k) {
     return grid_labels(&a->fine, 2 * x + (k & 1), 2 * y + (k >> 1));
 }
@@ -54,7 +54,7 @@ static void rows_downsample_cost(const void *args, int width, int first, int las
         }
 }
 
-/* Pixels of a colour in a row, and the first one's number. */
+/* The number of pixels of a parity in a row, and the index of the first one. */
 static int row_pixels(const struct grid *g, int parity, int y, size_t *first) {
     *first = ((size_t)parity * (size_t)g->height + (size_t)y) * (size_t)g->half;
     return (g->width - ((y + parity) & 1) + 1) / 2;
@@ -72,7 +72,8 @@ static void rows_zero_messages(const void *args, int width, int first, int last,
     }
 }
 
-/* A row has every second column: its pixel i has parent column i, whose colour alternates. */
+/* A row has every second column. Its pixel i has the parent in column i, whose parity
+ * alternates. */
 static void upsample_row(const struct upsample_messages_args *a, int y) {
     size_t at, padded = (size_t)a->grid.padded;
     int count = row_pixels(&a->grid, a->parity, y, &at);

@@ -12,7 +12,7 @@ static inline __m256i entries(const uint8_t *table) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
 }
 
-/* Of each part of 16 entries but the first: how it differs from the part before. */
+/* The difference of each part of 16 entries, but for the first, to the part before it. */
 static inline void make_parts(const uint8_t *table, int count, __m256i *parts) {
     parts[0] = entries(table);
     for (int i = 1; i < count; i++)

@@ -1,8 +1,9 @@
 /*
- * Twin of cost for absolute differences, census and both: 32 labels of a pixel at a time. A row's
- * partners lie in the order of the labels, colours and the bytes of census apart, so that 32 of
- * them are one load. Bits are counted, and both tables looked up, by byte shuffles, 16 entries
- * each; that takes a table of differences that no longer changes beyond AD_ENTRIES.
+ * The data cost of absolute differences, census and both in AVX2, 32 labels of a pixel at a
+ * time. The target pixels of a row are stored in the order of the labels, colours and bytes of
+ * census separately, so that 32 of them are one load. Byte shuffles count bits and look up both
+ * tables, 16 entries each; this requires a table of differences that is constant from
+ * AD_ENTRIES on.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/look_up_avx2.h"
@@ -15,8 +16,8 @@
 enum { STEP = 32, AD_ENTRIES = 128, SHORT_PARTS = 5, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8 };
 enum { PADDED = MAX_WIDTH + 2 * STEP };
 
-/* The other picture's row; partner i is number STEP + i. */
-struct partner_row {
+/* The other picture's row; target i is number STEP + i. */
+struct target_row {
     uint8_t color[3][PADDED];
     uint8_t census[CENSUS_BYTES][PADDED];
 };
@@ -25,8 +26,8 @@ struct match_tables {
     __m256i ad[AD_ENTRIES / 16], census[CENSUS_ENTRIES / 16];
 };
 
-/* The bytes of partners at..at+7 apart, from words 0..7, or 7..0 where they run backwards. */
-static void spread_census(const uint64_t *words, bool backwards, struct partner_row *row, int at) {
+/* The bytes of targets at..at+7, separated: from words 0..7, or 7..0 where they run backwards. */
+static void spread_census(const uint64_t *words, bool backwards, struct target_row *row, int at) {
     const __m128i forth = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
     const __m128i back = _mm_setr_epi8(8, 0, 9, 1, 10, 2, 11, 3, 12, 4, 13, 5, 14, 6, 15, 7);
     __m128i two[4], four[2][2], eight[4];
@@ -49,8 +50,8 @@ static void spread_census(const uint64_t *words, bool backwards, struct partner_
     }
 }
 
-/* Partners in the order of the labels: backwards where the other picture is to the left. */
-static void line_up(const struct cost_args *a, int y, int ad, int census, struct partner_row *row) {
+/* Targets in the order of the labels: backwards where the other picture is to the left. */
+static void line_up(const struct cost_args *a, int y, int ad, int census, struct target_row *row) {
     int w = a->grid.width, i = 0;
     bool backwards = a->sign > 0;
     size_t start = (size_t)y * (size_t)w;
@@ -66,8 +67,8 @@ static void line_up(const struct cost_args *a, int y, int ad, int census, struct
             row->census[k][STEP + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
 }
 
-/* Parts of the table of differences that are looked at: 0 where it is not used or adds nothing to
- * census, -1 where it is too long. */
+/* The parts of the table of differences that are looked up: 0 where the table is not used or adds
+ * nothing to census, -1 where it is too long. */
 static int make_tables(const struct cost_args *a, struct match_tables *t) {
     uint8_t census[CENSUS_ENTRIES] = {0};
     int changing = 255 * a->channels, ad = a->kind != DATA_COST_CENSUS;
@@ -114,14 +115,14 @@ __attribute__((always_inline)) static inline __m256i count_bits(__m256i v, int w
 }
 
 __attribute__((always_inline)) static inline __m256i
-differing(const uint8_t *bits, const struct partner_row *row, int at, int k) {
+differing(const uint8_t *bits, const struct target_row *row, int at, int k) {
     return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load(row->census[k] + at));
 }
 
 /* 32 Hamming distances; bits: the pixel's bytes. Seven bytes are added bit by bit before bits are
  * counted. */
 __attribute__((always_inline)) static inline __m256i
-distances(const uint8_t *bits, const struct partner_row *row, int at) {
+distances(const uint8_t *bits, const struct target_row *row, int at) {
     struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),
                               differing(bits, row, at, 2));
     struct added b = add_bits(differing(bits, row, at, 3), differing(bits, row, at, 4),
@@ -135,7 +136,7 @@ distances(const uint8_t *bits, const struct partner_row *row, int at) {
 }
 
 __attribute__((always_inline)) static inline __m256i match_32(const struct match_tables *t,
-                                                              const struct partner_row *row, int at,
+                                                              const struct target_row *row, int at,
                                                               const uint8_t *p, const uint8_t *bits,
                                                               int ad, int census, int channels) {
     __m256i cost = _mm256_setzero_si256(), sum = cost;
@@ -154,7 +155,7 @@ __attribute__((always_inline)) static inline __m256i match_32(const struct match
 
 __attribute__((always_inline)) static inline void match_row(const struct cost_args *a,
                                                             const struct match_tables *t,
-                                                            const struct partner_row *row, int y,
+                                                            const struct target_row *row, int y,
                                                             int ad, int census, int channels) {
     size_t start = (size_t)y * (size_t)a->grid.width;
     for (int x = 0; x < a->grid.width; x++) {
@@ -180,7 +181,7 @@ __attribute__((always_inline)) static inline void match_row(const struct cost_ar
 /* ad: parts of the table of differences, or 0. */
 __attribute__((always_inline)) static inline void match_rows(const struct cost_args *a,
                                                              const struct match_tables *t,
-                                                             struct partner_row *row, int first,
+                                                             struct target_row *row, int first,
                                                              int last, int ad) {
     int census = a->kind != DATA_COST_AD;
     for (int y = first; y < last; y++) {
@@ -200,7 +201,7 @@ __attribute__((always_inline)) static inline void match_rows(const struct cost_a
 
 bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch) {
     struct match_tables t;
-    static_assert(sizeof(struct partner_row) <= SCRATCH_BYTES, "a row fits");
+    static_assert(sizeof(struct target_row) <= SCRATCH_BYTES, "a row fits");
     if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD)
         return false;
     int ad = make_tables(a, &t);

@@ -1,12 +1,12 @@
 /*
- * AVX2 twin of stage message.
+ * The stage message in AVX2.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/message_avx2.h"
 
 #include "gpu/cpu/optimise_avx2.h"
 
-/* Steps until labels that are farther cannot win: they are T or more behind. */
+/* The number of steps after which farther labels cannot win, because they are T or more behind. */
 static int envelope_steps(int rho, int maximum, int padded) {
     int farthest = maximum == 0 ? 0 : rho == 0 ? padded - 1 : (maximum - 1) / rho;
     farthest = stage_min(farthest, padded - 1);
@@ -100,7 +100,7 @@ INLINE void message_row(const struct envelope *e, const struct message_row *row,
     }
 }
 
-/* The same with a look at what changes. */
+/* The same, noting what changes. */
 INLINE void message_row_tested(const struct envelope *e, const struct message_args *a,
                                const struct message_row *row, int y, int n) {
     struct change_test test = {.real = e->real, .threshold = e->threshold};
@@ -118,8 +118,8 @@ INLINE void message_row_tested(const struct envelope *e, const struct message_ar
     }
 }
 
-/* Constant blocks and steps keep the labels in registers, which takes a third off; only the
- * common shapes have them, as each takes a compiler seconds. */
+/* Constant numbers of blocks and steps keep the labels in registers, which saves a third of the
+ * time. Only common shapes have them, since each takes the compiler seconds. */
 INLINE void message_row_steps(const struct envelope *e, const struct message_row *row, int n,
                               int wide) {
     if (e->steps == 3)
@@ -220,9 +220,9 @@ static bool few_tiles_active(const void *args) {
     return a->active && active <= maximum;
 }
 
-/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1, and may come as soon
- * as those are done: so a few half-steps go down the picture together, each a row behind the
- * one before, and find their messages in the cache. */
+/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1 and can start once those
+ * are done. Therefore several half-steps go down the picture together, each a row behind the one
+ * before, and find their messages in the cache. */
 enum { STEPS_TOGETHER = 5, MAX_BANDS = 64 };
 
 struct steps_job {

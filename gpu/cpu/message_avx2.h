@@ -35,7 +35,7 @@ struct pair {
     int classes[2];
 };
 
-/* The pixels of one colour in one row, the ones that send. */
+/* The pixels of one parity in one row: those that send. */
 struct message_row {
     const uint8_t *cost;
     const uint8_t *in[DIRECTIONS]; /* the neighbours' rows; NULL outside the picture */
@@ -75,8 +75,8 @@ INLINE struct message_row row_of(const struct grid *g, int parity, int y, const 
     };
 }
 
-/* Of number i of the pixels beside a row in direction r, its message to it. On the level above it
- * is that of column i. */
+/* The message to number i of the pixels beside a row in direction r. On the level above it is that
+ * of column i. */
 INLINE const uint8_t *received(const struct message_row *row, int r, int i) {
     size_t size = (size_t)row->padded;
     if (row->second_parity)
@@ -177,8 +177,8 @@ INLINE void sum_block(const struct envelope *e, const struct pair *p, int k, int
     }
 }
 
-/* g(d) becomes max(g(d), g(d - shift) - fall, g(d + shift) - fall); outside the labels g is 0,
- * so that lanes may be filled with zeros. */
+/* g(d) becomes max(g(d), g(d - shift) - fall, g(d + shift) - fall). Outside the labels g is 0, so
+ * lanes may be filled with zeros. */
 #define REACH_WITHIN(shift)                                                                        \
     INLINE void reach_##shift(__m256i *g, int n, __m256i fall) {                                   \
         __m256i before = _mm256_setzero_si256(), here = _mm256_subs_epu8(g[0], fall);              \

@@ -1,6 +1,6 @@
 /*
- * Stages optimised for AVX2: which file holds which, and what they share. Each gives the bytes of
- * its plain stage, which is the explanation of what is computed.
+ * Stages optimised for AVX2: which file has which, and what they share. Each gives the same
+ * bytes as its plain stage, which documents what is computed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OPTIMISE_AVX2_H
@@ -22,7 +22,8 @@ void optimise_motion_avx2(struct backend_cpu *cpu);
 void optimise_surface_avx2(struct backend_cpu *cpu);
 void optimise_motion_cost_avx2(struct backend_cpu *cpu);
 
-/* Rows of stage cost. False, nothing done, where kind or table is left to others. */
+/* Rows of the stage cost. Returns false and does nothing where another function computes this kind
+ * or table. */
 bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch);
 
 /* Labels [from, to) of column x whose match lies inside the other picture. */

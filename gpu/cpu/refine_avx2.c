@@ -1,8 +1,8 @@
 /*
- * Twins of both medians and of check. A median is not sorted: for 16 pixels at a time the value at
- * which half of the weight is reached is searched by halving the range of values. The check of a
- * map against itself does not search for whoever hides a pixel: a row writes down what the right
- * view sees in each 1/16 px.
+ * Both medians and the check in AVX2. Values are not sorted: for 16 pixels at a time the value
+ * at which half of the weight is reached is found by halving the range of values. The check of
+ * a map against itself does not search for the pixel that hides another one: for each row it
+ * stores what the right view sees in each 1/16 px.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/look_up_avx2.h"
@@ -36,7 +36,7 @@ struct weights {
     struct byte_table byte[2];
 };
 
-/* Parts of as many entries and one more, which stands for all that follow. */
+/* Parts of as many entries, and one more for all that follow. */
 static int parts_needed(int entries) {
     return stage_min((entries + 15) / 16 + 1, 8);
 }

@@ -8,7 +8,7 @@
 #include "gpu/cuda/bp.cuh"
 #include "gpu/cuda/launch.cuh"
 
-/* What the half-step of struct message_args says of tiles. */
+/* The tile arguments of the half-step of struct message_args. */
 struct active_tiles {
     const uint16_t *active;
     uint16_t *next;

@@ -43,8 +43,8 @@ static __device__ __forceinline__ int warp_minimum(int v) {
     return v;
 }
 
-/* area_send() by a warp. What its lanes wrote before is seen after the first barrier. Returns, of
- * the lane's labels, whether one differs. */
+/* area_send() by a warp. The first barrier makes visible what its lanes wrote before. Returns
+ * whether one of the lane's labels changed. */
 static __device__ int warp_send(const smoothing &s, const area &a, int x, int y, int r,
                                 uint8_t *out, int16_t *h) {
     int lane = (int)threadIdx.x % WARP_SIZE, padded = s.grid.padded, labels = s.grid.labels;

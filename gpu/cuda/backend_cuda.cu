@@ -1,11 +1,12 @@
 /*
- * The CUDA backend: every stage as a kernel with a thread a pixel, streams as the graph says. The
- * optimised kernels of other files replace entries of its launch table and give the same bytes.
+ * The CUDA backend: every stage is a kernel with one thread for each pixel, in the streams that
+ * the graph chose. Optimised kernels of other files replace entries of the launch table and
+ * give the same bytes.
  *
- * A frame's stages are issued one by one the first time; the second time they are captured as a
- * CUDA graph, which then runs them all: settings that change with every frame are not worth one.
- * Uploads and downloads stay outside, so that they run beside the stages of the neighbouring
- * frames.
+ * The first time, the stages of a frame are issued one by one. The second time they are
+ * captured as a CUDA graph, which then runs all of them, since settings that change with every
+ * frame are not worth a capture. Uploads and downloads are not captured, so that they overlap
+ * with the stages of the neighbouring frames.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
@@ -43,7 +44,7 @@ static backend_cuda *cuda_of(backend *b) {
     return reinterpret_cast<backend_cuda *>(b);
 }
 
-/* Remembers and says the first failure since the last wait. */
+/* Stores and logs the first failure since the last wait. */
 static void note(backend_cuda *cuda, cudaError_t code, const char *what) {
     if (code == cudaSuccess)
         return;
@@ -65,7 +66,7 @@ static int first_failure(backend_cuda *cuda) {
     return error;
 }
 
-/* A thread that comes for the first time is on GPU 0. */
+/* A new thread uses GPU 0 unless it is told otherwise. */
 static void enter(const backend_cuda *cuda) {
     if (cudaSetDevice(cuda->device) != cudaSuccess)
         cudaGetLastError();
@@ -113,7 +114,7 @@ static int cuda_copy(backend *b, void *to, const void *from, size_t bytes) {
 
 /* ---- compiled graphs */
 
-/* Events of the unit that begins with a pass, null where nobody asks. */
+/* Events of the unit that begins with a pass; null where they are not needed. */
 struct unit_events {
     cudaEvent_t inner; /* awaited by stages: within captured work */
     cudaEvent_t outer; /* awaited from outside of it: by downloads, or of uploads */
@@ -171,7 +172,7 @@ static void cuda_discard(backend *b, void *compiled) {
     free(p);
 }
 
-/* Whether a pass waits for a unit of an earlier one from outside of captured work. */
+/* Whether a pass waits, from outside of the captured work, for a unit of an earlier pass. */
 static bool waits_outside(const struct graph *g, int i, int unit) {
     return g->passes[i].kind == PASS_DOWNLOAD || g->passes[unit].kind == PASS_UPLOAD;
 }
@@ -313,7 +314,7 @@ static void issue_stages(backend_cuda *cuda, const cuda_program *p, int slot) {
     record(cuda, events[g->count].mark);
 }
 
-/* Makes graph fit the captured work; where that cannot be it is made anew. */
+/* Updates graph to the captured work, or instantiates it again where that is not possible. */
 static void update_graph(backend_cuda *cuda, cudaGraphExec_t *graph, cudaGraph_t captured) {
     cudaGraphExecUpdateResultInfo info;
     if (*graph && cudaGraphExecUpdate(*graph, captured, &info) == cudaSuccess)

@@ -1,9 +1,9 @@
 /*
- * Belief propagation optimised for CUDA: one half-step a pass (9 bytes a sending pixel and label),
- * and two half-steps a pass, in which the pixels of one colour work out what their neighbours send
- * them instead of reading it: those messages never touch memory, and a pair moves 5 bytes a pixel
- * and label. The first pass of a level reads the messages of its parents where they are, and the
- * last of the finest level picks the labels.
+ * Belief propagation optimised for CUDA. A kernel runs one half-step (9 bytes for each sending
+ * pixel and label) or two. With two, the pixels of one parity compute what their neighbours
+ * send them instead of reading it: those messages are not written to memory, and both half-
+ * steps together move 5 bytes for each pixel and label. The first kernel of a level reads the
+ * messages of the parents in place, and the last one of the finest level chooses the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
@@ -72,7 +72,7 @@ __device__ __forceinline__ void last_beliefs(const bp_level &a, const work_item 
     *of_q = belief_in_memory<INSIDE>(a, q, a.parity);
 }
 
-/* The last half-step of the finest level, and the labels of both colours. */
+/* The last half-step of the finest level, and the labels of both parities. */
 template <int GROUP, bool EDGES>
 __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ wta_args wta) {

@@ -100,8 +100,8 @@ __device__ __forceinline__ work_item work_item_of(const bp_level &a, int parity)
     return p;
 }
 
-/* Whether, for all pixels of the warp, all neighbours within reach (1: the neighbours, 2: theirs as
- * well) exist and there are messages. Then no load needs a test; so it is in most warps. */
+/* Whether, for all pixels of the warp, there are messages and all neighbours within reach exist (1:
+ * the neighbours; 2: also theirs). Then no load needs a test. Most warps are of this kind. */
 __device__ __forceinline__ bool all_inside(const bp_level &a, const work_item &p, int reach) {
     bool inside = p.exists && p.x >= reach && p.x + reach < a.grid.width && p.y >= reach &&
                   p.y + reach < a.grid.height;
@@ -303,8 +303,8 @@ __device__ __forceinline__ packed_labels receive(const bp_level &a, const work_i
     return h;
 }
 
-/* Everything p gets from its four neighbours after their half-step, out of p's own colour's
- * messages. */
+/* Everything that p gets from its four neighbours after their half-step, computed from the messages
+ * to pixels of p's own parity. */
 template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __device__ __forceinline__ void receive_all(const bp_level &a, const work_item &p,
                                             packed_labels in[DIRECTIONS]) {

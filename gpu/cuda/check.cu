@@ -1,6 +1,6 @@
 /*
- * The check of a map against itself optimised for CUDA. Instead of looking for a pixel that hides
- * another one, a row writes down what the right camera sees in each 1/16 px.
+ * The check of a map against itself optimised for CUDA. It does not search for the pixel that
+ * hides another one: for each row it stores what the right camera sees in each 1/16 px.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"

@@ -51,7 +51,8 @@ struct cross_place {
     uint32_t scan_bytes;
 };
 
-/* What is hidden is kept in a register and not worked out again at every use. */
+/* Hides a value's origin from the compiler, which keeps it in a register instead of computing it
+ * again at every use. */
 static __device__ __forceinline__ int opaque(int value) {
     asm volatile("" : "+r"(value));
     return value;

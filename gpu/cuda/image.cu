@@ -113,8 +113,8 @@ static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
         a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
 }
 
-/* The root of i; whoever walks there shortens the way for the next. Only roots are ever given a
- * new parent by join_roots, so a link written late is still one to an ancestor. */
+/* The root of i. It also shortens the path for the next search. join_roots gives a new parent to
+ * roots alone, so a link that is written late still leads to an ancestor. */
 static __device__ uint32_t find_root(uint32_t *parent, uint32_t i) {
     volatile uint32_t *link = parent;
     uint32_t here = i, up;

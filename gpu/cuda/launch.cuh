@@ -7,9 +7,9 @@
 
 #include "gpu/cuda/backend_cuda.h"
 
-/* The start of a kernel launched with launch_dependent: it goes on when its predecessor is done;
- * then its successor may get ready. Not before: what the predecessor read could still lie in a
- * first cache, out of date by the time the successor asks for it. */
+/* The start of a kernel launched with launch_dependent: it waits for its predecessor, then lets its
+ * successor start. It must not do so earlier: a first-level cache could still hold what the
+ * predecessor read, out of date by the time the successor reads it. */
 static __device__ __forceinline__ void wait_for_previous_kernel(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();

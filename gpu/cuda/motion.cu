@@ -165,12 +165,12 @@ static __host__ __device__ __forceinline__ int place_of(int pixel, int padded) {
     return pixel * (padded + 16) + 8 * (pixel >> 1 & 1);
 }
 
-/* A message that is handed over in a window other than the one it was made in. */
+/* A message that is delivered in another window than the one that it was computed in. */
 struct moved_message {
     short pixel, direction, u, v;
 };
 
-/* What a half-step knows of a block's pixels. No warp reads what is another one's. */
+/* What a half-step keeps of a block's pixels. No warp reads another warp's. */
 struct block_memory {
     uint8_t rho[THREADS][DIRECTIONS], maximum[THREADS][DIRECTIONS];
     moved_message moved[WARPS][WARP_SIZE * DIRECTIONS];

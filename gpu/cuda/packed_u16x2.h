@@ -157,8 +157,8 @@ STAGE uint32_t packed_minimum(const struct packed_labels *h) {
                       u16x2_min(h->v[6], h->v[7]));
 }
 
-/* What a block of eight labels hands on: upward, the least cost of its last label coming from
- * inside it; downward, of its first label. */
+/* What a block of eight labels passes on: upward, the least cost of its last label that comes from
+ * inside it; downward, that of its first label. */
 struct block_ends {
     uint32_t up, down;
 };

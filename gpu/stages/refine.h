@@ -362,7 +362,7 @@ STAGE void speckle_unite(uint32_t *parent, uint32_t a, uint32_t b) {
         uint32_t old = speckle_lower(parent + high, low);
         if (old == high)
             return;
-        a = old; /* somebody was faster: what high hung from must join low as well */
+        a = old; /* another thread was first: what high hung from must join low as well */
         b = low;
     }
 }
