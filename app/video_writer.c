@@ -3,6 +3,7 @@
  */
 #include "app/video_writer.h"
 
+#include "capture/gst_launch.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -72,10 +73,10 @@ static int make_pipeline(struct video_writer *w, const char *chain, int width, i
     g_autofree char *launch = g_strdup_printf(
         "appsrc name=head ! videoconvert ! video/x-raw,format=I420 ! %s ! filesink name=file",
         chain);
-    w->pipeline = gst_parse_launch(launch, &error);
-    if (!w->pipeline || error) {
+    w->pipeline = gst_launch(launch, &error);
+    if (!w->pipeline) {
         log_error(w->path, "no encoder: %s; as root: apt install gstreamer1.0-plugins-good",
-                  error ? error->message : "no cause given");
+                  error->message);
         g_clear_error(&error);
         return -ENOSYS;
     }

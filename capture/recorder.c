@@ -8,6 +8,7 @@
 #include "capture/recorder.h"
 
 #include "image/pixel_format.h"
+#include "capture/gst_launch.h"
 #include "capture/recorder_format.h"
 #include "capture/recording_files.h"
 #include "config/log.h"
@@ -140,23 +141,18 @@ static long whole_pairs(struct recorder *recorder) {
 
 static int open_pipeline(struct recorder *recorder) {
     GError *error = NULL;
-    if (!gst_init_check(NULL, NULL, &error)) {
-        log_error("GStreamer", "does not start: %s", error ? error->message : "no cause given");
-        g_clear_error(&error);
-        return -ENOSYS;
-    }
     /* The default time scale rounds to a millisecond, which is coarser than pairs are apart. */
     const char *two = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
                       "appsrc name=left ! taginject name=tag0 tags=title=left ! mux.video_0 "
                       "appsrc name=right ! taginject name=tag1 tags=title=right ! mux.video_1";
     const char *one = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
                       "appsrc name=left ! taginject name=tag0 tags=title=sbs ! mux.video_0";
-    recorder->pipeline = gst_parse_launch(recorder->tracks == 2 ? two : one, &error);
-    if (!recorder->pipeline || error) {
+    recorder->pipeline = gst_launch(recorder->tracks == 2 ? two : one, &error);
+    if (!recorder->pipeline) {
         log_error(recorder->path,
                   "cannot be recorded: %s; as root: apt install"
                   " gstreamer1.0-plugins-good",
-                  error ? error->message : "");
+                  error->message);
         g_clear_error(&error);
         return -ENOSYS;
     }

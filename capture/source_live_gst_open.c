@@ -6,6 +6,7 @@
 #include "capture/source_live_gst_private.h"
 
 #include "capture/controls_gst.h"
+#include "capture/gst_launch.h"
 #include "config/clock.h"
 #include "config/log.h"
 
@@ -58,12 +59,10 @@ static int find_sinks(struct live_gst *gst) {
 
 static int open_pipeline(struct live_gst *gst, const char *text) {
     GError *error = NULL;
-    if (gst_init_check(NULL, NULL, &error))
-        gst->pipeline = gst_parse_launch(text, &error);
-    if (!gst->pipeline || error) {
-        log_error(gst->name, "%s", error ? error->message : "GStreamer does not start");
+    gst->pipeline = gst_launch(text, &error);
+    if (!gst->pipeline) {
+        log_error(gst->name, "%s", error->message);
         g_clear_error(&error);
-        gst_clear_object(&gst->pipeline);
         return -EINVAL;
     }
     gst->bus = gst_element_get_bus(gst->pipeline);

@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/live/queue.h"
 #include "app/visualize.h"
+#include "capture/gst_launch.h"
 #include "image/flow.h"
 #include "image/picture.h"
 #include "config/clock.h"
@@ -270,11 +271,10 @@ static int make_pipeline(struct output *output, const char *text,
                          const struct output_about *about) {
     GError *error = NULL;
     g_autofree char *launch = g_strconcat("appsrc name=livestereo_out ! ", text, NULL);
-    if (gst_init_check(NULL, NULL, &error))
-        output->pipeline = gst_parse_launch_full(launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+    output->pipeline = gst_launch(launch, &error);
     if (!output->pipeline) {
         log_error("--out", "%s; try the pipeline with gst-launch-1.0 videotestsrc ! ...",
-                  error ? error->message : "GStreamer does not start");
+                  error->message);
         g_clear_error(&error);
         return EXIT_USAGE;
     }
