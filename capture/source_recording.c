@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
+#include "capture/gst_launch.h"
 #include "capture/recorder_format.h"
 #include "capture/recording_files.h"
 #include "capture/source_private.h"
@@ -338,21 +339,16 @@ static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
 
 static int open_pipeline(struct recording *r, const char *path) {
     GError *error = NULL;
-    if (!gst_init_check(NULL, NULL, &error)) {
-        log_error("GStreamer", "does not start: %s", error ? error->message : "no cause given");
-        g_clear_error(&error);
-        return -ENOSYS;
-    }
     const char *track = "queue name=queue%d max-size-buffers=4 ! appsink name=sink%d sync=false"
                         " max-buffers=4 ";
     GString *text = g_string_new("filesrc name=file ! matroskademux name=demux ");
     for (int i = 0; i < r->tracks; i++)
         g_string_append_printf(text, track, i, i);
-    r->pipeline = gst_parse_launch(text->str, &error);
+    r->pipeline = gst_launch(text->str, &error);
     g_string_free(text, TRUE);
-    if (!r->pipeline || error) {
+    if (!r->pipeline) {
         log_error(r->name, "cannot be played: %s; as root: apt install gstreamer1.0-plugins-good",
-                  error ? error->message : "");
+                  error->message);
         g_clear_error(&error);
         return -ENOSYS;
     }
@@ -406,6 +402,8 @@ struct source *source_recording_open(const char *path, const struct source_optio
                                 .describe = recording_describe,
                                 .close = recording_close};
     r->mjpeg = mjpeg_open();
+    if (!r->mjpeg)
+        log_error(path, "out of memory");
     int code = r->mjpeg ? read_beside(r, path) : -ENOMEM;
     if (!code)
         code = open_pipeline(r, path);

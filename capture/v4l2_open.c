@@ -196,6 +196,8 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     }
     v4l2->source.controls = controls_open();
     v4l2->mjpeg = mjpeg_open();
+    if (!v4l2->mjpeg || !v4l2->source.controls)
+        log_error(word, "out of memory");
     char **words = NULL;
     int code = -ENOMEM;
     if (v4l2->mjpeg && v4l2->source.controls) {

@@ -3,8 +3,6 @@
  */
 #include "image/mjpeg.h"
 
-#include "config/log.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +18,6 @@ struct mjpeg *mjpeg_open(void) {
     struct mjpeg *mjpeg = calloc(1, sizeof *mjpeg);
     tjhandle handle = mjpeg ? tjInitDecompress() : NULL;
     if (!handle) {
-        log_error("JPEG", "out of memory");
         free(mjpeg);
         return NULL;
     }

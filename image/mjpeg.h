@@ -10,7 +10,7 @@
 
 struct mjpeg;
 
-/* NULL after a log line. */
+/* NULL without memory, without a log line. */
 struct mjpeg *mjpeg_open(void);
 void mjpeg_close(struct mjpeg **mjpeg);
 

@@ -156,6 +156,8 @@ struct collector *collector_open(struct source *source, const struct board *boar
     c->pairs = queue_open(QUEUE_DEPTH, source->live ? QUEUE_DROP_OLDEST : QUEUE_WAIT);
     c->pool =
         pool_open(FRAMES, source->width, source->height, source->channels, source->has_truth, NULL);
+    if (!c->pairs)
+        log_error("calibrate", "out of memory");
     if (!c->pairs || !c->pool || start_threads(c) != 0)
         collector_close(&c);
     return c;
