@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,6 +119,16 @@ static void end_without_memory(void) {
     _exit(EXIT_RUN_FAILED);
 }
 
+static bool returning; /* main() is about to return */
+
+/* Some libraries call exit() while they are loaded, without memory for instance. */
+static void tell_exit(void) {
+    if (returning)
+        return;
+    log_error(NULL, "a library has ended the program; memory may have run out");
+    _exit(EXIT_RUN_FAILED);
+}
+
 /* GStreamer warns of what it reports as an error besides; that is told in our words, the warning
  * with --verbose. */
 static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fields, gsize count,
@@ -166,6 +177,7 @@ int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     g_log_set_writer_func(write_glib_log, NULL, NULL);
     new_handler_set(end_without_memory);
+    atexit(tell_exit);
     /* A file that grows too large, and a pipe that nobody reads, are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);
@@ -182,5 +194,6 @@ int main(int argc, char **argv) {
         log_error("standard output", "%s", strerror(errno));
         code = EXIT_RUN_FAILED;
     }
+    returning = true;
     return code;
 }
