@@ -4,17 +4,22 @@
  * The calls are counted from main() on; how many there were is written to FILE at the end. Calls of
  * the kernel are caught there (seccomp), so that those of the C library's own streams are too;
  * of write, those to regular files and to standard output count. x86-64 and glibc only.
+ * Call sites of allocations: with N = 0, FILE also gets a line "SITE CALLS" for each; a SITE after
+ * FILE makes only the calls from there count. A site is a hash of the four nearest return
+ * addresses, in whatever library, and of the two nearest ones in the program itself.
  * SPDX-License-Identifier: MIT
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +28,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 enum { KIND_WRITE, KIND_FSYNC, KIND_RENAME, KIND_OPEN, KIND_MKDIR, KIND_MEMORY, KINDS };
 static const char *const kind_names[KINDS] = {"write", "fsync", "rename",
@@ -133,8 +139,74 @@ extern void *__libc_calloc(size_t n, size_t bytes);
 extern void *__libc_realloc(void *memory, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 
+enum { NEAREST = 4, NEAREST_OWN = 2, SITES = 1 << 14 };
+static struct {
+    uint64_t site; /* 0: free */
+    long calls;    /* both are atomic */
+} sites[SITES];
+static uint64_t only_site;
+static void *program_map, *preload_map;
+
+struct walk {
+    int nearest, own; /* how many of the addresses are still to be found */
+    uint64_t site;
+};
+
+/* The call is repeated after it, and ends the program. */
+static void tell_crash(int sig, siginfo_t *info, void *context) {
+    struct dl_find_object in;
+    (void)sig, (void)info;
+    if (_dl_find_object((void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP], &in) == 0)
+        dprintf(STDERR_FILENO, "crash in %s\n", in.dlfo_link_map->l_name);
+}
+
+static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *data) {
+    struct walk *walk = data;
+    char *at = (char *)_Unwind_GetIP(context);
+    struct dl_find_object in;
+    if (_dl_find_object(at, &in) != 0)
+        return _URC_END_OF_STACK;
+    if (in.dlfo_map_start == preload_map)
+        return _URC_NO_REASON;
+    bool own = in.dlfo_map_start == program_map && walk->own > 0;
+    if (walk->nearest > 0 || own) {
+        /* a library is known by its size, since it is loaded elsewhere in every run */
+        walk->site =
+            (walk->site ^ (uint64_t)((char *)in.dlfo_map_end - (char *)in.dlfo_map_start)) *
+            0x100000001b3u;
+        walk->site = (walk->site ^ (uint64_t)(at - (char *)in.dlfo_map_start)) * 0x100000001b3u;
+    }
+    walk->nearest -= walk->nearest > 0;
+    walk->own -= own;
+    return walk->nearest > 0 || walk->own > 0 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static uint64_t site_of_call(void) {
+    struct walk walk = {NEAREST, NEAREST_OWN, 0xcbf29ce484222325u};
+    _Unwind_Backtrace(walk_step, &walk);
+    return walk.site;
+}
+
+static void count_site(uint64_t site) {
+    for (size_t i = 0; i < SITES; i++) {
+        size_t at = (site + i) % SITES;
+        uint64_t found = 0;
+        if (__atomic_compare_exchange_n(&sites[at].site, &found, site, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) ||
+            found == site) {
+            __atomic_add_fetch(&sites[at].calls, 1, __ATOMIC_RELAXED);
+            return;
+        }
+    }
+    _exit(99); /* SITES is too small */
+}
+
 static int no_memory(void) {
-    if (kind != KIND_MEMORY || !fail_now())
+    if (kind != KIND_MEMORY)
+        return 0;
+    if (fails_at == 0)
+        count_site(site_of_call());
+    if ((only_site && site_of_call() != only_site) || !fail_now())
         return 0;
     errno = ENOMEM;
     return 1;
@@ -166,24 +238,33 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 
 /* ---- begin and end */
 
+typedef int main_function(int, char **, char **);
+static main_function *real_main;
+
 static void begin(void) {
     char name[16], path[256];
     const char *fault = getenv("LIVESTEREO_FAULT");
-    if (!fault || sscanf(fault, "%15s %ld %d %255s", name, &fails_at, &fails_with, path) != 4)
+    if (!fault || sscanf(fault, "%15s %ld %d %255s %" SCNx64, name, &fails_at, &fails_with, path,
+                         &only_site) < 4)
         return;
+    struct dl_find_object in;
+    if (_dl_find_object((void *)real_main, &in) == 0)
+        program_map = in.dlfo_map_start;
+    if (_dl_find_object((void *)begin, &in) == 0)
+        preload_map = in.dlfo_map_start;
     report = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     for (int i = 0; i < KINDS; i++)
         if (strcmp(name, kind_names[i]) == 0)
             kind = i;
+    struct sigaction crash = {.sa_sigaction = tell_crash, .sa_flags = SA_SIGINFO | SA_RESETHAND};
     if (kind != KIND_MEMORY)
         catch_calls();
+    else if (sigaction(SIGSEGV, &crash, NULL) != 0)
+        _exit(99);
 }
 
 /* Counting begins with main(): what libraries do while they are loaded, CUDA's runtime among them,
  * is theirs. */
-typedef int main_function(int, char **, char **);
-static main_function *real_main;
-
 static int counted_main(int argc, char **argv, char **environment) {
     begin();
     return real_main(argc, argv, environment);
@@ -202,6 +283,10 @@ int __libc_start_main(main_function *program, int argc, char **argv, void (*init
 __attribute__((destructor)) static void end(void) {
     long all = count;
     kind = -1;
-    if (report >= 0)
-        dprintf(report, "%ld\n", all);
+    if (report < 0)
+        return;
+    dprintf(report, "%ld\n", all);
+    for (size_t i = 0; i < SITES; i++)
+        if (sites[i].site)
+            dprintf(report, "%" PRIx64 " %ld\n", sites[i].site, sites[i].calls);
 }
