@@ -80,8 +80,7 @@ static int cannot_write(const char *path, int error) {
     return -error;
 }
 
-/* Takes a lock that is held until the file is closed; where a file system has none, nothing is
- * held. */
+/* Locks the file until it is closed; does nothing on file systems without locks. */
 static int lock(const struct batch_output *output, int fd, int kind) {
     if (flock(fd, kind | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
@@ -89,7 +88,7 @@ static int lock(const struct batch_output *output, int fd, int kind) {
     return -EBUSY;
 }
 
-/* The folder is locked alone where all pairs are written, else with the other parts. */
+/* A batch of all pairs locks the folder exclusively; parts share their lock. */
 static int open_folder(struct batch_output *output) {
     if (g_mkdir_with_parents(output->folder, 0777) != 0) {
         int error = errno;
@@ -139,7 +138,7 @@ static int note_settings(struct batch_output *output) {
     return -EIO;
 }
 
-/* Takes the rows of an earlier run over, or begins afresh. */
+/* Keeps the rows of an earlier run, or begins anew. */
 static int begin_rows(struct batch_output *output) {
     char *text = NULL;
     size_t length, whole = 0;
@@ -300,8 +299,8 @@ static void begin_row(struct batch_output *output, long index, const struct fram
     fputc('"', output->csv);
 }
 
-/* Rows for the pairs before index that never came. Only of lists of files is it certain that they
- * were damaged: the numbers of a recording may have gaps. */
+/* Writes rows for pairs before index that were not delivered. Only in lists of files are those
+ * certainly damaged: the numbers of a recording may have gaps. */
 static void write_damaged(struct batch_output *output, long index) {
     for (; output->source->files && output->next < index; output->next++) {
         if (!batch_output_wants(output, output->next))

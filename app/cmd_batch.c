@@ -104,8 +104,8 @@ static void add_word(GString *text, const char *key, const char *word) {
         g_string_append_printf(text, "%s=%s\n", key, word);
 }
 
-/* All that the results of an input depend on, as text; not which threads or processor computed
- * them. g_free. */
+/* Everything that the results of an input depend on, as text; threads and backend are not part of
+ * it. g_free. */
 static char *describe_settings(const struct batch *batch, const struct source *source) {
     const struct rig_options *rig = &batch->rig;
     GString *text = g_string_new("# what the results here were computed of, and how\n[batch]\n");

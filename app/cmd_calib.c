@@ -134,7 +134,7 @@ static void print_rows(const char *name, const struct row_error *e, int error) {
                name, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
 }
 
-/* What the pairs say together, and what to do about it. offset: the row_offset that they were read
+/* The verdict over all pairs, and what to do about it. offset: the row_offset that they were read
  * with; row_px as in struct rig_use. */
 static void print_verdict(const struct row_error *pairs, int count, double offset, double row_px) {
     struct row_error all;

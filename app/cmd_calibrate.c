@@ -65,7 +65,8 @@ static int parse_model(const char *name, enum distortion *model) {
     return EXIT_USAGE;
 }
 
-/* The rig file: before views are taken, which would be lost. GO_ON or the exit code. */
+/* Checks that the rig file can be written before views are taken, which would be lost otherwise.
+ * GO_ON or the exit code. */
 static int choose_path(const char *output, const char **path) {
     *path = output ? output : "rig.yml";
     if (!output && g_file_test(*path, G_FILE_TEST_EXISTS)) {

@@ -253,7 +253,7 @@ static int run_folder(struct eval *eval, const char *folder) {
     return code;
 }
 
-/* What cannot be read is reported and left out; anything else ends it. */
+/* Folders that cannot be read are reported and left out; any other failure ends the command. */
 static int run_folders(struct eval *eval, int count, char **folders) {
     int worst = EXIT_DONE;
     for (int i = 0; i < count; i++) {

@@ -36,7 +36,8 @@ static void wait_for_disk(struct recorder *recorder, int64_t end_ns) {
         g_usleep(2000);
 }
 
-/* Until the pair after the one due at due_ns is; the time of that one. Late is not caught up. */
+/* Waits until due_ns and returns when the next pair is due. Of a delay at most half a second is
+ * made up for. */
 static int64_t wait_until_due(double rate, int64_t due_ns, int64_t end_ns) {
     int64_t now;
     if (rate <= 0)

@@ -84,7 +84,7 @@ static int set_modes(struct viewer *v, const char *keys) {
 
 #define START_MOST_S 1e7
 
-/* What makes sense for two cameras, or for one, alone. */
+/* Rejects options that make sense for two cameras, or for one, alone. */
 static int check_mode(const struct view_options *o, const struct params *params) {
     bool motion = params->mode == MODE_MOTION;
     const char *why = NULL;
@@ -179,7 +179,8 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->playback.swap = o->swap;
 }
 
-/* The search begins where neither the command line nor the user, the last time, has chosen. */
+/* The quality is searched where neither the command line nor the user, the last time, has chosen
+ * one. */
 static void open_quality(struct viewer *v, const struct common_options *common) {
     struct viewer_quality *q = &v->quality;
     if (v->display.motion)
@@ -263,7 +264,7 @@ static void close_viewer(struct viewer *v) {
 
 /* ---- the source */
 
-/* What is shown where no source was named: two cameras of one make are left and right. g_free. */
+/* The source of a window without a SOURCE: two cameras of one make, as left and right. g_free. */
 static char *choose_source(void) {
     struct device_list list;
     char rig[512];

@@ -102,7 +102,8 @@ static int dispatch(int argc, char **argv) {
 }
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
- * and messages would land there. It is opened the wrong way round, so that using it still fails. */
+ * and messages would be written there. The stream is opened for the wrong direction instead, so
+ * that using it still fails. */
 static void hold_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         int held = fd;
@@ -129,8 +130,8 @@ static void tell_exit(void) {
     _exit(EXIT_RUN_FAILED);
 }
 
-/* GStreamer warns of what it reports as an error besides; that is told in our words, the warning
- * with --verbose. */
+/* GStreamer warns of what it also reports as an error. The program logs the error itself, and the
+ * warning at level verbose alone. */
 static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fields, gsize count,
                                        gpointer context) {
     const char *message = "";
@@ -145,7 +146,7 @@ static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fi
     return G_LOG_WRITER_HANDLED;
 }
 
-/* Whether who was to read standard output is gone; such a program ends without a word. */
+/* Whether the reader of standard output is gone. The program then ends without a message. */
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
@@ -178,7 +179,7 @@ int main(int argc, char **argv) {
     g_log_set_writer_func(write_glib_log, NULL, NULL);
     new_handler_set(end_without_memory);
     atexit(tell_exit);
-    /* A file that grows too large, and a pipe that nobody reads, are errors of write, like a full
+    /* A file that grows too large and a pipe without a reader are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

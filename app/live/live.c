@@ -208,7 +208,7 @@ static bool compute(struct live *live, struct frame *frame) {
     struct params params = settings_of(live);
     int status = stereo_run(live->stereo, &params, frame);
     if (status != 0 && live->computed > 0) {
-        /* settings that do not fit this picture or this machine: those before them go on */
+        /* settings that do not fit this picture or machine: the previous ones stay */
         pthread_mutex_lock(&live->lock);
         live->params = live->last_good;
         live->refused++;
@@ -236,7 +236,7 @@ static void compute_for_player(struct live *live) {
     }
 }
 
-/* Without a player a frame that waits already is begun before the one under way is finished, where
+/* Without a player, a frame that is waiting is started before the one in flight is finished, where
  * the backend can do that. */
 static void compute_ahead(struct live *live) {
     struct frame *under_way = NULL, *frame;
@@ -277,7 +277,7 @@ static void *compute_thread(void *context) {
     return NULL;
 }
 
-/* The state that a player begins in; no thread runs yet. */
+/* The initial state of a player; no thread runs yet. */
 static void begin_player(struct live *live) {
     const struct live_options *options = &live->options;
     long last = live->source->count > 0 ? live->source->count - 1 : LONG_MAX;
@@ -332,8 +332,9 @@ struct live *live_open(struct source *source, struct stereo *stereo, const struc
     pthread_mutex_init(&live->tap_lock, NULL);
     clock_cond_init(&live->changed);
 
-    /* One in each thread's hand, another under way, the caller's, what it keeps, and both queues; a
-     * player's held one, and the one before it while a thread still has it. */
+    /* One frame for each of the two threads, a second one in flight, the caller's, those that it
+     * keeps, and both queues; for a player the paused frame, and the one before it while a thread
+     * still has it. */
     int places = 4 + options->kept + 2 * QUEUE_DEPTH + (options->player ? 2 : 0);
     live->pairs = queue_open(QUEUE_DEPTH, options->policy);
     live->shown = queue_open(QUEUE_DEPTH, options->policy);

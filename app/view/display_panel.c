@@ -102,7 +102,7 @@ static bool draw_range_px(struct viewer *v) {
     return ui_slider(v->screen.ui, &max, &s->max) || changed;
 }
 
-/* The same as depths, of which the largest disparity has the nearest. */
+/* The same as depths; the largest disparity belongs to the nearest. */
 static bool draw_range_m(struct viewer *v) {
     const struct depth_geometry *g = &v->rig.geometry;
     struct draw_settings *s = &v->display.settings;

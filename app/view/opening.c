@@ -148,8 +148,8 @@ void opening_close(struct viewer *v) {
 
 /* ---- another part or scale of the same source */
 
-/* Disparities are in px of the pictures that are computed. A range that was scaled before comes
- * from that of whole pictures, so that it returns to it. */
+/* Disparities are in px of the pictures that are computed. A range that was scaled before is
+ * derived from that of whole pictures, so that it returns to it. */
 static void scale_disparities(struct viewer *v, double from, double to) {
     struct params *params = &v->settings.params;
     double ratio = to / from;
@@ -164,7 +164,7 @@ static void scale_disparities(struct viewer *v, double from, double to) {
     v->display.seen_frames = 0;
 }
 
-/* Opens pipeline and threads once more where playback stood. GO_ON or the exit code. */
+/* Opens the pipeline and the threads again at the present position. GO_ON or the exit code. */
 static int open_again(struct viewer *v, long index, bool paused) {
     struct playback *p = &v->playback;
     struct settings before = v->settings;
@@ -193,7 +193,8 @@ static void forget_places(struct viewer *v) {
     display_reset(&v->display);
 }
 
-/* Computes the wanted part and scale from now on; where that fails, what was computed before. */
+/* Computes the requested part and scale from now on or, where that fails, what was computed
+ * before. */
 static void set_part(struct viewer *v) {
     struct rig_options before = v->rig_options;
     double now = v->rig.scale, scale = v->wanted_part.scale;

@@ -45,7 +45,7 @@ static void draw_quality(struct viewer *v) {
         viewer_set_quality(v, quality);
 }
 
-/* The size of the pictures that are computed; another one is taken after the drawing. */
+/* The size of the pictures that are computed. A change takes effect after the drawing. */
 static void draw_size(struct viewer *v) {
     int size = 0;
     while (size < QUALITY_SIZES && fabs(v->rig.scale - quality_sizes[size]) > 1e-6)
@@ -64,8 +64,8 @@ static void draw_size(struct viewer *v) {
     viewer_want_part(v, v->rig_options.roi, quality_sizes[size]);
 }
 
-/* That the pictures seem exchanged, or the range that fits the frame on screen better; a line of
- * its own whether there is one or not, so that nothing below it moves. */
+/* Suggests that the pictures are exchanged, or a range that fits the frame better. The line exists
+ * even without a suggestion, so that nothing below it moves. */
 static void draw_hint(struct viewer *v) {
     char text[64];
     if (v->display.motion) {
@@ -184,7 +184,8 @@ static void draw_rig_group(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
-/* What people turn first, under plain names; a tooltip has the parameter's own. */
+/* The parameters that are changed most often, under plain names; a tooltip has the parameter's own
+ * name. */
 static const struct first_param {
     const char *name, *label;
 } first_params[2][6] = {[MODE_STEREO] = {{"disparity_range", "range (nearness)"},
@@ -218,7 +219,7 @@ static void draw_first_params(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
-/* Whether a group does something in the window's mode. */
+/* Whether a group has an effect in the window's mode. */
 static bool group_acts(const struct display *display, const char *group) {
     static const char *const of_stereo[] = {"rectification", "search", "cost smoothing", "schedule",
                                             "occlusion"};
@@ -228,7 +229,7 @@ static bool group_acts(const struct display *display, const char *group) {
     return strcmp(group, CAMERAS_GROUP) != 0 && (strcmp(group, "motion") != 0 || display->motion);
 }
 
-/* All groups of parameters but the cameras', without what stands above. */
+/* All groups of parameters except the cameras', without the parameters above. */
 static void draw_param_groups(struct viewer *v) {
     bool changed = false, open = false;
     for (int i = 0; i < param_count; i++) {

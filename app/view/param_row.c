@@ -12,7 +12,7 @@ struct row {
     char label[96], help[512];
 };
 
-/* A parameter that acts at the next start also says what acts now. */
+/* A parameter that takes effect at the next start also shows its present value. */
 static void describe(struct row *row, const struct settings *settings) {
     const struct param_info *info = row->info;
     char now[64];
