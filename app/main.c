@@ -122,9 +122,11 @@ static void end_without_memory(void) {
 
 static bool returning; /* main() is about to return */
 
-/* Some libraries call exit() while they are loaded, without memory for instance. */
-static void tell_exit(void) {
-    if (returning)
+/* Some libraries call exit(1) while they are loaded, without memory for instance. GLib's --help
+ * calls exit(0). */
+static void tell_exit(int status, void *context) {
+    (void)context;
+    if (returning || status == 0)
         return;
     log_error(NULL, "a library has ended the program; memory may have run out");
     _exit(EXIT_RUN_FAILED);
@@ -178,7 +180,7 @@ int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     g_log_set_writer_func(write_glib_log, NULL, NULL);
     new_handler_set(end_without_memory);
-    atexit(tell_exit);
+    on_exit(tell_exit, NULL);
     /* A file that grows too large and a pipe without a reader are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);
