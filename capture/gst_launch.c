@@ -1,5 +1,5 @@
 /*
- * The function of capture/gst_launch.h. SPDX-License-Identifier: MIT
+ * The functions of capture/gst_launch.h. SPDX-License-Identifier: MIT
  */
 #include "capture/gst_launch.h"
 
@@ -36,4 +36,8 @@ GstElement *gst_launch(const char *text, GError **error) {
         g_set_error(&cause, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "GStreamer does not start");
     g_propagate_error(error, cause);
     return NULL;
+}
+
+GstElement *gst_launch_bin(const char *text) {
+    return load_plugins(text, NULL) ? gst_parse_bin_from_description(text, TRUE, NULL) : NULL;
 }

@@ -249,12 +249,13 @@ struct recording_note recording_note_parse(const char *text, size_t length) {
     return note;
 }
 
-struct recording_note recording_note_read(const char *path) {
+int recording_note_read(const char *path, struct recording_note *note) {
     char *name = recording_beside(path, ".recording.ini"), *text;
     size_t length;
-    file_load(name, MAX_NOTE, &text, &length); /* without it each key has its default */
-    struct recording_note note = recording_note_parse(text ? text : "", length);
+    int error = file_load(name, MAX_NOTE, &text, &length);
+    if (!error)
+        *note = recording_note_parse(text, length);
     free(text);
     g_free(name);
-    return note;
+    return error;
 }

@@ -64,7 +64,8 @@ char *recording_calibration(const char *path, int number);
 
 /* A GArray of struct recording_row; NULL after a log line. The last row may be cut. */
 GArray *recording_rows_read(const char *path);
-struct recording_note recording_note_read(const char *path);
+/* 0, or -errno after a log line. */
+int recording_note_read(const char *path, struct recording_note *note);
 
 /* The same from memory, for fuzzing; text of rows ends in 0. */
 GArray *recording_rows_parse(const char *text);

@@ -273,7 +273,10 @@ static void recording_close(struct source *source) {
 
 /* What the files beside it say. 0 or -errno. */
 static int read_beside(struct recording *r, const char *path) {
-    const struct recording_note note = recording_note_read(path);
+    struct recording_note note;
+    int error = recording_note_read(path, &note);
+    if (error)
+        return error;
     const struct pixel_format *format = pixel_format_find(note.fourcc);
     for (int i = 0; i < 2; i++) {
         r->options.flip[i] ^= note.flip[i];
@@ -303,10 +306,9 @@ static GstElement *decoder_for(GstPad *pad) {
     GstCaps *caps = gst_pad_get_current_caps(pad);
     int ffv1 = caps && gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-ffv");
     gst_clear_caps(&caps);
-    return ffv1 ? gst_parse_bin_from_description(
+    return ffv1 ? gst_launch_bin(
                       "avdec_ffv1 ! videoconvert matrix-mode=none chroma-mode=none dither=none ! "
-                      "capsfilter caps=video/x-raw,format=(string){YUY2,NV12,GRAY8,GRAY16_LE,RGB}",
-                      TRUE, NULL)
+                      "capsfilter caps=video/x-raw,format=(string){YUY2,NV12,GRAY8,GRAY16_LE,RGB}")
                 : NULL;
 }
 

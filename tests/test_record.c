@@ -230,8 +230,9 @@ static void test_about(void) {
     g_free(path);
 }
 
-/* A side file that knows of one track where there are two: no complaint but our own. */
-static void test_wrong_tracks(void) {
+/* A side file that knows of one track where there are two: no complaint but our own. One that
+ * cannot be read: the recording is refused, for its pictures may be flipped or swapped. */
+static void test_side_file(void) {
     char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL), *text;
     char *beside = g_build_filename(folder, "a.recording.ini", NULL);
     struct source source;
@@ -248,6 +249,8 @@ static void test_wrong_tracks(void) {
     struct frame *frame = read_one(&o);
     frame_drop(&frame);
     opened_close(&o);
+    g_assert_cmpint(truncate(beside, 2 << 20), ==, 0);
+    expect_refused(path, NULL, -EFBIG, "a.recording.ini", "");
     remove_folder(folder);
     g_free(text);
     g_free(beside);
@@ -551,7 +554,7 @@ int main(int argc, char **argv) {
         return fill_disk(argv[2], 1000 * (rlim_t)atoi(argv[1] + strlen("--fill-")));
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/record/formats", test_formats);
-    g_test_add_func("/record/wrong-tracks", test_wrong_tracks);
+    g_test_add_func("/record/side-file", test_side_file);
     g_test_add_func("/record/seek", test_seek);
     g_test_add_func("/record/seek-fast", test_seek_fast);
     g_test_add_func("/record/frames", test_frames);
