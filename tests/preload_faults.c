@@ -152,12 +152,23 @@ struct walk {
     uint64_t site;
 };
 
-/* The call is repeated after it, and ends the program. */
-static void tell_crash(int sig, siginfo_t *info, void *context) {
+/* Names the first library but the C library itself. */
+static _Unwind_Reason_Code crash_step(struct _Unwind_Context *context, void *data) {
     struct dl_find_object in;
-    (void)sig, (void)info;
-    if (_dl_find_object((void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP], &in) == 0)
-        dprintf(STDERR_FILENO, "crash in %s\n", in.dlfo_link_map->l_name);
+    (void)data;
+    if (_dl_find_object((void *)_Unwind_GetIP(context), &in) != 0)
+        return _URC_END_OF_STACK;
+    const char *name = in.dlfo_link_map->l_name;
+    if (in.dlfo_map_start == preload_map || strstr(name, "/libc.so."))
+        return _URC_NO_REASON;
+    dprintf(STDERR_FILENO, "crash in %s\n", basename(name));
+    return _URC_END_OF_STACK;
+}
+
+/* The instruction is repeated after it, and ends the program. */
+static void tell_crash(int sig, siginfo_t *info, void *context) {
+    (void)sig, (void)info, (void)context;
+    _Unwind_Backtrace(crash_step, NULL);
 }
 
 static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *data) {
