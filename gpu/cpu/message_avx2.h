@@ -157,15 +157,17 @@ INLINE struct halves load_cost(const struct pair *p, int k, int wide) {
     return side_by_side(load_pair(p->cost, 16 * k), _mm256_setzero_si256());
 }
 
+/* Block k of the messages from two directions, side by side. */
+INLINE struct halves load_messages(const struct pair *p, int first, int second, int k) {
+    return side_by_side(load_pair(p->in[first], 16 * k), load_pair(p->in[second], 16 * k));
+}
+
 /* Block k of h for all directions: D plus the messages from the other three. Padding becomes larger
  * than any sum can get. */
 INLINE void sum_block(const struct envelope *e, const struct pair *p, int k, int n, int wide,
                       __m256i h[DIRECTIONS][2][MAX_BLOCKS]) {
     struct halves cost = load_cost(p, k, wide);
-    struct halves column =
-        side_by_side(load_pair(p->in[UP], 16 * k), load_pair(p->in[DOWN], 16 * k));
-    struct halves row =
-        side_by_side(load_pair(p->in[LEFT], 16 * k), load_pair(p->in[RIGHT], 16 * k));
+    struct halves column = load_messages(p, UP, DOWN, k), row = load_messages(p, LEFT, RIGHT, k);
     for (int i = 0; i < 2; i++) {
         __m256i own = k + 1 == n ? _mm256_or_si256(cost.v[i], e->padding[i]) : cost.v[i];
         __m256i with_row = _mm256_add_epi16(own, both_bytes(row.v[i]));

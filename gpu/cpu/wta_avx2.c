@@ -40,10 +40,8 @@ INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n, int wide
     __m256i least = _mm256_set1_epi16(-1);
     for (int k = 0; k < n; k++) {
         struct halves cost = load_cost(p, k, wide);
-        struct halves column =
-            side_by_side(load_pair(p->in[UP], 16 * k), load_pair(p->in[DOWN], 16 * k));
-        struct halves row =
-            side_by_side(load_pair(p->in[LEFT], 16 * k), load_pair(p->in[RIGHT], 16 * k));
+        struct halves column = load_messages(p, UP, DOWN, k),
+                      row = load_messages(p, LEFT, RIGHT, k);
         for (int i = 0; i < 2; i++) {
             __m256i sum = _mm256_add_epi16(both_bytes(column.v[i]), both_bytes(row.v[i]));
             sum = _mm256_add_epi16(sum, cost.v[i]);
