@@ -3,6 +3,8 @@
  */
 #include "render/ui.h"
 
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
@@ -19,6 +21,9 @@
 
 struct ui {
     double scale;
+    GLFWwindow *glfw;
+    GLFWkeyfun window_on_key;
+    bool went_up[GLFW_KEY_LAST + 1]; /* keys whose release Dear ImGui learns after the drawing */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int panel_flags;
     char panel[64];
@@ -76,17 +81,41 @@ static void set_style(double scale, const char *font) {
         io.FontGlobalScale = (float)scale;
 }
 
+/* Dear ImGui looks at each drawing which keys are down. It would miss a key that goes down and up
+ * between two of them, so it learns each release after the next drawing. */
+static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
+    struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
+    ui->window_on_key(glfw, key, scancode, action, mods);
+    if (key == GLFW_KEY_UNKNOWN)
+        return;
+    ui->went_up[key] = action == GLFW_RELEASE;
+    if (action != GLFW_RELEASE)
+        ImGui_ImplGlfw_KeyCallback(glfw, key, scancode, action, mods);
+}
+
+static void release_keys(struct ui *ui) {
+    for (int key = 0; key <= GLFW_KEY_LAST; key++) {
+        if (ui->went_up[key])
+            ImGui_ImplGlfw_KeyCallback(ui->glfw, key, 0, GLFW_RELEASE, 0);
+        ui->went_up[key] = false;
+    }
+}
+
 struct ui *ui_open(void *glfw, double scale, const char *font) {
     struct ui *ui = (struct ui *)calloc(1, sizeof(*ui));
     if (!ui)
         return NULL;
     ui->scale = scale;
+    ui->glfw = (GLFWwindow *)glfw;
     ImGui::CreateContext();
     ImGuiIO &io = ImGui::GetIO();
+    io.UserData = ui;
     io.IniFilename = NULL; /* else it writes a file into the current folder */
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     set_style(scale, font);
-    ImGui_ImplGlfw_InitForOpenGL((GLFWwindow *)glfw, true);
+    ui->window_on_key = glfwSetKeyCallback(ui->glfw, NULL);
+    ImGui_ImplGlfw_InitForOpenGL(ui->glfw, true);
+    glfwSetKeyCallback(ui->glfw, on_key);
     ImGui_ImplOpenGL3_Init("#version 330 core");
     return ui;
 }
@@ -118,9 +147,9 @@ void ui_begin(struct ui *ui) {
 }
 
 void ui_end(struct ui *ui) {
-    (void)ui;
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    release_keys(ui);
 }
 
 bool ui_wants_mouse(const struct ui *ui) {

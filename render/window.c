@@ -21,7 +21,7 @@ struct window {
     GLFWwindow *glfw;
     struct window_event events[EVENTS];
     int first, count;
-    struct window_mouse mouse;
+    struct window_input input;
     /* The query by which OpenGL tells that the context was lost. */
     enum { NO_RESET_STATUS, RESET_STATUS, RESET_STATUS_ARB } reset_status;
     char **dropped;
@@ -67,9 +67,9 @@ static struct window_event *append(GLFWwindow *glfw, enum window_event_type type
         glfwGetFramebufferSize(glfw, &buffer_width, &buffer_height);
         last->x *= width > 0 ? (double)buffer_width / width : 1;
         last->y *= height > 0 ? (double)buffer_height / height : 1;
-        window->mouse.x = last->x;
-        window->mouse.y = last->y;
-        window->mouse.count += type != WINDOW_MOVE;
+        window->input.x = last->x;
+        window->input.y = last->y;
+        window->input.clicks += type != WINDOW_MOVE;
     }
     last->shift = glfwGetKey(glfw, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(glfw, GLFW_KEY_RIGHT_SHIFT);
     last->control =
@@ -98,6 +98,8 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods
 
 /* Characters come as the user's keyboard layout makes them. */
 static void on_character(GLFWwindow *glfw, unsigned int code) {
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    window->input.characters++;
     if (code > ' ' && code < 127)
         append(glfw, WINDOW_KEY)->key[0] = (char)code;
 }
@@ -281,8 +283,8 @@ bool window_next_event(struct window *window, struct window_event *event) {
     return true;
 }
 
-struct window_mouse window_mouse(const struct window *window) {
-    return window->mouse;
+struct window_input window_input(const struct window *window) {
+    return window->input;
 }
 
 bool window_closing(const struct window *window) {

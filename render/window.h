@@ -52,12 +52,13 @@ void window_wake(void *context);
 /* Takes the oldest event; false: there is none. */
 bool window_next_event(struct window *window, struct window_event *event);
 
-/* Last position of the mouse, and how often a button went down or up or the wheel was turned. */
-struct window_mouse {
+/* The last position of the mouse, how often a button went down or up or the wheel was turned, and
+ * how many characters came. */
+struct window_input {
     double x, y;
-    long count;
+    long clicks, characters;
 };
-struct window_mouse window_mouse(const struct window *window);
+struct window_input window_input(const struct window *window);
 
 /* The paths that were dropped last; they are valid until the next drop. */
 const char *const *window_dropped(const struct window *window, int *count);

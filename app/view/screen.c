@@ -123,10 +123,12 @@ bool screen_has_key(const char *names, const char *key) {
 
 GString *screen_map_begin(const struct screen *s) {
     GString *map = g_string_new("livestereo widgets\n");
-    struct window_mouse mouse = window_mouse(s->window);
+    struct window_input input = window_input(s->window);
     int count;
-    g_string_append_printf(map, "state mouse %.0f %.0f\nstate clicks %ld\nstate rest %d\n", mouse.x,
-                           mouse.y, mouse.count, s->redraws == 0);
+    g_string_append_printf(map, "state mouse %.0f %.0f\nstate clicks %ld\nstate characters %ld\n",
+                           input.x, input.y, input.clicks, input.characters);
+    g_string_append_printf(map, "state typing %d\nstate rest %d\n", ui_wants_keys(s->ui),
+                           s->redraws == 0);
     const char *cut = ui_cut_panel(s->ui);
     g_string_append_printf(map, "state cut %s\n", cut ? cut : "none");
     const struct ui_rect *rects = ui_rects(s->ui, &count);

@@ -63,9 +63,10 @@ void screen_update(struct screen *screen);
 /* Whether a key is among names that are separated by blanks. */
 bool screen_has_key(const char *names, const char *key);
 
-/* Begins a map with what all windows have: the mouse, "state rest" (1 when no redraw is due, so
- * that all widgets stay where they are) and the places of the widgets. The caller appends lines
- * "state NAME VALUE". */
+/* Begins a map with what all windows have: the mouse, how many clicks and characters came, "state
+ * typing" (1 when a line of text takes the keys), "state rest" (1 when no redraw is due, so that
+ * all widgets have answered the input and stay where they are) and the places of the widgets. The
+ * caller appends lines "state NAME VALUE". */
 GString *screen_map_begin(const struct screen *screen);
 
 /* Writes the map if it differs from the last one, and frees it. */
