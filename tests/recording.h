@@ -86,7 +86,7 @@ static inline gboolean recording_write(const char *launch, int frames, int rate)
     }
     GstBus *bus = gst_element_get_bus(pipeline);
     GstMessage *message =
-        gst_bus_timed_pop_filtered(bus, 30 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+        gst_bus_timed_pop_filtered(bus, 600 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     gboolean good = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
     if (message)
         gst_message_unref(message);

@@ -14,6 +14,9 @@
 
 gboolean gui_init(int *argc, char ***argv) {
     g_test_init(argc, argv, NULL);
+    g_setenv("HOME", "/nonexistent", TRUE); /* as tests/run.sh does, for whoever runs one by hand */
+    g_unsetenv("XDG_CONFIG_HOME");
+    g_unsetenv("XDG_STATE_HOME");
     char *xdotool = g_find_program_in_path("xdotool");
     gboolean ready = g_getenv("DISPLAY") && xdotool && g_getenv("LIVESTEREO_BIN");
     g_free(xdotool);
@@ -37,19 +40,20 @@ char *gui_run_tool(const char *format, ...) {
 
 /* ---- the map */
 
-/* The rest of the line "KIND NAME ...", or NULL; g_free it. */
-char *gui_look(const struct gui_program *p, const char *kind, const char *name) {
-    char *text = NULL, *found = NULL;
-    if (!g_file_get_contents(p->map, &text, NULL, NULL))
+static char *look_in(const char *map, const char *kind, const char *name) {
+    g_autofree char *begin = g_strdup_printf("\n%s %s ", kind, name);
+    char *at = strstr(map, begin);
+    if (!at)
         return NULL;
-    char *begin = g_strdup_printf("\n%s %s ", kind, name), *at = strstr(text, begin);
-    if (at) {
-        at += strlen(begin);
-        found = g_strndup(at, strcspn(at, "\n"));
-    }
-    g_free(begin);
-    g_free(text);
-    return found;
+    at += strlen(begin);
+    return g_strndup(at, strcspn(at, "\n"));
+}
+
+char *gui_look(const struct gui_program *p, const char *kind, const char *name) {
+    g_autofree char *map = NULL;
+    if (!g_file_get_contents(p->map, &map, NULL, NULL))
+        return NULL;
+    return look_in(map, kind, name);
 }
 
 gboolean gui_is(const struct gui_program *p, const char *kind, const char *name,
@@ -71,6 +75,33 @@ void gui_pause(void) {
     g_usleep(GUI_POLL_US);
 }
 
+/* The map, if the window is at rest; else NULL. */
+static char *map_of_rest(const struct gui_program *p) {
+    char *text = NULL;
+    g_file_get_contents(p->map, &text, NULL, NULL);
+    if (text && strstr(text, "\nstate rest 1\n"))
+        return text;
+    g_free(text);
+    return NULL;
+}
+
+static char *wait_for_rest(const struct gui_program *p) {
+    char *text = NULL;
+    gui_wait_for(p, (text = map_of_rest(p)) != NULL);
+    return text;
+}
+
+/* Whether the window is at rest after so many clicks or characters. */
+static gboolean rests_after(const struct gui_program *p, const char *what, long count) {
+    g_autofree char *map = map_of_rest(p), *now = map ? look_in(map, "state", what) : NULL;
+    return now && strtol(now, NULL, 10) >= count;
+}
+
+static gboolean rests_with_mouse_at(const struct gui_program *p, const char *place) {
+    g_autofree char *map = map_of_rest(p), *now = map ? look_in(map, "state", "mouse") : NULL;
+    return now && strcmp(now, place) == 0;
+}
+
 void gui_settle(const struct gui_program *p) {
     gui_wait_for(p, gui_is(p, "state", "current", "1"));
 }
@@ -82,10 +113,16 @@ void gui_prepare(struct gui_program *p) {
         p->folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     p->map = g_build_filename(p->folder, "map", NULL);
     p->output = g_build_filename(p->folder, "out", NULL);
-    char *state = g_build_filename(p->folder, "state", NULL);
-    g_setenv("XDG_STATE_HOME", state, TRUE);
-    g_setenv("XDG_CONFIG_HOME", state, TRUE);
-    g_free(state);
+}
+
+static char **environment_of(const struct gui_program *p) {
+    static const char *const homes[] = {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"};
+    g_autofree char *state = g_build_filename(p->folder, "state", NULL),
+                    *path = g_strdup_printf("%s/bin:%s", p->folder, g_getenv("PATH"));
+    char **environment = g_environ_setenv(g_get_environ(), "PATH", path, TRUE);
+    for (size_t i = 0; i < G_N_ELEMENTS(homes); i++)
+        environment = g_environ_setenv(environment, homes[i], state, TRUE);
+    return environment;
 }
 
 /* The window dies with a test that fails, so that the next test finds only its own. */
@@ -97,11 +134,12 @@ static void die_with_test(gpointer unused) {
 void gui_spawn(struct gui_program *p, const char *line) {
     GError *error = NULL;
     int argc;
-    char **argv;
+    char **argv, **environment = environment_of(p);
     g_assert_true(g_shell_parse_argv(line, &argc, &argv, NULL));
-    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
+    g_spawn_async(NULL, argv, environment, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
                   die_with_test, NULL, &p->pid, &error);
     g_assert_no_error(error);
+    g_strfreev(environment);
     g_strfreev(argv);
     gui_wait_for(p, gui_number(p, "state", "frame") >= 0);
     p->window = gui_run_tool("xdotool search --onlyvisible --name livestereo");
@@ -192,20 +230,11 @@ static void gui_press(const char *key) {
 }
 
 void gui_run_action(const struct gui_program *p, const char *name) {
-    char *keys = gui_look(p, "key", name);
+    g_autofree char *map = wait_for_rest(p), *keys = look_in(map, "key", name);
     if (!keys)
         g_error("no key is called %s", name);
     keys[strcspn(keys, " ")] = '\0';
     gui_press(keys);
-    g_free(keys);
-}
-
-/* The map of a window at rest; g_free it. */
-static char *map_at_rest(const struct gui_program *p) {
-    char *text = NULL;
-    gui_wait_for(p, (g_free(text), g_file_get_contents(p->map, &text, NULL, NULL)) &&
-                        strstr(text, "\nstate rest 1\n"));
-    return text;
 }
 
 static gboolean find_in(const char *map, const char *name, struct gui_rect *rect) {
@@ -218,7 +247,7 @@ static gboolean find_in(const char *map, const char *name, struct gui_rect *rect
 
 struct gui_rect gui_find(const struct gui_program *p, const char *name) {
     struct gui_rect rect;
-    char *map = map_at_rest(p);
+    char *map = wait_for_rest(p);
     if (!find_in(map, name, &rect))
         g_error("no widget is called %s", name);
     g_free(map);
@@ -228,7 +257,7 @@ struct gui_rect gui_find(const struct gui_program *p, const char *name) {
 void gui_move(const struct gui_program *p, double x, double y) {
     char *there = g_strdup_printf("%d %d", (int)x, (int)y);
     gui_tool("xdotool mousemove --window %s %s", p->window, there);
-    gui_wait_for(p, gui_is(p, "state", "mouse", there));
+    gui_wait_for(p, rests_with_mouse_at(p, there));
     g_free(there);
 }
 
@@ -237,12 +266,19 @@ void gui_button(const struct gui_program *p, const char *what, int which) {
     long count = gui_number(p, "state", "clicks");
     count += strcmp(what, "click") == 0 && !wheel ? 2 : 1;
     gui_tool("xdotool %s %d", what, which);
-    gui_wait_for(p, gui_number(p, "state", "clicks") >= count);
+    gui_wait_for(p, rests_after(p, "clicks", count));
+}
+
+void gui_type(const struct gui_program *p, const char *text) {
+    gui_wait_for(p, gui_is(p, "state", "typing", "1"));
+    long count = gui_number(p, "state", "characters") + (long)strlen(text);
+    gui_tool("xdotool type %s", text);
+    gui_wait_for(p, rests_after(p, "characters", count));
 }
 
 gboolean gui_is_visible(const struct gui_program *p, const char *name) {
     struct gui_rect at, panel;
-    char *map = map_at_rest(p);
+    char *map = wait_for_rest(p);
     gboolean there = find_in(map, name, &at);
     if (there && !find_in(map, "panel.settings", &panel))
         g_error("no panel is called settings");
@@ -259,7 +295,7 @@ void gui_scroll_to(const struct gui_program *p, const char *name) {
     gui_move(p, panel.x + panel.width - 30, panel.y + panel.height / 2.0);
     long count = gui_number(p, "state", "clicks") + CLICKS_TO_TOP;
     gui_tool("xdotool click --repeat %d --delay 10 4", CLICKS_TO_TOP);
-    gui_wait_for(p, gui_number(p, "state", "clicks") >= count);
+    gui_wait_for(p, rests_after(p, "clicks", count));
     for (int i = 0; !gui_is_visible(p, name); i++) {
         if (i == 100)
             g_error("no widget is called %s", name);
@@ -267,11 +303,20 @@ void gui_scroll_to(const struct gui_program *p, const char *name) {
     }
 }
 
-void gui_click(const struct gui_program *p, const char *name) {
+static void move_to(const struct gui_program *p, const char *name) {
     gui_scroll_to(p, name);
     struct gui_rect at = gui_find(p, name);
     gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+}
+
+void gui_click(const struct gui_program *p, const char *name) {
+    move_to(p, name);
     gui_button(p, "click", 1);
+}
+
+void gui_click_leaving(const struct gui_program *p, const char *name) {
+    move_to(p, name);
+    gui_tool("xdotool click 1");
 }
 
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which) {

@@ -13,7 +13,7 @@
 
 #include <glib.h>
 
-#define GUI_WAIT_S 120
+#define GUI_WAIT_S 600 /* for what hangs; how long a wait takes depends on the machine */
 #define GUI_POLL_US 20000
 #define GUI_SOURCE "synth:width=160,height=120,range=16,frames=60"
 #define GUI_SETTINGS                                                                              \
@@ -39,7 +39,7 @@ char *gui_run_tool(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /* ---- the map */
 
-/* The rest of the line "KIND NAME ...", or NULL. */
+/* The rest of the line "KIND NAME ...", or NULL. Reading two of them reads two moments. */
 char *gui_look(const struct gui_program *p, const char *kind, const char *name);
 gboolean gui_is(const struct gui_program *p, const char *kind, const char *name, const char *value);
 /* -1 where there is none. */
@@ -69,7 +69,8 @@ void gui_settle(const struct gui_program *p);
 void gui_prepare(struct gui_program *p);
 
 /* Starts a command line that writes p->map, gives its window the keys, and waits for its first
- * frame. */
+ * frame. What the program remembers lies in p->folder/state; programs in p->folder/bin stand in for
+ * those of their names. */
 void gui_spawn(struct gui_program *p, const char *line);
 
 /* Does both with `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
@@ -90,22 +91,28 @@ void gui_remove_all(const char *path);
 
 /* ---- mouse and keys */
 
-/* Presses the first of the keys that the map names for an action. */
+/* Presses the first of the keys that the map names for an action, once the window is at rest; the
+ * caller waits for what it does. */
 void gui_run_action(const struct gui_program *p, const char *name);
 
 /* Where the widget is once the window is at rest: before, a widget that changes its size still
  * moves those below it. */
 struct gui_rect gui_find(const struct gui_program *p, const char *name);
 
-/* These two wait until the program has seen it; what: "mousedown", "mouseup" or "click". */
+/* These wait until the window is at rest again, so that its widgets have done what they do; what:
+ * "mousedown", "mouseup" or "click"; text: ASCII characters into the line that was clicked. */
 void gui_move(const struct gui_program *p, double x, double y);
 void gui_button(const struct gui_program *p, const char *what, int which);
+void gui_type(const struct gui_program *p, const char *text);
 
 gboolean gui_is_visible(const struct gui_program *p, const char *name);
 
 /* Turns the wheel over the panel of settings until the widget is visible. */
 void gui_scroll_to(const struct gui_program *p, const char *name);
 void gui_click(const struct gui_program *p, const char *name);
+
+/* Clicks what closes the window, and does not wait for anything. */
+void gui_click_leaving(const struct gui_program *p, const char *name);
 
 /* Drags across a widget; from and to are in widths of it. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which);

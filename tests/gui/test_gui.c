@@ -44,22 +44,19 @@ static void test_slider(void) {
     gui_tool("xdotool keydown ctrl");
     gui_button(&p, "click", 1);
     gui_tool("xdotool keyup ctrl");
-    g_usleep(10 * GUI_POLL_US);
-    gui_tool("xdotool key ctrl+a");
-    gui_tool("xdotool type --delay 50 12");
-    g_usleep(5 * GUI_POLL_US);
-    gui_tool(
-        "xdotool keydown Return"); /* held as long as a finger does: text sees keys by drawings */
-    g_usleep(5 * GUI_POLL_US);
-    gui_tool("xdotool keyup Return");
-    gui_wait_for(&p, gui_number(&p, "value", "bp_iterations") == 12);
-    g_usleep(10 * GUI_POLL_US); /* until the line of text has let go of the keys */
+    gui_type(&p, "12");
+    kill(p.pid, SIGSTOP); /* the key is down and up again before the next drawing */
+    gui_tool("xdotool key Return");
+    kill(p.pid, SIGCONT);
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
+    g_assert_cmpint(gui_number(&p, "value", "bp_iterations"), ==, 12);
     picture_free(&before);
     picture_free(&after);
     picture_free(&again);
     g_free(weight);
     gui_quit(&p);
 }
+
 /* Wheel, drag, click and orbit on the picture; the view stays while frames pass. */
 static void test_mouse(void) {
     struct gui_program p = {0};
@@ -131,8 +128,7 @@ static void test_remembered(void) {
     gui_click(&p, "smooth_sigma.more");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     gui_click(&p, "preset_name");
-    gui_tool("xdotool type --delay 50 mine");
-    g_usleep(5 * GUI_POLL_US);
+    gui_type(&p, "mine");
     gui_click(&p, "preset_save");
     gui_scroll_to(&p, "preset.mine");
     gui_click(&p, "smooth_sigma.more");
@@ -169,14 +165,12 @@ static void test_preset_names(void) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     gui_click(&p, "preset_name");
-    gui_tool("xdotool type --delay 50 live");
-    g_usleep(5 * GUI_POLL_US);
+    gui_type(&p, "live");
     gui_click(&p, "preset_save");
     gui_wait_for(&p, (message = message_with(&p, "live is a built-in preset")) != NULL);
     g_free(message);
     gui_click(&p, "preset_name");
-    gui_tool("xdotool type --delay 50 x");
-    g_usleep(5 * GUI_POLL_US);
+    gui_type(&p, "x");
     gui_click(&p, "preset_load");
     gui_wait_for(&p, (message = message_with(&p, "there are balanced, brunton2006, ")) != NULL);
     g_free(message);
@@ -307,8 +301,7 @@ static void test_next_start(void) {
     g_assert_true(gui_is(&p, "state", "next", "sync_tolerance_ms"));
     gui_settle(&p); /* nothing waits for it now */
     gui_click(&p, "preset_name");
-    gui_tool("xdotool type --delay 50 mine");
-    g_usleep(5 * GUI_POLL_US);
+    gui_type(&p, "mine");
     gui_click(&p, "preset_save");
     gui_scroll_to(&p, "preset.mine");
     gui_click(&p, "sync_tolerance_ms.reset");

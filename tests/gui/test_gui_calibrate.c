@@ -151,8 +151,7 @@ static gboolean has_metres(const struct gui_program *p) {
 static void type_into(const struct gui_program *p, const char *name, const char *text) {
     gui_click(p, name);
     gui_tool("xdotool key ctrl+a");
-    gui_tool("xdotool type --delay 40 %s", text);
-    g_usleep(5 * GUI_POLL_US);
+    gui_type(p, text);
 }
 
 /* The window of the next command has the keys. */
@@ -181,8 +180,6 @@ static void test_loop(void) {
     if (!begin())
         return;
     gui_prepare(&p);
-    g_autofree char *data = g_build_filename(p.folder, "data", NULL);
-    g_setenv("XDG_DATA_HOME", data, TRUE);
     g_autofree char *line = g_strdup_printf(
         "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p.map, p.output);
@@ -191,23 +188,24 @@ static void test_loop(void) {
     type_into(&p, "start.path", set);
     gui_wait_for(&p, gui_is(&p, "state", "path", set));
     type_into(&p, "start.square", "25mm");
-    gui_click(&p, "start.calibrate");
+    gui_click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
 
     take_window(&p);
-    gui_click(&p, "open");
+    gui_click_leaving(&p, "open");
     gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
     take_window(&p);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1")); /* all pairs were shown */
     gui_settle(&p);
     g_assert_true(has_metres(&p));
+    gui_run_action(&p, "step-back"); /* which pauses */
+    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
     gui_run_action(&p, "first");
     gui_wait_for(&p, gui_is(&p, "state", "frame", "0"));
+    gui_settle(&p);
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
-    gui_run_action(&p, "step-forward"); /* a few pairs may have been played by then */
-    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
     gui_run_action(&p, "pause");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_run_action(&p, "record");

@@ -49,7 +49,9 @@ static void test_first_range(void) {
     g_assert_cmpfloat(range_end(&p, 1), <=, 20);
     g_assert_cmpfloat(range_end(&p, 1), >=, 8);
     g_autofree char *range = gui_look(&p, "state", "range");
+    g_autofree char *weight = gui_look(&p, "value", "discontinuity_weight");
     gui_click(&p, "discontinuity_weight.more");
+    gui_wait_for(&p, !gui_is(&p, "value", "discontinuity_weight", weight));
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "range", range));
     gui_run_action(&p, "range-fixed");

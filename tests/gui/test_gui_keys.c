@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 
-/* What the map says after a key. */
+/* What the map says after a key; * stands for any text. */
 static const struct {
     const char *name, *state, *value;
 } effects[] = {
+    {"loop-file", "loop", "-1 -1 1"}, /* or it could end before the second pause */
     {"pause", "paused", "0"},
     {"pause", "paused", "1"},
+    {"loop-file", "loop", "-1 -1 0"},
     {"view-left", "view", "left"},
     {"view-right", "view", "right"},
     {"view-confidence", "view", "confidence"},
@@ -29,8 +31,6 @@ static const struct {
     {"measure", "message", "clicks pin probes"},
     {"region", "message", "drag a rectangle: that part is computed"},
     {"region", "message", "all of the pictures is computed"},
-    {"save-video", NULL, NULL},
-    {"save-video", "video", "0"},
     {"next-colormap", "colormap", "viridis"},
     {"previous-colormap", "colormap", "turbo"},
     {"first", "frame", "0"},
@@ -52,9 +52,8 @@ static const struct {
     {"loop-ab", "loop", "0 -1 0"},
     {"step-forward", "frame", "1"},
     {"loop-ab", "loop", "0 1 0"},
+    {"save-video", "message", "saved *"},
     {"loop-ab", "loop", "-1 -1 0"},
-    {"loop-file", "loop", "-1 -1 1"},
-    {"loop-file", "loop", "-1 -1 0"},
     {"rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"},
     {"rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
     {"stats", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
@@ -90,6 +89,11 @@ static const struct {
     {"fullscreen", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
 };
 
+static gboolean says(const struct gui_program *p, const char *state, const char *value) {
+    g_autofree char *now = gui_look(p, "state", state);
+    return now && g_pattern_match_simple(value, now);
+}
+
 /* Every key of the table is pressed, and each changes what it says. */
 static void test_keys(void) {
     struct gui_program p = {0};
@@ -98,7 +102,7 @@ static void test_keys(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
         gui_run_action(&p, effects[i].name);
         if (effects[i].state)
-            gui_wait_for(&p, gui_is(&p, "state", effects[i].state, effects[i].value) ||
+            gui_wait_for(&p, says(&p, effects[i].state, effects[i].value) ||
                                  (g_test_message("waiting after %s for %s %s", effects[i].name,
                                                  effects[i].state, effects[i].value),
                                   FALSE));

@@ -192,7 +192,7 @@ static void test_probe(void) {
     place_of(&p, WIDTH / 4, HEIGHT / 4, &window_x, &window_y);
     gui_move(&p, window_x, window_y);
     gui_button(&p, "click", 1);
-    gui_wait_for(&p, has_state(&p, "probe0"));
+    gui_wait_for(&p, has_state(&p, "probe0") && gui_is_visible(&p, "probe.0"));
     g_autofree char *text = gui_look(&p, "state", "probe0");
     g_assert_cmpint(sscanf(text, "%lf %lf %lf %lf", &at[0], &at[1], &least[0], &least[1]), ==, 4);
     for (int i = 0; i < 2; i++) {
@@ -356,7 +356,7 @@ static void test_live(void) {
 
     gui_run_action(&p, "start");
     gui_click(&p, "start.path");
-    gui_tool("xdotool type --delay 10 %s", folder);
+    gui_type(&p, folder);
     gui_wait_for(&p, gui_is(&p, "state", "path", folder));
     gui_click(&p, "start.open");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 128x64 1.0000"));

@@ -89,8 +89,9 @@ static void test_wide(void) {
     g_assert_cmpint(panel.y, >=, picture.y + picture.height);
     g_assert_cmpint(statistics.y, >=, picture.y + picture.height);
     g_assert_cmpint(statistics.x + statistics.width, <=, panel.x);
+    g_autofree char *weight = gui_look(&p, "value", "discontinuity_weight");
     gui_click(&p, "discontinuity_weight.more");
-    gui_settle(&p);
+    gui_wait_for(&p, !gui_is(&p, "value", "discontinuity_weight", weight));
     gui_quit(&p);
 }
 
