@@ -58,7 +58,7 @@ static struct outcome attempt(const struct command *c, const char *kind, const s
     g_autofree char *line = g_strdup_printf(
         "rm -rf $D/o $D/calls; mkdir $D/o; export O=$D/o C=${LIVESTEREO_DATA:-../shared/data}"
         "/calibration/opencv GST_REGISTRY=$D/registry GST_REGISTRY_FORK=no; "
-        "exec timeout -s KILL 60 env LIVESTEREO_FAULT=\"%s %ld %d $D/calls %s\" "
+        "exec timeout -s KILL 600 env LIVESTEREO_FAULT=\"%s %ld %d $D/calls %s\" "
         "LD_PRELOAD=$(dirname $B)/preload_faults.so $B %s",
         kind, fault->n, fault->error, fault->site, c->line);
     struct outcome o = shell(line);

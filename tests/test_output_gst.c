@@ -168,16 +168,15 @@ static void test_slow(void) {
     struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
     struct output *output =
         must_open("gst:identity sleep-time=20000 ! fakesink sync=false", "disparity");
-    for (int i = 0; i < 300; i++) {
+    struct output_status status = {0};
+    for (int i = 0; status.sent < 9 || status.given == status.sent; i++) {
         struct frame *frame = make_frame(pool, i);
         output_give(output, frame);
         frame_drop(&frame);
         g_usleep(1000);
+        output_get_status(output, &status);
     }
-    struct output_status status;
-    output_get_status(output, &status);
     g_test_message("%ld given, %ld sent", status.given, status.sent);
-    g_assert_cmpint(status.sent, >, 0);
     output_close(&output);
     pool_close(&pool);
 }
@@ -187,21 +186,17 @@ static void test_fails(void) {
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:identity error-after=4 ! fakesink sync=false", NULL);
     struct output_status status = {0};
-    int failures = 0, failed = 0;
-    for (int i = 0; status.sent < 9; i++) { /* three rounds */
+    for (int i = 0; status.sent < 9; i++) { /* each round sends four */
         struct frame *frame = make_frame(pool, i);
         output_give(output, frame);
         frame_drop(&frame);
         g_usleep(5000);
         output_get_status(output, &status);
-        failures += status.failed && !failed;
-        failed = status.failed;
     }
     output_close(&output);
     char *text = stderr_end(caught), *line = strstr(text, "--out");
     g_assert_nonnull(line);
     g_assert_nonnull(strstr(line, "it is tried again"));
-    g_assert_cmpint(failures, >=, 2);
     g_free(text);
     pool_close(&pool);
 }
@@ -249,7 +244,12 @@ static void test_long_cause(void) {
     struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open(pipeline, "left");
-    g_usleep(2600000); /* two rounds */
+    struct output_status status = {0};
+    while (!status.failed) {
+        g_usleep(1000);
+        output_get_status(output, &status);
+    }
+    g_usleep(2600000); /* another round; on a busy machine it may not come to it */
     output_close(&output);
     stderr_one_line(caught, "--out", "tried again");
     pool_close(&pool);

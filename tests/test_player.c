@@ -3,6 +3,7 @@
  * probes. Every frame is compared with one computed alone. SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
+#include "config/clock.h"
 #include "tests/stderr_of.h"
 
 #include <glib.h>
@@ -10,6 +11,7 @@
 
 #define SPEC "synth:width=64,height=48,range=16,frames=40"
 #define FRAMES 40
+#define HANG_MS 600000 /* for what hangs */
 
 struct fixture {
     struct source *source, *other_source;
@@ -52,7 +54,7 @@ static void tear_down(struct fixture *f, gconstpointer policy) {
 
 static struct frame *take(struct fixture *f) {
     struct frame *frame;
-    g_assert_cmpint(live_take(f->live, 20000, &frame), ==, 0);
+    g_assert_cmpint(live_take(f->live, HANG_MS, &frame), ==, 0);
     return frame;
 }
 
@@ -206,12 +208,10 @@ static void test_probes(struct fixture *f, gconstpointer policy) {
     expect(f, 4);
     struct live_probe probes[PROBES] = {{.x = 20, .y = 10}, {.x = 50, .y = 40}};
     live_set_probes(f->live, probes, 2);
-    for (int i = 0; i < 2000; i++) {
-        g_assert_cmpint(live_get_probes(f->live, probes), ==, 2);
-        if (probes[1].index >= 0)
-            break;
+    do {
         g_usleep(1000);
-    }
+        g_assert_cmpint(live_get_probes(f->live, probes), ==, 2);
+    } while (probes[1].index < 0);
     f->other_source->seek(f->other_source, 4);
     f->other_source->read(f->other_source, alone);
     g_assert_cmpint(stereo_run(f->other_stereo, &f->params, alone), ==, 0);
@@ -333,8 +333,8 @@ static void test_tap(struct fixture *f, gconstpointer policy) {
     g_assert_cmpint(atomic_load(&next), ==, FRAMES);
 }
 
-/* Without a player the threads read at the source's pace. Nothing about how long it takes: never
- * sooner than the rate says. */
+/* Without a player the threads read at the source's pace: none sooner than the rate says, however
+ * late a busy machine reads it. */
 static void test_pace(void) {
     const char *words[] = {"synth:width=16,height=16,range=4,frames=6"};
     struct params params;
@@ -346,15 +346,12 @@ static void test_pace(void) {
     struct source *source = source_open(words, 1, &(struct source_options){.rate = 50}, &error);
     struct stereo *stereo = stereo_open(&params, 16, 16, 3, NULL, &error);
     struct live_options options = {.policy = QUEUE_WAIT};
+    int64_t begin_ns = clock_ns();
     struct live *live = live_open(source, stereo, &params, &options, &error);
     struct frame *frame;
-    int64_t first = 0;
     for (int i = 0; i < 6; i++) {
         g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
-        if (i == 0)
-            first = frame->taken_ns;
-        else /* the first may be handed over a little after it was due */
-            g_assert_cmpint(frame->taken_ns - first, >, (i - 1) * 20000000LL);
+        g_assert_cmpint(frame->taken_ns - begin_ns, >=, i * 20000000LL);
         frame_drop(&frame);
     }
     g_assert_cmpint(live_take(live, -1, &frame), ==, LIVE_END);

@@ -440,7 +440,7 @@ static int fill_disk(const char *path, rlim_t max) {
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){max, max});
     struct recorder *recorder = start(path, &source, 3);
     struct recorder_status status = {0};
-    for (int i = 0; i < 4000 && !status.error; i++) {
+    for (int i = 0; !status.error; i++) {
         struct raw_pair pair = make_pair(PIXEL_YUYV, i);
         recorder_give(recorder, &pair);
         free_pair(&pair);
@@ -518,24 +518,27 @@ static void test_stands_still(void) {
     for (guint32 i = 0, noise = 1; i < 4000 * 1000; i++) /* which does not compress */
         data[i] = (uint8_t)((noise = noise * 1664525 + 1013904223) >> 24);
     struct raw_picture raw = {PIXEL_GREY, 4000, 1000, 0, data, 4000 * 1000};
-    for (int i = 0; i < 60; i++) {
-        struct raw_pair pair = {
-            .index = i, .picture = {raw, raw}, .time_ns = {i * 1000000, i * 1000000}};
+    int given = 0;
+    while (given < 60 || !recorder_full(recorder)) { /* a busy machine fills the places later */
+        struct raw_pair pair = {.index = given,
+                                .picture = {raw, raw},
+                                .time_ns = {given * 1000000LL, given * 1000000LL}};
         recorder_give(recorder, &pair);
+        given++;
     }
     struct recorder_status status;
     recorder_get_status(recorder, &status);
     g_assert_cmpint(status.pairs, <=, 24);
     g_assert_cmpint(status.pairs, >=, 15);
-    g_assert_cmpint(status.dropped, ==, 60 - status.pairs);
-    g_assert_cmpint(recorder_full(recorder), ==, 1);
+    g_assert_cmpint(status.dropped, ==, given - status.pairs);
     pthread_t thread;
     pthread_create(&thread, NULL, drain, GINT_TO_POINTER(dup(fd)));
     pthread_detach(thread);
     while (recorder_full(recorder)) /* who waits so loses nothing */
         g_usleep(2000);
     struct recorder_status after;
-    struct raw_pair pair = {.index = 60, .picture = {raw, raw}, .time_ns = {60000000, 60000000}};
+    struct raw_pair pair = {
+        .index = given, .picture = {raw, raw}, .time_ns = {given * 1000000LL, given * 1000000LL}};
     recorder_give(recorder, &pair);
     recorder_get_status(recorder, &after);
     g_assert_cmpint(after.pairs, ==, status.pairs + 1);
