@@ -291,13 +291,9 @@ static void take_all_frames(struct viewer *v) {
         if (status == 0)
             show(v, &frame);
         live_get_state(p->live, &p->state);
-        if (p->state.ended) {
-            live_stop(p->live);
-            break;
-        }
+        if (p->state.ended)
+            live_stop(p->live); /* the end comes after the pairs that were read */
     }
-    while (live_take(p->live, 2000, &frame) == 0)
-        show(v, &frame);
 }
 
 static int write_window(const struct viewer *v) {

@@ -1,7 +1,7 @@
 /*
  * Ends that nobody asked for: no display, an OpenGL that is too old, a lost context, a missing
  * codec, a damaged file. Each is one clear line and an exit code, or a message in a window that
- * stays. SPDX-License-Identifier: MIT
+ * stays. And the end that --screenshot waits for. SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
@@ -65,6 +65,23 @@ static void test_old_opengl(void) {
     g_free(said);
     g_free(words);
     g_free(path);
+}
+
+/* A picture of the last pair, which is computed for seconds after the source has ended. */
+static void test_late_picture(void) {
+    const char *none[] = {NULL};
+    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL),
+                    *path = g_build_filename(folder, "late.png", NULL),
+                    *words = g_strdup_printf(
+                        "view -q --set backend=cpu --set threads=1 --set disparity_range=64 "
+                        "--set bp_iterations=1000 --frames 2 --screenshot %s "
+                        "synth:width=400,height=300,range=64,frames=1",
+                        path),
+                    *said = NULL;
+    g_assert_cmpint(run(none, words, &said), ==, 0);
+    g_assert_cmpstr(said, ==, "");
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_rmdir(folder);
 }
 
 /* By a library that answers in the driver's place (lost_context.c). */
@@ -137,6 +154,7 @@ int main(int argc, char **argv) {
         return 0;
     g_test_add_func("/gui-ends/no-display", test_no_display);
     g_test_add_func("/gui-ends/old-opengl", test_old_opengl);
+    g_test_add_func("/gui-ends/late-picture", test_late_picture);
     g_test_add_func("/gui-ends/lost-context", test_lost_context);
     g_test_add_func("/gui-ends/missing-codec", test_missing_codec);
     g_test_add_func("/gui-ends/damaged", test_damaged);
