@@ -70,7 +70,7 @@ static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
         caps = gst_pad_query_caps(pad, NULL);
     int video = g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), "video/");
     gst_caps_unref(caps);
-    g_mutex_lock(&gst->lock);
+    pthread_mutex_lock(&gst->lock);
     if (video && gst->found_count < 2) {
         struct gst_track *track = &gst->found[gst->found_count];
         *track = (struct gst_track){add_track(gst, pad), file_of(decoder)};
@@ -78,15 +78,15 @@ static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
     } else {
         gst->extra += video;
     }
-    g_mutex_unlock(&gst->lock);
+    pthread_mutex_unlock(&gst->lock);
 }
 
 static void on_no_more_pads(GstElement *decoder, gpointer context) {
     struct gst *gst = context;
     (void)decoder;
-    g_mutex_lock(&gst->lock);
+    pthread_mutex_lock(&gst->lock);
     gst->complete++;
-    g_mutex_unlock(&gst->lock);
+    pthread_mutex_unlock(&gst->lock);
 }
 
 /* Sound and subtitles are not decoded, so a missing decoder for them is no fault. */
@@ -183,9 +183,9 @@ static int wait_first(struct gst *gst) {
         int code = gst_bus_look(gst);
         if (code)
             return code;
-        g_mutex_lock(&gst->lock);
+        pthread_mutex_lock(&gst->lock);
         int complete = gst->complete == gst->files;
-        g_mutex_unlock(&gst->lock);
+        pthread_mutex_unlock(&gst->lock);
         if (gst_element_get_state(gst->pipeline, NULL, NULL, 20 * GST_MSECOND) ==
                 GST_STATE_CHANGE_SUCCESS &&
             complete)

@@ -17,6 +17,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -41,7 +42,7 @@ struct recorder {
     atomic_int failed;          /* errors that GStreamer has met */
     atomic_int in_write;        /* track of the picture being written, -1 none; the muxer's */
     atomic_int header;          /* track of the block whose header came, -1 none; the same */
-    GMutex lock;                /* guards status */
+    pthread_mutex_t lock;       /* guards status */
     struct recorder_status status;
 };
 
@@ -201,7 +202,7 @@ static void release(struct recorder *recorder, int keep) {
     recording_files_close(&recorder->beside);
     for (int i = 0; i < 2; i++)
         g_free(recorder->converted[i].data);
-    g_mutex_clear(&recorder->lock);
+    pthread_mutex_destroy(&recorder->lock);
     g_free(recorder->path);
     g_free(recorder);
 }
@@ -213,7 +214,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
     atomic_init(&recorder->in_write, -1);
     atomic_init(&recorder->header, -1);
-    g_mutex_init(&recorder->lock);
+    pthread_mutex_init(&recorder->lock, NULL);
     int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
     if (code)
         log_error(path, "recordings are Matroska files; end the name in .mkv");
@@ -231,9 +232,9 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
 /* ---- pairs */
 
 static void end_with(struct recorder *recorder, int error) {
-    g_mutex_lock(&recorder->lock);
+    pthread_mutex_lock(&recorder->lock);
     recorder->status.error = error;
-    g_mutex_unlock(&recorder->lock);
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 /* Looks whether writing has failed meanwhile. */
@@ -353,10 +354,10 @@ void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
         for (int i = 0; i < sides; i++)
             push(recorder, pair, i, &raw[i]);
     }
-    g_mutex_lock(&recorder->lock);
+    pthread_mutex_lock(&recorder->lock);
     recorder->status.pairs += !error && !full;
     recorder->status.dropped += full || error;
-    g_mutex_unlock(&recorder->lock);
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 void recorder_give_frame(struct recorder *recorder, const struct frame *frame) {
@@ -379,9 +380,9 @@ void recorder_tap(void *context, const struct raw_pair *pair) {
 }
 
 void recorder_get_status(struct recorder *recorder, struct recorder_status *status) {
-    g_mutex_lock(&recorder->lock);
+    pthread_mutex_lock(&recorder->lock);
     *status = recorder->status;
-    g_mutex_unlock(&recorder->lock);
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 /* The end, or an error; NULL when nothing has moved for END_S. What waits is encoded first, which

@@ -200,7 +200,7 @@ static void gst_source_describe(struct source *source, long index, char *buf, si
 static void gst_source_close(struct source *source) {
     struct gst *gst = (struct gst *)source;
     gst_graph_close(gst);
-    g_mutex_clear(&gst->lock);
+    pthread_mutex_destroy(&gst->lock);
     g_free(gst->words[0]);
     g_free(gst->words[1]);
     g_free(gst->name);
@@ -301,7 +301,7 @@ struct source *source_gst_open(const char *const *words, int count,
     gst->files = count;
     for (int i = 0; i < count; i++)
         gst->words[i] = g_strdup(words[i]);
-    g_mutex_init(&gst->lock);
+    pthread_mutex_init(&gst->lock, NULL);
     int code = gst_graph_open(gst);
     if (code == 0)
         code = learn(gst);

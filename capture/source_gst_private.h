@@ -11,6 +11,7 @@
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <pthread.h>
 
 struct gst {
     struct source source; /* first: a struct source pointer is a struct gst pointer */
@@ -24,8 +25,8 @@ struct gst {
     int failed; /* an error has ended playback; seeking starts it again */
     long next;
 
-    GMutex lock;  /* guards what decoder threads add while the files are opened */
-    int complete; /* files whose tracks are all known */
+    pthread_mutex_t lock; /* guards what decoder threads add while the files are opened */
+    int complete;         /* files whose tracks are all known */
     int files, extra;
     struct gst_track {
         GstAppSink *sink;
