@@ -120,7 +120,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all found run check deps deps-check bench install uninstall clean help
 .PHONY: bench-sgbm
 .PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test vm-ready lint gpu-test
-.PHONY: faults soak tsan-gui tsan-gui-run FORCE
+.PHONY: faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -316,16 +316,14 @@ tsan:
 	    SANITIZE=-fsanitize=thread PARITY_ARGS=--small \
 	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
 export RUNNER
-# The window under ThreadSanitizer; not in check. What libraries do is left out, each by its name.
-TSAN_GUI = keys views
+# The window under ThreadSanitizer; not in check. What libraries do is left out, each by its name,
+# as is a test of large pictures on one thread.
 tsan-gui:
 	+$(Q)TSAN_OPTIONS=halt_on_error=1:suppressions=$(abspath tests/gui/tsan.supp) \
 	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CC=clang CXX=clang++ \
 	    CFLAGS='-O2 -g1' CUDA=0 SANITIZE=-fsanitize=thread \
 	    RUNNER="tests/gui/display.sh $$(setarch -R true 2>/dev/null && echo setarch -R)" \
-	    tsan-gui-run
-tsan-gui-run: $(TSAN_GUI:%=$(BUILD)/test_gui_%.ran)
-	$(Q)tests/run.sh --sum $(BUILD):gui $(TSAN_GUI:%=$(BUILD)/test_gui_%)
+	    TEST_ARGS='-s /gui/quality' gui-test
 
 # Every fault of each kind, instead of the few that a check draws. Where a command allocates more
 # than 1000 times, three allocations of each call site; FAULTS=0 tries all of these too, for days.

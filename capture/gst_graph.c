@@ -219,7 +219,6 @@ static int order_tracks(struct gst *gst) {
 
 int gst_graph_open(struct gst *gst) {
     GError *error = NULL;
-    gst->found_count = gst->complete = gst->extra = gst->failed = 0;
     if (!gst_init_check(NULL, NULL, &error)) {
         log_error(gst->name, "GStreamer does not start: %s",
                   error ? error->message : "no cause given");
@@ -229,6 +228,10 @@ int gst_graph_open(struct gst *gst) {
     gst_pb_utils_init();
     gst->pipeline = gst_pipeline_new(NULL);
     gst->bus = gst_element_get_bus(gst->pipeline);
+    gst->failed = 0;
+    pthread_mutex_lock(&gst->lock);
+    gst->found_count = gst->complete = gst->extra = 0;
+    pthread_mutex_unlock(&gst->lock);
     int code = 0;
     for (int i = 0; i < gst->files && code == 0; i++)
         code = add_file(gst, gst->words[i], i);
