@@ -17,16 +17,9 @@ static bool is_white(const struct image *picture, size_t i) {
     return true;
 }
 
-static int read_mask(const char *path, const struct params *params, int width, int height,
-                     uint8_t **mask) {
+int mask_read(const char *path, int width, int height, uint8_t **mask) {
     struct image picture;
     *mask = NULL;
-    if (!path)
-        return EXIT_DONE;
-    if (params->mode != MODE_MOTION) {
-        log_error("--mask", "needs mode=motion; preset flow has it");
-        return EXIT_USAGE;
-    }
     if (picture_read(path, &picture) != 0)
         return EXIT_SOURCE;
     int code = EXIT_DONE;
@@ -43,17 +36,5 @@ static int read_mask(const char *path, const struct params *params, int width, i
     for (size_t i = 0; *mask && i < count; i++)
         (*mask)[i] = is_white(&picture, i) ? 255 : 0;
     picture_free(&picture);
-    return code;
-}
-
-int mask_use(const char *path, const struct params *params, int width, int height,
-             struct stereo *stereo, uint8_t **mask) {
-    int code = read_mask(path, params, width, height, mask);
-    if (code == EXIT_DONE && *mask && stereo_set_mask(stereo, *mask) != 0)
-        code = EXIT_RUN_FAILED;
-    if (code != EXIT_DONE) {
-        free(*mask);
-        *mask = NULL;
-    }
     return code;
 }
