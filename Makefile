@@ -190,7 +190,12 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	$(Q)$(NVCC) $(NVCCFLAGS) -ccbin $(CXX) $(GENCODE) -MF $(@:.o=.d) -c -o $@ $<
 
 OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
-$(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/all.a
+# Fuzzers read input; what computes and draws is not compiled for them.
+NO_INPUT = gpu/% render/% app/main.c app/cmd_% app/eval_% app/bench/% app/live/% app/view/%
+$(BUILD)/input.a: $(call obj,$(filter-out $(NO_INPUT),$(C)) app/view/session.c app/view/settings.c)
+$(FUZZ): $(BUILD)/input.a
+$(UNIT): $(BUILD)/all.a
+$(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(LIBS)
 ifneq ($(HAVE_OPENCV),)
