@@ -130,18 +130,17 @@ static bool move_on(struct recording *r) {
 }
 
 /* Waits for pictures of the same row, which is next or later, of the first tracks. 0, SOURCE_END or
- * -errno. */
+ * -errno. The time in which the program is stopped, or gets no processor, is not idle time. */
 static int pull_row(struct recording *r, int tracks) {
-    int64_t moved_ns = clock_ns();
+    int64_t idle_ns = 0;
     for (;;) {
         if (move_on(r)) {
-            moved_ns = clock_ns();
+            idle_ns = 0;
             continue;
         }
         int missing = !r->sample[0] ? 0 : !r->sample[1] ? 1 : 2;
         if (missing >= tracks)
             return 0;
-        int64_t idle_ns = clock_ns() - moved_ns;
         look(r);
         if (gst_app_sink_is_eos(r->sink[missing]) || (r->failure && idle_ns > AFTER_ERROR_NS))
             return end_here(r);
@@ -149,7 +148,9 @@ static int pull_row(struct recording *r, int tracks) {
             drop_sample(r, !missing); /* its partner is further on than the tracks' buffers reach */
         if (idle_ns > STALL_NS)
             break;
+        int64_t asked_ns = clock_ns();
         pull(r, missing, PULL_NS);
+        idle_ns += MIN(clock_ns() - asked_ns, 2 * PULL_NS);
     }
     log_error(r->name, "nothing came for %d s after pair %ld; is the file damaged?",
               (int)(STALL_NS / CLOCK_NS_PER_S), r->next - 1);
