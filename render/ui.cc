@@ -23,7 +23,10 @@ struct ui {
     double scale;
     GLFWwindow *glfw;
     GLFWkeyfun window_on_key;
+    GLFWcharfun window_on_character;
     bool went_up[GLFW_KEY_LAST + 1]; /* keys whose release Dear ImGui learns after the drawing */
+    unsigned late[64];               /* characters that came after the release of Ctrl; the same */
+    int late_count;
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int panel_flags;
     char panel[64];
@@ -93,12 +96,26 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods
         ImGui_ImplGlfw_KeyCallback(glfw, key, scancode, action, mods);
 }
 
+/* Dear ImGui drops characters while Ctrl is down. */
+static void on_character(GLFWwindow *glfw, unsigned code) {
+    struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
+    ui->window_on_character(glfw, code);
+    bool late = ui->went_up[GLFW_KEY_LEFT_CONTROL] || ui->went_up[GLFW_KEY_RIGHT_CONTROL];
+    if (!late)
+        ImGui_ImplGlfw_CharCallback(glfw, code);
+    else if (ui->late_count < 64)
+        ui->late[ui->late_count++] = code;
+}
+
 static void release_keys(struct ui *ui) {
     for (int key = 0; key <= GLFW_KEY_LAST; key++) {
         if (ui->went_up[key])
             ImGui_ImplGlfw_KeyCallback(ui->glfw, key, 0, GLFW_RELEASE, 0);
         ui->went_up[key] = false;
     }
+    for (int i = 0; i < ui->late_count; i++)
+        ImGui_ImplGlfw_CharCallback(ui->glfw, ui->late[i]);
+    ui->late_count = 0;
 }
 
 struct ui *ui_open(void *glfw, double scale, const char *font) {
@@ -114,8 +131,10 @@ struct ui *ui_open(void *glfw, double scale, const char *font) {
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     set_style(scale, font);
     ui->window_on_key = glfwSetKeyCallback(ui->glfw, NULL);
+    ui->window_on_character = glfwSetCharCallback(ui->glfw, NULL);
     ImGui_ImplGlfw_InitForOpenGL(ui->glfw, true);
     glfwSetKeyCallback(ui->glfw, on_key);
+    glfwSetCharCallback(ui->glfw, on_character);
     ImGui_ImplOpenGL3_Init("#version 330 core");
     return ui;
 }

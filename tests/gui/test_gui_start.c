@@ -7,6 +7,7 @@
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 
 /* A folder with left.png and right.png of 120x90 below the test's own. */
 static char *make_pair(const struct gui_program *p, const char *name) {
@@ -45,6 +46,17 @@ static void type_path(const struct gui_program *p, const char *path) {
     gui_click(p, "start.open");
 }
 
+/* Text that comes with the Ctrl+A before it between two drawings is all taken. */
+static void type_at_once(const struct gui_program *p, const char *text) {
+    gui_click(p, "start.path");
+    gui_wait_for(p, gui_is(p, "state", "typing", "1"));
+    kill(p->pid, SIGSTOP);
+    gui_tool("xdotool key ctrl+a");
+    gui_tool("xdotool type %s", text);
+    kill(p->pid, SIGCONT);
+    gui_wait_for(p, gui_is(p, "state", "path", text));
+}
+
 static gboolean message_has(const struct gui_program *p, const char *text) {
     g_autofree char *message = gui_look(p, "state", "message");
     return message && strstr(message, text);
@@ -64,6 +76,7 @@ static void test_page(void) {
     gui_run_action(&p, "log");
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
 
+    type_at_once(&p, "abc");
     type_path(&p, pair);
     gui_wait_for(&p, source_is(&p, pair));
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
