@@ -19,14 +19,17 @@
 #define MAX_RECTS 1024
 #define TEXT_PX 14.0f
 
+struct key_event {
+    int key, scancode, action, mods;
+    unsigned character; /* typed; 0: the event of a key */
+};
+
 struct ui {
     double scale;
     GLFWwindow *glfw;
     GLFWkeyfun window_on_key;
     GLFWcharfun window_on_character;
-    bool went_up[GLFW_KEY_LAST + 1]; /* keys whose release Dear ImGui learns after the drawing */
-    unsigned late[64];               /* characters that came after the release of Ctrl; the same */
-    int late_count;
+    ImVector<struct key_event> keys; /* that Dear ImGui has not been told yet */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int panel_flags;
     char panel[64];
@@ -84,38 +87,44 @@ static void set_style(double scale, const char *font) {
         io.FontGlobalScale = (float)scale;
 }
 
-/* Dear ImGui looks at each drawing which keys are down. It would miss a key that goes down and up
- * between two of them, so it learns each release after the next drawing. */
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
     struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
     ui->window_on_key(glfw, key, scancode, action, mods);
-    if (key == GLFW_KEY_UNKNOWN)
-        return;
-    ui->went_up[key] = action == GLFW_RELEASE;
-    if (action != GLFW_RELEASE)
-        ImGui_ImplGlfw_KeyCallback(glfw, key, scancode, action, mods);
+    if (key != GLFW_KEY_UNKNOWN)
+        ui->keys.push_back({key, scancode, action, mods, 0});
 }
 
-/* Dear ImGui drops characters while Ctrl is down. */
-static void on_character(GLFWwindow *glfw, unsigned code) {
+static void on_character(GLFWwindow *glfw, unsigned character) {
     struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
-    ui->window_on_character(glfw, code);
-    bool late = ui->went_up[GLFW_KEY_LEFT_CONTROL] || ui->went_up[GLFW_KEY_RIGHT_CONTROL];
-    if (!late)
-        ImGui_ImplGlfw_CharCallback(glfw, code);
-    else if (ui->late_count < 64)
-        ui->late[ui->late_count++] = code;
+    ui->window_on_character(glfw, character);
+    ui->keys.push_back({0, 0, 0, 0, character});
 }
 
-static void release_keys(struct ui *ui) {
-    for (int key = 0; key <= GLFW_KEY_LAST; key++) {
-        if (ui->went_up[key])
-            ImGui_ImplGlfw_KeyCallback(ui->glfw, key, 0, GLFW_RELEASE, 0);
-        ui->went_up[key] = false;
+/* Dear ImGui looks at each drawing which keys are down, and ignores what is typed while Ctrl is. So
+ * a key that is no character stays down for a drawing at least, and Ctrl goes down after the
+ * drawing that has the characters before it; what comes later waits. */
+static void tell_keys(struct ui *ui) {
+    bool went_down[GLFW_KEY_LAST + 1] = {}, typed = false;
+    int told = 0;
+    for (const struct key_event &e : ui->keys) {
+        bool control = e.key == GLFW_KEY_LEFT_CONTROL || e.key == GLFW_KEY_RIGHT_CONTROL;
+        if (e.character) {
+            ImGui_ImplGlfw_CharCallback(ui->glfw, e.character);
+            typed = true;
+        } else if (e.action == GLFW_RELEASE ? went_down[e.key] : control && typed) {
+            break;
+        } else {
+            ImGui_ImplGlfw_KeyCallback(ui->glfw, e.key, e.scancode, e.action, e.mods);
+            went_down[e.key] = e.key >= GLFW_KEY_ESCAPE || e.mods & GLFW_MOD_CONTROL;
+        }
+        told++;
     }
-    for (int i = 0; i < ui->late_count; i++)
-        ImGui_ImplGlfw_CharCallback(ui->glfw, ui->late[i]);
-    ui->late_count = 0;
+    if (told > 0)
+        ui->keys.erase(ui->keys.begin(), ui->keys.begin() + told);
+}
+
+bool ui_has_more_keys(const struct ui *ui) {
+    return !ui->keys.empty();
 }
 
 struct ui *ui_open(void *glfw, double scale, const char *font) {
@@ -152,6 +161,7 @@ void ui_close(struct ui **ui) {
     ImGui_ImplOpenGL3_Shutdown();
     ImGui_ImplGlfw_Shutdown();
     ImGui::DestroyContext();
+    (*ui)->keys.clear();
     free(*ui);
     *ui = NULL;
 }
@@ -159,6 +169,7 @@ void ui_close(struct ui **ui) {
 void ui_begin(struct ui *ui) {
     ui->count = 0;
     ui->cut[0] = '\0';
+    tell_keys(ui);
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
@@ -166,9 +177,9 @@ void ui_begin(struct ui *ui) {
 }
 
 void ui_end(struct ui *ui) {
+    (void)ui;
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-    release_keys(ui);
 }
 
 bool ui_wants_mouse(const struct ui *ui) {

@@ -31,6 +31,9 @@ void ui_end(struct ui *ui);
 bool ui_wants_mouse(const struct ui *ui);
 bool ui_wants_keys(const struct ui *ui);
 
+/* Whether keys came that widgets see only when they are drawn again. */
+bool ui_has_more_keys(const struct ui *ui);
+
 /* ---- panels and widgets */
 
 enum ui_panel_flags {

@@ -95,6 +95,8 @@ void screen_set_text_scale(struct screen *s, double text_scale) {
 
 void screen_wait(struct screen *s) {
     double timeout_s = SIGNAL_POLL_S;
+    if (ui_has_more_keys(s->ui))
+        screen_settle(s);
     if (s->redraws > 0)
         timeout_s = 0;
     else if (s->notice_until_ns)
@@ -128,7 +130,7 @@ GString *screen_map_begin(const struct screen *s) {
     g_string_append_printf(map, "state mouse %.0f %.0f\nstate clicks %ld\nstate characters %ld\n",
                            input.x, input.y, input.clicks, input.characters);
     g_string_append_printf(map, "state typing %d\nstate rest %d\n", ui_wants_keys(s->ui),
-                           s->redraws == 0);
+                           s->redraws == 0 && !ui_has_more_keys(s->ui));
     const char *cut = ui_cut_panel(s->ui);
     g_string_append_printf(map, "state cut %s\n", cut ? cut : "none");
     const struct ui_rect *rects = ui_rects(s->ui, &count);

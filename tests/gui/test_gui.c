@@ -44,8 +44,11 @@ static void test_slider(void) {
     gui_tool("xdotool keydown ctrl");
     gui_button(&p, "click", 1);
     gui_tool("xdotool keyup ctrl");
-    gui_type(&p, "12");
-    kill(p.pid, SIGSTOP); /* the key is down and up again before the next drawing */
+    gui_type(&p, "7");
+    kill(p.pid, SIGSTOP); /* all of these come between two drawings */
+    gui_tool("xdotool type 3");
+    gui_tool("xdotool key ctrl+a");
+    gui_tool("xdotool type 12");
     gui_tool("xdotool key Return");
     kill(p.pid, SIGCONT);
     gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
