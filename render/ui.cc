@@ -101,21 +101,22 @@ static void on_character(GLFWwindow *glfw, unsigned character) {
 }
 
 /* Dear ImGui looks at each drawing which keys are down, and ignores what is typed while Ctrl is. So
- * a key that is no character stays down for a drawing at least, and Ctrl goes down after the
- * drawing that has the characters before it; what comes later waits. */
+ * nothing goes up before the drawing after a key that is no character went down, and Ctrl goes down
+ * after the drawing that has the characters before it; what comes later waits. */
 static void tell_keys(struct ui *ui) {
-    bool went_down[GLFW_KEY_LAST + 1] = {}, typed = false;
+    bool went_down = false, typed = false;
     int told = 0;
     for (const struct key_event &e : ui->keys) {
         bool control = e.key == GLFW_KEY_LEFT_CONTROL || e.key == GLFW_KEY_RIGHT_CONTROL;
         if (e.character) {
             ImGui_ImplGlfw_CharCallback(ui->glfw, e.character);
             typed = true;
-        } else if (e.action == GLFW_RELEASE ? went_down[e.key] : control && typed) {
+        } else if (e.action == GLFW_RELEASE ? went_down : control && typed) {
             break;
         } else {
             ImGui_ImplGlfw_KeyCallback(ui->glfw, e.key, e.scancode, e.action, e.mods);
-            went_down[e.key] = e.key >= GLFW_KEY_ESCAPE || e.mods & GLFW_MOD_CONTROL;
+            went_down |=
+                e.action != GLFW_RELEASE && (e.key >= GLFW_KEY_ESCAPE || e.mods & GLFW_MOD_CONTROL);
         }
         told++;
     }
