@@ -165,7 +165,7 @@ static _Unwind_Reason_Code crash_step(struct _Unwind_Context *context, void *dat
     return _URC_END_OF_STACK;
 }
 
-/* The instruction is repeated after it, and ends the program. */
+/* The instruction is repeated after it, or abort() goes on, which ends the program. */
 static void tell_crash(int sig, siginfo_t *info, void *context) {
     (void)sig, (void)info, (void)context;
     _Unwind_Backtrace(crash_step, NULL);
@@ -270,7 +270,7 @@ static void begin(void) {
     struct sigaction crash = {.sa_sigaction = tell_crash, .sa_flags = SA_SIGINFO | SA_RESETHAND};
     if (kind != KIND_MEMORY)
         catch_calls();
-    else if (sigaction(SIGSEGV, &crash, NULL) != 0)
+    else if (sigaction(SIGSEGV, &crash, NULL) != 0 || sigaction(SIGABRT, &crash, NULL) != 0)
         _exit(99);
 }
 

@@ -100,13 +100,12 @@ static bool repeats(const char *name) {
 /* Whether a library ended the program where it had no memory: by abort(), by a message that
  * G_DEBUG=fatal-criticals makes an end, or since it does not look at what malloc() returns. */
 static bool ended_by_library(const struct outcome *o) {
-    static const char *const words[] = {"GLib (gthread-posix.c)",
-                                        "\nFatal error: Cannot allocate memory\n", /* libgcrypt */
-                                        "cannot allocate memory for thread-local data: ABORT",
-                                        "g_param_spec_int64: assertion", /* libgstlibav */
-                                        "crash in liborc-",
-                                        "crash in libopencv_flann.",
-                                        "crash in libpixman-1."};
+    static const char *const words[] = {
+        "GLib (gthread-posix.c)",        "cannot allocate memory for thread-local data: ABORT",
+        "g_param_spec_int64: assertion", /* libgstlibav */
+        "crash in libgcrypt.",           "crash in libgstlibav.",
+        "crash in libopencv_flann.",     "crash in liborc-",
+        "crash in libpixman-1."};
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (strstr(o->err, words[i]))
             return true;
