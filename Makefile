@@ -331,7 +331,7 @@ tsan-gui:
 	    TEST_ARGS='-s /gui/quality' gui-test
 
 # Every fault of each kind, instead of the few that a check draws. Where a command allocates more
-# than 1000 times, three allocations of each call site; FAULTS=0 tries all of these too, for days.
+# than 1000 times, three allocations of each call site; FAULTS=0 tries all, for more than a day.
 FAULTS ?= sites
 faults: $(BUILD)/livestereo $(BUILD)/test_faults
 	$(Q)LIVESTEREO_FAULTS=$(FAULTS) LIVESTEREO_TEST_SECONDS=86400 LIVESTEREO_BIN=$(BUILD)/livestereo \

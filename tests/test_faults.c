@@ -97,15 +97,16 @@ static bool repeats(const char *name) {
            !g_str_has_suffix(name, ".ini");
 }
 
-/* Whether a library ended the program where it had no memory: by abort(), by a message that
- * G_DEBUG=fatal-criticals makes an end, or since it does not look at what malloc() returns. */
+/* Whether a library ended the program where it had no memory: the dynamic loader with exit code
+ * 127; by abort(); by a message that G_DEBUG=fatal-criticals makes an end; or since it does not
+ * look at what malloc() returns. */
 static bool ended_by_library(const struct outcome *o) {
     static const char *const words[] = {
-        "GLib (gthread-posix.c)",        "cannot allocate memory for thread-local data: ABORT",
-        "g_param_spec_int64: assertion", /* libgstlibav */
-        "crash in libgcrypt.",           "crash in libgstlibav.",
-        "crash in libopencv_flann.",     "crash in liborc-",
-        "crash in libpixman-1."};
+        "GLib (gthread-posix.c)", "g_param_spec_int64: assertion", /* libgstlibav */
+        "crash in libgcrypt.",    "crash in libgstlibav.",         "crash in libopencv_flann.",
+        "crash in liborc-",       "crash in libpixman-1."};
+    if (o->code == 127)
+        return true;
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (strstr(o->err, words[i]))
             return true;
