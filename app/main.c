@@ -142,6 +142,10 @@ static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fi
             message = fields[i].value;
     if ((level & G_LOG_LEVEL_ERROR) && strstr(message, "failed to allocate"))
         end_without_memory();
+    if (strstr(message, "failed to create thread")) { /* GStreamer would wait for it, for ever */
+        log_error(NULL, "%s", message);
+        _exit(EXIT_RUN_FAILED);
+    }
     if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO)))
         return g_log_writer_default(level, fields, count, context);
     log_debug("GLib", "%s", message);

@@ -156,8 +156,10 @@ struct walk {
 static _Unwind_Reason_Code crash_step(struct _Unwind_Context *context, void *data) {
     struct dl_find_object in;
     (void)data;
-    if (_dl_find_object((void *)_Unwind_GetIP(context), &in) != 0)
+    if (_dl_find_object((void *)_Unwind_GetIP(context), &in) != 0) {
+        dprintf(STDERR_FILENO, "crash in generated code\n");
         return _URC_END_OF_STACK;
+    }
     const char *name = in.dlfo_link_map->l_name;
     if (in.dlfo_map_start == preload_map || strstr(name, "/libc.so."))
         return _URC_NO_REASON;

@@ -104,7 +104,9 @@ static bool ended_by_library(const struct outcome *o) {
     static const char *const words[] = {
         "GLib (gthread-posix.c)", "g_param_spec_int64: assertion", /* libgstlibav */
         "crash in libgcrypt.",    "crash in libgstlibav.",         "crash in libopencv_flann.",
-        "crash in liborc-",       "crash in libpixman-1."};
+        "crash in liborc-",       "crash in generated code", /* liborc's */
+        "crash in libpixman-1.",
+    };
     if (o->code == 127)
         return true;
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
@@ -119,7 +121,7 @@ static const char *fault_of(const struct outcome *o, GHashTable *whole) {
     GHashTableIter at;
     gpointer name, size;
     if (o->code < 0 || o->code == 2 || o->code == 5 || o->code > 6)
-        return o->code == 137 ? "hangs or is killed" : "has no such exit code";
+        return o->code < 0 ? "hangs or is ended by a signal" : "has no such exit code";
     int lines = 0; /* one for each pair of several that fails */
     for (const char *line = o->err; (line = strstr(line, "livestereo: error: ")); line++)
         lines++;
