@@ -1,9 +1,9 @@
 /*
  * A library for LD_PRELOAD under which the n-th call of a kind fails, as on a full or broken disk:
- * LIVESTEREO_FAULT="KIND N ERRNO FILE", KIND being write, fsync, rename, open, mkdir or memory.
- * The calls are counted from main() on; how many there were is written to FILE at the end. Calls of
- * the kernel are caught there (seccomp), so that those of the C library's own streams are too;
- * of write, those to regular files and to standard output count. x86-64 and glibc only.
+ * LIVESTEREO_FAULT="KIND N ERRNO FILE", KIND being write, fsync, rename, open, mkdir, thread or
+ * memory. The calls are counted from main() on; how many there were is written to FILE at the end.
+ * Calls of the kernel are caught there (seccomp), so that those of the C library's own streams are
+ * too; of write, those to regular files and to standard output count. x86-64 and glibc only.
  * Call sites of allocations: with N = 0, FILE also gets a line "SITE CALLS" for each; a SITE after
  * FILE makes only the calls from there count. A site is a hash of the four nearest return
  * addresses, in whatever library, and of the two nearest ones in the program itself.
@@ -17,6 +17,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,9 +31,18 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { KIND_WRITE, KIND_FSYNC, KIND_RENAME, KIND_OPEN, KIND_MKDIR, KIND_MEMORY, KINDS };
-static const char *const kind_names[KINDS] = {"write", "fsync", "rename",
-                                              "open",  "mkdir", "memory"};
+enum {
+    KIND_WRITE,
+    KIND_FSYNC,
+    KIND_RENAME,
+    KIND_OPEN,
+    KIND_MKDIR,
+    KIND_THREAD,
+    KIND_MEMORY,
+    KINDS
+};
+static const char *const kind_names[KINDS] = {"write", "fsync",  "rename", "open",
+                                              "mkdir", "thread", "memory"};
 
 static const struct {
     int kind, number;
@@ -132,7 +142,14 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
     return syscall(SYS_rt_sigprocmask, how, set, old, 8) ? errno : 0;
 }
 
-/* ---- memory */
+/* ---- threads and memory */
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *about, void *(*run)(void *),
+                   void *context) {
+    __typeof__(&pthread_create) create =
+        (__typeof__(&pthread_create))dlsym(RTLD_NEXT, "pthread_create");
+    return kind == KIND_THREAD && fail_now() ? fails_with : create(thread, about, run, context);
+}
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t n, size_t bytes);
@@ -270,7 +287,7 @@ static void begin(void) {
         if (strcmp(name, kind_names[i]) == 0)
             kind = i;
     struct sigaction crash = {.sa_sigaction = tell_crash, .sa_flags = SA_SIGINFO | SA_RESETHAND};
-    if (kind != KIND_MEMORY)
+    if (kind < KIND_THREAD)
         catch_calls();
     else if (sigaction(SIGSEGV, &crash, NULL) != 0 || sigaction(SIGABRT, &crash, NULL) != 0)
         _exit(99);

@@ -1,8 +1,8 @@
 /*
- * Every n-th failure of write, fsync, rename, open and mkdir, and of every allocation, GLib's
- * included, in one run of each command (tests/preload_faults.c makes them fail): the exit code is
- * one of the manual's and tells what is there, the error is one line, no file has its final name
- * before it is whole, nothing hangs.
+ * Every n-th failure of write, fsync, rename, open, mkdir and pthread_create, and of every
+ * allocation, GLib's included, in one run of each command (tests/preload_faults.c makes them fail):
+ * the exit code is one of the manual's and tells what is there, the error is one line, no file has
+ * its final name before it is whole, nothing hangs.
  * Of each kind LIVESTEREO_FAULTS calls are tried (default 6, 0 for all), the same ones in every
  * run. LIVESTEREO_FAULTS=sites tries all, except where a command allocates more than MANY times: of
  * each call site there, as preload_faults.c tells them apart, the first call, the last and the one
@@ -23,9 +23,13 @@
 static const struct {
     const char *name;
     int errors[4]; /* 0 after the last */
-} kinds[] = {{"write", {ENOSPC, EIO, EINTR}}, {"fsync", {EIO, ENOSPC, EINTR}},
-             {"rename", {EIO, ENOSPC}},       {"open", {EMFILE, EIO, EINTR, ENOSPC}},
-             {"mkdir", {ENOSPC, EIO}},        {"memory", {ENOMEM}}};
+} kinds[] = {{"write", {ENOSPC, EIO, EINTR}},
+             {"fsync", {EIO, ENOSPC, EINTR}},
+             {"rename", {EIO, ENOSPC}},
+             {"open", {EMFILE, EIO, EINTR, ENOSPC}},
+             {"mkdir", {ENOSPC, EIO}},
+             {"thread", {EAGAIN}},
+             {"memory", {ENOMEM}}};
 
 /* $O is the folder that a command writes to. */
 static const struct command {
