@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define NICE 19 /* of compute, so that drawing and input come first */
+#define NICE 5 /* of compute: drawing and input come first, other programs share the processor */
 
 void live_give_way(void) {
     setpriority(PRIO_PROCESS, 0, NICE); /* 0 is this thread, on Linux; a refusal changes nothing */

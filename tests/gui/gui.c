@@ -4,17 +4,12 @@
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
 
-#include <errno.h>
 #include <glib/gstdio.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 gboolean gui_init(int *argc, char ***argv) {
@@ -130,17 +125,9 @@ static char **environment_of(const struct gui_program *p) {
     return environment;
 }
 
-void gui_set_up_child(gpointer unused) {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_fprog program = {G_N_ELEMENTS(filter), filter};
+void gui_die_with_test(gpointer unused) {
     (void)unused;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 void gui_spawn(struct gui_program *p, const char *line) {
@@ -149,7 +136,7 @@ void gui_spawn(struct gui_program *p, const char *line) {
     char **argv, **environment = environment_of(p);
     g_assert_true(g_shell_parse_argv(line, &argc, &argv, NULL));
     g_spawn_async(NULL, argv, environment, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
-                  gui_set_up_child, NULL, &p->pid, &error);
+                  gui_die_with_test, NULL, &p->pid, &error);
     g_assert_no_error(error);
     g_strfreev(environment);
     g_strfreev(argv);

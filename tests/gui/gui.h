@@ -69,9 +69,8 @@ void gui_settle(const struct gui_program *p);
 void gui_prepare(struct gui_program *p);
 
 /* For g_spawn_async and the like: the window dies with a test that fails, so that the next test
- * finds only its own; and its threads cannot lower their priority, with which they would get next
- * to nothing of a machine that is busy. */
-void gui_set_up_child(gpointer unused);
+ * finds only its own. */
+void gui_die_with_test(gpointer unused);
 
 /* Starts a command line that writes p->map, gives its window the keys, and waits for its first
  * frame. What the program remembers lies in p->folder/state; programs in p->folder/bin stand in for

@@ -25,7 +25,7 @@ static int run(const char *changes[], const char *words, char **said) {
         g_strfreev(parts);
     }
     g_assert_true(g_shell_parse_argv(line, NULL, &argv, NULL));
-    g_spawn_sync(NULL, argv, environment, G_SPAWN_SEARCH_PATH, gui_set_up_child, NULL, &out, said,
+    g_spawn_sync(NULL, argv, environment, G_SPAWN_SEARCH_PATH, gui_die_with_test, NULL, &out, said,
                  &status, &error);
     g_assert_no_error(error);
     g_strfreev(environment);
