@@ -130,10 +130,7 @@ static void print_report(struct live *live, const struct reader *reader) {
         if (s.stage_ms[i] > 0)
             printf("  %-9s %7.2f ms\n", stage_time_names[i], s.stage_ms[i]);
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
-    struct flicker flicker = flicker_of(&reader->flicker);
-    if (reader->flicker.compared)
-        printf("flicker   %.4f px where the picture stands still, %.2f %% of all\n", flicker.px,
-               flicker.still);
+    flicker_print(&reader->flicker);
     if (reader->motion_all.scored) {
         struct motion_rates seen = motion_error_rates(&reader->motion_seen),
                             all = motion_error_rates(&reader->motion_all);

@@ -5,8 +5,12 @@
  */
 #include "app/metrics.h"
 
+#include "gpu/stages/image.h"
+#include "gpu/stages/refine.h"
+
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void error_add(struct error_sums *sums, const int16_t *disparity, const float *truth,
@@ -187,14 +191,12 @@ double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t
     return counted ? sum / (double)counted : NAN;
 }
 
-/* As the pipeline has it (image.h's stage_grey). */
 static int grey_at(const struct image *picture, int x, int y) {
-    const uint8_t *p = picture->data +
-                       (size_t)picture->channels * ((size_t)y * (size_t)picture->width + (size_t)x);
-    return picture->channels == 1 ? p[0] : (77 * p[0] + 150 * p[1] + 29 * p[2]) >> 8;
+    size_t i = (size_t)y * (size_t)picture->width + (size_t)x;
+    return grey_level(picture->data + i * (size_t)picture->channels, picture->channels);
 }
 
-static bool stands_still(const struct image *before, const struct image *now, int x, int y) {
+static bool still_at(const struct image *before, const struct image *now, int x, int y) {
     int sum = 0, count = 0;
     for (int py = y - 1; py <= y + 1; py++)
         for (int px = x - 1; px <= x + 1; px++)
@@ -202,7 +204,7 @@ static bool stands_still(const struct image *before, const struct image *now, in
                 sum += abs(grey_at(now, px, py) - grey_at(before, px, py));
                 count++;
             }
-    return sum <= FLICKER_STEP * count;
+    return sum <= STILL_STEP * count;
 }
 
 void flicker_add(struct flicker_sums *sums, const struct frame *before, const struct frame *now) {
@@ -212,7 +214,7 @@ void flicker_add(struct flicker_sums *sums, const struct frame *before, const st
         for (int x = 0; x < picture->width; x += step) {
             size_t i = (size_t)y * (size_t)picture->width + (size_t)x;
             int a = before->disparity[i], b = now->disparity[i];
-            bool still = stands_still(&before->rect_left, picture, x, y);
+            bool still = still_at(&before->rect_left, picture, x, y);
             bool known = still && a != DISPARITY_UNKNOWN && b != DISPARITY_UNKNOWN;
             sums->pixels++;
             sums->still += still;
@@ -224,6 +226,13 @@ void flicker_add(struct flicker_sums *sums, const struct frame *before, const st
 struct flicker flicker_of(const struct flicker_sums *sums) {
     return (struct flicker){sums->compared ? sums->change / (double)sums->compared : NAN,
                             share(sums->still, sums->pixels)};
+}
+
+void flicker_print(const struct flicker_sums *sums) {
+    struct flicker flicker = flicker_of(sums);
+    if (sums->compared)
+        printf("flicker   %.4f px where the picture stands still, %.2f %% of all\n", flicker.px,
+               flicker.still);
 }
 
 double density(const int16_t *disparity, const uint8_t *left_out, long count) {

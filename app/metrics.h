@@ -94,9 +94,8 @@ double mean_turn(const struct ring *ring, const int16_t *motion, int width, int 
 double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
 
 /* How much disparities change from one frame to the next where the picture stands still: where grey
- * levels of the left pictures differ by at most FLICKER_STEP, mean of 3x3. Of pictures wider than
- * 320 px a grid of some 320 columns is looked at. All zero to begin with. */
-enum { FLICKER_STEP = 4 };
+ * levels of the left pictures differ by at most the temporal filter's STILL_STEP, mean of 3x3. Of
+ * pictures wider than 320 px a grid of some 320 columns is looked at. All zero to begin with. */
 struct flicker_sums {
     long pixels;   /* looked at */
     long still;    /* of those, where the picture stands still */
@@ -112,6 +111,9 @@ struct flicker {
 /* Disparities of the same size. */
 void flicker_add(struct flicker_sums *sums, const struct frame *before, const struct frame *now);
 struct flicker flicker_of(const struct flicker_sums *sums);
+
+/* Prints the line of a report, or nothing where no disparities were compared. */
+void flicker_print(const struct flicker_sums *sums);
 
 /* Percentage of the pixels that are not masked which have a disparity. */
 double density(const int16_t *disparity, const uint8_t *left_out, long count);

@@ -128,8 +128,5 @@ void statistics_print(struct statistics *s, struct live *live) {
     printf("drawing   %ld times; %.2f ms median, %.2f ms 95 %%, %.2f ms longest; an input is "
            "answered within two\n",
            s->answers, median, p95, s->longest_answer_ms);
-    struct flicker flicker = flicker_of(&s->flicker.sums);
-    if (s->flicker.sums.compared)
-        printf("flicker   %.4f px where the picture stands still, %.2f %% of all\n", flicker.px,
-               flicker.still);
+    flicker_print(&s->flicker.sums);
 }

@@ -53,7 +53,11 @@ STAGE void stage_remap(const struct remap_args *a, int x, int y) {
         out[c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
 }
 
-/* Luma of ITU-R BT.601, weights in 1/256. */
+/* Luma of ITU-R BT.601, weights in 1/256, of a pixel of 1 or 3 channels. */
+STAGE uint8_t grey_level(const uint8_t *p, int channels) {
+    return channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
+}
+
 struct grey_args {
     const uint8_t *source;
     uint8_t *out;
@@ -62,9 +66,7 @@ struct grey_args {
 
 STAGE void stage_grey(const struct grey_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
-    const uint8_t *p = a->source + i * a->channels;
-    a->out[i] =
-        a->channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
+    a->out[i] = grey_level(a->source + i * a->channels, a->channels);
 }
 
 /* Separable kernel, first along rows to Q8, then along columns back to 8 bits. */
