@@ -6,28 +6,34 @@
 # gets its instruction set and is left out where the compiler is not for x86-64. A test program is
 # tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and the core files
 # only); all of them print TAP.
-# Yours to set: CC CXX NVCC CFLAGS CUDA_ARCH ("sm_90 sm_120"; without it the machine's GPUs, or all
-# where none answers; "all") CUDA=0 OPENCV=0 PREFIX DESTDIR V=1 FUZZ_SECONDS FAULTS.
+# Yours to set: CC CXX NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CUDA_ARCH ("sm_90 sm_120"; "all";
+# without it the machine's GPUs, and no CUDA backend where none answers) CUDA=0 OPENCV=0
+# PYTHON WERROR=-Werror PREFIX LIBDIR INCLUDEDIR DESTDIR V=1 FUZZ_SECONDS FAULTS.
 
 VERSION = 0.1.0
 RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev libv4l-dev \
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
-               libglfw3-dev libepoxy-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
+               libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libopencv-calib3d-dev
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
-                 clang-format clang-tidy cppcheck mandoc desktop-file-utils \
-                 locales
+                 clang-format clang-tidy cppcheck mandoc desktop-file-utils appstream \
+                 locales abigail-tools binutils gstreamer1.0-tools \
+                 python3-numpy python3-pil python3-pytest python3-setuptools python3-venv \
+                 python3-wheel
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
-       gstreamer-pbutils-1.0 imgui glfw3 epoxy yaml-0.1
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, compilers and test programs
 # alike.
-CHECKS = vm-test gui-test tsan asan unit parity goldens fuzz lint
+CHECKS = vm-test gui-test tsan asan unit parity goldens fuzz package lint
 
 BUILD ?= build
+OBJCOPY ?= objcopy
+PYTHON ?= /usr/bin/python3
 PREFIX ?= /usr/local
-DATADIR = $(PREFIX)/share/livestereo
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 FUZZ_SECONDS ?= 60
 CUDA ?= 1
 OPENCV ?= 1
@@ -47,41 +53,53 @@ CXXFLAGS ?= $(CFLAGS)
 # optimisation may be larger.
 OPTIMISED = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
 STACK = $(if $(SANITIZE)$(filter tests/%,$<),,$(if $(OPTIMISED),-Wframe-larger-than=100000))
-WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla -Werror $(STACK)
+# Warnings are errors in tests alone: another compiler may have new ones.
+export WERROR ?= $(if $(filter check $(CHECKS) lint-% gpu-test tsan-gui,$(MAKECMDGOALS)),-Werror)
+WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla $(WERROR) $(STACK)
 CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
 COMMON = -I. -MD -MP -ffp-contract=off -pthread $(SANITIZE)
 
 # pkg-config is asked at the first use; on a bare machine that is after `make run` has installed it.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
+YAML_LIBS = $(eval YAML_LIBS := $$(shell pkg-config --libs yaml-0.1))$(YAML_LIBS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 HAVE_CUDA := $(if $(filter-out 0,$(CUDA)),$(NVCC))
 ifneq ($(HAVE_CUDA),)
 KNOWN_ARCH := $(shell $(NVCC) --list-gpu-code | grep -x 'sm_[0-9]*' | sort -V)
+# What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
+ALL_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell \
+              printf '%s\n' $(KNOWN_ARCH) | awk -F_ '$$2 >= 75'))
 ifndef CUDA_ARCH
 # The machine's GPUs; one that is newer than nvcc compiles the newest code of all when it runs.
 CUDA_ARCH := $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
                2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p' | sort -uV)
-CUDA_ARCH := $(if $(filter-out $(KNOWN_ARCH),$(CUDA_ARCH)),all,$(or $(CUDA_ARCH),all))
+CUDA_ARCH := $(if $(filter-out $(KNOWN_ARCH),$(CUDA_ARCH))$(filter gpu-test,$(if $(CUDA_ARCH),,\
+               $(MAKECMDGOALS))),all,$(CUDA_ARCH))
+endif
+# `make check` compiles the CUDA backend even where there is no GPU to run it on. Of all GPUs the
+# oldest and the newest take a quarter of the time, and find what the others would; without
+# optimisation it is half of that.
+ifneq ($(filter-out all,$(CUDA_ARCH)),)
+CHECK_ARCH := $(CUDA_ARCH)
+else
+CHECK_ARCH := $(filter $(firstword $(ALL_ARCH)) $(lastword $(ALL_ARCH)),$(ALL_ARCH))
+CHECK_CUDA_QUICK = -Xcicc -O0 -Xptxas -O0
 endif
 ifeq ($(CUDA_ARCH),all)
-# What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
-override CUDA_ARCH := $(filter-out sm_88 sm_89 sm_103 sm_121,$(shell \
-                        printf '%s\n' $(KNOWN_ARCH) | awk -F_ '$$2 >= 75'))
-# `make check` compiles the CUDA backend and has no GPU to run it on: the oldest and the newest take
-# a quarter of the time, and find what the others would; without optimisation it is half of that.
-CHECK_ARCH := $(filter $(firstword $(CUDA_ARCH)) $(lastword $(CUDA_ARCH)),$(CUDA_ARCH))
-CHECK_CUDA_QUICK = -Xcicc -O0 -Xptxas -O0
-else
-CHECK_ARCH := $(CUDA_ARCH)
+override CUDA_ARCH := $(ALL_ARCH)
 endif
+HAVE_CUDA := $(if $(CUDA_ARCH),$(HAVE_CUDA))
+endif
+ifneq ($(HAVE_CUDA),)
 SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
 GENCODE = $(foreach a,$(SMS),-gencode arch=compute_$a,code=sm_$a) \
           $(foreach a,$(lastword $(SMS)),-gencode arch=compute_$a,code=compute_$a)
-NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 --Werror all-warnings \
-            -Xcompiler -Wall,-ffp-contract=off $(CUDA_QUICK)
+NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 $(if $(WERROR),--Werror all-warnings) \
+            -Xcompiler -Wall,-ffp-contract=off $(PIC:%=-Xcompiler %) $(CPPFLAGS:%=-Xcompiler %) \
+            $(CUDA_QUICK)
 CUDA_LIBS = -L$(dir $(realpath $(NVCC)))../lib64 -lcudart_static -ldl -lrt -lpthread
 endif
 
@@ -93,18 +111,36 @@ OPENCV_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
 OPENCV_LIBS = -lopencv_calib3d -lopencv_imgproc -lopencv_core
 endif
 
-FOLDERS = app app/* config image capture gpu gpu/* calibration render
+FOLDERS = app app/* config image capture gpu gpu/* calibration render library
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
-OTHER_SETS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,gpu/%_avx2.c)
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+OTHER_SETS := $(if $(filter x86_64%,$(MACHINE)),,gpu/%_avx2.c)
 C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c) \
     $(OTHER_SETS), $(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
-CORE = $(filter gpu/% app/bench/%,$(C)) $(CU) config/params.c config/log.c image/frame.c
+CORE = $(filter gpu/%,$(C)) $(CU) app/bench.c image/frame.c \
+       $(patsubst %,config/%.c,log number params presets)
+# What liblivestereo consists of, besides presets.c.
+LIBRARY = $(filter library/% gpu/%,$(C)) $(CU) \
+          $(patsubst %,config/%.c,file log number params presets) \
+          $(patsubst %,calibration/%.c,camera depth rectify rig rig_read rig_read_text \
+                                       rig_read_yaml yaml_tree)
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
+# The program is linked with the same objects.
+LIBRARY_OBJECTS = $(call obj,$(LIBRARY)) $(BUILD)/presets.c.o
+PIC = -fPIC -fvisibility=hidden
+IN_LIBRARY = $(if $(filter $@,$(LIBRARY_OBJECTS) $(PLUGIN_OBJECTS)),$(PIC))
+SO = liblivestereo.so.0
+WHEEL = $(BUILD)/wheel
+WHEEL_SO = $(WHEEL)/livestereo/$(SO)
+LIBRARIES = $(patsubst %,$(BUILD)/%,$(SO) liblivestereo.so liblivestereo.a)
+# The GStreamer plugin, which uses the library as others do, and the program's colours.
+PLUGIN = $(BUILD)/gst/libgstlivestereo.so
+PLUGIN_OBJECTS = $(call obj,$(wildcard gst/*.c) image/colormap.c)
 # A program with a sanitizer is linked by lld, where it is installed: a seventh of the time.
 LLD := $(if $(SANITIZE),$(if $(shell command -v ld.lld),-fuse-ld=lld))
 LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(LLD) $(LDFLAGS)
-LIBS = $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
+LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
 
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
 GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))
@@ -117,39 +153,64 @@ Q = $(if $(filter 0,$(V)),@)
 say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
-.PHONY: all found run check deps deps-check bench install uninstall clean help
-.PHONY: bench-sgbm
+.PHONY: all found lib run check deps deps-check bench install uninstall clean help
+.PHONY: accuracy bench-sgbm papers
 .PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test vm-ready lint gpu-test
-.PHONY: faults soak tsan-gui FORCE
+.PHONY: package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: found $(BUILD)/livestereo
+all: found $(BUILD)/livestereo lib $(PLUGIN)
+lib: $(LIBRARIES)
 
 found:
 	@echo "backends: cpu, $(if $(CU),cuda by $(HAVE_CUDA) for $(strip $(CUDA_ARCH)),$(NO_CUDA))"
 	@echo "chessboard calibration: $(if $(HAVE_OPENCV),by $(HAVE_OPENCV),$(NO_OPENCV))"
 NO_OPENCV = none ($(if $(filter 0,$(OPENCV)),OPENCV=0,no libopencv-calib3d-dev found))
-NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found))
+NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,$(if $(NVCC),no GPU answers nvidia-smi; \
+          CUDA_ARCH=all builds it for all,no nvcc found)))
 
 $(BUILD)/livestereo: $(call obj,app/main.c) $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # Each is rewritten when its text changes, and what was made with the old one waits for it.
-c_text = $(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(CWARN) $(COMMON)
+c_text = $(VERSION) $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(CWARN) $(COMMON) $(PIC)
 cu_text = $(NVCC) $(CXX) $(NVCCFLAGS) $(GENCODE)
 link_text = $(LINK) $(PKGS) $(CUDA_LIBS) $(C) $(CC_FILES) $(CU)
-where_text = $(DATADIR) $(VERSION)
-STAMPS = $(patsubst %,$(BUILD)/%.stamp,c cu link where)
+STAMPS = $(patsubst %,$(BUILD)/%.stamp,c cu link)
 $(STAMPS): $(BUILD)/%.stamp: FORCE
 	@mkdir -p $(@D)
 	@echo '$($*_text)' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,app/main.c config/params_file.c): $(BUILD)/where.stamp
 
-$(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) $(BUILD)/shaders.c.o
-$(BUILD)/core.a: $(call obj,$(CORE))
+# The functions of sanitizers are in the programs, and unknown to the library alone.
+$(BUILD)/$(SO) $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(if $(CU),$(CXX) -static-libstdc++ -static-libgcc,$(CC)) -shared -pthread \
+	    -Wl,-soname,$(SO),--version-script=library/exports.map $(if $(SANITIZE),,-Wl,-z,defs) \
+	    $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(YAML_LIBS) $(CUDA_LIBS) -lm
+$(BUILD)/liblivestereo.so: $(BUILD)/$(SO)
+	$(Q)ln -sf $(SO) $@
+# It finds the library in the folder above its own, built and installed.
+PLUGIN_LIBS = $(shell pkg-config --libs gstreamer-video-1.0 gstreamer-base-1.0)
+$(PLUGIN): $(PLUGIN_OBJECTS) $(BUILD)/liblivestereo.so $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -pthread -Wl,-rpath,'$$ORIGIN/..' $(if $(SANITIZE),,-Wl,-z,defs) $(SANITIZE) \
+	    $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llivestereo $(PLUGIN_LIBS)
+# One object, of which other files see what livestereo.h declares.
+$(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(CC) -r -nostdlib -o $(@:.a=.o) $(filter %.o,$^)
+	$(Q)$(OBJCOPY) --localize-hidden $(@:.a=.o)
+	$(Q)$(AR) rcs $@ $(@:.a=.o)
+	@rm $(@:.a=.o)
+
+$(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) \
+                $(BUILD)/shaders.c.o $(BUILD)/presets.c.o
+$(BUILD)/core.a: $(call obj,$(CORE)) $(BUILD)/presets.c.o
 $(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
 	@rm -f $@
@@ -161,11 +222,17 @@ $(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/link.stamp
 	$(Q)for f in $(filter shaders/%,$^); do n=shader_$$(basename $$f | tr . _) && \
 	    echo "extern const char $$n[];" && echo "const char $$n[] =" && \
 	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f && echo ';' || exit 1; done >$@
-$(BUILD)/shaders.c.o: $(BUILD)/shaders.c
-	$(Q)$(CC) -std=c11 $(SANITIZE) $(CFLAGS) $(CWARN) -c -o $@ $<
+# The presets as lines of "name=value": config/presets.h.
+$(BUILD)/presets.c: $(sort $(wildcard config/presets/*.ini)) $(BUILD)/link.stamp
+	$(call say,INI,config/presets)
+	$(Q){ echo '#include "config/presets.h"' && echo 'const struct preset preset_table[] = {' && \
+	    for f in $(filter %.ini,$^); do echo "{\"$$(basename $$f .ini)\"," && \
+	    sed -n 's/[\"]/\\&/g; s/^\([a-z][a-z_0-9]*\)=\(.*\)$$/"\1=\2\\n"/p' $$f && \
+	    echo '""},' || exit 1; done && echo '{NULL, NULL}};'; } >$@
+$(BUILD)/shaders.c.o $(BUILD)/presets.c.o: %.o: % $(BUILD)/c.stamp
+	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
-IN_CORE = $(filter gpu/% app/bench/% tests/parity% tests/golden% tests/bench% tests/shuffled% \
-          config/params.c config/log.c image/frame.c,$<)
+IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)
 $(BUILD)/%_avx2.c.o: SIMD = -mavx2
 # Without checks of each pointer's use, most of which AddressSanitizer repeats, compiling them takes
 # a sixth of the time.
@@ -175,15 +242,15 @@ $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
-	    -DLIVESTEREO_DATADIR='"$(DATADIR)"' $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) \
-	    $(SIMD) $(CFLAGS) -c -o $@ $<
+	    $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) $(IN_LIBRARY) $(SIMD) \
+	    $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 CXX_LEAN = -fno-exceptions -fno-rtti
 $(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
 $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(CXX_LEAN) $(COMMON) $(WARN) $(PKG_CFLAGS) \
-	    $(OPENCV_CFLAGS) $(CXXFLAGS) -c -o $@ $<
+	    $(OPENCV_CFLAGS) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
@@ -191,9 +258,12 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 
 OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 # Fuzzers read input; what computes and draws is not compiled for them.
-NO_INPUT = gpu/% render/% app/main.c app/cmd_% app/eval_% app/bench/% app/live/% app/view/%
-$(BUILD)/input.a: $(call obj,$(filter-out $(NO_INPUT),$(C)) app/view/session.c app/view/settings.c)
+NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_% app/eval_% app/live/% \
+           app/view/%
+$(BUILD)/input.a: $(call obj,$(filter-out $(NO_INPUT),$(C)) app/view/session.c \
+                  app/view/settings.c) $(BUILD)/presets.c.o
 $(FUZZ): $(BUILD)/input.a
+$(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)
 $(UNIT): $(BUILD)/all.a
 $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o
 	$(call say,LINK,$@)
@@ -204,25 +274,45 @@ else
 UNIT := $(filter-out %/test_calibration_opencv,$(UNIT))
 endif
 $(FUZZ): private override LDFLAGS += -fsanitize=fuzzer
-$(BUILD)/test_alloc: private override LDFLAGS += \
-    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign \
-    -Wl,--wrap=pthread_create,--wrap=log_at
-$(BUILD)/test_lost_gpu: private override LDFLAGS += \
+$(BUILD)/test_alloc $(BUILD)/test_library_alloc: private override LDFLAGS += \
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign \
+    -Wl,--wrap=pthread_create
+$(BUILD)/test_alloc: private override LDFLAGS += -Wl,--wrap=log_at
+$(BUILD)/test_gst_plugin: private LIBS += $(shell pkg-config --libs gstreamer-check-1.0)
+$(BUILD)/test_gst_plugin.ran: $(PLUGIN)
+# Linked statically, libyaml's allocations fail, too.
+$(BUILD)/test_library_alloc: private STATIC_LIBS = -l:libyaml.a
+$(BUILD)/test_lost_gpu $(BUILD)/test_library_lost: private override LDFLAGS += \
     -Wl,--wrap=backend_cuda_open,--wrap=backend_cpu_open
 $(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \
     -Wl,--wrap=graph_buffer,--wrap=graph_persistent,--wrap=graph_import,--wrap=graph_clear
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) -lX11
-$(BUILD)/lost_context.so: tests/gui/lost_context.c $(BUILD)/c.stamp
-	$(Q)$(CC) -std=c11 $(CWARN) -shared -fPIC -o $@ $<
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+PRELOADED = $(patsubst %,$(BUILD)/%.so,lost_context held_pipeline)
+$(PRELOADED): $(BUILD)/%.so: tests/gui/%.c $(BUILD)/c.stamp
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CWARN) -shared -fPIC -o $@ $<
 $(BUILD)/preload_faults.so: tests/preload_faults.c $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 $(CWARN) -shared -fPIC -o $@ $<
 $(BUILD)/test_faults: | $(BUILD)/preload_faults.so
-$(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu reach waits): $(BUILD)/tests/shuffled_backend.c.o
+# CUDA kernels compiled for the processor, whose names stay in one object.
+EMULATED = $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard tests/emulated_gpu/*.cc) \
+           gpu/cuda/bp.cu gpu/cuda/pruned.cu gpu/cuda/downsample.cu)
+$(EMULATED): $(BUILD)/emulated/%.o: % $(BUILD)/c.stamp
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -x c++ -std=c++17 -Itests/emulated_gpu $(COMMON) -w $(CXXFLAGS) \
+	    -c -o $@ $<
+$(BUILD)/emulated.o: $(EMULATED)
+	$(call say,LINK,$@)
+	$(Q)ld -r -o $@.all $^
+	$(Q)objcopy --keep-global-symbol=emulated_backend_open $@.all $@
+$(PARITY): $(BUILD)/emulated.o
+ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu library_lost pruning reach waits)
+$(ON_SHUFFLED): $(BUILD)/tests/shuffled_backend.c.o
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lm
+	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lstdc++ -lm
 
 # ---- what people run
 
@@ -234,7 +324,8 @@ run: deps
 # What has to report; what does not has not been built.
 REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \
           $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) \
-          $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) $(LINT:%=lint:%)
+          $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) \
+          $(LINT:%=lint:%) $(PACKAGE:%=package:%)
 check: deps-check
 	$(Q)CUDA_ARCH="$(CHECK_ARCH)" CUDA_QUICK="$(CHECK_CUDA_QUICK)" \
 	    CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
@@ -251,25 +342,40 @@ bench: all
 
 # Desktop file, metainfo, icon, shell completions: installed at the paths they have here.
 SHARED = $(shell find share -type f)
+PC = s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; \
+     s|@PRIVATE@|$(strip $(YAML_LIBS) $(CUDA_LIBS) $(if $(CU),-lstdc++))|
 install: all
+	$(install_files)
+define install_files
+	install -D -m 644 include/livestereo.h $(DESTDIR)$(INCLUDEDIR)/livestereo.h
+	install -D -m 644 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
+	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/liblivestereo.so
+	install -m 644 $(BUILD)/liblivestereo.a $(DESTDIR)$(LIBDIR)
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed '$(PC)' library/livestereo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/livestereo.pc
+	install -D -m 644 $(PLUGIN) $(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(PLUGIN))
 	install -D -m 755 $(BUILD)/livestereo $(DESTDIR)$(PREFIX)/bin/livestereo
-	install -d $(DESTDIR)$(DATADIR)/presets $(DESTDIR)$(PREFIX)/share/doc/livestereo
-	install -m 644 $(wildcard config/presets/*.ini) $(DESTDIR)$(DATADIR)/presets
+	install -d $(DESTDIR)$(PREFIX)/share/doc/livestereo
 	install -D -m 644 docs/livestereo.1 $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
-	install -m 644 README.md LICENSE $(wildcard LICENSES/*) $(wildcard docs/*.md) \
+	install -m 644 README.md CHANGELOG.md LICENSE $(wildcard LICENSES/*) $(wildcard docs/*.md) \
 	    $(DESTDIR)$(PREFIX)/share/doc/livestereo
 	for f in $(SHARED); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/$$f || exit 1; done
+endef
 uninstall:
+	rm -f $(DESTDIR)$(INCLUDEDIR)/livestereo.h $(DESTDIR)$(LIBDIR)/pkgconfig/livestereo.pc
+	rm -f $(patsubst %,$(DESTDIR)$(LIBDIR)/%,$(notdir $(LIBRARIES)))
+	rm -f $(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(PLUGIN))
 	rm -f $(DESTDIR)$(PREFIX)/bin/livestereo $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
-	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(PREFIX)/share/doc/livestereo
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/livestereo
 	rm -f $(SHARED:%=$(DESTDIR)$(PREFIX)/%)
 
 clean:
 	rm -rf $(BUILD)
 
 help:
-	@echo "all run check bench install uninstall clean deps"
+	@echo "all lib wheel run check bench install uninstall clean deps"
 	@echo "parts of check, each alone: $(CHECKS);  with a GPU: gpu-test;  long: faults soak"
+	@echo "errors on pictures with ground truth: accuracy;  beside the papers': papers"
 	@echo "the window under ThreadSanitizer: tsan-gui"
 
 # ---- the parts of `make check`
@@ -285,16 +391,18 @@ $(BUILD)/locale/de_DE.UTF-8:
 	$(call say,LOCAL,$@)
 	@mkdir -p $(@D)
 	$(Q)localedef -f UTF-8 -i de_DE $@
-# Programs of one thread, of which ThreadSanitizer has nothing to say, run without it alone.
-ONE_THREAD = blocks calibration calibration_fold calibration_opencv graph mrf_energy oracle \
-             oracle_pipeline oracle_refine oracle_surface reach rig row_error waits
+# Programs of one thread, of which ThreadSanitizer has nothing to say, run without it alone. So does
+# test_gst_plugin, whose threads meet in GLib's locks, which it does not see.
+ONE_THREAD = blocks calibration calibration_fold calibration_opencv graph gst_plugin mrf \
+             mrf_energy oracle oracle_pipeline oracle_refine oracle_surface reach rig row_error \
+             waits
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(ONE_THREAD:%=$(BUILD)/test_%)),$(UNIT))
 unit: $(UNIT_RUN:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):unit $(UNIT_RUN)
 # A real window on a display of its own; programs that need one skip themselves where there is none.
 $(GUI:%=%.ran): private export RUNNER = tests/gui/display.sh
-$(GUI:%=%.ran): $(BUILD)/livestereo $(BUILD)/lost_context.so
+$(GUI:%=%.ran): $(BUILD)/livestereo $(PRELOADED)
 gui-test: $(GUI:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):gui $(GUI)
 $(PARITY:%=%.ran): private export TEST_ARGS = $(PARITY_ARGS)
@@ -361,15 +469,60 @@ $(BUILD)/vm_test_replay.ran: $(BUILD)/vm_test_uvc.ran # of what was recorded the
 vm-test: $(VM:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-test $(VM)
 
-LINT = tidy cppcheck format style headers layers man desktop
+LINT = tidy cppcheck format style headers layers walk adding man desktop
 lint: $(LINT:%=lint-%)
 $(LINT:%=lint-%): lint-%:
 	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
 
+# The library as others use it, from a folder that it is installed in.
+PACKAGE = symbols header abi examples cuda gst uninstall python readme
+INSTALLED = $(abspath $(BUILD))/installed
+package: $(PACKAGE:%=package-%)
+package-ready: private override DESTDIR = $(INSTALLED)
+.SILENT: package-ready
+package-ready: all
+	$(Q)rm -rf $(INSTALLED)
+	$(install_files)
+$(PACKAGE:%=package-%): package-%: package-ready
+	$(Q)MAKE="$(MAKE)" PYTHON="$(PYTHON)" tests/run.sh --step package:$* \
+	    tests/package.sh $* $(INSTALLED)
+# The package for Python. A wheel for many systems needs the C library alone, so libyaml is inside;
+# the name says which glibc that must be.
+$(WHEEL_SO): private override YAML_LIBS = -l:libyaml.a -s
+PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/livestereo/*.py))
+.SILENT: wheel
+wheel: $(WHEEL_SO)
+	$(call say,WHEEL,$(WHEEL))
+	rm -rf $(WHEEL)/*.whl $(WHEEL)/build
+	for f in $(PYTHON_FILES); do install -D -m 644 python/$$f $(WHEEL)/$$f || exit 1; done
+	sed 's/@VERSION@/$(VERSION)/' python/pyproject.toml.in >$(WHEEL)/pyproject.toml
+	install -m 644 LICENSE $(WHEEL)
+	for f in $(wildcard /usr/share/doc/libyaml-dev/copyright); do \
+	    install -m 644 $$f $(WHEEL)/LICENSE.libyaml || exit 1; done
+	glibc=$$(objdump -T $< | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1) && cd $(WHEEL) && \
+	    $(PYTHON) -W ignore setup.py -q bdist_wheel --dist-dir . --plat-name \
+	    manylinux_$$(echo "$${glibc#GLIBC_}" | tr . _)_$(firstword $(subst -, ,$(MACHINE)))
+$(patsubst %,package-%,python readme): wheel
+
+# After a change of the library's interface that is meant.
+abi: lib
+	tests/abi/write.sh $(BUILD)/$(SO) tests/abi/liblivestereo.abi
+# After a change of results that is meant: what livestereo verify compares with.
+verify-hashes: $(BUILD)/livestereo
+	$(Q)$< verify --backend cpu 2>$(BUILD)/verify.log | \
+	    awk '{print "{\"" $$2 "\", \"" $$5 "\"},"} END {exit !NR}' >$(BUILD)/verify_hashes.inc
+	$(Q)mv $(BUILD)/verify_hashes.inc app/verify_hashes.inc
+	$(SUB) $<
+	$(Q)$< verify --backend cpu --quiet
+
 # On a machine with a GPU; needs nvcc, gcc and make only.
 BENCH_GPU = $(BUILD)/bench_gpu
-gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(BENCH_GPU)
-	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN)
+DEVICE = $(BUILD)/parity_device
+$(DEVICE): $(BUILD)/tests/parity_device.cu.o $(BUILD)/core.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lm
+gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(DEVICE) $(BENCH_GPU)
+	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN) $(DEVICE)
 	$(Q)tests/run.sh --step gpu-sanitizers tests/gpu_sanitize.sh $(BUILD)
 	$(BENCH_GPU)
 # The CPU backend beside OpenCV's StereoSGBM on pictures with truth; both cores should be free.
@@ -382,7 +535,13 @@ $(BUILD)/compare_sgbm: $(call obj,tests/sgbm/compare_sgbm.c) $(BUILD)/tests/sgbm
                      $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+# Errors of presets on all pairs with ground truth, clean and degraded: five minutes on two cores.
+accuracy: $(BUILD)/livestereo
+	@tests/accuracy.py $(BUILD)/livestereo $(PRESETS)
+# What docs/PAPERS.md compares with the papers: its column of our own figures, on the CPU.
+papers: $(BUILD)/livestereo
+	@tests/papers.py $(BUILD)/livestereo $(or $(LIVESTEREO_DATA),../shared/data)
 need-cuda:
 	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/cuda/*.cu" >&2; exit 1
 
--include $(shell find $(BUILD) -maxdepth 3 -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -maxdepth 3 -name '*.d' 2>/dev/null) $(EMULATED:.o=.d)

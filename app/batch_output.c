@@ -23,39 +23,113 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DEPTH_UNITS_START "# metres = value / units_per_metre"
+
 enum { MAX_SETTINGS = 1 << 10, MAX_CSV = 1 << 30 }; /* bytes */
 
 struct batch_output {
     struct batch_task task;
     char *folder, *csv_path, *csv_part;
+    char *digest; /* of the settings */
     FILE *csv;
     int folder_fd; /* locked, as csv is */
     bool locked;
-    GHashTable *stems; /* names of the first `named` pairs */
-    GHashTable *done;  /* pairs of an earlier run: number + 1 */
+    GPtrArray *names; /* of the results of the first pairs; they are those in stems */
+    GHashTable *stems;
+    GHashTable *done; /* pairs of an earlier run: number + 1 */
     int kinds;
-    long named;
     long next; /* number of the pair after the last row */
     long rows; /* written in this run */
     struct source *source;
     struct depth_geometry geometry;
+    int depth_units; /* of depth16, per metre */
 };
+
+static int cannot_write(const char *path, int error) {
+    log_error(path, "cannot be written: %s", strerror(error));
+    return -error;
+}
+
+/* ---- the files of a pair */
+
+static int write_disp16(struct batch_output *output, const char *path, const struct frame *frame) {
+    (void)output;
+    return picture_write_disp16(path, frame->disparity, frame->rect_left.width,
+                                frame->rect_left.height);
+}
+
+static int write_pfm(struct batch_output *output, const char *path, const struct frame *frame) {
+    (void)output;
+    return picture_write_pfm(path, frame->disparity, frame->rect_left.width,
+                             frame->rect_left.height);
+}
+
+static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    uint16_t *depth = malloc((size_t)width * (size_t)height * sizeof *depth);
+    if (!depth)
+        return cannot_write(path, ENOMEM);
+    output->task.depth16->far += depth_map_16(&output->geometry, frame->disparity, width, height,
+                                              output->depth_units, depth);
+    output->task.depth16->all += (long)width * height;
+    int error = picture_write16(path, depth, width, height);
+    free(depth);
+    return error;
+}
+
+static int write_depth(struct batch_output *output, const char *path, const struct frame *frame) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    float *depth = malloc((size_t)width * (size_t)height * sizeof *depth);
+    if (!depth)
+        return cannot_write(path, ENOMEM);
+    depth_map_metres(&output->geometry, frame->disparity, width, height, depth);
+    int error = picture_write_floats(path, depth, width, height);
+    free(depth);
+    return error;
+}
+
+static int write_ply(struct batch_output *output, const char *path, const struct frame *frame) {
+    return points_write(path, frame, &output->geometry);
+}
+
+static int write_motion(struct batch_output *output, const char *path, const struct frame *frame) {
+    (void)output;
+    return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(
+        path, frame->motion, frame->rect_left.width, frame->rect_left.height);
+}
+
+static int write_color(struct batch_output *output, const char *path, const struct frame *frame) {
+    struct image picture;
+    (void)output;
+    int error = visualize_disparity(frame, &picture);
+    if (!error) {
+        error = picture_write(path, &picture);
+        picture_free(&picture);
+    }
+    return error;
+}
 
 /* modes: a bit each */
 static const struct {
     const char *name;
     int flag, modes;
-} kinds[] = {{"disp16", SAVE_DISP16, 1 << MODE_STEREO},
-             {"pfm", SAVE_PFM, 1 << MODE_STEREO},
-             {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO},
-             {"ply", SAVE_PLY, 1 << MODE_STEREO},
-             {"flo", SAVE_FLO, 1 << MODE_MOTION},
-             {"flow16", SAVE_FLOW16, 1 << MODE_MOTION},
-             {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION}};
+    const char *ending; /* of the file of a pair */
+    /* 0 or -errno after a log line */
+    int (*write)(struct batch_output *output, const char *path, const struct frame *frame);
+} kinds[] = {
+    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "_disp16.png", write_disp16},
+    {"pfm", SAVE_PFM, 1 << MODE_STEREO, ".pfm", write_pfm},
+    {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "_depth16.png", write_depth16},
+    {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "_depth.pfm", write_depth},
+    {"ply", SAVE_PLY, 1 << MODE_STEREO, ".ply", write_ply},
+    {"flo", SAVE_FLO, 1 << MODE_MOTION, ".flo", write_motion},
+    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "_flow16.png", write_motion},
+    {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "_color.png", write_color},
+};
 
-int save_kinds_parse(const char *text, int mode) {
+int batch_output_kinds(const char *text, int mode) {
     const char *known =
-        mode == MODE_MOTION ? "flo, flow16, color" : "disp16, pfm, depth16, ply, color";
+        mode == MODE_MOTION ? "flo, flow16, color" : "disp16, pfm, depth16, depth, ply, color";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     int sum = 0;
     for (char **word = words; *word; word++) {
@@ -73,11 +147,6 @@ int save_kinds_parse(const char *text, int mode) {
     if (!sum)
         log_error("--save", "names nothing to save; give some of %s", known);
     return sum ? sum : -EINVAL;
-}
-
-static int cannot_write(const char *path, int error) {
-    log_error(path, "cannot be written: %s", strerror(error));
-    return -error;
 }
 
 /* Locks the file until it is closed; does nothing on file systems without locks. */
@@ -101,70 +170,258 @@ static int open_folder(struct batch_output *output) {
     return lock(output, output->folder_fd, output->task.parts > 1 ? LOCK_SH : LOCK_EX);
 }
 
-/* The file of rows, which gets its final name at the end. */
-static int open_rows(struct batch_output *output) {
-    if (output->task.resume && access(output->csv_part, F_OK) != 0 &&
-        rename(output->csv_path, output->csv_part) != 0 && errno != ENOENT)
-        return cannot_write(output->csv_path, errno);
-    output->csv = fopen(output->csv_part, "a");
-    return output->csv ? lock(output, fileno(output->csv), LOCK_EX)
-                       : cannot_write(output->csv_path, errno);
-}
-
-/* Compares the settings with those of the results that are kept, or notes them. */
-static int note_settings(struct batch_output *output) {
-    g_autofree char *path = g_build_filename(output->folder, ".frames.sha256", NULL);
-    bool kept = output->task.resume || output->task.parts > 1;
-    g_autofree char *digest =
-        g_compute_checksum_for_string(G_CHECKSUM_SHA256, output->task.settings, -1);
+/* Compares the settings with those of the results that are kept. 1 for the same, 0 where none are
+ * noted, or -errno after a log line. */
+static int check_settings(const struct batch_output *output) {
+    g_autofree char *path = batch_rows_settings_path(output->folder);
     char *before = NULL;
     size_t length;
-    if (kept && access(path, F_OK) == 0) {
-        int error = file_load(path, MAX_SETTINGS, &before, &length);
-        if (error)
-            return error;
-        bool same = strcmp(before, digest) == 0;
-        free(before);
-        if (!same)
-            log_error(output->folder,
-                      "holds results of another input or other settings (.frames.sha256); name "
-                      "another folder, or begin anew without --resume");
-        return same ? 0 : -EINVAL;
-    }
+    if (access(path, F_OK) != 0)
+        return 0;
+    int error = file_load(path, MAX_SETTINGS, &before, &length);
+    if (error)
+        return error;
+    bool same = strcmp(before, output->digest) == 0;
+    free(before);
+    if (same)
+        return 1;
+    log_error(output->folder,
+              "holds results of another input or other settings (.frames.sha256); name another "
+              "folder, or %s",
+              output->task.parts > 1 ? "empty this one for all parts"
+                                     : "begin anew without --resume");
+    return -EINVAL;
+}
+
+static int note_settings(const struct batch_output *output) {
+    g_autofree char *path = batch_rows_settings_path(output->folder);
     g_autoptr(GError) error = NULL;
-    if (g_file_set_contents(path, digest, -1, &error))
+    if (g_file_set_contents(path, output->digest, -1, &error))
         return 0;
     log_error(path, "cannot be written: %s", error->message);
     return -EIO;
 }
 
-/* Keeps the rows of an earlier run, or begins anew. */
-static int begin_rows(struct batch_output *output) {
-    char *text = NULL;
-    size_t length, whole = 0;
-    if (output->task.resume) {
-        int error = file_load(output->csv_part, MAX_CSV, &text, &length);
-        if (error)
-            return error;
-        whole = batch_rows_done(text, output->done);
-        free(text);
-    } else if (unlink(output->csv_path) != 0 && errno != ENOENT) {
-        return cannot_write(output->csv_path, errno);
+/* Name of the left file without folder and ending, where pairs have files; with a number behind it
+ * where an earlier pair has that name (a.png, a.pgm): the pair's, or the next one that no earlier
+ * pair has. Else the number. */
+static char *choose_stem(struct batch_output *output, long index) {
+    if (!output->source->files)
+        return g_strdup_printf("%06ld", index);
+    for (long named = output->names->len; named <= index; named++) {
+        const char *left, *right;
+        output->source->files(output->source, named, &left, &right);
+        g_autofree char *name = g_path_get_basename(left);
+        char *dot = strrchr(name, '.');
+        if (dot && dot != name)
+            *dot = '\0';
+        char *stem = g_strdup(name);
+        for (long number = named; !g_hash_table_add(output->stems, stem); number++)
+            stem = g_strdup_printf("%s-%06ld", name, number); /* the table has taken the other */
+        g_ptr_array_add(output->names, stem);
     }
-    if (ftruncate(fileno(output->csv), (off_t)whole) != 0 ||
-        (whole == 0 && fputs(BATCH_HEADER "\n", output->csv) < 0))
+    return g_strdup(g_ptr_array_index(output->names, index));
+}
+
+/* The field of a row that names the pair's files. */
+static char *file_field(const struct batch_output *output, long index) {
+    char files[8192] = "";
+    if (output->source->describe)
+        output->source->describe(output->source, index, files, sizeof files);
+    GString *field = g_string_new("\"");
+    for (const char *c = files; *c; c++) {
+        if (*c == '"')
+            g_string_append_c(field, '"');
+        g_string_append_c(field, *c == '\n' || *c == '\r' ? '?' : *c); /* a row is a line */
+    }
+    g_string_append_c(field, '"');
+    return g_string_free(field, FALSE);
+}
+
+static bool is_newer(const char *path, const struct stat *than) {
+    struct stat about;
+    return stat(path, &about) == 0 && (about.st_mtim.tv_sec != than->st_mtim.tv_sec
+                                           ? about.st_mtim.tv_sec > than->st_mtim.tv_sec
+                                           : about.st_mtim.tv_nsec > than->st_mtim.tv_nsec);
+}
+
+/* Whether a picture of the pair was changed after its results were written. */
+static bool has_changed(struct batch_output *output, long index) {
+    const char *left, *right;
+    bool changed = false;
+    g_autofree char *stem = choose_stem(output, index);
+    output->source->files(output->source, index, &left, &right);
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        g_autofree char *path = g_strdup_printf("%s/%s%s", output->folder, stem, kinds[i].ending);
+        struct stat about;
+        if ((output->kinds & kinds[i].flag) && stat(path, &about) == 0)
+            changed |= is_newer(left, &about) || is_newer(right, &about);
+    }
+    return changed;
+}
+
+/* Takes the pair of a row of an earlier run as done, if it was computed and is still the same. */
+static int take_row(struct batch_output *output, const char *line) {
+    bool ok;
+    long index = batch_row_index(line, &ok);
+    if (index < 0)
+        return 0;
+    if (output->source->files) {
+        const char *files = strchr(line, '"');
+        g_autofree char *field =
+            index < output->source->count ? file_field(output, index) : g_strdup("none");
+        if (!files || !g_str_has_prefix(files, field)) {
+            log_error(
+                output->folder,
+                "holds results of other files: pair %ld was not of %s; name another folder, or "
+                "begin anew without --resume",
+                index, field);
+            return -EINVAL;
+        }
+        ok = ok && !has_changed(output, index);
+    }
+    if (ok)
+        g_hash_table_add(output->done, GSIZE_TO_POINTER((size_t)index + 1));
+    return 0;
+}
+
+/* Notes the pairs that an earlier run has computed. Its rows are in one of two files; *bytes: their
+ * size without a last line that is incomplete. */
+static int read_rows(struct batch_output *output, bool noted, size_t *bytes) {
+    const char *path = access(output->csv_part, F_OK) == 0 ? output->csv_part : output->csv_path;
+    char *text;
+    size_t length;
+    if (access(path, F_OK) != 0)
+        return 0;
+    int error = file_load(path, MAX_CSV, &text, &length);
+    if (error)
+        return error;
+    *bytes = batch_rows_whole(text);
+    text[*bytes] = '\0';
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    free(text);
+    for (char **line = lines; *line && !error; line++)
+        error = take_row(output, *line);
+    if (error || noted || g_hash_table_size(output->done) == 0)
+        return error;
+    log_error(output->folder, "holds results, but no .frames.sha256 that says of which settings; "
+                              "name another folder, or begin anew without --resume");
+    return -EINVAL;
+}
+
+/* The file of rows, which gets its final name at the end. It is not there while rows are added, and
+ * an earlier one is gone before the first result is written. */
+static int open_rows(struct batch_output *output, size_t kept_bytes) {
+    if (output->task.resume && access(output->csv_part, F_OK) != 0 &&
+        rename(output->csv_path, output->csv_part) != 0 && errno != ENOENT)
+        return cannot_write(output->csv_path, errno);
+    int fd = open(output->csv_part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct stat about;
+    if (fd < 0)
+        return cannot_write(output->csv_part, errno);
+    output->csv = fdopen(fd, "a");
+    if (!output->csv || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+        if (!output->csv)
+            close(fd);
+        return cannot_write(output->csv_part, output->csv ? EINVAL : ENOMEM);
+    }
+    int error = lock(output, fd, LOCK_EX);
+    if (error)
+        return error;
+    output->locked = true;
+    if (!output->task.resume && unlink(output->csv_path) != 0 && errno != ENOENT)
+        return cannot_write(output->csv_path, errno);
+    if (ftruncate(fd, (off_t)kept_bytes) != 0 ||
+        (kept_bytes == 0 && fputs(BATCH_HEADER "\n", output->csv) < 0))
         return cannot_write(output->csv_path, errno);
     return 0;
 }
 
+/* Notes the names of the input's pictures that are in the folder of the results. */
+static GHashTable *inputs_in_folder(const struct batch_output *output) {
+    GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autofree char *last = NULL;
+    struct stat folder, about;
+    bool here = false;
+    if (!output->source->files || fstat(output->folder_fd, &folder) != 0)
+        return names;
+    for (long i = 0; i < output->source->count; i++) {
+        const char *pair[2];
+        output->source->files(output->source, i, &pair[0], &pair[1]);
+        for (int side = 0; side < 2; side++) {
+            g_autofree char *above = g_path_get_dirname(pair[side]);
+            if (g_strcmp0(above, last) != 0) {
+                here = stat(above, &about) == 0 && about.st_dev == folder.st_dev &&
+                       about.st_ino == folder.st_ino;
+                g_free(last);
+                last = g_steal_pointer(&above);
+            }
+            if (here)
+                g_hash_table_add(names, g_path_get_basename(pair[side]));
+        }
+    }
+    return names;
+}
+
+/* Whether no result has the name of a picture that is computed. 0, or -EEXIST after a log line. */
+static int spare_inputs(struct batch_output *output) {
+    g_autoptr(GHashTable) inputs = inputs_in_folder(output);
+    for (long i = 0; g_hash_table_size(inputs) > 0 && i < output->source->count; i++) {
+        g_autofree char *stem = choose_stem(output, i);
+        for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
+            g_autofree char *name = g_strconcat(stem, kinds[k].ending, NULL);
+            if (!(output->kinds & kinds[k].flag) || !g_hash_table_contains(inputs, name))
+                continue;
+            g_autofree char *path = g_build_filename(output->folder, name, NULL);
+            log_error(path, "is a picture to compute, and a result would be written over it; name "
+                            "another folder");
+            return -EEXIST;
+        }
+    }
+    return 0;
+}
+
+static int spare_others(struct batch_output *output) {
+    g_autofree char *units = g_build_filename(output->folder, "depth16.ini", NULL);
+    int error = batch_rows_may_replace(output->csv_path, BATCH_HEADER_START);
+    if (!error && (output->kinds & SAVE_DEPTH16))
+        error = batch_rows_may_replace(units, DEPTH_UNITS_START);
+    return error ? error : spare_inputs(output);
+}
+
+/* Says in which unit depth16 is: one for all pairs. */
+static int note_depth_units(const struct batch_output *output) {
+    g_autofree char *path = g_build_filename(output->folder, "depth16.ini", NULL);
+    g_autofree char *text =
+        g_strdup_printf(DEPTH_UNITS_START "; 0 is unknown, or too far: beyond %.10g m\n"
+                                          "[depth16]\nunits_per_metre=%d\n",
+                        UINT16_MAX / (double)output->depth_units, output->depth_units);
+    g_autoptr(GError) error = NULL;
+    if (!(output->kinds & SAVE_DEPTH16) || g_file_set_contents(path, text, -1, &error))
+        return 0;
+    log_error(path, "cannot be written: %s", error->message);
+    return -EIO;
+}
+
+/* Nothing of an earlier batch is touched before all is checked, and no row of it is left when other
+ * settings are noted. */
 static int begin(struct batch_output *output) {
-    int error = open_folder(output);
+    const struct batch_task *task = &output->task;
+    size_t kept_bytes = 0;
+    int noted = 0, error = open_folder(output);
+    if (!error && (task->resume || task->parts > 1)) {
+        noted = check_settings(output);
+        error = MIN(noted, 0);
+    }
     if (!error)
-        error = open_rows(output);
-    output->locked = !error;
+        error = spare_others(output);
+    if (!error && task->resume)
+        error = read_rows(output, noted, &kept_bytes);
     if (!error)
-        error = note_settings(output);
-    return error ? error : begin_rows(output);
+        error = open_rows(output, kept_bytes);
+    if (!error)
+        error = note_depth_units(output);
+    return error || noted ? error : note_settings(output);
 }
 
 static void release(struct batch_output **output) {
@@ -174,11 +431,13 @@ static void release(struct batch_output **output) {
         fclose(o->csv);
     if (o->folder_fd >= 0)
         close(o->folder_fd);
+    g_ptr_array_free(o->names, TRUE);
     g_hash_table_destroy(o->stems);
     g_hash_table_destroy(o->done);
     g_free(o->folder);
     g_free(o->csv_path);
     g_free(o->csv_part);
+    g_free(o->digest);
     g_free(o);
 }
 
@@ -189,12 +448,15 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     output->csv_path = batch_rows_path(task->folder, task->part, task->parts);
     g_autofree char *name = g_path_get_basename(output->csv_path);
     output->csv_part = g_strdup_printf("%s/.%s.part", task->folder, name);
+    output->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, task->settings, -1);
     output->folder_fd = -1;
+    output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     output->done = g_hash_table_new(NULL, NULL);
     output->kinds = task->kinds;
     output->source = task->source;
     output->geometry = *task->geometry;
+    output->depth_units = depth_units(task->geometry, task->min_disparity);
     if (begin(output) == 0)
         return output;
     struct stat about;
@@ -209,94 +471,24 @@ bool batch_output_wants(const struct batch_output *output, long index) {
            !g_hash_table_contains(output->done, GSIZE_TO_POINTER((size_t)index + 1));
 }
 
-/* Name of the left file without folder and ending, where pairs have files; with the number behind
- * it where an earlier pair has that name (a.png, a.pgm). Else the number. */
-static char *choose_stem(struct batch_output *output, long index) {
-    if (!output->source->files)
-        return g_strdup_printf("%06ld", index);
-    char *stem = NULL;
-    for (; output->named <= index; output->named++) {
-        const char *left, *right;
-        output->source->files(output->source, output->named, &left, &right);
-        g_autofree char *name = g_path_get_basename(left);
-        char *dot = strrchr(name, '.');
-        if (dot && dot != name)
-            *dot = '\0';
-        stem = g_strdup(name);
-        while (!g_hash_table_add(output->stems, stem)) /* takes it either way */
-            stem = g_strdup_printf("%s-%06ld", name, output->named);
-    }
-    return g_strdup(stem);
-}
-
-static int write_depth16(const char *path, const struct depth_geometry *g,
-                         const struct frame *frame) {
-    int width = frame->rect_left.width, height = frame->rect_left.height;
-    uint16_t *mm = malloc((size_t)width * (size_t)height * sizeof *mm);
-    if (!mm) {
-        log_error(path, "out of memory");
-        return -ENOMEM;
-    }
-    depth_map_mm(g, frame->disparity, width, height, mm);
-    int error = picture_write16(path, mm, width, height);
-    free(mm);
-    return error;
-}
-
 static int write_files(struct batch_output *output, const char *stem, const struct frame *frame) {
-    int width = frame->rect_left.width, height = frame->rect_left.height;
     int error = 0;
-    if (output->kinds & SAVE_DISP16) {
-        g_autofree char *path = g_strdup_printf("%s/%s_disp16.png", output->folder, stem);
-        error = picture_write_disp16(path, frame->disparity, width, height);
-    }
-    if (!error && (output->kinds & SAVE_PFM)) {
-        g_autofree char *path = g_strdup_printf("%s/%s.pfm", output->folder, stem);
-        error = picture_write_pfm(path, frame->disparity, width, height);
-    }
-    if (!error && (output->kinds & SAVE_DEPTH16)) {
-        g_autofree char *path = g_strdup_printf("%s/%s_depth16.png", output->folder, stem);
-        error = write_depth16(path, &output->geometry, frame);
-    }
-    if (!error && (output->kinds & SAVE_PLY)) {
-        g_autofree char *path = g_strdup_printf("%s/%s.ply", output->folder, stem);
-        error = points_write(path, frame, &output->geometry);
-    }
-    if (!error && (output->kinds & SAVE_FLO)) {
-        g_autofree char *path = g_strdup_printf("%s/%s.flo", output->folder, stem);
-        error = flow_write(path, frame->motion, width, height);
-    }
-    if (!error && (output->kinds & SAVE_FLOW16)) {
-        g_autofree char *path = g_strdup_printf("%s/%s_flow16.png", output->folder, stem);
-        error = flow_write16(path, frame->motion, width, height);
-    }
-    if (!error && (output->kinds & SAVE_COLOR)) {
-        g_autofree char *path = g_strdup_printf("%s/%s_color.png", output->folder, stem);
-        struct image picture;
-        error = visualize_disparity(frame, &picture);
-        if (!error) {
-            error = picture_write(path, &picture);
-            picture_free(&picture);
-        }
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !error; i++) {
+        g_autofree char *path = g_strdup_printf("%s/%s%s", output->folder, stem, kinds[i].ending);
+        if (output->kinds & kinds[i].flag)
+            error = kinds[i].write(output, path, frame);
     }
     return error;
 }
 
-/* The first three fields; pts_s is empty where frame is NULL. */
+/* The first four fields; pts_s is empty where frame is NULL. */
 static void begin_row(struct batch_output *output, long index, const struct frame *frame) {
-    char files[8192] = "";
-    if (output->source->describe)
-        output->source->describe(output->source, index, files, sizeof files);
+    g_autofree char *files = file_field(output, index);
     fprintf(output->csv, "%ld,", index);
     if (frame)
         fprintf(output->csv, "%.6f", (double)frame->left_ns / 1e9);
-    fputs(",\"", output->csv);
-    for (const char *c = files; *c; c++) {
-        if (*c == '"')
-            fputc('"', output->csv);
-        fputc(*c == '\n' || *c == '\r' ? '?' : *c, output->csv); /* a row is a line */
-    }
-    fputc('"', output->csv);
+    fprintf(output->csv, ",%s,%s", source_assumes_rate(output->source) ? "assumed" : "known",
+            files);
 }
 
 /* Writes rows for pairs before index that were not delivered. Only in lists of files are those
@@ -314,8 +506,9 @@ static void write_damaged(struct batch_output *output, long index) {
 static void write_row(struct batch_output *output, const struct frame *frame) {
     begin_row(output, frame->index, frame);
     fprintf(output->csv, ",%.3f,%.2f,%.2f,ok\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
-            density(frame->params.mode == MODE_MOTION ? frame->motion : frame->disparity,
-                    output->task.left_out, (long)frame->rect_left.width * frame->rect_left.height),
+            metrics_density(frame->params.mode == MODE_MOTION ? frame->motion : frame->disparity,
+                            output->task.left_out,
+                            (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
     output->rows++;
 }
@@ -335,18 +528,23 @@ int batch_output_write(struct batch_output *output, const struct frame *frame) {
     return -error;
 }
 
-/* Gives frames.csv its name; in the order of the pairs where an earlier run has rows in it. */
+/* Gives the rows their name; in the order of the pairs where an earlier run has rows in them. Those
+ * of a part get a last line. */
 static int name_csv(struct batch_output *output) {
-    if (g_hash_table_size(output->done) == 0)
+    const struct batch_task *task = &output->task;
+    if (!task->resume && task->parts == 1)
         return rename(output->csv_part, output->csv_path) == 0 ? 0 : -errno;
     char *text;
     size_t length;
+    long rows;
     int error = file_load(output->csv_part, MAX_CSV, &text, &length);
     if (error)
         return error;
-    g_autofree char *joined = batch_rows_join((const char *const[]){text}, 1);
+    g_autofree char *joined = batch_rows_join((const char *const[]){text}, 1, &rows);
+    g_autofree char *end = batch_rows_end(task->part, task->parts, rows, output->digest);
+    g_autofree char *all = g_strconcat(joined, task->parts > 1 ? end : "", NULL);
     free(text);
-    if (!g_file_set_contents(output->csv_path, joined, -1, NULL))
+    if (!g_file_set_contents(output->csv_path, all, -1, NULL))
         return -EIO;
     return unlink(output->csv_part) == 0 ? 0 : -errno;
 }
@@ -357,15 +555,18 @@ int batch_output_close(struct batch_output **output, enum batch_end end) {
         write_damaged(o, o->source->count);
     errno = 0;
     int error = fflush(o->csv) != 0 || ferror(o->csv) ? -(errno ? errno : EIO) : 0;
-    if (end != BATCH_FAILED && !error)
+    if (!error && (end == BATCH_ENDED || (end == BATCH_LEFT && o->task.parts == 1)))
         error = name_csv(o);
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
     if ((error || end == BATCH_FAILED) && o->rows == 0 && !o->task.resume) {
-        g_autofree char *settings = g_build_filename(o->folder, ".frames.sha256", NULL);
+        g_autofree char *settings = batch_rows_settings_path(o->folder);
+        g_autofree char *units = g_build_filename(o->folder, "depth16.ini", NULL);
         unlink(o->csv_part);
-        if (o->task.parts == 1)
+        if (o->task.parts == 1) {
             unlink(settings);
+            unlink(units);
+        }
     }
     release(output);
     return error;

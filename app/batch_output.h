@@ -18,30 +18,40 @@ enum {
     SAVE_DEPTH16 = 8,
     SAVE_PLY = 16,
     SAVE_FLO = 32,
-    SAVE_FLOW16 = 64
+    SAVE_FLOW16 = 64,
+    SAVE_DEPTH = 128
 };
 
-/* "disp16,pfm,depth16,ply,color" to the sum of the flags, or "flo,flow16,color" with mode=motion;
- * -EINVAL after a log line. */
-int save_kinds_parse(const char *text, int mode);
+/* "disp16,pfm,depth16,depth,ply,color" to the sum of the flags, or "flo,flow16,color" with
+ * mode=motion; -EINVAL after a log line. */
+int batch_output_kinds(const char *text, int mode);
+
+/* Numbers of pixels. */
+struct depth_totals {
+    long all, far; /* far: known, but 16 bits do not hold their depth */
+};
 
 /* What is to be written of a source. */
 struct batch_task {
     const char *folder;
     int kinds;
     struct source *source;
-    const struct depth_geometry *geometry; /* for depth16 and ply */
+    const struct depth_geometry *geometry; /* for depth16, depth and ply */
+    int min_disparity;                     /* that the pairs are searched from, px */
     int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
     bool resume;                           /* skip pairs that have a row already */
     const char *settings;                  /* text with all that the results depend on */
+    struct depth_totals *depth16;          /* the pixels of depth16 are added to these */
 };
 
 struct batch_output;
 
 /* Makes the folder (and its parents) and begins a temporary frames.csv, which is locked against
  * other processes and renamed when it is complete. Stores a checksum of the settings in
- * .frames.sha256; with resume it must equal that of the earlier run. NULL after a log line. */
+ * .frames.sha256; with resume it must equal that of the earlier run, whose rows must be of the same
+ * files. A pair whose pictures have changed since is computed again. NULL after a log line; then an
+ * earlier run's files are as they were. */
 struct batch_output *batch_output_open(const struct batch_task *task);
 
 /* Whether this pair is to be computed. Any thread. */
@@ -53,7 +63,7 @@ int batch_output_write(struct batch_output *output, const struct frame *frame);
 
 enum batch_end {
     BATCH_ENDED,  /* the source ended: pairs that were not written are damaged */
-    BATCH_LEFT,   /* interrupted, or the source failed */
+    BATCH_LEFT,   /* interrupted, or the source failed: a part's rows are kept for resume */
     BATCH_FAILED, /* a file could not be written: no frames.csv, but its rows are kept for resume */
 };
 

@@ -5,12 +5,13 @@
 
 #include "config/log.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SYNC_MOST_MS 60000
+#define MAX_SYNC_MS 60000
 
-void camera_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
+void camera_options_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
     const GOptionEntry all[CAMERA_ENTRIES] = {
         {"pictures", 0, 0, G_OPTION_ARG_STRING, &o->pictures,
          "How one video track holds both pictures; without it by its shape",
@@ -31,7 +32,7 @@ void camera_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIE
 }
 
 /* L, R or both, as flags of left and right. GO_ON, or EXIT_USAGE after a log line. */
-static int parse_sides(const char *name, const char *text, int sides[2]) {
+static int parse_sides(const char *name, const char *text, bool sides[2]) {
     if (!text)
         return GO_ON;
     sides[0] = g_ascii_strcasecmp(text, "L") == 0 || g_ascii_strcasecmp(text, "both") == 0;
@@ -85,7 +86,7 @@ int camera_options_apply(const struct camera_options *options, const struct para
         log_error("--format", "there is no format %s", options->format);
         return EXIT_USAGE;
     }
-    if (option_check("--sync-tolerance", options->sync_tolerance_ms, 0, SYNC_MOST_MS) != GO_ON ||
+    if (option_check("--sync-tolerance", options->sync_tolerance_ms, 0, MAX_SYNC_MS) != GO_ON ||
         option_check_rate(source->rate) != GO_ON)
         return EXIT_USAGE;
     g_strlcpy(source->format, options->format ? options->format : "", sizeof(source->format));
@@ -104,13 +105,4 @@ struct source_options camera_options_to_note(const struct source_options *option
         noted.rotate180[i] = source->set_tap ? options->rotate180[from] : 0;
     }
     return noted;
-}
-
-void camera_options_free(struct camera_options *options) {
-    g_free(options->pictures);
-    g_free(options->eye);
-    g_free(options->flip);
-    g_free(options->rotate180);
-    g_free(options->size);
-    g_free(options->format);
 }

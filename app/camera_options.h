@@ -16,7 +16,7 @@ struct camera_options { /* zero to begin with */
 #define CAMERA_ENTRIES 8
 
 /* Fills in the entries; the last one is empty and ends the table. */
-void camera_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);
+void camera_options_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);
 
 /* Sets the source's options and checks its rate. GO_ON, or EXIT_USAGE after a log line. */
 int camera_options_apply(const struct camera_options *options, const struct params *params,
@@ -28,7 +28,5 @@ int camera_options_apply(const struct camera_options *options, const struct para
  * shown, and a replay does nothing. */
 struct source_options camera_options_to_note(const struct source_options *options,
                                              const struct source *source, bool swap);
-
-void camera_options_free(struct camera_options *options);
 
 #endif

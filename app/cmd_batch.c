@@ -10,6 +10,7 @@
 #include "app/live/live.h"
 #include "app/mask.h"
 #include "app/rig_options.h"
+#include "capture/recording_files.h"
 #include "config/log.h"
 
 #include <stdio.h>
@@ -26,6 +27,14 @@ struct batch {
     gboolean resume;
     int kinds, part, parts;
     long written, damaged;
+    struct depth_totals depth16;
+};
+
+/* One of the inputs, with its words. */
+struct input {
+    struct source *source;
+    const char *const *words;
+    int count;
 };
 
 /* An input is one word (a folder, a recording) or two that make a pair (files, patterns); of motion
@@ -44,9 +53,9 @@ static int count_inputs(const struct batch *batch, int count, char **words) {
 /* name is the source's; a long one is cut at its start, for a line that wraps cannot be redrawn. */
 static void draw_progress(const char *name, long done, long count, double rate) {
     const int cells = 20, max = 20;
-    g_autofree char *valid = g_utf8_make_valid(name, -1);
-    long letters = g_utf8_strlen(valid, -1);
-    name = g_utf8_offset_to_pointer(valid, MAX(0, letters - max));
+    g_autofree char *clean = g_strdup(name);
+    log_clean(clean);
+    name = g_utf8_offset_to_pointer(clean, MAX(0, g_utf8_strlen(clean, -1) - max));
     if (count > 0) {
         int full = (int)(done * cells / count);
         fprintf(stderr, "\r%s [", name);
@@ -91,7 +100,7 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
     if (progress)
         fputc('\n', stderr);
     batch->damaged += stats.damaged;
-    int in_compute;
+    bool in_compute;
     if (code == EXIT_DONE && live_error(live, &in_compute) != 0)
         code = in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
     if (code == EXIT_DONE && stats.damaged)
@@ -104,31 +113,95 @@ static void add_word(GString *text, const char *key, const char *word) {
         g_string_append_printf(text, "%s=%s\n", key, word);
 }
 
-/* Everything that the results of an input depend on, as text; threads and backend are not part of
- * it. g_free. */
-static char *describe_settings(const struct batch *batch, const struct source *source) {
+/* The name and the contents of a file, as a checksum; nothing where it is none. 0 or -errno: -EINTR
+ * where the user ends the batch meanwhile, any other after a log line. */
+static int add_file(GString *text, const char *key, const char *path) {
+    enum { BYTES = 1 << 20 };
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        return 0;
+    g_autofree uint8_t *bytes = g_malloc(BYTES);
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+    FILE *file = fopen(path, "rbe");
+    bool whole = false;
+    while (file && !whole && !quit_asked()) {
+        size_t got = fread(bytes, 1, BYTES, file);
+        g_checksum_update(sum, bytes, (gssize)got);
+        whole = got == 0;
+    }
+    int error = whole ? 0 : -EINTR;
+    if (!file || ferror(file))
+        error = -errno;
+    if (file)
+        fclose(file);
+    if (error && error != -EINTR)
+        log_error(path, "cannot be read: %s", strerror(-error));
+    add_word(text, key, path);
+    add_word(text, "sha256", g_checksum_get_string(sum));
+    return error;
+}
+
+/* A recording with the files beside it that its pairs depend on. Pictures are compared one by one,
+ * see app/batch_output.h. */
+static int add_recording(GString *text, const char *word) {
+    static const char *const endings[] = {".csv", ".recording.ini"};
+    g_autofree char *of_uri = g_filename_from_uri(word, NULL, NULL);
+    const char *path = of_uri ? of_uri : word;
+    int error = add_file(text, "recording", path);
+    for (size_t i = 0; i < G_N_ELEMENTS(endings) && !error; i++) {
+        g_autofree char *beside = recording_beside(path, endings[i]);
+        error = add_file(text, "beside", beside);
+    }
+    return error;
+}
+
+static int add_files(GString *text, const struct batch *batch, const struct input *input) {
+    const struct source *source = input->source;
+    const char *const *calibration = batch->rig.files && batch->rig.files[0]
+                                         ? (const char *const *)batch->rig.files
+                                         : source->calibration;
+    int error = 0;
+    for (; *calibration && !error; calibration++)
+        error = add_file(text, "calib", *calibration);
+    if (batch->mask && !error)
+        error = add_file(text, "mask", batch->mask);
+    for (int i = 0; i < input->count && !source->files && !error; i++)
+        error = add_recording(text, input->words[i]);
+    return error;
+}
+
+/* Everything that the results of an input depend on, as text; threads, backend and the number of
+ * the GPU are not part of it. g_free. NULL: see add_file(). */
+static char *describe_settings(const struct batch *batch, const struct input *input) {
     const struct rig_options *rig = &batch->rig;
+    const struct source *source = input->source;
+    const struct smoothness_table *table = batch->params.table;
     GString *text = g_string_new("# what the results here were computed of, and how\n[batch]\n");
+    add_word(text, "version", LIVESTEREO_VERSION);
     add_word(text, "input", source->name);
-    for (char **file = rig->files; file && *file; file++)
-        add_word(text, "calib", *file);
-    add_word(text, "mask", batch->mask);
     add_word(text, "unit", rig->unit);
     add_word(text, "roi", rig->roi);
     add_word(text, "flip", batch->camera.flip);
     add_word(text, "rotate180", batch->camera.rotate180);
     add_word(text, "pictures", batch->camera.pictures);
     add_word(text, "eye", batch->camera.eye);
-    g_string_append_printf(text, "save=%d\nswap=%d\nrectified=%d\nscale=%.9g\nalpha=%.9g\n",
-                           batch->kinds, batch->source.swap, rig->rectified, rig->scale,
-                           rig->alpha);
+    g_string_append_printf(
+        text,
+        "width=%d\nheight=%d\nchannels=%d\nrate=%.9g\nsave=%d\nswap=%d\nrectified=%d\n"
+        "scale=%.9g\nalpha=%.9g\ntolerance=%.9g\n",
+        source->width, source->height, source->channels, source->rate, batch->kinds,
+        batch->source.swap, rig->rectified, rig->scale, rig->alpha,
+        batch->source.sync_tolerance_ms);
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         char value[64];
-        if (strcmp(info->name, "threads") != 0 && strcmp(info->name, "backend") != 0)
+        if (strcmp(info->name, "threads") != 0 && strcmp(info->name, "backend") != 0 &&
+            strcmp(info->name, "gpu") != 0)
             add_word(text, info->name, param_print(&batch->params, info, value, sizeof(value)));
     }
-    return g_string_free(text, FALSE);
+    for (int i = 0; table && i < table->count; i++)
+        g_string_append_printf(text, "table=%.17g\n", table->value[i]);
+    int error = add_files(text, batch, input);
+    return g_string_free(text, error != 0);
 }
 
 static bool wants(void *context, long index) {
@@ -141,38 +214,57 @@ static enum batch_end how_it_ended(int code) {
     return code == EXIT_DONE || code == EXIT_SOME_FAILED ? BATCH_ENDED : BATCH_LEFT;
 }
 
-static int run_input(struct batch *batch, struct source *source, const char *folder) {
+/* --rate is for times alone: each pair is computed as soon as it can be. */
+static void use_rate(const struct batch *batch, struct source *source) {
+    source->pace = 0;
+    if (batch->source.rate > 0 && !source->files)
+        log_warning("--rate", "is for picture files; the pairs of %s have times of their own",
+                    source->name);
+    source_say_rate(source);
+}
+
+static int run_input(struct batch *batch, const struct input *input, const char *folder) {
+    struct source *source = input->source;
     struct rig_use rig;
     struct rig_options how = batch->rig;
-    struct stereo *stereo = NULL;
+    struct matcher *matcher = NULL;
     how.one_camera = batch->params.mode == MODE_MOTION;
+    how.params = &batch->params;
     int code = rig_use_open_for(&how, source, &rig);
-    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_PLY)))
+    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY)))
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)
-        stereo = pipeline_open(&batch->params, source->name, source->width, source->height,
-                               source->channels, rig_use_maps(&rig), &code);
-    if (!stereo) {
+        matcher = matcher_open(&batch->params, source->name, source->width, source->height,
+                               source->channels, rig_use_maps(&rig), false, &code);
+    if (!matcher) {
         rig_use_close(&rig);
         return code;
     }
     uint8_t *left_out = NULL;
-    code = mask_use(batch->mask, &batch->params, rig.width, rig.height, stereo, &left_out);
+    code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
     if (code != EXIT_DONE) {
-        stereo_close(&stereo);
+        matcher_close(&matcher);
         rig_use_close(&rig);
         return code;
     }
-    g_autofree char *settings = describe_settings(batch, source);
-    const struct batch_task task = {folder,        batch->kinds,  source,
-                                    &rig.geometry, batch->part,   batch->parts,
-                                    left_out,      batch->resume, settings};
-    struct batch_output *output = batch_output_open(&task);
-    code = EXIT_RUN_FAILED;
+    g_autofree char *settings = describe_settings(batch, input);
+    const struct batch_task task = {.folder = folder,
+                                    .kinds = batch->kinds,
+                                    .source = source,
+                                    .geometry = &rig.geometry,
+                                    .min_disparity = batch->params.min_disparity,
+                                    .part = batch->part,
+                                    .parts = batch->parts,
+                                    .left_out = left_out,
+                                    .resume = batch->resume,
+                                    .settings = settings,
+                                    .depth16 = &batch->depth16};
+    struct batch_output *output = settings ? batch_output_open(&task) : NULL;
+    code = !settings && quit_asked() ? EXIT_INTERRUPTED : EXIT_RUN_FAILED;
     if (output) {
         struct live_options options = {.policy = QUEUE_WAIT, .wants = wants, .context = output};
         int error;
-        struct live *live = live_open(source, stereo, &batch->params, &options, &error);
+        struct live *live = live_open(source, matcher, &batch->params, &options, &error);
         if (live)
             code = write_frames(batch, live, source, output);
         live_close(&live);
@@ -180,7 +272,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
             code = EXIT_RUN_FAILED;
     }
     free(left_out);
-    stereo_close(&stereo);
+    matcher_close(&matcher);
     rig_use_close(&rig);
     return code;
 }
@@ -208,14 +300,15 @@ static int run_all(struct batch *batch, int count, char **words) {
     for (int i = 0, step; i < count; i += step) {
         step = MIN(words_of_input(batch, words[i]), count - i);
         int error;
-        struct source *source =
-            source_open((const char *const *)words + i, step, &batch->source, &error);
+        struct input input = {.words = (const char *const *)words + i, .count = step};
         int code = EXIT_SOURCE;
-        if (source) {
+        input.source = source_open(input.words, step, &batch->source, &error);
+        if (input.source) {
+            use_rate(batch, input.source);
             g_autofree char *folder =
                 several ? subfolder(batch->folder, words[i], used) : g_strdup(batch->folder);
-            code = run_input(batch, source, folder);
-            source_close(&source);
+            code = run_input(batch, &input, folder);
+            source_close(&input.source);
         }
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_CALIBRATION ||
             code == EXIT_INTERRUPTED)
@@ -238,6 +331,19 @@ static int parse_part(struct batch *batch) {
     return EXIT_USAGE;
 }
 
+/* What a pair takes from the one before it is missing where a part begins or a batch goes on. */
+static void say_seams(const struct batch *batch) {
+    const struct params *p = &batch->params;
+    bool motion = p->mode == MODE_MOTION;
+    if ((batch->parts == 1 && !batch->resume) ||
+        (motion ? p->temporal_weight <= 0 : p->temporal_mode != TEMPORAL_ON))
+        return;
+    log_warning(batch->parts > 1 ? "--part" : "--resume",
+                "pairs after a gap differ from those of a whole batch, since %s takes from the "
+                "pair before",
+                motion ? "temporal_weight" : "temporal_mode=on");
+}
+
 static int merge(const struct batch *batch, int count) {
     if (count > 0 || batch->folder || batch->resume || batch->part_text) {
         log_error("--merge", "stands alone: livestereo batch --merge DIR");
@@ -256,33 +362,39 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     if (count == 0 || !batch->folder)
         return EXIT_USAGE;
     bool motion = batch->params.mode == MODE_MOTION;
-    batch->kinds = save_kinds_parse(batch->save ? batch->save
-                                    : motion    ? "flow16"
-                                                : "disp16",
-                                    batch->params.mode);
+    const char *first = motion ? "flow16" : "disp16";
+    batch->kinds = batch_output_kinds(batch->save ? batch->save : first, batch->params.mode);
     if (batch->kinds < 0 || parse_part(batch) != GO_ON)
         return EXIT_USAGE;
+    say_seams(batch);
     quit_catch();
     int code = run_all(batch, count, words);
     if (!batch->common.quiet && (batch->written || batch->damaged))
         printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
                batch->written == 1 ? "" : "s", batch->folder, batch->damaged,
                code == EXIT_INTERRUPTED ? ", interrupted" : "");
+    if (!batch->common.quiet && batch->depth16.far)
+        printf("depth16: %.3g %% of the pixels are too far for it and 0 there (see depth16.ini); "
+               "--save depth has them\n",
+               100.0 * (double)batch->depth16.far / (double)batch->depth16.all);
     return code;
 }
 
-enum { BATCH_ENTRIES = 7 + RIG_ENTRIES };
+enum { BATCH_ENTRIES = 8 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
     struct batch batch = {0};
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, depth16, ply, color; of motion flow16 (the "
+         "What to write: disp16 (the default), pfm, depth16, depth, ply, color; of motion flow16 "
+         "(the "
          "default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
+        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &batch.source.rate,
+         "Pairs a second that picture files were taken at, for pts_s", "N"},
         {"resume", 0, 0, G_OPTION_ARG_NONE, &batch.resume,
          "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
         {"part", 0, 0, G_OPTION_ARG_STRING, &batch.part_text,
@@ -292,7 +404,7 @@ int cmd_batch(int argc, char **argv) {
         RIG_OPTION_ENTRIES(&batch.rig),
         [BATCH_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
-    camera_entries(&batch.camera, &entries[BATCH_ENTRIES]);
+    camera_options_entries(&batch.camera, &entries[BATCH_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "INPUT... -o DIR",
         "Computes every pair of every input, in order, and writes the disparities. An INPUT is a\n"
@@ -303,14 +415,17 @@ int cmd_batch(int argc, char **argv) {
         "Files, named after the left picture:\n"
         "  NAME_disp16.png  16-bit PNG, disparity * 256, 0 unknown (KITTI's form)\n"
         "  NAME.pfm         32-bit float, px, +inf unknown\n"
-        "  NAME_depth16.png 16-bit PNG, millimetres, 0 unknown or beyond 65 m (needs --calib)\n"
-        "  NAME.ply         coloured points in metres (needs --calib)\n"
+        "  NAME_depth16.png 16-bit PNG, in mm or, for what is farther, cm, dm or m, as "
+        "depth16.ini\n"
+        "                   says; 0 unknown or too far (needs --calib)\n"
+        "  NAME_depth.pfm   32-bit float, metres, NaN unknown, +inf at infinity (needs --calib)\n"
+        "  NAME.ply         coloured points in metres, up to 100 m (needs --calib)\n"
         "  NAME_color.png   colour picture to look at\n"
         "  NAME_flow16.png  with mode=motion: 16-bit RGB PNG, u * 64 + 32768, v * 64 + 32768, "
         "known\n"
         "  NAME.flo         with mode=motion: Middlebury's floats, px, 1e10 unknown\n"
-        "  frames.csv       index,pts_s,file,pair_gap_ms,valid_percent,ms,status (ok or "
-        "damaged)\n\n"
+        "  frames.csv       index,pts_s,times (known or assumed),file,pair_gap_ms,valid_percent,\n"
+        "                   ms,status (ok or damaged)\n\n"
         "Examples:\n"
         "  livestereo batch recording/ -o out/\n"
         "  livestereo batch drive.mkv -o out/ --rotate180 R\n"
@@ -325,13 +440,6 @@ int cmd_batch(int argc, char **argv) {
         code = camera_options_apply(&batch.camera, &batch.params, &batch.source);
     if (code == GO_ON)
         code = check_and_run(&batch, argc - 1, argv + 1);
-    g_free(batch.folder);
-    g_free(batch.save);
-    g_free(batch.part_text);
-    g_free(batch.merge);
-    g_free(batch.mask);
-    camera_options_free(&batch.camera);
-    rig_options_free(&batch.rig);
     options_free(&batch.common);
     return code;
 }

@@ -1,83 +1,170 @@
 /*
- * livestereo bench: the measurements are app/bench's, which reads no pictures; `bench
- * converging` and `bench tiles` get a pair and --preset its settings from here.
- * SPDX-License-Identifier: MIT
+ * livestereo bench: times of whole frames on random textures. SPDX-License-Identifier: MIT
  */
+#include "app/bench.h"
 #include "app/commands.h"
-#include "image/picture.h"
+#include "app/matcher.h"
 #include "config/log.h"
-#include "config/params_file.h"
-#include "app/bench/bench.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { TSUKUBA_LABELS = 16 };
+struct bench {
+    struct common_options common;
+    struct params params;
+    char *size_text;
+    struct bench_size size; /* 0: those of the table */
+    int frames, channels;
+    gboolean rectify, json;
+};
 
-/* Tsukuba of the folder LIVESTEREO_DATA, or another folder's pair. */
-static int on_pair(const char *word, const char *folder, int labels) {
-    const char *data = g_getenv("LIVESTEREO_DATA");
-    char *pair =
-        folder ? g_strdup(folder)
-               : g_build_filename(data ? data : "../shared/data", "middlebury", "tsukuba", NULL);
-    char *left_path = g_build_filename(pair, "left.png", NULL);
-    char *right_path = g_build_filename(pair, "right.png", NULL);
-    struct image left = {0}, right = {0};
-    struct bench_options o = {.variant = VARIANT_OPTIMISED, .labels = labels};
-    int code = EXIT_SOURCE;
-    if (picture_read(left_path, &left) || picture_read(right_path, &right))
-        log_info("bench",
-                 "%s needs a folder with left.png and right.png: livestereo bench %s FOLDER", word,
-                 word);
-    else if (left.width != right.width || left.height != right.height ||
-             left.channels != right.channels)
-        log_error(pair, "left.png and right.png differ in size");
-    else
-        code = (strcmp(word, "tiles") ? bench_converging : bench_tiles)(&o, &left, &right)
-                   ? EXIT_RUN_FAILED
-                   : EXIT_DONE;
-    picture_free(&left);
-    picture_free(&right);
-    g_free(pair);
-    g_free(left_path);
-    g_free(right_path);
+static int start_frame(void *context, struct frame *f) {
+    struct params params = f->params;
+    return matcher_start(context, &params, f);
+}
+
+static int finish_frame(void *context, struct frame *f) {
+    return matcher_finish(context, f);
+}
+
+static struct matcher *open_matcher(const struct bench *b, const struct params *params,
+                                    const struct bench_size *size, int *code) {
+    struct rectify_map maps[2];
+    for (int side = 0; side < 2 && b->rectify; side++) {
+        maps[side] = (struct rectify_map){.width = size->width, .height = size->height};
+        maps[side].point = g_new(struct rectify_point, (size_t)size->width * (size_t)size->height);
+        bench_turn(maps[side].point, size->width, size->height);
+    }
+    if (log_get_level() == LOG_INFO)
+        log_set_level(LOG_WARNING); /* the table says what the matcher does */
+    struct matcher *m = matcher_open(params, "bench", size->width, size->height, b->channels,
+                                     b->rectify ? maps : NULL, false, code);
+    for (int side = 0; side < 2 && b->rectify; side++)
+        g_free(maps[side].point);
+    return m;
+}
+
+static void print_json(const struct bench *b, const struct params *p, const struct bench_size *size,
+                       struct bench_times *t, const struct livestereo_info *info) {
+    double whole = bench_quantile(t->whole, t->count, 0.5);
+    printf("{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"channels\": %d, "
+           "\"rectified\": %d, \"labels\": %d, \"levels\": %d, \"iterations\": %d, "
+           "\"frame_ms\": %.4f, \"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, "
+           "\"overlapped_ms\": %.4f, \"stages_ms\": %.4f, \"bp_ms\": %.4f, \"memory\": %zu, "
+           "\"frames\": %d}\n",
+           info->backend, size->width, size->height, b->channels, !b->rectify, size->labels,
+           p->bp_levels, p->bp_iterations, whole, bench_quantile(t->whole, t->count, 0.1),
+           bench_quantile(t->whole, t->count, 0.9), t->overlapped,
+           bench_quantile(t->stages, t->count, 0.5), bench_quantile(t->bp, t->count, 0.5),
+           info->memory, t->count);
+    fflush(stdout);
+}
+
+/* Whether the backend has two frames in flight, as those of GPUs do. */
+static bool overlaps(const struct livestereo_info *info) {
+    return info->frames_in_flight > 1;
+}
+
+/* One row. *on_gpu gets what computed it. The exit code. */
+static int measure_size(const struct bench *b, const struct bench_size *size, bool with_header,
+                        bool *on_gpu) {
+    struct params params = b->params;
+    int code;
+    params.disparity_range = size->labels;
+    struct matcher *m = open_matcher(b, &params, size, &code);
+    if (!m)
+        return code;
+    struct livestereo_info info = matcher_info(m);
+    struct frame_pool *pool =
+        pool_open(2, size->width, size->height, b->channels, 0, matcher_frame_alloc(m));
+    struct frame *frames[2] = {pool ? pool_take(pool) : NULL, pool ? pool_take(pool) : NULL};
+    struct bench_times *times = g_new(struct bench_times, 1);
+    struct bench_runner runner = {
+        m, start_frame, finish_frame, overlaps(&info), b->frames ? b->frames : BENCH_FRAMES, 0};
+    int error = pool ? 0 : -ENOMEM;
+    for (int i = 0; i < 2 && pool; i++) {
+        frames[i]->params = params;
+        bench_draw_pair(frames[i], size->labels);
+    }
+    if (!error)
+        error = bench_measure(&runner, frames, times);
+    info = matcher_info(m);
+    *on_gpu = overlaps(&info);
+    if (!error && b->json)
+        print_json(b, &params, size, times, &info);
+    else if (!error && with_header)
+        bench_print_header(info.backend);
+    if (!error && !b->json)
+        bench_print_row(size, times, info.memory, livestereo_stage_name);
+    g_free(times);
+    for (int i = 0; i < 2 && pool; i++)
+        frame_drop(&frames[i]);
+    pool_close(&pool);
+    matcher_close(&m);
+    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
+static int measure_frames(const struct bench *b) {
+    int count = b->size.width ? 1 : BENCH_SIZES, code = EXIT_DONE;
+    bool on_gpu = true;
+    for (int i = 0; i < count && code == EXIT_DONE && (on_gpu || i < BENCH_CPU_SIZES); i++) {
+        struct bench_size size = b->size.width ? b->size : bench_sizes[i];
+        if (b->size.labels || !size.labels)
+            size.labels = b->size.labels ? b->size.labels : 64;
+        code = measure_size(b, &size, i == 0, &on_gpu);
+    }
     return code;
 }
 
-/* The words after `bench converging` or `bench tiles`. */
-static int read_pair(const char *word, int argc, char **argv) {
-    int64_t labels = TSUKUBA_LABELS;
-    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-        return -1;
-    bool valid = argc <= 2 && (argc < 1 || argv[0][0] != '-') &&
-                 (argc < 2 || g_ascii_string_to_signed(argv[1], 10, 2, MAX_LABELS, &labels, NULL));
-    if (!valid) {
-        log_error("bench", "%s takes a folder and a number of labels (2 to %d)", word, MAX_LABELS);
+/* GO_ON or EXIT_USAGE. */
+static int check_options(struct bench *b) {
+    char rest;
+    struct bench_size *s = &b->size;
+    if (b->size_text && (sscanf(b->size_text, "%dx%d%c", &s->width, &s->height, &rest) != 2 ||
+                         s->width < MIN_FRAME_SIDE || s->height < MIN_FRAME_SIDE ||
+                         s->width > MAX_FRAME_SIDE || s->height > MAX_FRAME_SIDE)) {
+        log_error("--size", "'%s' is no size; write it like 640x480, %d to %d px a side",
+                  b->size_text, MIN_FRAME_SIDE, MAX_FRAME_SIDE);
         return EXIT_USAGE;
     }
-    return on_pair(word, argc > 0 ? argv[0] : NULL, (int)labels);
-}
-
-/* Place of "--preset", which gpu/ cannot read, when a name follows it; else 0. */
-static int find_preset(int argc, char **argv) {
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], "--preset"))
-            return i;
-    return 0;
+    if (b->channels != 1 && b->channels != 3) {
+        log_error("--channels", "%d is neither 1 (grey) nor 3 (colour)", b->channels);
+        return EXIT_USAGE;
+    }
+    if (option_check("--labels", s->labels, 2, LIVESTEREO_MAX_LABELS) != GO_ON)
+        return EXIT_USAGE;
+    return option_check("--frames", b->frames, 1, BENCH_MAX_FRAMES);
 }
 
 int cmd_bench(int argc, char **argv) {
-    if (argc > 1 && (!strcmp(argv[1], "converging") || !strcmp(argv[1], "tiles"))) {
-        int code = read_pair(argv[1], argc - 2, argv + 2);
-        return code >= 0 ? code : bench_main(2, (char *[]){argv[0], (char *)"--help"}, NULL);
+    struct bench b = {.channels = 3, .common.first_preset = "default"};
+    const GOptionEntry entries[] = {
+        {"size", 0, 0, G_OPTION_ARG_STRING, &b.size_text, "Pictures of this size alone", "WxH"},
+        {"labels", 0, 0, G_OPTION_ARG_INT, &b.size.labels, "Disparities to search", "N"},
+        {"frames", 0, 0, G_OPTION_ARG_INT, &b.frames, "Frames to measure (51)", "N"},
+        {"channels", 0, 0, G_OPTION_ARG_INT, &b.channels, "Grey pictures or coloured ones (3)",
+         "1|3"},
+        {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &b.json, "Print a line of JSON for each size", NULL},
+        {0},
+    };
+    int code = options_parse(
+        &argc, &argv, "",
+        "Measures the speed of frames on random textures: whole frames alone and overlapped,\n"
+        "from the first stage to the last, and belief propagation of the left view, in ms.",
+        "Examples:\n"
+        "  livestereo bench --preset live\n"
+        "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n",
+        entries, &b.common, &b.params);
+    if (code == GO_ON && argc > 1) {
+        log_error("bench", "does not measure '%s'; see livestereo bench --help", argv[1]);
+        code = EXIT_USAGE;
     }
-    struct params params, *start = NULL;
-    int preset = find_preset(argc, argv);
-    if (preset) {
-        if (preset_load(&params, argv[preset + 1]) != 0)
-            return EXIT_USAGE;
-        memmove(argv + preset, argv + preset + 2, (size_t)(argc - preset - 1) * sizeof(*argv));
-        argc -= 2;
-        start = &params;
-    }
-    return bench_main(argc, argv, start);
+    if (code == GO_ON)
+        code = check_options(&b);
+    if (code == GO_ON)
+        code = measure_frames(&b);
+    options_free(&b.common);
+    return code;
 }

@@ -13,6 +13,7 @@
 #include "gpu/stages/image.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,13 @@ static int parse_words(struct calib *c) {
 }
 
 /* A word is a picture if its name ends as one does; the rest are calibration files. */
-static int is_picture(const char *word) {
+static bool is_picture(const char *word) {
     static const char *const ends[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
     g_autofree char *lower = g_ascii_strdown(word, -1);
     for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
         if (g_str_has_suffix(lower, ends[i]))
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 static void print_rig(const struct rig *rig) {
@@ -125,7 +126,9 @@ static uint8_t *rectified_grey(const struct image *im, const struct rectify_map 
 }
 
 /* name: of a pair, or of all of them. */
-static void print_rows(const char *name, const struct row_error *e, int error) {
+static void print_rows(const char *given, const struct row_error *e, int error) {
+    g_autofree char *name = g_strdup(given);
+    log_clean(name);
     if (error)
         printf("%s: only %d of %d features match: %s\n", name, e->matches, e->features,
                row_error_too_few(e));
@@ -290,7 +293,15 @@ static int convert(struct calib *c, int count, char **words) {
         log_error("-o", "%s: one name (OpenCV) or two with a comma (ROS)", c->output);
         return EXIT_USAGE;
     }
-    int error = outputs == 1 ? rig_write_opencv(out[0], &rig) : rig_write_ros(out[0], out[1], &rig);
+    if (outputs == 2 && strcmp(out[0], out[1]) == 0) {
+        log_error("-o", "%s: both names are the same file", c->output);
+        return EXIT_USAGE;
+    }
+    int error = 0;
+    for (int i = 0; i < outputs && !error; i++)
+        error = rig_keep_old(out[i]);
+    if (!error)
+        error = outputs == 1 ? rig_write_opencv(out[0], &rig) : rig_write_ros(out[0], out[1], &rig);
     if (error)
         return EXIT_RUN_FAILED;
     if (outputs == 1)
@@ -340,9 +351,6 @@ int cmd_calib(int argc, char **argv) {
         log_error("calib", "check or convert? See livestereo calib --help");
         code = EXIT_USAGE;
     }
-    g_free(c.output);
-    g_free(c.unit);
-    g_free(c.size);
     options_free(&options);
     return code;
 }

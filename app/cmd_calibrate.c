@@ -84,19 +84,6 @@ static int calibrate(struct calibrate *c, int count, char **words) {
     return wants_window(c, count) ? guide_window_run(c) : headless_run(c);
 }
 
-static void close_calibrate(struct calibrate *c) {
-    struct calibrate_options *o = &c->options;
-    views_free(&c->views);
-    source_close(&c->source);
-    camera_options_free(&o->camera);
-    g_free(o->board);
-    g_free(o->square);
-    g_free(o->model);
-    g_free(o->output);
-    g_free(o->window);
-    g_free(o->ui_map);
-}
-
 enum { CALIBRATE_ENTRIES = 10 };
 
 static const char summary[] =
@@ -147,7 +134,7 @@ int cmd_calibrate(int argc, char **argv) {
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o->ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
     };
-    camera_entries(&o->camera, &entries[CALIBRATE_ENTRIES]);
+    camera_options_entries(&o->camera, &entries[CALIBRATE_ENTRIES]);
     struct common_options common = {0};
     struct params params;
     int code = options_parse(&argc, &argv, "--board 9x6 --square 24mm SOURCE | LEFT.. RIGHT..",
@@ -160,7 +147,8 @@ int cmd_calibrate(int argc, char **argv) {
         code = option_check("--ui-scale", o->scale, 0.5, 4);
     if (code == GO_ON)
         code = calibrate(&c, argc - 1, argv + 1);
-    close_calibrate(&c);
+    views_free(&c.views);
+    source_close(&c.source);
     options_free(&common);
     return code;
 }

@@ -24,7 +24,7 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
         motion_error_add(&motion, frame->motion, pair->truth, pair->mask[MASK_ALL], count);
         result->kind = EVAL_MOTION;
         result->figures.motion = motion_error_rates(&motion);
-        result->figures.density = density(frame->motion, left_out, count);
+        result->figures.density = metrics_density(frame->motion, left_out, count);
         return;
     }
     for (int i = 0; i < MASK_COUNT; i++) {
@@ -35,9 +35,10 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
         result->figures.rates[i] = error_rates(&sums);
     }
     for (int i = 0; i < SPARSIFY_COUNT; i++)
-        result->figures.sparsify[i] = sparsify(frame->disparity, frame->confidence, pair->truth,
-                                               pair->mask[MASK_ALL], count, sparsify_px[i]);
-    result->figures.density = density(frame->disparity, NULL, count);
+        result->figures.sparsify[i] =
+            metrics_sparsify(frame->disparity, frame->confidence, pair->truth, pair->mask[MASK_ALL],
+                             count, sparsify_px[i]);
+    result->figures.density = metrics_density(frame->disparity, NULL, count);
 }
 
 /* Appends a line for each confidence: how many scored pixels have it, and how many of those are off
@@ -45,7 +46,7 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
 static int save_counts(const char *path, const struct test_pair *pair, const struct frame *frame) {
     long all[256] = {0}, bad[256] = {0}, count = (long)pair->left.width * pair->left.height;
     FILE *file = fopen(path, "a");
-    int failed = !file;
+    bool failed = !file;
     for (long i = 0; i < count; i++) {
         const uint8_t *mask = pair->mask[MASK_ALL];
         if (isnan(pair->truth[i]) || (mask && mask[i] != 255))
@@ -58,7 +59,7 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
         if (all[i])
             failed = fprintf(file, "%s,%d,%ld,%ld\n", pair->name, i, all[i], bad[i]) < 0;
     if (file && fclose(file) != 0)
-        failed = 1;
+        failed = true;
     if (failed)
         log_error(path, "cannot append to this file: %s", strerror(errno));
     return failed ? -EIO : 0;
@@ -83,30 +84,38 @@ int eval_save_pictures(const char *folder, const char *name, const float *truth,
 }
 
 /* The median of the times counts. */
-int eval_compute(const struct eval *eval, struct stereo *stereo, const struct params *params,
+int eval_compute(const struct eval *eval, struct matcher *matcher, const struct params *params,
                  struct frame *frame, const char *name, struct eval_result *result) {
     g_autofree double *ms = g_new(double, eval->repeat);
     for (int i = 0; i < eval->repeat; i++) {
         if (i > 0 && quit_asked())
             return EXIT_INTERRUPTED;
-        if (stereo_run(stereo, params, frame) != 0)
+        if (matcher_run(matcher, params, frame) != 0)
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
-    result->figures.mib = (double)stereo_bytes(stereo) / (1 << 20);
-    result->figures.ms = quantile(ms, eval->repeat, 0.5);
-    int error = stereo_energy(stereo, &result->figures.energy);
-    if (error == -ENOMEM)
-        log_error(name, "no memory to sum up its energy");
-    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+    result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
+    result->figures.ms = metrics_quantile(ms, eval->repeat, 0.5);
+    result->figures.energy = matcher_energy(matcher);
+    if (isnan(result->figures.energy))
+        log_error(name, "no energy: %s", livestereo_error(matcher_handle(matcher)));
+    if (isnan(result->figures.energy))
+        return EXIT_RUN_FAILED;
+    result->figures.bound = result->figures.least = NAN;
+    if (eval->bound > 0 && livestereo_bound(matcher_handle(matcher), eval->bound,
+                                            &result->figures.bound, &result->figures.least)) {
+        log_error(name, "no bound: %s", livestereo_error(matcher_handle(matcher)));
+        return EXIT_RUN_FAILED;
+    }
+    return EXIT_DONE;
 }
 
-static int compute(struct eval *eval, struct stereo *stereo, const struct params *params,
+static int compute(struct eval *eval, struct matcher *matcher, const struct params *params,
                    const struct test_pair *pair, struct frame *frame, const uint8_t *left_out,
                    struct eval_result *result) {
     memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
     memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
-    int code = eval_compute(eval, stereo, params, frame, pair->name, result);
+    int code = eval_compute(eval, matcher, params, frame, pair->name, result);
     if (code != EXIT_DONE)
         return code;
     measure(pair, frame, left_out, result);
@@ -118,11 +127,11 @@ static int compute(struct eval *eval, struct stereo *stereo, const struct params
 }
 
 /* --mask: given to the pipeline, and what it leaves out is not scored. */
-static int use_mask(const struct eval *eval, struct stereo *stereo, struct test_pair *pair,
+static int use_mask(const struct eval *eval, struct matcher *matcher, struct test_pair *pair,
                     uint8_t **left_out) {
     size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
     int code =
-        mask_use(eval->mask, &eval->params, pair->left.width, pair->left.height, stereo, left_out);
+        mask_use(eval->mask, &eval->params, pair->left.width, pair->left.height, matcher, left_out);
     if (code != EXIT_DONE || !*left_out)
         return code;
     pair->mask[MASK_ALL] = malloc(count);
@@ -135,18 +144,18 @@ static int use_mask(const struct eval *eval, struct stereo *stereo, struct test_
     return EXIT_DONE;
 }
 
+/* Sets the range to that of pair.ini, unless --set does. -ERANGE where it is not possible. */
+static int take_range(const struct eval *eval, int disparities, struct params *params) {
+    if (!disparities || options_set(&eval->common, "disparity_range"))
+        return 0;
+    return param_put(params, param_find("disparity_range"), disparities);
+}
+
 static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result *result) {
     struct params params = eval->params;
-    if (pair->disparities && !options_set(&eval->common, "disparity_range")) {
-        const struct param_info *info = param_find("disparity_range");
-        if (param_put(&params, info, pair->disparities) != 0) {
-            log_error(pair->name, "pair.ini asks for %d disparities; %.0f to %.0f are possible",
-                      pair->disparities, info->min, info->max);
-            return EXIT_USAGE;
-        }
-    }
     struct rig_use rig;
-    struct stereo *stereo = NULL;
+    take_range(eval, pair->disparities, &params);
+    struct matcher *matcher = NULL;
     int code =
         rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
     if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height)) {
@@ -157,26 +166,26 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)
-        stereo = pipeline_open(&params, pair->name, pair->left.width, pair->left.height,
-                               pair->left.channels, rig_use_maps(&rig), &code);
-    if (!stereo) {
+        matcher = matcher_open(&params, pair->name, pair->left.width, pair->left.height,
+                               pair->left.channels, rig_use_maps(&rig), false, &code);
+    if (!matcher) {
         rig_use_close(&rig);
         return code;
     }
     uint8_t *left_out = NULL;
-    code = use_mask(eval, stereo, pair, &left_out);
+    code = use_mask(eval, matcher, pair, &left_out);
     struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height, pair->left.channels,
-                                        0, stereo_frame_alloc(stereo));
+                                        0, matcher_frame_alloc(matcher));
     if (pool && code == EXIT_DONE) {
         struct frame *frame = pool_take(pool);
-        code = compute(eval, stereo, &params, pair, frame, left_out, result);
+        code = compute(eval, matcher, &params, pair, frame, left_out, result);
         frame_drop(&frame);
     } else if (!pool) {
         code = EXIT_RUN_FAILED;
     }
     free(left_out);
     pool_close(&pool);
-    stereo_close(&stereo);
+    matcher_close(&matcher);
     rig_use_close(&rig);
     return code;
 }
@@ -194,13 +203,13 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
     result->name = NULL;
     g_array_append_vals(eval->results, &kept, 1);
     if (eval->json) {
-        eval_print_json(&kept);
+        eval_report_json(&kept);
     } else if (eval->all_presets) {
-        eval_print_preset_row(&kept);
+        eval_report_preset_row(&kept);
     } else {
         if (eval->results->len == 1)
-            eval_print_header(kept.kind);
-        eval_print_row(&kept);
+            eval_report_header(kept.kind);
+        eval_report_row(&kept);
     }
     fflush(stdout);
 }
@@ -214,8 +223,8 @@ bool eval_wants(const struct eval *eval, long index) {
 }
 
 int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
-    if (eval->imposed)
-        impose_apply(&eval->impose, &pair->right);
+    if (eval->degraded && degrade_apply(&eval->degrade, pair->name, &pair->left, &pair->right) != 0)
+        return EXIT_RUN_FAILED;
     struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
     int code = run_pair(eval, pair, &result);
     result.name = g_steal_pointer(&pair->name);
@@ -225,23 +234,65 @@ int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
     return code;
 }
 
+/* What cannot be read with one preset cannot with the next: it is tried, and reported, once. */
+static int note_failure(struct eval *eval, const char *path, int code) {
+    g_hash_table_insert(eval->failed, g_strdup(path), GINT_TO_POINTER(code));
+    return code;
+}
+
+static int failure_of(const struct eval *eval, const char *path) {
+    return GPOINTER_TO_INT(g_hash_table_lookup(eval->failed, path));
+}
+
+/* The pairs of a folder and its pair.ini, if it has to have one. The exit code. */
+static int open_folder(const struct eval *eval, const char *folder, char ***stems,
+                       struct pair_ini *ini) {
+    bool motion = eval->params.mode == MODE_MOTION;
+    struct params params = eval->params;
+    *ini = (struct pair_ini){0};
+    *stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
+    if (!*stems || (!motion && pair_ini_read(folder, ini) != 0))
+        return EXIT_SOURCE;
+    if (take_range(eval, ini->disparities, &params) == 0)
+        return EXIT_DONE;
+    const struct param_info *info = param_find("disparity_range");
+    log_error(folder, "pair.ini asks for %d disparities; %.0f to %.0f are possible",
+              ini->disparities, info->min, info->max);
+    return EXIT_USAGE;
+}
+
+static int read_pair(struct eval *eval, const char *folder, const char *stem,
+                     const struct pair_ini *ini, struct test_pair *pair) {
+    g_autofree char *path = g_build_filename(folder, stem, NULL);
+    int code = failure_of(eval, path);
+    if (code != EXIT_DONE)
+        return code;
+    int error = eval->params.mode == MODE_MOTION ? motion_pair_read(folder, stem, pair)
+                                                 : test_pair_read(folder, stem, ini, pair);
+    return error ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
+}
+
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
-    bool motion = eval->params.mode == MODE_MOTION;
-    enum motion_folder kind = motion ? motion_folder_kind(folder) : MOTION_PAIRS;
+    enum motion_folder kind =
+        eval->params.mode == MODE_MOTION ? motion_folder_kind(folder) : MOTION_PAIRS;
     if (kind != MOTION_PAIRS)
         return (kind == MOTION_DRIVE ? eval_drive : eval_sequence)(eval, folder);
-    g_auto(GStrv) stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
-    int code = stems ? EXIT_DONE : EXIT_SOURCE;
-    for (char **stem = stems; stem && *stem; stem++) {
+    g_auto(GStrv) stems = NULL;
+    struct pair_ini ini;
+    int code = failure_of(eval, folder);
+    if (code != EXIT_DONE)
+        return code;
+    code = open_folder(eval, folder, &stems, &ini);
+    if (code != EXIT_DONE)
+        return note_failure(eval, folder, code);
+    for (char **stem = stems; *stem; stem++) {
         if (!eval_wants(eval, stem - stems))
             continue;
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
-        int error =
-            motion ? motion_pair_read(folder, *stem, &pair) : test_pair_read(folder, *stem, &pair);
-        if (error) {
+        if (read_pair(eval, folder, *stem, &ini, &pair) != EXIT_DONE) {
             code = EXIT_SOURCE;
             continue;
         }
@@ -265,9 +316,9 @@ static int run_folders(struct eval *eval, int count, char **folders) {
     const struct eval_result *results = (const struct eval_result *)(void *)eval->results->data;
     int rows = (int)eval->results->len;
     if (!eval->json && eval->all_presets && rows > 1)
-        eval_print_preset_mean(results, rows);
+        eval_report_preset_mean(results, rows);
     else if (!eval->json && !eval->all_presets && rows > 0)
-        eval_print_means(results, rows);
+        eval_report_means(results, rows);
     return worst;
 }
 
@@ -285,7 +336,7 @@ static int run_presets(struct eval *eval, int count, char **folders) {
     g_auto(GStrv) names = preset_names();
     int worst = EXIT_DONE, mode = eval->params.mode;
     if (!eval->json)
-        eval_print_preset_header();
+        eval_report_preset_header();
     for (char **name = names; *name; name++) {
         g_free(eval->common.preset);
         eval->common.preset = g_strdup(*name);
@@ -313,9 +364,9 @@ static bool check_lists(struct eval *eval) {
                       eval->frames);
             return false;
         }
-    if (eval->ring_text && (sscanf(eval->ring_text, "%lf,%lf,%lf,%lf%c", &r->x, &r->y, &r->least,
-                                   &r->most, &rest) != 4 ||
-                            !(r->least < r->most))) {
+    if (eval->ring_text &&
+        (sscanf(eval->ring_text, "%lf,%lf,%lf,%lf%c", &r->x, &r->y, &r->min, &r->max, &rest) != 4 ||
+         !(r->min < r->max))) {
         log_error("--ring", "\"%s\" is no ring; write it as X,Y,NEAREST,FARTHEST", eval->ring_text);
         return false;
     }
@@ -334,18 +385,20 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
     }
     if (!check_lists(eval))
         return EXIT_USAGE;
-    if (eval->imposed && impose_parse(eval->imposed, &eval->impose) != 0)
+    if (eval->degraded && degrade_parse(eval->degraded, &eval->degrade) != 0)
         return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
         log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
         return EXIT_RUN_FAILED;
     }
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
+    eval->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     quit_catch();
     int code =
         eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
     clear_results(eval);
     g_array_free(eval->results, TRUE);
+    g_hash_table_destroy(eval->failed);
     return code;
 }
 
@@ -358,15 +411,17 @@ int cmd_eval(int argc, char **argv) {
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
          "pixels, bad ones",
          "CSV"},
+        {"degrade", 0, 0, G_OPTION_ARG_STRING, &eval.degraded,
+         "Make the pictures worse: noise=SIGMA,light=L,jpeg=Q in both; "
+         "gain=G,offset=O,vignette=V,gamma=E,blur=SIGMA,rows=N in the right one; seed=N",
+         "KEY=VALUE,..."},
         {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
          "Only these pairs of each DIR, counted from 0", "N,..."},
-        {"impose", 0, 0, G_OPTION_ARG_STRING, &eval.imposed,
-         "Change the right picture as another camera would: gain=G,offset=O,vignette=V,gamma=E,"
-         "noise=SIGMA",
-         "KEY=VALUE,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
         MASK_ENTRY(&eval.mask),
         RIG_WHOLE_ENTRIES(&eval.rig),
+        {"bound", 0, 0, G_OPTION_ARG_INT, &eval.bound,
+         "A lower bound of the energy, by N sweeps of TRW-S", "N"},
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
          "Compute each pair N times and give the median of the times", "N"},
         {"ring", 0, 0, G_OPTION_ARG_STRING, &eval.ring_text,
@@ -410,13 +465,6 @@ int cmd_eval(int argc, char **argv) {
         entries, &eval.common, &eval.params);
     if (code == GO_ON)
         code = check_and_run(&eval, argc - 1, argv + 1);
-    g_free(eval.counts);
-    g_free(eval.folder);
-    g_free(eval.imposed);
-    g_free(eval.mask);
-    g_free(eval.frames);
-    g_free(eval.ring_text);
-    rig_options_free(&eval.rig);
     options_free(&eval.common);
     return code;
 }

@@ -12,13 +12,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define WIDE 2.4 /* width over height from which a picture is likely two side by side */
 
-static int same_picture(const struct camera_mode *a, const struct camera_mode *b) {
+static bool same_picture(const struct camera_mode *a, const struct camera_mode *b) {
     return a->fourcc == b->fourcc && a->width == b->width && a->height == b->height;
 }
 
@@ -64,19 +65,26 @@ static void print_formats(const struct mode_list *list) {
     printf(", up to %dx%d\n", max_width, max_height);
 }
 
+/* A line with a name that is the camera's to choose. */
+static void print_name(const char *before, const char *name) {
+    g_autofree char *clean = g_strdup(name);
+    log_clean(clean);
+    printf("%s%s\n", before, clean);
+}
+
 /* Returns whether the largest picture looks like two. */
 static bool print_device(const struct device *device, bool details) {
     const struct device_identity *id = &device->identity;
-    printf("%s\n", id->card[0] ? id->card : device->node);
+    print_name("", id->card[0] ? id->card : device->node);
     printf("    node      %s (moves at reboot and replug)\n", device->node);
     if (device->by_id[0])
-        printf("    by-id     %s\n", device->by_id);
+        print_name("    by-id     ", device->by_id);
     if (device->by_path[0])
-        printf("    by-path   %s\n", device->by_path);
+        print_name("    by-path   ", device->by_path);
     if (id->bus[0])
-        printf("    bus       %s\n", id->bus);
+        print_name("    bus       ", id->bus);
     if (id->serial[0])
-        printf("    serial    %s\n", id->serial);
+        print_name("    serial    ", id->serial);
     int fd = open(device->node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     struct mode_list list = {0};
     int error = fd < 0 ? -errno : mode_list_read(fd, &list);
@@ -112,14 +120,14 @@ static void print_list(const struct device_list *list, bool details) {
     if (two) {
         const struct device *left = &list->device[pair[0]], *right = &list->device[pair[1]];
         char rig[512];
-        printf("    %s\n", device_list_rig(list, rig, sizeof rig));
+        print_name("    ", device_list_rig(list, rig, sizeof rig));
         if (left->usb_hub[0] && strcmp(left->usb_hub, right->usb_hub) == 0)
             printf("    (both on one USB hub: they share its bandwidth; --swap exchanges left and "
                    "right)\n");
     }
     for (int i = 0; i < list->count && i < 64; i++)
         if (wide[i] || !two)
-            printf("    sbs:%s\n", device_stable_name(list, &list->device[i]));
+            print_name("    sbs:", device_stable_name(list, &list->device[i]));
 }
 
 int cmd_list(int argc, char **argv) {

@@ -55,6 +55,7 @@ static int read_all(struct record *record, struct source *source, struct recorde
         record->seconds > 0 ? clock_ns() + (int64_t)(record->seconds * CLOCK_NS_PER_S) : 0;
     int64_t due_ns = 0;
     int status = 0;
+    bool damaged = false;
     struct recorder_status done = {0};
     while ((status == 0 || status == -EAGAIN || status == -EBADMSG) && !done.error &&
            !quit_asked() && (end_ns == 0 || clock_ns() < end_ns) &&
@@ -67,6 +68,7 @@ static int read_all(struct record *record, struct source *source, struct recorde
         if (status == 0 && !source->set_tap)
             recorder_give_frame(recorder, frame);
         frame_drop(&frame);
+        damaged |= status == -EBADMSG && !source->live;
         recorder_get_status(recorder, &done);
         if (progress)
             print_progress(recorder);
@@ -75,13 +77,18 @@ static int read_all(struct record *record, struct source *source, struct recorde
         fputc('\n', stderr);
     if (done.error)
         return EXIT_RUN_FAILED;
-    return status < 0 && status != -EAGAIN && status != -EBADMSG ? EXIT_SOURCE : EXIT_DONE;
+    if (status < 0 && status != -EAGAIN && status != -EBADMSG)
+        return EXIT_SOURCE;
+    return damaged ? EXIT_SOME_FAILED : EXIT_DONE;
 }
 
-static int finish(struct source *source, struct recorder **recorder, const char *path, int code) {
+static int finish(const struct record *record, struct source *source, struct recorder **recorder,
+                  const char *path, int code) {
     struct recorder_status status;
     if (recorder_close(recorder, &status) != 0 && code == EXIT_DONE)
         code = EXIT_RUN_FAILED;
+    if (record->common.quiet)
+        return code;
     printf("recorded  %ld pairs, %ld dropped, %s\n", status.pairs, status.dropped,
            status.pairs ? path : "no file kept");
     if (source->get_status) {
@@ -113,7 +120,7 @@ static int record_source(struct record *record, struct source *source) {
         code = read_all(record, source, recorder, pool);
         if (source->set_tap)
             source->set_tap(source, NULL);
-        code = finish(source, &recorder, path, code);
+        code = finish(record, source, &recorder, path, code);
     } else {
         recorder_close(&recorder, NULL);
     }
@@ -135,6 +142,7 @@ static int record_words(struct record *record, int argc, char **argv) {
         source_open((const char *const *)argv + 1, argc - 1, &record->source, &error);
     if (!source)
         return EXIT_SOURCE;
+    source_say_rate(source);
     int code = record_source(record, source);
     source_close(&source);
     return code;
@@ -157,7 +165,7 @@ int cmd_record(int argc, char **argv) {
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &record.source.rate, "Pairs a second", "N"},
         [RECORD_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
-    camera_entries(&record.camera, &entries[RECORD_ENTRIES]);
+    camera_options_entries(&record.camera, &entries[RECORD_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Records the pairs of a source as the cameras gave them: Matroska with two tracks, JPEG\n"
@@ -171,9 +179,6 @@ int cmd_record(int argc, char **argv) {
         code = camera_options_apply(&record.camera, &record.params, &record.source);
     if (code == GO_ON)
         code = record_words(&record, argc, argv);
-    camera_options_free(&record.camera);
-    g_free(record.path);
-    g_strfreev(record.calibration);
     options_free(&record.common);
     return code;
 }

@@ -90,8 +90,8 @@ static int read_frame(struct reader *reader, struct frame **frame) {
     long count = (long)f->rect_left.width * f->rect_left.height;
     if (f->has_truth && score(reader, f, count) != 0)
         return -ENOMEM;
-    reader->density +=
-        density(f->params.mode == MODE_MOTION ? f->motion : f->disparity, reader->left_out, count);
+    reader->density += metrics_density(f->params.mode == MODE_MOTION ? f->motion : f->disparity,
+                                       reader->left_out, count);
     if (reader->last && f->params.mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
     reader->frames++;
@@ -114,7 +114,7 @@ static void print_progress(struct live *live, long limit) {
             s.compute_ms, s.age_median_ms, s.dropped);
 }
 
-static void print_report(struct live *live, const struct reader *reader) {
+static void print_live(struct live *live, const struct reader *reader) {
     struct live_stats s;
     live_get_stats(live, &s);
     printf("frames    %ld captured, %ld computed, %ld shown, %ld dropped, %ld damaged\n",
@@ -126,9 +126,10 @@ static void print_report(struct live *live, const struct reader *reader) {
     printf("age       %.1f ms median, %.1f ms 95 %%, from capture to reader\n", s.age_median_ms,
            s.age_95_ms);
     printf("compute   %.2f ms a frame\n", s.compute_ms);
-    for (int i = 0; i < TIME_COUNT; i++)
+    for (int i = 0; i < LIVESTEREO_STAGES; i++)
         if (s.stage_ms[i] > 0)
-            printf("  %-9s %7.2f ms\n", stage_time_names[i], s.stage_ms[i]);
+            printf("  %-9s %7.2f ms\n", livestereo_stage_name((enum livestereo_stage)i),
+                   s.stage_ms[i]);
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
     flicker_print(&reader->flicker);
     if (reader->motion_all.scored) {
@@ -145,6 +146,16 @@ static void print_report(struct live *live, const struct reader *reader) {
         printf("bad-2.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[1],
                all.bad[1]);
     }
+}
+
+static void print_report(struct source *source, struct live *live, const struct reader *reader) {
+    print_live(live, reader);
+    if (source->get_status) {
+        struct source_status status;
+        source->get_status(source, &status);
+        source_status_print(&status);
+    }
+    output_print(reader->output);
 }
 
 /* Counts a frame for the search of the quality, and sets what it found. */
@@ -179,13 +190,13 @@ static int read_all(const struct run *run, struct live *live, struct reader *rea
     }
     if (progress)
         fputc('\n', stderr);
-    int in_compute = 0;
+    bool in_compute = false;
     if (live_error(live, &in_compute) != 0)
         return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
     return EXIT_DONE;
 }
 
-static int save_picture(const char *path, const struct frame *frame) {
+static int save_picture(const char *path, const struct frame *frame, bool quiet) {
     struct image picture;
     if (visualize_pair(frame, &picture) != 0)
         return EXIT_RUN_FAILED;
@@ -193,7 +204,8 @@ static int save_picture(const char *path, const struct frame *frame) {
     picture_free(&picture);
     if (error)
         return EXIT_RUN_FAILED;
-    printf("picture   %s\n", path);
+    if (!quiet)
+        printf("picture   %s\n", path);
     return EXIT_DONE;
 }
 
@@ -204,7 +216,7 @@ static int save_last(const struct run *run, const struct reader *reader) {
     if (!last)
         return code;
     if (run->picture)
-        code = save_picture(run->picture, last);
+        code = save_picture(run->picture, last, run->common.quiet);
     if (run->disparity && !reader->pattern && save_map(run->disparity, last) != 0)
         code = EXIT_RUN_FAILED;
     return code;
@@ -213,16 +225,15 @@ static int save_last(const struct run *run, const struct reader *reader) {
 static int read_live(const struct run *run, struct source *source, struct live *live,
                      struct reader *reader) {
     int code = read_all(run, live, reader);
-    print_report(live, reader);
-    if (source->get_status) {
-        struct source_status status;
-        source->get_status(source, &status);
-        source_status_print(&status);
-    }
-    output_print(reader->output);
+    if (!run->common.quiet)
+        print_report(source, live, reader);
+    struct live_stats stats;
+    live_get_stats(live, &stats);
     if (code == EXIT_DONE && !reader->last && !quit_asked()) {
         log_error(source->name, "not one pair could be read");
         code = EXIT_SOURCE;
+    } else if (code == EXIT_DONE && stats.damaged && !source->live) {
+        code = EXIT_SOME_FAILED;
     }
     int saved = save_last(run, reader);
     return code ? code : saved;
@@ -241,7 +252,7 @@ static int read_pattern(const struct run *run, struct number_pattern *pattern,
     return GO_ON;
 }
 
-static int run_live(const struct run *run, struct source *source, struct stereo *stereo,
+static int run_live(const struct run *run, struct source *source, struct matcher *matcher,
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
     struct reader reader = {.left_out = left_out};
@@ -254,13 +265,14 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
         .kept = 1 + OUTPUT_FRAMES,
     };
     int code = read_pattern(run, &pattern, &reader), error;
-    if (live_source && qualities_load(&reader.qualities) == 0 &&
+    bool recorded = source->settings && !run->common.quality; /* these have been chosen */
+    if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
         options_quality_auto(&run->common, &reader.qualities, &run->params))
         quality_search_begin(&reader.search, 1);
     if (code == GO_ON) {
         reader.output = output_open(&run->out, &about, &code);
         struct live *live =
-            code == EXIT_DONE ? live_open(source, stereo, &run->params, &options, &error) : NULL;
+            code == EXIT_DONE ? live_open(source, matcher, &run->params, &options, &error) : NULL;
         if (live)
             code = read_live(run, source, live, &reader);
         else if (code == EXIT_DONE)
@@ -274,9 +286,10 @@ static int run_live(const struct run *run, struct source *source, struct stereo 
     return code;
 }
 
-static int open_and_run(const struct run *run, int argc, char **argv) {
+static int open_and_run(struct run *run, int argc, char **argv) {
     struct rig_options how = run->rig;
     how.one_camera = run->params.mode == MODE_MOTION;
+    how.params = &run->params;
     if (argc < 2 || run->frames < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                   : "--frames cannot be negative");
@@ -287,21 +300,23 @@ static int open_and_run(const struct run *run, int argc, char **argv) {
         source_open((const char *const *)argv + 1, argc - 1, &run->source, &error);
     if (!source)
         return EXIT_SOURCE;
+    source_say_rate(source);
+    options_take_recorded(&run->common, source, &run->params);
     struct rig_use rig;
     int code = rig_use_open_for(&how, source, &rig);
-    struct stereo *stereo =
-        code == EXIT_DONE ? pipeline_open(&run->params, source->name, source->width, source->height,
-                                          source->channels, rig_use_maps(&rig), &code)
+    struct matcher *matcher =
+        code == EXIT_DONE ? matcher_open(&run->params, source->name, source->width, source->height,
+                                         source->channels, rig_use_maps(&rig), false, &code)
                           : NULL;
     uint8_t *left_out = NULL;
-    if (stereo)
-        code = mask_use(run->mask, &run->params, rig.width, rig.height, stereo, &left_out);
-    if (stereo && code == EXIT_DONE) {
+    if (matcher)
+        code = mask_use(run->mask, &run->params, rig.width, rig.height, matcher, &left_out);
+    if (matcher && code == EXIT_DONE) {
         quit_catch();
-        code = run_live(run, source, stereo, &rig, left_out);
+        code = run_live(run, source, matcher, &rig, left_out);
     }
     free(left_out);
-    stereo_close(&stereo);
+    matcher_close(&matcher);
     rig_use_close(&rig);
     source_close(&source);
     return code;
@@ -329,7 +344,7 @@ int cmd_run(int argc, char **argv) {
          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
         [RUN_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
-    camera_entries(&run.camera, &entries[RUN_ENTRIES]);
+    camera_options_entries(&run.camera, &entries[RUN_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Computes pairs as they come and prints rate, stage times and, where the source knows the\n"
@@ -346,12 +361,6 @@ int cmd_run(int argc, char **argv) {
         code = camera_options_apply(&run.camera, &run.params, &run.source);
     if (code == GO_ON)
         code = open_and_run(&run, argc, argv);
-    camera_options_free(&run.camera);
-    output_options_free(&run.out);
-    g_free(run.mask);
-    g_free(run.picture);
-    g_free(run.disparity);
-    rig_options_free(&run.rig);
     options_free(&run.common);
     return code;
 }

@@ -6,10 +6,6 @@
  */
 #include "app/commands.h"
 #include "app/next_command.h"
-#include "app/view/loop.h"
-#include "app/view/messages.h"
-#include "app/view/opening.h"
-#include "app/view/session.h"
 #include "app/view/viewer.h"
 #include "capture/device_list.h"
 #include "config/log.h"
@@ -82,7 +78,7 @@ static int set_modes(struct viewer *v, const char *keys) {
     return GO_ON;
 }
 
-#define START_MOST_S 1e7
+#define MAX_START_S 1e7
 
 /* Rejects options that make sense for two cameras, or for one, alone. */
 static int check_mode(const struct view_options *o, const struct params *params) {
@@ -108,7 +104,7 @@ static int check_options(const struct view_options *o) {
         return EXIT_USAGE;
     }
     if (option_check_rate(o->rate) != GO_ON ||
-        option_check("--start", o->start, 0, START_MOST_S) != GO_ON ||
+        option_check("--start", o->start, 0, MAX_START_S) != GO_ON ||
         option_check("--ui-scale", o->scale, 0.5, 4) != GO_ON)
         return EXIT_USAGE;
     if (o->screenshot && o->frames < 1) {
@@ -138,12 +134,12 @@ static struct session session_now(const struct viewer *v) {
                               .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};
     double opened = v->options->rig.scale > 0 ? v->options->rig.scale : 1;
-    if (v->rig.scale > 0 && v->rig.scale != opened) /* the size is not remembered */
-        param_put(&session.params, param_find("disparity_range"),
-                  round(session.params.disparity_range * opened / v->rig.scale));
+    if (v->rig.scale > 0) /* the size is not remembered */
+        session.params = viewer_params_at(v, v->rig.scale, opened);
     if (v->quality.automatic) /* what it found is found again */
         quality_apply(&v->quality.all, QUALITY_BEST, &session.params);
     g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
+    g_strlcpy(session.source, v->source, sizeof(session.source));
     return session;
 }
 
@@ -173,6 +169,7 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->settings.params = *params;
     v->remembered = *remembered;
     v->rig_options.one_camera = params->mode == MODE_MOTION;
+    v->rig_options.params = &v->settings.params;
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
     display_init(&v->display, params->mode == MODE_MOTION);
     opening_begin(v, source);
@@ -193,15 +190,33 @@ static void open_quality(struct viewer *v, const struct common_options *common) 
     viewer_begin_search(v);
 }
 
+/* The disparities searched: what the source says, or those of the last time if they were of the
+ * same source. */
+static void fit_search(struct viewer *v, const struct common_options *common) {
+    struct params *params = &v->settings.params, given = *params;
+    bool range_set = options_set(common, "disparity_range");
+    if (v->options->remembered && strcmp(v->remembered.source, v->source) != 0) {
+        session_forget_search(params);
+        if (range_set)
+            params->disparity_range = given.disparity_range;
+        if (options_set(common, "min_disparity"))
+            params->min_disparity = given.min_disparity;
+    }
+    if (range_set)
+        return;
+    if (!common->preset && !common->config)
+        opening_take_range(v);
+    if (v->options->remembered && params->disparity_range >= v->playback.source->width)
+        params->disparity_range = MAX(2, v->playback.source->width / 2);
+}
+
 static int open_viewer(struct viewer *v, const struct common_options *common) {
     const struct view_options *o = v->options;
     struct params *params = &v->settings.params;
     take_session(v);
-    if (!common->preset && !common->config && !options_set(common, "disparity_range"))
-        opening_take_range(v);
-    if (o->remembered && !options_set(common, "disparity_range") &&
-        params->disparity_range >= v->playback.source->width) /* of a larger picture */
-        params->disparity_range = MAX(2, v->playback.source->width / 2);
+    bool recorded = options_take_recorded(common, v->playback.source, params);
+    if (!recorded)
+        fit_search(v, common);
     int code = parse_colormap(o->colormap, &v->display.settings.colormap);
     if (code == GO_ON)
         code = parse_range(o->range, &v->display);
@@ -218,7 +233,8 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
         g_strlcpy(v->presets.name, common->preset ? common->preset : MOTION_PRESET,
                   sizeof(v->presets.name));
     history_begin(&v->history, params);
-    open_quality(v, common);
+    if (!recorded || common->quality)
+        open_quality(v, common);
     display_fit_range(&v->display, params);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
     screen_settle(&v->screen);
@@ -237,11 +253,11 @@ static void print_report(struct viewer *v) {
 
 static int run_viewer(struct viewer *v) {
     bool screenshot = v->options->screenshot != NULL;
-    struct session start = session_now(v);
+    v->started = session_now(v);
     int code = screenshot ? loop_screenshot(v) : loop_run(v);
     if (!screenshot && code == EXIT_DONE) {
         struct session end = session_now(v);
-        session_save(&end, &start, &v->remembered);
+        session_save(&end, &v->started, &v->remembered);
     }
     recording_stop(&v->recording, &v->playback, &v->screen);
     if (v->options->report)
@@ -251,6 +267,8 @@ static int run_viewer(struct viewer *v) {
 
 static void close_viewer(struct viewer *v) {
     opening_close(v);
+    video_export_wait(v);
+    recording_wait(&v->recording, &v->screen);
     start_page_close(&v->start_page);
     messages_end();
     draw_close(&v->display.draw);
@@ -293,6 +311,7 @@ static int view(int count, char **words, const struct common_options *common,
         return EXIT_SOURCE;
     struct viewer *v = g_new0(struct viewer, 1);
     init_viewer(v, o, params, remembered, source);
+    session_name_source(v->source, named, named_count);
     if (chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion)
         v->proposed_rig = g_strdup(chosen);
     v->visible[PART_START] = chosen && !v->proposed_rig && !o->plain;
@@ -335,19 +354,6 @@ static const char examples[] = "Examples:\n"
                                "  livestereo view synth: --screenshot window.png --frames 5\n"
                                "Keys are listed by F1.\n";
 
-static void free_options(struct view_options *o) {
-    g_free(o->screenshot);
-    g_free(o->output);
-    g_free(o->colormap);
-    g_free(o->range);
-    g_free(o->window);
-    g_free(o->ui_map);
-    g_free(o->view);
-    camera_options_free(&o->camera);
-    rig_options_free(&o->rig);
-    output_options_free(&o->out);
-}
-
 enum { VIEW_ENTRIES = 20 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_view(int argc, char **argv) {
@@ -385,7 +391,7 @@ int cmd_view(int argc, char **argv) {
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
         [VIEW_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
-    camera_entries(&o.camera, &entries[VIEW_ENTRIES]);
+    camera_options_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
     struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;
@@ -394,6 +400,7 @@ int cmd_view(int argc, char **argv) {
                              o.motion ? motion_examples : examples, entries, &options, &params);
     if (code == GO_ON)
         code = check_mode(&o, &params);
+    o.stated = params;
     if (code == GO_ON && !o.screenshot && session_load(&remembered, &options))
         o.remembered = session_take_params(&remembered, &params, &options);
     if (code == GO_ON)
@@ -404,7 +411,6 @@ int cmd_view(int argc, char **argv) {
         code = check_options(&o);
     if (code == GO_ON)
         code = view(argc - 1, argv + 1, &options, &params, &remembered, &o);
-    free_options(&o);
     options_free(&options);
     return code;
 }

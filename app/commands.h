@@ -9,7 +9,6 @@
 #include "capture/source.h"
 #include "config/params.h"
 #include "config/quality.h"
-#include "gpu/stereo.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -31,14 +30,18 @@ int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_calib(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_solve(int argc, char **argv);
 
-/* The common options; initialised with zeros, options_free frees what parsing allocated. */
+/* The common options; initialised with zeros. */
 struct common_options {
     char *preset, *config, *quality, *smoothness, *memory, **set;
+    struct smoothness_table *table; /* that of the file smoothness */
+    const GOptionEntry *entries;    /* the command's own */
     gboolean dump_config, quiet, verbose;
     bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
     const char *first_preset; /* set before parsing: without --preset in place of livestereo.ini */
@@ -60,7 +63,8 @@ struct common_options {
     "                        pictures side by side, or a file for left and one for right\n"        \
     "  LEFT RIGHT            two pictures, or two patterns: left_%06d.png right_%06d.png\n"        \
     "  FOLDER                holds left/ and right/, image_0/ and image_1/, image_2/ and\n"        \
-    "                        image_3/, or left.png and right.png\n"                                \
+    "                        image_3/, or left.png and right.png, or left01.png, right01.png "     \
+    "...\n"                                                                                        \
     "  synth:[KEY=VALUE,..]  the built-in moving scene, of which every disparity is known; keys\n" \
     "                        are width, height, min_disparity, range, noise, gain, row_offset,\n"  \
     "                        frames, rate, seed, color"
@@ -76,6 +80,12 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
 /* Sets *params as options_parse() does. GO_ON, or EXIT_USAGE after a log line. */
 int options_params(const struct common_options *options, struct params *params);
 
+/* Takes the LIVE parameters that a recording was made with, beside the source, and --quality and
+ * --set over them; not those of another mode. False where there are none (or, after a log line, no
+ * valid ones), or where --preset or --config name others. */
+bool options_take_recorded(const struct common_options *options, const struct source *source,
+                           struct params *params);
+
 /* Checks that the number of an option, 0 if it was not given, is finite and in min..max, which are
  * above 0. GO_ON, or EXIT_USAGE after a log line. */
 int option_check(const char *name, double value, double min, double max);
@@ -89,12 +99,9 @@ bool options_quality_auto(const struct common_options *options, const struct qua
 /* Whether --set names this parameter. */
 bool options_set(const struct common_options *options, const char *name);
 
+/* Frees what parsing allocated, the texts of the command's own entries included; these are still
+ * there. */
 void options_free(struct common_options *options);
-
-/* Opens the pipeline for pictures of this size, which maps (may be NULL) rectify. name is the
- * source's, for messages. NULL after a log line; *code gets the exit code. */
-struct stereo *pipeline_open(const struct params *params, const char *name, int width, int height,
-                             int channels, const struct rectify_map *maps, int *code);
 
 /* From now on SIGINT and SIGTERM set a flag, which quit_asked returns, instead of ending the
  * program; a second signal ends it. */

@@ -70,24 +70,23 @@ static char *path_of(const char *folder, const char *stem, const char *what) {
     return g_strdup_printf("%s/%s/%s.png", folder, what, stem);
 }
 
-int pair_ini_parse(const char *text, size_t length, const char *path, double *scale,
-                   int *disparities) {
+int pair_ini_parse(const char *text, size_t length, const char *path, struct pair_ini *ini) {
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
     if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error)) {
         log_error(path, "%s; it must say disparity_scale and may say disparities", error->message);
         return -EBADMSG;
     }
-    *scale = g_key_file_get_double(file, "pair", "disparity_scale", &error);
-    if (error || !(*scale >= MIN_SCALE && *scale <= MAX_SCALE)) {
+    ini->scale = g_key_file_get_double(file, "pair", "disparity_scale", &error);
+    if (error || !(ini->scale >= MIN_SCALE && ini->scale <= MAX_SCALE)) {
         log_error(path, "disparity_scale in [pair] must be a number from %g to %g", MIN_SCALE,
                   MAX_SCALE);
         return -EBADMSG;
     }
-    *disparities = 0;
+    ini->disparities = 0;
     if (g_key_file_has_key(file, "pair", "disparities", NULL)) {
-        *disparities = g_key_file_get_integer(file, "pair", "disparities", &error);
-        if (error || *disparities < 2) {
+        ini->disparities = g_key_file_get_integer(file, "pair", "disparities", &error);
+        if (error || ini->disparities < 2) {
             log_error(path, "disparities in [pair] must be a whole number, at least 2");
             return -EBADMSG;
         }
@@ -95,14 +94,14 @@ int pair_ini_parse(const char *text, size_t length, const char *path, double *sc
     return 0;
 }
 
-static int read_ini(const char *folder, double *scale, int *disparities) {
+int pair_ini_read(const char *folder, struct pair_ini *ini) {
     g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
     char *text;
     size_t length;
     int error = file_load(path, MAX_INI, &text, &length);
     if (error)
         return error;
-    error = pair_ini_parse(text, length, path, scale, disparities);
+    error = pair_ini_parse(text, length, path, ini);
     free(text);
     return error;
 }
@@ -197,18 +196,16 @@ static char *name_of(const char *folder, const char *stem, char **stems) {
     return several ? g_strdup_printf("%s/%s", base, stem) : g_steal_pointer(&base);
 }
 
-int test_pair_read(const char *folder, const char *stem, struct test_pair *pair) {
-    memset(pair, 0, sizeof *pair);
-    double scale = 0;
+int test_pair_read(const char *folder, const char *stem, const struct pair_ini *ini,
+                   struct test_pair *pair) {
+    *pair = (struct test_pair){.disparities = ini->disparities};
     g_autofree char *left = path_of(folder, stem, "left");
     g_autofree char *right = path_of(folder, stem, "right");
     g_autofree char *truth = path_of(folder, stem, "disp_left");
     g_auto(GStrv) stems = test_pairs_list(folder);
-    int error = read_ini(folder, &scale, &pair->disparities);
+    int error = test_pair_read_views(left, right, pair);
     if (!error)
-        error = test_pair_read_views(left, right, pair);
-    if (!error)
-        error = read_truth(truth, scale, pair);
+        error = read_truth(truth, ini->scale, pair);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
         g_autofree char *mask = path_of(folder, stem, mask_names[i]);
         error = read_mask(mask, pair, &pair->mask[i]);

@@ -20,15 +20,25 @@ struct test_pair {
     float *truth; /* px of the left view, NaN where unknown; of motion all u, then all v */
     uint8_t
         *mask[MASK_COUNT]; /* 255 where a pixel is scored, or NULL where there is no such file */
-    int disparities;       /* labels to search, from pair.ini; 0 when it does not say */
+    int disparities;       /* labels to search, from pair.ini; 0: not known */
 };
 
 /* The file stems ("left.png" or the N of left/N.png, sorted) of a folder, NULL-terminated, for
  * g_strfreev; NULL after a log line when there is none. */
 char **test_pairs_list(const char *folder);
 
-/* Reads one of them. 0 or -errno after a log line. */
-int test_pair_read(const char *folder, const char *stem, struct test_pair *pair);
+/* What pair.ini says of all pairs of a folder. */
+struct pair_ini {
+    double scale;    /* a disparity of 1 px in the files of the truth */
+    int disparities; /* labels to search; 0 when it does not say */
+};
+
+/* Reads a folder's pair.ini. 0 or -errno after a log line. */
+int pair_ini_read(const char *folder, struct pair_ini *ini);
+
+/* Reads one of the pairs. 0 or -errno after a log line. */
+int test_pair_read(const char *folder, const char *stem, const struct pair_ini *ini,
+                   struct test_pair *pair);
 
 /* How a folder of motion is laid out: pairs with known motion, a drive of pairs of pictures with
  * poses (left/N.png, right/N.png, calib.txt, poses.txt), or numbered pictures (N.png) of which
@@ -47,10 +57,8 @@ int test_pair_read_views(const char *left, const char *right, struct test_pair *
 char **motion_pairs_list(const char *folder);
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
 
-/* Parses the text of a pair.ini; path is for log lines. *disparities is 0 if it is not given. 0, or
- * -EBADMSG after a log line. */
-int pair_ini_parse(const char *text, size_t length, const char *path, double *scale,
-                   int *disparities);
+/* Parses the text of a pair.ini; path is for log lines. 0, or -EBADMSG after a log line. */
+int pair_ini_parse(const char *text, size_t length, const char *path, struct pair_ini *ini);
 
 void test_pair_free(struct test_pair *pair);
 

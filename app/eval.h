@@ -5,8 +5,9 @@
 #define LIVESTEREO_EVAL_H
 
 #include "app/commands.h"
+#include "app/degrade.h"
 #include "app/eval_report.h"
-#include "app/impose.h"
+#include "app/matcher.h"
 #include "app/rig_options.h"
 
 struct eval {
@@ -15,14 +16,16 @@ struct eval {
     struct params params;
     gboolean json, all_presets;
     int repeat;
+    int bound;                /* sweeps for a lower bound, 0: none */
     char *counts;             /* CSV of confidences, or NULL */
     char *folder;             /* for pictures, or NULL */
-    char *imposed;            /* --impose, or NULL */
+    char *degraded;           /* --degrade, or NULL */
     char *mask;               /* --mask, or NULL */
     char *frames, *ring_text; /* --frames, --ring, or NULL */
     struct ring ring;
-    struct impose impose;
+    struct degrade degrade;
     GArray *results;
+    GHashTable *failed; /* exit codes of folders and pairs that cannot be read, by their paths */
 };
 
 /* Whether --frames includes the pair of this number. */
@@ -30,7 +33,7 @@ bool eval_wants(const struct eval *eval, long index);
 
 /* Runs the pipeline --repeat times on the frame: result gets time, memory and energy. The exit
  * code. */
-int eval_compute(const struct eval *eval, struct stereo *stereo, const struct params *params,
+int eval_compute(const struct eval *eval, struct matcher *matcher, const struct params *params,
                  struct frame *frame, const char *name, struct eval_result *result);
 
 /* Prints a result of a folder and stores it for the means; takes ownership of its name. */

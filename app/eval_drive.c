@@ -20,7 +20,7 @@ struct drive {
     GArray *poses; /* POSE numbers each: [R | t], from the camera to the world, row by row */
     struct depth_geometry geometry;
     struct params params; /* of the stereo */
-    struct stereo *stereo;
+    struct matcher *matcher;
     struct frame_pool *pool;
 };
 
@@ -73,12 +73,12 @@ static int open_stereo(struct drive *d, const struct params *motion, const struc
     d->params.gpu = motion->gpu;
     d->params.disparity_range = MIN(LABELS, picture->width - 1);
     d->params.fill = 0;
-    d->stereo = pipeline_open(&d->params, d->folder, picture->width, picture->height,
-                              picture->channels, NULL, &code);
-    if (!d->stereo)
+    d->matcher = matcher_open(&d->params, d->folder, picture->width, picture->height,
+                              picture->channels, NULL, false, &code);
+    if (!d->matcher)
         return code;
     d->pool = pool_open(1, picture->width, picture->height, picture->channels, 0,
-                        stereo_frame_alloc(d->stereo));
+                        matcher_frame_alloc(d->matcher));
     return d->pool ? EXIT_DONE : EXIT_RUN_FAILED;
 }
 
@@ -128,8 +128,8 @@ static int make_truth(struct drive *d, const struct params *motion, long index,
     struct test_pair views = {0};
     int code = EXIT_SOURCE;
     if (test_pair_read_views(left, right, &views) == 0)
-        code = d->stereo ? EXIT_DONE : read_geometry(d->folder, &views.left, &d->geometry);
-    if (code == EXIT_DONE && !d->stereo)
+        code = d->matcher ? EXIT_DONE : read_geometry(d->folder, &views.left, &d->geometry);
+    if (code == EXIT_DONE && !d->matcher)
         code = open_stereo(d, motion, &views.left);
     if (code == EXIT_DONE) {
         size_t count = (size_t)views.left.width * (size_t)views.left.height;
@@ -137,7 +137,7 @@ static int make_truth(struct drive *d, const struct params *motion, long index,
         memcpy(frame->left.data, views.left.data, image_bytes(&views.left));
         memcpy(frame->right.data, views.right.data, image_bytes(&views.right));
         pair->truth = malloc(2 * count * sizeof(*pair->truth));
-        if (!pair->truth || stereo_run(d->stereo, &d->params, frame) != 0)
+        if (!pair->truth || matcher_run(d->matcher, &d->params, frame) != 0)
             code = EXIT_RUN_FAILED;
         else
             move_pixels(d, index, frame, pair->truth);
@@ -173,7 +173,7 @@ int eval_drive(struct eval *eval, const char *folder) {
         if (eval_wants(eval, i))
             code = quit_asked() ? EXIT_INTERRUPTED : run_pair(eval, &d, i);
     pool_close(&d.pool);
-    stereo_close(&d.stereo);
+    matcher_close(&d.matcher);
     g_array_free(d.poses, TRUE);
     g_strfreev(d.stems);
     return code;

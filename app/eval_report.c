@@ -3,8 +3,12 @@
  */
 #include "app/eval_report.h"
 
+#include "config/log.h"
+
 #include <glib.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,73 +24,105 @@ static void print_figure(int columns, int digits, double value) {
         printf(" %*.*f", columns, digits, value);
 }
 
-void eval_print_header(enum eval_kind kind) {
-    if (kind == EVAL_SEQUENCE) {
-        printf("%-*s %6s %6s %6s %6s %6s %7s %6s %10s %8s\n", NAME_COLUMNS, "pair", "still",
-               "moved", "ratio", "next", "turn", "flicker", "dens%", "energy", "ms");
-        return;
-    }
-    if (kind == EVAL_MOTION) {
-        printf("%-*s %7s %7s %6s %6s %6s %6s %10s %8s\n", NAME_COLUMNS, "pair", "AEE", "AAE", ">1%",
-               ">3%", "Fl%", "dens%", "energy", "ms");
-        return;
-    }
-    printf("%-*s", NAME_COLUMNS, "");
-    for (int i = 0; i < MASK_COUNT; i++)
-        printf("  | %-25s", mask_names[i]);
-    printf("  |\n%-*s", NAME_COLUMNS, "pair");
-    for (int i = 0; i < MASK_COUNT; i++)
-        printf("  | %5s %6s %6s %6s", "bad1%", "bad2%", "bad3%", "mean");
-    printf("  | %6s %6s %10s %8s\n", "D1%", "dens%", "energy", "ms");
+/* A figure's key in JSON, and its column in the table; width 0: it has none. */
+struct column {
+    const char *key, *head;
+    int width, digits;
+    size_t offset; /* in struct figures; of a mask's in struct error_rates */
+};
+#define FIGURE(member) offsetof(struct figures, member)
+#define RATE(member) offsetof(struct error_rates, member)
+
+static const struct column of_mask[] = {
+    {"bad1", "bad1%", 5, 2, RATE(bad[0])}, {"bad2", "bad2%", 6, 2, RATE(bad[1])},
+    {"bad3", "bad3%", 6, 2, RATE(bad[2])}, {"mean", "mean", 6, 3, RATE(mean)},
+    {"bad05", "", 0, 2, RATE(bad_half)},   {"rms", "", 0, 3, RATE(rms_near)},
+    {"whole", "", 0, 2, RATE(whole)},      {0}};
+static const struct column of_kind[][7] = {
+    [EVAL_STEREO] = {{"d1", "D1%", 6, 2, FIGURE(rates[MASK_ALL].d1)},
+                     {"auc1", "", 0, 2, FIGURE(sparsify[0].area)},
+                     {"best1", "", 0, 2, FIGURE(sparsify[0].best)},
+                     {"auc3", "", 0, 2, FIGURE(sparsify[1].area)},
+                     {"best3", "", 0, 2, FIGURE(sparsify[1].best)}},
+    [EVAL_MOTION] = {{"aee", "AEE", 7, 3, FIGURE(motion.aee)},
+                     {"aae", "AAE", 7, 2, FIGURE(motion.aae)},
+                     {"off1", ">1%", 6, 2, FIGURE(motion.off[0])},
+                     {"off3", ">3%", 6, 2, FIGURE(motion.off[1])},
+                     {"fl", "Fl%", 6, 2, FIGURE(motion.fl)}},
+    [EVAL_SEQUENCE] = {{"still", "still", 6, 2, FIGURE(sequence.still)},
+                       {"moved", "moved", 6, 2, FIGURE(sequence.moved)},
+                       {"ratio", "ratio", 6, 3, FIGURE(sequence.ratio)},
+                       {"next", "next", 6, 3, FIGURE(sequence.next)},
+                       {"turn", "turn", 6, 2, FIGURE(sequence.turn)},
+                       {"flicker", "flicker", 7, 3, FIGURE(sequence.flicker)}}};
+static const struct column of_all[] = {{"density", "dens%", 6, 2, FIGURE(density)},
+                                       {"energy", "energy", 10, 0, FIGURE(energy)},
+                                       {"ms", "ms", 8, 2, FIGURE(ms)},
+                                       {"mib", "", 0, 1, FIGURE(mib)},
+                                       {0}};
+
+static double value_of(const struct column *column, const void *figures) {
+    double value;
+    memcpy(&value, (const char *)figures + column->offset, sizeof(value));
+    return value;
 }
 
-static void print_motion_row(const struct eval_result *result) {
-    const struct motion_rates *motion = &result->figures.motion;
-    print_figure(7, 3, motion->aee);
-    print_figure(7, 2, motion->aae);
-    print_figure(6, 2, motion->off[0]);
-    print_figure(6, 2, motion->off[1]);
-    print_figure(6, 2, motion->fl);
-    print_figure(6, 2, result->figures.density);
-    print_figure(10, 0, result->figures.energy);
-    print_figure(8, 2, result->figures.ms);
-    printf("\n");
+static void print_heads(const struct column *column) {
+    for (; column->key; column++)
+        if (column->width)
+            printf(" %*s", column->width, column->head);
 }
 
-static void print_sequence_row(const struct eval_result *result) {
-    const struct sequence_figures *f = &result->figures.sequence;
-    print_figure(6, 2, f->still);
-    print_figure(6, 2, f->moved);
-    print_figure(6, 3, f->ratio);
-    print_figure(6, 3, f->next);
-    print_figure(6, 2, f->turn);
-    print_figure(7, 3, f->flicker);
-    print_figure(6, 2, result->figures.density);
-    print_figure(10, 0, result->figures.energy);
-    print_figure(8, 2, result->figures.ms);
-    printf("\n");
+static void print_figures(const struct column *column, const void *figures) {
+    for (; column->key; column++)
+        if (column->width)
+            print_figure(column->width, column->digits, value_of(column, figures));
 }
 
-void eval_print_row(const struct eval_result *result) {
-    printf("%-*s", NAME_COLUMNS, result->name);
-    if (result->kind != EVAL_STEREO) {
-        (result->kind == EVAL_MOTION ? print_motion_row : print_sequence_row)(result);
-        return;
+void eval_report_header(enum eval_kind kind) {
+    if (kind == EVAL_STEREO) {
+        printf("%-*s", NAME_COLUMNS, "");
+        for (int i = 0; i < MASK_COUNT; i++)
+            printf("  | %-25s", mask_names[i]);
+        printf("  |\n");
     }
-    for (int i = 0; i < MASK_COUNT; i++) {
-        const struct error_rates *rates = &result->figures.rates[i];
+    printf("%-*s", NAME_COLUMNS, "pair");
+    for (int i = 0; i < MASK_COUNT && kind == EVAL_STEREO; i++) {
         printf("  |");
-        print_figure(5, 2, rates->bad[0]);
-        print_figure(6, 2, rates->bad[1]);
-        print_figure(6, 2, rates->bad[2]);
-        print_figure(6, 3, rates->mean);
+        print_heads(of_mask);
     }
-    printf("  |");
-    print_figure(6, 2, result->figures.rates[MASK_ALL].d1);
-    print_figure(6, 2, result->figures.density);
-    print_figure(10, 0, result->figures.energy);
-    print_figure(8, 2, result->figures.ms);
+    printf("%s", kind == EVAL_STEREO ? "  |" : "");
+    print_heads(of_kind[kind]);
+    print_heads(of_all);
     printf("\n");
+}
+
+/* In its column; files are named by others. */
+static void print_name(const char *name) {
+    g_autofree char *clean = g_strdup(name);
+    log_clean(clean);
+    printf("%-*s", NAME_COLUMNS, clean);
+}
+
+/* How far the energy, and TRW-S's own, are above the lower bound. */
+static void print_bound(const struct figures *f) {
+    if (!isnan(f->bound))
+        printf("    lower bound %.0f: gap %.3f %%; TRW-S %.0f: gap %.3f %%\n", f->bound,
+               100 * (f->energy / f->bound - 1), f->least, 100 * (f->least / f->bound - 1));
+}
+
+void eval_report_row(const struct eval_result *result) {
+    bool stereo = result->kind == EVAL_STEREO;
+    print_name(result->name);
+    for (int i = 0; i < MASK_COUNT && stereo; i++) {
+        printf("  |");
+        print_figures(of_mask, &result->figures.rates[i]);
+    }
+    printf("%s", stereo ? "  |" : "");
+    print_figures(of_kind[result->kind], &result->figures);
+    print_figures(of_all, &result->figures);
+    printf("\n");
+    print_bound(&result->figures);
 }
 
 /* The mean of each figure over the rows that have it. */
@@ -111,7 +147,8 @@ static struct eval_result mean_row(const struct eval_result *results, int count,
 
 static void print_detail_row(const struct eval_result *result) {
     const struct figures *f = &result->figures;
-    printf("%-*s  |", NAME_COLUMNS, result->name);
+    print_name(result->name);
+    printf("  |");
     print_figure(7, 2, f->rates[MASK_NONOCC].bad_half);
     print_figure(7, 2, f->rates[MASK_ALL].bad_half);
     printf("  |");
@@ -160,10 +197,10 @@ static void print_details(const struct eval_result *results, int count) {
     print_means(results, count, print_detail_row);
 }
 
-void eval_print_means(const struct eval_result *results, int count) {
+void eval_report_means(const struct eval_result *results, int count) {
     double sum = 0;
     int pairs = 0;
-    print_means(results, count, eval_print_row);
+    print_means(results, count, eval_report_row);
     for (const struct eval_result *r = results; r < results + count; r++) {
         int masks = 0;
         for (int i = 0; i < MASK_COUNT; i++)
@@ -179,13 +216,14 @@ void eval_print_means(const struct eval_result *results, int count) {
         print_details(results, count);
 }
 
-void eval_print_preset_header(void) {
+void eval_report_preset_header(void) {
     printf("%-20s %-*s %7s %7s %10s %8s %7s\n", "preset", NAME_COLUMNS, "pair", "nonocc%", "all%",
            "energy", "ms", "MiB");
 }
 
-void eval_print_preset_row(const struct eval_result *result) {
-    printf("%-20s %-*s", result->preset, NAME_COLUMNS, result->name);
+void eval_report_preset_row(const struct eval_result *result) {
+    printf("%-20s ", result->preset);
+    print_name(result->name);
     print_figure(7, 2, result->figures.rates[MASK_NONOCC].bad[0]);
     print_figure(7, 2, result->figures.rates[MASK_ALL].bad[0]);
     print_figure(10, 0, result->figures.energy);
@@ -194,33 +232,40 @@ void eval_print_preset_row(const struct eval_result *result) {
     printf("\n");
 }
 
-void eval_print_preset_mean(const struct eval_result *results, int count) {
+void eval_report_preset_mean(const struct eval_result *results, int count) {
     static char name[] = "mean";
     struct eval_result row = mean_row(results, count, name);
-    eval_print_preset_row(&row);
+    eval_report_preset_row(&row);
 }
 
-static void print_json_number(const char *key, double value, const char *after) {
-    if (isfinite(value))
-        printf("\"%s\": %.6g%s", key, value, after);
-    else
-        printf("\"%s\": null%s", key, after);
+/* As many digits as a figure has, of a large whole number all; "" before the first. */
+static void print_json(const struct column *column, const void *figures, const char *before) {
+    for (; column->key; column++, before = ", ") {
+        double value = value_of(column, figures);
+        printf("%s\"%s\": ", before, column->key);
+        if (isfinite(value))
+            printf("%.*g", column->digits ? 6 : 9, value);
+        else
+            printf("null");
+    }
 }
 
 static void print_json_string(const char *text) {
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
     putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
+    for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
+        gunichar letter = g_utf8_get_char(c);
+        if (letter == '"' || letter == '\\')
             printf("\\%c", *c);
-        else if (*c < 0x20)
-            printf("\\u%04x", *c);
+        else if (g_unichar_iscntrl(letter))
+            printf("\\u%04x", letter);
         else
-            putchar(*c);
+            printf("%.*s", (int)(g_utf8_next_char(c) - c), c);
     }
     putchar('"');
 }
 
-void eval_print_json(const struct eval_result *result) {
+void eval_report_json(const struct eval_result *result) {
     printf("{\"name\": ");
     print_json_string(result->name);
     printf(", \"group\": ");
@@ -231,53 +276,16 @@ void eval_print_json(const struct eval_result *result) {
         print_json_string(result->preset);
         printf(", ");
     }
-    if (result->kind == EVAL_SEQUENCE) {
-        const struct sequence_figures *f = &result->figures.sequence;
-        print_json_number("still", f->still, ", ");
-        print_json_number("moved", f->moved, ", ");
-        print_json_number("ratio", f->ratio, ", ");
-        print_json_number("next", f->next, ", ");
-        print_json_number("turn", f->turn, ", ");
-        print_json_number("flicker", f->flicker, ", ");
-    }
-    if (result->kind == EVAL_MOTION) {
-        const struct motion_rates *motion = &result->figures.motion;
-        print_json_number("aee", motion->aee, ", ");
-        print_json_number("aae", motion->aae, ", ");
-        print_json_number("off1", motion->off[0], ", ");
-        print_json_number("off3", motion->off[1], ", ");
-        print_json_number("fl", motion->fl, ", ");
-    }
     for (int i = 0; i < MASK_COUNT && result->kind == EVAL_STEREO; i++) {
-        const struct error_rates *rates = &result->figures.rates[i];
-        if (!result->has_mask[i]) {
-            printf("\"%s\": null, ", mask_names[i]);
-            continue;
+        printf("\"%s\": %s", mask_names[i], result->has_mask[i] ? "{" : "null, ");
+        if (result->has_mask[i]) {
+            print_json(of_mask, &result->figures.rates[i], "");
+            printf("}, ");
         }
-        printf("\"%s\": {", mask_names[i]);
-        print_json_number("bad1", rates->bad[0], ", ");
-        print_json_number("bad2", rates->bad[1], ", ");
-        print_json_number("bad3", rates->bad[2], ", ");
-        print_json_number("mean", rates->mean, ", ");
-        print_json_number("bad05", rates->bad_half, ", ");
-        print_json_number("rms", rates->rms_near, ", ");
-        print_json_number("whole", rates->whole, "}, ");
     }
-    if (result->kind == EVAL_STEREO)
-        print_json_number("d1", result->figures.rates[MASK_ALL].d1, ", ");
-    for (int i = 0; i < SPARSIFY_COUNT && result->kind == EVAL_STEREO; i++) {
-        const struct sparsification *curve = &result->figures.sparsify[i];
-        char key[16];
-        snprintf(key, sizeof(key), "auc%d", sparsify_px[i]);
-        print_json_number(key, curve->area, ", ");
-        snprintf(key, sizeof(key), "best%d", sparsify_px[i]);
-        print_json_number(key, curve->best, ", ");
-    }
-    print_json_number("density", result->figures.density, ", ");
-    if (isfinite(result->figures.energy)) /* whole energies whole */
-        printf("\"energy\": %.9g, ", result->figures.energy);
-    else
-        printf("\"energy\": null, ");
-    print_json_number("ms", result->figures.ms, ", ");
-    print_json_number("mib", result->figures.mib, "}\n");
+    print_json(of_kind[result->kind], &result->figures, "");
+    print_json(of_all, &result->figures, ", ");
+    if (!isnan(result->figures.bound))
+        printf(", \"bound\": %.9g, \"trws\": %.9g", result->figures.bound, result->figures.least);
+    printf("}\n");
 }

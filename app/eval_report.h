@@ -7,6 +7,8 @@
 #include "app/dataset.h"
 #include "app/metrics.h"
 
+#include <stdbool.h>
+
 enum { SPARSIFY_COUNT = 2 };
 extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
 
@@ -25,7 +27,7 @@ struct eval_result {
     char *name;
     char *group;        /* the folder that DIR lies in */
     const char *preset; /* with all presets, else NULL */
-    int has_mask[MASK_COUNT];
+    bool has_mask[MASK_COUNT];
     enum eval_kind kind; /* but for stereo no mask is there */
     struct figures {
         struct error_rates rates[MASK_COUNT]; /* d1 is shown on MASK_ALL */
@@ -33,24 +35,25 @@ struct eval_result {
         struct sequence_figures sequence;
         struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
         double density, energy, ms;
-        double mib; /* memory of the frame */
-    } figures;      /* doubles throughout: means are taken of them as an array */
+        double bound, least; /* by --bound: the lower bound, TRW-S's own energy; else NAN */
+        double mib;          /* memory of the frame */
+    } figures;               /* doubles throughout: means are taken of them as an array */
 };
 
-void eval_print_header(enum eval_kind kind);
-void eval_print_row(const struct eval_result *result);
+void eval_report_header(enum eval_kind kind);
+void eval_report_row(const struct eval_result *result);
 
 /* The mean row of each group, where there are several, and of all, each column over the rows that
  * have it; over the rows with all three masks the mean of bad-1.0 that Middlebury's version 2 table
  * ranked by. Then the same rows and means for sub-pixel accuracy and confidence. */
-void eval_print_means(const struct eval_result *results, int count);
+void eval_report_means(const struct eval_result *results, int count);
 
 /* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */
-void eval_print_preset_header(void);
-void eval_print_preset_row(const struct eval_result *result);
-void eval_print_preset_mean(const struct eval_result *results, int count);
+void eval_report_preset_header(void);
+void eval_report_preset_row(const struct eval_result *result);
+void eval_report_preset_mean(const struct eval_result *results, int count);
 
 /* One object on one line; null for what is absent. */
-void eval_print_json(const struct eval_result *result);
+void eval_report_json(const struct eval_result *result);
 
 #endif

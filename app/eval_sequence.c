@@ -19,7 +19,7 @@ struct sequence {
     struct image picture[3]; /* of this step, the next one and the one after; that may be none */
     uint8_t *mask;
     int16_t *before; /* NULL in the first step */
-    struct stereo *stereo;
+    struct matcher *matcher;
     struct frame_pool *pool;
 };
 
@@ -41,18 +41,18 @@ static void measure(const struct sequence *s, const struct frame *frame,
     const struct image *picture = s->picture;
     long count = (long)picture->width * picture->height;
     struct moved_sums now = {0}, next = {0};
-    moved_difference_add(&now, frame->motion, &picture[0], &picture[1], s->mask);
+    metrics_add_moved(&now, frame->motion, &picture[0], &picture[1], s->mask);
     if (picture[2].data)
-        moved_difference_add(&next, frame->motion, &picture[1], &picture[2], s->mask);
+        metrics_add_moved(&next, frame->motion, &picture[1], &picture[2], s->mask);
     *figures = (struct sequence_figures){
         .still = now.count ? now.still / (double)now.count : NAN,
         .moved = now.count ? now.moved / (double)now.count : NAN,
         .ratio = now.still > 0 ? now.moved / now.still : NAN,
         .next = next.still > 0 ? next.moved / next.still : NAN,
-        .turn = s->eval->ring_text ? mean_turn(&s->eval->ring, frame->motion, picture->width,
-                                               picture->height, s->mask)
+        .turn = s->eval->ring_text ? metrics_mean_turn(&s->eval->ring, frame->motion,
+                                                       picture->width, picture->height, s->mask)
                                    : NAN,
-        .flicker = s->before ? mean_change(frame->motion, s->before, count, s->mask) : NAN};
+        .flicker = s->before ? metrics_mean_change(frame->motion, s->before, count, s->mask) : NAN};
 }
 
 /* Keeps the motion for the next step. */
@@ -79,11 +79,11 @@ static int run_step(struct sequence *s, long step, struct frame *frame) {
     memcpy(frame->left.data, s->picture[0].data, image_bytes(&s->picture[0]));
     memcpy(frame->right.data, s->picture[1].data, image_bytes(&s->picture[1]));
     frame->index = step;
-    int code = eval_compute(eval, s->stereo, &eval->params, frame, result.name, &result);
+    int code = eval_compute(eval, s->matcher, &eval->params, frame, result.name, &result);
     if (code == EXIT_DONE && eval_wants(eval, step)) {
         measure(s, frame, &result.figures.sequence);
         result.figures.density =
-            density(frame->motion, s->mask, (long)s->picture->width * s->picture->height);
+            metrics_density(frame->motion, s->mask, (long)s->picture->width * s->picture->height);
         if (eval->folder && eval_save_pictures(eval->folder, result.name, NULL, frame) != 0)
             code = EXIT_RUN_FAILED;
         if (code == EXIT_DONE)
@@ -118,15 +118,15 @@ static int open_and_run(struct sequence *s) {
         if ((code = read_same_size(s->paths[i], &s->picture[0], &s->picture[i])) != EXIT_DONE)
             return code;
     const struct image *first = &s->picture[0];
-    s->stereo = pipeline_open(&eval->params, s->folder, first->width, first->height,
-                              first->channels, NULL, &code);
-    if (!s->stereo)
+    s->matcher = matcher_open(&eval->params, s->folder, first->width, first->height,
+                              first->channels, NULL, false, &code);
+    if (!s->matcher)
         return code;
-    code = mask_use(eval->mask, &eval->params, first->width, first->height, s->stereo, &s->mask);
+    code = mask_use(eval->mask, &eval->params, first->width, first->height, s->matcher, &s->mask);
     if (code != EXIT_DONE)
         return code;
     s->pool = pool_open(1, first->width, first->height, first->channels, 0,
-                        stereo_frame_alloc(s->stereo));
+                        matcher_frame_alloc(s->matcher));
     return s->pool ? run_steps(s) : EXIT_RUN_FAILED;
 }
 
@@ -134,7 +134,7 @@ int eval_sequence(struct eval *eval, const char *folder) {
     struct sequence s = {.eval = eval, .folder = folder, .paths = motion_pictures_list(folder)};
     int code = open_and_run(&s);
     pool_close(&s.pool);
-    stereo_close(&s.stereo);
+    matcher_close(&s.matcher);
     for (int i = 0; i < 3; i++)
         picture_free(&s.picture[i]);
     g_strfreev(s.paths);

@@ -2,7 +2,7 @@
  * livestereo: finds the subcommand and runs it. SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/new_handler.h"
+#include "app/library_ends.h"
 #include "app/next_command.h"
 #include "config/log.h"
 #include "config/params_file.h"
@@ -33,6 +33,8 @@ static const struct {
     {"calibrate", "SOURCE", "find a rig from views of a chessboard", cmd_calibrate},
     {"calib", "check|convert ..", "look at calibration files, change their form", cmd_calib},
     {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},
+    {"solve", "COSTS.npy", "labels of low energy for costs of your own", cmd_solve},
+    {"verify", "", "check that this machine computes what others do", cmd_verify},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -114,58 +116,11 @@ static void hold_standard_streams(void) {
     }
 }
 
-/* Where GLib or C++ would abort. */
-static void end_without_memory(void) {
-    log_error(NULL, "memory ran out");
-    _exit(EXIT_RUN_FAILED);
-}
-
-static bool returning; /* main() is about to return */
-
-/* Some libraries call exit(1) while they are loaded, without memory for instance. GLib's --help
- * calls exit(0). */
-static void tell_exit(int status, void *context) {
-    (void)context;
-    if (returning || status == 0)
-        return;
-    log_error(NULL, "a library has ended the program; memory may have run out");
-    _exit(EXIT_RUN_FAILED);
-}
-
-/* GStreamer warns of what it also reports as an error. The program logs the error itself, and the
- * warning at level verbose alone. */
-static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fields, gsize count,
-                                       gpointer context) {
-    const char *message = "";
-    for (gsize i = 0; i < count; i++)
-        if (strcmp(fields[i].key, "MESSAGE") == 0)
-            message = fields[i].value;
-    if ((level & G_LOG_LEVEL_ERROR) && strstr(message, "failed to allocate"))
-        end_without_memory();
-    if (strstr(message, "failed to create thread")) { /* GStreamer would wait for it, for ever */
-        log_error(NULL, "%s", message);
-        _exit(EXIT_RUN_FAILED);
-    }
-    if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO)))
-        return g_log_writer_default(level, fields, count, context);
-    log_debug("GLib", "%s", message);
-    return G_LOG_WRITER_HANDLED;
-}
-
 /* Whether the reader of standard output is gone. The program then ends without a message. */
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
-
-/* GLib's slices, which libraries use before main() runs, would abort in a way of their own. */
-static void choose_malloc(void) {
-    G_GNUC_BEGIN_IGNORE_DEPRECATIONS
-    g_slice_set_config(G_SLICE_CONFIG_ALWAYS_MALLOC, TRUE);
-    G_GNUC_END_IGNORE_DEPRECATIONS
-}
-__attribute__((section(".preinit_array"),
-               used)) static void (*const before_libraries)(void) = choose_malloc;
 
 /* Takes the words over. */
 static int run_next(char **words) {
@@ -182,9 +137,7 @@ static int run_next(char **words) {
 int main(int argc, char **argv) {
     hold_standard_streams();
     setlocale(LC_CTYPE, "");
-    g_log_set_writer_func(write_glib_log, NULL, NULL);
-    new_handler_set(end_without_memory);
-    on_exit(tell_exit, NULL);
+    library_ends_catch();
     /* A file that grows too large and a pipe without a reader are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);
@@ -201,6 +154,6 @@ int main(int argc, char **argv) {
         log_error("standard output", "%s", strerror(errno));
         code = EXIT_RUN_FAILED;
     }
-    returning = true;
+    library_ends_expect();
     return code;
 }

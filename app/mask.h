@@ -7,6 +7,7 @@
 #define LIVESTEREO_MASK_H
 
 #include "app/commands.h"
+#include "app/matcher.h"
 
 /* clang-format off */
 #define MASK_ENTRY(file) \
@@ -23,6 +24,6 @@ int mask_read(const char *path, int width, int height, uint8_t **mask);
 /* The same, and gives it to the pipeline; NULL where path is. EXIT_DONE, or the exit code after a
  * log line. */
 int mask_use(const char *path, const struct params *params, int width, int height,
-             struct stereo *stereo, uint8_t **mask);
+             struct matcher *matcher, uint8_t **mask);
 
 #endif

@@ -5,13 +5,14 @@
  */
 #include "app/metrics.h"
 
-#include "gpu/stages/image.h"
-#include "gpu/stages/refine.h"
+#include "image/disparity.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { STILL_STEP = 4 }; /* grey levels; that of the temporal filter */
 
 void error_add(struct error_sums *sums, const int16_t *disparity, const float *truth,
                const uint8_t *mask, long count) {
@@ -66,15 +67,16 @@ static double mean_share(const long *all, const long *bad, int steps) {
     return kept > 0 ? 100 * sum / kept : NAN;
 }
 
-struct sparsification sparsify(const int16_t *disparity, const uint8_t *confidence,
-                               const float *truth, const uint8_t *mask, long count,
-                               double threshold) {
+struct sparsification metrics_sparsify(const int16_t *disparity, const uint8_t *confidence,
+                                       const float *truth, const uint8_t *mask, long count,
+                                       double threshold) {
     enum { STEPS = 257 }; /* a step a confidence, the highest first; unknown ones last */
     long all[STEPS] = {0}, bad[STEPS] = {0}, best[2] = {0}, best_bad[2];
     for (long i = 0; i < count; i++) {
         if (isnan(truth[i]) || (mask && mask[i] != 255))
             continue;
-        int known = disparity[i] != DISPARITY_UNKNOWN, step = known ? 255 - confidence[i] : 256;
+        bool known = disparity[i] != DISPARITY_UNKNOWN;
+        int step = known ? 255 - confidence[i] : 256;
         double error = fabs((double)disparity[i] / DISPARITY_ONE - (double)truth[i]);
         all[step]++;
         bad[step] += !known || error > threshold;
@@ -152,8 +154,8 @@ static void moved_add(struct moved_sums *sums, const struct image *from, const s
     sums->count++;
 }
 
-void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const struct image *from,
-                          const struct image *to, const uint8_t *left_out) {
+void metrics_add_moved(struct moved_sums *sums, const int16_t *motion, const struct image *from,
+                       const struct image *to, const uint8_t *left_out) {
     long count = (long)from->width * from->height;
     for (long i = 0; i < count; i++) {
         long x = i % from->width, y = i / from->width;
@@ -163,14 +165,14 @@ void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const 
     }
 }
 
-double mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
-                 const uint8_t *left_out) {
+double metrics_mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
+                         const uint8_t *left_out) {
     long count = (long)width * height, counted = 0;
     double sum = 0;
     for (long i = 0; i < count; i++) {
         long x = i % width, y = i / width;
         double dx = (double)x - ring->x, dy = (double)y - ring->y, radius = hypot(dx, dy);
-        if (radius <= 0 || radius < ring->least || radius >= ring->most ||
+        if (radius <= 0 || radius < ring->min || radius >= ring->max ||
             motion[i] == DISPARITY_UNKNOWN || is_left_out(left_out, i))
             continue;
         sum += (motion[i] * dy - motion[i + count] * dx) / (radius * DISPARITY_ONE);
@@ -179,7 +181,8 @@ double mean_turn(const struct ring *ring, const int16_t *motion, int width, int 
     return counted ? sum / (double)counted : NAN;
 }
 
-double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out) {
+double metrics_mean_change(const int16_t *a, const int16_t *b, long count,
+                           const uint8_t *left_out) {
     long counted = 0;
     double sum = 0;
     for (long i = 0; i < count; i++) {
@@ -191,9 +194,11 @@ double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t
     return counted ? sum / (double)counted : NAN;
 }
 
+/* Luma of ITU-R BT.601. */
 static int grey_at(const struct image *picture, int x, int y) {
     size_t i = (size_t)y * (size_t)picture->width + (size_t)x;
-    return grey_level(picture->data + i * (size_t)picture->channels, picture->channels);
+    const uint8_t *p = picture->data + i * (size_t)picture->channels;
+    return picture->channels == 1 ? p[0] : (77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8;
 }
 
 static bool still_at(const struct image *before, const struct image *now, int x, int y) {
@@ -235,7 +240,7 @@ void flicker_print(const struct flicker_sums *sums) {
                flicker.still);
 }
 
-double density(const int16_t *disparity, const uint8_t *left_out, long count) {
+double metrics_density(const int16_t *disparity, const uint8_t *left_out, long count) {
     long known = 0, all = 0;
     for (long i = 0; i < count; i++) {
         if (is_left_out(left_out, i))
@@ -251,7 +256,7 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double quantile(double *values, int count, double share_below) {
+double metrics_quantile(double *values, int count, double share_below) {
     if (count == 0)
         return NAN;
     qsort(values, (size_t)count, sizeof values[0], compare_doubles);

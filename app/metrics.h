@@ -47,9 +47,9 @@ struct sparsification {
 
 /* Arrays as in error_add(). Pixels of equal confidence are removed together, as if their bad ones
  * were spread evenly. */
-struct sparsification sparsify(const int16_t *disparity, const uint8_t *confidence,
-                               const float *truth, const uint8_t *mask, long count,
-                               double threshold);
+struct sparsification metrics_sparsify(const int16_t *disparity, const uint8_t *confidence,
+                                       const float *truth, const uint8_t *mask, long count,
+                                       double threshold);
 
 /* The same of motion: maps are count u, then as many v. off[i]: by more than 1 and 3 px, or
  * unknown; fl: by more than 3 px and 5 % of the truth's length (KITTI), or unknown. */
@@ -78,20 +78,20 @@ struct moved_sums {
 };
 
 /* Adds a pair of pictures of the same size; left_out: 255 where a pixel is masked, or NULL. */
-void moved_difference_add(struct moved_sums *sums, const int16_t *motion, const struct image *from,
-                          const struct image *to, const uint8_t *left_out);
+void metrics_add_moved(struct moved_sums *sums, const int16_t *motion, const struct image *from,
+                       const struct image *to, const uint8_t *left_out);
 
-/* A ring around (x, y): pixels at a distance of at least least and less than most px. */
+/* A ring around (x, y): pixels at a distance of min or more and less than max px. */
 struct ring {
-    double x, y, least, most;
+    double x, y, min, max;
 };
 
 /* Mean anticlockwise motion of the pixels of the ring around its centre, px; NaN without any. */
-double mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
-                 const uint8_t *left_out);
+double metrics_mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
+                         const uint8_t *left_out);
 
 /* Mean length of the difference of two motions, px, where both are known; NaN without any. */
-double mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
+double metrics_mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
 
 /* How much disparities change from one frame to the next where the picture stands still: where grey
  * levels of the left pictures differ by at most the temporal filter's STILL_STEP, mean of 3x3. Of
@@ -116,10 +116,10 @@ struct flicker flicker_of(const struct flicker_sums *sums);
 void flicker_print(const struct flicker_sums *sums);
 
 /* Percentage of the pixels that are not masked which have a disparity. */
-double density(const int16_t *disparity, const uint8_t *left_out, long count);
+double metrics_density(const int16_t *disparity, const uint8_t *left_out, long count);
 
 /* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN
  * for none. */
-double quantile(double *values, int count, double share);
+double metrics_quantile(double *values, int count, double share);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "app/commands.h"
 
+#include "app/view/settings.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
@@ -39,23 +40,20 @@ static int set_quality(const char *name, struct params *params) {
     return GO_ON;
 }
 
-int options_params(const struct common_options *options, struct params *params) {
-    if (load_first(options, params) != GO_ON)
-        return EXIT_USAGE;
-    if (options->config && params_load(params, options->config) != 0)
-        return EXIT_USAGE;
+/* --quality, --set and what has an option of its own, over the parameters. GO_ON or EXIT_USAGE. */
+static int apply_options(const struct common_options *options, struct params *params) {
     if (options->quality && set_quality(options->quality, params) != GO_ON)
         return EXIT_USAGE;
     for (char **set = options->set; set && *set; set++) {
         char why[512];
-        if (params_assign(params, *set, why, sizeof(why)) != 0) {
-            log_error("--set", "%s", why);
+        int error = params_assign(params, *set, why, sizeof(why));
+        if (error) {
+            bool unlike_all = error == -ENOENT && !strchr(why, '?');
+            log_error("--set", "%s%s", why, unlike_all ? "; see livestereo --help-params" : "");
             return EXIT_USAGE;
         }
-        if (why[0])
-            log_warning("--set", "%s", why);
     }
-    if (options->smoothness && params_load_table(params, options->smoothness) != 0)
+    if (options->smoothness && params_load_table(params, options->table, options->smoothness) != 0)
         return EXIT_USAGE;
     char why[512];
     if (options->memory && params_set_memory(params, options->memory, why, sizeof(why)) != 0) {
@@ -63,6 +61,34 @@ int options_params(const struct common_options *options, struct params *params) 
         return EXIT_USAGE;
     }
     return GO_ON;
+}
+
+int options_params(const struct common_options *options, struct params *params) {
+    if (load_first(options, params) != GO_ON)
+        return EXIT_USAGE;
+    if (options->config && params_load(params, options->config) != 0)
+        return EXIT_USAGE;
+    return apply_options(options, params);
+}
+
+bool options_take_recorded(const struct common_options *options, const struct source *source,
+                           struct params *params) {
+    struct params recorded, taken = *params;
+    params_default(&recorded);
+    if (!source->settings || options->preset || options->config)
+        return false;
+    if (params_load(&recorded, source->settings) != 0) {
+        log_warning(source->name, "is played without the settings that it was recorded with");
+        return false;
+    }
+    if (recorded.mode != params->mode)
+        return false;
+    settings_copy(&taken, &recorded, PARAM_LIVE);
+    if (apply_options(options, &taken) != GO_ON)
+        return false;
+    *params = taken;
+    log_info(source->settings, "is taken, as the settings of the recording");
+    return true;
 }
 
 static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,
@@ -104,6 +130,7 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     g_autofree char *name = g_strdup_printf("livestereo %s", command); /* what --help prints */
     g_set_prgname(name);
     GOptionContext *context = make_context(usage, summary, examples, entries, options);
+    options->entries = entries;
     GError *error = NULL;
     bool parsed = g_option_context_parse(context, argc, argv, &error);
     g_option_context_free(context);
@@ -122,6 +149,7 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
         (*argc)--;
     }
 
+    options->table = g_new0(struct smoothness_table, 1);
     int code = options_params(options, params);
     if (code == GO_ON && options->dump_config)
         code = params_dump(params, stdout) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
@@ -160,11 +188,23 @@ bool options_set(const struct common_options *options, const char *name) {
     return false;
 }
 
+/* The texts and lists that parsing allocated. */
+static void free_texts(const GOptionEntry *entries) {
+    for (; entries && entries->long_name; entries++) {
+        if (entries->arg == G_OPTION_ARG_STRING || entries->arg == G_OPTION_ARG_FILENAME)
+            g_clear_pointer((char **)entries->arg_data, g_free);
+        if (entries->arg == G_OPTION_ARG_FILENAME_ARRAY)
+            g_clear_pointer((char ***)entries->arg_data, g_strfreev);
+    }
+}
+
 void options_free(struct common_options *options) {
+    free_texts(options->entries);
     g_free(options->preset);
     g_free(options->config);
     g_free(options->quality);
     g_free(options->smoothness);
+    g_free(options->table);
     g_free(options->memory);
     g_strfreev(options->set);
 }

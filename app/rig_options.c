@@ -81,6 +81,20 @@ static int choose_rectification(const struct rig_options *options, bool rectifie
     return EXIT_DONE;
 }
 
+/* The columns left and right of a part in which these disparities lie, as far as the whole pictures
+ * go. Rounded up, so that not every change of the range needs other maps. */
+static void choose_margins(const struct rig_use *use, const struct params *p, int margin[2]) {
+    const int needed[2] = {p->min_disparity + p->disparity_range - 1, -p->min_disparity};
+    for (int i = 0; i < 2; i++)
+        margin[i] = MIN((MAX(needed[i], 0) + 15) / 16 * 16, use->around[i]);
+}
+
+bool rig_use_reaches(const struct rig_use *use, const struct params *params) {
+    int needed[2];
+    choose_margins(use, params, needed);
+    return use->maps[0].margin[0] >= needed[0] && use->maps[0].margin[1] >= needed[1];
+}
+
 /* Sets all but known and rig. Maps are made where the pictures have to be resampled. */
 static int make_maps(const struct rig_options *options, struct rig_use *use) {
     struct rectification to;
@@ -98,6 +112,10 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
         code = parse_roi(options->roi, use);
     if (code != EXIT_DONE)
         return code;
+    if (options->params && !options->one_camera) {
+        use->around[0] = (int)(use->left * use->scale);
+        use->around[1] = (int)((to.width - use->left - use->width) * use->scale);
+    }
     rectify_part(&to, use->left, use->top, use->width, use->height, use->scale);
     bool same_size = to.width == use->rig.camera[0].width && to.height == use->rig.camera[0].height;
     use->width = to.width;
@@ -107,6 +125,10 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
         depth_geometry_of(&to, use->rig.metric, &use->geometry);
     if (rectified && same_size)
         return EXIT_DONE;
+    int margin[2] = {0, 0};
+    if (options->params)
+        choose_margins(use, options->params, margin);
+    rectify_add_margins(&to, margin);
     return rectify_tables(&use->rig, &to, use->maps) ? EXIT_RUN_FAILED : EXIT_DONE;
 }
 
@@ -172,10 +194,4 @@ int rig_use_need_metres(const struct rig_use *use) {
 
 void rig_use_close(struct rig_use *use) {
     rectify_free(use->maps);
-}
-
-void rig_options_free(struct rig_options *options) {
-    g_strfreev(options->files);
-    g_free(options->unit);
-    g_free(options->roi);
 }

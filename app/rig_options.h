@@ -8,9 +8,10 @@
 
 #include "app/commands.h"
 #include "calibration/depth.h"
+#include "calibration/rectify.h"
 #include "calibration/rig.h"
 
-/* Zero to begin with; rig_options_free frees what parsing allocated. */
+/* Zero to begin with. */
 struct rig_options {
     char **files; /* --calib, one or two */
     char *unit;
@@ -18,6 +19,8 @@ struct rig_options {
     char *roi; /* X,Y,W,H of the rectified pictures */
     double scale, alpha;
     bool one_camera; /* set by the command: both pictures are the left camera's, as of motion */
+    const struct params *params; /* set by the command: their disparities are searched beyond the
+                                    borders of a part; NULL: no further than the part */
 };
 
 enum { RIG_ENTRIES = 6 };
@@ -46,8 +49,9 @@ enum { RIG_ENTRIES = 6 };
 /* A rig as it is used for the pictures of one size. */
 struct rig_use {
     bool known;        /* there is a calibration */
-    int width, height; /* of the pictures that are computed */
+    int width, height; /* of the results: of the pictures or the part that is computed */
     int left, top;     /* their origin in the whole rectified pictures */
+    int around[2];     /* columns left and right of them that margins may have */
     double scale;      /* their size, relative to the whole rectified pictures */
     double row_px;     /* rows of the source per row of the computed pictures, for row_offset */
     struct rig rig;
@@ -56,8 +60,9 @@ struct rig_use {
 };
 
 /* Reads the calibration and fits it to pictures of this size. Without --calib, known is false and
- * there are maps only for a part of the pictures or another scale. geometry is that of the pictures
- * that are computed. EXIT_DONE, or the exit code after a log line. */
+ * there are maps only for a part of the pictures or another scale. The maps of a part are wider
+ * than the part by margins, in which the pixels near its borders have their matches. geometry is
+ * that of the results, which have no margins. EXIT_DONE, or the exit code after a log line. */
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use);
 
@@ -70,6 +75,10 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
 /* The maps, or NULL where there are none. */
 const struct rectify_map *rig_use_maps(const struct rig_use *use);
 
+/* Whether a part has the margins that these parameters' disparities need; otherwise it is to be
+ * opened again. */
+bool rig_use_reaches(const struct rig_use *use, const struct params *params);
+
 /* Whether it gives depths in metres. */
 bool rig_use_is_metric(const struct rig_use *use);
 
@@ -78,7 +87,6 @@ bool rig_use_is_metric(const struct rig_use *use);
 int rig_use_need_metres(const struct rig_use *use);
 
 void rig_use_close(struct rig_use *use);
-void rig_options_free(struct rig_options *options);
 
 /* Metres in a unit: "m", "cm" or "mm". 0 for NULL; -1 after a log line. */
 double rig_unit_parse(const char *text);

@@ -10,15 +10,15 @@
 
 struct video_writer;
 
-/* Begins the file base + ".mp4" or ".webm", of RGB pictures of width x height, both even, with rate
- * pictures per second. NULL after a log line. */
+/* Begins the file base + ".mp4" or ".webm", of RGB pictures of width x height, both even and at
+ * least 16, with rate pictures per second. NULL after a log line. */
 struct video_writer *video_writer_open(const char *base, int width, int height, double rate);
 
 /* The file's path; the writer's. */
 const char *video_writer_path(const struct video_writer *writer);
 
 /* Adds the part of a picture whose top left corner is left, top; waits while the encoder is behind.
- * 0, or -EIO after a log line. */
+ * 0, or after a log line -EINVAL where the part is not in the picture, or -EIO. */
 int video_writer_add(struct video_writer *writer, const struct image *picture, int left, int top);
 
 /* Writes what is left and frees the writer; without a picture, or where keep is 0, the file is

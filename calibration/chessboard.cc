@@ -74,11 +74,17 @@ int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
  * size, for squares of a few pixels. */
 enum method { SADDLES, SQUARES, SQUARES_QUICK };
 
+/* The least side of a picture that corners are looked for in, px: the window of OpenCV's threshold
+ * is a tenth of the side, and 3 px at least. */
+const int least_side = 16;
+
 bool find_by(const cv::Mat &grey, const board &b, enum method method, double scale,
              std::vector<cv::Point2f> &corners) {
     cv::Mat picture = grey;
     cv::Size size(b.cols, b.rows);
     bool found;
+    if (scale * std::min(grey.cols, grey.rows) < least_side)
+        return false;
     if (scale != 1)
         cv::resize(grey, picture, cv::Size(), scale, scale,
                    scale > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
@@ -481,8 +487,8 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double min_o
 
 } // namespace
 
-int chessboard_available(void) {
-    return 1;
+bool chessboard_available(void) {
+    return true;
 }
 
 int chessboard_find(const uint8_t *grey, int width, int height, const struct board *board,

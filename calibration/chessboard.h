@@ -9,6 +9,7 @@
 
 #include "calibration/rig.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,7 @@ struct board {
 };
 
 /* Whether a build can calibrate; if not, one log line says what is missing. */
-int chessboard_available(void);
+bool chessboard_available(void);
 
 /* Finds all corners of a board in a grey picture, row by row, to sub-pixel. The whole board
  * must be in the picture, its squares 10 px a side or more: a partly hidden one is not found.

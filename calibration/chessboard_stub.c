@@ -6,12 +6,13 @@
 #include "config/log.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
-int chessboard_available(void) {
+bool chessboard_available(void) {
     log_error("calibrate",
               "this build has no chessboard calibration: install libopencv-calib3d-dev "
               "and build again");
-    return 0;
+    return false;
 }
 
 int chessboard_find(const uint8_t *grey, int width, int height, const struct board *board,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static double squared(double x) {
     return x * x;
 }
 
-int coverage_is_new(const struct coverage *c, const struct coverage_view *view) {
+bool coverage_is_new(const struct coverage *c, const struct coverage_view *view) {
     for (int i = 0; i < c->count; i++) {
         const struct coverage_view *old = &c->view[i];
         double sum = squared((view->x - old->x) / NEW_PLACE) +
@@ -96,9 +97,9 @@ int coverage_is_new(const struct coverage *c, const struct coverage_view *view) 
                      squared((view->tilt[0] - old->tilt[0]) / NEW_TILT) +
                      squared((view->tilt[1] - old->tilt[1]) / NEW_TILT);
         if (!(sum >= 1))
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
 int coverage_add(struct coverage *c, const struct coverage_view *view) {

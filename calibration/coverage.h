@@ -9,6 +9,7 @@
 
 #include "calibration/chessboard.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MAX_COVERAGE_VIEWS 256
@@ -34,7 +35,7 @@ void coverage_look(const struct board *board, int width, int height, const float
                    const float *right, struct coverage_view *view);
 
 /* 1 if no earlier view is similar to this one in place, size and tilt. */
-int coverage_is_new(const struct coverage *c, const struct coverage_view *view);
+bool coverage_is_new(const struct coverage *c, const struct coverage_view *view);
 
 /* 0, or -ENOSPC. */
 int coverage_add(struct coverage *c, const struct coverage_view *view);

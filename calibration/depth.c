@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 
 void depth_geometry_of(const struct rectification *to, int metric, struct depth_geometry *out) {
     *out = (struct depth_geometry){.fx = to->fx,
@@ -16,19 +17,6 @@ void depth_geometry_of(const struct rectification *to, int metric, struct depth_
                                    .baseline = to->baseline,
                                    .doffs = to->cx[1] - to->cx[0],
                                    .metric = metric};
-}
-
-void depth_geometry_scale(struct depth_geometry *g, double scale) {
-    g->fx *= scale;
-    g->fy *= scale;
-    g->cx = (g->cx + 0.5) * scale - 0.5;
-    g->cy = (g->cy + 0.5) * scale - 0.5;
-    g->doffs *= scale;
-}
-
-void depth_geometry_crop(struct depth_geometry *g, double left, double top) {
-    g->cx -= left;
-    g->cy -= top;
 }
 
 double depth_of(const struct depth_geometry *g, double disparity) {
@@ -61,12 +49,33 @@ static double pixels(int16_t disparity) {
     return disparity == INT16_MIN ? NAN : disparity / 16.0;
 }
 
-void depth_map_mm(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
-                  uint16_t *mm) {
+int depth_units(const struct depth_geometry *g, int min_disparity) {
+    double farthest = depth_of(g, fmax(min_disparity, 1 - g->doffs));
+    int units = 1000;
+    while (units > 1 && !(units * farthest <= UINT16_MAX))
+        units /= 10;
+    return units;
+}
+
+long depth_map_16(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
+                  int units_per_m, uint16_t *depth) {
+    size_t count = (size_t)width * (size_t)height;
+    long far = 0;
+    for (size_t i = 0; i < count; i++) {
+        double d = pixels(disparity[i]), z = units_per_m * depth_of(g, d);
+        bool held = !isnan(d) && z < UINT16_MAX + 0.5;
+        depth[i] = held ? (uint16_t)lrint(z) : 0;
+        far += !isnan(d) && !held;
+    }
+    return far;
+}
+
+void depth_map_metres(const struct depth_geometry *g, const int16_t *disparity, int width,
+                      int height, float *depth) {
     size_t count = (size_t)width * (size_t)height;
     for (size_t i = 0; i < count; i++) {
-        double z = 1000 * depth_of(g, pixels(disparity[i]));
-        mm[i] = z < UINT16_MAX + 0.5 ? (uint16_t)lrint(z) : 0;
+        double d = pixels(disparity[i]);
+        depth[i] = isnan(d) ? NAN : (float)depth_of(g, d);
     }
 }
 

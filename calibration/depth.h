@@ -24,12 +24,6 @@ struct depth_geometry {
 /* The geometry of a rectified pair; metric: its baseline is in metres. */
 void depth_geometry_of(const struct rectification *to, int metric, struct depth_geometry *out);
 
-/* The same scene in pictures `scale` times as large (pixel centres move from x to (x + 1/2)
- * scale - 1/2), and in the part of both pictures that begins at left, top. Disparities scale
- * with the picture; a part keeps them, since both views lose the same columns. */
-void depth_geometry_scale(struct depth_geometry *g, double scale);
-void depth_geometry_crop(struct depth_geometry *g, double left, double top);
-
 /* Depth of a disparity in px; INFINITY where d + doffs <= 0, that is at and beyond infinity.
  * And back. */
 double depth_of(const struct depth_geometry *g, double disparity);
@@ -46,10 +40,18 @@ void depth_limits(const struct depth_geometry *g, int min_disparity, int range, 
 /* The smallest number of labels from min_disparity on that includes depth. */
 int depth_labels(const struct depth_geometry *g, int min_disparity, double depth);
 
-/* The depth in millimetres of a disparity map (int16, 1/16 px, INT16_MIN unknown); 0 where it is
- * unknown, infinite, or above 65.535 m. */
-void depth_map_mm(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
-                  uint16_t *mm);
+/* Units per metre in which 16 bits hold the depths of disparities from min_disparity on: 1000, 100,
+ * 10 or 1, the largest that does. Disparities less than 1 px from infinity do not count. */
+int depth_units(const struct depth_geometry *g, int min_disparity);
+
+/* The depth of a disparity map (int16, 1/16 px, INT16_MIN unknown) in so many units per metre; 0
+ * where it is unknown or too far for 16 bits. Returns how many pixels are too far. */
+long depth_map_16(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
+                  int units_per_m, uint16_t *depth);
+
+/* The same in metres: NAN where it is unknown, INFINITY at and beyond infinity. */
+void depth_map_metres(const struct depth_geometry *g, const int16_t *disparity, int width,
+                      int height, float *depth);
 
 /* The point of pixel (x, y), metres. 0, or -ERANGE where it has none or lies beyond farthest. */
 int depth_point(const struct depth_geometry *g, int x, int y, int16_t disparity, double farthest,

@@ -147,7 +147,25 @@ int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
     return 0;
 }
 
+/* Pictures that are rectified already keep what the cameras are. */
+static void as_it_is(const struct rig *rig, struct rectification *out) {
+    const struct camera *l = &rig->camera[0], *r = &rig->camera[1];
+    *out = (struct rectification){.width = l->width,
+                                  .height = l->height,
+                                  .fx = l->fx,
+                                  .fy = l->fy,
+                                  .cx = {l->cx, r->cx},
+                                  .cy = l->cy,
+                                  .baseline = rig_baseline(rig)};
+    for (int v = 0; v < 2; v++)
+        out->rotation[v][0] = out->rotation[v][4] = out->rotation[v][8] = 1;
+}
+
 int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out) {
+    if (!rig->has_rectification && rig->rectified) {
+        as_it_is(rig, out);
+        return 0;
+    }
     if (!rig->has_rectification)
         return rectify_bouguet(rig, alpha, 1, out);
     const double *l = rig->projection[0], *r = rig->projection[1];
@@ -208,6 +226,14 @@ void rectify_part(struct rectification *to, int left, int top, int width, int he
     to->cy = (to->cy - top + 0.5) * scale - 0.5;
 }
 
+void rectify_add_margins(struct rectification *to, const int margin[2]) {
+    for (int i = 0; i < 2; i++) {
+        to->cx[i] += margin[0];
+        to->width += margin[i];
+        to->margin[i] += margin[i];
+    }
+}
+
 int rectify_tables(const struct rig *rig, const struct rectification *to,
                    struct rectify_map maps[2]) {
     /* one for both, so that both are blurred alike */
@@ -217,6 +243,7 @@ int rectify_tables(const struct rig *rig, const struct rectification *to,
         maps[v] = (struct rectify_map){
             .width = to->width,
             .height = to->height,
+            .margin = {to->margin[0], to->margin[1]},
             .samples = samples,
             .step = samples > 1 ? (int)lround(32 * step) : 0,
         };

@@ -16,6 +16,8 @@ struct rectify_point {
 /* width*height points, row by row. point NULL is the identity. The maker owns point. */
 struct rectify_map {
     int width, height;
+    int margin[2]; /* columns left and right that are searched for matches only, and not in the
+                      results */
     struct rectify_point *point;
     int samples, step; /* of smaller pictures: samples a side of each pixel, 0 for one; 1/32 px of
                           the source from pixel to pixel */
@@ -27,6 +29,7 @@ struct rig;
  * of its rectified frame; the right frame lies baseline to the right of the left one. */
 struct rectification {
     int width, height;
+    int margin[2];         /* of width, as in struct rectify_map */
     double rotation[2][9]; /* from each camera's frame to the rectified one */
     double fx, fy, cx[2], cy;
     double baseline; /* in the rig's unit */
@@ -41,13 +44,17 @@ struct rectification {
 int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
                     struct rectification *out);
 
-/* The rectification of the rig's file, else that of rectify_bouguet with zero_disparity. */
+/* The rectification of the rig's file; else, of pictures that are rectified, the cameras as they
+ * are, and of others that of rectify_bouguet with zero_disparity. */
 int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out);
 
 /* The part of both rectified pictures that begins at left, top, width x height px large, `scale`
  * times as large: pixel (x, y) of it is (left + (x + 1/2) / scale - 1/2, ...) of the whole. Its own
  * size is rounded down. */
 void rectify_part(struct rectification *to, int left, int top, int width, int height, double scale);
+
+/* Adds margins left and right, in which the matches of a part's pixels near its borders lie. */
+void rectify_add_margins(struct rectification *to, const int margin[2]);
 
 /* The tables of both cameras, of the size of to. 0 or -ENOMEM after a log line; maps[].point is
  * NULL then. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +31,13 @@ static int all_finite(const double *v, int count) {
     return 1;
 }
 
-static int is_rotation(const double R[9]) {
+static bool is_rotation(const double R[9]) {
     double t[9], m[9];
     matrix_transpose(R, t);
     matrix_multiply(R, t, m);
     for (int i = 0; i < 9; i++)
         if (!(fabs(m[i] - identity[i]) < 1e-3))
-            return 0;
+            return false;
     double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
                  R[2] * (R[3] * R[7] - R[4] * R[6]);
     return det > 0;

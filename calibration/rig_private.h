@@ -8,6 +8,8 @@
 
 #include "calibration/rig_read.h"
 
+#include <stdbool.h>
+
 struct rig_reading {
     const struct rig_text *files;
     int count;
@@ -21,9 +23,9 @@ int rig_refuse(struct rig_reading *in, int file, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Each tells from the text whether the file is of its kind. */
-int rig_is_zed(const char *text);
-int rig_is_kitti(const char *text);
-int rig_is_middlebury(const char *text);
+bool rig_is_zed(const char *text);
+bool rig_is_kitti(const char *text);
+bool rig_is_middlebury(const char *text);
 
 /* text: file 0, ended by 0. */
 int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig);

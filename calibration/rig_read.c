@@ -10,7 +10,6 @@
 #include "config/log.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,8 +58,14 @@ void rig_pose_from_rectification(struct rig *rig) {
 
 static int read_format(struct rig_reading *in, struct rig *rig) {
     const struct rig_text *first = &in->files[0];
-    char *text = g_strndup(first->text, first->length);
+    char *text = malloc(first->length + 1);
     int error;
+    if (!text) {
+        snprintf(in->why, sizeof in->why, "cannot be read: not enough memory");
+        return -ENOMEM;
+    }
+    memcpy(text, first->text, first->length);
+    text[first->length] = 0;
     if (memchr(first->text, 0, first->length)) {
         error = rig_refuse(in, 0, "is not a text file");
     } else if (rig_is_zed(text) || rig_is_kitti(text) || rig_is_middlebury(text)) {
@@ -75,7 +80,7 @@ static int read_format(struct rig_reading *in, struct rig *rig) {
     } else {
         error = rig_read_yaml(in, rig);
     }
-    g_free(text);
+    free(text);
     return error;
 }
 

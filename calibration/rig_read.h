@@ -39,6 +39,10 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
  * lines. *error gets 0, or -errno after a log line (the result is NULL). */
 char *rig_print_opencv(const char *path, const struct rig *rig, int *error);
 
+/* Keeps the file at path, where there is one, as PATH~, and says so. 0 or -errno after a log
+ * line. */
+int rig_keep_old(const char *path);
+
 /* Writes the same to a file. 0 or -errno after a log line. */
 int rig_write_opencv(const char *path, const struct rig *rig);
 

@@ -4,10 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
-#include "config/log.h"
+#include "config/number.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static int numbers(const char *p, double *out, int count) {
     while (p && got < count) {
         p += strspn(p, " \t[],;");
         char *end;
-        double x = g_ascii_strtod(p, &end);
+        double x = number_read(p, &end);
         if (end == p || *p == '\n' || *p == '\r')
             break;
         out[got++] = x;
@@ -51,13 +50,13 @@ static int key_numbers(const char *text, const char *key, char separator, double
 
 /* ---- KITTI */
 
-int rig_is_kitti(const char *text) {
+bool rig_is_kitti(const char *text) {
     static const char *const keys[] = {"P0", "P1", "P2", "P3", "P_rect_00", "P_rect_02"};
     double p[12];
-    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (key_numbers(text, keys[i], ':', p, 12))
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
@@ -97,7 +96,7 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
 
 /* ---- Middlebury */
 
-int rig_is_middlebury(const char *text) {
+bool rig_is_middlebury(const char *text) {
     return (value_of(text, "cam0", '=') && value_of(text, "cam1", '=')) ||
            (value_of(text, "focal_px", '=') && !value_of(text, "fx", '='));
 }
@@ -143,7 +142,7 @@ int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *ri
 
 /* ---- ZED */
 
-int rig_is_zed(const char *text) {
+bool rig_is_zed(const char *text) {
     return strstr(text, "[LEFT_CAM_") && strstr(text, "[RIGHT_CAM_");
 }
 
@@ -156,17 +155,71 @@ static const struct zed_size zed_sizes[] = {
     {"HD", 1280, 720},       {"FHD", 1920, 1080}, {"2K", 2208, 1242},      {"VGA", 672, 376},
     {"FHD1200", 1920, 1200}, {"SVGA", 960, 600},  {"QHDPLUS", 3200, 1800}, {"4K", 3840, 2160}};
 
-static int zed_number(GKeyFile *file, const char *group, const char *key, double *out) {
-    GError *cause = NULL;
-    double x = g_key_file_get_double(file, group, key, &cause);
-    int found = !cause;
-    g_clear_error(&cause);
-    if (found)
-        *out = x;
+/* The file is lines of "[group]", "key=value" and, behind a '#', comments. */
+static bool is_group(const char *line) {
+    return line[0] == '[';
+}
+
+static const char *line_start(const char *line) {
+    return line + strspn(line, " \t\r\f\v");
+}
+
+/* The line behind this one, without blanks before it, or NULL. */
+static const char *next_line(const char *line) {
+    const char *end = strchr(line, '\n');
+    return end ? line_start(end + 1) : NULL;
+}
+
+/* Whether text is lines of that form from the first group on. */
+static bool zed_is_valid(const char *text) {
+    bool in_group = false;
+    for (const char *line = line_start(text); line; line = next_line(line)) {
+        size_t length = strcspn(line, "\r\n");
+        if (length == 0 || line[0] == '#')
+            continue;
+        const char *equals = memchr(line, is_group(line) ? ']' : '=', length);
+        in_group = in_group || is_group(line);
+        if (!in_group || !equals || equals == line)
+            return false;
+    }
+    return true;
+}
+
+static bool is_group_named(const char *line, const char *group) {
+    size_t length = strlen(group);
+    return is_group(line) && strncmp(line + 1, group, length) == 0 && line[1 + length] == ']';
+}
+
+static bool zed_has_group(const char *text, const char *group) {
+    const char *line = line_start(text);
+    while (line && !is_group_named(line, group))
+        line = next_line(line);
+    return line != NULL;
+}
+
+/* The number of the last "key=number" in groups of that name; 0 if there is none. */
+static int zed_number(const char *text, const char *group, const char *key, double *out) {
+    size_t length = strlen(key);
+    int in_group = 0, found = 0;
+    for (const char *line = line_start(text); line; line = next_line(line)) {
+        char *end;
+        if (is_group(line))
+            in_group = is_group_named(line, group);
+        if (!in_group || strncmp(line, key, length) != 0)
+            continue;
+        const char *p = line_start(line + length);
+        if (*p != '=')
+            continue;
+        p = line_start(p + 1);
+        double x = number_read(p, &end);
+        found = *p != '\n' && end != p && strchr("\n", *line_start(end));
+        if (found)
+            *out = x;
+    }
     return found;
 }
 
-static int zed_camera(struct rig_reading *in, GKeyFile *file, const char *side,
+static int zed_camera(struct rig_reading *in, const char *text, const char *side,
                       const struct zed_size *size, struct camera *c) {
     char group[64];
     snprintf(group, sizeof group, "%s_CAM_%s", side, size->name);
@@ -174,72 +227,65 @@ static int zed_camera(struct rig_reading *in, GKeyFile *file, const char *side,
     *c = (struct camera){
         .width = size->width, .height = size->height, .distortion = DISTORTION_RADTAN};
     for (int i = 0; i < 5; i++)
-        zed_number(file, group, lens[i], &c->k[i]); /* older files leave out what is 0 */
-    if (!zed_number(file, group, "fx", &c->fx) || !zed_number(file, group, "fy", &c->fy) ||
-        !zed_number(file, group, "cx", &c->cx) || !zed_number(file, group, "cy", &c->cy))
+        zed_number(text, group, lens[i], &c->k[i]); /* older files leave out what is 0 */
+    if (!zed_number(text, group, "fx", &c->fx) || !zed_number(text, group, "fy", &c->fy) ||
+        !zed_number(text, group, "cx", &c->cx) || !zed_number(text, group, "cy", &c->cy))
         return rig_refuse(in, 0, "[%s]: fx, fy, cx, cy expected", group);
     return 0;
 }
 
 /* The number of "NAME_<size>", or of "NAME" in older files, or 0. */
-static double zed_stereo(GKeyFile *file, const char *name, const struct zed_size *size) {
+static double zed_stereo(const char *text, const char *name, const struct zed_size *size) {
     char key[32];
     double x = 0;
     snprintf(key, sizeof key, "%s_%s", name, size->name);
-    if (!zed_number(file, "STEREO", key, &x))
-        zed_number(file, "STEREO", name, &x);
+    if (!zed_number(text, "STEREO", key, &x))
+        zed_number(text, "STEREO", name, &x);
     return x;
 }
 
-static int zed_fill(struct rig_reading *in, GKeyFile *file, const struct zed_size *size,
+static int zed_fill(struct rig_reading *in, const char *text, const struct zed_size *size,
                     struct rig *rig) {
     double baseline;
-    int error = zed_camera(in, file, "LEFT", size, &rig->camera[0]);
+    int error = zed_camera(in, text, "LEFT", size, &rig->camera[0]);
     if (!error)
-        error = zed_camera(in, file, "RIGHT", size, &rig->camera[1]);
+        error = zed_camera(in, text, "RIGHT", size, &rig->camera[1]);
     if (error)
         return error;
-    if (!zed_number(file, "STEREO", "Baseline", &baseline) &&
-        !zed_number(file, "STEREO", "BaseLine", &baseline))
+    if (!zed_number(text, "STEREO", "Baseline", &baseline) &&
+        !zed_number(text, "STEREO", "BaseLine", &baseline))
         return rig_refuse(in, 0, "[STEREO]: Baseline (mm) expected");
-    double turn[3] = {zed_stereo(file, "RX", size), zed_stereo(file, "CV", size),
-                      zed_stereo(file, "RZ", size)};
+    double turn[3] = {zed_stereo(text, "RX", size), zed_stereo(text, "CV", size),
+                      zed_stereo(text, "RZ", size)};
     for (int i = 0; i < 3; i++)
         if (!(fabs(turn[i]) <= M_PI))
             return rig_refuse(in, 0, "[STEREO]: RX, CV, RZ: %g is no angle in radians", turn[i]);
     rotation_from_vector(turn, rig->R);
     /* the file says where the right camera is; T, in mm here, goes the other way */
     rig->T[0] = -baseline;
-    rig->T[1] = -zed_stereo(file, "TY", size);
-    rig->T[2] = -zed_stereo(file, "TZ", size);
+    rig->T[1] = -zed_stereo(text, "TY", size);
+    rig->T[2] = -zed_stereo(text, "TZ", size);
     rig_set_unit(rig, 1e-3);
     return 0;
 }
 
 int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig) {
-    GKeyFile *file = g_key_file_new();
     const struct zed_size *size = NULL;
-    int error;
-    if (!g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, NULL)) {
-        error =
-            rig_refuse(in, 0, "is not a ZED calibration that can be read (key=value in [groups])");
-    } else {
-        /* the size asked for, else the one whose shape fits, else the first that is there */
-        for (int pass = 0; pass < 3 && !size; pass++)
-            for (size_t i = 0; i < G_N_ELEMENTS(zed_sizes) && !size; i++) {
-                char group[64];
-                const struct zed_size *s = &zed_sizes[i];
-                snprintf(group, sizeof group, "LEFT_CAM_%s", s->name);
-                int w = in->options.width, h = in->options.height;
-                if (g_key_file_has_group(file, group) &&
-                    (pass == 2 || (pass == 0 && w == s->width && h == s->height) ||
-                     (pass == 1 && w > 0 && (long)w * s->height == (long)h * s->width)))
-                    size = s;
-            }
-        error =
-            size ? zed_fill(in, file, size, rig)
-                 : rig_refuse(in, 0, "holds no size that is known (LEFT_CAM_HD, _2K, _FHD, _VGA)");
-    }
-    g_key_file_free(file);
-    return error;
+    if (!zed_is_valid(text))
+        return rig_refuse(in, 0,
+                          "is not a ZED calibration that can be read (key=value in [groups])");
+    /* the size asked for, else the one whose shape fits, else the first that is there */
+    for (int pass = 0; pass < 3 && !size; pass++)
+        for (size_t i = 0; i < sizeof zed_sizes / sizeof zed_sizes[0] && !size; i++) {
+            char group[64];
+            const struct zed_size *s = &zed_sizes[i];
+            snprintf(group, sizeof group, "LEFT_CAM_%s", s->name);
+            int w = in->options.width, h = in->options.height;
+            if (zed_has_group(text, group) &&
+                (pass == 2 || (pass == 0 && w == s->width && h == s->height) ||
+                 (pass == 1 && w > 0 && (long)w * s->height == (long)h * s->width)))
+                size = s;
+        }
+    return size ? zed_fill(in, text, size, rig)
+                : rig_refuse(in, 0, "holds no size that is known (LEFT_CAM_HD, _2K, _FHD, _VGA)");
 }

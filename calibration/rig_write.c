@@ -5,12 +5,14 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
+#include "config/file.h"
 #include "config/log.h"
 
 #include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void number(GString *out, double x) {
@@ -94,6 +96,27 @@ static int save(const char *path, const char *text) {
                                                     : -EIO;
         g_error_free(cause);
     }
+    return error;
+}
+
+int rig_keep_old(const char *path) {
+    enum { MAX_OLD = 1 << 26 }; /* bytes */
+    g_autofree char *kept = g_strconcat(path, "~", NULL);
+    g_autoptr(GError) failure = NULL;
+    char *old = NULL;
+    size_t length;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return 0;
+    int error = file_load(path, MAX_OLD, &old, &length);
+    if (error)
+        return error;
+    if (g_file_set_contents(kept, old, (gssize)length, &failure)) {
+        log_warning(path, "is replaced; what it held is kept in %s", kept);
+    } else {
+        log_error(path, "is not replaced, for it cannot be kept: %s", failure->message);
+        error = -EIO;
+    }
+    free(old);
     return error;
 }
 

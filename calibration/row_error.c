@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,8 +199,8 @@ static int refine(const struct grey *f, struct corner c, const struct grey *g, d
 
 /* Whether the way back from the right picture ends where the way there began: it does not where
  * the two patches show different things, as where a near edge crosses a far one. */
-static int comes_back(const struct grey *left, struct corner c, const struct grey *right, double x,
-                      double y) {
+static bool comes_back(const struct grey *left, struct corner c, const struct grey *right, double x,
+                       double y) {
     struct corner there = {(int)lrint(x), (int)lrint(y)};
     double u = c.x + there.x - x, v = c.y + there.y - y, back_x = u, back_y = v;
     return refine(right, there, left, &back_x, &back_y) == 0 && hypot(back_x - u, back_y - v) < 0.2;
@@ -368,7 +369,7 @@ int row_error_reach(int width) {
     return width / 3;
 }
 
-int row_error_mendable(const struct row_error *error) {
+bool row_error_mendable(const struct row_error *error) {
     return error->scatter <= 1.5;
 }
 

@@ -6,6 +6,7 @@
 #ifndef LIVESTEREO_ROW_ERROR_H
 #define LIVESTEREO_ROW_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,7 +48,7 @@ void row_error_combine(const struct row_error *pairs, int count, struct row_erro
 int row_error_reach(int width);
 
 /* Whether a row offset would correct the error. */
-int row_error_mendable(const struct row_error *error);
+bool row_error_mendable(const struct row_error *error);
 
 /* The row_offset that brings the median to 0, 0 where it is below MIN_ROW_OFFSET. */
 double row_error_offset(const struct row_error *error);

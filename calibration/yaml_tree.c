@@ -4,23 +4,30 @@
  */
 #include "calibration/yaml_tree.h"
 
+#include "config/number.h"
+
 #include <errno.h>
-#include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* libyaml's time grows with the square of nesting and of anchors. */
 enum { MAX_DEPTH = 32, MAX_EVENTS = 20000 };
 
-/* Whether a document is as flat and short as calibrations are. What is no YAML at all passes: the
- * loader says what is wrong. */
-static int is_plain(const char *text, size_t length) {
+static int no_memory(char *why, size_t size) {
+    snprintf(why, size, "cannot be read: not enough memory");
+    return -ENOMEM;
+}
+
+/* 0 for a document that is as flat and short as calibrations are, and for what is no YAML at all:
+ * the loader says what is wrong. */
+static int check_plain(const char *text, size_t length, char *why, size_t size) {
     yaml_parser_t parser;
     yaml_event_t event;
     int depth = 0, plain = 1, ended = 0;
     if (!yaml_parser_initialize(&parser))
-        return 1;
+        return no_memory(why, size);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     for (int events = 0; plain && !ended && yaml_parser_parse(&parser, &event); events++) {
         depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
@@ -29,8 +36,24 @@ static int is_plain(const char *text, size_t length) {
         ended = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
     }
+    bool memory_ran_out = parser.error == YAML_MEMORY_ERROR;
     yaml_parser_delete(&parser);
-    return plain;
+    if (memory_ran_out)
+        return no_memory(why, size);
+    if (plain)
+        return 0;
+    snprintf(why, size, "is no calibration: lists nested more than %d deep, or over %d entries",
+             MAX_DEPTH, MAX_EVENTS);
+    return -EBADMSG;
+}
+
+/* What the loader found wrong. */
+static int explain(const yaml_parser_t *parser, char *why, size_t size) {
+    if (parser->error == YAML_MEMORY_ERROR)
+        return no_memory(why, size);
+    snprintf(why, size, "is no calibration that is known here: as YAML, line %zu: %s",
+             parser->problem_mark.line + 1, parser->problem ? parser->problem : "damaged");
+    return -EBADMSG;
 }
 
 int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char *why,
@@ -43,23 +66,17 @@ int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char
         text += skip;
         length -= skip;
     }
-    if (!is_plain(text, length)) {
-        snprintf(why, size, "is no calibration: lists nested more than %d deep, or over %d entries",
-                 MAX_DEPTH, MAX_EVENTS);
-        return -EBADMSG;
-    }
-    if (!yaml_parser_initialize(&parser)) {
-        snprintf(why, size, "no memory to read it");
-        return -ENOMEM;
-    }
+    int error = check_plain(text, length, why, size);
+    if (error)
+        return error;
+    if (!yaml_parser_initialize(&parser))
+        return no_memory(why, size);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    int loaded = yaml_parser_load(&parser, &tree->document);
-    if (!loaded)
-        snprintf(why, size, "is no calibration that is known here: as YAML, line %zu: %s",
-                 parser.problem_mark.line + 1, parser.problem ? parser.problem : "damaged");
+    if (!yaml_parser_load(&parser, &tree->document))
+        error = explain(&parser, why, size);
     yaml_parser_delete(&parser);
-    if (!loaded)
-        return -EBADMSG;
+    if (error)
+        return error;
     tree->root = yaml_document_get_root_node(&tree->document);
     if (!tree->root || tree->root->type != YAML_MAPPING_NODE) {
         snprintf(why, size,
@@ -104,7 +121,7 @@ int yaml_number(const yaml_node_t *node, double *out) {
     char *end;
     if (!text || !*text)
         return 0;
-    double x = g_ascii_strtod(text, &end);
+    double x = number_read(text, &end);
     if (*end || !isfinite(x))
         return 0;
     *out = x;

@@ -15,7 +15,7 @@ struct yaml_tree {
 };
 
 /* Loads the first document. OpenCV's line "%YAML:1.0", which is not YAML, is skipped. 0, or
- * -EBADMSG with why; then there is nothing to close. */
+ * -EBADMSG or -ENOMEM with why; then there is nothing to close. */
 int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char *why, size_t size);
 void yaml_tree_close(struct yaml_tree *tree);
 

@@ -4,11 +4,13 @@
  */
 #include "capture/controls.h"
 
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <errno.h>
 #include <linux/videodev2.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,8 @@ enum { WANTED = sizeof wanted / sizeof wanted[0] };
 _Static_assert(WANTED <= MAX_CONTROLS, "the list holds all of them");
 
 struct value {
-    int known, value;
+    bool known;
+    int value;
 };
 
 struct controls {
@@ -55,11 +58,11 @@ struct controls {
     struct value first[2][WANTED];     /* what the camera had */
     struct value asked[2][WANTED];     /* what was set since */
     struct value automatic[2][WANTED]; /* what the lock turned off */
-    int locked;
+    bool locked;
 };
 
 static int describe(const struct controls *controls, int side, int i, struct control *control,
-                    int *inactive) {
+                    bool *inactive) {
     const struct control_driver *driver = controls->driver[side];
     return driver ? driver->describe(controls->camera[side], wanted[i].id, control, inactive)
                   : -ENODEV;
@@ -90,7 +93,7 @@ void controls_attach(struct controls *controls, int side, const struct control_d
                      void *camera) {
     if (!controls)
         return;
-    pthread_mutex_lock(&controls->lock);
+    LOCKED(&controls->lock);
     controls->driver[side] = driver;
     controls->camera[side] = camera;
     for (int i = 0; i < WANTED; i++) {
@@ -100,21 +103,19 @@ void controls_attach(struct controls *controls, int side, const struct control_d
         if (controls->asked[side][i].known) /* back after a loss */
             driver->put(camera, wanted[i].id, controls->asked[side][i].value);
     }
-    pthread_mutex_unlock(&controls->lock);
 }
 
 void controls_detach(struct controls *controls, int side) {
     if (!controls)
         return;
-    pthread_mutex_lock(&controls->lock);
+    LOCKED(&controls->lock);
     controls->driver[side] = NULL;
-    pthread_mutex_unlock(&controls->lock);
 }
 
 void controls_restore(struct controls *controls, int side) {
     if (!controls)
         return;
-    pthread_mutex_lock(&controls->lock);
+    LOCKED(&controls->lock);
     /* values first, automatics last: a value cannot be set while its automatic is on */
     for (int automatics = 0; automatics < 2 && controls->driver[side]; automatics++)
         for (int i = 0; i < WANTED; i++)
@@ -123,36 +124,36 @@ void controls_restore(struct controls *controls, int side) {
                 controls->driver[side]->put(controls->camera[side], wanted[i].id,
                                             controls->first[side][i].value);
     memset(controls->asked[side], 0, sizeof controls->asked[side]);
-    pthread_mutex_unlock(&controls->lock);
 }
 
 int controls_get(struct controls *controls, struct control list[MAX_CONTROLS]) {
     int count = 0;
-    pthread_mutex_lock(&controls->lock);
+    LOCKED(&controls->lock);
     for (int i = 0; i < WANTED; i++) {
         struct control *control = &list[count];
-        int found = 0;
+        bool found = false;
         for (int side = 0; side < 2; side++) {
             struct control about;
-            int value, inactive = 0;
+            int value;
+            bool inactive = false;
             if (describe(controls, side, i, &about, &inactive) || get(controls, side, i, &value))
                 continue;
-            if (!found++)
+            if (!found)
                 *control = about;
-            control->camera[side].there = 1;
+            found = true;
+            control->camera[side].there = true;
             control->camera[side].value = value;
             control->camera[side].inactive = inactive;
         }
-        count += found > 0;
+        count += found;
     }
-    pthread_mutex_unlock(&controls->lock);
     return count;
 }
 
 /* With the lock held. */
 static int set_one(struct controls *controls, int side, int i, int value) {
     struct control about;
-    int inactive;
+    bool inactive;
     if (!controls->driver[side] && controls->first[side][i].known) { /* away: at its return */
         controls->asked[side][i] = (struct value){1, value};
         return 0;
@@ -170,7 +171,7 @@ static int set_one(struct controls *controls, int side, int i, int value) {
 
 int controls_set(struct controls *controls, int side, uint32_t id, int value) {
     int error = -ENOENT;
-    pthread_mutex_lock(&controls->lock);
+    LOCKED(&controls->lock);
     for (int i = 0; i < WANTED; i++)
         for (int s = 0; s < 2; s++) {
             if (wanted[i].id != id || (side != CONTROLS_BOTH && side != s))
@@ -179,7 +180,6 @@ int controls_set(struct controls *controls, int side, uint32_t id, int value) {
             if (error == -ENOENT || (result && result != -ENOENT))
                 error = result;
         }
-    pthread_mutex_unlock(&controls->lock);
     return error;
 }
 
@@ -213,9 +213,9 @@ static void copy_values(struct controls *controls, const struct value values[WAN
                 set_one(controls, side, i, values[i].value);
 }
 
-int controls_lock(struct controls *controls, int on) {
+int controls_lock(struct controls *controls, bool on) {
     int error = 0;
-    pthread_mutex_lock(&controls->lock);
+    LOCKED(&controls->lock);
     if (on && !controls->locked) {
         struct value values[WANTED] = {{0}};
         for (int i = 0; i < WANTED; i++)
@@ -234,16 +234,13 @@ int controls_lock(struct controls *controls, int on) {
                 }
         memset(controls->automatic, 0, sizeof controls->automatic);
     }
-    controls->locked = on != 0;
-    pthread_mutex_unlock(&controls->lock);
+    controls->locked = on;
     return error;
 }
 
-int controls_locked(struct controls *controls) {
-    pthread_mutex_lock(&controls->lock);
-    int locked = controls->locked;
-    pthread_mutex_unlock(&controls->lock);
-    return locked;
+bool controls_locked(struct controls *controls) {
+    LOCKED(&controls->lock);
+    return controls->locked;
 }
 
 int control_choice_of(const struct control *control, int value) {
@@ -268,7 +265,8 @@ int control_choices(const struct control *control, int value, char *buf, size_t 
 void controls_print(const struct control_driver *driver, void *camera) {
     for (int i = 0; i < WANTED; i++) {
         struct control control;
-        int value = 0, inactive;
+        int value = 0;
+        bool inactive;
         if (driver->describe(camera, wanted[i].id, &control, &inactive) ||
             driver->get(camera, wanted[i].id, &value))
             continue;

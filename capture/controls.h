@@ -8,6 +8,7 @@
 #ifndef LIVESTEREO_CONTROLS_H
 #define LIVESTEREO_CONTROLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,17 +29,17 @@ struct control {
     } choice[CONTROL_CHOICES]; /* of CONTROL_CHOICE */
     int choices;
     struct {
-        int there; /* this camera has it */
+        bool there; /* this camera has it */
         int value;
-        int inactive; /* an automatic control sets it */
-    } camera[2];      /* left, right */
+        bool inactive; /* an automatic control sets it */
+    } camera[2];       /* left, right */
 };
 
 /* Access to the controls of one kind of camera. id is V4L2's number (V4L2_CID_...). Functions
  * return 0 or -errno. */
 struct control_driver {
     /* Fills in all of control except camera[]. *inactive: it cannot be set now. */
-    int (*describe)(void *camera, uint32_t id, struct control *control, int *inactive);
+    int (*describe)(void *camera, uint32_t id, struct control *control, bool *inactive);
     int (*get)(void *camera, uint32_t id, int *value);
     int (*put)(void *camera, uint32_t id, int value);
 };
@@ -73,8 +74,8 @@ int controls_set(struct controls *controls, int side, uint32_t id, int value);
 
 /* on: turns the automatic controls of both cameras off and sets the left camera's present values on
  * both. Otherwise turns on again those that were on. 0 or the first -errno. */
-int controls_lock(struct controls *controls, int on);
-int controls_locked(struct controls *controls);
+int controls_lock(struct controls *controls, bool on);
+bool controls_locked(struct controls *controls);
 
 /* The index of value in a menu; control->choices where it is not in it. */
 int control_choice_of(const struct control *control, int value);

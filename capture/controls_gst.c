@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <gst/video/colorbalance.h>
 #include <linux/videodev2.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static const struct {
@@ -32,7 +33,7 @@ static GstColorBalanceChannel *channel_of(void *camera, uint32_t id, size_t *num
     return NULL;
 }
 
-static int gst_describe(void *camera, uint32_t id, struct control *control, int *inactive) {
+static int gst_describe(void *camera, uint32_t id, struct control *control, bool *inactive) {
     size_t number = 0;
     const GstColorBalanceChannel *channel = channel_of(camera, id, &number);
     if (!channel)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <libv4l2.h>
 #include <linux/videodev2.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static int query(int fd, uint32_t id, struct v4l2_queryctrl *about) {
@@ -41,14 +42,16 @@ static void fill(int fd, const struct v4l2_queryctrl *about, struct control *con
                                 .step = about->step > 0 ? about->step : 1,
                                 .def = about->default_value};
     snprintf(control->name, sizeof control->name, "%s", (const char *)about->name);
-    control->kind = about->type == V4L2_CTRL_TYPE_INTEGER   ? CONTROL_NUMBER
-                    : about->type == V4L2_CTRL_TYPE_BOOLEAN ? CONTROL_SWITCH
-                                                            : CONTROL_CHOICE;
-    if (control->kind == CONTROL_CHOICE)
+    control->kind = CONTROL_CHOICE;
+    if (about->type == V4L2_CTRL_TYPE_INTEGER)
+        control->kind = CONTROL_NUMBER;
+    else if (about->type == V4L2_CTRL_TYPE_BOOLEAN)
+        control->kind = CONTROL_SWITCH;
+    else
         describe_menu(fd, about, control);
 }
 
-static int v4l2_describe(void *camera, uint32_t id, struct control *control, int *inactive) {
+static int v4l2_describe(void *camera, uint32_t id, struct control *control, bool *inactive) {
     int fd = *(int *)camera;
     struct v4l2_queryctrl about;
     int error = query(fd, id, &about);

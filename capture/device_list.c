@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <libudev.h>
 #include <linux/videodev2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static int is_named(const struct device *device, const char *word) {
+static bool is_named(const struct device *device, const char *word) {
     const struct device_identity *id = &device->identity;
     const char *names[] = {device->node,
                            device->by_id,
@@ -138,11 +139,11 @@ static int is_named(const struct device *device, const char *word) {
                            id->serial};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i][0] && strcmp(names[i], word) == 0)
-            return 1;
+            return true;
     if (word[0] != '/')
-        return 0;
+        return false;
     char *real = realpath(word, NULL); /* links of the user's own */
-    int same = real && strcmp(real, device->node) == 0;
+    bool same = real && strcmp(real, device->node) == 0;
     free(real);
     return same;
 }
@@ -186,7 +187,7 @@ const struct device *device_list_find(const struct device_list *list, const char
     return found;
 }
 
-static int same_name(const struct device_identity *a, const struct device_identity *b) {
+static bool same_name(const struct device_identity *a, const struct device_identity *b) {
     return strcmp(a->card, b->card) == 0 && strcmp(a->serial, b->serial) == 0;
 }
 
@@ -202,19 +203,19 @@ const struct device *device_list_again(const struct device_list *list,
     return NULL;
 }
 
-static int is_its_own(const struct device_list *list, const struct device *device,
-                      const char *name) {
+static bool is_its_own(const struct device_list *list, const struct device *device,
+                       const char *name) {
     char why[8];
     return name[0] && device_list_find(list, name, why, sizeof why) == device;
 }
 
 const char *device_stable_name(const struct device_list *list, const struct device *device) {
     /* two cameras with one serial share one by-id link, which leads to either of them */
-    int same = 0;
+    bool shared = false;
     for (int i = 0; i < list->count; i++)
-        same += same_name(&list->device[i].identity, &device->identity) &&
-                strcmp(list->device[i].identity.bus, device->identity.bus) != 0;
-    if (!same && is_its_own(list, device, device->by_id))
+        shared |= same_name(&list->device[i].identity, &device->identity) &&
+                  strcmp(list->device[i].identity.bus, device->identity.bus) != 0;
+    if (!shared && is_its_own(list, device, device->by_id))
         return device->by_id;
     if (is_its_own(list, device, device->by_path))
         return device->by_path;
@@ -225,7 +226,7 @@ const char *device_stable_name(const struct device_list *list, const struct devi
 
 /* "Name: Name" of uvcvideo, and sides in the name ("cam-left"), are not what makes two cameras
  * unlike. */
-static int like(const struct device *a, const struct device *b) {
+static bool like(const struct device *a, const struct device *b) {
     return strcmp(a->driver, b->driver) == 0 && a->driver[0] &&
            strncmp(a->identity.card, b->identity.card, 4) == 0;
 }

@@ -39,7 +39,8 @@ static bool parse_time(const char *line, GTimeZone *zone, double *seconds) {
     return end > line && *end == '\0';
 }
 
-static double read_rate(const char *folder) {
+/* Pairs a second by the list of times; 0: not known. */
+static double read_times(const char *folder) {
     static const char *const names[] = {"times.txt",
                                         "timestamps.txt",
                                         "image_00/timestamps.txt",
@@ -69,24 +70,44 @@ static double read_rate(const char *folder) {
     return count > 1 ? rate_of_fraction((double)(count - 1), last - first) : 0;
 }
 
+/* The number behind KEY= at the start of a line; 0 where there is none. */
+static double read_number(const char *folder, const char *name, const char *key) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    char *text;
+    size_t length;
+    double number = 0;
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
+        file_load(path, MAX_ABOUT, &text, &length) != 0)
+        return 0;
+    const char *at = strstr(text, key);
+    if (at && (at == text || at[-1] == '\n'))
+        number = g_ascii_strtod(at + strlen(key), NULL);
+    free(text);
+    return number;
+}
+
+static double read_rate(const char *folder) {
+    double rate = read_times(folder);
+    return rate > 0 ? rate
+                    : rate_of_fraction(read_number(folder, "camera.txt", "frame_rate_hz="), 1);
+}
+
 /* disparities of pair.ini, else ndisp of Middlebury's calib.txt. */
 static int read_disparities(const char *folder) {
-    g_autofree char *ini = g_build_filename(folder, "pair.ini", NULL),
-                    *calib = g_build_filename(folder, "calib.txt", NULL);
+    g_autofree char *ini = g_build_filename(folder, "pair.ini", NULL);
     g_autoptr(GKeyFile) file = g_key_file_new();
     char *text;
     size_t length;
-    int count = 0;
-    if (g_key_file_load_from_file(file, ini, G_KEY_FILE_NONE, NULL))
-        count = g_key_file_get_integer(file, "pair", "disparities", NULL);
-    if (count == 0 && g_file_test(calib, G_FILE_TEST_EXISTS) &&
-        file_load(calib, MAX_ABOUT, &text, &length) == 0) {
-        const char *at = strstr(text, "ndisp=");
-        if (at && (at == text || at[-1] == '\n'))
-            count = (int)g_ascii_strtoll(at + strlen("ndisp="), NULL, 10);
+    double count = 0;
+    if (g_file_test(ini, G_FILE_TEST_IS_REGULAR) &&
+        file_load(ini, MAX_ABOUT, &text, &length) == 0) {
+        if (g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL))
+            count = g_key_file_get_integer(file, "pair", "disparities", NULL);
         free(text);
     }
-    return count >= 2 && count <= MAX_DISPARITIES ? count : 0;
+    if (count == 0)
+        count = read_number(folder, "calib.txt", "ndisp=");
+    return count >= 2 && count <= MAX_DISPARITIES ? (int)count : 0;
 }
 
 void folder_about_read(const char *folder, struct folder_about *about) {

@@ -1,13 +1,17 @@
 /*
- * The elements of source_gst.c: a uridecodebin for each file, and for each video track it finds a
- * queue, a colour converter and an appsink. Tracks are found in GStreamer's threads while open
- * waits.
+ * The elements of source_gst.c: a decodebin for each file (uridecodebin for a URI), and for each
+ * video track it finds a queue, a colour converter and an appsink. Tracks are found in GStreamer's
+ * threads while open waits. Files may come from strangers: GStreamer gets to see only the
+ * containers and codecs listed here, because it would follow a playlist or a session description
+ * into the network.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_gst_private.h"
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <gst/pbutils/pbutils.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define OPEN_S 20
@@ -18,10 +22,10 @@
 static int side_of(GstAppSink *sink) {
     int side = -1;
     GstEvent *event;
-    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(sink), "sink");
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(GST_ELEMENT(sink), "sink");
     for (guint i = 0; (event = gst_pad_get_sticky_event(pad, GST_EVENT_TAG, i)) != NULL; i++) {
         GstTagList *tags = NULL;
-        char *title = NULL;
+        g_autofree char *title = NULL;
         gst_event_parse_tag(event, &tags);
         if (tags && gst_tag_list_get_string(tags, GST_TAG_TITLE, &title)) {
             if (g_ascii_strcasecmp(title, "left") == 0)
@@ -29,10 +33,8 @@ static int side_of(GstAppSink *sink) {
             else if (g_ascii_strcasecmp(title, "right") == 0)
                 side = 1;
         }
-        g_free(title);
         gst_event_unref(event);
     }
-    gst_object_unref(pad);
     return side;
 }
 
@@ -44,18 +46,16 @@ static GstAppSink *add_track(struct gst *gst, GstPad *pad) {
     GstElement *sink = gst_element_factory_make("appsink", NULL);
     if (!queue || !convert || !sink)
         return NULL;
-    GstCaps *caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
+    g_autoptr(GstCaps) caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
     g_object_set(sink, "caps", caps, "max-buffers", SINK_FRAMES, "sync", FALSE, "drop", FALSE,
                  "qos", FALSE, NULL);
-    gst_caps_unref(caps);
     gst_bin_add_many(GST_BIN(gst->pipeline), queue, convert, sink, NULL);
     gst_element_link_many(queue, convert, sink, NULL);
     gst_element_sync_state_with_parent(sink);
     gst_element_sync_state_with_parent(convert);
     gst_element_sync_state_with_parent(queue);
-    GstPad *input = gst_element_get_static_pad(queue, "sink");
+    g_autoptr(GstPad) input = gst_element_get_static_pad(queue, "sink");
     gst_pad_link(pad, input);
-    gst_object_unref(input);
     return GST_APP_SINK(sink);
 }
 
@@ -65,12 +65,12 @@ static int file_of(GstElement *decoder) {
 
 static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
     struct gst *gst = context;
-    GstCaps *caps = gst_pad_get_current_caps(pad);
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
     if (!caps)
         caps = gst_pad_query_caps(pad, NULL);
-    int video = g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), "video/");
-    gst_caps_unref(caps);
-    pthread_mutex_lock(&gst->lock);
+    bool video =
+        g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), "video/x-raw");
+    LOCKED(&gst->lock);
     if (video && gst->found_count < 2) {
         struct gst_track *track = &gst->found[gst->found_count];
         *track = (struct gst_track){add_track(gst, pad), file_of(decoder)};
@@ -78,33 +78,61 @@ static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
     } else {
         gst->extra += video;
     }
-    pthread_mutex_unlock(&gst->lock);
 }
 
 static void on_no_more_pads(GstElement *decoder, gpointer context) {
     struct gst *gst = context;
     (void)decoder;
-    pthread_mutex_lock(&gst->lock);
+    LOCKED(&gst->lock);
     gst->complete++;
-    pthread_mutex_unlock(&gst->lock);
 }
 
-/* Sound and subtitles are not decoded, so a missing decoder for them is no fault. */
+/* Containers and codecs that are played; the manual lists them. */
+static const char *const played[] = {
+    "video/x-matroska", "video/webm",   "video/quicktime", "application/x-3gp", "video/x-msvideo",
+    "video/mpegts",     "video/x-raw",  "image/jpeg",      "image/png",         "video/x-h264",
+    "video/x-h265",     "video/x-vp8",  "video/x-vp9",     "video/x-av1",       "video/mpeg",
+    "video/x-divx",     "video/x-xvid", "video/x-ffv",     "video/x-huffyuv",   "video/x-prores",
+    "video/x-dnxhd"};
+
+/* Where a URI was named, its stream may be one of RTP. */
+static bool is_played(const char *type, bool from_uri) {
+    for (size_t i = 0; i < G_N_ELEMENTS(played); i++)
+        if (strcmp(type, played[i]) == 0)
+            return true;
+    return from_uri && strcmp(type, "application/x-rtp") == 0;
+}
+
+/* Whether this is the first call for a decoder, which is about the file as a whole. */
+static bool is_first_call(GstElement *decoder) {
+    bool first = !g_object_get_data(G_OBJECT(decoder), "livestereo-called");
+    g_object_set_data(G_OBJECT(decoder), "livestereo-called", decoder);
+    return first;
+}
+
+/* Whether what a pad gives is decoded further. What is not, such as sound, comes out as it is and
+ * is not linked. */
 static gboolean wants_stream(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer context) {
-    (void)decoder, (void)pad, (void)context;
-    const char *name = gst_structure_get_name(gst_caps_get_structure(caps, 0));
-    return !g_str_has_prefix(name, "audio/") && !g_str_has_prefix(name, "text/") &&
-           !g_str_has_prefix(name, "subpicture/");
+    struct gst *gst = context;
+    (void)pad;
+    bool whole = is_first_call(decoder);
+    const char *type = gst_structure_get_name(gst_caps_get_structure(caps, 0));
+    bool from_uri = g_object_get_data(G_OBJECT(decoder), "livestereo-uri") != NULL;
+    if (is_played(type, from_uri))
+        return TRUE;
+    LOCKED(&gst->lock);
+    if (!gst->refused && (g_str_has_prefix(type, "video/") || whole))
+        gst->refused = gst_pb_utils_get_codec_description(caps);
+    return FALSE;
 }
 
 /* ---- errors */
 
 /* Debian's package for a decoder or demuxer that is not there, by the media type it would take. */
 static const char *package_for(const char *detail) {
-    static const char *const good[] = {
-        "image/jpeg",  "image/png",       "video/quicktime",       "video/x-matroska",
-        "video/webm",  "video/x-msvideo", "video/x-flv",           "video/x-vp8",
-        "video/x-vp9", "video/x-dv",      "application/x-yuv4mpeg"};
+    static const char *const good[] = {"image/jpeg",       "image/png",  "video/quicktime",
+                                       "video/x-matroska", "video/webm", "video/x-msvideo",
+                                       "video/x-vp8",      "video/x-vp9"};
     for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
         if (strstr(detail, good[i]))
             return "gstreamer1.0-plugins-good";
@@ -112,28 +140,39 @@ static const char *package_for(const char *detail) {
 }
 
 static int tell_missing(struct gst *gst, GstMessage *message) {
-    char *what = gst_missing_plugin_message_get_description(message);
-    char *detail = gst_missing_plugin_message_get_installer_detail(message);
+    g_autofree char *what = gst_missing_plugin_message_get_description(message);
+    g_autofree char *detail = gst_missing_plugin_message_get_installer_detail(message);
     log_error(gst->name, "no %s here; as root: apt install %s", what,
               package_for(detail ? detail : ""));
-    g_free(what);
-    g_free(detail);
     return -ENOSYS;
 }
 
+/* A file without a video track that is played. */
+static int tell_refused(struct gst *gst) {
+    pthread_mutex_lock(&gst->lock);
+    g_autofree char *refused = gst->found_count == 0 ? g_steal_pointer(&gst->refused) : NULL;
+    pthread_mutex_unlock(&gst->lock);
+    if (refused)
+        log_error(gst->name,
+                  "holds %s, which is not played; convert it, to Matroska with H.264 for example",
+                  refused);
+    return refused ? -EBADMSG : 0;
+}
+
 static int tell_error(struct gst *gst, GstMessage *message) {
-    GError *error = NULL;
+    int refused = tell_refused(gst);
+    if (refused)
+        return refused;
+    g_autoptr(GError) error = NULL;
     gst_message_parse_error(message, &error, NULL);
     int code = -EIO;
     if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND))
         code = -ENOENT;
     if (gst->next > 0)
         log_error(gst->name, "is damaged after frame %ld (%.3f s), playing ends there: %s",
-                  gst->next - 1, (double)pair_time_ns(gst->next - 1, gst->source.rate) / 1e9,
-                  error->message);
+                  gst->next - 1, (double)gst->last_ns / 1e9, error->message);
     else
         log_error(gst->name, "cannot be played: %s", error->message);
-    g_error_free(error);
     return code;
 }
 
@@ -148,31 +187,49 @@ int gst_bus_look(struct gst *gst) {
             code = tell_missing(gst, message);
         gst_message_unref(message);
     }
-    gst->failed |= code != 0;
+    gst->failed = gst->failed || code != 0;
     return code;
 }
 
 /* ---- opening and closing */
 
+/* The element that decodes a URI, or a file behind a filesrc. NULL where one is missing. */
+static GstElement *add_decoder(struct gst *gst, const char *uri) {
+    g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
+    GstElement *decoder = gst_element_factory_make(path ? "decodebin" : "uridecodebin", NULL);
+    GstElement *file = path ? gst_element_factory_make("filesrc", NULL) : NULL;
+    if (!decoder || (path && !file)) {
+        gst_clear_object(&decoder);
+        gst_clear_object(&file);
+        return NULL;
+    }
+    gst_bin_add(GST_BIN(gst->pipeline), decoder);
+    if (path) {
+        g_object_set(file, "location", path, NULL);
+        gst_bin_add(GST_BIN(gst->pipeline), file);
+        gst_element_link(file, decoder);
+    } else {
+        g_object_set(decoder, "uri", uri, NULL);
+        g_object_set_data(G_OBJECT(decoder), "livestereo-uri", decoder);
+    }
+    return decoder;
+}
+
 static int add_file(struct gst *gst, const char *word, int file) {
-    GError *error = NULL;
-    char *uri = gst_uri_is_valid(word) ? g_strdup(word) : gst_filename_to_uri(word, &error);
-    GstElement *decoder = gst_element_factory_make("uridecodebin", NULL);
-    if (!uri || !decoder) {
+    g_autoptr(GError) error = NULL;
+    g_autofree char *uri =
+        gst_uri_is_valid(word) ? g_strdup(word) : gst_filename_to_uri(word, &error);
+    GstElement *decoder = uri ? add_decoder(gst, uri) : NULL;
+    if (!decoder) {
         log_error(word, "%s",
                   error ? error->message
-                        : "no uridecodebin; as root: apt install gstreamer1.0-plugins-base");
-        g_clear_error(&error);
-        g_free(uri);
+                        : "no decodebin; as root: apt install gstreamer1.0-plugins-base");
         return -ENOSYS;
     }
-    g_object_set(decoder, "uri", uri, NULL);
-    g_free(uri);
     g_object_set_data(G_OBJECT(decoder), "livestereo-file", GINT_TO_POINTER(file));
     g_signal_connect(decoder, "autoplug-continue", G_CALLBACK(wants_stream), gst);
     g_signal_connect(decoder, "pad-added", G_CALLBACK(on_pad), gst);
     g_signal_connect(decoder, "no-more-pads", G_CALLBACK(on_no_more_pads), gst);
-    gst_bin_add(GST_BIN(gst->pipeline), decoder);
     return 0;
 }
 
@@ -184,7 +241,7 @@ static int wait_first(struct gst *gst) {
         if (code)
             return code;
         pthread_mutex_lock(&gst->lock);
-        int complete = gst->complete == gst->files;
+        bool complete = gst->complete == gst->files;
         pthread_mutex_unlock(&gst->lock);
         if (gst_element_get_state(gst->pipeline, NULL, NULL, 20 * GST_MSECOND) ==
                 GST_STATE_CHANGE_SUCCESS &&
@@ -199,8 +256,10 @@ static int wait_first(struct gst *gst) {
 static int order_tracks(struct gst *gst) {
     struct gst_track *found = gst->found;
     if (gst->found_count < gst->files) {
-        log_error(gst->name, "holds no video");
-        return -EBADMSG;
+        int refused = tell_refused(gst);
+        if (!refused)
+            log_error(gst->name, "holds no video");
+        return refused ? refused : -EBADMSG;
     }
     if (gst->files == 2 && found[0].file == found[1].file) {
         log_error(gst->name, "each of two files must hold one video track");
@@ -209,28 +268,28 @@ static int order_tracks(struct gst *gst) {
     if (gst->extra)
         log_warning(gst->name, "has %d video tracks; the first two are taken", 2 + gst->extra);
     gst->tracks = gst->found_count;
-    int exchange = gst->files == 2 ? found[0].file == 1
-                                   : gst->tracks == 2 && (side_of(found[0].sink) == 1 ||
-                                                          side_of(found[1].sink) == 0);
+    bool exchange = gst->files == 2 ? found[0].file == 1
+                                    : gst->tracks == 2 && (side_of(found[0].sink) == 1 ||
+                                                           side_of(found[1].sink) == 0);
     gst->sink[0] = found[gst->tracks == 2 && exchange ? 1 : 0].sink;
     gst->sink[1] = gst->tracks == 2 ? found[exchange ? 0 : 1].sink : NULL;
     return 0;
 }
 
 int gst_graph_open(struct gst *gst) {
-    GError *error = NULL;
+    g_autoptr(GError) error = NULL;
     if (!gst_init_check(NULL, NULL, &error)) {
         log_error(gst->name, "GStreamer does not start: %s",
                   error ? error->message : "no cause given");
-        g_clear_error(&error);
         return -ENOSYS;
     }
     gst_pb_utils_init();
     gst->pipeline = gst_pipeline_new(NULL);
     gst->bus = gst_element_get_bus(gst->pipeline);
-    gst->failed = 0;
+    gst->failed = false;
     pthread_mutex_lock(&gst->lock);
     gst->found_count = gst->complete = gst->extra = 0;
+    g_clear_pointer(&gst->refused, g_free);
     pthread_mutex_unlock(&gst->lock);
     int code = 0;
     for (int i = 0; i < gst->files && code == 0; i++)

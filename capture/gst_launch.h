@@ -1,11 +1,16 @@
 /*
- * GStreamer pipelines from their text. No state; any thread.
+ * GStreamer pipelines from their text, and what all of them need. No state; any thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_GST_LAUNCH_H
 #define LIVESTEREO_GST_LAUNCH_H
 
+#include "image/frame.h"
+
+#include <gst/app/gstappsink.h>
 #include <gst/gst.h>
+#include <gst/video/video.h>
+#include <stdbool.h>
 
 /* Starts GStreamer, loads the plugins of all elements and makes the pipeline. NULL, with *error and
  * no log line, where GStreamer does not start, an element is missing or the text is wrong. */
@@ -14,5 +19,19 @@ GstElement *gst_launch(const char *text, GError **error);
 /* Makes a bin with the pads that the text leaves open, where GStreamer has been started. NULL,
  * without a log line, where an element is missing. */
 GstElement *gst_launch_bin(const char *text);
+
+/* The file of the element that is named file. */
+void gst_launch_set_location(GstElement *pipeline, const char *path);
+
+/* From now on calls probe with each buffer that passes the pad of that name. */
+void gst_launch_probe_buffers(GstElement *element, const char *name, GstPadProbeCallback probe,
+                              void *context);
+
+/* What the pictures that come to a sink are like; false before the first has come. */
+bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info);
+
+/* Copies the part of a picture (RGB or GRAY8) that begins at column, row and has the size of to, in
+ * to's channels. 0, or -EBADMSG where the picture is too small or cannot be read. */
+int gst_launch_copy_picture(GstSample *sample, int column, int row, struct image *to);
 
 #endif

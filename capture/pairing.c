@@ -4,6 +4,7 @@
 #include "capture/pairing.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t i
     for (int i = 0; i < 2; i++) {
         struct pairing_side *side = &pairing->side[i];
         side->interval_ns = interval_ns[i] > 0 ? interval_ns[i] : INTERVAL_ASSUMED;
-        side->filling = side->taken = -1;
+        side->filling = side->paired = -1;
     }
     pairing->tolerance_follows = tolerance_ns <= 0;
     follow_tolerance(pairing);
@@ -45,11 +46,11 @@ void pairing_restart(struct pairing *pairing) {
     }
 }
 
-static int slot_is_used(const struct pairing_side *side, int slot) {
+static bool slot_is_used(const struct pairing_side *side, int slot) {
     for (int i = 0; i < side->count; i++)
         if (side->slot[i] == slot)
-            return 1;
-    return side->taken == slot;
+            return true;
+    return side->paired == slot;
 }
 
 int pairing_slot(struct pairing *pairing, int number) {
@@ -70,7 +71,7 @@ static void remove_head(struct pairing_side *side) {
 }
 
 static int64_t time_of(const struct pairing *pairing, const struct frame_stamp *stamp) {
-    return pairing->mode == PAIR_BY_CAPTURE ? stamp->taken_ns : stamp->arrived_ns;
+    return pairing->mode == PAIR_BY_CAPTURE ? stamp->capture_ns : stamp->arrived_ns;
 }
 
 /* Drivers count in 32 bits and wrap; some repeat a number. */
@@ -82,9 +83,9 @@ static void count_sequence(struct pairing_side *side, const struct frame_stamp *
         side->repeated++;
 }
 
-static void by_arrival(struct pairing *pairing, int culprit, const char *reason) {
+static void by_arrival(struct pairing *pairing, int unusable, const char *reason) {
     pairing->mode = PAIR_BY_ARRIVAL;
-    pairing->culprit = culprit;
+    pairing->unusable = unusable;
     pairing->reason = reason;
 }
 
@@ -122,9 +123,9 @@ static void judge_time(struct pairing *pairing, int number, const struct frame_s
     int64_t delay_ns;
     if (!stamp->monotonic)
         by_arrival(pairing, number, "its capture times are not of the monotonic clock");
-    else if (side->last.monotonic && stamp->taken_ns <= side->last.taken_ns)
+    else if (side->last.monotonic && stamp->capture_ns <= side->last.capture_ns)
         by_arrival(pairing, number, "its capture times go backwards");
-    else if (__builtin_sub_overflow(stamp->arrived_ns, stamp->taken_ns, &delay_ns) ||
+    else if (__builtin_sub_overflow(stamp->arrived_ns, stamp->capture_ns, &delay_ns) ||
              delay_ns < -longer(side->interval_ns, JITTER_NS))
         by_arrival(pairing, number, "its capture times lie in the future");
     else if (delay_ns > OLD_NS && stamp->prompt)
@@ -135,55 +136,15 @@ static void judge_time(struct pairing *pairing, int number, const struct frame_s
 
 static void learn_interval(struct pairing *pairing, struct pairing_side *side,
                            const struct frame_stamp *stamp) {
-    int64_t interval = stamp->taken_ns - side->last.taken_ns;
+    int64_t interval = stamp->capture_ns - side->last.capture_ns;
     if (stamp->sequence - side->last.sequence == 1 && interval > 0 && interval < NS_PER_S)
         side->interval_ns += (interval - side->interval_ns) / 8;
     follow_tolerance(pairing);
 }
 
-void pairing_offer(struct pairing *pairing, int number, const struct frame_stamp *stamp) {
-    struct pairing_side *side = &pairing->side[number];
-    assert(side->filling >= 0);
-    if (side->last.arrived_ns)
-        count_sequence(side, stamp);
-    if (pairing->mode == PAIR_BY_CAPTURE)
-        judge_time(pairing, number, stamp);
-    if (pairing->mode == PAIR_BY_CAPTURE && side->last.arrived_ns)
-        learn_interval(pairing, side, stamp);
-    side->last = *stamp;
-    side->frames++;
-    if (side->count == PAIRING_KEPT) {
-        remove_head(side);
-        side->unpaired++;
-        side->expired++;
-    }
-    side->queue[side->count] = *stamp;
-    side->slot[side->count++] = side->filling;
-    side->filling = -1;
-}
-
-void pairing_skip(struct pairing *pairing, int number, const struct frame_stamp *stamp) {
-    struct pairing_side *side = &pairing->side[number];
-    if (side->last.arrived_ns) {
-        count_sequence(side, stamp);
-        side->last.sequence = stamp->sequence;
-    }
-}
-
-static void take_heads(struct pairing *pairing, struct pair_of_slots *pair) {
-    for (int i = 0; i < 2; i++) {
-        struct pairing_side *side = &pairing->side[i];
-        pair->slot[i] = side->taken = side->slot[0];
-        pair->stamp[i] = side->queue[0];
-        remove_head(side);
-    }
-    pairing->gap_ns[pairing->pairs++ % PAIRING_GAPS] =
-        time_of(pairing, &pair->stamp[1]) - time_of(pairing, &pair->stamp[0]);
-}
-
-int pairing_take(struct pairing *pairing, struct pair_of_slots *pair) {
+/* Whether the oldest frames of both sides are a pair, after dropping those that get no partner. */
+static bool heads_fit(struct pairing *pairing) {
     struct pairing_side *left = &pairing->side[0], *right = &pairing->side[1];
-    left->taken = right->taken = -1;
     while (left->count && right->count) {
         int64_t left_ns = time_of(pairing, &left->queue[0]);
         int64_t right_ns = time_of(pairing, &right->queue[0]);
@@ -205,12 +166,63 @@ int pairing_take(struct pairing *pairing, struct pair_of_slots *pair) {
             continue;
         }
         /* A nearer one may be on its way: wait for it, but no longer than a frame. */
-        if (early->count == 1 && late->count == 1 && gap > early->interval_ns / 2)
-            return 0;
-        take_heads(pairing, pair);
-        return 1;
+        return early->count > 1 || late->count > 1 || gap <= early->interval_ns / 2;
     }
-    return 0;
+    return false;
+}
+
+bool pairing_offer(struct pairing *pairing, int number, const struct frame_stamp *stamp,
+                   struct pair_of_slots *pair) {
+    struct pairing_side *side = &pairing->side[number];
+    assert(side->filling >= 0);
+    if (side->last.arrived_ns)
+        count_sequence(side, stamp);
+    if (pairing->mode == PAIR_BY_CAPTURE)
+        judge_time(pairing, number, stamp);
+    if (pairing->mode == PAIR_BY_CAPTURE && side->last.arrived_ns)
+        learn_interval(pairing, side, stamp);
+    side->last = *stamp;
+    side->frames++;
+    if (side->count == PAIRING_KEPT) {
+        remove_head(side);
+        side->unpaired++;
+        side->expired++;
+    }
+    side->queue[side->count] = *stamp;
+    side->slot[side->count++] = side->filling;
+    side->filling = -1;
+    if (!heads_fit(pairing))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        struct pairing_side *from = &pairing->side[i];
+        pair->slot[i] = from->paired = from->slot[0];
+        pair->stamp[i] = from->queue[0];
+        remove_head(from);
+    }
+    pairing->gap_ns[pairing->pairs++ % PAIRING_GAPS] =
+        time_of(pairing, &pair->stamp[1]) - time_of(pairing, &pair->stamp[0]);
+    return true;
+}
+
+void pairing_offer_single(struct pairing *pairing, const struct frame_stamp *stamp,
+                          struct pair_of_slots *pair) {
+    struct pairing_side *side = &pairing->side[0];
+    assert(side->filling >= 0);
+    if (side->last.arrived_ns)
+        count_sequence(side, stamp);
+    side->last = *stamp;
+    side->paired = side->filling;
+    side->filling = -1;
+    pairing->pairs++;
+    *pair = (struct pair_of_slots){{side->paired, side->paired}, {*stamp, *stamp}};
+}
+
+void pairing_skip(struct pairing *pairing, int number, const struct frame_stamp *stamp) {
+    struct pairing_side *side = &pairing->side[number];
+    if (side->last.arrived_ns) {
+        count_sequence(side, stamp);
+        side->last.sequence = stamp->sequence;
+    }
 }
 
 static int by_value(const void *a, const void *b) {

@@ -14,20 +14,21 @@
 #ifndef LIVESTEREO_PAIRING_H
 #define LIVESTEREO_PAIRING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PAIRING_KEPT 4                   /* frames of a camera that wait for a partner */
-#define PAIRING_SLOTS (PAIRING_KEPT + 2) /* those, the one being filled, the one last taken */
+#define PAIRING_SLOTS (PAIRING_KEPT + 2) /* those, the one being filled, that of the last pair */
 #define PAIRING_WINDOW 16                /* frames over which the delay of delivery is judged */
 #define PAIRING_GAPS 256                 /* pairs over which gap statistics are made */
 
 struct frame_stamp {
-    int64_t taken_ns;   /* capture time by the driver */
+    int64_t capture_ns; /* capture time by the driver */
     int64_t arrived_ns; /* when it was handed to us, CLOCK_MONOTONIC */
     uint32_t sequence;  /* the driver's frame number, which wraps */
-    int monotonic;      /* the driver says that taken_ns is CLOCK_MONOTONIC */
-    int prompt;         /* it was waited for, so arrived_ns says when it came */
+    bool monotonic;     /* the driver says that capture_ns is CLOCK_MONOTONIC */
+    bool prompt;        /* it was waited for, so arrived_ns says when it came */
 };
 
 enum pairing_mode { PAIR_BY_CAPTURE, PAIR_BY_ARRIVAL };
@@ -36,7 +37,8 @@ struct pairing_side {
     struct frame_stamp queue[PAIRING_KEPT]; /* oldest first */
     int slot[PAIRING_KEPT];
     int count;
-    int filling, taken; /* slots in the caller's hand, -1 none */
+    int filling,
+        paired; /* slots in the caller's hand: the next frame's, the last pair's; -1 none */
     struct frame_stamp last;
     int64_t interval_ns; /* mean seen lately, at first the nominal one */
     int64_t delay_ns, first_delay_ns, next_delay_ns; /* least delay of delivery in a window */
@@ -50,10 +52,10 @@ struct pairing_side {
 struct pairing {
     struct pairing_side side[2]; /* left, right */
     int64_t tolerance_ns;
-    int tolerance_follows; /* it is always 9/16 of the shorter measured interval */
+    bool tolerance_follows; /* it is always 9/16 of the shorter measured interval */
     enum pairing_mode mode;
     const char *reason; /* why it pairs by arrival, "" as long as it does not */
-    int culprit;        /* the side whose times were unusable */
+    int unusable;       /* the side whose times were unusable */
     long pairs;
     int64_t gap_ns[PAIRING_GAPS]; /* right minus left of the last pairs, ring */
 };
@@ -78,15 +80,19 @@ void pairing_restart(struct pairing *pairing);
 /* The slot to put the next frame of a side into; the same until it is offered. */
 int pairing_slot(struct pairing *pairing, int side);
 
-/* The frame in that slot is complete. */
-void pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *stamp);
+/* The frame in that slot is complete. True where it makes a pair, whose slots stay the caller's
+ * until the next pair. A frame never makes more than one, because between calls no frame waits on
+ * one of the sides, or one on each. */
+bool pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *stamp,
+                   struct pair_of_slots *pair);
+
+/* One camera, whose frames are pairs by themselves: the same for side 0, always a pair, with that
+ * slot on both sides. */
+void pairing_offer_single(struct pairing *pairing, const struct frame_stamp *stamp,
+                          struct pair_of_slots *pair);
 
 /* A frame came but is unusable: only its sequence number is used. The slot remains to be filled. */
 void pairing_skip(struct pairing *pairing, int side, const struct frame_stamp *stamp);
-
-/* 1 and the next pair, whose slots stay the caller's until the next call; 0 when more frames
- * are needed. */
-int pairing_take(struct pairing *pairing, struct pair_of_slots *pair);
 
 void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps);
 

@@ -11,6 +11,7 @@
 #include "capture/gst_launch.h"
 #include "capture/recorder_format.h"
 #include "capture/recording_files.h"
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ struct recorder {
     GstAppSrc *track[2];
     int tracks; /* 1: both pictures side by side */
     struct recording_files beside;
-    int ffv1;                  /* GStreamer can make it */
+    bool ffv1;                 /* GStreamer can make it */
     uint32_t fourcc;           /* of the pictures, from the first pair on */
     struct image converted[2]; /* for formats that the file cannot hold */
     int64_t first_ns;
@@ -48,12 +49,9 @@ struct recorder {
 
 char *recorder_default_path(void) {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_VIDEOS);
-    GDateTime *now = g_date_time_new_now_local();
-    char *name = g_date_time_format(now, "livestereo-%Y%m%d-%H%M%S.mkv");
-    g_date_time_unref(now);
-    char *path = g_build_filename(folder ? folder : ".", name, NULL);
-    g_free(name);
-    return path;
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *name = g_date_time_format(now, "livestereo-%Y%m%d-%H%M%S.mkv");
+    return g_build_filename(folder ? folder : ".", name, NULL);
 }
 
 /* ---- opening */
@@ -93,7 +91,7 @@ static int block_track(const uint8_t *bytes, size_t count) {
         uint8_t id = bytes[at];
         size_t body = at + 1 + (size_t)ebml_length(bytes[at + 1]);
         if ((id == 0xa3 || id == 0xa1) && body < count)
-            return bytes[body] == 0x81 ? 0 : bytes[body] == 0x82 ? 1 : -1;
+            return bytes[body] == 0x81 || bytes[body] == 0x82 ? bytes[body] - 0x81 : -1;
         if (id == 0xa0) /* a group: what is in it follows */
             at = body;
         else if (id == 0x9b && at > 0) /* its duration */
@@ -141,7 +139,7 @@ static long whole_pairs(struct recorder *recorder) {
 }
 
 static int open_pipeline(struct recorder *recorder) {
-    GError *error = NULL;
+    g_autoptr(GError) error = NULL;
     /* The default time scale rounds to a millisecond, which is coarser than pairs are apart. */
     const char *two = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
                       "appsrc name=left ! taginject name=tag0 tags=title=left ! mux.video_0 "
@@ -154,16 +152,12 @@ static int open_pipeline(struct recorder *recorder) {
                   "cannot be recorded: %s; as root: apt install"
                   " gstreamer1.0-plugins-good",
                   error->message);
-        g_clear_error(&error);
         return -ENOSYS;
     }
-    GstElement *file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
-    g_object_set(file, "location", recorder->path, NULL);
+    gst_launch_set_location(recorder->pipeline, recorder->path);
+    g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
     gst_util_set_object_arg(G_OBJECT(file), "buffer-mode", "unbuffered");
-    GstPad *into = gst_element_get_static_pad(file, "sink");
-    gst_pad_add_probe(into, GST_PAD_PROBE_TYPE_BUFFER, count_written, recorder, NULL);
-    gst_object_unref(into);
-    gst_object_unref(file);
+    gst_launch_probe_buffers(file, "sink", count_written, recorder);
     recorder->bus = gst_element_get_bus(recorder->pipeline);
     gst_bus_set_sync_handler(recorder->bus, note_failure, recorder, NULL);
     recorder->ffv1 = format_have_ffv1();
@@ -173,9 +167,7 @@ static int open_pipeline(struct recorder *recorder) {
             GST_APP_SRC(gst_bin_get_by_name(GST_BIN(recorder->pipeline), names[i]));
         g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
     }
-    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(recorder->track[0]), "src");
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, write_row, recorder, NULL);
-    gst_object_unref(pad);
+    gst_launch_probe_buffers(GST_ELEMENT(recorder->track[0]), "src", write_row, recorder);
     if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
         log_error(recorder->path,
                   "cannot be written; is there such a folder, and may you write there?");
@@ -184,7 +176,7 @@ static int open_pipeline(struct recorder *recorder) {
     return 0;
 }
 
-static void release(struct recorder *recorder, int keep) {
+static void release(struct recorder *recorder, bool keep) {
     if (recorder->pipeline) {
         gst_element_set_state(recorder->pipeline, GST_STATE_NULL);
         for (int i = 0; i < 2; i++)
@@ -224,7 +216,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
         code = open_pipeline(recorder);
     if (!code)
         return recorder;
-    release(recorder, 0);
+    release(recorder, false);
     *error = code;
     return NULL;
 }
@@ -232,13 +224,12 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
 /* ---- pairs */
 
 static void end_with(struct recorder *recorder, int error) {
-    pthread_mutex_lock(&recorder->lock);
+    LOCKED(&recorder->lock);
     recorder->status.error = error;
-    pthread_mutex_unlock(&recorder->lock);
 }
 
 /* Looks whether writing has failed meanwhile. */
-static int look(struct recorder *recorder) {
+static int check_bus(struct recorder *recorder) {
     if (recorder->status.error) /* one error brings others after it */
         return recorder->status.error;
     int beside = atomic_load(&recorder->beside_error);
@@ -246,17 +237,15 @@ static int look(struct recorder *recorder) {
         end_with(recorder, beside);
         return beside;
     }
-    GstMessage *message = gst_bus_pop_filtered(recorder->bus, GST_MESSAGE_ERROR);
+    g_autoptr(GError) cause = NULL;
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(recorder->bus, GST_MESSAGE_ERROR);
     if (!message)
         return 0;
-    GError *cause = NULL;
     gst_message_parse_error(message, &cause, NULL);
-    int full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+    bool full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
     log_error(recorder->path, "%s; the %ld pairs before can be played",
               full ? "the disk is full" : cause->message, whole_pairs(recorder));
     end_with(recorder, full ? -ENOSPC : -EIO);
-    g_error_free(cause);
-    gst_message_unref(message);
     return recorder->status.error;
 }
 
@@ -302,12 +291,12 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
 static void add_encoder(struct recorder *recorder, int side, const char *encoder) {
     GstElement *bin = gst_parse_bin_from_description(encoder, TRUE, NULL);
     GstElement *source = GST_ELEMENT(recorder->track[side]);
-    GstElement *tag = gst_bin_get_by_name(GST_BIN(recorder->pipeline), side ? "tag1" : "tag0");
+    g_autoptr(GstElement) tag =
+        gst_bin_get_by_name(GST_BIN(recorder->pipeline), side ? "tag1" : "tag0");
     gst_element_unlink(source, tag);
     gst_bin_add(GST_BIN(recorder->pipeline), bin);
     gst_element_link_many(source, bin, tag, NULL);
     gst_element_sync_state_with_parent(bin);
-    gst_object_unref(tag);
 }
 
 /* The first pair shows what the tracks hold. */
@@ -323,23 +312,23 @@ static void begin_tracks(struct recorder *recorder, const struct raw_pair *pair,
                         "is kept uncompressed (%.0f MB a second): no FFV1 encoder here; as root: "
                         "apt install gstreamer1.0-libav",
                         (double)raw[i].bytes * recorder->tracks * recorder->rate / 1e6);
-        GstCaps *caps = format_caps(&raw[i], recorder->rate);
+        g_autoptr(GstCaps) caps = format_caps(&raw[i], recorder->rate);
         gst_app_src_set_caps(recorder->track[i], caps);
-        gst_caps_unref(caps);
     }
 }
 
-int recorder_full(struct recorder *recorder) {
-    int full = 0;
-    if (look(recorder) != 0)
-        return 0;
+bool recorder_full(struct recorder *recorder) {
+    bool full = false;
+    if (check_bus(recorder) != 0)
+        return false;
     for (int i = 0; i < recorder->tracks; i++)
         full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > MAX_WAITING;
     return full;
 }
 
 void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
-    int full = recorder_full(recorder), error = recorder->status.error;
+    bool full = recorder_full(recorder);
+    int error = recorder->status.error;
     if (error)
         return;
     struct raw_picture raw[2] = {pair->picture[0], pair->picture[1]};
@@ -354,15 +343,14 @@ void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
         for (int i = 0; i < sides; i++)
             push(recorder, pair, i, &raw[i]);
     }
-    pthread_mutex_lock(&recorder->lock);
+    LOCKED(&recorder->lock);
     recorder->status.pairs += !error && !full;
     recorder->status.dropped += full || error;
-    pthread_mutex_unlock(&recorder->lock);
 }
 
 void recorder_give_frame(struct recorder *recorder, const struct frame *frame) {
     struct raw_pair pair = {.index = frame->index,
-                            .taken_ns = {frame->left_ns, frame->right_ns},
+                            .capture_ns = {frame->left_ns, frame->right_ns},
                             .time_ns = {frame->left_ns, frame->right_ns}};
     const struct image *images[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2; i++)
@@ -380,9 +368,8 @@ void recorder_tap(void *context, const struct raw_pair *pair) {
 }
 
 void recorder_get_status(struct recorder *recorder, struct recorder_status *status) {
-    pthread_mutex_lock(&recorder->lock);
+    LOCKED(&recorder->lock);
     *status = recorder->status;
-    pthread_mutex_unlock(&recorder->lock);
 }
 
 /* The end, or an error; NULL when nothing has moved for END_S. What waits is encoded first, which
@@ -408,16 +395,16 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
     if (!recorder)
         return 0;
     bool ended = false;
-    if (look(recorder) == 0 && recorder->status.pairs > 0) {
+    if (check_bus(recorder) == 0 && recorder->status.pairs > 0) {
         for (int i = 0; i < recorder->tracks; i++)
             gst_app_src_end_of_stream(recorder->track[i]);
         GstMessage *message = wait_for_end(recorder);
         if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-            gst_bus_post(recorder->bus, message); /* for look */
-            look(recorder);
+            gst_bus_post(recorder->bus, message); /* for check_bus */
+            check_bus(recorder);
         } else if (message) {
             gst_message_unref(message);
-            ended = look(recorder) == 0;
+            ended = check_bus(recorder) == 0;
         } else {
             log_error(recorder->path, "the disk does not take the rest; it may end early");
             end_with(recorder, -ETIMEDOUT);
@@ -427,6 +414,8 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
     long kept = ended ? status.pairs : MIN(status.pairs, whole_pairs(recorder));
     status.dropped += status.pairs - kept;
     status.pairs = kept;
+    if (kept > 0 && !ended)
+        recording_files_keep_rows(&recorder->beside, kept);
     if (kept == 0)
         log_warning(recorder->path, "no pair came %s, so no file is kept",
                     status.error ? "to the disk" : "from the source");

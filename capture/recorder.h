@@ -14,12 +14,14 @@
 #include "capture/source.h"
 #include "config/params.h"
 
+#include <stdbool.h>
+
 struct recorder_about {
     const struct source *source;
     const struct source_options *options; /* may be NULL */
     const struct params *params;
     const char *const *calibration; /* paths of the files in use, NULL-terminated, or NULL */
-    int swap; /* a replay exchanges the pictures (before the flips of options) */
+    bool swap; /* a replay exchanges the pictures (before the flips of options) */
 };
 
 struct recorder_status {
@@ -36,7 +38,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
 
 /* Whether the next pair would be dropped because the disk is behind; a caller that can wait should.
  * Called by the thread that calls recorder_give. */
-int recorder_full(struct recorder *recorder);
+bool recorder_full(struct recorder *recorder);
 
 /* One thread. The pair's data are copied. */
 void recorder_give(struct recorder *recorder, const struct raw_pair *pair);

@@ -7,6 +7,7 @@
 #include "image/pixel_format.h"
 #include "capture/source_private.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Every picture is a key picture, so seeking and a file that was cut off lose nothing. */
@@ -17,7 +18,7 @@
 static const struct {
     uint32_t fourcc;
     GstVideoFormat format;
-    int matroska;        /* can hold it uncompressed */
+    bool matroska;       /* can hold it uncompressed */
     const char *encoder; /* to what has the same samples and FFV1 takes */
 } formats[] = {{PIXEL_YUYV, GST_VIDEO_FORMAT_YUY2, 1, FFV1("Y42B")},
                {PIXEL_UYVY, GST_VIDEO_FORMAT_UYVY, 1, FFV1("Y42B")},
@@ -28,15 +29,15 @@ static const struct {
                {PIXEL_Y12, GST_VIDEO_FORMAT_GRAY16_LE, 0, FFV1("GRAY16_LE")},
                {PIXEL_RGB24, GST_VIDEO_FORMAT_RGB, 1, FFV1("BGRx")}};
 
-int format_is_jpeg(uint32_t fourcc) {
+bool format_is_jpeg(uint32_t fourcc) {
     return fourcc == PIXEL_MJPG || fourcc == PIXEL_JPEG;
 }
 
 /* By making them, so that the first pair need not wait until the libraries are loaded. */
-int format_have_ffv1(void) {
+bool format_have_ffv1(void) {
     GstElement *encoder = gst_element_factory_make("avenc_ffv1", NULL);
     GstElement *convert = gst_element_factory_make("videoconvert", NULL);
-    int have = encoder && convert;
+    bool have = encoder && convert;
     if (encoder)
         gst_object_unref(gst_object_ref_sink(encoder));
     if (convert)
@@ -51,7 +52,7 @@ static int find(uint32_t fourcc) {
     return -1;
 }
 
-GstVideoFormat format_stored(uint32_t fourcc, int ffv1) {
+GstVideoFormat format_stored(uint32_t fourcc, bool ffv1) {
     int i = find(fourcc);
     return i >= 0 && (ffv1 || formats[i].matroska) ? formats[i].format : GST_VIDEO_FORMAT_UNKNOWN;
 }
@@ -63,13 +64,13 @@ uint32_t format_fourcc(GstVideoFormat format) {
     return 0;
 }
 
-const char *format_encoder(uint32_t fourcc, int ffv1) {
+const char *format_encoder(uint32_t fourcc, bool ffv1) {
     int i = ffv1 ? find(fourcc) : -1;
     return i >= 0 ? formats[i].encoder : NULL;
 }
 
 GstCaps *format_caps(const struct raw_picture *raw, double rate) {
-    int jpeg = format_is_jpeg(raw->fourcc);
+    bool jpeg = format_is_jpeg(raw->fourcc);
     if (rate <= 0 && !jpeg)
         rate = RATE_ASSUMED; /* an encoder wants one; what counts are the times of the pictures */
     int rate_n = rate > 0 ? (int)(rate * 1000 + 0.5) : 0;

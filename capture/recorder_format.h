@@ -10,20 +10,21 @@
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <stdbool.h>
 
 /* Whether pictures are stored without conversion. */
-int format_is_jpeg(uint32_t fourcc);
+bool format_is_jpeg(uint32_t fourcc);
 
 /* Whether GStreamer can make FFV1 here. */
-int format_have_ffv1(void);
+bool format_have_ffv1(void);
 
 /* GStreamer's format that stores a V4L2 format, GST_VIDEO_FORMAT_UNKNOWN where there is none; and
  * the V4L2 format of GStreamer's, 0 where there is none. Grey of 10 or 12 bits becomes Y16. */
-GstVideoFormat format_stored(uint32_t fourcc, int ffv1);
+GstVideoFormat format_stored(uint32_t fourcc, bool ffv1);
 uint32_t format_fourcc(GstVideoFormat format);
 
 /* The elements between appsrc and mux; NULL for none. */
-const char *format_encoder(uint32_t fourcc, int ffv1);
+const char *format_encoder(uint32_t fourcc, bool ffv1);
 
 /* The caps of a track; rate 0: unknown. */
 GstCaps *format_caps(const struct raw_picture *raw, double rate);

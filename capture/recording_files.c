@@ -10,10 +10,12 @@
 #include "config/params_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define GROUP "recording"
@@ -37,6 +39,24 @@ static int fail_to_write(const char *path, int error) {
     log_error(path, "cannot be written: %s; is there such a folder, and may you write there?",
               strerror(error));
     return -error;
+}
+
+static int refuse_existing(const char *path) {
+    log_error(path, "exists already and is not overwritten; choose another name for the recording,"
+                    " or remove it");
+    return -EEXIST;
+}
+
+/* Makes the file of that ending, which from then on is the recording's to write and to remove. */
+static int make_file(struct recording_files *files, const char *ending) {
+    g_autofree char *path = recording_beside(files->path, ending);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+        close(fd);
+        g_ptr_array_add(files->made, g_steal_pointer(&path));
+        return 0;
+    }
+    return errno == EEXIST ? refuse_existing(path) : fail_to_write(path, errno);
 }
 
 static int save_note(struct recording_files *files) {
@@ -77,53 +97,75 @@ static void describe(struct recording_files *files, const struct recorder_about 
 /* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
 static const char *const calibrations[2] = {".calibration.yml", ".calibration-2.yml"};
 
-static int copy_calibration(const char *from, int number, const char *path) {
+static bool is_same_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+/* from NULL: none. A replay would use a file that is there, so it must be the one named. */
+static int copy_calibration(struct recording_files *files, const char *from, int number) {
+    g_autofree char *to = recording_beside(files->path, calibrations[number]);
+    if (access(to, F_OK) == 0)
+        return from && is_same_file(from, to) ? 0 : refuse_existing(to);
+    if (!from)
+        return 0;
     char *text;
-    char *to = recording_beside(path, calibrations[number]);
     size_t length;
     GError *cause = NULL;
     int error = file_load(from, MAX_CALIBRATION, &text, &length);
+    if (!error)
+        error = make_file(files, calibrations[number]);
     if (!error && !g_file_set_contents(to, text, (gssize)length, &cause)) {
         log_error(from, "cannot be copied beside the recording: %s", cause->message);
         g_error_free(cause);
         error = -EIO;
     }
     free(text);
-    g_free(to);
+    return error;
+}
+
+/* Nothing in it can be overwritten. */
+static bool is_pipe(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode));
+}
+
+static int make_all(struct recording_files *files, const char *const *calibration) {
+    int error = 0;
+    for (int i = 0; i < 2 && !error; i++) {
+        const char *from = calibration ? calibration[i] : NULL;
+        error = copy_calibration(files, from, i);
+        calibration = from ? calibration : NULL;
+    }
+    if (!error && !is_pipe(files->path))
+        error = make_file(files, ".mkv");
+    static const char *const endings[] = {".csv", ".ini", ".recording.ini"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings) && !error; i++)
+        error = make_file(files, endings[i]);
     return error;
 }
 
 int recording_files_make(struct recording_files *files, const char *path,
                          const struct recorder_about *about, int tracks) {
-    char *csv = recording_beside(path, ".csv");
-    char *settings = recording_beside(path, ".ini");
-    int error = 0;
+    g_autofree char *csv = recording_beside(path, ".csv");
+    g_autofree char *settings = recording_beside(path, ".ini");
     files->path = g_strdup(path);
     files->note_path = recording_beside(path, ".recording.ini");
-    if (g_file_test(path, G_FILE_TEST_IS_REGULAR) || access(csv, F_OK) == 0 ||
-        access(settings, F_OK) == 0) {
-        log_error(path, "exists already, or a .csv or .ini of that name does; choose another"
-                        " name");
-        error = -EEXIST;
-    }
-    if (!error) {
-        files->csv = g_fopen(csv, "wxe");
-        error =
-            files->csv ? params_save(about->params, settings, NULL) : fail_to_write(path, errno);
-    }
+    files->made = g_ptr_array_new_with_free_func(g_free);
+    int error = make_all(files, about->calibration);
+    if (!error && !(files->csv = g_fopen(csv, "we")))
+        error = fail_to_write(csv, errno);
+    if (!error)
+        error = params_save(about->params, settings, NULL);
     if (!error)
         error = recording_files_add_row(files, "index,left_ns,right_ns,left_sequence,"
                                                "right_sequence,start_ns,left_time_ns,"
                                                "right_time_ns\n");
-    if (!error) {
-        describe(files, about, tracks);
-        error = save_note(files);
-    }
-    for (int i = 0; i < 2 && !error && about->calibration && about->calibration[i]; i++)
-        error = copy_calibration(about->calibration[i], i, path);
-    g_free(csv);
-    g_free(settings);
-    return error;
+    if (error)
+        return error;
+    describe(files, about, tracks);
+    return save_note(files);
 }
 
 int recording_files_set_format(struct recording_files *files, uint32_t fourcc) {
@@ -134,7 +176,7 @@ int recording_files_set_format(struct recording_files *files, uint32_t fourcc) {
 
 char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
     return g_strdup_printf("%ld,%lld,%lld,%u,%u,%lld,%lld,%lld\n", pair->index,
-                           (long long)pair->taken_ns[0], (long long)pair->taken_ns[1],
+                           (long long)pair->capture_ns[0], (long long)pair->capture_ns[1],
                            pair->sequence[0], pair->sequence[1], (long long)first_ns,
                            (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
 }
@@ -149,17 +191,27 @@ int recording_files_add_row(struct recording_files *files, const char *row) {
     return -error;
 }
 
-void recording_files_remove(const struct recording_files *files) {
-    const char *const endings[] = {".csv", ".ini", ".recording.ini", calibrations[0],
-                                   calibrations[1]};
-    if (!files->csv)
-        return;
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        g_autofree char *path = recording_beside(files->path, endings[i]);
-        g_unlink(path);
+int recording_files_keep_rows(struct recording_files *files, long rows) {
+    g_autofree char *csv = recording_beside(files->path, ".csv");
+    char *text;
+    size_t length;
+    int error = file_load(csv, MAX_CSV, &text, &length);
+    if (error)
+        return error;
+    const char *end = text;
+    for (long line = 0; line <= rows && end; line++) { /* the first is the header */
+        end = strchr(end, '\n');
+        end += end != NULL;
     }
-    if (g_file_test(files->path, G_FILE_TEST_IS_REGULAR)) /* and no device or pipe */
-        g_unlink(files->path);
+    if (end && ftruncate(fileno(files->csv), end - text) != 0)
+        error = fail_to_write(csv, errno);
+    free(text);
+    return error;
+}
+
+void recording_files_remove(const struct recording_files *files) {
+    for (guint i = 0; files->made && i < files->made->len; i++)
+        g_unlink(g_ptr_array_index(files->made, i));
 }
 
 void recording_files_close(struct recording_files *files) {
@@ -167,6 +219,8 @@ void recording_files_close(struct recording_files *files) {
         fclose(files->csv);
     if (files->note)
         g_key_file_free(files->note);
+    if (files->made)
+        g_ptr_array_free(files->made, TRUE);
     g_free(files->note_path);
     g_free(files->path);
     *files = (struct recording_files){0};
@@ -194,8 +248,8 @@ static bool parse_row(const char *line, struct recording_row *row) {
         !is_time(left) || !is_time(right) || !is_time(start) || !is_time(left_time) ||
         !is_time(right_time))
         return false;
-    row->taken_ns[0] = left;
-    row->taken_ns[1] = right;
+    row->capture_ns[0] = left;
+    row->capture_ns[1] = right;
     row->pts_ns[0] = left_time - start;
     row->pts_ns[1] = right_time - start;
     return true;

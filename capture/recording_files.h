@@ -11,6 +11,7 @@
 #include "capture/recorder.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The path of NAME.csv and the like beside NAME.mkv; ending has its dot. Free it with g_free. */
@@ -19,15 +20,16 @@ char *recording_beside(const char *path, const char *ending);
 /* ---- writing */
 
 struct recording_files {
-    char *path; /* of the recording */
-    FILE *csv;  /* NULL: nothing was made */
+    char *path;      /* of the recording */
+    GPtrArray *made; /* paths of the files that are this recording's own */
+    FILE *csv;
     char *note_path;
     GKeyFile *note;
 };
 
-/* Creates all files but the recording itself; existing files are not overwritten. 0, or -errno
- * after a log line. In both cases the caller closes it, after recording_files_remove() if need
- * be. */
+/* Creates all files, the recording itself empty. Where one of them exists already it is -EEXIST;
+ * but a calibration may be in its place, and the recording may be a pipe. 0, or -errno after a log
+ * line. In both cases the caller closes it, after recording_files_remove() if need be. */
 int recording_files_make(struct recording_files *files, const char *path,
                          const struct recorder_about *about, int tracks);
 
@@ -40,20 +42,25 @@ char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
 /* Appends a row. 0 or -errno, logged. */
 int recording_files_add_row(struct recording_files *files, const char *row);
 
-/* Deletes all files and the recording, for a recording without a pair. */
+/* Deletes all rows but the first ones, for a recording that lacks the pictures of the others. 0 or
+ * -errno, logged. */
+int recording_files_keep_rows(struct recording_files *files, long rows);
+
+/* Deletes the files that recording_files_make() created, for a recording without a pair. */
 void recording_files_remove(const struct recording_files *files);
 void recording_files_close(struct recording_files *files);
 
 /* ---- reading */
 
 struct recording_row {
-    int64_t taken_ns[2], pts_ns[2];
+    int64_t capture_ns[2], pts_ns[2];
     long index; /* it had when it was live */
 };
 
 /* Missing entries of the note have defaults. */
 struct recording_note {
-    int tracks, channels, rectified, swap, flip[2], rotate180[2];
+    int tracks, channels;
+    bool rectified, swap, flip[2], rotate180[2];
     uint32_t fourcc; /* 0 not told */
     double rate;     /* pairs a second, 0 not told */
 };

@@ -11,6 +11,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -72,34 +73,47 @@ static const char *other_picture(const char *word) {
 
 /* Whether a word names what GStreamer plays: a URI, or a file whose name is no picture's of
  * ours. */
-static int is_recording(const char *word) {
+static bool is_recording(const char *word) {
     static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
     const char *dot = strrchr(word, '.');
     struct stat about;
     for (size_t i = 0; dot && i < sizeof pictures / sizeof pictures[0]; i++)
         if (strcasecmp(dot, pictures[i]) == 0)
-            return 0;
+            return false;
     return strstr(word, "://") || (stat(word, &about) == 0 && S_ISREG(about.st_mode));
 }
 
 /* A Matroska file with the times of its pairs beside it. */
-static int is_own_recording(const char *word) {
+static bool is_own_recording(const char *word) {
     if (!g_str_has_suffix(word, ".mkv"))
-        return 0;
+        return false;
     char *times = recording_beside(word, ".csv"), *about = recording_beside(word, ".recording.ini");
-    int own = access(word, R_OK) == 0 && access(times, R_OK) == 0 && access(about, R_OK) == 0;
+    bool own = access(word, R_OK) == 0 && access(times, R_OK) == 0 && access(about, R_OK) == 0;
     g_free(times);
     g_free(about);
     return own;
 }
 
-int source_is_whole(const char *word) {
-    static const char *const schemes[] = {"synth:", "v4l2:", "sbs:", "gst:"};
-    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
-        if (strncmp(word, schemes[i], strlen(schemes[i])) == 0)
-            return 1;
-    return strcmp(word, "synth") == 0 || g_file_test(word, G_FILE_TEST_IS_DIR) ||
-           is_own_recording(word);
+/* Sources that one word names. */
+static const struct scheme {
+    const char *prefix, *instead;
+    struct source *(*open)(const char *word, const struct source_options *options, int *error);
+} schemes[] = {
+    {"synth:", "write its keys as synth:key=value,...", source_synth_open},
+    {"v4l2:", "write v4l2:LEFT,RIGHT", source_v4l2_open},
+    {"sbs:", "write sbs:DEVICE", source_v4l2_open},
+    {"gst:", "put the pipeline in quotes", source_live_gst_open},
+};
+
+static const struct scheme *scheme_of(const char *word) {
+    for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
+        if (g_str_has_prefix(word, schemes[i].prefix))
+            return &schemes[i];
+    return strcmp(word, "synth") == 0 ? &schemes[0] : NULL;
+}
+
+bool source_is_whole(const char *word) {
+    return scheme_of(word) || g_file_test(word, G_FILE_TEST_IS_DIR) || is_own_recording(word);
 }
 
 /* The kind that the words say. */
@@ -110,24 +124,11 @@ static struct source *open_kind(const char *const *words, int count,
                         "livestereo list");
         return source_failed(error, -EINVAL);
     }
-    if (strcmp(words[0], "synth") == 0 || strncmp(words[0], "synth:", 6) == 0) {
-        if (count > 1) {
-            log_error(words[1], "does not belong behind %s; write its keys as synth:key=value,...",
-                      words[0]);
-            return source_failed(error, -EINVAL);
-        }
-        return source_synth_open(words[0], options, error);
-    }
-    if (strncmp(words[0], "v4l2:", 5) == 0 || strncmp(words[0], "sbs:", 4) == 0) {
-        if (count == 1)
-            return source_v4l2_open(words[0], options, error);
-        log_error(words[1], "does not belong behind %s; write v4l2:LEFT,RIGHT", words[0]);
-        return source_failed(error, -EINVAL);
-    }
-    if (strncmp(words[0], "gst:", 4) == 0) {
-        if (count == 1)
-            return source_live_gst_open(words[0], options, error);
-        log_error(words[1], "does not belong behind %s; put the pipeline in quotes", words[0]);
+    const struct scheme *scheme = scheme_of(words[0]);
+    if (scheme && count == 1)
+        return scheme->open(words[0], options, error);
+    if (scheme) {
+        log_error(words[1], "does not belong behind %s; %s", words[0], scheme->instead);
         return source_failed(error, -EINVAL);
     }
     for (int i = 0; i < count; i++) {
@@ -157,6 +158,18 @@ struct source *source_open(const char *const *words, int count,
               source->width, source->height, MIN_FRAME_SIDE, MAX_FRAME_SIDE);
     source_close(&source);
     return source_failed(error, -EINVAL);
+}
+
+bool source_assumes_rate(const struct source *source) {
+    return source->files && source->rate == 0;
+}
+
+void source_say_rate(const struct source *source) {
+    if (source_assumes_rate(source) && source->count > 1)
+        log_info(source->name,
+                 "has no times (times.txt, timestamps.txt, camera.txt): %g pairs a second are "
+                 "assumed; --rate N sets another number",
+                 RATE_ASSUMED);
 }
 
 void source_close(struct source **source) {

@@ -9,8 +9,12 @@
 #include "image/pixel_format.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #define SOURCE_END 1 /* read: no more pairs */
+
+/* Pairs per second from which times are made where the rate is not known. */
+#define RATE_ASSUMED 30.0
 
 /* Pairs per second: rates of files and devices outside of this range are ignored. */
 #define MIN_SOURCE_RATE 0.001
@@ -25,17 +29,19 @@ enum source_pictures {
 };
 
 struct source_options {
-    int swap;        /* exchange left and right */
+    /* int, as gboolean is, because command-line parsing writes them */
+    int swap;      /* exchange left and right */
+    int loop;      /* file sources start again at the end */
+    int rectified; /* the pictures need no rectification */
+
     double rate;     /* pairs per second that a file source delivers; 0: without limit */
-    int loop;        /* file sources start again at the end */
-    int rectified;   /* the pictures need no rectification */
     int motion_step; /* 0: pairs of two cameras; else each picture of one stream (of pairs the left
                         one) and the one so many later */
     enum source_pictures pictures;
-    int lists; /* words may be many picture files: all left ones, then all right ones */
+    bool lists; /* words may be many picture files: all left ones, then all right ones */
 
     /* cameras; [0] is the left, [1] the right picture */
-    int flip[2], rotate180[2];
+    bool flip[2], rotate180[2];
     int width, height; /* of one camera's picture, 0: the source chooses; rate applies as well */
     char format[8];    /* "MJPG", "YUYV"...; "": the source chooses */
     double sync_tolerance_ms; /* largest time between the pictures of a pair; 0: by the rate */
@@ -48,7 +54,7 @@ struct source_status;
 struct raw_pair {
     long index;
     struct raw_picture picture[2]; /* the second has no data where the first holds both */
-    int64_t taken_ns[2];           /* the driver's time stamps */
+    int64_t capture_ns[2];         /* the driver's time stamps */
     int64_t time_ns[2];            /* by which they were paired: time stamp or arrival */
     uint32_t sequence[2];
 };
@@ -63,11 +69,12 @@ struct source_tap {
 struct source {
     const char *name;            /* for messages; lives as long as the source */
     int width, height, channels; /* of every pair */
-    int live;                    /* a camera: late frames are dropped, not waited for */
-    int has_truth;
-    int rectified; /* the pictures need no rectification: a recording says so */
+    bool live;                   /* a camera: late frames are dropped, not waited for */
+    bool has_truth;
+    bool rectified; /* the pictures need no rectification: a recording says so */
     /* Files that a recording or a folder of pictures has beside them, then NULL; the source's. */
     const char *calibration[3];
+    const char *settings; /* file of parameters that a recording was made with, or NULL; its own */
     int disparities; /* number of labels that the pairs need, by files beside them; 0: not known */
     long count;      /* pairs in all, -1 when not known */
     double rate;     /* pairs per second, 0 when not known */
@@ -95,15 +102,22 @@ struct source {
 
 /* Opens the source that the words name: "synth:key=value,..." ; two files ; two printf patterns
  * ("l_%06d.png") ; a folder with left/ and right/ , image_0/ image_1/ or image_2/ image_3/ , or
- * left.png and right.png ; one recording (two tracks, or one side by side) or two, as files or
- * URIs. words[0..count-1] are the SOURCE arguments. NULL after one clear log line; *error gets
- * -errno. */
+ * left.png and right.png , or left01.png and right01.png and so on; one recording (two tracks, or
+ * one side by side) or two, as files or URIs. words[0..count-1] are the SOURCE arguments. NULL
+ * after one clear log line; *error gets -errno. */
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error);
 
 /* Whether a word names a source by itself: cameras, a pipeline, synth:, a folder, a recording of
  * recorder.h. Others may be one half of a pair. */
-int source_is_whole(const char *word);
+bool source_is_whole(const char *word);
+
+/* Whether the times of its pairs are made from an assumed number of pairs a second, since neither
+ * the options nor a file beside the pictures says one. */
+bool source_assumes_rate(const struct source *source);
+
+/* Logs that, of a source of more than one pair. */
+void source_say_rate(const struct source *source);
 
 void source_close(struct source **source);
 

@@ -1,6 +1,7 @@
 /*
  * Which picture files make pairs: two files, two printf patterns, two folders, or a folder laid out
- * as users and KITTI do. Called once by a source's open on its thread; the caller owns the list.
+ * as users, KITTI and OpenCV do. Called once by a source's open on its thread; the caller owns the
+ * list.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_private.h"
@@ -8,6 +9,7 @@
 
 #include <dirent.h>
 #include <glib.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,24 +25,24 @@ static const char *const layouts[][2] = {
 
 static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
 
-static int is_folder(const char *path) {
+static bool is_folder(const char *path) {
     struct stat about;
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-static int is_there(const char *path) {
+static bool is_there(const char *path) {
     struct stat about;
     return stat(path, &about) == 0;
 }
 
-static int is_picture_name(const char *name) {
+static bool is_picture_name(const char *name) {
     const char *dot = strrchr(name, '.');
     if (!dot || name[0] == '.')
-        return 0;
+        return false;
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_ascii_strcasecmp(dot, endings[i]) == 0)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 /* As people count: runs of digits compare as numbers (2 before 10), the rest byte by byte. */
@@ -51,7 +53,7 @@ static int natural_order(const char *a, const char *b) {
             p += strspn(p, "0");
             q += strspn(q, "0");
             size_t n = strspn(p, "0123456789"), m = strspn(q, "0123456789");
-            int order = n != m ? (n < m ? -1 : 1) : strncmp(p, q, n);
+            int order = n == m ? strncmp(p, q, n) : (n > m) - (n < m);
             if (order)
                 return order;
             p += n;
@@ -72,9 +74,11 @@ static int compare_names(const void *a, const void *b) {
     return natural_order(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. */
-static int list_folder(const char *folder, char ***names, long *count) {
+/* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. 0, also where
+ * there are none, or -errno after a log line. */
+static int list_names(const char *folder, char ***names, long *count) {
     DIR *dir = opendir(folder);
+    *count = 0;
     if (!dir) {
         int error = errno;
         log_error(folder, "cannot be read: %s", g_strerror(error));
@@ -89,8 +93,14 @@ static int list_folder(const char *folder, char ***names, long *count) {
     *count = (long)found->len;
     g_ptr_array_add(found, NULL);
     *names = (char **)g_ptr_array_free(found, FALSE);
-    if (*count > 0)
-        return 0;
+    return 0;
+}
+
+/* The same, where none is an error. */
+static int list_folder(const char *folder, char ***names, long *count) {
+    int error = list_names(folder, names, count);
+    if (error || *count > 0)
+        return error;
     g_strfreev(*names);
     *names = NULL;
     log_error(folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
@@ -167,58 +177,97 @@ static int pair_folders(const char *left, const char *right, struct pair_list *p
     return 0;
 }
 
-/* Takes both paths over. */
-static void one_pair(char *left, char *right, struct pair_list *pairs) {
-    pairs->left = g_new0(char *, 2);
-    pairs->right = g_new0(char *, 2);
-    pairs->left[0] = left;
-    pairs->right[0] = right;
-    pairs->count = 1;
+static void copy_pairs(const char *const *left, const char *const *right, long count,
+                       struct pair_list *pairs) {
+    *pairs = (struct pair_list){g_new0(char *, count + 1), g_new0(char *, count + 1), count};
+    for (long i = 0; i < count; i++) {
+        pairs->left[i] = g_strdup(left[i]);
+        pairs->right[i] = g_strdup(right[i]);
+    }
+}
+
+/* Takes the paths over. */
+static void take_pairs(GPtrArray *const side[2], struct pair_list *pairs) {
+    pairs->count = (long)side[0]->len;
+    for (int i = 0; i < 2; i++)
+        g_ptr_array_add(side[i], NULL);
+    pairs->left = (char **)g_ptr_array_free(side[0], FALSE);
+    pairs->right = (char **)g_ptr_array_free(side[1], FALSE);
+}
+
+/* 1 where both files are there, 0 where neither is, or -ENOENT after a log line. */
+static int is_pair(const char *left, const char *right) {
+    bool has_left = is_there(left), has_right = is_there(right);
+    if (has_left == has_right)
+        return has_left;
+    log_error(has_left ? right : left, "is missing, the partner of %s", has_left ? left : right);
+    return -ENOENT;
 }
 
 /* left.png and right.png in a folder. 0, 1 when they are not there, or -errno. */
 static int pair_in_folder(const char *folder, struct pair_list *pairs) {
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        char *left = g_strconcat(folder, "/left", endings[i], NULL);
-        char *right = g_strconcat(folder, "/right", endings[i], NULL);
-        int there = is_there(left) + 2 * is_there(right);
-        if (there == 3) {
-            one_pair(left, right, pairs);
-            return 0;
-        }
-        if (there)
-            log_error(there == 1 ? right : left, "is missing, the partner of %s",
-                      there == 1 ? left : right);
-        g_free(left);
-        g_free(right);
-        if (there)
-            return -ENOENT;
+        g_autofree char *left = g_strconcat(folder, "/left", endings[i], NULL);
+        g_autofree char *right = g_strconcat(folder, "/right", endings[i], NULL);
+        int is = is_pair(left, right);
+        if (is > 0)
+            copy_pairs((const char *const *)&left, (const char *const *)&right, 1, pairs);
+        if (is)
+            return MIN(is, 0);
     }
     return 1;
 }
 
+/* left01.jpg and right01.jpg, and so on, beside each other in a folder, as OpenCV has its
+ * chessboards. 0, 1 when no name begins with left or right, or -errno. */
+static int pairs_beside(const char *folder, struct pair_list *pairs) {
+    static const char *const sides[2] = {"left", "right"};
+    g_auto(GStrv) names = NULL;
+    long count;
+    int error = list_names(folder, &names, &count);
+    if (error)
+        return error;
+    GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
+    for (char **name = names; *name && !error; name++) {
+        int side = g_str_has_prefix(*name, sides[1]);
+        if (!side && !g_str_has_prefix(*name, sides[0]))
+            continue;
+        g_autofree char *path = g_build_filename(folder, *name, NULL);
+        g_autofree char *other =
+            g_strconcat(folder, "/", sides[!side], *name + strlen(sides[side]), NULL);
+        int is = is_pair(path, other);
+        error = MIN(is, 0);
+        if (!error && !side) {
+            g_ptr_array_add(found[0], g_steal_pointer(&path));
+            g_ptr_array_add(found[1], g_steal_pointer(&other));
+        }
+    }
+    take_pairs(found, pairs);
+    if (!error && pairs->count > 0)
+        return 0;
+    pair_list_free(pairs);
+    return error ? error : 1;
+}
+
 static int pairs_below(const char *folder, struct pair_list *pairs) {
     for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
-        char *left = g_build_filename(folder, layouts[i][0], NULL);
-        char *right = g_build_filename(folder, layouts[i][1], NULL);
-        int there = is_folder(left) + 2 * is_folder(right);
-        int error = 0;
-        if (there == 3) {
-            error = pair_folders(left, right, pairs);
-        } else if (there) {
-            log_error(folder, "holds %s/ but no %s/ beside it", layouts[i][there == 2],
-                      layouts[i][there == 1]);
-            error = -ENOENT;
-        }
-        g_free(left);
-        g_free(right);
-        if (there)
-            return error;
+        g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
+        g_autofree char *right = g_build_filename(folder, layouts[i][1], NULL);
+        bool has_left = is_folder(left), has_right = is_folder(right);
+        if (has_left && has_right)
+            return pair_folders(left, right, pairs);
+        if (!has_left && !has_right)
+            continue;
+        log_error(folder, "holds %s/ but no %s/ beside it", layouts[i][has_right],
+                  layouts[i][has_left]);
+        return -ENOENT;
     }
     int error = pair_in_folder(folder, pairs);
+    if (error == 1)
+        error = pairs_beside(folder, pairs);
     if (error == 1) {
         log_error(folder, "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
-                          "the like), nor left.png and right.png");
+                          "the like), nor left.png and right.png, left01.png and right01.png ...");
         error = -ENOENT;
     }
     return error;
@@ -226,7 +275,7 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
 
 int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why) {
     GString *part = g_string_new(NULL);
-    int found = 0;
+    bool found = false;
     *pattern = (struct number_pattern){0};
     *why = NULL;
     for (const char *p = text; *p && !*why; p++) {
@@ -245,7 +294,7 @@ int number_pattern_parse(const char *text, struct number_pattern *pattern, const
             *why = "only a whole number such as %d, %03d or %06u can stand behind the % sign";
         else if (found)
             *why = "it has more than one number to count up; leave one";
-        found = 1;
+        found = true;
         if (*why)
             break;
         if (!pattern->before) {
@@ -294,35 +343,23 @@ static void warn_of_gap(const struct number_pattern *pattern, long missing, long
 /* Adds the pairs from first on until a number has neither file. */
 static int count_up(const struct number_pattern pattern[2], long first, struct pair_list *pairs) {
     GPtrArray *side[2] = {g_ptr_array_new(), g_ptr_array_new()};
-    int error = 0;
-    for (long number = first;; number++) {
-        char *left = number_pattern_name(&pattern[0], number);
-        char *right = number_pattern_name(&pattern[1], number);
-        int there = is_there(left) + 2 * is_there(right);
-        if (there == 3) {
-            g_ptr_array_add(side[0], left);
-            g_ptr_array_add(side[1], right);
-            continue;
+    int is = 1;
+    long number = first;
+    for (; is > 0; number++) {
+        g_autofree char *left = number_pattern_name(&pattern[0], number);
+        g_autofree char *right = number_pattern_name(&pattern[1], number);
+        is = is_pair(left, right);
+        if (is > 0) {
+            g_ptr_array_add(side[0], g_steal_pointer(&left));
+            g_ptr_array_add(side[1], g_steal_pointer(&right));
         }
-        if (there) {
-            log_error(there == 1 ? right : left, "is missing, the partner of %s",
-                      there == 1 ? left : right);
-            error = -ENOENT;
-        } else if (side[0]->len > 0) {
-            warn_of_gap(&pattern[0], number, (long)side[0]->len);
-        }
-        g_free(left);
-        g_free(right);
-        break;
     }
-    pairs->count = (long)side[0]->len;
-    for (int i = 0; i < 2; i++)
-        g_ptr_array_add(side[i], NULL);
-    pairs->left = (char **)g_ptr_array_free(side[0], FALSE);
-    pairs->right = (char **)g_ptr_array_free(side[1], FALSE);
-    if (error)
+    if (is == 0 && side[0]->len > 0)
+        warn_of_gap(&pattern[0], number - 1, (long)side[0]->len);
+    take_pairs(side, pairs);
+    if (is < 0)
         pair_list_free(pairs);
-    return error;
+    return is;
 }
 
 static int pair_patterns(const struct number_pattern pattern[2], struct pair_list *pairs) {
@@ -332,18 +369,16 @@ static int pair_patterns(const struct number_pattern pattern[2], struct pair_lis
             return error;
         pair_list_free(pairs);
     }
-    char *name = number_pattern_name(&pattern[0], 0);
-    char *next = number_pattern_name(&pattern[0], 1);
+    g_autofree char *name = number_pattern_name(&pattern[0], 0);
+    g_autofree char *next = number_pattern_name(&pattern[0], 1);
     log_error(name, "is missing, and so is %s; numbers start at 0 or 1", next);
-    g_free(name);
-    g_free(next);
     return -ENOENT;
 }
 
 static int pair_words(const char *const *words, struct pair_list *pairs) {
     struct number_pattern pattern[2] = {{0}, {0}};
     const char *why = NULL;
-    int is_pattern[2] = {0, 0}, error = 0;
+    int is_pattern[2] = {0, 0}, error = 0; /* or -errno */
     for (int i = 0; i < 2 && !error; i++) {
         if (is_there(words[i])) /* a file may have a % in its name */
             continue;
@@ -363,7 +398,7 @@ static int pair_words(const char *const *words, struct pair_list *pairs) {
     else if (!error && is_folder(words[0]) && is_folder(words[1]))
         error = pair_folders(words[0], words[1], pairs);
     else if (!error)
-        one_pair(g_strdup(words[0]), g_strdup(words[1]), pairs);
+        copy_pairs(words, words + 1, 1, pairs);
     for (int i = 0; i < 2; i++)
         number_pattern_free(&pattern[i]);
     return error;
@@ -377,17 +412,11 @@ static int pair_halves(const char *const *words, int count, struct pair_list *pa
                   count);
         return -EINVAL;
     }
-    pairs->count = count / 2;
-    pairs->left = g_new0(char *, pairs->count + 1);
-    pairs->right = g_new0(char *, pairs->count + 1);
-    for (long i = 0; i < pairs->count; i++) {
-        pairs->left[i] = g_strdup(words[i]);
-        pairs->right[i] = g_strdup(words[pairs->count + i]);
-    }
+    copy_pairs(words, words + count / 2, count / 2, pairs);
     return 0;
 }
 
-int pair_list_find(const char *const *words, int count, int lists, struct pair_list *pairs) {
+int pair_list_find(const char *const *words, int count, bool lists, struct pair_list *pairs) {
     *pairs = (struct pair_list){0};
     if (count == 2)
         return pair_words(words, pairs);
@@ -410,54 +439,43 @@ int pair_list_find(const char *const *words, int count, int lists, struct pair_l
 
 /* ---- one stream of pictures */
 
-/* Takes the names over: each and the one step later. */
-static int pair_stream(const char *word, char **names, int step, struct pair_list *pairs) {
-    long count = (long)g_strv_length(names);
+/* Each and the one step later. */
+static int pair_stream(const char *word, const char *const *names, long count, int step,
+                       struct pair_list *pairs) {
     if (count <= step) {
         log_error(word,
                   "%ld picture%s cannot be motion, which leads to the one %d later; give more",
                   count, count == 1 ? "" : "s", step);
-        g_strfreev(names);
         return -EINVAL;
     }
-    pairs->count = count - step;
-    pairs->left = g_new0(char *, pairs->count + 1);
-    pairs->right = g_new0(char *, pairs->count + 1);
-    for (long i = 0; i < pairs->count; i++) {
-        pairs->left[i] = g_strdup(names[i]);
-        pairs->right[i] = g_strdup(names[i + step]);
-    }
-    g_strfreev(names);
+    copy_pairs(names, names + step, count - step, pairs);
     return 0;
 }
 
-/* The pictures of a pattern from 0 or 1 on; *names by g_strfreev, empty where there are none. */
-static void list_pattern(const struct number_pattern *pattern, char ***names) {
-    GPtrArray *found = g_ptr_array_new();
-    for (long first = 0; first <= 1 && found->len == 0; first++)
+/* The pictures of a pattern from 0 or 1 on; g_strfreev, empty where there are none. */
+static char **list_pattern(const struct number_pattern *pattern) {
+    g_autoptr(GStrvBuilder) found = g_strv_builder_new();
+    bool any = false;
+    for (long first = 0; first <= 1 && !any; first++)
         for (long number = first;; number++) {
-            char *name = number_pattern_name(pattern, number);
-            if (!is_there(name)) {
-                g_free(name);
+            g_autofree char *name = number_pattern_name(pattern, number);
+            if (!is_there(name))
                 break;
-            }
-            g_ptr_array_add(found, name);
+            g_strv_builder_add(found, name);
+            any = true;
         }
-    g_ptr_array_add(found, NULL);
-    *names = (char **)g_ptr_array_free(found, FALSE);
+    return g_strv_builder_end(found);
 }
 
 static int stream_of_pattern(const char *word, int step, struct pair_list *pairs) {
     struct number_pattern pattern = {0};
     const char *why = NULL;
-    char **names;
     int is = number_pattern_parse(word, &pattern, &why);
     if (is > 0) {
-        list_pattern(&pattern, &names);
+        g_auto(GStrv) names = list_pattern(&pattern);
         number_pattern_free(&pattern);
         if (names[0])
-            return pair_stream(word, names, step, pairs);
-        g_strfreev(names);
+            return pair_stream(word, (const char *const *)names, g_strv_length(names), step, pairs);
         why = "no picture is called so; numbers start at 0 or 1";
     }
     log_error(word, "%s", why ? why : "cannot be opened: there is no such file or folder");
@@ -476,22 +494,18 @@ static char *stream_folder(const char *folder) {
 }
 
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs) {
-    char **names = NULL;
+    g_auto(GStrv) names = NULL;
     long found;
     *pairs = (struct pair_list){0};
     if (count == 1 && !is_there(words[0]))
         return stream_of_pattern(words[0], step, pairs);
-    if (count > 1 || !is_folder(words[0])) {
-        names = g_new0(char *, count + 1);
-        for (int i = 0; i < count; i++)
-            names[i] = g_strdup(words[i]);
-        return pair_stream(words[0], names, step, pairs);
-    }
+    if (count > 1 || !is_folder(words[0]))
+        return pair_stream(words[0], words, count, step, pairs);
     g_autofree char *folder = stream_folder(words[0]);
-    if (list_folder(folder, &names, &found) != 0 || !names)
+    if (list_folder(folder, &names, &found) != 0)
         return -ENOENT;
     prepend_folder(names, folder);
-    return pair_stream(folder, names, step, pairs);
+    return pair_stream(folder, (const char *const *)names, found, step, pairs);
 }
 
 void pair_list_free(struct pair_list *pairs) {

@@ -1,26 +1,61 @@
 /*
  * Recordings through GStreamer: one file with two video tracks or one side-by-side track, or two
- * files. Every track is decoded to an appsink; pairs are made by time and numbered by time times
- * rate, so that seeking gives exact pairs. Owned and read by one thread at a time; GStreamer
- * decodes in threads of its own.
+ * files. Every track is decoded to an appsink, and pairs are made by time. Where the file states
+ * its rate, a pair's number is its time times the rate, so that seeking gives exact pairs. Where it
+ * does not, pairs are counted, and the times of those that came are kept for seeking. Owned and
+ * read by one thread at a time; GStreamer decodes in threads of its own.
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
 #include "capture/source_gst_private.h"
+
+#include "capture/gst_launch.h"
 #include "config/clock.h"
 #include "config/log.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define PULL_NS (100 * GST_MSECOND) /* between looks at the bus while waiting for a picture */
 #define STALL_S 20                  /* a decoder that gives nothing for so long hangs */
 #define INTO_FRAME_NS GST_MSECOND /* seeks aim this far into a frame; times in files are rounded */
 
-/* The pair number of a time. */
+/* The pair number of a time by the rate. */
 static long index_of(const struct gst *gst, GstClockTime time) {
     return (long)llround((double)time * gst->source.rate / GST_SECOND);
+}
+
+static int64_t known_time(const struct gst *gst, long index) {
+    return g_array_index(gst->times, int64_t, index);
+}
+
+/* The number of a pair that came before, or the number after all of them. */
+static long find_time(const struct gst *gst, int64_t time) {
+    long low = 0, high = (long)gst->times->len;
+    while (low < high) {
+        long middle = (low + high) / 2;
+        if (known_time(gst, middle) + gst->shortest_ns / 2 < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The number of the pair of that time, which the decoders gave. One follows the other: of an
+ * irregular file none is lost, though two may come in the time of one. */
+static long number_of(struct gst *gst, GstClockTime time) {
+    if (gst->times) {
+        if (gst->given < 0)
+            gst->given = find_time(gst, (int64_t)time);
+        if (gst->given == (long)gst->times->len)
+            g_array_append_val(gst->times, time);
+    } else {
+        gst->given = MAX(gst->given, index_of(gst, time));
+    }
+    return gst->given++;
 }
 
 /* The next picture of a track: 0, SOURCE_END, or -errno after a log line. */
@@ -46,38 +81,17 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
     return -EIO;
 }
 
-/* Copies the part of the source's size that begins at column, row of a decoded picture. */
+/* The part of the source's size that begins at column, row of a decoded picture. */
 static int put_picture(struct gst *gst, GstSample *sample, int column, int row, struct image *to) {
-    GstVideoInfo info;
-    GstVideoFrame video;
-    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
-        !gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ)) {
-        log_error(gst->name, "frame %ld cannot be read from the decoder", gst->next);
-        return -EIO;
-    }
     const struct source *source = &gst->source;
-    int channels = GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
-    int fits = column + source->width <= GST_VIDEO_INFO_WIDTH(&info) &&
-               row + source->height <= GST_VIDEO_INFO_HEIGHT(&info) && channels == source->channels;
-    to->width = source->width;
-    to->height = source->height;
-    to->channels = source->channels;
-    size_t row_bytes = (size_t)source->width * (size_t)channels;
-    for (int y = 0; fits && y < source->height; y++)
-        memcpy(to->data + (size_t)y * row_bytes,
-               (const uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(&video, 0) +
-                   (size_t)(row + y) * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
-                   (size_t)column * (size_t)channels,
-               row_bytes);
-    gst_video_frame_unmap(&video);
-    if (!fits) {
+    *to = (struct image){to->data, source->width, source->height, source->channels};
+    int error = gst_launch_copy_picture(sample, column, row, to);
+    if (error)
         log_error(gst->name,
-                  "the size or colour of the pictures changes at frame %ld; livestereo plays files"
-                  " of one size",
+                  "the size of the pictures changes at frame %ld; livestereo plays files of one "
+                  "size",
                   gst->next);
-        return -EIO;
-    }
-    return 0;
+    return error ? -EIO : 0;
 }
 
 /* One picture of each track, of the same time to half a frame; what has no partner is passed
@@ -88,7 +102,7 @@ static int pull_pair(struct gst *gst, GstSample *sample[2], GstClockTime time[2]
         status = pull(gst, 1, &sample[1], &time[1]);
     while (status == 0 && gst->tracks == 2) {
         int64_t gap = (int64_t)time[1] - (int64_t)time[0];
-        if (fabs((double)gap) * gst->source.rate <= GST_SECOND / 2.0)
+        if (ABS(gap) <= gst->shortest_ns / 2)
             return 0;
         int late = gap > 0 ? 0 : 1;
         g_clear_pointer(&sample[late], gst_sample_unref);
@@ -107,18 +121,29 @@ static void drop_pair(GstSample *sample[2]) {
 /* What met an error, or cannot seek, starts afresh; the pictures before index are passed over by
  * read. */
 static int start_afresh(struct gst *gst) {
+    gst->given = 0;
     gst_graph_close(gst);
     return gst_graph_open(gst);
 }
 
+/* Where to seek to for a pair. A time into the picture makes up for rounding, if pictures have a
+ * duration; where times are known the pair before it is meant, or the last one known. */
+static GstClockTime seek_time(const struct gst *gst, long index) {
+    if (!gst->times)
+        return (GstClockTime)(pair_time_ns(index, gst->source.rate) +
+                              MIN(INTO_FRAME_NS, gst->shortest_ns / 4));
+    long before = MIN(index, (long)gst->times->len) - 1;
+    return before >= 0 ? (GstClockTime)known_time(gst, before) : 0;
+}
+
 static int rewind_to(struct gst *gst, long index) {
-    GstClockTime frame_ns = (GstClockTime)(GST_SECOND / gst->source.rate);
-    GstClockTime target = (GstClockTime)pair_time_ns(index, gst->source.rate);
-    target += MIN(INTO_FRAME_NS, frame_ns / 4);
-    int sought = !gst->failed && gst_element_seek_simple(
-                                     gst->pipeline, GST_FORMAT_TIME,
-                                     GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)target);
+    GstClockTime time = seek_time(gst, index);
+    bool sought = !gst->failed && gst_element_seek_simple(
+                                      gst->pipeline, GST_FORMAT_TIME,
+                                      GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)time);
     int error = 0;
+    gst->given = -1;
+    gst->last_ns = (int64_t)time;
     if (sought)
         gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
     else
@@ -134,20 +159,30 @@ static int gst_source_seek(struct source *source, long index) {
     return rewind_to(gst, index);
 }
 
-/* The end: an honest one, or that of a file cut off before what its header promises. */
+/* The end, or that of a file cut off before what its header promises. */
 static int at_end(struct gst *gst) {
     int error = gst_bus_look(gst);
     if (error)
         return error;
-    if (gst->source.count > 0 && gst->next < gst->source.count - 1 - gst->source.count / 100) {
+    if (gst->last_ns + 2 * gst->longest_ns < gst->duration_ns - gst->duration_ns / 100) {
         log_error(gst->name,
-                  "ends after frame %ld though its header promises %ld; the file is damaged or"
-                  " was cut off",
-                  gst->next - 1, gst->source.count);
-        gst->failed = 1;
+                  "ends after frame %ld (%.3f s) though its header promises %.3f s; the file is"
+                  " damaged or was cut off",
+                  gst->next - 1, (double)gst->last_ns / 1e9, (double)gst->duration_ns / 1e9);
+        gst->failed = true;
         return -EIO;
     }
     return SOURCE_END;
+}
+
+/* Learns how far pairs are apart where no rate says it. */
+static void note_time(struct gst *gst, int64_t time, bool follows) {
+    int64_t step = time - gst->last_ns;
+    if (gst->times && follows && step > 0) {
+        gst->shortest_ns = MIN(gst->shortest_ns, step);
+        gst->longest_ns = MAX(gst->longest_ns, step);
+    }
+    gst->last_ns = time;
 }
 
 static int gst_source_read(struct source *source, struct frame *frame) {
@@ -159,7 +194,10 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     do { /* a decoder may start a frame before the one sought */
         drop_pair(sample);
         status = pull_pair(gst, sample, time);
-        index = status == 0 ? index_of(gst, time[0]) : -1;
+        bool follows = gst->given > 0;
+        index = status == 0 ? number_of(gst, time[0]) : -1;
+        if (status == 0)
+            note_time(gst, (int64_t)time[0], follows);
     } while (status == 0 && index < gst->next);
 
     if (status == SOURCE_END) {
@@ -193,13 +231,19 @@ static int gst_source_read(struct source *source, struct frame *frame) {
 
 static void gst_source_describe(struct source *source, long index, char *buf, size_t size) {
     const struct gst *gst = (const struct gst *)source;
-    g_snprintf(buf, size, "%s frame %ld (%.3f s)", gst->name, index,
-               (double)pair_time_ns(index, source->rate) / 1e9);
+    if (source->rate > 0)
+        g_snprintf(buf, size, "%s frame %ld (%.3f s)", gst->name, index,
+                   (double)pair_time_ns(index, source->rate) / 1e9);
+    else
+        g_snprintf(buf, size, "%s frame %ld", gst->name, index);
 }
 
 static void gst_source_close(struct source *source) {
     struct gst *gst = (struct gst *)source;
     gst_graph_close(gst);
+    if (gst->times)
+        g_array_free(gst->times, TRUE);
+    g_free(gst->refused);
     pthread_mutex_destroy(&gst->lock);
     g_free(gst->words[0]);
     g_free(gst->words[1]);
@@ -207,8 +251,8 @@ static void gst_source_close(struct source *source) {
     g_free(gst);
 }
 
-#define LEAST_BESIDE 2.0 /* width to height of two pictures side by side, by themselves 1:1 */
-#define MOST_BELOW 1.0   /* of two below each other, up to 2:1 */
+#define MIN_SIDE_BY_SIDE 2.0 /* width to height of two pictures side by side, by themselves 1:1 */
+#define MAX_TOP_BOTTOM 1.0   /* of two below each other, up to 2:1 */
 
 /* How one track holds its pictures: as the user or the file says, else by its shape.
  * PICTURES_AUTO after a log line. */
@@ -219,9 +263,9 @@ static enum source_pictures arrangement(const struct gst *gst, const GstVideoInf
         return PICTURES_ONE; /* one camera's */
     if (asked == PICTURES_AUTO) {
         GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
-        if (mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM || shape <= MOST_BELOW)
+        if (mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM || shape <= MAX_TOP_BOTTOM)
             asked = PICTURES_TOP_BOTTOM;
-        else if (mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE || shape >= LEAST_BESIDE)
+        else if (mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE || shape >= MIN_SIDE_BY_SIDE)
             asked = PICTURES_SIDE_BY_SIDE;
     }
     if (asked == PICTURES_AUTO)
@@ -247,14 +291,7 @@ static int learn(struct gst *gst) {
     gst_video_info_init(&info[0]);
     gst_video_info_init(&info[1]);
     for (int i = 0; i < gst->tracks; i++) {
-        GstCaps *caps = NULL;
-        GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(gst->sink[i]), "sink");
-        caps = gst_pad_get_current_caps(pad);
-        gst_object_unref(pad);
-        int known = caps && gst_video_info_from_caps(&info[i], caps);
-        if (caps)
-            gst_caps_unref(caps);
-        if (!known) {
+        if (!gst_launch_sink_info(gst->sink[i], &info[i])) {
             log_error(gst->name, "holds no picture that could be decoded");
             return -EBADMSG;
         }
@@ -274,12 +311,16 @@ static int learn(struct gst *gst) {
     source->height = gst->pictures == PICTURES_TOP_BOTTOM ? left->height / 2 : left->height;
     source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
     source->rate = rate_of_fraction(left->fps_n, left->fps_d);
+    double rate = source->rate > 0 ? source->rate : RATE_ASSUMED;
+    gst->shortest_ns = gst->longest_ns = (int64_t)(GST_SECOND / rate);
     if (source->rate == 0)
-        source->rate = RATE_ASSUMED;
-    gint64 duration = 0;
-    source->count = -1;
-    if (gst_element_query_duration(gst->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
-        source->count = MAX(1, index_of(gst, (GstClockTime)duration));
+        gst->times = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    if (!gst_element_query_duration(gst->pipeline, GST_FORMAT_TIME, &gst->duration_ns) ||
+        gst->duration_ns < 0)
+        gst->duration_ns = 0;
+    source->count = gst->duration_ns > 0 && source->rate > 0
+                        ? MAX(1, index_of(gst, (GstClockTime)gst->duration_ns))
+                        : -1;
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 struct gst {
     struct source source; /* first: a struct source pointer is a struct gst pointer */
@@ -22,11 +23,16 @@ struct gst {
     int tracks;
     enum source_pictures pictures; /* of one track; not PICTURES_AUTO once it is open */
     struct source_options options;
-    int failed; /* an error has ended playback; seeking starts it again */
-    long next;
+    bool failed; /* an error has ended playback; seeking starts it again */
+    long next;   /* the pair to read next; what comes before it is passed over */
+    long given; /* number of the pair that the decoders give next; -1 after a seek: its time says */
+    int64_t last_ns, duration_ns;    /* time of the last pair; what the header promises, 0 none */
+    int64_t shortest_ns, longest_ns; /* time from pair to pair; that of the rate where stated */
+    GArray *times;                   /* where no rate is stated: int64_t, of each pair known */
 
     pthread_mutex_t lock; /* guards what decoder threads add while the files are opened */
     int complete;         /* files whose tracks are all known */
+    char *refused;        /* what a file holds that is not played, NULL nothing */
     int files, extra;
     struct gst_track {
         GstAppSink *sink;

@@ -7,12 +7,16 @@
  */
 #include "capture/source_live_gst_private.h"
 
+#include "capture/gst_launch.h"
+
 #include "capture/controls.h"
 #include "image/pixel_format.h"
 #include "config/clock.h"
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define READ_NS (NS_PER_S / 10)
@@ -27,26 +31,15 @@ static void keep(GstSample **place, GstSample *sample) {
     *place = sample;
 }
 
-static void take_pairs(struct live_gst *gst) {
-    struct pair_of_slots pair;
-    while (pairing_take(&gst->pairing, &pair)) {
-        for (int i = 0; i < 2; i++) {
-            struct stream *stream = &gst->stream[i];
-            keep(&stream->newest, stream->slot[pair.slot[i]]);
-            stream->slot[pair.slot[i]] = NULL;
-        }
-        gst->passed += gst->have_newest;
-        gst->newest = pair;
-        gst->have_newest = 1;
+/* A pair replaces the one before it, whose samples go back to the pipeline. */
+static void keep_pair(struct live_gst *gst, const struct pair_of_slots *pair) {
+    for (int i = 0; i < gst->streams; i++) {
+        struct stream *stream = &gst->stream[i];
+        keep(&stream->newest, g_steal_pointer(&stream->slot[pair->slot[i]]));
     }
-}
-
-static void take_single(struct live_gst *gst, GstSample *sample, const struct frame_stamp *stamp) {
-    keep(&gst->stream[0].newest, sample);
-    gst->newest = (struct pair_of_slots){{0, 0}, {*stamp, *stamp}};
-    gst->pairing.pairs++;
     gst->passed += gst->have_newest;
-    gst->have_newest = 1;
+    gst->newest = *pair;
+    gst->have_newest = true;
 }
 
 /* The capture time on CLOCK_MONOTONIC, which is what GStreamer's usual clock counts. */
@@ -57,7 +50,7 @@ static struct frame_stamp stamp_of(struct stream *stream, GstSample *sample) {
     GstClockTime running = segment->format == GST_FORMAT_TIME
                                ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts)
                                : GST_CLOCK_TIME_NONE;
-    return (struct frame_stamp){.taken_ns = (int64_t)(base + running),
+    return (struct frame_stamp){.capture_ns = (int64_t)(base + running),
                                 .arrived_ns = clock_ns(),
                                 .sequence = stream->sequence++,
                                 .monotonic = GST_CLOCK_TIME_IS_VALID(running) &&
@@ -71,21 +64,22 @@ static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
     GstSample *sample = gst_app_sink_pull_sample(sink);
     if (!sample)
         return GST_FLOW_EOS;
-    pthread_mutex_lock(&gst->lock);
+    LOCKED(&gst->lock);
     struct frame_stamp stamp = stamp_of(stream, sample);
     gst->seen_ns = stamp.arrived_ns;
     stream->times[stream->came++ % RATE_TIMES] = stamp.arrived_ns;
     stream->status.frames++;
     stream->status.state = CAMERA_STREAMING;
-    if (gst->streams == 1) {
-        take_single(gst, sample, &stamp);
-    } else {
-        keep(&stream->slot[pairing_slot(&gst->pairing, stream->side)], sample);
-        pairing_offer(&gst->pairing, stream->side, &stamp);
-        take_pairs(gst);
-    }
+    struct pair_of_slots pair;
+    bool paired = true;
+    keep(&stream->slot[pairing_slot(&gst->pairing, stream->side)], sample);
+    if (gst->streams == 1)
+        pairing_offer_single(&gst->pairing, &stamp, &pair);
+    else
+        paired = pairing_offer(&gst->pairing, stream->side, &stamp, &pair);
+    if (paired)
+        keep_pair(gst, &pair);
     pthread_cond_signal(&gst->came);
-    pthread_mutex_unlock(&gst->lock);
     return GST_FLOW_OK;
 }
 
@@ -93,10 +87,9 @@ static void on_end(GstAppSink *sink, gpointer context) {
     struct stream *stream = context;
     (void)sink;
     struct live_gst *gst = atomic_load(&stream->owner);
-    pthread_mutex_lock(&gst->lock);
-    gst->ended = 1;
+    LOCKED(&gst->lock);
+    gst->ended = true;
     pthread_cond_signal(&gst->came);
-    pthread_mutex_unlock(&gst->lock);
 }
 
 void live_gst_listen(struct live_gst *gst, struct stream *stream) {
@@ -109,47 +102,33 @@ void live_gst_listen(struct live_gst *gst, struct stream *stream) {
 
 static int put_picture(const struct live_gst *gst, GstSample *sample, int part, struct image *to) {
     GstVideoInfo info;
-    GstVideoFrame video;
-    int parts = gst->whole ? 1 : 3 - gst->streams;
+    int parts = gst->whole || gst->streams == 2 ? 1 : 2;
     if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
         GST_VIDEO_INFO_WIDTH(&info) / parts != to->width ||
-        GST_VIDEO_INFO_HEIGHT(&info) != to->height ||
-        !gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
+        GST_VIDEO_INFO_HEIGHT(&info) != to->height)
         return -EBADMSG;
-    int channels = GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
-    struct image from = {NULL, to->width, 1, channels}, row = {NULL, to->width, 1, to->channels};
-    size_t row_bytes = (size_t)to->width * (size_t)to->channels;
-    for (int y = 0; y < to->height; y++) {
-        from.data = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(&video, 0) +
-                    (size_t)y * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
-                    (size_t)(part * to->width * channels);
-        row.data = to->data + (size_t)y * row_bytes;
-        image_convert(&from, &row);
-    }
-    gst_video_frame_unmap(&video);
-    return 0;
+    return gst_launch_copy_picture(sample, part * to->width, 0, to);
 }
 
-static void say(struct live_gst *gst, const char *text) {
-    if (strcmp(gst->said, text) != 0)
+static void warn_once(struct live_gst *gst, const char *text) {
+    if (strcmp(gst->last_warning, text) != 0)
         log_warning(gst->name, "%s", text);
-    g_strlcpy(gst->said, text, sizeof gst->said);
+    g_strlcpy(gst->last_warning, text, sizeof gst->last_warning);
 }
 
 static void fail(struct live_gst *gst, const char *cause) {
     char text[256];
     g_snprintf(text, sizeof text, "%s; it will be started again", cause);
-    say(gst, text);
+    warn_once(gst, text);
     gst_element_set_state(gst->pipeline, GST_STATE_NULL);
-    gst->failed = 1;
+    gst->failed = true;
     gst->retry_ns = clock_ns() + RETRY_NS;
-    pthread_mutex_lock(&gst->lock);
-    gst->ended = 0;
+    LOCKED(&gst->lock);
+    gst->ended = false;
     for (int i = 0; i < gst->streams; i++) {
         gst->stream[i].status.state = CAMERA_AWAY;
         gst->stream[i].status.losses++;
     }
-    pthread_mutex_unlock(&gst->lock);
 }
 
 static void restart(struct live_gst *gst) {
@@ -158,41 +137,39 @@ static void restart(struct live_gst *gst) {
     pthread_mutex_lock(&gst->lock);
     pairing_restart(&gst->pairing);
     gst->seen_ns = clock_ns();
-    gst->told_arrival = 0;
+    gst->told_arrival = false;
     pthread_mutex_unlock(&gst->lock);
-    gst->failed = 0;
+    gst->failed = false;
     gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
 }
 
 /* Looks for what has gone wrong, and after a failure starts again. */
 static void watch(struct live_gst *gst) {
-    GstMessage *message = gst_bus_pop_filtered(gst->bus, GST_MESSAGE_ERROR);
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(gst->bus, GST_MESSAGE_ERROR);
+    g_autoptr(GError) error = NULL;
     pthread_mutex_lock(&gst->lock);
     int64_t silent = clock_ns() - gst->seen_ns;
-    int tell = gst->pairing.mode == PAIR_BY_ARRIVAL && !gst->told_arrival;
+    bool tell = gst->pairing.mode == PAIR_BY_ARRIVAL && !gst->told_arrival;
     gst->told_arrival |= tell;
-    int culprit = gst->pairing.culprit;
+    int unusable = gst->pairing.unusable;
     const char *reason = gst->pairing.reason;
     pthread_mutex_unlock(&gst->lock);
     if (tell)
-        log_warning(gst->stream[culprit].status.name,
+        log_warning(gst->stream[unusable].status.name,
                     "%s; the cameras are paired by arrival, "
                     "which is less exact",
                     reason);
     if (message) {
-        GError *error = NULL;
         gst_message_parse_error(message, &error, NULL);
         if (!gst->failed)
             fail(gst, error->message);
-        g_error_free(error);
-        gst_message_unref(message);
     } else if (!gst->failed && silent > SILENT_NS) {
         fail(gst, "gives no frames");
     } else if (gst->failed && clock_ns() >= gst->retry_ns) {
         restart(gst);
-    } else if (!gst->failed && gst->said[0] && silent < NS_PER_S / 2) {
+    } else if (!gst->failed && gst->last_warning[0] && silent < NS_PER_S / 2) {
         log_info(gst->name, "gives frames again");
-        gst->said[0] = '\0';
+        gst->last_warning[0] = '\0';
     }
 }
 
@@ -200,21 +177,20 @@ static void watch(struct live_gst *gst) {
 static int wait_for_pair(struct live_gst *gst, GstSample *samples[2], struct frame *frame) {
     struct timespec due = clock_time(clock_ns() + READ_NS);
     int status = 0;
-    pthread_mutex_lock(&gst->lock);
+    LOCKED(&gst->lock);
     while (!gst->have_newest && !gst->ended && status == 0)
         status = pthread_cond_timedwait(&gst->came, &gst->lock, &due);
     if (gst->have_newest) {
-        gst->have_newest = 0;
+        gst->have_newest = false;
         for (int i = 0; i < gst->streams; i++)
             samples[i] = g_steal_pointer(&gst->stream[i].newest);
         frame->index = gst->pairing.pairs - 1;
-        frame->left_ns = gst->newest.stamp[gst->options.swap].taken_ns;
-        frame->right_ns = gst->newest.stamp[!gst->options.swap].taken_ns;
+        frame->left_ns = gst->newest.stamp[gst->options.swap].capture_ns;
+        frame->right_ns = gst->newest.stamp[!gst->options.swap].capture_ns;
         status = 0;
     } else {
         status = gst->ended ? SOURCE_END : -EAGAIN;
     }
-    pthread_mutex_unlock(&gst->lock);
     return status;
 }
 
@@ -233,7 +209,7 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     for (int i = 0; i < 2; i++) {
         int from = i ^ gst->options.swap;
         *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
-        int two = gst->streams == 2;
+        bool two = gst->streams == 2;
         int error =
             put_picture(gst, samples[two ? from : 0], two || gst->whole ? 0 : from, sides[i]);
         status = status ? status : error;
@@ -241,8 +217,12 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     frame_turn(&gst->options, frame);
     for (int i = 0; i < 2 && samples[i]; i++)
         gst_sample_unref(samples[i]);
-    if (status)
-        log_error(gst->name, "a picture is not %dx%d any more", source->width, source->height);
+    if (status && !gst->told_size)
+        log_error(gst->name,
+                  "gives pictures that are not %dx%d any more, which are left out; open it again, "
+                  "or put videoscale and caps of this size before the appsink",
+                  source->width, source->height);
+    gst->told_size = status != 0;
     frame->has_truth = 0;
     frame->taken_ns = clock_ns();
     return status;
@@ -260,7 +240,7 @@ static double rate_of(const struct stream *stream) {
 static void live_gst_status(struct source *source, struct source_status *status) {
     struct live_gst *gst = (struct live_gst *)source;
     *status = (struct source_status){0};
-    pthread_mutex_lock(&gst->lock);
+    LOCKED(&gst->lock);
     status->pairs = gst->pairing.pairs;
     status->passed = gst->passed;
     status->by_arrival = gst->pairing.mode == PAIR_BY_ARRIVAL;
@@ -274,7 +254,6 @@ static void live_gst_status(struct source *source, struct source_status *status)
     if (gst->stream[0].status.state == CAMERA_AWAY)
         g_snprintf(status->banner, sizeof status->banner, "%.32s... gives no frames, for %.0f s",
                    gst->name, (double)(clock_ns() - gst->seen_ns) / 1e9);
-    pthread_mutex_unlock(&gst->lock);
 }
 
 static void live_gst_close(struct source *source) {
@@ -310,7 +289,7 @@ struct source *source_live_gst_open(const char *word, const struct source_option
         gst->options = *options;
     gst->options.swap = gst->options.swap != 0;
     gst->source = (struct source){.name = gst->name,
-                                  .live = 1,
+                                  .live = true,
                                   .count = -1,
                                   .read = live_gst_read,
                                   .get_status = live_gst_status,

@@ -8,6 +8,7 @@
 #include "capture/controls_gst.h"
 #include "capture/gst_launch.h"
 #include "config/clock.h"
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -41,28 +42,24 @@ static int find_sinks(struct live_gst *gst) {
                   gst->options.motion_step > 0 ? ", or in one name=picture of one camera" : "");
         return -EINVAL;
     }
-    GstCaps *caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
-    for (int i = 0; i < gst->streams; i++) {
+    g_autoptr(GstCaps) caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
+    static const char *const sides[2] = {"left camera", "right camera"};
+    for (int i = 0; i < 2 && i < gst->streams; i++) {
         struct stream *stream = &gst->stream[i];
         stream->side = i;
         g_snprintf(stream->status.name, sizeof stream->status.name, "%s: %.32s",
-                   gst->streams == 1 ? "camera"
-                   : i               ? "right camera"
-                                     : "left camera",
-                   gst->name);
+                   gst->streams == 1 ? "camera" : sides[i], gst->name);
         g_object_set(stream->sink, "caps", caps, "max-buffers", 2, "drop", TRUE, NULL);
         live_gst_listen(gst, stream);
     }
-    gst_caps_unref(caps);
     return 0;
 }
 
 static int open_pipeline(struct live_gst *gst, const char *text) {
-    GError *error = NULL;
+    g_autoptr(GError) error = NULL;
     gst->pipeline = gst_launch(text, &error);
     if (!gst->pipeline) {
         log_error(gst->name, "%s", error->message);
-        g_clear_error(&error);
         return -EINVAL;
     }
     gst->bus = gst_element_get_bus(gst->pipeline);
@@ -83,48 +80,32 @@ static void find_controls(struct live_gst *gst) {
         controls_close(&gst->source.controls);
 }
 
-/* Size, colour and rate of one stream from its caps; 0, or -EAGAIN as long as it has none. */
-static int learn_stream(struct live_gst *gst, int i, GstVideoInfo *info) {
-    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(gst->stream[i].sink), "sink");
-    GstCaps *caps = gst_pad_get_current_caps(pad);
-    int known = caps && gst_video_info_from_caps(info, caps);
-    gst_clear_caps(&caps);
-    gst_object_unref(pad);
-    return known ? 0 : -EAGAIN;
-}
-
 /* Whether a stream gives pictures, or what else it is, without caps of a video before them. */
 static bool gives_no_video(struct live_gst *gst, int i, GstVideoInfo *info) {
-    pthread_mutex_lock(&gst->lock);
-    bool came = gst->stream[i].came > 0;
-    pthread_mutex_unlock(&gst->lock);
-    return came && learn_stream(gst, i, info) != 0;
+    LOCKED(&gst->lock);
+    return gst->stream[i].came > 0 && !gst_launch_sink_info(gst->stream[i].sink, info);
 }
 
 static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
     int64_t until = clock_ns() + FIRST_NS;
     while (clock_ns() < until) {
-        int status = 0;
+        bool known = true;
         for (int i = 0; i < gst->streams; i++)
-            status |= learn_stream(gst, i, &info[i]);
-        if (!status)
+            known &= gst_launch_sink_info(gst->stream[i].sink, &info[i]);
+        if (known)
             return 0;
-        GstMessage *message = gst_bus_timed_pop_filtered(gst->bus, 20 * GST_MSECOND,
-                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+            gst->bus, 20 * GST_MSECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
         bool other = gives_no_video(gst, 0, &info[0]) ||
                      (gst->streams == 2 && gives_no_video(gst, 1, &info[1]));
         if (!message && !other)
             continue;
-        GError *error = NULL;
         if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
             gst_message_parse_error(message, &error, NULL);
+        const char *cause = other ? "gives no video" : "ends before its first picture";
         log_error(gst->name, "%s (RGB or GRAY8 is taken; put videoconvert before the appsink)",
-                  error   ? error->message
-                  : other ? "gives no video"
-                          : "ends before its first picture");
-        g_clear_error(&error);
-        if (message)
-            gst_message_unref(message);
+                  error ? error->message : cause);
         return -EIO;
     }
     log_error(gst->name, "gave no picture in %d s", (int)(FIRST_NS / NS_PER_S));

@@ -16,6 +16,7 @@
 #include <gst/video/video.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define NS_PER_S 1000000000LL
 #define RATE_TIMES 32
@@ -37,17 +38,19 @@ struct live_gst {
     struct source_options options;
     GstElement *pipeline;
     GstBus *bus;
-    int streams, failed;
-    int whole; /* one stream of one picture, for motion */
+    int streams;
+    bool failed;
+    bool whole; /* one stream of one picture, for motion */
     int64_t retry_ns;
-    char said[256];
+    char last_warning[256]; /* "" since all is well */
+    bool told_size;         /* the last picture had another size, and that is logged */
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t came;
     struct stream stream[2];
     struct pairing pairing;
     struct pair_of_slots newest;
-    int have_newest, ended, told_arrival;
+    bool have_newest, ended, told_arrival;
     long passed;
     int64_t seen_ns;
 };

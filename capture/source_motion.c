@@ -8,6 +8,7 @@
 #include "config/log.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void copy_picture(struct image *to, const struct image *from) {
 }
 
 /* Whether the next picture belongs behind those that are held. */
-static int follows(const struct stream *s, const struct frame *f) {
+static bool follows(const struct stream *s, const struct frame *f) {
     const struct frame *last = s->ring[(s->first + s->held - 1) % (s->step + 1)];
     return f->index == last->index + 1 || s->source.live;
 }

@@ -82,12 +82,12 @@ static char *truth_path(const char *left) {
 }
 
 /* Whether pictures come with the motion to the next one; it is that of pictures as they are. */
-static int has_truth(const struct pictures *pictures) {
+static bool has_truth(const struct pictures *pictures) {
     const struct source_options *o = &pictures->options;
     bool told = false;
     if (o->motion_step != 1 || o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] ||
         o->rotate180[1])
-        return 0;
+        return false;
     for (long i = 0; i < pictures->pairs.count && !told; i++) {
         g_autofree char *path = truth_path(pictures->pairs.left[i]);
         told = path;

@@ -8,10 +8,8 @@
 
 #include "capture/source.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-
-/* Pairs per second from which times are computed where the rate is not known. */
-#define RATE_ASSUMED 30.0
 
 /* Media time of pair index. */
 int64_t pair_time_ns(long index, double rate);
@@ -31,7 +29,7 @@ struct pair_list {
 
 /* Finds the pairs that one or two words name; with lists more words are files, the first half of
  * them left ones. 0, or -errno after one log line. */
-int pair_list_find(const char *const *words, int count, int lists, struct pair_list *pairs);
+int pair_list_find(const char *const *words, int count, bool lists, struct pair_list *pairs);
 
 /* The same of one stream of pictures: one word, a folder of pictures, one of pairs of which the
  * left ones are taken, or a pattern; two or more files. Pairs are each picture and the one step
@@ -43,7 +41,8 @@ void pair_list_free(struct pair_list *pairs);
  * user's text. */
 struct number_pattern {
     char *before, *after;
-    int width, zeros;
+    int width;
+    bool zeros;
 };
 
 /* 1 and the parts, 0 when text holds no conversion, -EINVAL with why when it holds something
@@ -54,7 +53,7 @@ void number_pattern_free(struct number_pattern *pattern);
 
 /* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart: how many cameras,
  * words (g_strfreev, in any case) their names; or -EINVAL, logged. */
-int v4l2_parse_word(const char *word, int motion, char ***words);
+int v4l2_parse_word(const char *word, bool motion, char ***words);
 
 /* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
 void frame_turn(const struct source_options *options, struct frame *frame);

@@ -31,7 +31,7 @@
 
 struct recording {
     struct source source; /* first */
-    char *name, *calibration[2];
+    char *name, *calibration[2], *settings;
     GArray *rows;
     struct source_options options; /* flips as recorded, turned once more by the user's */
     GstElement *pipeline;
@@ -39,11 +39,12 @@ struct recording {
     GstElement *queue[2];
     GstAppSink *sink[2];
     GError *failure; /* what GStreamer said of the file, NULL nothing yet */
-    int tracks, damaged_end;
+    int tracks;
     uint32_t deep;        /* what 16-bit grey is: Y10, Y12 or Y16 */
     GstSample *sample[2]; /* the next of each track, NULL not pulled yet */
     long row[2];          /* which row they belong to */
     long next;
+    long gap_end; /* the pair after the gap that was logged last */
     struct mjpeg *mjpeg;
     struct image wide;
 };
@@ -80,26 +81,23 @@ static bool pull(struct recording *r, int track, GstClockTime wait_ns) {
 }
 
 /* Keeps what GStreamer says of the file; what it gave before is still to be taken. */
-static void look(struct recording *r) {
-    GstMessage *message = gst_bus_pop_filtered(r->bus, GST_MESSAGE_ERROR);
+static void check_bus(struct recording *r) {
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(r->bus, GST_MESSAGE_ERROR);
     if (!message)
         return;
     g_clear_error(&r->failure);
     gst_message_parse_error(message, &r->failure, NULL);
-    gst_message_unref(message);
 }
 
-/* SOURCE_END or -errno. A file that was cut off ends where it ends. */
-static int end_here(struct recording *r) {
-    int status = SOURCE_END;
-    if (r->failure && r->next == 0) {
-        log_error(r->name, "cannot be played: %s", r->failure->message);
-        status = -EBADMSG;
-    } else if (r->failure && !r->damaged_end) {
-        log_warning(r->name, "ends after pair %ld: %s", r->next - 1, r->failure->message);
-        r->damaged_end = 1;
-    }
-    return status;
+/* A file that ends before the pairs that its CSV file lists was cut off. */
+static int tell_cut(struct recording *r) {
+    const char *cause = r->failure ? r->failure->message : "the file was cut off";
+    if (r->next == 0)
+        log_error(r->name, "cannot be played: %s", cause);
+    else
+        log_error(r->name, "ends after pair %ld though %ld were recorded: %s", r->next - 1,
+                  r->source.count, cause);
+    return -EIO;
 }
 
 /* The demuxer waits until this track's pictures are taken. */
@@ -129,8 +127,8 @@ static bool move_on(struct recording *r) {
     return moved;
 }
 
-/* Waits for pictures of the same row, which is next or later, of the first tracks. 0, SOURCE_END or
- * -errno. The time in which the program is stopped, or gets no processor, is not idle time. */
+/* Waits for pictures of the same row, which is next or later, of the first tracks. 0 or -errno.
+ * The time in which the program is stopped, or gets no processor, is not idle time. */
 static int pull_row(struct recording *r, int tracks) {
     int64_t idle_ns = 0;
     for (;;) {
@@ -138,12 +136,12 @@ static int pull_row(struct recording *r, int tracks) {
             idle_ns = 0;
             continue;
         }
-        int missing = !r->sample[0] ? 0 : !r->sample[1] ? 1 : 2;
+        int missing = r->sample[0] ? 1 + (r->sample[1] != NULL) : 0;
         if (missing >= tracks)
             return 0;
-        look(r);
+        check_bus(r);
         if (gst_app_sink_is_eos(r->sink[missing]) || (r->failure && idle_ns > AFTER_ERROR_NS))
-            return end_here(r);
+            return tell_cut(r);
         if (idle_ns > STUCK_NS && r->tracks == 2 && r->sample[!missing] && is_full(r, !missing))
             drop_sample(r, !missing); /* its partner is further on than the tracks' buffers reach */
         if (idle_ns > STALL_NS)
@@ -202,7 +200,6 @@ static int recording_seek(struct source *source, long index) {
     /* from a little before: pictures are named by their times, those before are passed over */
     int64_t to = MAX(0, row_at(r, index)->pts_ns[0] - 50 * (int64_t)GST_MSECOND);
     r->next = index;
-    r->damaged_end = 0;
     g_clear_error(&r->failure);
     if (!gst_element_seek_simple(r->pipeline, GST_FORMAT_TIME,
                                  GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, to)) {
@@ -213,14 +210,25 @@ static int recording_seek(struct source *source, long index) {
     return 0;
 }
 
+/* The next pair is not in the file, which goes on with pair index: counts as a damaged one. */
+static int pass_missing(struct recording *r, long index, struct frame *frame) {
+    if (r->gap_end != index)
+        log_error(r->name, "is damaged: pair %ld follows pair %ld", index, r->next - 1);
+    r->gap_end = index;
+    frame->index = r->next++;
+    return -EBADMSG;
+}
+
 static int recording_read(struct source *source, struct frame *frame) {
     struct recording *r = (struct recording *)source;
-    int status = r->next >= source->count ? SOURCE_END : pull_row(r, r->tracks);
-    if (status == SOURCE_END && r->options.loop && r->next > 0 && recording_seek(source, 0) == 0)
-        status = pull_row(r, r->tracks);
+    if (r->next >= source->count && (!r->options.loop || recording_seek(source, 0) != 0))
+        return SOURCE_END;
+    int status = pull_row(r, r->tracks);
     if (status)
         return status;
     long index = r->row[0];
+    if (index > r->next)
+        return pass_missing(r, index, frame);
     status = decode_pair(r, frame);
     for (int i = 0; i < r->tracks; i++)
         drop_sample(r, i);
@@ -230,8 +238,8 @@ static int recording_read(struct source *source, struct frame *frame) {
         log_error(r->name, "pair %ld is damaged", index);
         return -EBADMSG;
     }
-    frame->left_ns = row_at(r, index)->taken_ns[r->options.swap];
-    frame->right_ns = row_at(r, index)->taken_ns[!r->options.swap];
+    frame->left_ns = row_at(r, index)->capture_ns[r->options.swap];
+    frame->right_ns = row_at(r, index)->capture_ns[!r->options.swap];
     frame->has_truth = 0;
     frame->taken_ns = clock_ns();
     return 0;
@@ -266,6 +274,7 @@ static void recording_close(struct source *source) {
     free(r->wide.data);
     for (int i = 0; i < 2; i++)
         g_free(r->calibration[i]);
+    g_free(r->settings);
     g_free(r->name);
     g_free(r);
 }
@@ -291,6 +300,9 @@ static int read_beside(struct recording *r, const char *path) {
     r->source.rate = note.rate;
     for (int i = 0; i < 2 && (r->calibration[i] = recording_calibration(path, i)) != NULL; i++)
         r->source.calibration[i] = r->calibration[i];
+    r->settings = recording_beside(path, ".ini");
+    if (g_file_test(r->settings, G_FILE_TEST_EXISTS))
+        r->source.settings = r->settings;
     r->rows = recording_rows_read(path);
     if (!r->rows)
         return -EIO;
@@ -304,9 +316,8 @@ static int read_beside(struct recording *r, const char *path) {
 /* FFV1 comes back in the format it was made of. NULL for what needs no decoder, or where there is
  * none (then the pipeline says so). */
 static GstElement *decoder_for(GstPad *pad) {
-    GstCaps *caps = gst_pad_get_current_caps(pad);
-    int ffv1 = caps && gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-ffv");
-    gst_clear_caps(&caps);
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+    bool ffv1 = caps && gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-ffv");
     return ffv1 ? gst_launch_bin(
                       "avdec_ffv1 ! videoconvert matrix-mode=none chroma-mode=none dither=none ! "
                       "capsfilter caps=video/x-raw,format=(string){YUY2,NV12,GRAY8,GRAY16_LE,RGB}")
@@ -314,15 +325,15 @@ static GstElement *decoder_for(GstPad *pad) {
 }
 
 static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
-    char *name = gst_pad_get_name(pad);
-    int track = strcmp(name, "video_0") == 0 ? 0 : strcmp(name, "video_1") == 0 ? 1 : -1;
-    g_free(name);
+    g_autofree char *name = gst_pad_get_name(pad);
+    bool second = strcmp(name, "video_1") == 0;
     (void)context;
-    if (track < 0)
+    if (!second && strcmp(name, "video_0") != 0)
         return;
-    GstObject *pipeline = gst_object_get_parent(GST_OBJECT(demux));
-    GstElement *queue = gst_bin_get_by_name(GST_BIN(pipeline), track ? "queue1" : "queue0");
-    GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), track ? "sink1" : "sink0");
+    g_autoptr(GstObject) pipeline = gst_object_get_parent(GST_OBJECT(demux));
+    g_autoptr(GstElement) queue =
+        gst_bin_get_by_name(GST_BIN(pipeline), second ? "queue1" : "queue0");
+    g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), second ? "sink1" : "sink0");
     GstElement *decoder = queue && sink ? decoder_for(pad) : NULL;
     if (decoder) {
         gst_element_unlink(queue, sink);
@@ -331,36 +342,27 @@ static void on_pad(GstElement *demux, GstPad *pad, gpointer context) {
         gst_element_sync_state_with_parent(decoder);
     }
     if (queue && sink) { /* not of a track more than NAME.recording.ini says */
-        GstPad *input = gst_element_get_static_pad(queue, "sink");
+        g_autoptr(GstPad) input = gst_element_get_static_pad(queue, "sink");
         gst_pad_link(pad, input);
-        gst_object_unref(input);
     }
-    g_clear_object(&sink);
-    g_clear_object(&queue);
-    gst_object_unref(pipeline);
 }
 
 static int open_pipeline(struct recording *r, const char *path) {
-    GError *error = NULL;
+    g_autoptr(GError) error = NULL;
     const char *track = "queue name=queue%d max-size-buffers=4 ! appsink name=sink%d sync=false"
                         " max-buffers=4 ";
-    GString *text = g_string_new("filesrc name=file ! matroskademux name=demux ");
+    g_autoptr(GString) text = g_string_new("filesrc name=file ! matroskademux name=demux ");
     for (int i = 0; i < r->tracks; i++)
         g_string_append_printf(text, track, i, i);
     r->pipeline = gst_launch(text->str, &error);
-    g_string_free(text, TRUE);
     if (!r->pipeline) {
         log_error(r->name, "cannot be played: %s; as root: apt install gstreamer1.0-plugins-good",
                   error->message);
-        g_clear_error(&error);
         return -ENOSYS;
     }
-    GstElement *file = gst_bin_get_by_name(GST_BIN(r->pipeline), "file");
-    GstElement *demux = gst_bin_get_by_name(GST_BIN(r->pipeline), "demux");
-    g_object_set(file, "location", path, NULL);
+    gst_launch_set_location(r->pipeline, path);
+    g_autoptr(GstElement) demux = gst_bin_get_by_name(GST_BIN(r->pipeline), "demux");
     g_signal_connect(demux, "pad-added", G_CALLBACK(on_pad), NULL);
-    gst_object_unref(file);
-    gst_object_unref(demux);
     r->bus = gst_element_get_bus(r->pipeline);
     for (int i = 0; i < r->tracks; i++) {
         r->queue[i] = gst_bin_get_by_name(GST_BIN(r->pipeline), i ? "queue1" : "queue0");
@@ -374,10 +376,8 @@ static int open_pipeline(struct recording *r, const char *path) {
 static int learn(struct recording *r) {
     int status = pull_row(r, 1);
     struct raw_picture raw;
-    if (status == SOURCE_END)
-        log_error(r->name, "holds no picture");
     if (status)
-        return status == SOURCE_END ? -EBADMSG : status;
+        return status;
     if (format_of_caps(gst_sample_get_caps(r->sample[0]), &raw)) {
         log_error(r->name, "holds pictures of a kind that livestereo does not write");
         return -EBADMSG;

@@ -7,6 +7,8 @@
 
 #include "capture/pairing.h"
 
+#include <stdbool.h>
+
 enum camera_state { CAMERA_STREAMING, CAMERA_STALLED, CAMERA_AWAY };
 
 struct camera_status {
@@ -26,7 +28,7 @@ struct source_status {
     long pairs;
     long passed; /* pairs that were skipped because a newer one came before they were read */
     struct pairing_gaps gaps;
-    int by_arrival;   /* pairs are made by arrival, not by capture time */
+    bool by_arrival;  /* pairs are made by arrival, not by capture time */
     char banner[256]; /* message about a present problem; "" when there is none */
 };
 

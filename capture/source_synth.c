@@ -22,7 +22,7 @@
 static const struct {
     const char *name;
     double def, min, max;
-    int whole;
+    bool whole;
 } keys[SYNTH_KEYS] = {
     [SYNTH_WIDTH] = {"width", 640, 2, 16384, 1},
     [SYNTH_HEIGHT] = {"height", 480, 2, 16384, 1},
@@ -102,7 +102,7 @@ static void add_noise(const struct synth *synth, uint8_t *row, long index, int v
         int sum =
             (int)(h & 255) + (int)(h >> 8 & 255) + (int)(h >> 16 & 255) + (int)(h >> 24 & 255);
         float value = (float)row[i] + ((float)sum - 510) * scale + 0.5f;
-        row[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : (int)value);
+        row[i] = (uint8_t)CLAMP(value, 0, 255);
     }
 }
 
@@ -131,8 +131,8 @@ static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t
         if (!row_inside || at < 0 || at > (float)(width - 1))
             continue;
         int x0 = (int)at, x1 = x0 + ((float)x0 < at);
-        int same0 = right->surface[x0] == left->surface[x];
-        int same1 = right->surface[x1] == left->surface[x];
+        bool same0 = right->surface[x0] == left->surface[x];
+        bool same1 = right->surface[x1] == left->surface[x];
         if (same0 != same1) /* an edge runs between the two pixels */
             same0 = scene_surface(synth->scene, VIEW_RIGHT, at, y) == left->surface[x];
         mask[x] = same0 ? 255 : 0;
@@ -253,7 +253,7 @@ static struct source *synth_make(const char *spec, const double *value,
     if (options)
         synth->options = *options;
     const struct source_options *o = &synth->options;
-    int as_rendered = !(o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] || o->rotate180[1]);
+    bool as_rendered = !(o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] || o->rotate180[1]);
     for (int i = 0; i < 256; i++)
         synth->gain_table[i] = (uint8_t)fmin(255, i * value[SYNTH_GAIN] + 0.5);
     synth->source = (struct source){

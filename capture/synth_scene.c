@@ -87,15 +87,13 @@ static void make_tile(uint8_t *tile, const uint8_t base[3], uint64_t seed, int16
             b = swap;
         }
         /* the finest noise is weak, since sampling between pixels blurs it */
-        add_noise(a, side,
-                  side == TILE       ? 8
-                  : side == TILE / 2 ? 18
-                                     : 28,
-                  synth_hash(seed, (uint64_t)side));
+        int coarse = side == TILE / 2 ? 18 : 28;
+        add_noise(a, side, side == TILE ? 8 : coarse, synth_hash(seed, (uint64_t)side));
     }
     for (int i = 0; i < TILE * TILE * 3; i++) {
         int value = base[i % 3] + a[i];
-        tile[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+        value = value > 0 ? value : 0;
+        tile[i] = (uint8_t)(value < 255 ? value : 255);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <libv4l2.h>
 #include <linux/videodev2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,17 +30,16 @@ static int call(struct v4l2_camera *camera, unsigned long request, void *argumen
     return result < 0 ? -errno : 0;
 }
 
-static int trouble(struct v4l2_camera *camera, int error, const char *doing) {
+static int explain(struct v4l2_camera *camera, int error, const char *doing) {
     if (error)
-        v4l2_explain(error, doing, camera->node, NULL, NULL, camera->trouble,
-                     sizeof camera->trouble);
+        v4l2_explain(error, doing, camera->node, NULL, NULL, camera->reason, sizeof camera->reason);
     return error;
 }
 
 static int open_node(struct v4l2_camera *camera, const char *node) {
     snprintf(camera->node, sizeof camera->node, "%s", node);
     camera->fd = open(node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    return trouble(camera, camera->fd < 0 ? -errno : 0, "be opened");
+    return explain(camera, camera->fd < 0 ? -errno : 0, "be opened");
 }
 
 /* A camera with none of our formats goes through libv4l2, which makes RGB of it. */
@@ -47,17 +47,17 @@ static int choose_mode(struct v4l2_camera *camera, struct mode_list *list,
                        const struct mode_wish *wish, struct camera_mode *mode) {
     int error = mode_list_read(camera->fd, list);
     if (error)
-        return trouble(camera, error, "list its modes");
-    int ours = 0;
+        return explain(camera, error, "list its modes");
+    bool ours = false;
     for (int i = 0; i < list->count; i++)
         ours |= pixel_format_find(list->mode[i].fourcc) != NULL;
     struct mode_wish native = *wish;
     if (!ours)
         native.fourcc = 0;
-    error = mode_choose(list, &native, mode, camera->trouble, sizeof camera->trouble);
+    error = mode_choose(list, &native, mode, camera->reason, sizeof camera->reason);
     if (!error && !pixel_format_find(mode->fourcc)) {
         if (v4l2_fd_open(camera->fd, 0) < 0)
-            return trouble(camera, -errno, "be handed to libv4l2");
+            return explain(camera, -errno, "be handed to libv4l2");
         mode->fourcc = PIXEL_RGB24;
     }
     return error;
@@ -77,7 +77,7 @@ static int set_mode(struct v4l2_camera *camera, const struct camera_mode *mode) 
         (int)got->height != mode->height) {
         struct camera_mode other = {got->pixelformat, (int)got->width, (int)got->height, 0};
         char asked[64], given[64];
-        snprintf(camera->trouble, sizeof camera->trouble, "gives %s where %s was asked for",
+        snprintf(camera->reason, sizeof camera->reason, "gives %s where %s was asked for",
                  mode_print(&other, given, sizeof given), mode_print(mode, asked, sizeof asked));
         return -EINVAL;
     }
@@ -132,13 +132,13 @@ int v4l2_camera_open(struct v4l2_camera *camera, const char *node, const struct 
     int error = open_node(camera, node);
     if (!error)
         error = choose_mode(camera, &list, wish, &mode);
-    if (!error && (error = set_mode(camera, &mode)) != 0 && camera->trouble[0] == '\0')
-        trouble(camera, error, "be set to its mode");
+    if (!error && (error = set_mode(camera, &mode)) != 0 && camera->reason[0] == '\0')
+        explain(camera, error, "be set to its mode");
     if (!error && (error = start(camera)) != 0) {
         struct camera_mode lighter;
-        int found = mode_lighter(&list, &camera->mode, &lighter) == 0;
+        bool found = mode_lighter(&list, &camera->mode, &lighter) == 0;
         v4l2_explain(error, "start to stream", node, &camera->mode, found ? &lighter : NULL,
-                     camera->trouble, sizeof camera->trouble);
+                     camera->reason, sizeof camera->reason);
     }
     mode_list_free(&list);
     if (error)
@@ -164,16 +164,16 @@ int v4l2_camera_take(struct v4l2_camera *camera, uint8_t *data, struct camera_fr
     struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
     int error = call(camera, VIDIOC_DQBUF, &buffer);
     if (error)
-        return error == -EAGAIN ? error : trouble(camera, error, "read a frame");
+        return error == -EAGAIN ? error : explain(camera, error, "read a frame");
     if (buffer.index >= (unsigned)camera->buffers) {
-        snprintf(camera->trouble, sizeof camera->trouble, "its driver gives buffer %u of %d",
+        snprintf(camera->reason, sizeof camera->reason, "its driver gives buffer %u of %d",
                  buffer.index, camera->buffers);
         return -EIO;
     }
     uint64_t seconds = (uint64_t)buffer.timestamp.tv_sec; /* which may be anything */
     uint64_t taken = seconds * 1000000000u + (uint64_t)buffer.timestamp.tv_usec * 1000u;
     frame->stamp = (struct frame_stamp){
-        .taken_ns = (int64_t)taken,
+        .capture_ns = (int64_t)taken,
         .arrived_ns = clock_ns(),
         .sequence = buffer.sequence,
         .monotonic =
@@ -185,5 +185,5 @@ int v4l2_camera_take(struct v4l2_camera *camera, uint8_t *data, struct camera_fr
     max = max < camera->frame_bytes ? max : camera->frame_bytes;
     frame->bytes = frame->bytes < max ? frame->bytes : max;
     memcpy(data, camera->map[buffer.index], frame->bytes);
-    return trouble(camera, call(camera, VIDIOC_QBUF, &buffer), "be given a buffer back");
+    return explain(camera, call(camera, VIDIOC_QBUF, &buffer), "be given a buffer back");
 }

@@ -8,19 +8,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int has_open(const char *process, const char *node) {
+static bool has_open(const char *process, const char *node) {
     char folder[300];
     snprintf(folder, sizeof folder, "/proc/%s/fd", process);
     DIR *fds = opendir(folder);
     if (!fds)
-        return 0;
-    int found = 0;
+        return false;
+    bool found = false;
     struct dirent *entry;
     while (!found && (entry = readdir(fds))) {
         char target[256];

@@ -10,6 +10,7 @@
 #include <libv4l2.h>
 #include <linux/videodev2.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static int read_rates(int fd, struct mode_list *list, uint32_t fourcc, int width
     return error;
 }
 
-static int in_range(const struct size_range *range, int width, int height) {
+static bool in_range(const struct size_range *range, int width, int height) {
     return width >= range->min_width && width <= range->max_width && height >= range->min_height &&
            height <= range->max_height && (width - range->min_width) % range->step_width == 0 &&
            (height - range->min_height) % range->step_height == 0;
@@ -77,7 +78,7 @@ static int read_range(int fd, struct mode_list *list, const struct v4l2_frmsizee
         return -ENOMEM;
     list->range = grown;
     struct size_range *range = &list->range[list->ranges++];
-    int stepped = sizes->type == V4L2_FRMSIZE_TYPE_STEPWISE;
+    bool stepped = sizes->type == V4L2_FRMSIZE_TYPE_STEPWISE;
     *range = (struct size_range){sizes->pixel_format,
                                  (int)s->min_width,
                                  (int)s->max_width,
@@ -134,7 +135,9 @@ void mode_list_free(struct mode_list *list) {
 
 double mode_bits(const struct camera_mode *mode) {
     const struct pixel_format *format = pixel_format_find(mode->fourcc);
-    double bits = format && format->bits ? format->bits : format ? 16 / JPEG_SHARE : 16;
+    double bits = format ? format->bits : 16;
+    if (format && bits <= 0)
+        bits = 16 / JPEG_SHARE;
     return bits * mode->width * mode->height * (mode->rate > 0 ? mode->rate : RATE_DEFAULT);
 }
 
@@ -225,11 +228,11 @@ int mode_choose(const struct mode_list *list, const struct mode_wish *wish,
     return -EINVAL;
 }
 
-static int same_size(const struct camera_mode *a, const struct camera_mode *b) {
+static bool same_size(const struct camera_mode *a, const struct camera_mode *b) {
     return a->width == b->width && a->height == b->height;
 }
 
-static int is_compressed(const struct camera_mode *mode) {
+static bool is_compressed(const struct camera_mode *mode) {
     const struct pixel_format *format = pixel_format_find(mode->fourcc);
     return format && !format->bits;
 }
@@ -249,8 +252,8 @@ int mode_lighter(const struct mode_list *list, const struct camera_mode *mode,
         if (!pixel_format_find(m->fourcc) || mode_bits(m) >= 0.9 * mode_bits(mode) ||
             m->rate < MIN_RATE)
             continue;
-        int better = !best || rank(m, mode) > rank(best, mode) ||
-                     (rank(m, mode) == rank(best, mode) && mode_bits(m) > mode_bits(best));
+        bool better = !best || rank(m, mode) > rank(best, mode) ||
+                      (rank(m, mode) == rank(best, mode) && mode_bits(m) > mode_bits(best));
         if (better)
             best = m;
     }

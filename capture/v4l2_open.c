@@ -12,11 +12,12 @@
 #include <glib.h>
 #include <libv4l2.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_NS 5000000000LL /* a camera must have given a frame by then */
-#define NAP_MS 50
+#define POLL_TIMEOUT_MS 50
 
 static int identify(struct v4l2 *v4l2, const char *const words[2]) {
     struct device_list list;
@@ -45,17 +46,17 @@ static int identify(struct v4l2 *v4l2, const char *const words[2]) {
 
 /* A first call may fail for passing reasons (a node that just came, a driver that was being
  * closed). */
-static int open_eye(struct v4l2 *v4l2, int number) {
+static int open_camera(struct v4l2 *v4l2, int number) {
     struct v4l2_stream *stream = &v4l2->stream[number];
     int error = stream_open(v4l2, number);
     if (error == -EINVAL || error == -EIO || error == -ENODEV || error == -EPROTO) {
-        log_debug(stream->status.name, "%s; once more", stream->camera.trouble);
+        log_debug(stream->status.name, "%s; once more", stream->camera.reason);
         g_usleep(100000);
         error = stream_open(v4l2, number);
     }
     if (error) {
         log_error(stream->status.name[0] ? stream->status.name : stream->side, "%s",
-                  stream->camera.trouble);
+                  stream->camera.reason);
         return error;
     }
     const struct camera_mode *mode = &stream->camera.mode;
@@ -63,10 +64,9 @@ static int open_eye(struct v4l2 *v4l2, int number) {
     log_info(stream->status.name, "%s", mode_print(mode, text, sizeof text));
     stream->wish = (struct mode_wish){mode->fourcc, mode->width, mode->height, mode->rate};
     stream->slot_bytes = stream->camera.frame_bytes;
-    for (int s = 0; s <= PAIRING_SLOTS; s++) {
-        uint8_t **slot = s < PAIRING_SLOTS ? &stream->slot[s] : &stream->newest;
-        *slot = malloc(stream->slot_bytes);
-        if (!*slot) {
+    for (int s = 0; s < PAIRING_SLOTS; s++) {
+        stream->slot[s] = malloc(stream->slot_bytes);
+        if (!stream->slot[s]) {
             log_error(stream->status.name, "out of memory");
             return -ENOMEM;
         }
@@ -76,7 +76,7 @@ static int open_eye(struct v4l2 *v4l2, int number) {
     return 0;
 }
 
-static int open_eyes(struct v4l2 *v4l2) {
+static int open_cameras(struct v4l2 *v4l2) {
     const struct source_options *options = &v4l2->options;
     struct mode_wish wish = {0, options->width, options->height, options->rate};
     if (options->format[0]) {
@@ -93,12 +93,12 @@ static int open_eyes(struct v4l2 *v4l2) {
     if (v4l2->streams == 1 && !v4l2->whole)
         wish.width *= 2;
     v4l2->stream[0].wish = wish;
-    int error = open_eye(v4l2, 0);
+    int error = open_camera(v4l2, 0);
     if (error || v4l2->streams == 1)
         return error;
     v4l2->stream[1].wish = v4l2->stream[0].wish; /* like the left one */
     v4l2->stream[1].wish.fourcc = wish.fourcc;
-    return open_eye(v4l2, 1);
+    return open_camera(v4l2, 1);
 }
 
 /* Grey or colour: JPEG frames say it themselves. */
@@ -110,13 +110,13 @@ static int learn_channels(struct v4l2 *v4l2) {
             struct pollfd polled = {stream->camera.fd, POLLIN, 0};
             struct camera_frame frame;
             int width, height;
-            poll(&polled, 1, NAP_MS);
-            int error = v4l2_camera_take(&stream->camera, stream->newest, &frame);
-            if (!error && mjpeg_look(v4l2->mjpeg, stream->newest, frame.bytes, &width, &height,
+            poll(&polled, 1, POLL_TIMEOUT_MS);
+            int error = v4l2_camera_take(&stream->camera, stream->slot[0], &frame);
+            if (!error && mjpeg_look(v4l2->mjpeg, stream->slot[0], frame.bytes, &width, &height,
                                      &stream->channels))
                 stream->channels = 0;
             if (error && error != -EAGAIN) {
-                log_error(stream->status.name, "%s", stream->camera.trouble);
+                log_error(stream->status.name, "%s", stream->camera.reason);
                 return error;
             }
             if (stream->channels == 0 && clock_ns() > until) {
@@ -161,7 +161,7 @@ static int learn(struct v4l2 *v4l2) {
     return 0;
 }
 
-int v4l2_parse_word(const char *word, int motion, char ***words) {
+int v4l2_parse_word(const char *word, bool motion, char ***words) {
     int side_by_side = strncmp(word, "sbs:", 4) == 0, whole = motion && !strchr(word, ',');
     int count = side_by_side || whole ? 1 : 2;
     *words = g_strsplit(strchr(word, ':') + 1, ",", count);
@@ -209,7 +209,7 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     if (v4l2->streams == 1)
         v4l2->stream[0].side = "camera";
     if (!code) {
-        int swapped = v4l2->streams == 2 && v4l2->options.swap;
+        bool swapped = v4l2->streams == 2 && v4l2->options.swap;
         const char *const ordered[2] = {words[swapped],
                                         v4l2->streams == 2 ? words[!swapped] : NULL};
         code = identify(v4l2, ordered);
@@ -217,7 +217,7 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     g_strfreev(words);
     hotplug_open(v4l2); /* before the cameras, so that nothing is missed */
     if (!code)
-        code = open_eyes(v4l2);
+        code = open_cameras(v4l2);
     if (!code)
         code = learn(v4l2);
     if (code) {

@@ -15,6 +15,7 @@
 
 #include <libudev.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 #define RATE_TIMES 32
 
@@ -24,12 +25,12 @@ struct v4l2_stream {
     struct device_identity identity;
     struct mode_wish wish; /* after the first opening: exactly the mode it had */
     struct v4l2_camera camera;
-    int channels; /* of its format; 0: not known yet */
-    uint8_t *slot[PAIRING_SLOTS], *newest;
-    size_t slot_bytes; /* of each of them */
-    size_t bytes[PAIRING_SLOTS], newest_bytes;
+    int channels;                 /* of its format; 0: not known yet */
+    uint8_t *slot[PAIRING_SLOTS]; /* frames as the camera gave them */
+    size_t slot_bytes;            /* of each of them */
+    size_t bytes[PAIRING_SLOTS];  /* of the frame in it */
     int64_t opened_ns, seen_ns, retry_ns;
-    char said[640];            /* the failure logged last */
+    char last_warning[640];    /* "" since all is well */
     int64_t times[RATE_TIMES]; /* arrivals, a ring indexed by came */
     long came;                 /* frames so far */
     struct camera_status status;
@@ -40,13 +41,14 @@ struct v4l2 {
     char *name;
     struct v4l2_stream stream[2];
     int streams; /* 2; or 1, a camera with both pictures side by side or, with whole, */
-    int whole;   /* with one picture, for motion */
+    bool whole;  /* with one picture, for motion */
     struct source_options options;
     struct pairing pairing;
     struct mjpeg *mjpeg;
-    struct image wide; /* one camera: the whole picture */
-    struct pair_of_slots newest;
-    int have_newest, told_arrival;
+    struct image wide;           /* one camera: the whole picture */
+    struct pair_of_slots newest; /* the last pair that came */
+    bool have_newest;            /* and that was not read yet */
+    bool told_arrival;
     long passed;
     struct udev *udev;
     struct udev_monitor *hotplug; /* NULL: cameras are looked for now and then instead */
@@ -63,7 +65,7 @@ void streams_get_status(struct source *source, struct source_status *status);
 void streams_set_tap(struct source *source, const struct source_tap *tap);
 void streams_free(struct source *source);
 
-/* Finds the device by its identity and opens it. 0, or -errno with camera.trouble. */
+/* Finds the device by its identity and opens it. 0, or -errno with camera.reason. */
 int stream_open(struct v4l2 *v4l2, int number);
 
 /* The camera failed with -errno: closes it; streams_watch opens it when it is back. */
@@ -74,10 +76,10 @@ void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns);
 
 /* Notices cameras that have stalled and reopens those that were lost. found: a device may just have
  * been plugged in. */
-void streams_watch(struct v4l2 *v4l2, int64_t now_ns, int found);
+void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found);
 
 /* Updates the status that other threads see; at most ten times a second unless now is set. */
-void status_publish(struct v4l2 *v4l2, int now);
+void status_publish(struct v4l2 *v4l2, bool now);
 
 /* Events of udev about cameras that come and go. */
 void hotplug_open(struct v4l2 *v4l2);

@@ -1,15 +1,17 @@
 /*
  * Keeps the cameras of v4l2_source.c running: no-frame timers, losses, looking for them again,
- * what is told. Each trouble is logged when it changes.
+ * what is told. Each problem is logged when it changes.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/v4l2_source_private.h"
 
 #include "config/clock.h"
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <errno.h>
 #include <glib.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,14 +47,14 @@ static int find_and_open(struct v4l2_stream *stream, const struct v4l2_stream *o
     char node[64];
     int error = find_node(stream, other, node, sizeof node);
     if (!error && !node[0]) {
-        snprintf(stream->camera.trouble, sizeof stream->camera.trouble,
+        snprintf(stream->camera.reason, sizeof stream->camera.reason,
                  "is not connected; plug it in again");
         error = -ENODEV;
     }
     if (!error)
         error = v4l2_camera_open(&stream->camera, node, &stream->wish);
     if (!error && stream->slot_bytes && stream->camera.frame_bytes > stream->slot_bytes) {
-        snprintf(stream->camera.trouble, sizeof stream->camera.trouble,
+        snprintf(stream->camera.reason, sizeof stream->camera.reason,
                  "came back with larger frames");
         v4l2_camera_close(&stream->camera);
         error = -EINVAL;
@@ -72,24 +74,24 @@ int stream_open(struct v4l2 *v4l2, int number) {
     return 0;
 }
 
-static void say(struct v4l2_stream *stream, const char *trouble) {
-    if (strcmp(stream->said, trouble) != 0)
-        log_warning(stream->status.name, "%s", trouble);
-    g_strlcpy(stream->said, trouble, sizeof stream->said);
+static void warn_once(struct v4l2_stream *stream, const char *text) {
+    if (strcmp(stream->last_warning, text) != 0)
+        log_warning(stream->status.name, "%s", text);
+    g_strlcpy(stream->last_warning, text, sizeof stream->last_warning);
 }
 
 void stream_lose(struct v4l2 *v4l2, int number, int error) {
     struct v4l2_stream *stream = &v4l2->stream[number];
-    char said[640];
-    snprintf(said, sizeof said, "%s; it will be taken up again when it is back",
-             stream->camera.trouble[0] ? stream->camera.trouble : strerror(-error));
-    say(stream, said);
+    char text[640];
+    snprintf(text, sizeof text, "%s; it will be taken up again when it is back",
+             stream->camera.reason[0] ? stream->camera.reason : strerror(-error));
+    warn_once(stream, text);
     controls_detach(v4l2->source.controls, number);
     v4l2_camera_close(&stream->camera);
     stream->status.state = CAMERA_AWAY;
     stream->status.losses++;
     stream->retry_ns = clock_ns() + RETRY_NS / 3;
-    status_publish(v4l2, 1);
+    status_publish(v4l2, true);
 }
 
 void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns) {
@@ -97,25 +99,25 @@ void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns) {
     stream->seen_ns = now_ns;
     stream->times[stream->came++ % RATE_TIMES] = now_ns;
     stream->status.frames++;
-    if (stream->said[0]) { /* it has been away or silent, or was refused */
+    if (stream->last_warning[0]) { /* it has been away or silent, or was refused */
         log_info(stream->status.name, "gives frames again");
-        stream->said[0] = '\0';
+        stream->last_warning[0] = '\0';
         stream->status.state = CAMERA_STREAMING;
-        status_publish(v4l2, 1);
+        status_publish(v4l2, true);
     }
 }
 
-static void take_back(struct v4l2 *v4l2, int number, int64_t now_ns) {
+static void reopen(struct v4l2 *v4l2, int number, int64_t now_ns) {
     struct v4l2_stream *stream = &v4l2->stream[number];
     stream->retry_ns = now_ns + RETRY_NS;
     if (stream_open(v4l2, number) != 0) {
-        if (stream->camera.trouble[0])
-            say(stream, stream->camera.trouble);
+        if (stream->camera.reason[0])
+            warn_once(stream, stream->camera.reason);
         return;
     }
     pairing_restart(&v4l2->pairing); /* its clock and numbers may start anew */
-    v4l2->told_arrival = 0;
-    status_publish(v4l2, 1);
+    v4l2->told_arrival = false;
+    status_publish(v4l2, true);
 }
 
 static void watch_for_silence(struct v4l2 *v4l2, int number, int64_t now_ns) {
@@ -125,30 +127,30 @@ static void watch_for_silence(struct v4l2 *v4l2, int number, int64_t now_ns) {
     if (stream->status.state == CAMERA_STREAMING && now_ns - stream->seen_ns > silent) {
         stream->status.state = CAMERA_STALLED;
         stream->status.stalls++;
-        say(stream, "gives no frames; if it does not come back by itself, plug it in again");
-        status_publish(v4l2, 1);
+        warn_once(stream, "gives no frames; if it does not come back by itself, plug it in again");
+        status_publish(v4l2, true);
     }
     if (now_ns - stream->seen_ns > RESTART_NS) {
-        snprintf(stream->camera.trouble, sizeof stream->camera.trouble, "gives no frames");
+        snprintf(stream->camera.reason, sizeof stream->camera.reason, "gives no frames");
         stream_lose(v4l2, number, -ETIMEDOUT);
     }
 }
 
-void streams_watch(struct v4l2 *v4l2, int64_t now_ns, int found) {
+void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found) {
     for (int i = 0; i < v4l2->streams; i++) {
         struct v4l2_stream *stream = &v4l2->stream[i];
         if (stream->camera.fd >= 0)
             watch_for_silence(v4l2, i, now_ns);
         else if (found || now_ns >= stream->retry_ns)
-            take_back(v4l2, i, now_ns);
+            reopen(v4l2, i, now_ns);
     }
     if (v4l2->pairing.mode == PAIR_BY_ARRIVAL && !v4l2->told_arrival) {
-        v4l2->told_arrival = 1;
-        log_warning(v4l2->stream[v4l2->pairing.culprit].status.name,
+        v4l2->told_arrival = true;
+        log_warning(v4l2->stream[v4l2->pairing.unusable].status.name,
                     "%s; the cameras are paired by arrival, which is less exact",
                     v4l2->pairing.reason);
     }
-    status_publish(v4l2, 0);
+    status_publish(v4l2, false);
 }
 
 /* ---- what others see */
@@ -178,7 +180,7 @@ static void make_banner(const struct v4l2 *v4l2, int64_t now_ns, char *buf, size
     }
 }
 
-void status_publish(struct v4l2 *v4l2, int now) {
+void status_publish(struct v4l2 *v4l2, bool now) {
     int64_t now_ns = clock_ns();
     if (!now && now_ns - v4l2->published_ns < PUBLISH_NS)
         return;
@@ -196,9 +198,8 @@ void status_publish(struct v4l2 *v4l2, int now) {
         status.camera[i].dropped = side->dropped;
     }
     make_banner(v4l2, now_ns, status.banner, sizeof status.banner);
-    pthread_mutex_lock(&v4l2->lock);
+    LOCKED(&v4l2->lock);
     v4l2->published = status;
-    pthread_mutex_unlock(&v4l2->lock);
 }
 
 /* ---- hotplug: the daemon's events come when links and rights are set; without a daemon the

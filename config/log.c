@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A write of up to PIPE_BUF (4096 on Linux) bytes is not split when stderr is a pipe. */
-enum { LINE_BYTES = 2048 };
+enum { LINE_BYTES = LOG_MESSAGE };
 
 static _Atomic int current_level = LOG_INFO;
 
@@ -22,6 +22,14 @@ static void (*observer)(enum log_level level, const char *line);
 
 void log_observe(void (*observe)(enum log_level level, const char *line)) {
     observer = observe;
+}
+
+static _Thread_local struct log_target *redirected;
+
+struct log_target *log_redirect(struct log_target *target) {
+    struct log_target *before = redirected;
+    redirected = target;
+    return before;
 }
 
 void log_set_level(enum log_level level) {
@@ -68,16 +76,68 @@ static bool ends_with_colon(const char *object) {
     return length > 0 && object[length - 1] == ':';
 }
 
+/* The bytes of the UTF-8 character at text, which ends with a 0; 0 for a control character and for
+ * what is no character. */
+static size_t printable(const unsigned char *text) {
+    static const unsigned char lead[] = {0xc2, 0xe0, 0xf0, 0xf5};
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] != 0x7f;
+    size_t bytes = 2 + (size_t)(text[0] >= lead[1]) + (size_t)(text[0] >= lead[2]);
+    /* The control characters U+0080 to U+009F, and characters written longer than they have to be,
+     * which a terminal may take for one of them. */
+    bool low = (text[0] == 0xc2 && text[1] < 0xa0) || (text[0] == 0xe0 && text[1] < 0xa0) ||
+               (text[0] == 0xf0 && text[1] < 0x90);
+    if (text[0] < lead[0] || text[0] >= lead[3] || low)
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return bytes;
+}
+
+void log_clean(char *text) {
+    while (*text) {
+        size_t bytes = printable((const unsigned char *)text);
+        if (bytes == 0)
+            *text = '?';
+        text += bytes ? bytes : 1;
+    }
+}
+
+void log_explain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (redirected) {
+        vsnprintf(redirected->error, sizeof(redirected->error), format, arguments);
+        log_clean(redirected->error);
+    }
+    va_end(arguments);
+}
+
+/* What message itself logs is not redirected. */
+static void pass_to(struct log_target *target, enum log_level level, const char *line) {
+    if (level == LOG_ERROR) {
+        snprintf(target->error, sizeof(target->error), "%s", line);
+        log_clean(target->error); /* the end of a cut character */
+    }
+    redirected = NULL;
+    if (target->message && level <= target->level)
+        target->message(target->context, level, line);
+    redirected = target;
+}
+
 void log_at(enum log_level level, const char *object, const char *format, ...) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    bool shown = (int)level <= (int)log_get_level() /* -1: none */,
-         observed = observer && level <= LOG_INFO;
-    if (!shown && !observed)
+    struct log_target *target = redirected;
+    bool shown = !target && (int)level <= (int)log_get_level() /* -1: none */,
+         observed = !target && observer && level <= LOG_INFO,
+         taken = target && (level == LOG_ERROR || (target->message && level <= target->level));
+    if (!shown && !observed && !taken)
         return;
 
     int saved_errno = errno;
     char line[LINE_BYTES];
-    size_t used = append_text(line, 0, "livestereo: %s: ", names[level]);
+    size_t used = target ? 0 : append_text(line, 0, "livestereo: %s: ", names[level]);
     if (object)
         used = append_text(line, used, ends_with_colon(object) ? "%s " : "%s: ", object);
     va_list arguments;
@@ -87,16 +147,12 @@ void log_at(enum log_level level, const char *object, const char *format, ...) {
     if (used == LINE_BYTES - 1)
         used = mark_cut(line);
 
-    /* Names of files and pieces of them end up in messages: no byte of theirs may start a new line
-     * or steer the terminal. */
-    for (size_t i = 0; i < used; i++) {
-        unsigned char byte = (unsigned char)line[i];
-        if (byte < 0x20 || byte == 0x7f)
-            line[i] = '?';
-    }
     line[used] = '\0';
+    log_clean(line);
     if (observed)
         observer(level, line + strlen("livestereo: "));
+    if (taken)
+        pass_to(target, level, line);
     line[used++] = '\n';
     while (shown && write(STDERR_FILENO, line, used) < 0 && errno == EINTR)
         continue;

@@ -20,9 +20,29 @@ enum log_level log_get_level(void);
  * this while no other thread logs. */
 void log_observe(void (*observe)(enum log_level level, const char *line));
 
+/* Takes a thread's messages in place of stderr and the observer, without "livestereo: error: ". */
+enum { LOG_MESSAGE = 2048 }; /* bytes of the longest, which is cut */
+struct log_target {
+    void (*message)(void *context, enum log_level level, const char *text); /* or NULL */
+    void *context;
+    enum log_level level;    /* message gets those up to this one */
+    char error[LOG_MESSAGE]; /* the last one of LOG_ERROR */
+};
+
+/* The calling thread's target from now on; NULL: none. Returns the one before. */
+struct log_target *log_redirect(struct log_target *target);
+
+/* Sets the error of the calling thread's target, without a message. */
+void log_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* object, which the message is about, may be NULL. The text says what happened and what to do. */
 void log_at(enum log_level level, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Replaces by '?', in place, each byte of text that starts a new line, steers a terminal or is not
+ * UTF-8: for names of files and cameras, which are others' to choose, before they are printed. The
+ * log does so itself. */
+void log_clean(char *text);
 
 #define log_error(object, ...) log_at(LOG_ERROR, object, __VA_ARGS__)
 #define log_warning(object, ...) log_at(LOG_WARNING, object, __VA_ARGS__)

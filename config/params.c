@@ -1,15 +1,15 @@
 /*
  * The table of parameters and its values as numbers and text, all made from params.def. Plain libc,
  * so that builds without GLib have it too. Any thread may call anything here: the table is constant
- * and every struct params belongs to the caller. Numbers are read and written in the C locale,
- * whatever the process's is.
+ * and every struct params belongs to the caller.
  * SPDX-License-Identifier: MIT
  */
 #include "config/params.h"
 
+#include "config/number.h"
+
 #include <assert.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,19 +25,24 @@ enum { NAME_BYTES = 64, CHOICES_BYTES = 64, NUMBER_BYTES = 32, SUGGESTIONS = 3 }
 #define BARS_16(s, i) (BARS_4(s, i) + BARS_4(s, (i) + 4) + BARS_4(s, (i) + 8) + BARS_4(s, (i) + 12))
 #define BARS(s) (BARS_16(s, 0) + BARS_16(s, 16) + BARS_16(s, 32) + BARS_16(s, 48))
 
+#define METHOD PARAM_METHOD
+#define DEVICE PARAM_DEVICE
+#define CAPTURE PARAM_CAPTURE
+#define DISPLAY PARAM_DISPLAY
 #define LIVE PARAM_LIVE
 #define START PARAM_START
 #define FIELD(name) offsetof(struct params, name)
 
 const struct param_info param_table[] = {
-#define PARAM_INT(name, def, min, max, step, when, unit, group, help) \
-    {#name, unit, group, help, NULL, PARAM_TYPE_INT, when, def, min, max, step, FIELD(name)},
-#define PARAM_REAL(name, def, min, max, step, when, unit, group, help) \
-    {#name, unit, group, help, NULL, PARAM_TYPE_REAL, when, def, min, max, step, FIELD(name)},
-#define PARAM_BOOL(name, def, when, group, help) \
-    {#name, "", group, help, NULL, PARAM_TYPE_BOOL, when, def, 0, 1, 1, FIELD(name)},
-#define PARAM_ENUM(name, def, choices, when, group, help) \
-    {#name, "", group, help, choices, PARAM_TYPE_ENUM, when, def, 0, BARS(choices), 1, FIELD(name)},
+#define PARAM_INT(name, def, min, max, step, part, when, unit, group, help) \
+    {#name, unit, group, help, NULL, PARAM_TYPE_INT, part, when, def, min, max, step, FIELD(name)},
+#define PARAM_REAL(name, def, min, max, step, part, when, unit, group, help) \
+    {#name, unit, group, help, NULL, PARAM_TYPE_REAL, part, when, def, min, max, step, FIELD(name)},
+#define PARAM_BOOL(name, def, part, when, group, help) \
+    {#name, "", group, help, NULL, PARAM_TYPE_BOOL, part, when, def, 0, 1, 1, FIELD(name)},
+#define PARAM_ENUM(name, def, choices, part, when, group, help)        \
+    {#name, "",  group, help,          choices, PARAM_TYPE_ENUM, part, \
+     when,  def, 0,     BARS(choices), 1,       FIELD(name)},
 #include "config/params.def"
 #undef PARAM_INT
 #undef PARAM_REAL
@@ -90,22 +95,34 @@ void params_default(struct params *p) {
     }
 }
 
-int params_equal(const struct params *a, const struct params *b) {
+static bool tables_equal(const struct smoothness_table *a, const struct smoothness_table *b) {
+    return a == b || (a && b && a->count == b->count &&
+                      memcmp(a->value, b->value, (size_t)a->count * sizeof(a->value[0])) == 0);
+}
+
+/* The rows of the first parts, up to last. */
+static bool parts_equal(const struct params *a, const struct params *b, enum param_part last) {
     for (int i = 0; i < param_count; i++)
-        if (param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
-            return 0;
-    if (a->table.count != b->table.count)
-        return 0;
-    for (int i = 0; i < a->table.count; i++)
-        if (a->table.value[i] != b->table.value[i])
-            return 0;
-    return 1;
+        if (param_table[i].part <= last &&
+            param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
+            return false;
+    return tables_equal(a->table, b->table);
+}
+
+bool params_equal(const struct params *a, const struct params *b) {
+    return parts_equal(a, b, PARAM_DISPLAY);
+}
+
+bool params_same_method(const struct params *a, const struct params *b) {
+    return parts_equal(a, b, PARAM_METHOD);
+}
+
+static bool has_sums(const struct params *p) {
+    return p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
 }
 
 /* What of the parameters mode=motion cannot go together with. */
 static const char *motion_conflict(const struct params *p) {
-    if (p->bp_schedule != BP_SCHEDULE_CHECKERBOARD)
-        return "mode=motion needs bp_schedule=checkerboard";
     if (p->occlusion_masks)
         return "occlusion_masks needs mode=stereo";
     if (p->icm_sweeps > 0)
@@ -119,24 +136,66 @@ static const char *motion_conflict(const struct params *p) {
     return NULL;
 }
 
+static const struct {
+    const char *name;
+    int can;
+} solvers[] = {
+#define SOLVER_ROW(constant, name, function, can) {name, can},
+    SOLVERS(SOLVER_ROW, )
+#undef SOLVER_ROW
+};
+
+bool params_solver_can(const struct params *p, int what) {
+    return (solvers[p->bp_schedule].can & what) != 0;
+}
+
+const char *params_solvers(int what, char *buf, size_t size) {
+    const char *between = "";
+    buf[0] = 0;
+    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++) {
+        size_t length = strlen(buf);
+        if (!(solvers[i].can & what))
+            continue;
+        snprintf(buf + length, size - length, "%s%s", between, solvers[i].name);
+        between = " or ";
+    }
+    return buf;
+}
+
+/* What the settings ask of a solver that cannot do it. */
+static const char *solver_conflict(const struct params *p) {
+    static _Thread_local char text[256];
+    const struct {
+        int asked, what;
+        const char *setting;
+    } wishes[] = {
+        {p->smoothness != SMOOTHNESS_LINEAR, SOLVES_SMOOTHNESS, "smoothness=quadratic|table"},
+        {p->occlusion_masks, SOLVES_MASKS, "occlusion_masks"},
+        {has_sums(p), SOLVES_SUMS, "data_cost=bt_sum|bt_sum_squared"},
+        {p->block_size > 0, SOLVES_BLOCKS, "block_size"},
+        {p->mode == MODE_MOTION, SOLVES_MOTION, "mode=motion"},
+    };
+    char names[128];
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
+        if (wishes[i].asked && !params_solver_can(p, wishes[i].what)) {
+            snprintf(text, sizeof text, "%s needs bp_schedule=%s", wishes[i].setting,
+                     params_solvers(wishes[i].what, names, sizeof names));
+            return text;
+        }
+    return NULL;
+}
+
 const char *params_conflict(const struct params *p) {
-    bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
-    bool sums = p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
-    bool linear = p->smoothness == SMOOTHNESS_LINEAR;
-    if (checkerboard && !linear)
-        return "smoothness=quadratic and table need bp_schedule=rows_columns or tiles";
-    if (!checkerboard && p->occlusion_masks)
-        return "occlusion_masks needs bp_schedule=checkerboard";
-    if (checkerboard && sums)
-        return "data_cost=bt_sum and bt_sum_squared need bp_schedule=rows_columns or tiles";
+    bool sums = has_sums(p);
+    const char *why = solver_conflict(p);
+    if (why)
+        return why;
     if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)
         return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
-    if (p->icm_sweeps > 0 && (sums || !linear))
+    if (p->icm_sweeps > 0 && (sums || p->smoothness != SMOOTHNESS_LINEAR))
         return "icm_sweeps above 0 needs smoothness=linear and a data_cost other than bt_sum";
-    if (!checkerboard && p->block_size > 0)
-        return "block_size needs bp_schedule=checkerboard";
-    if (p->smoothness == SMOOTHNESS_TABLE && p->table.count == 0)
-        return "smoothness=table needs a table; give --smoothness FILE";
+    if (p->smoothness == SMOOTHNESS_TABLE && !p->table)
+        return "smoothness=table needs a table of smoothness";
     return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
 }
 
@@ -149,30 +208,6 @@ const struct param_info *param_find(const char *name) {
         if (strcmp(param_table[i].name, name) == 0)
             return &param_table[i];
     return NULL;
-}
-
-/* The C locale for this thread until leave_c_locale. glibc keeps it ready: nothing is allocated. */
-static locale_t enter_c_locale(void) {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    assert(c_locale != (locale_t)0);
-    return uselocale(c_locale);
-}
-
-static void leave_c_locale(locale_t before) {
-    freelocale(uselocale(before));
-}
-
-/* The fewest digits, from nine up, that read back to the same double. */
-static void print_real(double value, char *buf, size_t size) {
-    char digits[NUMBER_BYTES];
-    locale_t before = enter_c_locale();
-    for (int precision = 9; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
-            break;
-    }
-    leave_c_locale(before);
-    snprintf(buf, size, "%s", digits);
 }
 
 /* Finds choice number index of "a|b|c"; returns its start and sets *length. */
@@ -189,7 +224,7 @@ const char *param_print(const struct params *p, const struct param_info *info, c
     size_t length;
     switch (info->type) {
     case PARAM_TYPE_REAL:
-        print_real(value, buf, size);
+        number_print(value, buf, size);
         break;
     case PARAM_TYPE_INT:
         snprintf(buf, size, "%d", (int)value);
@@ -233,61 +268,32 @@ static int min_of(int a, int b) {
 }
 
 /* Letters inserted, dropped, changed or swapped with their neighbour on the way from a to b; both
- * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. What is over most may come out as
- * most + 1. */
-static int edit_distance(const char *a, const char *b, int most) {
+ * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. */
+static int edit_distance(const char *a, const char *b) {
     int rows[3][NAME_BYTES + 1];
-    int a_length = (int)strlen(a), b_length = (int)strlen(b), before = 0;
+    int a_length = (int)strlen(a), b_length = (int)strlen(b);
     for (int j = 0; j <= b_length; j++)
         rows[0][j] = j;
     for (int i = 1; i <= a_length; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        int lowest = row[0] = i;
+        row[0] = i;
         for (int j = 1; j <= b_length; j++) {
             bool same = folded(a[i - 1]) == folded(b[j - 1]);
             row[j] = min_of(above[j - 1] + !same, min_of(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
                 folded(a[i - 2]) == folded(b[j - 1]))
                 row[j] = min_of(row[j], two_above[j - 2] + 1);
-            lowest = min_of(lowest, row[j]);
         }
-        if (lowest > most && before > most) /* and so are all below */
-            return most + 1;
-        before = lowest;
     }
     return rows[a_length % 3][b_length];
 }
 
-/* Which letters and signs a text has, as bits; several share one. */
-static uint32_t letters_of(const char *text) {
-    uint32_t set = 0;
-    for (; *text; text++)
-        set |= 1u << (folded(*text) & 31);
-    return set;
-}
-
-/* Those of a name of the table, kept from the first time on: any thread finds the same. */
-static uint32_t letters_of_name(int i) {
-    static _Atomic uint32_t kept[sizeof param_table / sizeof param_table[0]];
-    uint32_t letters = kept[i];
-    if (!letters)
-        kept[i] = letters = letters_of(param_table[i].name);
-    return letters;
-}
-
-/* How far name i is from what was typed; INT32_MAX when it is no help to suggest it. */
-static int32_t remoteness(const char *typed, int typed_length, uint32_t letters, int i) {
-    const char *name = param_table[i].name;
-    int allowed = typed_length / 3 > 2 ? typed_length / 3 : min_of(2, typed_length / 2);
-    if (__builtin_popcount(letters & ~letters_of_name(i)) > allowed) /* each takes an edit */
-        return INT32_MAX;
-    int apart = abs(typed_length - (int)strlen(name));
+/* How far a name is from what was typed; INT32_MAX when it is no help to suggest it. */
+static int32_t remoteness(const char *typed, int length, const char *name) {
+    int allowed = length / 3 > 2 ? length / 3 : min_of(2, length / 2);
+    int distance = edit_distance(typed, name);
     /* A part of the name, as in "median", is as good as two slips. */
-    bool part = typed_length >= 3 && strstr(name, typed);
-    if (apart > (part ? 2 : allowed)) /* and so many letters at least */
-        return part ? 2 : INT32_MAX;
-    int distance = edit_distance(typed, name, part ? 2 : allowed);
-    if (part)
+    if (length >= 3 && strstr(name, typed))
         return min_of(distance, 2);
     return distance <= allowed ? distance : INT32_MAX;
 }
@@ -297,13 +303,12 @@ static void suggest(const char *typed, char *buf, size_t size) {
     const char *names[SUGGESTIONS];
     int32_t far[SUGGESTIONS];
     int count = 0;
-    uint32_t letters = letters_of(typed);
     buf[0] = '\0';
     int length = (int)strnlen(typed, NAME_BYTES);
     if (length == NAME_BYTES)
         return;
     for (int i = 0; i < param_count; i++) {
-        int32_t distance = remoteness(typed, length, letters, i);
+        int32_t distance = remoteness(typed, length, param_table[i].name);
         int at = count;
         while (at > 0 && distance < far[at - 1])
             at--;
@@ -329,8 +334,7 @@ static int unknown_name(const char *name, char *why, size_t size) {
     if (names[0])
         snprintf(why, size, "no parameter \"%s\"; did you mean %s?", quotable(name, quoted), names);
     else
-        snprintf(why, size, "no parameter \"%s\"; see livestereo --help-params",
-                 quotable(name, quoted));
+        snprintf(why, size, "no parameter \"%s\"", quotable(name, quoted));
     return -ENOENT;
 }
 
@@ -349,8 +353,8 @@ static void describe_allowed(const struct param_info *info, char *buf, size_t si
             used += (size_t)snprintf(buf + used, size - used, "%s%.*s", comma, (int)length, choice);
         }
     } else {
-        print_real(info->min, min, sizeof min);
-        print_real(info->max, max, sizeof max);
+        number_print(info->min, min, sizeof min);
+        number_print(info->max, max, sizeof max);
         snprintf(buf, size, "give a %snumber from %s to %s",
                  info->type == PARAM_TYPE_INT ? "whole " : "", min, max);
     }
@@ -362,9 +366,7 @@ static int read_number(const char *text, bool whole, double *value) {
     if (text[0] == '\0' || text[strspn(text, whole ? "+-0123456789" : "+-.eE0123456789")] != '\0')
         return -EINVAL;
     char *end;
-    locale_t before = enter_c_locale();
-    *value = whole ? (double)strtoll(text, &end, 10) : strtod(text, &end);
-    leave_c_locale(before);
+    *value = whole ? (double)strtoll(text, &end, 10) : number_read(text, &end);
     return end == text || *end != '\0' ? -EINVAL : 0;
 }
 
@@ -391,30 +393,6 @@ static int read_choice(const struct param_info *info, const char *text, double *
     return -EINVAL;
 }
 
-/* Spellings of earlier versions, which files may still hold. now is NULL where the parameter is
- * gone. */
-static const struct old_name {
-    const char *old, *now;
-} old_names[] = {
-    {"bp_resting", "bp_fast_converging"},
-    {"bp_rest_threshold", "bp_convergence_threshold"},
-    {"settle", "icm_sweeps"},
-    {"warm_start", NULL},
-    {"warm_iterations", NULL},
-};
-
-static int set_by_old_name(struct params *p, const struct old_name *name, const char *text,
-                           char *why, size_t size) {
-    if (!name->now) {
-        snprintf(why, size, "%s has no effect any more; leave it out", name->old);
-        return 0;
-    }
-    int rc = params_set(p, name->now, text, why, size);
-    if (rc == 0)
-        snprintf(why, size, "%s is now called %s", name->old, name->now);
-    return rc;
-}
-
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size) {
     static const char *const kinds[] = {
         [PARAM_TYPE_INT] = "a whole number",
@@ -423,9 +401,6 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
         [PARAM_TYPE_ENUM] = "one of its choices",
     };
     const struct param_info *info = param_find(name);
-    for (size_t i = 0; i < sizeof(old_names) / sizeof(old_names[0]) && !info; i++)
-        if (strcmp(name, old_names[i].old) == 0)
-            return set_by_old_name(p, &old_names[i], text, why, size);
     if (!info)
         return unknown_name(name, why, size);
 

@@ -7,6 +7,9 @@
 #ifndef LIVESTEREO_PARAMS_H
 #define LIVESTEREO_PARAMS_H
 
+#include "config/solvers.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA };
@@ -36,7 +39,6 @@ enum { CONFIDENCE_MARGIN, CONFIDENCE_CHANCE, CONFIDENCE_CELL };
 enum { SKY_OFF, SKY_UNKNOWN, SKY_FAR };
 enum { TEMPORAL_AUTO, TEMPORAL_OFF, TEMPORAL_ON };
 enum { SUBPIXEL_FROM_BELIEFS, SUBPIXEL_FROM_COSTS };
-enum { BP_SCHEDULE_CHECKERBOARD, BP_SCHEDULE_ROWS_COLUMNS, BP_SCHEDULE_TILES };
 enum { SMOOTHNESS_LINEAR, SMOOTHNESS_QUADRATIC, SMOOTHNESS_TABLE };
 enum { EDGE_DIFFERENCE_LARGEST, EDGE_DIFFERENCE_ROOT_MEAN_SQUARE };
 enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
@@ -49,24 +51,25 @@ enum { MOTION_LABELS = 512 }; /* at most, of a pixel */
  * much as the last one. */
 enum { SMOOTHNESS_VALUES = 512 };
 struct smoothness_table {
-    int count;                       /* 0: none was given */
+    int count;                       /* at least 2 */
     double value[SMOOTHNESS_VALUES]; /* the first is 0; they do not decrease */
 };
 
 struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
-#define PARAM_INT(name, def, min, max, step, when, unit, group, help) int name;
-#define PARAM_REAL(name, def, min, max, step, when, unit, group, help) double name;
-#define PARAM_BOOL(name, def, when, group, help) int name;
-#define PARAM_ENUM(name, def, choices, when, group, help) int name;
+#define PARAM_INT(name, def, min, max, step, part, when, unit, group, help) int name;
+#define PARAM_REAL(name, def, min, max, step, part, when, unit, group, help) double name;
+#define PARAM_BOOL(name, def, part, when, group, help) int name;
+#define PARAM_ENUM(name, def, choices, part, when, group, help) int name;
 #include "config/params.def"
 #undef PARAM_INT
 #undef PARAM_REAL
 #undef PARAM_BOOL
 #undef PARAM_ENUM
-    struct smoothness_table table; /* no row: a file's, see params_file.h */
+    const struct smoothness_table *table; /* no row; whoever set it owns it; NULL: none */
 };
 
 enum param_type { PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_BOOL, PARAM_TYPE_ENUM };
+enum param_part { PARAM_METHOD, PARAM_DEVICE, PARAM_CAPTURE, PARAM_DISPLAY };
 enum param_when { PARAM_LIVE, PARAM_START };
 
 /* One row of the table. def, min, max and step hold ints, bools (0, 1) and enums as doubles. */
@@ -74,6 +77,7 @@ struct param_info {
     const char *name, *unit, *group, *help;
     const char *choices; /* enums: "a|b|c", else NULL */
     enum param_type type;
+    enum param_part part;
     enum param_when when;
     double def, min, max, step;
     size_t offset; /* of the field in struct params */
@@ -85,10 +89,20 @@ extern const int param_count;
 void params_default(struct params *p);
 
 /* Whether all parameters have the same values. */
-int params_equal(const struct params *a, const struct params *b);
+bool params_equal(const struct params *a, const struct params *b);
 
-/* A message about parameters that exclude each other; NULL where none do. */
+/* Whether those of part METHOD have, so that both give the same results. */
+bool params_same_method(const struct params *a, const struct params *b);
+
+/* A message about parameters that exclude each other, which lasts until the thread's next call;
+ * NULL where none do. */
 const char *params_conflict(const struct params *p);
+
+/* Whether the solver that bp_schedule names can do this (SOLVES_*). */
+bool params_solver_can(const struct params *p, int what);
+
+/* The names of those that can, "a or b", in buf, which it returns. */
+const char *params_solvers(int what, char *buf, size_t size);
 
 /* The number of labels of a pixel: disparities, or with mode=motion the displacements of the
  * coarsest picture level. */
@@ -108,8 +122,8 @@ const char *param_print(const struct params *p, const struct param_info *info, c
 
 /* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
  * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the
- * range). A name of an earlier version is accepted: then why gives the present name, else it is
- * empty on success. why is always terminated and has no newline. p is unchanged on error. */
+ * range). why is empty on success, always terminated, and has no newline. p is unchanged on
+ * error. */
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
 
 /* The same for "name=value". */

@@ -8,34 +8,19 @@
 
 #include "config/file.h"
 #include "config/log.h"
+#include "config/presets.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifndef LIVESTEREO_PRESET_DIR
-#ifdef LIVESTEREO_DATADIR
-#define LIVESTEREO_PRESET_DIR LIVESTEREO_DATADIR "/presets"
-#else
-#define LIVESTEREO_PRESET_DIR "/usr/local/share/livestereo/presets"
-#endif
-#endif
-
 #define GROUP "livestereo"
 #define INCLUDE "include" /* the key that names a preset to read first */
 
-enum {
-    MAX_INCLUDES = 4,
-    MAX_BYTES = 1 << 20,
-    WHY_BYTES = 512,
-    VALUE_BYTES = 64,
-    PAGE_COLUMNS = 78
-};
+enum { MAX_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
 
 /* Reads every key of the group into *p, which is scratch on failure. */
 static int read_keys(struct params *p, GKeyFile *file, const char *name) {
@@ -49,8 +34,6 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name) {
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
         if (rc != 0)
             log_error(name, "%s", why);
-        else if (why[0])
-            log_warning(name, "%s", why);
         g_free(value);
     }
     g_strfreev(keys);
@@ -79,65 +62,19 @@ char *preset_user_folder(void) {
     return g_build_filename(g_get_user_config_dir(), "livestereo", "presets", NULL);
 }
 
-/* The folders presets are looked for in, first one first: the user's, the one installed, and those
- * beside the program, which may have been moved after its installation or still lie where it was
- * built (BUILD, or a folder in it). The caller frees them with g_strfreev. */
-static char **preset_folders(void) {
-    static const char *const beside[] = {"../share/livestereo/presets", "../config/presets",
-                                         "../../config/presets"};
-    GPtrArray *folders = g_ptr_array_new();
-    g_ptr_array_add(folders, preset_user_folder());
-    g_ptr_array_add(folders, g_strdup(LIVESTEREO_PRESET_DIR));
-    char *program = g_file_read_link("/proc/self/exe", NULL);
-    char *folder = program ? g_path_get_dirname(program) : NULL;
-    for (size_t i = 0; folder && i < G_N_ELEMENTS(beside); i++)
-        g_ptr_array_add(folders, g_build_filename(folder, beside[i], NULL));
-    g_free(folder);
-    g_free(program);
-    g_ptr_array_add(folders, NULL);
-    return (char **)g_ptr_array_free(folders, FALSE);
-}
-
-/* The file of a preset in the first of these folders that has it, or NULL. */
-static char *find_preset(char **folders, const char *name) {
-    for (char **folder = folders; *folder && name[0]; folder++) {
-        char *path = g_strconcat(*folder, "/", name, ".ini", NULL);
-        if (g_file_test(path, G_FILE_TEST_EXISTS))
-            return path;
-        g_free(path);
-    }
-    return NULL;
-}
-
-/* Of the presets that come with the program. */
-static char *built_in_path(const char *name) {
-    char **folders = preset_folders(), *path = find_preset(folders + 1, name);
-    g_strfreev(folders);
-    return path;
-}
-
-static int load(struct params *p, const char *path, int includes);
-
-/* Reads the preset that the file includes, one that comes with the program. includes: how many
- * files deep it may go. */
-static int read_include(struct params *p, GKeyFile *file, const char *name, int includes) {
-    char *base = g_key_file_get_value(file, GROUP, INCLUDE, NULL);
-    if (!base)
+/* Sets what the preset does that the file includes. Files include presets of the program alone. */
+static int read_include(struct params *p, GKeyFile *file, const char *name) {
+    g_autofree char *base = g_key_file_get_value(file, GROUP, INCLUDE, NULL);
+    const struct preset *preset = base ? preset_find(g_strchomp(base)) : NULL;
+    if (preset)
+        preset_apply(preset, p);
+    if (preset || !base)
         return 0;
-    bool valid = includes > 0 && !strchr(base, '/');
-    char *path = valid ? built_in_path(g_strchomp(base)) : NULL;
-    int rc = path ? load(p, path, includes - 1) : -EINVAL;
-    if (includes == 0)
-        log_error(name, INCLUDE ": over %d files include each other", MAX_INCLUDES);
-    else if (!path)
-        log_error(name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
-    g_free(path);
-    g_free(base);
-    return rc;
+    log_error(name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
+    return -EINVAL;
 }
 
-static int parse(struct params *p, const char *text, size_t length, const char *name,
-                 int includes) {
+int params_parse(struct params *p, const char *text, size_t length, const char *name) {
     if (length > MAX_BYTES) {
         log_error(name, "over 1 MiB long; not a settings file");
         return -EFBIG;
@@ -159,7 +96,7 @@ static int parse(struct params *p, const char *text, size_t length, const char *
     if (rc == 0)
         rc = check_groups(file, name);
     if (rc == 0)
-        rc = read_include(&read, file, name, includes);
+        rc = read_include(&read, file, name);
     if (rc == 0)
         rc = read_keys(&read, file, name);
     if (rc == 0)
@@ -179,11 +116,13 @@ static int read_table(struct smoothness_table *table, char **lines, const char *
     double before = 0;
     for (; lines[table->count] && *g_strstrip(lines[table->count]); table->count++) {
         double value = number_of(lines[table->count]);
-        const char *wrong = isnan(value)                        ? "not a number"
-                            : table->count == SMOOTHNESS_VALUES ? "one number too many"
-                            : table->count == 0 && value != 0   ? "equal labels cost 0"
-                            : value < before                    ? "below the number before"
-                                                                : NULL;
+        const char *wrong = value < before ? "below the number before" : NULL;
+        if (isnan(value))
+            wrong = "not a number";
+        else if (table->count == SMOOTHNESS_VALUES)
+            wrong = "one number too many";
+        else if (table->count == 0 && value != 0)
+            wrong = "equal labels cost 0";
         if (wrong) {
             log_error(path, "line %d, \"%.32s\": %s", table->count + 1, lines[table->count], wrong);
             return -EINVAL;
@@ -202,18 +141,19 @@ static int read_table(struct smoothness_table *table, char **lines, const char *
     return 0;
 }
 
-int params_load_table(struct params *p, const char *path) {
-    struct smoothness_table table = {0};
+int params_load_table(struct params *p, struct smoothness_table *table, const char *path) {
+    struct smoothness_table read = {0};
     char *text;
     size_t length;
     int rc = file_load(path, MAX_BYTES, &text, &length);
     if (rc != 0)
         return rc;
     char **lines = g_strsplit(text, "\n", -1);
-    rc = strlen(text) == length ? read_table(&table, lines, path) : -EINVAL;
+    rc = strlen(text) == length ? read_table(&read, lines, path) : -EINVAL;
     if (strlen(text) != length)
         log_error(path, "holds binary data; not a table of smoothness");
     if (rc == 0) {
+        *table = read;
         p->table = table;
         p->smoothness = SMOOTHNESS_TABLE;
     }
@@ -222,22 +162,14 @@ int params_load_table(struct params *p, const char *path) {
     return rc;
 }
 
-int params_parse(struct params *p, const char *text, size_t length, const char *name) {
-    return parse(p, text, length, name, MAX_INCLUDES);
-}
-
-static int load(struct params *p, const char *path, int includes) {
+int params_load(struct params *p, const char *path) {
     char *text;
     size_t length;
     int rc = file_load(path, MAX_BYTES, &text, &length);
     if (rc == 0)
-        rc = parse(p, text, length, path, includes);
+        rc = params_parse(p, text, length, path);
     free(text);
     return rc;
-}
-
-int params_load(struct params *p, const char *path) {
-    return load(p, path, MAX_INCLUDES);
 }
 
 /* "1 to 10", "0 to 4 px", "off|warp|bp", "true|false". */
@@ -289,46 +221,17 @@ int params_dump(const struct params *p, FILE *out) {
     return rc;
 }
 
-/* Writes all of text and brings it to the disk. 0 or -errno; fd is closed either way. */
-static int write_through(int fd, const char *text, size_t length) {
-    int rc = 0;
-    while (length > 0 && rc == 0) {
-        ssize_t written = write(fd, text, length);
-        if (written >= 0) {
-            text += written;
-            length -= (size_t)written;
-        } else if (errno != EINTR) {
-            rc = -errno;
-        }
-    }
-    if (rc == 0 && fsync(fd) != 0)
-        rc = -errno;
-    if (close(fd) != 0 && rc == 0)
-        rc = -errno;
-    return rc;
-}
-
 int params_save(const struct params *p, const char *path, const char *without) {
     size_t length;
-    char *text = file_text(p, without, &length);
-    char *beside = g_strconcat(path, ".XXXXXX", NULL);
-    int rc = 0;
-    int fd = g_mkstemp_full(beside, O_WRONLY | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        rc = -errno;
-    } else {
-        rc = write_through(fd, text, length);
-        if (rc == 0 && g_rename(beside, path) != 0)
-            rc = -errno;
-        if (rc != 0)
-            g_unlink(beside);
-    }
-    if (rc != 0)
-        log_error(path, "cannot write the settings: %s%s", g_strerror(-rc),
-                  rc == -ENOENT ? "; make the folder first" : "");
-    g_free(beside);
-    g_free(text);
-    return rc;
+    g_autofree char *text = file_text(p, without, &length);
+    g_autoptr(GError) error = NULL;
+    if (g_file_set_contents_full(path, text, (gssize)length, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
+                                 &error))
+        return 0;
+    bool no_folder = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+    log_error(path, "cannot write the settings: %s%s", error->message,
+              no_folder ? "; make the folder first" : "");
+    return no_folder ? -ENOENT : -EIO;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -337,58 +240,44 @@ static int by_name(const void *a, const void *b) {
 
 char **preset_names(void) {
     GPtrArray *names = g_ptr_array_new();
-    char **folders = preset_folders();
-    for (char **folder = folders; *folder; folder++) {
-        GDir *dir = g_dir_open(*folder, 0, NULL);
-        const char *entry;
-        while (dir && (entry = g_dir_read_name(dir))) {
-            size_t length = strlen(entry), ending = strlen(".ini");
-            if (!g_str_has_suffix(entry, ".ini") || length == ending)
-                continue;
-            char *name = g_strndup(entry, length - ending);
-            if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-                g_free(name);
-            else
-                g_ptr_array_add(names, name);
-        }
-        if (dir)
-            g_dir_close(dir);
+    for (const struct preset *preset = preset_table; preset->name; preset++)
+        g_ptr_array_add(names, g_strdup(preset->name));
+    g_autofree char *folder = preset_user_folder();
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *entry;
+    while (dir && (entry = g_dir_read_name(dir))) {
+        size_t length = strlen(entry), ending = strlen(".ini");
+        if (!g_str_has_suffix(entry, ".ini") || length == ending)
+            continue;
+        char *name = g_strndup(entry, length - ending);
+        if (preset_find(name))
+            g_free(name);
+        else
+            g_ptr_array_add(names, name);
     }
-    g_strfreev(folders);
+    if (dir)
+        g_dir_close(dir);
     g_ptr_array_sort(names, by_name);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-bool preset_is_built_in(const char *name) {
-    char *path = built_in_path(name);
-    g_free(path);
-    return path != NULL;
-}
-
-/* The file of a preset, or NULL after a message. The caller frees it with g_free. */
-static char *preset_path(const char *name) {
-    if (strchr(name, '/') || g_str_has_suffix(name, ".ini"))
-        return g_strdup(name);
-    char **folders = preset_folders(), *path = find_preset(folders, name);
-    if (!path) {
-        char **names = preset_names(), *known = g_strjoinv(", ", names);
-        log_error(NULL, "no preset \"%.64s\"; %s%s", name,
-                  known[0] ? "there are " : "none is installed, so give the path of a file", known);
-        g_free(known);
-        g_strfreev(names);
-    }
-    g_strfreev(folders);
-    return path;
-}
-
 int preset_load_over(struct params *p, const char *name_or_path) {
-    char *path = preset_path(name_or_path);
-    if (!path)
-        return -ENOENT;
-    int rc = params_load(p, path);
-    g_free(path);
-    return rc;
+    if (strchr(name_or_path, '/') || g_str_has_suffix(name_or_path, ".ini"))
+        return params_load(p, name_or_path);
+    g_autofree char *folder = preset_user_folder();
+    g_autofree char *own = g_strconcat(folder, "/", name_or_path, ".ini", NULL);
+    if (*name_or_path && access(own, F_OK) == 0)
+        return params_load(p, own);
+    const struct preset *preset = preset_find(name_or_path);
+    if (preset) {
+        preset_apply(preset, p);
+        return 0;
+    }
+    g_auto(GStrv) names = preset_names();
+    g_autofree char *known = g_strjoinv(", ", names);
+    log_error(NULL, "no preset \"%.64s\"; there are %s", name_or_path, known);
+    return -ENOENT;
 }
 
 int preset_load(struct params *p, const char *name_or_path) {

@@ -27,9 +27,9 @@ int params_save(const struct params *p, const char *path, const char *without);
 /* The same text to a stream (--dump-config). */
 int params_dump(const struct params *p, FILE *out);
 
-/* Reads a preset by name ("yang2006": the user's folder, then the installed ones, then those beside
- * the program) or by path (anything with a '/' or ending in .ini) over params_default(). An unknown
- * name lists the known ones. */
+/* Sets *p to a preset over params_default(), by name ("yang2006": of the user's folder or, where it
+ * has none, of the program) or by path (anything with a '/' or ending in .ini). 0 or -errno after a
+ * log line, which for an unknown name lists the known ones. */
 int preset_load(struct params *p, const char *name_or_path);
 
 /* The same over *p, which keeps what the preset does not name. */
@@ -37,9 +37,6 @@ int preset_load_over(struct params *p, const char *name_or_path);
 
 /* The names of all presets, sorted, NULL-terminated; the caller frees them with g_strfreev. */
 char **preset_names(void);
-
-/* Whether a preset of this name comes with the program. */
-bool preset_is_built_in(const char *name);
 
 /* The folder of the user's own presets; the caller frees it with g_free. */
 char *preset_user_folder(void);
@@ -51,9 +48,10 @@ char *params_user_path(void);
 /* Reads them over *p. 0 also where there are none. */
 int params_load_user(struct params *p);
 
-/* Reads p->table, the costs of smoothness=table for labels 0, 1, 2... apart, one number per line,
- * and sets smoothness. The first is 0 and they do not decrease. 0 or -errno after a log line. */
-int params_load_table(struct params *p, const char *path);
+/* Reads the costs of smoothness=table for labels 0, 1, 2... apart into *table, one number per line,
+ * and sets smoothness and p->table, which the caller keeps as long as *p is used. The first is 0
+ * and they do not decrease. 0 or -errno after a log line. */
+int params_load_table(struct params *p, struct smoothness_table *table, const char *path);
 
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,
  * help. */

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 static int ask_backend(void *context, const struct graph *g, int i) {
     struct backend *b = context;
@@ -14,6 +15,22 @@ static int ask_backend(void *context, const struct graph *g, int i) {
 
 int backend_plan(struct backend *b, struct graph *g) {
     return graph_plan(g, ask_backend, b);
+}
+
+void backend_transfer(const struct transfer *t, bool up, void *inside,
+                      const struct image_memory *outside) {
+    if (!outside->data)
+        return;
+    size_t rows = t->bytes / outside->row, kept = outside->kept;
+    char *at = (char *)outside->data + t->host_offset / outside->row * outside->pitch;
+    if (kept == outside->row && kept == outside->pitch) {
+        rows = 1;
+        kept = t->bytes;
+    }
+    for (size_t y = 0; y < rows; y++, at += outside->pitch) {
+        char *from = (char *)inside + y * outside->row + outside->first;
+        memcpy(up ? from : at, up ? at : from, kept);
+    }
 }
 
 int backend_run_graph(struct backend *b, struct graph *g) {
@@ -25,7 +42,7 @@ int backend_run_graph(struct backend *b, struct graph *g) {
     void *compiled = error ? NULL : b->compile(b, NULL, g);
     if (!compiled)
         return error ? error : -ENOMEM;
-    b->run(b, compiled, 0, NULL);
+    b->run(b, compiled, 0, &(struct backend_frame){0});
     error = b->wait(b, 0);
     b->discard(b, compiled);
     return error;

@@ -15,6 +15,14 @@ extern "C" {
 /* Memory that stages read and write, and memory of the host for fast copies (pinned with CUDA). */
 enum memory_kind { MEMORY_STAGES, MEMORY_HOST };
 
+struct backend_frame {
+    const struct image_memory *memory; /* by number */
+    bool
+        ordered; /* the frame begins after the work that is in stream, a cudaStream_t, and work that
+                     is put there later waits for the frame; CUDA alone */
+    void *stream;
+};
+
 struct backend {
     char name[128];  /* shown to the user */
     bool own_memory; /* stages use the memory of a device, not the host's */
@@ -33,9 +41,9 @@ struct backend {
      * backend takes ownership. No frame may be in flight. NULL when memory runs out. */
     void *(*compile)(struct backend *b, void *previous, const struct graph *g);
     void (*discard)(struct backend *b, void *compiled);
-    /* Issues a frame in a free slot. host: the host addresses that transfers name by number; they
-     * may be read and written until wait has returned. */
-    void (*run)(struct backend *b, void *compiled, int slot, void *const *host);
+    /* Issues a frame in a free slot, with the memory that its transfers name. That may be read and
+     * written until wait has returned. */
+    void (*run)(struct backend *b, void *compiled, int slot, const struct backend_frame *frame);
     /* Waits for the last frame in slot. 0, or -errno of the first failure since the last wait,
      * logged once. */
     int (*wait)(struct backend *b, int slot);
@@ -55,6 +63,10 @@ struct backend *backend_cpu_open(int threads, enum backend_variant variant, int 
 /* Opens device number gpu. NULL and *error = -ENODEV when there is no usable device, which is
  * logged unless quiet. */
 struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool quiet, int *error);
+
+/* Copies what a transfer names, with inside in place of its buffer, on the host. */
+void backend_transfer(const struct transfer *transfer, bool up, void *inside,
+                      const struct image_memory *outside);
 
 /* graph_plan() with this backend's units. */
 int backend_plan(struct backend *b, struct graph *g);

@@ -50,11 +50,11 @@ static int divide_more(const struct blocks *b, int length, int core) {
 }
 
 bool blocks_shrink(struct blocks *b) {
-    int least = stage_max(stage_max(MIN_CORE, b->node), b->overlap);
+    int minimum = stage_max(stage_max(MIN_CORE, b->node), b->overlap);
     int width = divide_more(b, b->width, b->core_width),
         height = divide_more(b, b->height, b->core_height);
-    bool narrower = width >= least && width < b->core_width,
-         lower = height >= least && height < b->core_height;
+    bool narrower = width >= minimum && width < b->core_width,
+         lower = height >= minimum && height < b->core_height;
     struct blocks smaller = *b;
     if (lower && (!narrower || 4 * b->core_height >= b->core_width))
         set_cores(&smaller, b->core_width, height);

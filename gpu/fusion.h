@@ -11,13 +11,14 @@
 #include <string.h>
 
 /* Whether pass i exists, is this stage and may be fused with the pass before it. */
-static inline bool fusible(const struct graph *g, int i, enum stage stage) {
+static inline bool fusion_allows(const struct graph *g, int i, enum stage stage) {
     return i < g->count && g->passes[i].kind == PASS_STAGE && g->passes[i].stage == stage &&
            !g->passes[i].fenced;
 }
 
 /* Whether b is the half-step after a and differs from it in nothing else. */
-static inline bool next_half_step(const struct message_args *a, const struct message_args *b) {
+static inline bool fusion_next_half_step(const struct message_args *a,
+                                         const struct message_args *b) {
     return b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
            b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
            !memcmp(b->message, a->message, sizeof(a->message)) &&
@@ -27,7 +28,7 @@ static inline bool next_half_step(const struct message_args *a, const struct mes
 
 /* Half-steps from pass i on that follow each other on one level and update all tiles without
  * looking for changes: how many, 0 if pass i is none. */
-static inline int plain_half_steps(const struct graph *g, int i) {
+static inline int fusion_half_steps(const struct graph *g, int i) {
     int count = 0;
     const struct message_args *before = NULL;
     while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
@@ -35,7 +36,8 @@ static inline int plain_half_steps(const struct graph *g, int i) {
            (count == 0 || !g->passes[i + count].fenced)) {
         const struct message_args *a =
             (const struct message_args *)graph_virtual_args(g, i + count);
-        if (a->active || a->next_active || (before && !next_half_step(before, a)))
+        if (a->active || a->next_active || a->windows ||
+            (before && !fusion_next_half_step(before, a)))
             break;
         before = a;
         count++;
@@ -44,21 +46,61 @@ static inline int plain_half_steps(const struct graph *g, int i) {
 }
 
 /* Whether pass i makes messages that the half-step after it reads and the next one replaces. */
-static inline bool starts_level(const struct graph *g, int i) {
-    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_upsample_messages ||
-        !fusible(g, i + 1, STAGE_message) || plain_half_steps(g, i + 1) < 2)
+static inline bool fusion_starts_level(const struct graph *g, int i) {
+    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_start_messages ||
+        !fusion_allows(g, i + 1, STAGE_message) || fusion_half_steps(g, i + 1) < 2)
         return false;
-    const struct upsample_messages_args *up =
-        (const struct upsample_messages_args *)graph_virtual_args(g, i);
+    const struct start_messages_args *up =
+        (const struct start_messages_args *)graph_virtual_args(g, i);
     const struct message_args *a = (const struct message_args *)graph_virtual_args(g, i + 1);
+    return up->parent[0] && up->parity != (a->iteration & 1) &&
+           !memcmp(&up->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(up->message, a->message, sizeof(a->message));
+}
+
+/* The same of pruned labels. */
+static inline bool fusion_next_pruned_step(const struct pruned_message_args *a,
+                                           const struct pruned_message_args *b) {
+    return b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
+           b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(b->message, a->message, sizeof(a->message)) &&
+           !memcmp(&b->pruning, &a->pruning, sizeof(a->pruning)) &&
+           !memcmp(b->rho, a->rho, sizeof(a->rho)) &&
+           !memcmp(b->truncation, a->truncation, sizeof(a->truncation));
+}
+
+static inline int fusion_pruned_steps(const struct graph *g, int i) {
+    int count = 0;
+    const struct pruned_message_args *before = NULL;
+    while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
+           g->passes[i + count].stage == STAGE_pruned_message &&
+           (count == 0 || !g->passes[i + count].fenced)) {
+        const struct pruned_message_args *a =
+            (const struct pruned_message_args *)graph_virtual_args(g, i + count);
+        if (before && !fusion_next_pruned_step(before, a))
+            break;
+        before = a;
+        count++;
+    }
+    return count;
+}
+
+static inline bool fusion_starts_pruned(const struct graph *g, int i) {
+    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_pruned_start ||
+        !fusion_allows(g, i + 1, STAGE_pruned_message) || fusion_pruned_steps(g, i + 1) < 2)
+        return false;
+    const struct pruned_start_args *up = (const struct pruned_start_args *)graph_virtual_args(g, i);
+    const struct pruned_message_args *a =
+        (const struct pruned_message_args *)graph_virtual_args(g, i + 1);
     return up->parity != (a->iteration & 1) && !memcmp(&up->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(&up->pruning, &a->pruning, sizeof(a->pruning)) &&
            !memcmp(up->message, a->message, sizeof(a->message));
 }
 
 /* Whether pass i and the next are both passes of cross averaging. */
-static inline bool cross_pair(const struct graph *g, int i) {
+static inline bool fusion_cross_pair(const struct graph *g, int i) {
     if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_cross_x ||
-        !fusible(g, i + 1, STAGE_cross_y))
+        !fusion_allows(g, i + 1, STAGE_cross_y))
         return false;
     const struct cross_args *a = (const struct cross_args *)graph_virtual_args(g, i),
                             *b = (const struct cross_args *)graph_virtual_args(g, i + 1);

@@ -29,7 +29,16 @@ enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
 
 enum { MAX_SLOTS = 2 }; /* frames in flight */
 
-/* A copy of bytes between a buffer and the host's memory number host, from host_offset on. */
+/* Memory of the caller, which transfers name by a number (host): of each row of row bytes in the
+ * graph's buffer, kept bytes from first on, pitch bytes apart. It is the host's or, where the
+ * backend can copy from and to it, a device's. data NULL: what is copied there is not wanted. */
+struct image_memory {
+    void *data;
+    size_t row, first, kept, pitch;
+};
+
+/* A copy of bytes between a buffer and memory number host, from host_offset on, gaps not counted:
+ * whole rows. */
 struct transfer {
     void *buffer;
     int host;

@@ -3,10 +3,10 @@
  * docs/METHODS.md says what each stage computes and where it comes from.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/view.h"
+#include "gpu/map.h"
+#include "gpu/search.h"
 
 #include <math.h>
-#include <string.h>
 
 int pipeline_match_channels(const struct params *params, int channels) {
     return params->cost_color && params->matching_input == MATCHING_INPUT_PICTURE ? channels : 1;
@@ -18,67 +18,82 @@ static size_t pixels_of(const struct pipeline *p) {
 
 /* ---- the cost volume, of some rows of the picture or of all */
 
-/* The data cost's tables, for both views: those of the parameters, or what they become by the
- * likeness of this frame's matched pixels. */
-static void choose_costs(struct graph *g, const struct pipeline *p, struct grid grid,
-                         struct view view[2]) {
-    const struct view *left = &view[LEFT_SIDE], *right = &view[RIGHT_SIDE];
-    struct choose_costs_args c = {.lut = p->lut,
-                                  .census_lut = p->census_lut,
-                                  .differing_census_lut = p->differing_census_lut};
-    view[0].lut = view[1].lut = p->lut;
-    view[0].census_lut = view[1].census_lut = p->census_lut;
-    if (!scaling_adapts(&p->params))
-        return;
+/* What the costs of a picture are made with: the data cost's tables, and the costs made last, of a
+ * band of rows as wide as the picture. A band includes the rows around a block that the block's
+ * costs depend on. */
+struct costs {
+    const uint8_t *lut, *census_lut;
+    struct grid band;
+    int first, end;
+    const uint8_t *band_cost;
+};
+
+/* What the frame's matched pixels and its noise tell. */
+static const struct likeness *measure_likeness(struct graph *g, const struct pipeline *p,
+                                               struct grid grid, const struct picture picture[2]) {
+    const struct picture *left = &picture[LEFT_SIDE], *right = &picture[RIGHT_SIDE];
     struct agreement_args a = {
         .grid = grid,
         .census_reference = left->census,
         .census_target = right->census,
+        .grey = left->grey,
         .channels = pipeline_match_channels(&p->params, p->channels),
-        .counts = graph_buffer(g, AGREEMENT_BINS * sizeof(*a.counts)),
-        .strength = graph_buffer(g, sizeof(*a.strength)),
+        .counts = graph_buffer(g, AGREEMENT_COUNTS * sizeof(*a.counts)),
+        .likeness = graph_buffer(g, sizeof(*a.likeness)),
     };
     a.reference = a.channels > 1 ? left->matched : left->grey;
     a.target = a.channels > 1 ? right->matched : right->grey;
-    c.strength = a.strength;
-    c.out = graph_buffer(g, COST_LUT);
-    c.census_out = graph_buffer(g, CENSUS_LUT);
-    graph_stage(g, STAGE_agreement_start, &a, AGREEMENT_BINS, 1);
+    picture_group(g, LEFT_SIDE, TIME_SMOOTH);
+    graph_stage(g, STAGE_agreement_start, &a, AGREEMENT_COUNTS, 1);
     graph_stage(g, STAGE_agreement, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
                 (p->height + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
     graph_stage(g, STAGE_agreement_strength, &a, 1, 1);
-    graph_stage(g, STAGE_choose_costs, &c, COST_LUT, 1);
-    view[0].lut = view[1].lut = c.out;
-    view[0].census_lut = view[1].census_lut = c.census_out;
+    return a.likeness;
 }
 
-static const uint8_t *match(struct graph *g, const struct pipeline *p, struct grid grid,
-                            const struct view *reference, const struct view *target,
+/* The tables are those of the parameters, or what they become by the likeness of this frame's
+ * matched pixels. */
+static struct costs choose_costs(struct graph *g, const struct pipeline *p,
+                                 const struct likeness *likeness) {
+    struct choose_costs_args c = {.likeness = likeness,
+                                  .lut = p->tables->lut,
+                                  .census_lut = p->tables->census_lut,
+                                  .differing_census_lut = p->tables->differing_census_lut};
+    if (!likeness)
+        return (struct costs){.lut = c.lut, .census_lut = c.census_lut};
+    c.out = graph_buffer(g, COST_LUT);
+    c.census_out = graph_buffer(g, CENSUS_LUT);
+    graph_stage(g, STAGE_choose_costs, &c, COST_LUT, 1);
+    return (struct costs){.lut = c.out, .census_lut = c.census_out};
+}
+
+static const uint8_t *match(struct graph *g, const struct search *s, struct grid grid,
                             int first_row) {
+    const struct pipeline *p = s->p;
+    const struct picture *reference = s->reference, *target = s->target;
+    const struct costs *costs = s->context;
     size_t first = (size_t)first_row * (size_t)p->width;
     int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
-    bool difference = kind != DATA_COST_CENSUS,
-         census = kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS;
     struct cost_args a = {.grid = grid,
-                          .lut = reference->lut,
-                          .census_lut = reference->census_lut,
+                          .lut = costs->lut,
+                          .census_lut = costs->census_lut,
                           .cost = graph_buffer(g, grid_volume(&grid)),
                           .channels = channels,
                           .kind = kind,
                           .sign = reference->side == LEFT_SIDE ? 1 : -1,
                           .outside = p->scaling.outside};
-    if (difference) {
+    if (kind != DATA_COST_CENSUS) {
         a.reference = channels > 1 ? reference->matched : reference->grey;
         a.target = channels > 1 ? target->matched : target->grey;
         a.reference += first * (size_t)channels;
         a.target += first * (size_t)channels;
     }
-    if (census) {
+    if (kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS) {
         a.census_reference = reference->census + first;
         a.census_target = target->census + first;
     }
     bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
-    pipeline_group(g, reference->side, TIME_COST);
+    picture_group(g, reference->side, TIME_COST);
     if (kind == DATA_COST_BT_SMOOTHED) {
         struct smoothed_cost_args smoothed = {a, scaling_taps(p->params.cost_sigma), border};
         graph_stage(g, STAGE_smoothed_cost, &smoothed, grid.width, grid.height);
@@ -122,22 +137,20 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
 }
 
 /* The volume, or NULL where the solver makes its costs from the pictures. */
-static const uint8_t *cost_volume(struct graph *g, const struct pipeline *p, struct grid grid,
-                                  const struct view *reference, const struct view *target,
+static const uint8_t *cost_volume(struct graph *g, const struct search *s, struct grid grid,
                                   int first_row) {
-    const struct arms *arms = reference->arms;
+    const struct pipeline *p = s->p;
+    const struct arms *arms = s->reference->arms;
     if (scaling_sums(&p->params))
         return NULL;
-    const uint8_t *cost = match(g, p, grid, reference, target, first_row);
-    pipeline_group(g, reference->side, TIME_AGGREGATE);
+    const uint8_t *cost = match(g, s, grid, first_row);
+    picture_group(g, s->reference->side, TIME_AGGREGATE);
     if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
         return smooth_cost(g, p, grid, cost);
     if (p->params.cost_smoothing == COST_SMOOTHING_OFF)
         return cost;
-    if (grid.height < p->height) {
-        size_t first = (size_t)first_row * (size_t)p->width * (size_t)p->channels;
-        arms = view_arms(g, p, reference->image + first, p->width, grid.height);
-    }
+    if (grid.height < p->height)
+        arms = picture_arms(g, p, s->reference, first_row, grid.height);
     return average_cost(g, p, grid, arms, cost);
 }
 
@@ -151,208 +164,64 @@ static int rows_around(const struct pipeline *p) {
     return window + (q->cost_smoothing == COST_SMOOTHING_CROSS) * q->cross_rounds * q->cross_height;
 }
 
-/* ---- labels */
-
-static struct label_cost label_cost_of(const struct pipeline *p, struct grid grid,
-                                       const struct view *reference, const struct view *target,
-                                       const uint8_t *volume) {
-    int channels = pipeline_match_channels(&p->params, p->channels);
-    struct label_cost cost = {.grid = grid, .volume = volume};
-    if (volume)
-        return cost;
-    cost.reference = channels > 1 ? reference->matched : reference->grey;
-    cost.target = channels > 1 ? target->matched : target->grey;
-    cost.lut = p->sum_lut;
-    cost.channels = channels;
-    cost.squared = p->params.data_cost == DATA_COST_BT_SUM_SQUARED;
-    cost.sign = reference->side == LEFT_SIDE ? 1 : -1;
-    cost.border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
-    cost.outside = p->scaling.sum_outside;
-    return cost;
-}
-
-/* What the data costs beside each pixel's label say, width*height. NULL where there is no
- * volume. */
-struct curve {
-    int16_t *disparity;
-    uint8_t *rise;
-};
-
-/* What finds the labels of one view, block by block. */
-struct search {
-    const struct pipeline *p;
-    const struct view *reference, *target;
-    struct grid grid;   /* of the picture */
-    int max_iterations; /* struct problem's */
-    bool lowers_energy;
-    uint32_t *updates; /* of a single block, or NULL */
-    struct grid band;  /* costs of the rows of the last block, and those around */
-    int band_first, band_end;
-    const uint8_t *band_cost;
-    uint8_t *label_cost; /* of several blocks: struct pipeline_result's, or NULL */
-    struct curve curve;  /* of the picture, where has_curve */
-    bool has_curve;
-    struct problem problem; /* of the last block */
-    struct label_map map;
-};
-
-/* A block's costs, cut out of those of a band of rows as wide as the picture. A band includes the
- * rows around it that its costs depend on. */
-static const uint8_t *block_cost(struct graph *g, struct search *s, struct grid grid,
-                                 const struct block *b) {
+/* A block's costs, cut out of those of a band. */
+static const uint8_t *block_cost(struct graph *g, struct search *s, const struct grid *grid,
+                                 const struct block *b, const struct label_window *window) {
+    (void)window;
+    struct costs *c = s->context;
     int around = rows_around(s->p), first = stage_max(b->y - around, 0),
         end = stage_min(b->y + b->height + around, s->p->height);
-    if (!s->band_cost || first != s->band_first || end != s->band_end) {
-        s->band = grid_make(s->p->width, end - first, grid.space);
-        s->band_first = first;
-        s->band_end = end;
-        s->band_cost = cost_volume(g, s->p, s->band, s->reference, s->target, first);
+    if (!c->band_cost || first != c->first || end != c->end) {
+        c->band = grid_make(s->p->width, end - first, grid->space);
+        c->first = first;
+        c->end = end;
+        c->band_cost = cost_volume(g, s, c->band, first);
     }
-    if (!s->band_cost || (s->band.width == grid.width && s->band.height == grid.height))
-        return s->band_cost;
-    struct crop_cost_args a = {.grid = grid,
-                               .source_grid = s->band,
+    if (!c->band_cost || (c->band.width == grid->width && c->band.height == grid->height))
+        return c->band_cost;
+    struct crop_cost_args a = {.grid = *grid,
+                               .source_grid = c->band,
                                .x = b->x,
                                .y = b->y - first,
-                               .source = s->band_cost,
-                               .out = graph_buffer(g, grid_volume(&grid))};
-    graph_stage(g, STAGE_crop_cost, &a, grid.width, grid.height);
+                               .source = c->band_cost,
+                               .out = graph_buffer(g, grid_volume(grid))};
+    graph_stage(g, STAGE_crop_cost, &a, grid->width, grid->height);
     return a.out;
 }
 
-static struct problem make_problem(struct graph *g, struct search *s, const struct block *b) {
-    const struct pipeline *p = s->p;
-    struct grid grid = grid_make(b->width, b->height, s->grid.space);
-    const uint8_t *cost = block_cost(g, s, grid, b);
-    struct problem problem = {.params = &p->params,
-                              .scaling = &p->scaling,
-                              .grid = grid,
-                              .cost = cost,
-                              .source = label_cost_of(p, grid, s->reference, s->target, cost),
-                              .smoothness = p->smoothness,
-                              .levels = p->params.bp_levels,
-                              .sign = s->reference->side == LEFT_SIDE ? 1 : -1,
-                              .max_iterations = s->max_iterations,
-                              .group = s->reference->side * TIME_COUNT,
-                              .updates = s->updates};
-    for (int l = 0; l < p->params.edge_levels && l < p->params.bp_levels; l++)
-        if (s->reference->edges[l])
-            problem.edges[l] = blocks_crop_map(g, &p->blocks, b, l, s->reference->edges[l], 1);
-    return problem;
-}
-
-static struct label_map solve(struct graph *g, const struct problem *p) {
-    switch (p->params->bp_schedule) {
-    case BP_SCHEDULE_ROWS_COLUMNS:
-        return rows_columns_solve(g, p);
-    case BP_SCHEDULE_TILES:
-        return tiles_solve(g, p);
-    default:
-        return min_sum_solve(g, p);
-    }
-}
-
-/* Iterated conditional modes: sweeps over both parities. */
-static void lower_energy(struct graph *g, const struct pipeline *p, const struct problem *problem,
-                         const struct label_map *map) {
-    struct icm_args a = {.grid = problem->grid,
-                         .cost = problem->cost,
-                         .classes = problem->edges[0],
-                         .label = map->label,
-                         .disparity = map->disparity,
-                         .confidence = map->confidence};
-    for (int i = 0; i < 4; i++) {
-        a.rho[i] = p->scaling.rho[i];
-        a.truncation[i] = p->scaling.truncation[i];
-    }
-    for (int i = 0; i < 2 * p->params.icm_sweeps; i++) {
-        a.parity = i & 1;
-        graph_stage(g, STAGE_icm, &a, a.grid.half, a.grid.height);
-    }
-}
-
-static void find_curve(struct graph *g, struct search *s, const struct block *b) {
-    const struct blocks *blocks = &s->p->blocks;
-    size_t pixels = (size_t)b->width * (size_t)b->height;
-    bool one = blocks_count(blocks) == 1;
-    struct cost_curve_args a = {.grid = s->problem.grid,
-                                .label = s->map.label,
-                                .cost = s->problem.cost,
-                                .subpixel = s->p->params.subpixel};
-    a.disparity = one ? s->curve.disparity : graph_buffer(g, pixels * sizeof(*a.disparity));
-    a.rise = one ? s->curve.rise : graph_buffer(g, pixels);
-    graph_stage(g, STAGE_cost_curve, &a, b->width, b->height);
-    if (one)
-        return;
-    blocks_keep_core(g, blocks, b, a.disparity, s->curve.disparity, sizeof(*a.disparity));
-    blocks_keep_core(g, blocks, b, a.rise, s->curve.rise, 1);
-}
-
-static struct label_map search_block(struct graph *g, void *context, struct block b) {
-    struct search *s = context;
-    s->problem = make_problem(g, s, &b);
-    if (s->p->fence_solver)
-        graph_fence(g);
-    s->map = solve(g, &s->problem);
-    if (s->lowers_energy)
-        lower_energy(g, s->p, &s->problem, &s->map);
-    if (s->label_cost)
-        blocks_keep_label_cost(g, &s->p->blocks, &b, &s->problem.grid, s->problem.cost,
-                               s->map.label, s->label_cost);
-    if (s->has_curve)
-        find_curve(g, s, &b);
-    return s->map;
-}
-
-/* The right picture's map is only compared with, so it takes fewer half-steps. */
-static struct label_map solve_right(struct graph *g, const struct pipeline *p, struct grid grid,
-                                    const struct view *right, const struct view *left) {
-    struct search s = {.p = p,
-                       .reference = right,
-                       .target = left,
-                       .grid = grid,
-                       .max_iterations = p->params.right_iterations};
-    return blocks_solve(g, &p->blocks, search_block, &s);
-}
-
-static struct label_map solve_left(struct graph *g, const struct pipeline *p, struct grid grid,
-                                   const struct view *left, const struct view *right,
-                                   struct pipeline_result *result, struct curve *curve) {
+static struct search find_labels(struct graph *g, const struct pipeline *p,
+                                 const struct picture picture[2], int side,
+                                 struct label_space space, struct costs costs) {
     size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
-    bool one = blocks_count(&p->blocks) == 1;
+    bool left = side == LEFT_SIDE;
     struct search s = {.p = p,
-                       .reference = left,
-                       .target = right,
-                       .grid = grid,
-                       .max_iterations = -1,
-                       .lowers_energy = true,
-                       .has_curve = !scaling_sums(&p->params)};
-    if (s.has_curve) {
+                       .reference = &picture[side],
+                       .target = &picture[!side],
+                       .blocks = p->blocks,
+                       .space = space,
+                       .cost = block_cost,
+                       .context = &costs};
+    if (left && !scaling_sums(&p->params)) {
         s.curve.disparity = graph_buffer(g, pixels_of(p) * sizeof(*s.curve.disparity));
         s.curve.rise = graph_buffer(g, pixels_of(p));
     }
-    if (scaling_fast_converging(&p->params) && one)
+    if (left && blocks_count(&p->blocks) == 1)
         s.updates = graph_buffer(g, update_bytes);
-    if (!one)
-        s.label_cost = graph_buffer(g, pixels_of(p));
-    struct label_map map = blocks_solve(g, &p->blocks, search_block, &s);
-    if (s.updates)
+    search_solve(g, &s);
+    if (s.map.update_count)
         graph_download(g, s.updates, HOST_UPDATES, 0, update_bytes);
-    *result = (struct pipeline_result){.grid = grid,
-                                       .cost = one ? s.problem.cost : NULL,
-                                       .label_cost = s.label_cost,
-                                       .source = s.problem.source,
-                                       .label = map.label,
-                                       .edges = left->edges[0]};
-    memcpy(result->message, map.message, sizeof(result->message));
-    *curve = s.curve;
-    return map;
+    s.context = NULL;
+    return s;
 }
 
 /* ---- the map */
 
 static int16_t *make_map(struct graph *g, const struct pipeline *p) {
     return graph_buffer(g, pixels_of(p) * sizeof(int16_t));
+}
+
+static struct motion_map disparities(const int16_t *map) {
+    return (struct motion_map){.u = (int16_t *)map};
 }
 
 /* Whether confidence is the estimated chance; the cost's rise is needed for it. */
@@ -380,27 +249,9 @@ static const int16_t *check(struct graph *g, const struct pipeline *p, const str
     return a.out;
 }
 
-static const int16_t *remove_speckles(struct graph *g, const struct pipeline *p,
-                                      const int16_t *map) {
-    size_t bytes = pixels_of(p) * sizeof(uint32_t);
-    if (p->params.speckle_size <= 0)
-        return map;
-    struct speckle_args a = {.source = map,
-                             .out = make_map(g, p),
-                             .parent = graph_buffer(g, bytes),
-                             .count = graph_buffer(g, bytes),
-                             .width = p->width,
-                             .height = p->height,
-                             .range = (int)lround(16 * p->params.speckle_range),
-                             .size = (uint32_t)p->params.speckle_size};
-    for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
-        graph_stage(g, (enum stage)stage, &a, p->width, p->height);
-    return a.out;
-}
-
 /* Sub-pixel disparities from the data costs, where the solver has a volume of them. */
 static const int16_t *offset_by_costs(struct graph *g, const struct pipeline *p,
-                                      const struct curve *curve, const int16_t *map) {
+                                      const struct cost_curve *curve, const int16_t *map) {
     if (p->params.subpixel == SUBPIXEL_OFF || p->params.subpixel_from != SUBPIXEL_FROM_COSTS ||
         !curve->disparity)
         return map;
@@ -421,36 +272,35 @@ static struct surface_args find_regions(struct graph *g, const struct pipeline *
     return a;
 }
 
-/* Computes the confidence from the margin and downloads it. Disparities of too little confidence
- * become unknown. */
-static const int16_t *estimate_chance(struct graph *g, const struct pipeline *p,
-                                      const uint8_t **confidence, const struct curve *curve,
+/* The confidence that is estimated from the margin. */
+static const uint8_t *estimate_chance(struct graph *g, const struct pipeline *p,
+                                      const uint8_t *margin, const struct cost_curve *curve,
                                       const int16_t *map) {
-    if (!has_chance(p)) {
-        graph_download(g, *confidence, HOST_CONFIDENCE, 0, pixels_of(p));
-        return map;
-    }
     struct chance_args a = {.source = map,
                             .arms = find_regions(g, p, map, CHANCE_LENGTH, CHANCE_STEP).arms,
-                            .margin = *confidence,
+                            .margin = margin,
                             .rise = curve->rise,
                             .out = graph_buffer(g, pixels_of(p)),
                             .width = p->width,
                             .cells = p->params.confidence == CONFIDENCE_CELL};
     graph_stage(g, STAGE_chance, &a, p->width, p->height);
-    *confidence = a.out;
-    graph_download(g, a.out, HOST_CONFIDENCE, 0, pixels_of(p));
-    if (p->params.min_confidence <= 0)
+    return a.out;
+}
+
+/* Disparities of too little confidence become unknown. */
+static const int16_t *drop_unlikely(struct graph *g, const struct pipeline *p,
+                                    const uint8_t *confidence, const int16_t *map) {
+    if (!has_chance(p) || p->params.min_confidence <= 0)
         return map;
-    struct check_args c = {.left = map,
-                           .confidence = a.out,
+    struct check_args a = {.left = map,
+                           .confidence = confidence,
                            .out = make_map(g, p),
                            .width = p->width,
                            .range = p->params.disparity_range,
                            .tolerance = -1,
                            .min_confidence = p->params.min_confidence};
-    graph_stage(g, STAGE_check, &c, p->width, p->height);
-    return c.out;
+    graph_stage(g, STAGE_check, &a, p->width, p->height);
+    return a.out;
 }
 
 static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, const int16_t *map) {
@@ -472,7 +322,7 @@ static bool smooths_holes(const struct pipeline *p) {
 
 /* Chooses by colour which side of its row a hole takes. */
 static const int16_t *choose_sides(struct graph *g, const struct pipeline *p,
-                                   const struct view *left, const int16_t *map,
+                                   const struct picture *left, const int16_t *map,
                                    const int16_t *filled) {
     struct fill_side_args a = {.source = map,
                                .filled = filled,
@@ -486,30 +336,24 @@ static const int16_t *choose_sides(struct graph *g, const struct pipeline *p,
 
 /* Holes take the lower neighbour or, by colour, the other one: first along rows, then, where a
  * whole row is unknown, along columns. */
-static const int16_t *fill_holes(struct graph *g, const struct pipeline *p, const struct view *left,
-                                 const int16_t *map) {
-    const int16_t *known = map;
-    for (int along_columns = 0; along_columns < 2 && p->params.fill; along_columns++) {
-        struct fill_args a = {.source = map,
-                              .out = make_map(g, p),
-                              .width = p->width,
-                              .height = p->height,
-                              .dx = !along_columns,
-                              .dy = along_columns};
-        graph_stage(g, STAGE_fill, &a, p->width, p->height);
-        map = a.out;
-        if (!along_columns && smooths_holes(p))
-            map = choose_sides(g, p, left, known, map);
-    }
-    return map;
+static const int16_t *fill_holes(struct graph *g, const struct pipeline *p,
+                                 const struct picture *left, const int16_t *known) {
+    if (!p->params.fill)
+        return known;
+    struct motion_map map = map_fill(g, left, disparities(known), false);
+    if (smooths_holes(p))
+        map = disparities(choose_sides(g, p, left, known, map.u));
+    return map_fill(g, left, map, true).u;
 }
 
-/* Fills the holes at the left and right border alone. */
-static const int16_t *fill_borders(struct graph *g, const struct pipeline *p, const int16_t *map) {
+/* Fills the holes at the left and right border alone. The planes there are those of the disparities
+ * from beliefs, which are smoother than those from costs and known at the same pixels. */
+static const int16_t *fill_borders(struct graph *g, const struct pipeline *p,
+                                   const int16_t *beliefs, const int16_t *map) {
     if (!smooths_holes(p))
         return map;
-    struct border_plane_args plane = {map, graph_buffer(g, (size_t)p->height * sizeof(*plane.out)),
-                                      p->width, p->height};
+    struct border_plane_args plane = {
+        beliefs, graph_buffer(g, (size_t)p->height * sizeof(*plane.out)), p->width, p->height};
     struct extend_args a = {map, make_map(g, p), p->width, 16 * p->params.min_disparity, plane.out};
     graph_stage(g, STAGE_border_plane, &plane, 1, p->height);
     graph_stage(g, STAGE_extend, &a, p->width, p->height);
@@ -519,13 +363,13 @@ static const int16_t *fill_borders(struct graph *g, const struct pipeline *p, co
 /* Pixels that are unknown in another map get, in place of what filling gave them, the colour-
  * weighted median of their surroundings. */
 static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
-                                   const struct view *left, const int16_t *known,
+                                   const struct picture *left, const int16_t *known,
                                    const int16_t *map) {
     for (int round = 0; round < 2 && smooths_holes(p); round++) {
         struct hole_median_args a = {.source = map,
                                      .known = known,
                                      .image = left->image,
-                                     .weight = p->hole_weight,
+                                     .weight = p->tables->hole_weight,
                                      .out = make_map(g, p),
                                      .width = p->width,
                                      .height = p->height,
@@ -537,8 +381,9 @@ static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
     return map;
 }
 
-static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const struct view *left,
-                               const struct curve *curve, const int16_t *map) {
+static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
+                               const struct picture *left, const struct cost_curve *curve,
+                               const int16_t *map) {
     size_t bytes = pixels_of(p) * sizeof(uint32_t);
     if (p->params.sky == SKY_OFF || !curve->rise)
         return map;
@@ -561,26 +406,10 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p, const 
     return a.out;
 }
 
-/* Rows first..last-1 of the map. */
-static const int16_t *smooth_map(struct graph *g, const struct pipeline *p, const struct view *left,
-                                 const int16_t *map, int first, int last) {
-    size_t pixels = (size_t)(last - first) * (size_t)p->width;
-    struct median_args a = {.source = map,
-                            .image = left->image,
-                            .weight = p->median_weight,
-                            .out = graph_buffer(g, pixels * sizeof(*a.out)),
-                            .width = p->width,
-                            .height = p->height,
-                            .channels = p->channels,
-                            .radius = p->params.median_radius,
-                            .first_row = first};
-    graph_stage(g, STAGE_median, &a, p->width, last - first);
-    return a.out;
-}
-
 /* The map, averaged with those of the frames before where the picture stands still. */
-static const int16_t *steady_map(struct graph *g, const struct pipeline *p, const struct view *left,
-                                 const uint8_t *confidence, const int16_t *map) {
+static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
+                                 const struct picture *left, const uint8_t *confidence,
+                                 const int16_t *map) {
     size_t pixels = pixels_of(p);
     uint8_t *before = graph_persistent(g, pixels);
     struct temporal_args a = {.source = map,
@@ -601,9 +430,7 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p, cons
 
 static bool filters_frames(const struct pipeline *p) {
     const struct params *params = &p->params;
-    return params->temporal_filter > 0 &&
-           (params->temporal_mode == TEMPORAL_AUTO ? p->sequence
-                                                   : params->temporal_mode == TEMPORAL_ON);
+    return params->temporal_filter > 0 && params->temporal_mode == TEMPORAL_ON;
 }
 
 /* Downloads rows first..last-1 of the final map. */
@@ -613,17 +440,21 @@ static void deliver(struct graph *g, const struct pipeline *p, const int16_t *ro
     graph_download(g, rows, HOST_DISPARITY, (size_t)first * row, (size_t)(last - first) * row);
 }
 
+/* Of 16 parts of a map, those that are computed first. On an H200 that takes about as long as
+ * downloading them, so that the downloads of both parts end at the same time. */
+enum { UPPER_PARTS = 9 };
+
 /* Colour-weighted median and temporal filter. Without the filter the map is computed in two parts,
- * and the upper part is downloaded while the lower one is computed. On an H200 computing 9/16 of
- * the rows takes about as long as downloading them, so both end at the same time. */
-static void finish_map(struct graph *g, const struct pipeline *p, const struct view *left,
+ * and the upper part is downloaded while the lower one is computed. */
+static void finish_map(struct graph *g, const struct pipeline *p, const struct picture *left,
                        const uint8_t *confidence, const int16_t *map) {
-    bool smooths = p->params.median_radius > 0, filters = filters_frames(p);
-    int upper = p->in_parts && smooths && !filters ? p->height * 9 / 16 : 0;
+    int radius = p->params.median_radius;
+    bool smooths = radius > 0, filters = filters_frames(p);
+    int upper = p->in_parts && smooths && !filters ? p->height * UPPER_PARTS / 16 : 0;
     if (upper > 0)
-        deliver(g, p, smooth_map(g, p, left, map, 0, upper), 0, upper);
+        deliver(g, p, map_median(g, p, left, map, radius, 0, upper), 0, upper);
     if (smooths)
-        map = smooth_map(g, p, left, map, upper, p->height);
+        map = map_median(g, p, left, map, radius, upper, p->height);
     if (filters)
         map = steady_map(g, p, left, confidence, map);
     deliver(g, p, map, upper, p->height);
@@ -631,53 +462,48 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct v
 
 /* ---- the frame */
 
-void pipeline_keep(struct graph *g, const struct pipeline_result *result) {
-    bool cost = result->label_cost || result->cost;
-    const void *const kept[] = {result->label_cost ? result->label_cost : result->cost,
-                                cost ? NULL : result->source.reference,
-                                cost ? NULL : result->source.target,
-                                result->label,
-                                result->message[0],
-                                result->edges,
-                                result->window.centre.u,
-                                result->window.centre.v};
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        if (kept[i])
-            graph_keep(g, kept[i]);
-}
-
 struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p) {
     if (p->params.mode == MODE_MOTION)
         return motion_describe(g, p);
-    struct label_space disparities = {
+    struct label_space space = {
         .u_min = p->params.min_disparity, .u_count = p->params.disparity_range, .v_count = 1};
-    struct grid grid = grid_make(p->width, p->height, disparities);
-    bool both = p->params.lr_check == LR_CHECK_BP;
-    struct pipeline_result result;
-    struct curve curve;
-    struct view view[2];
+    struct grid grid = grid_make(p->width, p->height, space);
+    bool solves_right = p->params.lr_check == LR_CHECK_BP;
+    struct picture picture[2], *left = &picture[LEFT_SIDE];
     const int16_t *right_map = NULL;
 
-    view[both] = view_prepare(g, p, both); /* the side that is solved first */
-    view[!both] = view_prepare(g, p, !both);
-    choose_costs(g, p, grid, view);
-    if (both)
-        right_map = solve_right(g, p, grid, &view[RIGHT_SIDE], &view[LEFT_SIDE]).disparity;
-    struct label_map left =
-        solve_left(g, p, grid, &view[LEFT_SIDE], &view[RIGHT_SIDE], &result, &curve);
+    for (int i = 0; i < 2; i++) { /* first the one that is solved first */
+        int side = solves_right ? !i : i;
+        picture[side] = picture_prepare(g, p, side);
+    }
+    if (p->params.row_alignment)
+        picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
+    const struct likeness *likeness = NULL;
+    if (scaling_adapts(&p->params)) {
+        likeness = measure_likeness(g, p, grid, picture);
+        picture_adapt(g, p, likeness, picture);
+    }
+    struct costs costs = choose_costs(g, p, likeness);
+    if (solves_right)
+        right_map = find_labels(g, p, picture, RIGHT_SIDE, space, costs).map.disparity;
+    struct search found = find_labels(g, p, picture, LEFT_SIDE, space, costs);
 
-    const uint8_t *confidence = left.confidence;
-    pipeline_group(g, LEFT_SIDE, TIME_CHECK);
-    const int16_t *map = remove_speckles(g, p, check(g, p, &left, right_map));
-    pipeline_group(g, LEFT_SIDE, TIME_REFINE);
-    map = offset_by_costs(g, p, &curve, map);
-    map = estimate_chance(g, p, &confidence, &curve, map);
-    const int16_t *known = fill_borders(g, p, map);
-    map = fit_planes(g, p, fill_holes(g, p, &view[LEFT_SIDE], known));
-    map = smooth_holes(g, p, &view[LEFT_SIDE], known, map);
-    map = mark_sky(g, p, &view[LEFT_SIDE], &curve, map);
-    finish_map(g, p, &view[LEFT_SIDE], confidence, map);
-
-    pipeline_keep(g, &result);
-    return result;
+    picture_group(g, LEFT_SIDE, TIME_CHECK);
+    const int16_t *map = check(g, p, &found.map, right_map);
+    map = map_remove_speckles(g, p, left, disparities(map)).u;
+    picture_group(g, LEFT_SIDE, TIME_REFINE);
+    const int16_t *beliefs = map;
+    map = offset_by_costs(g, p, &found.curve, map);
+    const uint8_t *confidence = found.map.confidence;
+    if (has_chance(p))
+        confidence = estimate_chance(g, p, confidence, &found.curve, map);
+    graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
+    map = drop_unlikely(g, p, confidence, map);
+    beliefs = drop_unlikely(g, p, confidence, beliefs);
+    const int16_t *known = fill_borders(g, p, beliefs, map);
+    map = fit_planes(g, p, fill_holes(g, p, left, known));
+    map = smooth_holes(g, p, left, known, map);
+    map = mark_sky(g, p, left, &found.curve, map);
+    finish_map(g, p, left, confidence, map);
+    return search_result(g, &found);
 }

@@ -8,6 +8,8 @@
 
 #include "gpu/blocks.h"
 
+enum { LEFT_SIDE, RIGHT_SIDE };
+
 /* Numbers of host memory for graph_upload() and graph_download(). Of pairs, the left one is
  * first. */
 enum host_memory {
@@ -20,26 +22,21 @@ enum host_memory {
     HOST_COUNT
 };
 
-/* What a frame's passes depend on. Tables are in the backend's memory. */
+/* What a frame's passes depend on. Pointers are to the backend's memory. */
 struct pipeline {
     struct params params;
     struct scaling scaling;
-    int source_width, source_height;     /* of the pictures that come in */
-    int width, height, channels;         /* of the rectified ones */
-    const struct rectify_point *map[2];  /* width*height, NULL where pictures are rectified */
-    int map_samples, map_step;           /* struct rectify_map's */
-    const uint8_t *lut, *census_lut;     /* COST_LUT, CENSUS_LUT */
-    const uint8_t *differing_census_lut; /* CENSUS_LUT */
-    const uint16_t *median_weight;       /* 256 */
-    const uint16_t *hole_weight;         /* 256 */
-    const uint8_t *smoothness;           /* 4 * MAX_LABELS, struct scaling's */
-    const uint16_t *sum_lut;             /* SUM_LUT */
-    struct blocks blocks;                /* that labels are found in */
-    const uint8_t *fraction_lut;         /* SUM_LUT */
-    const uint8_t *mask;                 /* width*height, 255 leaves out; or NULL */
-    bool in_parts;                       /* the map is downloaded in two parts */
-    bool sequence;                       /* temporal_mode=auto is on */
-    bool fence_solver;                   /* no pass of the solver is fused with one before it */
+    int source_width, source_height;    /* of the pictures that come in */
+    enum picture_format format;         /* likewise */
+    int width, height, channels;        /* of the rectified ones */
+    const struct rectify_point *map[2]; /* width*height, NULL where pictures are rectified */
+    int map_samples, map_step;          /* struct rectify_map's */
+    const struct tables *tables;        /* struct scaling's; only addresses within it are taken */
+    const uint8_t *mask;                /* width*height, 255 leaves out; or NULL */
+    struct blocks blocks;               /* that labels are found in */
+    bool in_parts;                      /* the map is downloaded in two parts */
+    bool delivers_picture[2];           /* that of a side is wanted, too, though not resampled */
+    bool fence_solver;                  /* no pass of the solver is fused with one before it */
 };
 
 /* What can be inspected of the last frame: addresses of the graph. */
@@ -51,22 +48,18 @@ struct pipeline_result {
     struct label_cost source;    /* struct problem's */
     const uint16_t *label;
     const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */
-    struct window window;               /* with mode=motion */
+    struct pruning pruning;             /* likewise */
+    struct label_window window;         /* with mode=motion */
+    int update_count;                   /* of HOST_UPDATES: struct label_map's */
 };
 
 /* Channels of the pictures that are compared: 1, or those of the input. */
 int pipeline_match_channels(const struct params *params, int channels);
-
-/* Whether the picture of a side (0 left, 1 right) is resampled. */
-bool pipeline_is_remapped(const struct pipeline *p, int side);
 
 /* Adds a frame's passes to an empty list. */
 struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p);
 
 /* The same for mode=motion, in motion.c. */
 struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p);
-
-/* Keeps the buffers of the result until the next frame. */
-void pipeline_keep(struct graph *g, const struct pipeline_result *result);
 
 #endif

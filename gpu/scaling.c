@@ -56,12 +56,12 @@ bool scaling_adapts(const struct params *p) {
 }
 
 static uint8_t byte_of(double v, int maximum) {
-    long n = lround(v);
-    return (uint8_t)(n < 0 ? 0 : n > maximum ? maximum : n);
+    return (uint8_t)stage_clamp((int)lround(v), 0, maximum);
 }
 
 static double edge_factor(const struct params *p, int edge_class) {
-    return edge_class == 1 ? p->edge_factor_1 : edge_class == 2 ? p->edge_factor_2 : 1;
+    const double factor[4] = {1, p->edge_factor_1, p->edge_factor_2, 1};
+    return factor[edge_class];
 }
 
 static double truncation_of(const struct params *p) {
@@ -75,7 +75,7 @@ double scaling_sum_cost(const struct params *p, int sum) {
 double scaling_smoothness(const struct params *p, int edge_class, int difference) {
     double f = p->smoothness == SMOOTHNESS_QUADRATIC ? (double)difference * difference : difference;
     if (p->smoothness == SMOOTHNESS_TABLE)
-        f = p->table.value[stage_min(difference, stage_max(p->table.count, 1) - 1)];
+        f = p->table->value[stage_min(difference, p->table->count - 1)];
     double factor = edge_factor(p, edge_class), slope = p->discontinuity_weight * f;
     return p->edge_weakens == EDGE_WEAKENS_BOTH ? factor * fmin(slope, truncation_of(p))
                                                 : fmin(slope, factor * truncation_of(p));
@@ -99,16 +99,16 @@ static void make_smoothness(struct scaling *s, const struct params *p) {
             int v = p->smoothness == SMOOTHNESS_LINEAR
                         ? s->rho[i] * k
                         : byte_of(s->scale * scaling_smoothness(p, i, k), MAX_TRUNCATION);
-            s->smoothness[i][k] = (uint8_t)stage_min(v, s->truncation[i]);
-            if (s->smoothness[i][k] < s->truncation[i])
+            s->tables.smoothness[i][k] = (uint8_t)stage_min(v, s->truncation[i]);
+            if (s->tables.smoothness[i][k] < s->truncation[i])
                 s->steps[i] = stage_min(k, p->disparity_range - 1);
         }
 }
 
 static void make_sums(struct scaling *s, const struct params *p) {
     for (int i = 0; i < SUM_LUT; i++)
-        s->sum_lut[i] = (uint16_t)lround(s->scale * scaling_sum_cost(p, i));
-    s->sum_outside = (uint16_t)lround(s->sum_lut[SUM_LUT - 1] * p->outside_cost);
+        s->tables.sum_lut[i] = (uint16_t)lround(s->scale * scaling_sum_cost(p, i));
+    s->sum_outside = (uint16_t)lround(s->tables.sum_lut[SUM_LUT - 1] * p->outside_cost);
 }
 
 /* Whole where it is above 1, so that whole costs and smoothness stay exact. */
@@ -133,7 +133,7 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     double temporal = p->mode == MODE_MOTION ? p->temporal_weight * truncation_of(p) : 0;
     if (maximum + temporal > 0)
         s->scale = fmin(s->scale, MAX_COST / (maximum + temporal));
-    s->temporal_most = byte_of(s->scale * temporal, MAX_COST);
+    s->temporal_maximum = byte_of(s->scale * temporal, MAX_COST);
     s->temporal_slope =
         (int)fmin(65535, round(256 * s->scale * p->temporal_weight * p->discontinuity_weight));
     if (scaling_sums(p)) {
@@ -141,24 +141,26 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
         make_sums(s, p);
     }
     for (int i = 0; i < COST_LUT && uses_difference(p); i++)
-        s->lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), MAX_COST);
+        s->tables.lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), MAX_COST);
     for (int i = 0; i < CENSUS_LUT && uses_census(p); i++)
-        s->census_lut[i] = byte_of(s->scale * census_cost(p, i), MAX_COST - s->lut[COST_LUT - 1]);
+        s->tables.census_lut[i] =
+            byte_of(s->scale * census_cost(p, i), MAX_COST - s->tables.lut[COST_LUT - 1]);
     for (int i = 0; i < SUM_LUT; i++)
-        s->fraction_lut[i] =
+        s->tables.fraction_lut[i] =
             byte_of(s->scale * curve(p->data_curve, 1, p->data_truncation, i / 16.0) *
                         (p->data_curve == CURVE_TRUNCATED ? 1 / p->data_truncation : 1),
                     MAX_COST);
     for (int i = 0; i < CENSUS_LUT && scaling_adapts(p); i++)
-        s->differing_census_lut[i] = byte_of(s->scale * differing_census_cost(p, i), MAX_COST);
+        s->tables.differing_census_lut[i] =
+            byte_of(s->scale * differing_census_cost(p, i), MAX_COST);
     s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
     make_edges(s, p);
     make_smoothness(s, p);
     s->damping = (int)lround(256 * p->bp_damping);
     s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
     for (int i = 0; i < 256; i++) {
-        s->median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
-        s->hole_weight[i] = (uint16_t)lround(256 * exp(-i / p->hole_color_sigma));
+        s->tables.median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
+        s->tables.hole_weight[i] = (uint16_t)lround(256 * exp(-i / p->hole_color_sigma));
     }
 }
 
@@ -189,16 +191,4 @@ struct taps scaling_mean_taps(int radius) {
     for (int k = 1; k <= radius; k++)
         weight[k] = 1;
     return make_taps(radius, weight, 2 * radius + 1);
-}
-
-bool scaling_fast_converging(const struct params *p) {
-    return p->bp_fast_converging && !p->occlusion_masks &&
-           p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
-}
-
-int scaling_iterations(const struct params *p, int level) {
-    const int own[] = {p->bp_iterations_0, p->bp_iterations_1, p->bp_iterations_2,
-                       p->bp_iterations_3};
-    int known = (int)(sizeof(own) / sizeof(own[0]));
-    return level < known && own[level] >= 0 ? own[level] : p->bp_iterations;
 }

@@ -11,30 +11,31 @@
 
 #include <stdbool.h>
 
+/* What stages look up. They read a copy in the backend's memory. */
+struct tables {
+    uint16_t median_weight[256], hole_weight[256];
+    uint16_t sum_lut[SUM_LUT]; /* costs of DATA_COST_BT_SUM */
+    uint8_t smoothness[4]
+                      [MAX_LABELS]; /* V by edge class and difference of labels, not decreasing */
+    uint8_t fraction_lut[SUM_LUT];  /* costs of a mean difference in 1/16 grey levels */
+    uint8_t lut[COST_LUT], census_lut[CENSUS_LUT];
+    uint8_t differing_census_lut[CENSUS_LUT]; /* with cost_adapts, of pictures that differ */
+};
+
 struct scaling {
     double scale; /* integer units per unit of the papers */
-    uint8_t lut[COST_LUT];
-    uint8_t census_lut[CENSUS_LUT];
-    uint8_t differing_census_lut[CENSUS_LUT]; /* with cost_adapts, for pictures that differ */
-    uint16_t median_weight[256];
-    uint16_t hole_weight[256];
+    struct tables tables;
     uint8_t outside;               /* cost of labels outside the other picture */
     uint8_t rho[4], truncation[4]; /* by edge class */
-
-    /* For the search of fractions of a px: rho per step, and the cost of a mean difference in 1/16
-     * grey levels. */
-    uint8_t fraction_rho[4], fraction_lut[SUM_LUT];
+    uint8_t fraction_rho[4];       /* per step, for the search of fractions of a px */
 
     /* The temporal term: cost per px of distance from the last frame's motion in 1/256, and its
      * maximum. */
-    int temporal_slope, temporal_most;
+    int temporal_slope, temporal_maximum;
 
-    /* For rows and tiles: V by edge class and difference of labels, not decreasing; the largest
-     * difference for which it is below the truncation; costs of DATA_COST_BT_SUM. */
-    uint8_t smoothness[4][MAX_LABELS];
-    int steps[4];
-    uint16_t sum_lut[SUM_LUT], sum_outside;
-    int damping; /* of 256 */
+    int steps[4];         /* the largest difference of labels for which V is below the truncation */
+    uint16_t sum_outside; /* outside with DATA_COST_BT_SUM */
+    int damping;          /* of 256 */
     int convergence_threshold;
 };
 
@@ -58,11 +59,5 @@ bool scaling_sums(const struct params *p);
  * of an edge class and a difference of labels. */
 double scaling_sum_cost(const struct params *p, int sum);
 double scaling_smoothness(const struct params *p, int edge_class, int difference);
-
-/* Whether updates skip what has converged: not with occlusion masks, which change costs. */
-bool scaling_fast_converging(const struct params *p);
-
-/* Half-steps at a level, 0 the finest. */
-int scaling_iterations(const struct params *p, int level);
 
 #endif

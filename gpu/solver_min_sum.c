@@ -19,11 +19,14 @@ struct level {
     uint8_t *message[DIRECTIONS];
     uint16_t *label, *masked16; /* with occlusion masks: see struct mask_cost_args */
     uint8_t *mask, *masked8;
-    uint16_t *active[2]; /* by the parity of the half-step: see struct message_args */
+    struct pruning pruning; /* kept NULL: messages are of all labels */
+    uint16_t *active[2];    /* by the parity of the half-step: see struct message_args */
     int iterations;
 };
 
-int solver_levels(struct grid finest, int count, struct grid levels[MAX_LEVELS]) {
+/* The grids of the pyramid from the finest on: at most count, without coarser ones of a single
+ * node. Returns their number. */
+static int make_grids(struct grid finest, int count, struct grid levels[MAX_LEVELS]) {
     int n = 1;
     levels[0] = finest;
     for (; n < count; n++) {
@@ -49,17 +52,24 @@ static void make_masks(struct graph *g, struct level *level) {
         level->masked8 = graph_buffer(g, volume);
 }
 
+static int tiles_along(int pixels) {
+    return (pixels + PRUNING_TILE - 1) / PRUNING_TILE;
+}
+
+/* kept: struct pruning's, or NULL. */
 static void make_level(struct graph *g, const struct problem *p, int l, struct grid grid,
-                       struct level *level) {
+                       const uint8_t *kept, struct level *level) {
     size_t volume = grid_volume(&grid);
     *level = (struct level){.grid = grid, .edges = p->edges[l]};
-    level->iterations = scaling_iterations(p->params, l);
-    if (l == 0 && p->max_iterations >= 0)
-        level->iterations = stage_min(level->iterations, p->max_iterations);
+    level->iterations = solver_iterations(p, l);
     if (l)
         level->cost16 = graph_buffer(g, volume * sizeof(*level->cost16));
     else
         level->cost8 = p->cost;
+    if (kept && l < PRUNED_LEVELS) {
+        level->pruning = (struct pruning){kept, PRUNING_TILE >> l, tiles_along(p->grid.width)};
+        volume = pruned_volume(&grid, p->params->window_blocks);
+    }
     uint8_t *messages = graph_buffer(g, DIRECTIONS * (volume + MESSAGES_APART));
     for (int r = 0; r < DIRECTIONS; r++)
         level->message[r] = messages + (size_t)r * (volume + MESSAGES_APART);
@@ -77,20 +87,46 @@ static void downsample_cost(struct graph *g, const struct level *fine, const str
     graph_stage(g, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
 }
 
+/* Whether the finest levels are pruned: among few labels there is nothing to gain. */
+static bool is_pruned(const struct problem *p, int levels) {
+    const struct scaling *s = p->scaling;
+    bool fits = p->params->label_windows && levels > PRUNED_LEVELS + 1 && !p->window &&
+                p->grid.padded > 2 * LABEL_BLOCK && !p->params->occlusion_masks &&
+                !p->params->bp_fast_converging;
+    for (int i = 0; i < 4; i++)
+        fits &= s->truncation[i] <= PRUNING_APART * s->rho[i];
+    return fits;
+}
+
+static void start_pruned(struct graph *g, const struct level *level, const struct level *above,
+                         int parity) {
+    struct pruned_start_args a = {.grid = level->grid,
+                                  .coarse = above->grid,
+                                  .pruning = level->pruning,
+                                  .parity = parity,
+                                  .from_pruned = above->pruning.kept != NULL};
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a.parent[r] = above->message[r];
+        a.message[r] = level->message[r];
+    }
+    graph_stage(g, STAGE_pruned_start, &a, a.grid.half, a.grid.height);
+}
+
 /* The coarsest level starts from zero, the others from the messages of the level above. The first
  * half-step overwrites parity 0 unread, so only parity 1 needs a start where there is one. */
 static void start_messages(struct graph *g, const struct level *level, const struct level *above) {
     for (int parity = level->iterations > 0; parity < 2; parity++) {
-        struct zero_messages_args zero = {.grid = level->grid, .parity = parity};
-        struct upsample_messages_args upsample = {.grid = level->grid, .parity = parity};
-        memcpy(zero.message, level->message, sizeof(zero.message));
-        memcpy(upsample.message, level->message, sizeof(upsample.message));
+        if (above && level->pruning.kept) {
+            start_pruned(g, level, above, parity);
+            continue;
+        }
+        struct start_messages_args a = {.grid = level->grid, .parity = parity};
+        memcpy(a.message, level->message, sizeof(a.message));
         for (int r = 0; r < DIRECTIONS && above; r++)
-            upsample.parent[r] = above->message[r];
+            a.parent[r] = above->message[r];
         if (above)
-            upsample.coarse = above->grid;
-        graph_stage(g, above ? STAGE_upsample_messages : STAGE_zero_messages,
-                    above ? (const void *)&upsample : &zero, level->grid.half, level->grid.height);
+            a.coarse = above->grid;
+        graph_stage(g, STAGE_start_messages, &a, level->grid.half, level->grid.height);
     }
 }
 
@@ -103,17 +139,12 @@ static struct message_args message_args_of(const struct problem *p, const struct
     memcpy(a.message, level->message, sizeof(a.message));
     memcpy(a.rho, p->window && p->window->fraction > 1 ? p->scaling->fraction_rho : p->scaling->rho,
            sizeof(a.rho));
+    if (p->window) {
+        a.windows = true;
+        a.centre = p->window->centre;
+    }
     memcpy(a.truncation, p->scaling->truncation, sizeof(a.truncation));
     return a;
-}
-
-/* A half-step. */
-static void send(struct graph *g, const struct problem *p, const struct message_args *a) {
-    struct motion_message_args motion = {.base = *a};
-    if (p->window)
-        motion.centre = p->window->centre;
-    graph_stage(g, p->window ? STAGE_motion_message : STAGE_message,
-                p->window ? (const void *)&motion : a, a->grid.half, a->grid.height);
 }
 
 /* With fast-converging updates the first half-steps update all tiles: two plain ones, then one that
@@ -126,8 +157,21 @@ static void send_messages(struct graph *g, const struct problem *p, const struct
         a.next_active =
             a.iteration >= SOLVER_FULL_UPDATES - 1 ? level->active[~a.iteration & 1] : NULL;
         a.updates = a.active && a.iteration < FRAME_UPDATES ? updates : NULL;
-        send(g, p, &a);
+        graph_stage(g, STAGE_message, &a, a.grid.half, a.grid.height);
     }
+}
+
+static void send_pruned(struct graph *g, const struct problem *p, const struct level *level) {
+    struct pruned_message_args a = {.grid = level->grid,
+                                    .cost8 = level->cost8,
+                                    .cost16 = level->cost16,
+                                    .classes = level->edges,
+                                    .pruning = level->pruning};
+    memcpy(a.message, level->message, sizeof(a.message));
+    memcpy(a.rho, p->scaling->rho, sizeof(a.rho));
+    memcpy(a.truncation, p->scaling->truncation, sizeof(a.truncation));
+    for (; a.iteration < level->iterations; a.iteration++)
+        graph_stage(g, STAGE_pruned_message, &a, a.grid.half, a.grid.height);
 }
 
 static void label_pixels(struct graph *g, const struct level *level, int parity) {
@@ -180,6 +224,22 @@ static void send_masked(struct graph *g, const struct problem *p, const struct l
         mask_costs(g, p, level, l, parity, level->iterations <= (parity ? 1 : 2));
 }
 
+/* What the tiles keep, by the labels of this level. */
+static void prune(struct graph *g, const struct problem *p, struct level *level, uint8_t *kept) {
+    level->label = graph_buffer(g, (size_t)level->grid.width * (size_t)level->grid.height *
+                                       sizeof(*level->label));
+    for (int parity = 0; parity < 2; parity++)
+        label_pixels(g, level, parity);
+    struct prune_args a = {.label = level->label,
+                           .kept = kept,
+                           .width = level->grid.width,
+                           .height = level->grid.height,
+                           .labels = level->grid.labels,
+                           .columns = tiles_along(p->grid.width),
+                           .count = p->params->window_blocks};
+    graph_stage(g, STAGE_prune, &a, a.columns, tiles_along(p->grid.height));
+}
+
 /* Active tiles of all levels, none of them marked. */
 static void clear_tiles(struct graph *g, const struct problem *p, struct level *levels, int count) {
     int tiles = 0;
@@ -208,37 +268,70 @@ static struct label_map winner_takes_all(struct graph *g, const struct problem *
                          .label = map.label,
                          .disparity = map.disparity,
                          .confidence = map.confidence,
-                         .subpixel = p->params->subpixel};
+                         .subpixel = p->params->subpixel,
+                         .fraction = p->window ? p->window->fraction : 1,
+                         .v = map.v};
+    if (p->window)
+        a.centre = p->window->centre;
     for (int r = 0; r < DIRECTIONS; r++)
         a.message[r] = finest->message[r];
     memcpy(map.message, finest->message, sizeof(map.message));
-    if (p->window) {
-        struct motion_wta_args motion = {a, map.v, p->window->centre, p->window->fraction};
-        graph_stage(g, STAGE_motion_wta, &motion, a.grid.width, a.grid.height);
-    } else {
-        graph_stage(g, STAGE_winner_takes_all, &a, a.grid.width, a.grid.height);
+    map.pruning = finest->pruning;
+    if (finest->pruning.kept) {
+        struct pruned_wta_args b = {.grid = finest->grid,
+                                    .cost = finest->cost8,
+                                    .classes = finest->edges,
+                                    .pruning = finest->pruning,
+                                    .label = map.label,
+                                    .disparity = map.disparity,
+                                    .confidence = map.confidence,
+                                    .subpixel = p->params->subpixel};
+        memcpy(b.message, a.message, sizeof(b.message));
+        memcpy(b.rho, p->scaling->rho, sizeof(b.rho));
+        memcpy(b.truncation, p->scaling->truncation, sizeof(b.truncation));
+        graph_stage(g, STAGE_pruned_winner, &b, b.grid.width, b.grid.height);
+        return map;
     }
+    graph_stage(g, STAGE_winner_takes_all, &a, a.grid.width, a.grid.height);
     return map;
 }
 
-struct label_map min_sum_solve(struct graph *g, const struct problem *p) {
+/* Whether updates skip what has converged: not with occlusion masks, which change costs. */
+static bool is_fast_converging(const struct params *p) {
+    return p->bp_fast_converging && !p->occlusion_masks;
+}
+
+/* Hierarchical min-sum belief propagation with checkerboard updates (Felzenszwalb, Huttenlocher
+ * 2006), then the label of least belief; f(d) = d. */
+struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
     struct level levels[MAX_LEVELS] = {0};
     struct grid grids[MAX_LEVELS];
-    int count = solver_levels(p->grid, p->levels, grids);
+    int count = make_grids(p->grid, p->levels, grids);
+    uint8_t *kept = NULL;
+    if (is_pruned(p, count))
+        kept = graph_buffer(g, (size_t)KEPT_MOST * (size_t)tiles_along(p->grid.width) *
+                                   (size_t)tiles_along(p->grid.height));
     graph_group(g, p->group + TIME_BP);
     for (int l = 0; l < count; l++)
-        make_level(g, p, l, grids[l], &levels[l]);
+        make_level(g, p, l, grids[l], kept, &levels[l]);
     for (int l = 1; l < count; l++)
         downsample_cost(g, &levels[l - 1], &levels[l]);
-    if (scaling_fast_converging(p->params))
+    if (is_fast_converging(p->params))
         clear_tiles(g, p, levels, count);
     for (int l = count - 1; l >= 0; l--) {
         start_messages(g, &levels[l], l + 1 < count ? &levels[l + 1] : NULL);
-        if (has_masks(p, l))
+        if (levels[l].pruning.kept)
+            send_pruned(g, p, &levels[l]);
+        else if (has_masks(p, l))
             send_masked(g, p, &levels[l], l);
         else
             send_messages(g, p, &levels[l], l ? NULL : p->updates);
+        if (kept && l == PRUNED_LEVELS)
+            prune(g, p, &levels[l], kept);
     }
     graph_group(g, p->group + TIME_WTA);
-    return winner_takes_all(g, p, &levels[0]);
+    struct label_map map = winner_takes_all(g, p, &levels[0]);
+    if (p->updates && is_fast_converging(p->params))
+        map.update_count = stage_min(levels[0].iterations, FRAME_UPDATES);
+    return map;
 }

@@ -14,7 +14,7 @@ enum { SCRATCH_SHARE = 100, SCRATCH_BYTES = 2 << 20 };
 static struct smoothing make_smoothing(const struct problem *p) {
     struct smoothing s = {.grid = p->grid,
                           .classes = p->edges[0],
-                          .smoothness = p->smoothness,
+                          .smoothness = p->tables->smoothness[0],
                           .damping = p->scaling->damping};
     memcpy(s.steps, p->scaling->steps, sizeof(s.steps));
     memcpy(s.largest, p->scaling->truncation, sizeof(s.largest));
@@ -32,12 +32,12 @@ static struct labels_out labels_to(const struct problem *p, const struct label_m
     return (struct labels_out){map->label, map->disparity, map->confidence, p->params->subpixel};
 }
 
-struct label_map rows_columns_solve(struct graph *g, const struct problem *p) {
+/* bp_iterations times all rows in both directions, then all columns, each message used as soon as
+ * it is computed (BP-M). One level, any non-decreasing f. */
+struct label_map solver_rows_columns(struct graph *g, const struct problem *p) {
     int width = p->grid.width, height = p->grid.height;
     size_t volume = (size_t)width * (size_t)height * (size_t)p->grid.padded;
-    int iterations = scaling_iterations(p->params, 0);
-    if (p->max_iterations >= 0)
-        iterations = stage_min(iterations, p->max_iterations);
+    int iterations = solver_iterations(p, 0);
     struct area_start_args start = {.source = p->source,
                                     .cost = graph_buffer(g, volume * sizeof(*start.cost))};
     for (int d = 0; d < DIRECTIONS; d++)
@@ -67,9 +67,10 @@ struct label_map rows_columns_solve(struct graph *g, const struct problem *p) {
 /* The number of tiles that are computed at the same time: no more than an anti-diagonal has. */
 static int tiles_at_once(const struct tiling *t, const struct grid *g) {
     size_t share = (DIRECTIONS + 1) * grid_volume(g) / SCRATCH_SHARE;
-    size_t most = (share > SCRATCH_BYTES ? share : SCRATCH_BYTES) / tile_bytes(t->size, g->padded);
+    size_t maximum =
+        (share > SCRATCH_BYTES ? share : SCRATCH_BYTES) / tile_bytes(t->size, g->padded);
     int diagonal = stage_min(t->columns, t->rows);
-    return most < (size_t)diagonal ? stage_max((int)most, 1) : diagonal;
+    return maximum < (size_t)diagonal ? stage_max((int)maximum, 1) : diagonal;
 }
 
 /* Computes all tiles of an anti-diagonal, some of them at a time. */
@@ -81,7 +82,9 @@ static void solve_diagonal(struct graph *g, struct tiles_args *a, int diagonal, 
         graph_stage(g, STAGE_tiles, a, 1, stage_min(at_once, last + 1 - a->column));
 }
 
-struct label_map tiles_solve(struct graph *g, const struct problem *p) {
+/* BP-M inside a tile with the messages at its border fixed, tiles from first to last and back; only
+ * the messages at borders and of tiles that are processed in parallel are stored. */
+struct label_map solver_tiles(struct graph *g, const struct problem *p) {
     int size = stage_min(p->params->tile_size, stage_max(p->grid.width, p->grid.height));
     struct tiling tiling = {.size = size,
                             .columns = (p->grid.width + size - 1) / size,

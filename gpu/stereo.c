@@ -8,14 +8,21 @@
 
 #include "config/clock.h"
 #include "config/log.h"
+#include "gpu/picture.h"
 #include "gpu/stereo_private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const char *const stage_time_names[TIME_COUNT] = {
+    [TIME_UPLOAD] = "upload",     [TIME_RECTIFY] = "rectify",     [TIME_SMOOTH] = "smooth",
+    [TIME_COST] = "cost",         [TIME_AGGREGATE] = "aggregate", [TIME_BP] = "bp",
+    [TIME_WTA] = "wta",           [TIME_CHECK] = "check",         [TIME_REFINE] = "refine",
+    [TIME_DOWNLOAD] = "download",
+};
 
 /* ---- memory */
 
@@ -31,11 +38,7 @@ static void release_frame_memory(struct stereo *s) {
     s->arena_bytes = s->slot_bytes = 0;
 }
 
-static void release_memory(struct stereo *s) {
-    if (s->compiled)
-        s->backend->discard(s->backend, s->compiled);
-    s->compiled = NULL;
-    release_frame_memory(s);
+static void release_inputs(struct stereo *s) {
     release(s, &s->tables);
     for (int side = 0; side < 2; side++) {
         release(s, &s->map[side]);
@@ -47,6 +50,15 @@ static void release_memory(struct stereo *s) {
         s->backend->release(s->backend, MEMORY_HOST, s->updates[i]);
         s->updates[i] = NULL;
     }
+    s->has_inputs = false;
+}
+
+static void release_memory(struct stereo *s) {
+    if (s->compiled)
+        s->backend->discard(s->backend, s->compiled);
+    s->compiled = NULL;
+    release_frame_memory(s);
+    release_inputs(s);
 }
 
 static double mebibytes(size_t bytes) {
@@ -78,7 +90,7 @@ static void say_memory(const struct stereo *s) {
 
 static int no_memory(const struct stereo *s, const char *what) {
     log_at(s->has_next ? LOG_DEBUG : LOG_ERROR, s->backend->name,
-           "not enough memory for %s of %dx%d; use smaller pictures (--scale) or a smaller "
+           "not enough memory for %s of %dx%d; use smaller pictures or a smaller "
            "disparity_range",
            what, s->pipeline.width, s->pipeline.height);
     return -ENOMEM;
@@ -113,62 +125,31 @@ static int take_frame_memory(struct stereo *s) {
 
 /* ---- parameters */
 
-enum { TABLE_ALIGNMENT = 256, LUT_BYTES = (COST_LUT + TABLE_ALIGNMENT) / 256 * 256 };
-enum { CENSUS_LUT_AT = LUT_BYTES, MEDIAN_WEIGHT_AT = LUT_BYTES + TABLE_ALIGNMENT };
-enum { HOLE_WEIGHT_AT = MEDIAN_WEIGHT_AT + 256 * sizeof(uint16_t) };
-enum { DIFFERING_CENSUS_LUT_AT = HOLE_WEIGHT_AT + 256 * sizeof(uint16_t) };
-enum { SMOOTHNESS_AT = DIFFERING_CENSUS_LUT_AT + TABLE_ALIGNMENT };
-enum { SUM_LUT_AT = SMOOTHNESS_AT + 4 * MAX_LABELS };
-enum { FRACTION_LUT_AT = SUM_LUT_AT + SUM_LUT * sizeof(uint16_t) };
-enum { TABLES_BYTES = FRACTION_LUT_AT + SUM_LUT };
-
-static int copy_tables(struct stereo *s) {
-    const struct scaling *scaling = &s->pipeline.scaling;
-    uint8_t *host = calloc(1, TABLES_BYTES);
-    if (!host)
-        return no_memory(s, "the tables");
-    memcpy(host, scaling->lut, sizeof(scaling->lut));
-    memcpy(host + CENSUS_LUT_AT, scaling->census_lut, sizeof(scaling->census_lut));
-    memcpy(host + DIFFERING_CENSUS_LUT_AT, scaling->differing_census_lut,
-           sizeof(scaling->differing_census_lut));
-    memcpy(host + MEDIAN_WEIGHT_AT, scaling->median_weight, sizeof(scaling->median_weight));
-    memcpy(host + HOLE_WEIGHT_AT, scaling->hole_weight, sizeof(scaling->hole_weight));
-    memcpy(host + SMOOTHNESS_AT, scaling->smoothness, sizeof(scaling->smoothness));
-    memcpy(host + SUM_LUT_AT, scaling->sum_lut, sizeof(scaling->sum_lut));
-    memcpy(host + FRACTION_LUT_AT, scaling->fraction_lut, sizeof(scaling->fraction_lut));
-    int error = s->backend->copy(s->backend, s->tables, host, TABLES_BYTES);
-    free(host);
-    return error;
-}
-
-/* The most memory that frames may take: that of --memory or else, where there is a choice, all of
+/* The most memory that frames may take: that of memory or else, where there is a choice, all of
  * this machine. A device reports its own. */
 static size_t memory_limit(const struct stereo *s) {
     const struct params *p = &s->pipeline.params;
     if (p->memory > 0)
         return (size_t)(p->memory * (1 << 20));
-    if (s->backend->own_memory || p->bp_schedule != BP_SCHEDULE_CHECKERBOARD)
+    if (s->backend->own_memory || !params_solver_can(p, SOLVES_BLOCKS))
         return SIZE_MAX;
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Whether labels can be found in blocks. */
-static bool has_blocks(const struct params *p) {
-    return p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
-}
-
 static int over_limit(const struct stereo *s) {
     const struct pipeline *p = &s->pipeline;
+    char names[128];
     if (p->params.memory <= 0)
         return no_memory(s, "frames");
+    bool smallest = params_solver_can(&p->params, SOLVES_BLOCKS);
     log_error(
-        "--memory",
+        "memory",
         "%.1f MiB are too little: %dx%d with %d labels takes %.1f MiB, in blocks of %dx%d px, "
-        "%s",
+        "%s%s",
         p->params.memory, p->width, p->height, params_labels(&p->params), mebibytes(frame_bytes(s)),
         p->blocks.core_width, p->blocks.core_height,
-        has_blocks(&p->params) ? "the smallest"
-                               : "since bp_schedule=checkerboard alone has smaller ones");
+        smallest ? "the smallest" : "smaller ones need bp_schedule=",
+        smallest ? "" : params_solvers(SOLVES_BLOCKS, names, sizeof(names)));
     return -ENOSPC;
 }
 
@@ -192,7 +173,7 @@ static int fit_blocks(struct stereo *s) {
             return no_memory(s, "frames");
         if (small_enough) /* the device has less: leave it something */
             limit = frame_bytes(s) / 8 * 7;
-        if (!has_blocks(q) || !blocks_shrink(&p->blocks))
+        if (!params_solver_can(q, SOLVES_BLOCKS) || !blocks_shrink(&p->blocks))
             return over_limit(s);
     }
 }
@@ -206,7 +187,7 @@ static void wait_for_all(struct stereo *s) {
     }
 }
 
-int stereo_forget(struct stereo *s) {
+static int forget(struct stereo *s) {
     size_t bytes = s->described ? s->graph->persistent_bytes : 0;
     if (bytes == 0)
         return 0;
@@ -216,11 +197,6 @@ int stereo_forget(struct stereo *s) {
         zeros ? s->backend->copy(s->backend, s->arena, zeros, bytes) : no_memory(s, "frames");
     free(zeros);
     return error;
-}
-
-void stereo_set_sequence(struct stereo *s, bool sequence) {
-    s->pipeline.sequence = sequence;
-    s->described = false;
 }
 
 static int describe(struct stereo *s) {
@@ -261,46 +237,39 @@ static int check_params(const struct stereo *s, const struct params *p) {
     return labels_fit(s, p) ? 0 : -EINVAL;
 }
 
+static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
+
 int stereo_prepare(struct stereo *s, const struct params *params) {
     int error = check_params(s, params);
     if (error)
         return error;
-    if (s->described && params_equal(params, &s->pipeline.params))
+    if (s->described && params_same_method(params, &s->pipeline.params))
         return 0;
     wait_for_all(s);
-    s->described = false;
+    s->described = s->computed = false;
+    s->forgets = true;
+    if (!s->has_inputs)
+        error = take_inputs(s, s->source_map);
+    if (error)
+        return error;
     s->pipeline.params = *params;
     s->pipeline.in_parts = s->backend->slots > 1;
     scaling_make(&s->pipeline.scaling, params,
                  pipeline_match_channels(params, s->pipeline.channels));
-    error = copy_tables(s);
+    error = s->backend->copy(s->backend, s->tables, &s->pipeline.scaling.tables,
+                             sizeof(s->pipeline.scaling.tables));
     if (!error)
         error = describe(s);
     s->described = !error;
-    return error ? error : stereo_forget(s);
+    return error;
 }
 
 /* ---- a frame */
 
-static bool same_size(const struct image *a, const struct image *b) {
-    return a->width == b->width && a->height == b->height && a->channels == b->channels;
-}
-
-/* The pictures as the stages see them: rectified, or as they came. */
-static void name_rectified(const struct stereo *s, struct frame *f) {
-    struct image *out[2] = {&f->rect_left, &f->rect_right};
-    const struct image *in[2] = {&f->left, &f->right};
-    for (int side = 0; side < 2; side++) {
-        *out[side] = *in[side];
-        if (pipeline_is_remapped(&s->pipeline, side))
-            *out[side] = (struct image){f->rectified[side], s->pipeline.width, s->pipeline.height,
-                                        s->pipeline.channels};
-    }
-}
-
 /* Whether a frame comes so soon after the one before it that both show the same scene. */
-static bool follows(const struct stereo *s, const struct frame *f) {
-    return f->index > s->last_index && f->index - s->last_index <= FRAMES_REMEMBERED;
+static bool follows(const struct stereo *s, const struct stereo_frame *f) {
+    return f->number > s->last_number &&
+           (uint64_t)f->number - (uint64_t)s->last_number <= FRAMES_REMEMBERED;
 }
 
 size_t stereo_bytes(const struct stereo *s) {
@@ -311,124 +280,231 @@ bool stereo_overlaps(const struct stereo *s) {
     return s->backend->slots > 1;
 }
 
-int stereo_start(struct stereo *s, const struct params *params, struct frame *f) {
-    assert(s->in_flight < s->backend->slots);
-    if (!same_size(&f->left, &s->source) || !same_size(&f->right, &s->source)) {
-        log_error("stereo",
-                  "a pair of %dx%d pictures came where the pipeline was opened for others",
-                  f->left.width, f->left.height);
-        return -EINVAL;
+bool stereo_on_device(const struct stereo *s) {
+    return s->backend->own_memory;
+}
+
+int stereo_in_flight(const struct stereo *s) {
+    return s->in_flight;
+}
+
+static int result_width(const struct stereo *s) {
+    return s->pipeline.width - s->margin[0] - s->margin[1];
+}
+
+struct stereo_info stereo_info(const struct stereo *s) {
+    const struct pipeline *p = &s->pipeline;
+    return (struct stereo_info){
+        result_width(s),
+        p->height,
+        params_labels(&p->params),
+        {picture_is_remapped(p, LEFT_SIDE), picture_is_remapped(p, RIGHT_SIDE)},
+        s->lost};
+}
+
+/* Memory for a map or picture of the computed width, without the margins. */
+static struct image_memory rows_of(const struct stereo *s, const struct stereo_image *image,
+                                   size_t pixel) {
+    return (struct image_memory){.data = image->data,
+                                 .row = (size_t)s->pipeline.width * pixel,
+                                 .first = (size_t)s->margin[0] * pixel,
+                                 .kept = (size_t)result_width(s) * pixel,
+                                 .pitch = image->row_bytes};
+}
+
+/* Issues a frame in the next slot. */
+static void issue(struct stereo *s, const struct stereo_frame *f) {
+    const struct pipeline *p = &s->pipeline;
+    int slot = (s->slot + s->in_flight - 1) % s->backend->slots;
+    size_t updates = FRAME_UPDATES * sizeof(*s->updates[slot]),
+           row = picture_row(p->format, p->source_width);
+    struct image_memory memory[HOST_COUNT] = {
+        [HOST_DISPARITY] = rows_of(s, &f->disparity, sizeof(int16_t)),
+        [HOST_CONFIDENCE] = rows_of(s, &f->confidence, 1),
+        [HOST_MOTION] = rows_of(s, &f->motion, sizeof(int16_t)),
+        [HOST_UPDATES] = {s->updates[slot], updates, 0, updates, updates}};
+    for (int side = 0; side < 2; side++) {
+        memory[HOST_PICTURES + side] =
+            (struct image_memory){f->picture[side].data, row, 0, row, f->picture[side].row_bytes};
+        memory[HOST_RECTIFIED + side] = rows_of(s, &f->rectified[side], (size_t)p->channels);
     }
+    s->backend->run(s->backend, s->compiled, slot,
+                    &(struct backend_frame){memory, f->on_device, f->stream});
+    s->computed = true;
+}
+
+/* Adds the passes that hand over pictures which are not resampled, and keeps what the next frame
+ * may read of earlier ones. */
+static int deliver_pictures(struct stereo *s) {
+    size_t bytes = s->forgets ? 0 : s->graph->persistent_bytes;
+    void *kept = malloc(bytes + 1);
+    wait_for_all(s);
+    s->described = s->computed = false;
+    int error = kept ? s->backend->copy(s->backend, kept, s->arena, bytes) : no_memory(s, "frames");
+    if (!error)
+        error = describe(s);
+    if (!error)
+        error = s->backend->copy(s->backend, s->arena, kept, bytes);
+    s->described = !error;
+    free(kept);
+    return error;
+}
+
+/* The passes of a frame, and what it may read of earlier ones. */
+static int make_ready(struct stereo *s, const struct params *params, const struct stereo_frame *f) {
+    bool more = false;
     int error = stereo_prepare(s, params);
-    if (!error && !follows(s, f))
-        error = stereo_forget(s);
-    if (error)
+    for (int side = 0; side < 2; side++) {
+        bool *delivers = &s->pipeline.delivers_picture[side], before = *delivers;
+        *delivers |= f->rectified[side].data && !picture_is_remapped(&s->pipeline, side);
+        more |= *delivers != before;
+    }
+    if (!error && more)
+        error = deliver_pictures(s);
+    if (!error && s->forgets)
+        error = forget(s);
+    s->forgets &= error != 0;
+    return error;
+}
+
+static bool replace_lost(struct stereo *s, int error);
+
+int stereo_start(struct stereo *s, const struct stereo_frame *f) {
+    const struct params params = s->pipeline.params;
+    bool deferred = s->lost && s->in_flight > 0; /* the caller may count on two in flight */
+    if (s->in_flight >= (s->lost ? MAX_SLOTS : s->backend->slots))
+        return -EBUSY;
+    s->forgets |= !follows(s, f);
+    struct flight flight = {
+        .frame = *f, .params = params, .started_ms = clock_ms(), .forgets = s->forgets};
+    int error = deferred ? 0 : make_ready(s, &params, f);
+    if (error && !replace_lost(s, error))
         return error;
-    s->last_index = f->index;
-    int slot = (s->slot + s->in_flight++) % s->backend->slots;
-    s->started_ms[slot] = clock_ms();
-    f->params = *params;
-    if (s->pipeline.width != s->source.width || s->pipeline.height != s->source.height)
-        f->has_truth = 0; /* that of another picture */
-    name_rectified(s, f);
-    void *const host[HOST_COUNT] = {
-        [HOST_PICTURES] = f->left.data,     [HOST_PICTURES + 1] = f->right.data,
-        [HOST_RECTIFIED] = f->rectified[0], [HOST_RECTIFIED + 1] = f->rectified[1],
-        [HOST_DISPARITY] = f->disparity,    [HOST_CONFIDENCE] = f->confidence,
-        [HOST_MOTION] = f->motion,          [HOST_UPDATES] = s->updates[slot]};
-    s->backend->run(s->backend, s->compiled, slot, host);
+    flight.deferred = deferred || error;
+    flight.update_count = s->result.update_count;
+    s->last_number = f->number;
+    s->flight[s->in_flight++] = flight;
+    if (flight.deferred)
+        s->forgets = false;
+    else
+        issue(s, f);
     return 0;
 }
 
-static void note_times(struct stereo *s, int slot, struct frame *f) {
+static void note_times(struct stereo *s, int slot, double started_ms, struct stereo_result *r) {
     double ms[GROUP_COUNT];
     s->backend->times(s->backend, slot, ms);
     for (int i = 0; i < TIME_COUNT; i++)
-        f->stage_ms[i] = ms[i] + ms[TIME_COUNT + i];
-    f->stage_ms[TIME_UPLOAD] = ms[GROUP_UPLOAD];
-    f->stage_ms[TIME_DOWNLOAD] = ms[GROUP_DOWNLOAD];
-    s->bp_ms = ms[TIME_BP];
-    f->compute_ms = clock_ms() - s->started_ms[slot];
+        r->stage_ms[i] = ms[i] + ms[TIME_COUNT + i];
+    r->stage_ms[TIME_UPLOAD] = ms[GROUP_UPLOAD];
+    r->stage_ms[TIME_DOWNLOAD] = ms[GROUP_DOWNLOAD];
+    r->left_bp_ms = ms[TIME_BP];
+    r->ms = clock_ms() - started_ms;
 }
 
 /* The share of tiles that each half-step of the finest level updated. */
-static void note_updates(const struct stereo *s, int slot, struct frame *f) {
-    const struct params *p = &f->params;
-    int iterations = scaling_iterations(p, 0),
-        tiles = tile_count(s->pipeline.width, s->pipeline.height);
-    bool counted = scaling_fast_converging(p) && blocks_count(&s->pipeline.blocks) == 1 &&
-                   p->mode == MODE_STEREO;
-    f->updated_count = counted ? stage_min(iterations, FRAME_UPDATES) : 0;
-    for (int i = 0; i < f->updated_count; i++)
-        f->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
+static void note_updates(const struct stereo *s, int slot, int count, struct stereo_result *r) {
+    int tiles = tile_count(s->pipeline.width, s->pipeline.height);
+    r->half_steps = count;
+    for (int i = 0; i < count; i++)
+        r->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }
 
-/* Runs the same frame again on the backend that is open now. */
-static int compute_again(struct stereo *s, struct frame *f) {
-    struct params params = f->params;
-    int in_flight = s->in_flight, recompute = s->recompute;
-    s->in_flight = s->recompute = 0;
-    int error = stereo_run(s, &params, f);
-    s->in_flight = in_flight;
-    s->recompute = recompute;
-    return error;
-}
-
-static int take_maps(struct stereo *s, const struct rectify_map maps[2]);
-static int take_tables(struct stereo *s);
-static int take_mask(struct stereo *s);
-
-/* The GPU is lost, and all frames in flight with it. The CPU backend replaces it. */
-static int fall_back(struct stereo *s) {
-    int error = 0;
-    struct backend *cpu = backend_cpu_open(s->pipeline.params.threads, VARIANT_OPTIMISED, &error);
-    if (!cpu)
-        return error;
-    log_warning(s->backend->name,
-                "the GPU was lost; going on with the CPU backend, which is slower");
-    release_memory(s);
-    s->lost = s->backend;
-    s->backend = cpu;
-    s->slot = 0;
-    s->described = false;
-    error = take_tables(s);
-    if (!error)
-        error = take_mask(s);
-    return error ? error : take_maps(s, s->source_map);
-}
-
-static int recover(struct stereo *s, struct frame *f) {
-    int error = fall_back(s);
-    if (!error)
-        error = compute_again(s, f);
-    s->recompute = error ? 0 : s->in_flight;
-    return error;
-}
-
-int stereo_finish(struct stereo *s, struct frame *f) {
-    assert(s->in_flight > 0);
-    s->in_flight--;
-    if (s->recompute > 0) {
-        s->recompute--;
-        return compute_again(s, f);
-    }
+/* Waits for the frame in the oldest slot. */
+static int collect(struct stereo *s, const struct flight *f, struct stereo_result *r) {
     int slot = s->slot, error = s->backend->wait(s->backend, slot);
     error = s->failed ? s->failed : error;
     s->failed = 0;
     s->slot = (slot + 1) % s->backend->slots;
-    if (error == -EIO && s->may_fall_back && !s->lost)
-        return recover(s, f);
-    if (s->in_flight > 0) /* it may be the younger frame's failure, which was issued meanwhile */
-        s->failed = error;
-    note_times(s, slot, f);
-    note_updates(s, slot, f);
-    f->energy = NAN;
+    note_times(s, slot, f->started_ms, r);
+    note_updates(s, slot, f->update_count, r);
+    s->computed &= !error;
     return error;
 }
 
-int stereo_run(struct stereo *s, const struct params *params, struct frame *f) {
-    int error = stereo_start(s, params, f);
-    return error ? error : stereo_finish(s, f);
+/* Computes a frame on the backend that is open now, which has none in flight. */
+static int compute_again(struct stereo *s, struct flight *f, struct stereo_result *r) {
+    const struct params now = s->pipeline.params;
+    bool next_forgets = s->forgets;
+    int in_flight = s->in_flight;
+    if (f->frame.on_device) {
+        log_error(s->backend->name, "the pictures were in the memory of the GPU that was lost");
+        return -EIO;
+    }
+    s->in_flight = 1;
+    s->forgets = f->forgets;
+    int error = make_ready(s, &f->params, &f->frame);
+    if (!error) {
+        f->update_count = s->result.update_count;
+        issue(s, &f->frame);
+        error = collect(s, f, r);
+    }
+    s->in_flight = in_flight;
+    s->forgets |= next_forgets;
+    int restored = stereo_prepare(s, &now);
+    return error ? error : restored;
+}
+
+/* The one place that decides what becomes of a lost GPU: whether an error is that, and the CPU
+ * backend has taken its place. All frames in flight are lost and will be computed again. */
+static bool replace_lost(struct stereo *s, int error) {
+    int cannot = 0;
+    if (error != -EIO || !s->may_fall_back || s->lost)
+        return false;
+    struct backend *cpu = backend_cpu_open(s->pipeline.params.threads, VARIANT_OPTIMISED, &cannot);
+    if (!cpu)
+        return false;
+    log_warning(s->backend->name,
+                "the GPU was lost; going on with the CPU backend, which is slower");
+    wait_for_all(s);
+    release_memory(s);
+    s->lost = s->backend;
+    s->backend = cpu;
+    s->slot = s->failed = 0;
+    s->described = s->computed = false;
+    for (int i = 0; i < s->in_flight; i++)
+        s->flight[i].deferred = true;
+    return true;
+}
+
+int stereo_finish(struct stereo *s, struct stereo_result *result) {
+    struct stereo_result unused;
+    if (s->in_flight == 0)
+        return -EINVAL;
+    struct flight *oldest = &s->flight[0];
+    result = result ? result : &unused;
+    *result = (struct stereo_result){0};
+    int error = oldest->deferred ? 0 : collect(s, oldest, result);
+    if (error && replace_lost(s, error))
+        error = 0;
+    if (!error && oldest->deferred)
+        error = compute_again(s, oldest, result);
+    else if (s->in_flight > 1) /* it may be the younger frame's failure */
+        s->failed = error;
+    s->in_flight--;
+    memmove(&s->flight[0], &s->flight[1], sizeof(s->flight) - sizeof(s->flight[0]));
+    return error;
+}
+
+int stereo_update(struct stereo *s, const struct params *params) {
+    const struct params before = s->pipeline.params;
+    int error = stereo_prepare(s, params);
+    if (error && replace_lost(s, error))
+        error = stereo_prepare(s, params);
+    if (error)
+        s->pipeline.params = before;
+    return error;
+}
+
+bool stereo_uses_table(const struct stereo *s, const struct smoothness_table *table) {
+    bool uses = s->pipeline.params.table == table;
+    for (int i = 0; i < s->in_flight; i++)
+        uses |= s->flight[i].params.table == table;
+    return uses;
+}
+
+void stereo_forget(struct stereo *s) {
+    s->forgets = true;
 }
 
 /* ---- opening and closing */
@@ -443,19 +519,9 @@ static struct backend *open_backend(const struct params *p, int *error) {
     return backend_cpu_open(p->threads, VARIANT_OPTIMISED, error);
 }
 
-static void *frame_memory(void *context, size_t bytes) {
-    struct backend *b = context;
-    return b->alloc(b, MEMORY_HOST, bytes);
-}
-
-static void frame_release(void *context, void *memory) {
-    struct backend *b = context;
-    b->release(b, MEMORY_HOST, memory);
-}
-
 static int take_tables(struct stereo *s) {
     struct backend *b = s->backend;
-    s->tables = b->alloc(b, MEMORY_STAGES, TABLES_BYTES);
+    s->tables = b->alloc(b, MEMORY_STAGES, sizeof(struct tables));
     bool taken = s->tables;
     for (int i = 0; i < b->slots && taken; i++) {
         s->updates[i] = b->alloc(b, MEMORY_HOST, FRAME_UPDATES * sizeof(*s->updates[i]));
@@ -463,15 +529,7 @@ static int take_tables(struct stereo *s) {
     }
     if (!taken)
         return no_memory(s, "the tables");
-    const uint8_t *tables = s->tables;
-    s->pipeline.lut = tables;
-    s->pipeline.census_lut = tables + CENSUS_LUT_AT;
-    s->pipeline.differing_census_lut = tables + DIFFERING_CENSUS_LUT_AT;
-    s->pipeline.median_weight = (const uint16_t *)(tables + MEDIAN_WEIGHT_AT);
-    s->pipeline.hole_weight = (const uint16_t *)(tables + HOLE_WEIGHT_AT);
-    s->pipeline.smoothness = tables + SMOOTHNESS_AT;
-    s->pipeline.sum_lut = (const uint16_t *)(tables + SUM_LUT_AT);
-    s->pipeline.fraction_lut = tables + FRACTION_LUT_AT;
+    s->pipeline.tables = s->tables;
     return 0;
 }
 
@@ -514,47 +572,75 @@ static size_t mask_bytes(const struct stereo *s) {
     return (size_t)s->pipeline.width * (size_t)s->pipeline.height;
 }
 
-/* Copies the host's tables to the backend. */
+/* Copies the host's mask to the backend. */
 static int take_mask(struct stereo *s) {
     if (!s->source_mask)
         return 0;
-    s->mask = s->backend->alloc(s->backend, MEMORY_STAGES, mask_bytes(s));
+    if (!s->mask)
+        s->mask = s->backend->alloc(s->backend, MEMORY_STAGES, mask_bytes(s));
     if (!s->mask)
         return no_memory(s, "the mask");
     s->pipeline.mask = s->mask;
     return s->backend->copy(s->backend, s->mask, s->source_mask, mask_bytes(s));
 }
 
-int stereo_set_mask(struct stereo *s, const uint8_t *mask) {
-    assert(!s->in_flight);
+static int take_inputs(struct stereo *s, const struct rectify_map maps[2]) {
+    release_inputs(s);
+    int error = take_tables(s);
+    if (!error)
+        error = take_mask(s);
+    if (!error)
+        error = take_maps(s, maps);
+    s->has_inputs = !error;
+    return error;
+}
+
+static void remove_mask(struct stereo *s) {
     free(s->source_mask);
     release(s, &s->mask);
     s->pipeline.mask = NULL;
     s->source_mask = NULL;
-    s->described = false;
-    if (!mask)
-        return 0;
-    s->source_mask = malloc(mask_bytes(s));
-    if (!s->source_mask)
-        return no_memory(s, "the mask");
-    memcpy(s->source_mask, mask, mask_bytes(s));
-    return take_mask(s);
 }
 
-static int check_size(int width, int height, int channels) {
-    if (width >= 2 && height >= 1 && width <= 16384 && height <= 16384 &&
-        (channels == 1 || channels == 3))
+int stereo_set_mask(struct stereo *s, const uint8_t *mask) {
+    if (s->in_flight)
+        return -EBUSY;
+    uint8_t *source = mask ? malloc(mask_bytes(s)) : NULL;
+    if (mask && !source)
+        return no_memory(s, "the mask");
+    s->described = s->computed = false;
+    if (!mask) {
+        remove_mask(s);
+        return 0;
+    }
+    memcpy(source, mask, mask_bytes(s));
+    free(s->source_mask);
+    s->source_mask = source;
+    int error = s->has_inputs ? take_mask(s) : 0; /* else all are taken for the next frame */
+    if (error && replace_lost(s, error))
+        return 0;
+    if (error)
+        remove_mask(s);
+    return error;
+}
+
+static int check_size(int width, int height, enum picture_format format) {
+    bool even = (format != PICTURE_NV12 && format != PICTURE_YUYV) || width % 2 == 0;
+    if (format == PICTURE_NV12 && height % 2 != 0)
+        even = false;
+    if (width >= 2 && height >= 1 && width <= 16384 && height <= 16384 && even)
         return 0;
     log_error("stereo",
-              "pictures of %dx%d with %d channels cannot be matched; they must be 2 to 16384 px "
-              "wide, 1 to 16384 px high, grey or RGB",
-              width, height, channels);
+              "pictures of %dx%d cannot be matched; they must be 2 to 16384 px wide and 1 to 16384 "
+              "px high%s",
+              width, height, even ? "" : ", and even with this format");
     return -EINVAL;
 }
 
 /* has_next: another backend is tried where this one has too little memory. */
-static struct stereo *open_on(struct backend *b, bool has_next, int width, int height, int channels,
-                              const struct rectify_map maps[2], int *error) {
+static struct stereo *open_on(struct backend *b, bool has_next, int width, int height,
+                              enum picture_format format, const struct rectify_map maps[2],
+                              int *error) {
     struct stereo *s = calloc(1, sizeof(*s));
     struct graph *g = graph_open();
     *error = s && g ? 0 : -ENOMEM;
@@ -569,18 +655,17 @@ static struct stereo *open_on(struct backend *b, bool has_next, int width, int h
     s->backend = b;
     s->has_next = has_next;
     s->graph = g;
-    s->frame_alloc = (struct frame_alloc){frame_memory, frame_release, b};
-    s->source = (struct image){NULL, width, height, channels};
     s->pipeline.source_width = width;
     s->pipeline.source_height = height;
     s->pipeline.width = has_size ? maps[0].width : width;
     s->pipeline.height = has_size ? maps[0].height : height;
-    s->pipeline.channels = channels;
-    *error = check_size(width, height, channels);
+    for (int i = 0; i < 2 && has_size; i++)
+        s->margin[i] = maps[0].margin[i];
+    s->pipeline.format = format;
+    s->pipeline.channels = picture_channels(format);
+    *error = check_size(width, height, format);
     if (!*error)
-        *error = take_tables(s);
-    if (!*error)
-        *error = take_maps(s, maps);
+        *error = take_inputs(s, maps);
     if (!*error && b->own_memory)
         *error = keep_maps(s, maps);
     if (*error)
@@ -588,18 +673,17 @@ static struct stereo *open_on(struct backend *b, bool has_next, int width, int h
     return s;
 }
 
-struct stereo *stereo_open_on(struct backend *b, int width, int height, int channels,
+struct stereo *stereo_open_on(struct backend *b, int width, int height, enum picture_format format,
                               const struct rectify_map maps[2], int *error) {
-    return open_on(b, false, width, height, channels, maps, error);
+    return open_on(b, false, width, height, format, maps, error);
 }
 
-/* Allocates the memory of params' frames. Labels that do not fit are an error of the first
- * frame. */
+/* Allocates the memory of params' frames. */
 static struct stereo *open_for(struct backend *b, const struct params *params, bool has_next,
-                               int width, int height, int channels,
+                               int width, int height, enum picture_format format,
                                const struct rectify_map maps[2], int *error) {
-    struct stereo *s = open_on(b, has_next, width, height, channels, maps, error);
-    if (s && labels_fit(s, params))
+    struct stereo *s = open_on(b, has_next, width, height, format, maps, error);
+    if (s)
         *error = stereo_prepare(s, params);
     if (s && *error)
         stereo_close(&s);
@@ -610,17 +694,18 @@ static struct stereo *open_for(struct backend *b, const struct params *params, b
     return s;
 }
 
-struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
-                           const struct rectify_map maps[2], int *error) {
+struct stereo *stereo_open(const struct params *params, int width, int height,
+                           enum picture_format format, const struct rectify_map maps[2],
+                           int *error) {
     *error = 0;
     struct backend *b = open_backend(params, error);
     bool may_retry = b && b->own_memory && params->backend == BACKEND_AUTO;
     struct stereo *s =
-        b ? open_for(b, params, may_retry, width, height, channels, maps, error) : NULL;
+        b ? open_for(b, params, may_retry, width, height, format, maps, error) : NULL;
     if (s || *error != -ENOMEM || !may_retry)
         return s;
     b = backend_cpu_open(params->threads, VARIANT_OPTIMISED, error); /* too little is like none */
-    s = b ? open_for(b, params, false, width, height, channels, maps, error) : NULL;
+    s = b ? open_for(b, params, false, width, height, format, maps, error) : NULL;
     if (s)
         log_warning(s->backend->name, "computes, since the GPU has too little memory for %dx%d",
                     width, height);
@@ -648,6 +733,11 @@ const char *stereo_backend(const struct stereo *s) {
     return s->backend->name;
 }
 
-const struct frame_alloc *stereo_frame_alloc(struct stereo *s) {
-    return &s->frame_alloc;
+void *stereo_alloc(struct stereo *s, size_t bytes) {
+    return s->lost ? NULL : s->backend->alloc(s->backend, MEMORY_HOST, bytes);
+}
+
+void stereo_release(struct stereo *s, void *memory) {
+    struct backend *b = s->lost ? s->lost : s->backend;
+    b->release(b, MEMORY_HOST, memory);
 }

@@ -1,68 +1,106 @@
 /*
- * The stereo pipeline: pictures in, disparity out. pipeline.c has the order of the stages, for all
- * backends. One thread uses a struct stereo at a time; it owns its backend's memory.
+ * The pipeline behind include/livestereo.h: pictures in, maps out. pipeline.c has the order of the
+ * stages, for all backends. One thread uses a struct stereo at a time; it owns its backend's
+ * memory.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STEREO_H
 #define LIVESTEREO_STEREO_H
 
 #include "calibration/rectify.h"
-#include "image/frame.h"
 #include "config/params.h"
+#include "gpu/result.h"
+#include "gpu/stages/convert.h"
 
 #include <stdbool.h>
 
 struct stereo;
 
-/* Opens the backend that params names for pictures of width x height x channels (2..16384 px a
- * side, channels 1 or 3). maps: two remap tables, left and right, or NULL when the pictures are
- * rectified; results have the tables' size, which must not exceed the pictures'. NULL after one
- * log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM, -EINVAL; -ENOSPC: params->memory
- * is too little even for the smallest blocks). */
-struct stereo *stereo_open(const struct params *params, int width, int height, int channels,
-                           const struct rectify_map maps[2], int *error);
+/* Opens the backend that params names for pictures of width x height px (2 to 16384 a side). maps:
+ * two remap tables, left and right, or NULL when the pictures are rectified; results have the
+ * tables' size without their margins. params->table, where set, is kept as long as params are used.
+ * NULL after one log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM, -EINVAL; -ENOSPC:
+ * params->memory is too little even for the smallest blocks). */
+struct stereo *stereo_open(const struct params *params, int width, int height,
+                           enum picture_format format, const struct rectify_map maps[2],
+                           int *error);
 
 /* With mode=motion: sets the mask of pixels without data cost (255), width*height of the computed
  * pictures; it is copied. NULL removes it. No frame may be in flight. 0 or -errno after a log
- * line. */
+ * line; with -ENOMEM the earlier mask stays. */
 int stereo_set_mask(struct stereo *stereo, const uint8_t *mask);
 
-/* Says whether frames are consecutive pictures of one scene, so that temporal_mode=auto is on; the
- * default is false. The next frame does not depend on earlier ones. No frame may be in flight. */
-void stereo_set_sequence(struct stereo *stereo, bool sequence);
-
 /* With temporal_weight and temporal_filter a frame depends on the frame before it, if that one's
- * index is lower by 1 to FRAMES_REMEMBERED. Otherwise, as after seeking, and after settings have
- * changed, it starts without. */
+ * number is lower by 1 to FRAMES_REMEMBERED. Otherwise, as after seeking, and after settings have
+ * changed, it starts without. temporal_mode=auto is off. */
 enum { FRAMES_REMEMBERED = 8 };
 
-/* Makes the next frame independent of earlier ones. 0 or -errno after a log line. */
-int stereo_forget(struct stereo *stereo);
+/* Makes the next frame independent of earlier ones. */
+void stereo_forget(struct stereo *stereo);
 
-/* Computes frame->left, right -> rectified pair, disparity, confidence, times, with
- * frame->params = *params. START parameters are those of stereo_open. 0, or -errno after a log
- * line. -EINVAL: the parameters ask for more labels than the picture is wide, or the frame has
- * another size. */
-int stereo_run(struct stereo *stereo, const struct params *params, struct frame *frame);
+/* Rows of an image, row_bytes apart, in memory of the caller. data NULL: not wanted. */
+struct stereo_image {
+    void *data;
+    size_t row_bytes;
+};
 
-/* The same in two parts, so that neighbouring frames overlap: start issues a frame, finish waits
- * for the oldest one started, which must be the frame given. If stereo_overlaps(), a second one may
- * be started before the first is finished. The caller must not use a frame in between. start
- * returns -errno if the frame was not issued. */
-int stereo_start(struct stereo *stereo, const struct params *params, struct frame *frame);
-int stereo_finish(struct stereo *stereo, struct frame *frame);
+/* A frame's memory: pictures of the size and format of stereo_open(), maps of the
+ * tables' size without margins. */
+struct stereo_frame {
+    int64_t number;
+    struct stereo_image picture[2];   /* left, right */
+    struct stereo_image rectified[2]; /* grey or RGB */
+    struct stereo_image disparity;    /* int16, 1/16 px; with mode=stereo */
+    struct stereo_image confidence;   /* uint8 */
+    struct stereo_image motion;       /* int16, 1/16 px, all u and then all v; with mode=motion */
+    bool on_device;                   /* memory of the GPU in use, ordered by stream: backend.h */
+    void *stream;
+};
+
+/* Sets the parameters of the frames started from now on; START parameters are those of
+ * stereo_open(). 0, or -errno after a log line, and the earlier ones stay. -EINVAL: they exclude
+ * each other, or ask for more labels than the picture is wide. */
+int stereo_update(struct stereo *stereo, const struct params *params);
+
+/* Whether the parameters in use, or those of a frame in flight, have this table. */
+bool stereo_uses_table(const struct stereo *stereo, const struct smoothness_table *table);
+
+/* Issues a frame; stereo_finish() waits for the oldest one issued. Where stereo_overlaps(), a
+ * second one may be started before the first is finished. Its memory is the library's in between.
+ * start returns -errno after a log line if the frame was not issued. result may be NULL. */
+int stereo_start(struct stereo *stereo, const struct stereo_frame *frame);
+int stereo_finish(struct stereo *stereo, struct stereo_result *result);
 bool stereo_overlaps(const struct stereo *stereo);
 
-/* Energy of the labels of the last run, before any refinement, in the papers' units: E = sum
- * D_p(d_p) + sum min(rho f(|d_p - d_q|), T) with the edge classes' rho and T. No frame may be in
- * flight. 0 or -errno. */
+/* Whether frames may be in the memory of a GPU. */
+bool stereo_on_device(const struct stereo *stereo);
+
+/* Frames started and not finished. */
+int stereo_in_flight(const struct stereo *stereo);
+
+/* Size of the maps (without margins), labels of a pixel, whether the picture of a side is resampled
+ * (and not passed on as it is), whether a GPU was lost and the CPU took over. */
+struct stereo_info {
+    int width, height, labels;
+    bool is_remapped[2], gpu_lost;
+};
+struct stereo_info stereo_info(const struct stereo *stereo);
+
+/* Energy of the labels of the last run, those in the tables' margins included, before any
+ * refinement, in the papers' units: E = sum D_p(d_p) + sum min(rho f(|d_p - d_q|), T) with the edge
+ * classes' rho and T. 0 or -errno: -EBUSY: a frame is in flight, -EINVAL: there was none. */
 int stereo_energy(struct stereo *stereo, double *energy);
+
+/* A lower bound of that energy for all labels, by as many sweeps of TRW-S (gpu/mrf.h), and the
+ * least energy that these met. 0 or -errno: as stereo_energy(); -ENOTSUP: with mode=motion, of a
+ * frame that was computed in blocks, or with one label; -ENOMEM. */
+int stereo_bound(struct stereo *stereo, int sweeps, double *bound, double *least);
 
 /* Cost, belief and label of one pixel of the last run, for probes: cost and belief get one value
  * per label of that pixel (at most MOTION_LABELS) in the papers' units. Where bp_schedule stores no
- * messages, belief is the cost plus the smoothness relative to the neighbours' labels. No frame may
- * be in flight. Returns the label, or -errno; -ENOTSUP if the frame was computed in blocks, which
- * store neither. */
+ * messages, belief is the cost plus the smoothness relative to the neighbours' labels. Returns the
+ * label, or -errno: -EBUSY: a frame is in flight, -EINVAL: there was none or it has no such pixel,
+ * -ENOTSUP: it was computed in blocks, which store neither. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
 /* The displacements of a pixel's labels in the last run, with mode=motion in its last search: label
@@ -81,8 +119,9 @@ const char *stereo_backend(const struct stereo *stereo);
 /* Bytes of the backend's memory that the frames computed last take, host memory left out. */
 size_t stereo_bytes(const struct stereo *stereo);
 
-/* Host memory for frames that the backend moves fastest, for pool_open. */
-const struct frame_alloc *stereo_frame_alloc(struct stereo *stereo);
+/* Host memory that the backend copies fastest. NULL when memory runs out or the GPU was lost. */
+void *stereo_alloc(struct stereo *stereo, size_t bytes);
+void stereo_release(struct stereo *stereo, void *memory);
 
 void stereo_close(struct stereo **stereo);
 

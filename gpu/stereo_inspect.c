@@ -2,9 +2,9 @@
  * Answers questions about the last frame: its energy, and the costs and beliefs of a pixel.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/mrf.h"
 #include "gpu/stereo_private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,59 +30,17 @@ int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from) {
     return error;
 }
 
-/* Labels (u, v): the windows' centres are fetched first. */
-static int motion_edge_cost(const struct scaling *scaling, const struct pipeline_result *r,
-                            const struct motion_map *centre, int edge_class, const uint16_t *label,
-                            int x, int y, int dx, int dy) {
-    const struct grid *g = &r->grid;
-    int rho = r->window.fraction > 1 ? scaling->fraction_rho[edge_class] : scaling->rho[edge_class];
-    struct displacement a = motion_label(&g->space, motion_centre(centre, g, x, y),
-                                         label[y * g->width + x]),
-                        b = motion_label(&g->space, motion_centre(centre, g, x + dx, y + dy),
-                                         label[(y + dy) * g->width + x + dx]);
-    return stage_min(rho * (abs(a.u - b.u) + abs(a.v - b.v)), scaling->truncation[edge_class]);
-}
-
-static int64_t motion_energy(const struct scaling *scaling, const struct pipeline_result *r,
-                             const uint8_t *cost, bool of_labels, const uint8_t *classes,
-                             const struct motion_map *centre, const uint16_t *label) {
-    const struct grid *g = &r->grid;
-    int64_t sum = 0;
-    for (int y = 0; y < g->height; y++)
-        for (int x = 0; x < g->width; x++) {
-            int i = y * g->width + x, bits = classes ? classes[i] : 0;
-            sum += cost[of_labels ? (size_t)i : grid_labels(g, x, y) + label[i]];
-            if (x + 1 < g->width)
-                sum += motion_edge_cost(scaling, r, centre, bits >> (2 * RIGHT) & 3, label, x, y, 1,
-                                        0);
-            if (y + 1 < g->height)
-                sum +=
-                    motion_edge_cost(scaling, r, centre, bits >> (2 * DOWN) & 3, label, x, y, 0, 1);
-        }
-    return sum;
-}
-
-static int edge_cost(const struct scaling *scaling, int edge_class, int label, int neighbour) {
-    return scaling->smoothness[edge_class][abs(label - neighbour)];
-}
-
-/* cost is a volume, or, where of_labels, what each pixel's label costs. classes NULL: all 0. */
-static int64_t sum_energy(const struct scaling *scaling, const struct grid *g, const uint8_t *cost,
-                          bool of_labels, const uint8_t *classes, const uint16_t *label) {
-    int64_t sum = 0;
-    for (int y = 0; y < g->height; y++)
-        for (int x = 0; x < g->width; x++) {
-            size_t i = (size_t)y * (size_t)g->width + (size_t)x;
-            int bits = classes ? classes[i] : 0;
-            sum += cost[of_labels ? i : grid_labels(g, x, y) + label[i]];
-            if (x + 1 < g->width)
-                sum += edge_cost(scaling, bits >> (2 * RIGHT) & 3, label[i], label[i + 1]);
-            if (y + 1 < g->height)
-                sum += edge_cost(scaling, bits >> (2 * DOWN) & 3, label[i],
-                                 label[i + (size_t)g->width]);
-        }
-    return sum;
-}
+/* What the last frame's energy follows from, on the host. */
+struct labelling {
+    const struct stereo *stereo;
+    struct label_cost cost;
+    bool of_labels;   /* cost.volume is a map of what each pixel's label costs */
+    uint8_t *classes; /* NULL: all 0 */
+    uint16_t *label;
+    struct motion_map centre;
+    void *costs; /* memory that cost points into */
+    int16_t *centres;
+};
 
 /* Where costs are read from: a volume, a map of what labels cost, or two pictures. They are copied
  * to host memory that *cost points into and that the caller frees. NULL and *error on failure. */
@@ -91,11 +49,14 @@ static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) 
     const struct grid *g = &s->result.grid;
     const uint8_t *label_cost = s->result.label_cost;
     size_t pixels = (size_t)g->width * (size_t)g->height, picture = pixels * (size_t)cost->channels;
-    uint8_t *memory = malloc(label_cost ? pixels : cost->volume ? grid_volume(g) : 2 * picture);
+    size_t bytes = cost->volume ? grid_volume(g) : 2 * picture;
+    uint8_t *memory = malloc(label_cost ? pixels : bytes);
     *error = memory ? 0 : -ENOMEM;
-    if (!*error && label_cost)
+    if (!memory)
+        return NULL;
+    if (label_cost)
         *error = fetch(s, memory, label_cost, pixels);
-    else if (!*error && cost->volume)
+    else if (cost->volume)
         *error = stereo_fetch_volume(s, memory, cost->volume);
     if (!*error && !cost->volume)
         *error = fetch(s, memory, cost->reference, picture);
@@ -104,7 +65,7 @@ static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) 
     cost->volume = cost->volume ? memory : NULL;
     cost->reference = memory;
     cost->target = memory + picture;
-    cost->lut = s->pipeline.scaling.sum_lut;
+    cost->lut = s->pipeline.scaling.tables.sum_lut;
     if (*error) {
         free(memory);
         return NULL;
@@ -112,92 +73,184 @@ static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) 
     return memory;
 }
 
-static double sum_cost(const struct params *p, const struct label_cost *cost, int x, int y, int l) {
-    int match = label_match(cost, x, l);
+/* With costs made from the pictures: from the parameters themselves, before they are scaled. */
+static double data_energy(const struct labelling *l, int x, int y, int label) {
+    const struct label_cost *cost = &l->cost; /* its grid may be a block's */
+    const struct grid *picture = &l->stereo->result.grid;
+    const struct params *p = &l->stereo->pipeline.params;
+    if (cost->volume)
+        return cost->volume[l->of_labels ? (size_t)y * (size_t)picture->width + (size_t)x
+                                         : grid_labels(&cost->grid, x, y) + (size_t)label];
+    int match = label_match(cost, x, label);
     return match < 0 ? p->outside_cost * scaling_sum_cost(p, SUM_LUT - 1)
                      : scaling_sum_cost(p, label_difference(cost, x, match, y));
 }
 
-/* With costs made from the pictures: from the parameters themselves, before they are scaled. */
-static double exact_energy(const struct params *p, const struct label_cost *cost,
-                           const uint8_t *classes, const uint16_t *label) {
-    const struct grid *g = &cost->grid;
-    size_t width = (size_t)g->width;
+/* V of disparities. */
+static double smoothness(const struct labelling *l, int edge_class, int difference) {
+    const struct stereo *s = l->stereo;
+    return l->cost.volume ? s->pipeline.scaling.tables.smoothness[edge_class][difference]
+                          : scaling_smoothness(&s->pipeline.params, edge_class, difference);
+}
+
+static double edge_energy(const struct labelling *l, int direction, int x, int y, int dx, int dy) {
+    const struct scaling *scaling = &l->stereo->pipeline.scaling;
+    const struct pipeline_result *r = &l->stereo->result;
+    const struct grid *g = &r->grid;
+    size_t i = (size_t)y * (size_t)g->width + (size_t)x,
+           j = i + (size_t)dy * (size_t)g->width + (size_t)dx;
+    int edge_class = l->classes ? l->classes[i] >> (2 * direction) & 3 : 0;
+    if (r->window.fraction) {
+        const uint8_t *rho = r->window.fraction > 1 ? scaling->fraction_rho : scaling->rho;
+        struct displacement p = motion_centre(&l->centre, g, x, y),
+                            q = motion_centre(&l->centre, g, x + dx, y + dy);
+        p = motion_label(&g->space, p, l->label[i]);
+        q = motion_label(&g->space, q, l->label[j]);
+        return stage_min(rho[edge_class] * (abs(p.u - q.u) + abs(p.v - q.v)),
+                         scaling->truncation[edge_class]);
+    }
+    return smoothness(l, edge_class, abs(l->label[i] - l->label[j]));
+}
+
+static double sum_energy(const struct labelling *l) {
+    const struct grid *g = &l->stereo->result.grid;
     double sum = 0;
     for (int y = 0; y < g->height; y++)
         for (int x = 0; x < g->width; x++) {
-            size_t i = (size_t)y * width + (size_t)x;
-            int bits = classes ? classes[i] : 0;
-            sum += sum_cost(p, cost, x, y, label[i]);
+            sum += data_energy(l, x, y, l->label[(size_t)y * (size_t)g->width + (size_t)x]);
             if (x + 1 < g->width)
-                sum += scaling_smoothness(p, bits >> (2 * RIGHT) & 3, abs(label[i] - label[i + 1]));
+                sum += edge_energy(l, RIGHT, x, y, 1, 0);
             if (y + 1 < g->height)
-                sum +=
-                    scaling_smoothness(p, bits >> (2 * DOWN) & 3, abs(label[i] - label[i + width]));
+                sum += edge_energy(l, DOWN, x, y, 0, 1);
         }
-    return sum;
+    return l->cost.volume ? sum / l->stereo->pipeline.scaling.scale : sum;
 }
 
-int stereo_energy(struct stereo *s, double *energy) {
+static void free_labelling(struct labelling *l) {
+    free(l->costs);
+    free(l->classes);
+    free(l->centres);
+    free(l->label);
+}
+
+/* Of the last frame. 0, or what stereo_energy() returns; free_labelling() follows either way. */
+static int fetch_labelling(struct stereo *s, struct labelling *l) {
     const struct pipeline_result *r = &s->result;
-    const struct scaling *scaling = &s->pipeline.scaling;
-    const struct grid *g = &r->grid;
-    size_t pixels = (size_t)g->width * (size_t)g->height;
-    struct label_cost cost;
+    size_t pixels = (size_t)r->grid.width * (size_t)r->grid.height;
     int error = 0;
-    assert(!s->in_flight);
-    *energy = NAN;
-    if (!s->described)
+    *l = (struct labelling){.stereo = s, .of_labels = r->label_cost};
+    if (s->in_flight)
+        return -EBUSY;
+    if (!s->computed)
         return -EINVAL;
-    void *memory = fetch_costs(s, &cost, &error);
-    uint8_t *fetched = calloc(pixels, 1), *classes = r->edges ? fetched : NULL;
-    uint16_t *label = malloc(pixels * sizeof(*label));
-    int16_t *centres = malloc(2 * pixels * sizeof(*centres));
-    struct motion_map centre = {r->window.centre.u ? centres : NULL,
-                                centres ? centres + pixels : NULL};
-    if (!fetched || !label || !centres)
+    l->costs = fetch_costs(s, &l->cost, &error);
+    if (r->edges)
+        l->classes = calloc(pixels, 1);
+    if (r->window.centre.u)
+        l->centres = malloc(2 * pixels * sizeof(*l->centres));
+    l->label = malloc(pixels * sizeof(*l->label));
+    if ((r->edges && !l->classes) || !l->label || (r->window.centre.u && !l->centres))
         error = -ENOMEM;
-    if (!error && centre.u)
-        error = fetch(s, centre.u, r->window.centre.u, pixels * sizeof(*centres));
-    if (!error && centre.u)
-        error = fetch(s, centre.v, r->window.centre.v, pixels * sizeof(*centres));
-    if (!error && classes)
-        error = fetch(s, classes, r->edges, pixels);
+    if (r->window.centre.u && l->centres)
+        l->centre = (struct motion_map){l->centres, l->centres + pixels};
+    if (!error && l->centre.u)
+        error = fetch(s, l->centre.u, r->window.centre.u, pixels * sizeof(*l->centres));
+    if (!error && l->centre.u)
+        error = fetch(s, l->centre.v, r->window.centre.v, pixels * sizeof(*l->centres));
+    if (!error && l->classes)
+        error = fetch(s, l->classes, r->edges, pixels);
     if (!error)
-        error = fetch(s, label, r->label, pixels * sizeof(*label));
-    if (!error && r->window.fraction && cost.volume)
-        *energy = (double)motion_energy(scaling, r, cost.volume, r->label_cost != NULL, classes,
-                                        &centre, label) /
-                  scaling->scale;
-    else if (!error)
-        *energy = cost.volume ? (double)sum_energy(scaling, g, cost.volume, r->label_cost != NULL,
-                                                   classes, label) /
-                                    scaling->scale
-                              : exact_energy(&s->pipeline.params, &cost, classes, label);
-    free(memory);
-    free(fetched);
-    free(centres);
-    free(label);
+        error = fetch(s, l->label, r->label, pixels * sizeof(*l->label));
     return error;
 }
 
-/* The messages of the last half-step may be missing, since no pass reads them. Repeating a half-
- * step gives the same messages, because it reads those of the other parity alone. */
-static int repeat_last_half_step(struct stereo *s) {
+int stereo_energy(struct stereo *s, double *energy) {
+    struct labelling l;
+    int error = fetch_labelling(s, &l);
+    *energy = error ? NAN : sum_energy(&l);
+    free_labelling(&l);
+    return error;
+}
+
+static double mrf_cost(const void *context, int x, int y, int label) {
+    return data_energy(context, x, y, label);
+}
+
+static double mrf_curve(const void *context, int edge_class, int difference, int zero) {
+    return smoothness(context, edge_class, difference - zero);
+}
+
+/* The classes of the edges in one direction; NULL: out of memory. */
+static uint8_t *classes_towards(const struct labelling *l, int direction) {
+    const struct grid *g = &l->stereo->result.grid;
+    size_t pixels = (size_t)g->width * (size_t)g->height;
+    uint8_t *classes = calloc(pixels, 1);
+    for (size_t i = 0; i < pixels && classes && l->classes; i++)
+        classes[i] = l->classes[i] >> (2 * direction) & 3;
+    return classes;
+}
+
+static int bound_labelling(const struct labelling *l, int sweeps, double *bound, double *least) {
+    const struct grid *g = &l->stereo->result.grid;
+    uint8_t *right = classes_towards(l, RIGHT), *down = classes_towards(l, DOWN);
+    const struct mrf_input in = {.width = g->width,
+                                 .height = g->height,
+                                 .labels = g->labels,
+                                 .cost = mrf_cost,
+                                 .smoothness = mrf_curve,
+                                 .classes = {right, down},
+                                 .context = l};
+    double unit = l->cost.volume ? 1 / l->stereo->pipeline.scaling.scale : 1;
+    struct mrf_result result;
+    struct mrf *m = NULL;
+    int error = right && down ? mrf_open(&m, &in) : -ENOMEM;
+    if (!error)
+        error = mrf_trws(m, sweeps, NULL, l->label, &result);
+    if (!error) {
+        *bound = unit * result.bound;
+        *least = unit * result.energy;
+    }
+    mrf_close(&m);
+    free(right);
+    free(down);
+    return error;
+}
+
+int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
+    const struct pipeline_result *r = &s->result;
+    if (s->computed && (r->window.fraction || r->label_cost || r->grid.labels < 2))
+        return -ENOTSUP;
+    struct labelling l;
+    int error = fetch_labelling(s, &l);
+    if (!error)
+        error = bound_labelling(&l, sweeps, bound, least);
+    free_labelling(&l);
+    return error;
+}
+
+/* A backend need not store messages that no pass reads, and CUDA does not store those of the last
+ * half-step, which its labels are found with. The half-step is run again by itself: it gives the
+ * same messages, because it reads those of the other parity alone. */
+static int store_last_messages(struct stereo *s) {
     const struct graph *g = s->graph;
     struct backend *b = s->backend;
+    const uint8_t *message = graph_address(g, s->result.message[0], 0);
     for (int i = g->count - 1; i >= 0; i--) {
+        const struct pruned_message_args *p =
+            (const struct pruned_message_args *)graph_args(g, i, 0);
+        if (g->passes[i].kind == PASS_STAGE && g->passes[i].stage == STAGE_pruned_message &&
+            p->message[0] == message)
+            return backend_run_stage(b, STAGE_pruned_message, p, g->passes[i].width,
+                                     g->passes[i].height);
         const struct message_args *a = (const struct message_args *)graph_args(g, i, 0);
-        enum stage stage = g->passes[i].stage; /* of both the arguments begin alike */
-        if (g->passes[i].kind != PASS_STAGE ||
-            (stage != STAGE_message && stage != STAGE_motion_message) ||
-            a->message[0] != graph_address(g, s->result.message[0], 0))
+        if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_message ||
+            a->message[0] != message)
             continue;
         if (a->active || a->next_active) /* what is not updated would change, too */
             return 0;
         if (a->cost8 != graph_address(g, s->result.cost, 0)) /* masked since, and none is missing */
             return 0;
-        return backend_run_stage(b, stage, a, g->passes[i].width, g->passes[i].height);
+        return backend_run_stage(b, STAGE_message, a, g->passes[i].width, g->passes[i].height);
     }
     return 0;
 }
@@ -221,6 +274,27 @@ static int fetch_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
     return error;
 }
 
+/* What the neighbour of (x, y) in direction r hands over. edge: its class. */
+static int fetch_message(struct stereo *s, int x, int y, int r, int edge, uint8_t *message) {
+    const struct pipeline_result *result = &s->result;
+    const struct grid *g = &result->grid;
+    const struct scaling *scaling = &s->pipeline.scaling;
+    struct neighbours around = grid_neighbours(g, x, y);
+    const uint8_t *from = result->message[opposite(r)];
+    if (!result->pruning.kept)
+        return fetch(s, message, from + around.pixel[r] * (size_t)g->padded, (size_t)g->labels);
+    struct handed h = handed_from(g, &result->pruning, result->message, &around, x, y, r,
+                                  scaling->rho[edge], scaling->truncation[edge]);
+    uint8_t kept[KEPT_MOST], block[KEPT_MOST][LABEL_BLOCK] = {{0}};
+    int error = fetch(s, kept, h.kept, sizeof(kept));
+    for (int k = 0; !error && k < kept_count(kept); k++)
+        error = fetch(s, block[k], h.message + (size_t)k * h.block, LABEL_BLOCK);
+    h = (struct handed){block[0], kept, LABEL_BLOCK, h.rho, h.truncation};
+    for (int d = 0; d < g->labels && !error; d++)
+        message[d] = (uint8_t)handed_label(&h, d / LABEL_BLOCK, d % LABEL_BLOCK);
+    return error;
+}
+
 /* To each label what its neighbours say of it is added: their messages or, where the solver keeps
  * none, the smoothness beside the labels that they have. */
 static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
@@ -236,14 +310,13 @@ static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
     for (int i = 0; i < DIRECTIONS && !error; i++) {
         if (!(n.exist & 1 << i))
             continue;
-        error = r->message[0]
-                    ? fetch(s, message, r->message[opposite(i)] + n.pixel[i] * (size_t)g->padded,
-                            (size_t)g->labels)
-                    : fetch(s, &label, r->label + at + step[i], sizeof(label));
+        int edge = bits >> (2 * i) & 3;
+        error = r->message[0] ? fetch_message(s, x, y, i, edge, message)
+                              : fetch(s, &label, r->label + at + step[i], sizeof(label));
         for (int d = 0; d < g->labels && !error; d++)
             belief[d] += r->message[0]
                              ? message[d]
-                             : edge_cost(&s->pipeline.scaling, bits >> (2 * i) & 3, d, label);
+                             : s->pipeline.scaling.tables.smoothness[edge][abs(d - label)];
     }
     return error;
 }
@@ -251,14 +324,17 @@ static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
 int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
-    if (r->label_cost)
+    if (s->in_flight)
+        return -EBUSY;
+    if (s->computed && r->label_cost)
         return -ENOTSUP;
-    if (!s->described || x < 0 || y < 0 || x >= g->width || y >= g->height)
+    if (!s->computed || x < 0 || y < 0 || x >= g->width - s->margin[0] - s->margin[1] ||
+        y >= g->height)
         return -EINVAL;
-    assert(!s->in_flight);
+    x += s->margin[0];
     int16_t data[MAX_LABELS] = {0};
     uint16_t label = 0;
-    int error = r->message[0] ? repeat_last_half_step(s) : 0;
+    int error = r->message[0] ? store_last_messages(s) : 0;
     if (!error)
         error = fetch_pixel_costs(s, x, y, data);
     for (int d = 0; d < g->labels && !error; d++)
@@ -278,7 +354,7 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
 int stereo_probe_labels(struct stereo *s, int x, int y, struct probe_labels *labels) {
     const struct pipeline_result *r = &s->result;
     const struct label_space *space = &r->grid.space;
-    size_t at = (size_t)y * (size_t)r->grid.width + (size_t)x;
+    size_t at = (size_t)y * (size_t)r->grid.width + (size_t)(x + s->margin[0]);
     int16_t u = 0, v = 0;
     int error = 0;
     if (s->pipeline.params.mode != MODE_MOTION) {

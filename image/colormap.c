@@ -155,7 +155,8 @@ void colormap_disparity(const int16_t *disparity, int width, int height, double 
             continue;
         }
         double value = (disparity[i] / (double)DISPARITY_ONE - min) * scale + 0.5;
-        int index = value < 0 ? 0 : value > 255 ? 255 : (int)value;
+        value = value > 0 ? value : 0;
+        int index = value < 255 ? (int)value : 255;
         memcpy(out + 3 * i, colormap_table[colormap][index], 3);
     }
 }

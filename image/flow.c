@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static void put(struct flow *flow, size_t i, float u, float v, int known) {
     flow->data[i + (size_t)flow->width * (size_t)flow->height] = known ? v : NAN;
 }
 
-static int is_known(float value) {
+static bool is_known(float value) {
     return fabsf(value) <= 1e9F; /* no NaN is */
 }
 
@@ -143,7 +144,7 @@ int flow_write(const char *path, const int16_t *motion, int width, int height) {
     put_word(header + 8, (uint32_t)height);
     save_write(&save, header, sizeof header);
     for (size_t i = 0; i < count; i++) {
-        int known = motion[i] != DISPARITY_UNKNOWN;
+        bool known = motion[i] != DISPARITY_UNKNOWN;
         uint8_t *to = row + i % (size_t)width * PIXEL;
         put_float(to, known ? (float)motion[i] / DISPARITY_ONE : 1e10F);
         put_float(to + 4, known ? (float)motion[i + count] / DISPARITY_ONE : 1e10F);
@@ -156,7 +157,9 @@ int flow_write(const char *path, const int16_t *motion, int width, int height) {
 
 static uint16_t kitti_of(int motion) {
     int value = motion * (64 / DISPARITY_ONE) + 32768;
-    return (uint16_t)(value < 0 ? 0 : value > 65535 ? 65535 : value);
+    if (value < 0)
+        return 0;
+    return (uint16_t)(value < 65535 ? value : 65535);
 }
 
 int flow_write16(const char *path, const int16_t *motion, int width, int height) {

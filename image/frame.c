@@ -15,9 +15,6 @@
 
 #define ALIGNMENT 64 /* bytes: a cache line, and the widest vector register */
 
-#define STAGE_TIME_NAME(id, name) [TIME_##id] = name,
-const char *const stage_time_names[TIME_COUNT] = {STAGE_TIMES(STAGE_TIME_NAME)};
-
 struct frame_pool {
     pthread_mutex_t lock;
     struct frame_alloc alloc;
@@ -51,7 +48,7 @@ static void *part(uint8_t *base, size_t *used, size_t bytes) {
 
 /* Lays a frame's buffers out in the block at base and returns the bytes they take. */
 static size_t lay_out(struct frame *frame, uint8_t *base, const struct frame_pool *pool,
-                      int with_truth) {
+                      bool with_truth) {
     size_t pixels = (size_t)pool->width * (size_t)pool->height;
     size_t bytes = pixels * (size_t)pool->channels;
     size_t used = 0;
@@ -81,7 +78,7 @@ static void pool_free(struct frame_pool *pool) {
     free(pool);
 }
 
-static int fill_pool(struct frame_pool *pool, int with_truth) {
+static int fill_pool(struct frame_pool *pool, bool with_truth) {
     size_t count = (size_t)pool->count;
     pool->blocks = calloc(count, sizeof *pool->blocks);
     pool->frames = calloc(count, sizeof *pool->frames);
@@ -103,7 +100,7 @@ static int fill_pool(struct frame_pool *pool, int with_truth) {
     return 0;
 }
 
-struct frame_pool *pool_open(int count, int width, int height, int channels, int with_truth,
+struct frame_pool *pool_open(int count, int width, int height, int channels, bool with_truth,
                              const struct frame_alloc *alloc) {
     static const struct frame_alloc plain = {plain_alloc, plain_release, NULL};
     assert(count > 0 && (channels == 1 || channels == 3));

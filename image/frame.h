@@ -8,13 +8,12 @@
 #define LIVESTEREO_FRAME_H
 
 #include "config/params.h"
+#include "image/disparity.h"
+#include "include/livestereo.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Disparity maps are int16 in 1/16 px, left minus right column, this value where it is unknown. */
-#define DISPARITY_UNKNOWN INT16_MIN
-#define DISPARITY_ONE 16
 
 /* Sides of pictures, in px. */
 #define MIN_FRAME_SIDE 2
@@ -31,24 +30,6 @@ static inline size_t image_bytes(const struct image *im) {
     return (size_t)im->width * (size_t)im->height * (size_t)im->channels;
 }
 
-/* The parts of a frame that are timed, in order: enum stage_time and stage_time_names. */
-#define STAGE_TIMES(STAGE)        \
-    STAGE(UPLOAD, "upload")       \
-    STAGE(RECTIFY, "rectify")     \
-    STAGE(SMOOTH, "smooth")       \
-    STAGE(COST, "cost")           \
-    STAGE(AGGREGATE, "aggregate") \
-    STAGE(BP, "bp")               \
-    STAGE(WTA, "wta")             \
-    STAGE(CHECK, "check")         \
-    STAGE(REFINE, "refine")       \
-    STAGE(DOWNLOAD, "download")
-#define STAGE_TIME_ENUM(id, name) TIME_##id,
-enum stage_time { STAGE_TIMES(STAGE_TIME_ENUM) TIME_COUNT };
-extern const char *const stage_time_names[TIME_COUNT];
-
-#define FRAME_UPDATES 64 /* half-steps whose share of updated messages is kept, finest level */
-
 struct frame_pool;
 
 struct frame {
@@ -56,12 +37,13 @@ struct frame {
     long index;                /* number of the pair in its source, from 0 */
     int64_t left_ns, right_ns; /* capture times, CLOCK_MONOTONIC or media time */
     int64_t taken_ns;          /* CLOCK_MONOTONIC when the source handed the pair over */
+    bool exchanged;            /* left and right were exchanged since */
     struct image left, right;  /* as captured; same size and channels */
     int16_t *truth;            /* width*height left truth in 1/16 px, or all u and then all v with
                        mode=motion, or NULL where has_truth is 0 */
     uint8_t *non_occluded; /* width*height mask, 255 where the right picture shows the point, too,
                               or NULL */
-    int has_truth;
+    bool has_truth;
 
     /* from the compute stage; width*height of rect_left, which may be smaller than left */
     struct params params; /* settings it was computed with */
@@ -72,9 +54,10 @@ struct frame {
                            at a place of the left picture until the right one was taken; u is
                            DISPARITY_UNKNOWN where that is not known */
     uint8_t *confidence;
-    double stage_ms[TIME_COUNT];
-    double compute_ms;            /* wall time of the whole compute stage */
-    float updated[FRAME_UPDATES]; /* ratio of tiles updated per half-step, finest level */
+    double stage_ms[LIVESTEREO_STAGES];
+    double left_bp_ms; /* belief propagation of the left view */
+    double compute_ms; /* wall time of the whole compute stage */
+    float updated[64]; /* ratio of tiles updated per half-step, finest level */
     int updated_count;
     double energy; /* in the papers' units; NaN where it was not computed */
 
@@ -94,7 +77,7 @@ struct frame_alloc {
 /* A pool of count frames for pictures up to width x height x channels, all memory taken here.
  * with_truth adds truth and mask buffers. alloc NULL takes malloc. NULL and a log line on
  * failure. */
-struct frame_pool *pool_open(int count, int width, int height, int channels, int with_truth,
+struct frame_pool *pool_open(int count, int width, int height, int channels, bool with_truth,
                              const struct frame_alloc *alloc);
 
 /* A free frame with one reference. Never waits; if there is none, that is a bug (assert). */

@@ -1,9 +1,10 @@
 /*
- * capture/mjpeg.h on libturbojpeg. SPDX-License-Identifier: MIT
+ * image/mjpeg.h on libturbojpeg. SPDX-License-Identifier: MIT
  */
 #include "image/mjpeg.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,14 @@ int mjpeg_look(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, int *widt
         return fail(mjpeg, tjGetErrorStr2(mjpeg->handle));
     if (*width <= 0 || *height <= 0)
         return fail(mjpeg, "it ends before its size is said");
+    if (colorspace == TJCS_CMYK || colorspace == TJCS_YCCK)
+        return fail(mjpeg, "it has the colours of print (CMYK); save it as RGB or grey");
     *channels = colorspace == TJCS_GRAY ? 1 : 3;
     return 0;
 }
 
 /* Some webcams pad the scan with a byte or two before the end marker; no pixel depends on them. */
-static int is_padding(const char *message) {
+static bool is_padding(const char *message) {
     return strstr(message, "extraneous bytes before marker 0xd9") != NULL;
 }
 

@@ -45,6 +45,9 @@ void disp16_of(const int16_t *disparity, size_t count, uint16_t *out);
 /* PFM, one channel, little-endian, bottom row first; px, +inf where unknown. */
 int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height);
 
+/* The same form with these numbers. */
+int picture_write_floats(const char *path, const float *data, int width, int height);
+
 /* The colour maps: enum colormap and colormap_names. */
 #define COLORMAPS(COLORMAP)      \
     COLORMAP(TURBO, "turbo")     \

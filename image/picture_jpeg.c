@@ -27,7 +27,7 @@ static int decode(struct mjpeg *mjpeg, const uint8_t *bytes, size_t length, stru
         error = mjpeg_decode(mjpeg, bytes, length, &image);
     }
     if (error) {
-        snprintf(why, size, "is a damaged JPEG picture: %s", mjpeg_reason(mjpeg));
+        snprintf(why, size, "is a JPEG picture that cannot be decoded: %s", mjpeg_reason(mjpeg));
         free(image.data);
         return error;
     }

@@ -6,6 +6,7 @@
 #include "image/picture_private.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ struct cursor {
     const uint8_t *at, *end;
 };
 
-static int is_space(uint8_t c) {
+static bool is_space(uint8_t c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 

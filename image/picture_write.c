@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,8 +18,11 @@
 
 #define TEMPORARY_TRIES 1000
 
+enum { READER_TRIES = 200, READER_US = 10000 }; /* 2 s */
+
 static int cannot_write(const char *path, int error) {
-    log_error(path, "cannot be written: %s", strerror(error));
+    log_error(path, "cannot be written: %s",
+              error == ENXIO ? "nobody reads this pipe" : strerror(error));
     return -error;
 }
 
@@ -44,20 +48,31 @@ static int open_temporary(const char *path, char **name) {
     return -EEXIST;
 }
 
+/* Opens a device or a pipe, and never replaces it by a file. A pipe's reader may be about to come,
+ * but is not waited for without end. The descriptor or -errno. */
+static int open_special(const char *path) {
+    int fd = -1, error = ENXIO;
+    for (int i = 0; i < READER_TRIES && fd < 0 && error == ENXIO; i++) {
+        if (i > 0)
+            usleep(READER_US);
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        error = errno;
+    }
+    if (fd < 0 || fcntl(fd, F_SETFL, 0) == 0) /* writes may wait for the reader */
+        return fd < 0 ? -error : fd;
+    error = errno;
+    close(fd);
+    return -error;
+}
+
 int save_begin(struct save *save, const char *path) {
     struct stat about;
     *save = (struct save){.path = path};
-    int there = stat(path, &about) == 0;
+    bool there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode))
         return cannot_write(path, EISDIR);
-    int fd;
-    if (there && !S_ISREG(about.st_mode)) { /* never replace a device by a file */
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0)
-            fd = -errno;
-    } else {
-        fd = open_temporary(path, &save->temporary);
-    }
+    int fd = there && !S_ISREG(about.st_mode) ? open_special(path)
+                                              : open_temporary(path, &save->temporary);
     if (fd < 0)
         return cannot_write(path, -fd);
     save->file = fdopen(fd, "wb");
@@ -124,7 +139,7 @@ static void put_float(uint8_t *out, float value) {
         out[i] = (uint8_t)(bits >> (8 * i));
 }
 
-int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height) {
+int picture_write_floats(const char *path, const float *data, int width, int height) {
     struct save save;
     uint8_t *row = malloc((size_t)width * 4);
     if (!row)
@@ -138,12 +153,23 @@ int picture_write_pfm(const char *path, const int16_t *disparity, int width, int
     int length = snprintf(header, sizeof header, "Pf\n%d %d\n-1.0\n", width, height);
     save_write(&save, header, (size_t)length);
     for (int y = height - 1; y >= 0; y--) {
-        const int16_t *d = disparity + (size_t)y * (size_t)width;
         for (int x = 0; x < width; x++)
-            put_float(row + (size_t)x * 4,
-                      d[x] == DISPARITY_UNKNOWN ? INFINITY : (float)d[x] / DISPARITY_ONE);
+            put_float(row + (size_t)x * 4, data[(size_t)y * (size_t)width + (size_t)x]);
         save_write(&save, row, (size_t)width * 4);
     }
     free(row);
     return save_end(&save);
+}
+
+int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height) {
+    size_t count = (size_t)width * (size_t)height;
+    float *data = malloc(count * sizeof(*data));
+    if (!data)
+        return cannot_write(path, ENOMEM);
+    for (size_t i = 0; i < count; i++)
+        data[i] =
+            disparity[i] == DISPARITY_UNKNOWN ? INFINITY : (float)disparity[i] / DISPARITY_ONE;
+    int error = picture_write_floats(path, data, width, height);
+    free(data);
+    return error;
 }

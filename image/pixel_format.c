@@ -7,14 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-const struct pixel_format pixel_formats[] = {
-    {PIXEL_MJPG, "MJPG", 0, 0},   {PIXEL_JPEG, "JPEG", 0, 0},  {PIXEL_YUYV, "YUYV", 3, 16},
-    {PIXEL_UYVY, "UYVY", 3, 16},  {PIXEL_NV12, "NV12", 3, 12}, {PIXEL_GREY, "GREY", 1, 8},
-    {PIXEL_Y10, "Y10", 1, 16},    {PIXEL_Y12, "Y12", 1, 16},   {PIXEL_Y16, "Y16", 1, 16},
-    {PIXEL_RGB24, "RGB3", 3, 24},
-};
-const int pixel_format_count = sizeof pixel_formats / sizeof pixel_formats[0];
-
 const struct pixel_format *pixel_format_find(uint32_t fourcc) {
     for (int i = 0; i < pixel_format_count; i++)
         if (pixel_formats[i].fourcc == fourcc)
@@ -42,7 +34,9 @@ const char *pixel_fourcc_name(uint32_t fourcc, char name[5]) {
 
 static size_t row_bytes(const struct raw_picture *raw) {
     const struct pixel_format *format = pixel_format_find(raw->fourcc);
-    int bits = raw->fourcc == PIXEL_NV12 ? 8 : format ? format->bits : 0;
+    int bits = format ? format->bits : 0;
+    if (raw->fourcc == PIXEL_NV12) /* of the first plane */
+        bits = 8;
     size_t width = (size_t)raw->width;
     if (raw->fourcc == PIXEL_YUYV || raw->fourcc == PIXEL_UYVY || raw->fourcc == PIXEL_NV12)
         width = (width + 1) / 2 * 2; /* colours come in twos */
@@ -62,7 +56,9 @@ size_t pixels_bytes(const struct raw_picture *raw) {
 }
 
 static uint8_t clamp(int value) {
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    if (value < 0)
+        return 0;
+    return (uint8_t)(value < 255 ? value : 255);
 }
 
 /* BT.601 in 1/256, rounded. */
@@ -77,30 +73,38 @@ static void put_yuv(int y, int u, int v, int channels, uint8_t *out) {
     out[2] = clamp((luma + 516 * cb) >> 8);
 }
 
-static void packed_row(const uint8_t *row, uint32_t fourcc, int width, int channels, uint8_t *out) {
-    int y0 = fourcc == PIXEL_UYVY, u0 = !y0;
-    for (int x = 0; x < width; x++) {
+static const uint8_t *row_of(const struct raw_picture *raw, int y) {
+    return raw->data + (size_t)y * stride_of(raw);
+}
+
+static void packed_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
+    int y0 = raw->fourcc == PIXEL_UYVY, u0 = !y0;
+    const uint8_t *row = row_of(raw, y);
+    for (int x = 0; x < raw->width; x++) {
         const uint8_t *two = row + (x / 2) * 4;
         put_yuv(two[y0 + 2 * (x % 2)], two[u0], two[u0 + 2], channels, out + x * channels);
     }
 }
 
-static void nv12_row(const uint8_t *luma, const uint8_t *chroma, int width, int channels,
-                     uint8_t *out) {
-    for (int x = 0; x < width; x++)
+static void nv12_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
+    const uint8_t *luma = row_of(raw, y), *chroma = row_of(raw, raw->height + y / 2);
+    for (int x = 0; x < raw->width; x++)
         put_yuv(luma[x], chroma[x / 2 * 2], chroma[x / 2 * 2 + 1], channels, out + x * channels);
 }
 
-static void deep_row(const uint8_t *row, int max, int width, int channels, uint8_t *out) {
-    for (int x = 0; x < width; x++) {
+static void deep_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
+    int max = pixel_format_find(raw->fourcc)->max;
+    const uint8_t *row = row_of(raw, y);
+    for (int x = 0; x < raw->width; x++) {
         int value = row[2 * x] | row[2 * x + 1] << 8;
         value = value > max ? max : value;
         memset(out + x * channels, (value * 255 + max / 2) / max, (size_t)channels);
     }
 }
 
-static void grey_row(const uint8_t *row, int width, int channels, uint8_t *out) {
-    for (int x = 0; x < width; x++)
+static void grey_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
+    const uint8_t *row = row_of(raw, y);
+    for (int x = 0; x < raw->width; x++)
         memset(out + x * channels, row[x], (size_t)channels);
 }
 
@@ -108,8 +112,9 @@ static uint8_t grey_of(const uint8_t *rgb) {
     return (uint8_t)((77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2] + 128) >> 8);
 }
 
-static void rgb_row(const uint8_t *row, int width, int channels, uint8_t *out) {
-    for (int x = 0; x < width; x++) {
+static void rgb_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
+    const uint8_t *row = row_of(raw, y);
+    for (int x = 0; x < raw->width; x++) {
         if (channels == 1)
             out[x] = grey_of(row + 3 * x);
         else
@@ -117,53 +122,29 @@ static void rgb_row(const uint8_t *row, int width, int channels, uint8_t *out) {
     }
 }
 
-static int convert_row(const struct raw_picture *raw, int y, struct image *image) {
-    size_t stride = stride_of(raw);
-    const uint8_t *row = raw->data + (size_t)y * stride;
-    int width = image->width, channels = image->channels;
-    uint8_t *out = image->data + (size_t)y * (size_t)width * (size_t)channels;
-    switch (raw->fourcc) {
-    case PIXEL_YUYV:
-    case PIXEL_UYVY:
-        packed_row(row, raw->fourcc, width, channels, out);
-        break;
-    case PIXEL_NV12:
-        nv12_row(row, raw->data + stride * (size_t)(raw->height + y / 2), width, channels, out);
-        break;
-    case PIXEL_GREY:
-        grey_row(row, width, channels, out);
-        break;
-    case PIXEL_Y10:
-        deep_row(row, 1023, width, channels, out);
-        break;
-    case PIXEL_Y12:
-        deep_row(row, 4095, width, channels, out);
-        break;
-    case PIXEL_Y16:
-        deep_row(row, 65535, width, channels, out);
-        break;
-    case PIXEL_RGB24:
-        rgb_row(row, width, channels, out);
-        break;
-    default:
-        return -ENOTSUP;
-    }
-    return 0;
-}
+const struct pixel_format pixel_formats[] = {
+    {PIXEL_MJPG, "MJPG", 0, 0, 255, NULL},        {PIXEL_JPEG, "JPEG", 0, 0, 255, NULL},
+    {PIXEL_YUYV, "YUYV", 3, 16, 255, packed_row}, {PIXEL_UYVY, "UYVY", 3, 16, 255, packed_row},
+    {PIXEL_NV12, "NV12", 3, 12, 255, nv12_row},   {PIXEL_GREY, "GREY", 1, 8, 255, grey_row},
+    {PIXEL_Y10, "Y10", 1, 16, 1023, deep_row},    {PIXEL_Y12, "Y12", 1, 16, 4095, deep_row},
+    {PIXEL_Y16, "Y16", 1, 16, 65535, deep_row},   {PIXEL_RGB24, "RGB3", 3, 24, 255, rgb_row},
+};
+const int pixel_format_count = sizeof pixel_formats / sizeof pixel_formats[0];
 
 int pixels_decode(const struct raw_picture *raw, struct mjpeg *mjpeg, struct image *image) {
     if (raw->width != image->width || raw->height != image->height)
         return -EBADMSG;
-    if (raw->fourcc == PIXEL_MJPG || raw->fourcc == PIXEL_JPEG)
-        return mjpeg_decode(mjpeg, raw->data, raw->bytes, image);
-    if (!pixel_format_find(raw->fourcc))
+    const struct pixel_format *format = pixel_format_find(raw->fourcc);
+    if (!format)
         return -ENOTSUP;
+    if (!format->decode_row)
+        return mjpeg_decode(mjpeg, raw->data, raw->bytes, image);
     if (raw->bytes < pixels_bytes(raw) || stride_of(raw) < row_bytes(raw))
         return -EBADMSG;
-    int error = 0;
-    for (int y = 0; y < image->height && !error; y++)
-        error = convert_row(raw, y, image);
-    return error;
+    size_t row = (size_t)image->width * (size_t)image->channels;
+    for (int y = 0; y < image->height; y++)
+        format->decode_row(raw, y, image->channels, image->data + (size_t)y * row);
+    return 0;
 }
 
 static void swap_pixels(uint8_t *a, uint8_t *b, int channels) {
@@ -190,11 +171,10 @@ void image_rotate180(struct image *image) {
     reverse(image->data, (size_t)image->width * (size_t)image->height, image->channels);
 }
 
-void image_half(const struct image *wide, int right, struct image *half) {
+void image_half(const struct image *wide, bool right, struct image *half) {
     size_t row = (size_t)half->width * (size_t)half->channels;
     for (int y = 0; y < half->height; y++)
-        memcpy(half->data + (size_t)y * row, wide->data + ((size_t)y * 2 + (right != 0)) * row,
-               row);
+        memcpy(half->data + (size_t)y * row, wide->data + ((size_t)y * 2 + right) * row, row);
 }
 
 void image_convert(const struct image *from, struct image *to) {

@@ -22,12 +22,17 @@
 #define PIXEL_Y16 FOURCC('Y', '1', '6', ' ')
 #define PIXEL_RGB24 FOURCC('R', 'G', 'B', '3')
 
+struct raw_picture;
+
 /* The formats that cameras and recordings have. */
 struct pixel_format {
     uint32_t fourcc;
     char name[5];
     int channels; /* 1 or 3; 0: it depends on the frame */
     int bits;     /* per pixel on the wire; 0 for compressed formats */
+    int max;      /* the number that means white */
+    /* Converts row y to channels (1 or 3) of 8 bits; NULL for compressed formats. */
+    void (*decode_row)(const struct raw_picture *raw, int y, int channels, uint8_t *out);
 };
 
 /* In the order in which a camera's formats are preferred. */
@@ -66,7 +71,7 @@ void image_flip(struct image *image);
 void image_rotate180(struct image *image);
 
 /* The left or right half of a picture of twice half's width. */
-void image_half(const struct image *wide, int right, struct image *half);
+void image_half(const struct image *wide, bool right, struct image *half);
 
 /* Converts between grey and RGB pictures of equal size: grey is the luma (ITU-R BT.601) that
  * picture readers use, RGB repeats the grey value. */

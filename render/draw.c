@@ -25,10 +25,13 @@ enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, MOTION_V, TRUTH_U, TRUTH_V, C
 #define MAX_POINTS_STEP 8
 #define FIRST_POINTS_STEP 4
 
-#define MODE_NAME(id, name) [DISPLAY_##id] = name,
+#define MODE_NAME(id, name, textures) [DISPLAY_##id] = name,
 const char *const display_mode_names[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_NAME)};
-#define MODE_DEFINE(id, name) [DISPLAY_##id] = "#define DISPLAY_" #id "\n",
+#define MODE_DEFINE(id, name, textures) [DISPLAY_##id] = "#define DISPLAY_" #id "\n",
 static const char *const mode_defines[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_DEFINE)};
+#define BIT(texture) (1u << (texture))
+#define MODE_TEXTURES(id, name, textures) [DISPLAY_##id] = textures,
+static const unsigned mode_textures[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_TEXTURES)};
 
 /* A copy of a view as it was drawn last; it is copied to the window as long as nothing in it
  * changes. */
@@ -53,25 +56,6 @@ struct draw {
 
 static const char *const sampler_names[TEXTURES] = {
     "left", "right", "disparity", "confidence", "motion_v", "truth_u", "truth_v", "colors"};
-
-/* What each mode shows of a frame. */
-#define BIT(texture) (1u << (texture))
-static const unsigned mode_textures[DISPLAY_MODE_COUNT] = {
-    [DISPLAY_LEFT] = BIT(LEFT),
-    [DISPLAY_RIGHT] = BIT(RIGHT),
-    [DISPLAY_DISPARITY] = BIT(DISPARITY),
-    [DISPLAY_DEPTH] = BIT(DISPARITY),
-    [DISPLAY_CONFIDENCE] = BIT(CONFIDENCE),
-    [DISPLAY_BLEND] = BIT(LEFT) | BIT(DISPARITY),
-    [DISPLAY_ANAGLYPH] = BIT(LEFT) | BIT(RIGHT),
-    [DISPLAY_ROWS] = BIT(LEFT) | BIT(RIGHT),
-    [DISPLAY_MOTION] = BIT(DISPARITY) | BIT(MOTION_V),
-    [DISPLAY_ARROWS] = BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V),
-    [DISPLAY_MOTION_BLEND] = BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V),
-    [DISPLAY_MOTION_ERROR] =
-        BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V),
-    [DISPLAY_POINTS] = BIT(LEFT) | BIT(DISPARITY),
-};
 
 static void set_samplers(GLuint program) {
     glUseProgram(program);
@@ -211,45 +195,40 @@ static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
     return which == CONFIDENCE ? 1 : (size_t)draw->channels;
 }
 
-/* Goes through a pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
+/* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
+ * pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
  * (docs/EXPERIMENTS.md). */
-static void upload_texture(struct draw *draw, enum texture which, const struct frame *frame) {
-    size_t pixels = (size_t)draw->width * (size_t)draw->height;
-    bool motion = frame->params.mode == MODE_MOTION;
-    const void *data[COLORS] = {frame->rect_left.data,
-                                frame->rect_right.data,
-                                motion ? frame->motion : frame->disparity,
-                                frame->confidence,
-                                frame->motion + pixels,
-                                frame->truth,
-                                frame->truth ? frame->truth + pixels : NULL};
-    bool color = draw->channels > 1;
-    size_t bytes = pixels * bytes_per_pixel(draw, which);
-    glBindTexture(GL_TEXTURE_2D, draw->texture[which]);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
-    glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, data[which], GL_STREAM_DRAW);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, formats[which][color].format,
-                    formats[which][color].type, NULL);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-}
-
-/* Uploads what the mode shows of the frame, unless it is in the textures already. */
 static void upload_textures(struct draw *draw, enum display_mode mode, const struct frame *frame,
                             long number) {
     const struct image *left = &frame->rect_left;
+    size_t pixels = (size_t)left->width * (size_t)left->height;
+    const void *data[COLORS] = {left->data,
+                                frame->rect_right.data,
+                                frame->params.mode == MODE_MOTION ? frame->motion
+                                                                  : frame->disparity,
+                                frame->confidence,
+                                frame->motion + pixels,
+                                frame->has_truth ? frame->truth : NULL,
+                                frame->has_truth ? frame->truth + pixels : NULL};
+    bool color = left->channels > 1;
     if (draw->width != left->width || draw->height != left->height ||
         draw->channels != left->channels)
         allocate_textures(draw, left->width, left->height, left->channels);
     draw->has_truth = frame->has_truth;
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
     for (int i = 0; i < COLORS; i++) {
-        bool truth = i == TRUTH_U || i == TRUTH_V;
-        if (!(mode_textures[mode] & BIT(i)) || draw->uploaded[i] == number ||
-            (truth && !frame->has_truth))
+        if (!(mode_textures[mode] & BIT(i)) || draw->uploaded[i] == number || !data[i])
             continue;
         draw->uploaded[i] = number;
-        upload_texture(draw, (enum texture)i, frame);
+        glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
+        glBufferData(GL_PIXEL_UNPACK_BUFFER,
+                     (GLsizeiptr)(pixels * bytes_per_pixel(draw, (enum texture)i)), data[i],
+                     GL_STREAM_DRAW);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, formats[i][color].format,
+                        formats[i][color].type, NULL);
     }
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
 /* ---- drawing */
@@ -304,16 +283,16 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_int(p, "gray", draw->channels == 1);
     set_int(p, "has_truth", draw->has_truth);
     set_float(p, "blend", (float)s->blend);
-    set_float(p, "confidence_most", (float)(s->confidence_most / 255));
+    set_float(p, "confidence_max", (float)(s->confidence_max / 255));
     set_float(p, "row_step", (float)row_step(draw));
     set_float(p, "row_width", (float)(1 / scale));
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
-enum { ARROW_VERTICES = 9, LEAST_ARROW_PX = 10 };
+enum { ARROW_VERTICES = 9, MIN_ARROW_PX = 10 };
 
 int draw_arrow_step(double scale) {
-    return DRAW_ARROW_PX * (int)fmax(1, ceil(LEAST_ARROW_PX / (DRAW_ARROW_PX * scale)));
+    return DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / (DRAW_ARROW_PX * scale)));
 }
 
 /* The arrows of the picture at x, y, on a dark edge. */
@@ -330,16 +309,6 @@ static void draw_arrows(const struct draw *draw, const struct draw_settings *s, 
         set_float(p, "edge", (float)edge);
         glDrawArraysInstanced(GL_TRIANGLES, 0, ARROW_VERTICES, columns * rows);
     }
-}
-
-static void draw_flat(struct draw *draw, const struct draw_settings *s) {
-    double x, y, scale = draw_scale(s, draw->width, draw->height);
-    draw_origin(s, draw->width, draw->height, &x, &y);
-    draw_picture(draw, s, s->mode, x, y);
-    if (s->mode == DISPLAY_ARROWS)
-        draw_arrows(draw, s, x, y);
-    if (s->mode == DISPLAY_ROWS)
-        draw_picture(draw, s, DISPLAY_RIGHT, x + draw->width * (1 + DRAW_ROWS_GAP) * scale, y);
 }
 
 /* Without a calibration the points are in baselines, and the focal length is taken to be the
@@ -432,7 +401,7 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
 
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
     return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
-           a->max == b->max && a->blend == b->blend && a->confidence_most == b->confidence_most &&
+           a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
            a->row_lines == b->row_lines && a->no_row_lines == b->no_row_lines &&
            a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
            a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
@@ -453,8 +422,10 @@ static void bind_offscreen(const struct offscreen *o, const struct draw_settings
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
 }
 
-static void draw_offscreen(struct draw *draw, const struct offscreen *o,
-                           const struct draw_settings *s) {
+/* Draws a view into its copy. */
+static void draw_view(struct draw *draw, const struct offscreen *o, const struct draw_settings *s) {
+    double x, y, scale = draw_scale(s, draw->width, draw->height);
+    draw_origin(s, draw->width, draw->height, &x, &y);
     bind_offscreen(o, s);
     glViewport(0, 0, s->width, s->height);
     glDisable(GL_BLEND);
@@ -468,35 +439,36 @@ static void draw_offscreen(struct draw *draw, const struct offscreen *o,
     if (s->mode == DISPLAY_POINTS)
         draw_points(draw, s, o->step);
     else
-        draw_flat(draw, s);
+        draw_picture(draw, s, s->mode, x, y);
+    if (s->mode == DISPLAY_ARROWS)
+        draw_arrows(draw, s, x, y);
+    if (s->mode == DISPLAY_ROWS)
+        draw_picture(draw, s, DISPLAY_RIGHT, x + draw->width * (1 + DRAW_ROWS_GAP) * scale, y);
     glActiveTexture(GL_TEXTURE0);
     glBindVertexArray(0);
 }
 
-/* Brings one view to the window, drawn anew where something in it changed. Returns true when
- * another call would draw more points. */
-static bool draw_view(struct draw *draw, struct offscreen *o, const struct draw_settings *s,
-                      const struct frame *frame, long number) {
-    if (s->width < 1 || s->height < 1)
-        return false;
+/* Whether a view must be drawn anew, since something in it changed or more points can be drawn, of
+ * which it sets the step. */
+static bool must_draw(const struct draw *draw, struct offscreen *o, const struct draw_settings *s,
+                      long number) {
     int before = o->step;
     bool rests = o->number == number && same_settings(s, &o->settings);
-    if (!rests || o->step > 1) {
-        o->step = 1;
-        if (s->mode == DISPLAY_POINTS && !s->all_points)
-            o->step = rests ? (before + 1) / 2 : draw->points_step;
-        upload_textures(draw, s->mode, frame, number);
-        draw_offscreen(draw, o, s);
-        o->settings = *s;
-        o->number = number;
-    }
+    if (rests && before <= 1)
+        return false;
+    o->step = 1;
+    if (s->mode == DISPLAY_POINTS && !s->all_points)
+        o->step = rests ? (before + 1) / 2 : draw->points_step;
+    return true;
+}
+
+static void copy_to_window(const struct offscreen *o, const struct draw_settings *s) {
     int bottom = s->window_height - s->y - s->height;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
     glBlitFramebuffer(0, 0, s->width, s->height, s->x, bottom, s->x + s->width, bottom + s->height,
                       GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    return o->step > 1;
 }
 
 int draw_points_step(const struct draw *draw) {
@@ -508,8 +480,20 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
     bool more = false;
     glClearColor(0.09f, 0.09f, 0.10f, 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    for (int i = 0; frame && i < count; i++)
-        more |= draw_view(draw, &draw->offscreen[i], &views[i], frame, number);
+    for (int i = 0; frame && i < count; i++) {
+        const struct draw_settings *s = &views[i];
+        struct offscreen *o = &draw->offscreen[i];
+        if (s->width < 1 || s->height < 1)
+            continue;
+        if (must_draw(draw, o, s, number)) {
+            upload_textures(draw, s->mode, frame, number);
+            draw_view(draw, o, s);
+            o->settings = *s;
+            o->number = number;
+        }
+        copy_to_window(o, s);
+        more |= o->step > 1;
+    }
     if (frame)
         glViewport(0, 0, views[0].x + views[0].width, views[0].window_height);
     return more;

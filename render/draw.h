@@ -11,23 +11,24 @@
 
 #include <stdbool.h>
 
-/* The display modes: enum display_mode, display_mode_names and the definitions that select a mode
- * in shaders/image.frag. */
-#define DISPLAY_MODES(MODE)        \
-    MODE(LEFT, "left")             \
-    MODE(RIGHT, "right")           \
-    MODE(DISPARITY, "disparity")   \
-    MODE(DEPTH, "depth")           \
-    MODE(CONFIDENCE, "confidence") \
-    MODE(BLEND, "blend")           \
-    MODE(ANAGLYPH, "anaglyph")     \
-    MODE(ROWS, "rows")             \
-    MODE(MOTION, "motion")         \
-    MODE(ARROWS, "arrows")         \
-    MODE(MOTION_BLEND, "overlay")  \
-    MODE(MOTION_ERROR, "error")    \
-    MODE(POINTS, "points")
-#define DISPLAY_MODE_ENUM(id, name) DISPLAY_##id,
+/* The display modes: enum display_mode, display_mode_names, the definitions that select a mode in
+ * shaders/image.frag, and the textures of draw.c with what it shows of a frame. */
+#define DISPLAY_MODES(MODE)                                                                     \
+    MODE(LEFT, "left", BIT(LEFT))                                                               \
+    MODE(RIGHT, "right", BIT(RIGHT))                                                            \
+    MODE(DISPARITY, "disparity", BIT(DISPARITY))                                                \
+    MODE(DEPTH, "depth", BIT(DISPARITY))                                                        \
+    MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                             \
+    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY))                                            \
+    MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                          \
+    MODE(ROWS, "rows", BIT(LEFT) | BIT(RIGHT))                                                  \
+    MODE(MOTION, "motion", BIT(DISPARITY) | BIT(MOTION_V))                                      \
+    MODE(ARROWS, "arrows", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                          \
+    MODE(MOTION_BLEND, "overlay", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                   \
+    MODE(MOTION_ERROR, "error",                                                                 \
+         BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V)) \
+    MODE(POINTS, "points", BIT(LEFT) | BIT(DISPARITY))
+#define DISPLAY_MODE_ENUM(id, name, textures) DISPLAY_##id,
 enum display_mode { DISPLAY_MODES(DISPLAY_MODE_ENUM) DISPLAY_MODE_COUNT };
 extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
 
@@ -47,18 +48,18 @@ struct draw_rig {
 
 struct draw_settings {
     enum display_mode mode;
-    int colormap;    /* row of the table given to draw_open */
-    double min, max; /* range of colours, px; linear in disparity, so in inverse depth too; of
+    int colormap;          /* row of the table given to draw_open */
+    double min, max;       /* range of colours, px; linear in disparity, so in inverse depth too; of
                           motion max is the length of full colour */
-    double blend;    /* weight of the colours in DISPLAY_BLEND, 0..1 */
-    double confidence_most; /* the confidence that is white, up to 255 */
-    bool row_lines;         /* DISPLAY_ROWS has them without this */
-    bool no_row_lines;      /* none even in DISPLAY_ROWS: its pictures are not rectified */
-    double zoom;            /* 1: all of the picture fits */
-    double center_x;        /* point of the picture in the middle of the area, 0..1 of its width */
-    double center_y;        /* and of its height */
-    double yaw, pitch;      /* of the points, radians */
-    double distance;        /* of the viewpoint from the middle of the points, 1: as the camera's */
+    double blend;          /* weight of the colours in DISPLAY_BLEND, 0..1 */
+    double confidence_max; /* the confidence that is white, up to 255 */
+    bool row_lines;        /* DISPLAY_ROWS has them without this */
+    bool no_row_lines;     /* none even in DISPLAY_ROWS: its pictures are not rectified */
+    double zoom;           /* 1: all of the picture fits */
+    double center_x;       /* point of the picture in the middle of the area, 0..1 of its width */
+    double center_y;       /* and of its height */
+    double yaw, pitch;     /* of the points, radians */
+    double distance;       /* of the viewpoint from the middle of the points, 1: as the camera's */
     double shift_x, shift_y; /* of the points, in widths and heights of the area */
     bool all_points;         /* else a slow renderer draws fewer until the view is at rest */
     struct draw_rig rig;

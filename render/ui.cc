@@ -76,10 +76,10 @@ static void set_style(double scale, const char *font) {
     ImGui::StyleColorsDark();
     style.WindowRounding = 3;
     style.FrameRounding = 2;
-    style.WindowMinSize = ImVec2(1, 1); /* panels may have any size */
     style.ItemSpacing = ImVec2(6, 4);
     style.Colors[ImGuiCol_WindowBg].w = 0.97f;
     style.ScaleAllSizes((float)scale);
+    style.WindowMinSize = ImVec2(1, 1); /* panels may have any size; scaling would round it to 0 */
     io.Fonts->Clear();
     if (font)
         io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * scale));
@@ -341,84 +341,85 @@ static int digits_of(double step) {
     return step < 0.1 ? 2 : 1;
 }
 
-static void bare_slider(struct ui *ui, const struct ui_slider_spec *spec, float width,
-                        double *value) {
-    ImGui::SetNextItemWidth(width);
-    if (spec->integer) {
+static void bare_slider(const struct ui_row *row, double *value) {
+    if (row->integer) {
         int v = (int)*value;
-        if (ImGui::SliderInt("##slider", &v, (int)spec->min, (int)spec->max, "%d",
+        if (ImGui::SliderInt("##slider", &v, (int)row->min, (int)row->max, "%d",
                              ImGuiSliderFlags_AlwaysClamp))
             *value = v;
-    } else {
-        double v = *value;
-        bool wide = spec->min > 0 && spec->max >= 1e4 * spec->min;
-        int flags = ImGuiSliderFlags_AlwaysClamp | (wide ? ImGuiSliderFlags_Logarithmic : 0);
-        char format[8];
-        snprintf(format, sizeof(format), "%%.%df", digits_of(spec->step));
-        if (ImGui::SliderScalar("##slider", ImGuiDataType_Double, &v, &spec->min, &spec->max,
-                                format, flags))
-            *value = v;
+        return;
     }
-    add_widget_rect(ui, spec->name);
-    tooltip(ui, spec->help);
+    bool wide = row->min > 0 && row->max >= 1e4 * row->min;
+    int flags = ImGuiSliderFlags_AlwaysClamp | (wide ? ImGuiSliderFlags_Logarithmic : 0);
+    char format[8];
+    snprintf(format, sizeof(format), "%%.%df", digits_of(row->step));
+    ImGui::SliderScalar("##slider", ImGuiDataType_Double, value, &row->min, &row->max, format,
+                        flags);
 }
 
-bool ui_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value) {
-    double before = *value;
-    bool beside = label_fits_beside(spec->label, "");
-    ImGui::PushID(spec->name);
+/* The label, the widget itself and its buttons; choice: the widest text in the widget. */
+template <typename Widget>
+static void draw_row(struct ui *ui, const struct ui_row *row, const char *choice, double step,
+                     double *value, Widget widget) {
+    bool beside = label_fits_beside(row->label, choice);
+    ImGui::PushID(row->name);
     if (!beside)
-        row_label(ui, spec->label, spec->help, *value != spec->def);
-    if (spec->read_only)
+        row_label(ui, row->label, row->help, *value != row->def);
+    if (row->read_only)
         ImGui::BeginDisabled();
-    bare_slider(ui, spec, width_of(beside), value);
-    if (row_button(ui, spec->name, ".less", "-", "one step less"))
-        *value -= spec->step;
-    if (row_button(ui, spec->name, ".more", "+", "one step more"))
-        *value += spec->step;
-    char help[64];
-    snprintf(help, sizeof(help), "back to the default, %.9g", spec->def);
-    if (row_button(ui, spec->name, ".reset", "R", help))
-        *value = spec->def;
-    if (spec->read_only)
+    ImGui::SetNextItemWidth(width_of(beside));
+    widget();
+    add_widget_rect(ui, row->name);
+    tooltip(ui, row->help);
+    bool list = row->choices != NULL;
+    if (row_button(ui, row->name, ".less", "-", list ? "the previous choice" : "one step less"))
+        *value -= step;
+    if (row_button(ui, row->name, ".more", "+", list ? "the next choice" : "one step more"))
+        *value += step;
+    char help[64] = "back to the default";
+    if (!list)
+        snprintf(help, sizeof(help), "back to the default, %.9g", row->def);
+    if (row_button(ui, row->name, ".reset", "R", help))
+        *value = row->def;
+    if (row->read_only)
         ImGui::EndDisabled();
     if (beside)
-        row_label_beside(ui, spec->label, spec->help, *value != spec->def);
+        row_label_beside(ui, row->label, row->help, *value != row->def);
     ImGui::PopID();
-    *value = std::min(std::max(*value, spec->min), spec->max);
-    return *value != before;
 }
 
-bool ui_combo(struct ui *ui, const struct ui_combo_spec *spec, int *value) {
-    std::string list = spec->choices; /* each choice ends with a zero, the list with another */
-    int count = 1 + (int)std::count(list.begin(), list.end(), '|');
+bool ui_combo(struct ui *ui, const struct ui_row *row, int *value) {
+    std::string list = row->choices; /* each choice ends with a zero, the list with another */
+    int before = *value, count = 1 + (int)std::count(list.begin(), list.end(), '|');
     std::replace(list.begin(), list.end(), '|', '\0');
     list.push_back('\0');
-    int before = *value;
     const char *choice = list.c_str();
     for (int i = 0; i < *value && i < count - 1; i++)
         choice += strlen(choice) + 1;
-    bool beside = label_fits_beside(spec->label, choice);
-    ImGui::PushID(spec->name);
-    if (!beside)
-        row_label(ui, spec->label, spec->help, *value != spec->def);
-    if (spec->read_only)
-        ImGui::BeginDisabled();
-    ImGui::SetNextItemWidth(width_of(beside));
-    ImGui::Combo("##choice", value, list.c_str());
-    add_widget_rect(ui, spec->name);
-    tooltip(ui, spec->help);
-    if (row_button(ui, spec->name, ".less", "-", "the previous choice"))
-        *value = (*value + count - 1) % count;
-    if (row_button(ui, spec->name, ".more", "+", "the next choice"))
-        *value = (*value + 1) % count;
-    if (row_button(ui, spec->name, ".reset", "R", "back to the default"))
-        *value = spec->def;
-    if (spec->read_only)
-        ImGui::EndDisabled();
-    if (beside)
-        row_label_beside(ui, spec->label, spec->help, *value != spec->def);
-    ImGui::PopID();
+    double number = *value;
+    draw_row(ui, row, choice, 1, &number, [&] {
+        int chosen = *value;
+        if (ImGui::Combo("##choice", &chosen, list.c_str()))
+            number = chosen;
+    });
+    *value = ((int)number + count) % count;
+    return *value != before;
+}
+
+bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value) {
+    double before = *value;
+    int choice = (int)before;
+    bool on = before != 0;
+    if (row->kind == UI_COMBO) {
+        ui_combo(ui, row, &choice);
+        *value = choice;
+    } else if (row->kind == UI_CHECKBOX) {
+        ui_checkbox(ui, row->name, row->label, row->help, &on);
+        *value = on;
+    } else {
+        draw_row(ui, row, "", row->step, value, [&] { bare_slider(row, value); });
+        *value = std::min(std::max(*value, row->min), row->max);
+    }
     return *value != before;
 }
 

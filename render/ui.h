@@ -67,26 +67,25 @@ bool ui_button(struct ui *ui, const char *name, const char *label, const char *h
 /* True when *value changed; so for all that follow. */
 bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help, bool *value);
 
-struct ui_slider_spec {
+enum ui_row_kind { UI_SLIDER, UI_COMBO, UI_CHECKBOX };
+
+/* A value with its label. */
+struct ui_row {
     const char *name, *label, *help;
-    double def, min, max, step;
+    enum ui_row_kind kind;
+    const char *choices;        /* of a combo: "a|b|c", numbered from 0 */
+    double def, min, max, step; /* the last three of a slider */
     bool integer;
-    bool read_only;
+    bool read_only; /* not of a checkbox */
 };
 
 /* A slider, with buttons for one step down, one step up and the default; control-click lets the
- * user type a value. */
-bool ui_slider(struct ui *ui, const struct ui_slider_spec *spec, double *value);
+ * user type a value. A list to choose from, with buttons for the previous choice, the next one and
+ * the default. A checkbox. */
+bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value);
 
-struct ui_combo_spec {
-    const char *name, *label, *help;
-    const char *choices; /* "a|b|c", numbered from 0 */
-    int def;
-    bool read_only;
-};
-
-/* A list to choose from, with buttons for the previous choice, the next one and the default. */
-bool ui_combo(struct ui *ui, const struct ui_combo_spec *spec, int *value);
+/* The same of a list, whatever the row's kind is. */
+bool ui_combo(struct ui *ui, const struct ui_row *row, int *value);
 
 /* A slider that fills the rest of the line; text is written on it. */
 bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, double max,

@@ -10,10 +10,12 @@
 #include <epoxy/gl.h>
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <X11/Xlib.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EVENTS 256
 
@@ -202,6 +204,24 @@ static GLFWwindow *make_context(const struct window_options *options, bool robus
     return glfwCreateWindow(options->width, options->height, options->title, NULL, NULL);
 }
 
+/* The X server is gone. Xlib lets nobody go on after this, and would itself end the program with
+ * its own message. */
+static int on_lost_display(Display *display) {
+    log_error("window", "the X server of display %s has ended, and the window with it",
+              DisplayString(display));
+    _exit(EXIT_FAILURE);
+}
+
+/* Another program's window may be gone before it gets an answer, one that files were dragged from
+ * for instance: no reason to end, as Xlib would. */
+static int on_x_error(Display *display, XErrorEvent *error) {
+    char text[128];
+    XGetErrorText(display, error->error_code, text, sizeof(text));
+    log_at(error->error_code == BadWindow ? LOG_DEBUG : LOG_WARNING, "window",
+           "the X server refused request %d.%d: %s", error->request_code, error->minor_code, text);
+    return 0;
+}
+
 static struct window *fail(struct window *window, int *error, int code) {
     window_close(&window);
     *error = code;
@@ -214,6 +234,7 @@ struct window *window_open(const struct window_options *options, int *error) {
         log_error("window", "out of memory");
         return fail(window, error, -ENOMEM);
     }
+    XSetIOErrorHandler(on_lost_display);
     if (!glfwInit()) {
         log_error("window",
                   "no display to open a window on; set DISPLAY, or use livestereo batch or"
@@ -232,6 +253,7 @@ struct window *window_open(const struct window_options *options, int *error) {
                   why ? why : "no cause given");
         return fail(window, error, -ENOTSUP);
     }
+    XSetErrorHandler(on_x_error); /* GLFW has set others until here */
     glfwMakeContextCurrent(window->glfw);
     glfwSwapInterval(1);
     if (epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness"))

@@ -11,7 +11,7 @@ uniform isampler2D disparity; // 1/16 px
 uniform int colormap;         // row of colors
 uniform vec2 range;           // px
 uniform float blend;
-uniform float confidence_most; // that is white, 0..1
+uniform float confidence_max; // that is white, 0..1
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
@@ -87,7 +87,7 @@ void main() {
 #elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
     c = disparity_color(texelFetch(disparity, at, 0).r);
 #elif defined DISPLAY_CONFIDENCE
-    c = texelFetch(confidence, at, 0).rrr / confidence_most;
+    c = texelFetch(confidence, at, 0).rrr / confidence_max;
 #elif defined DISPLAY_BLEND
     c = mix(picture(left), disparity_color(texelFetch(disparity, at, 0).r), blend);
 #elif defined DISPLAY_ANAGLYPH

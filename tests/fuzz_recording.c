@@ -17,7 +17,7 @@ static void check_rows(const char *text) {
         const struct recording_row *row = &g_array_index(rows, struct recording_row, i);
         for (int k = 0; k < 2; k++)
             assert(llabs(row->pts_ns[k]) <= 4000000000000000000LL &&
-                   llabs(row->taken_ns[k]) <= 4000000000000000000LL);
+                   llabs(row->capture_ns[k]) <= 4000000000000000000LL);
     }
     g_array_free(rows, TRUE);
 }

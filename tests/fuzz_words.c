@@ -6,7 +6,7 @@
 #include "app/batch_rows.h"
 #include "app/calibrate/calibrate.h"
 #include "app/dataset.h"
-#include "app/impose.h"
+#include "app/degrade.h"
 #include "app/rig_options.h"
 #include "app/view/session.h"
 #include "capture/source_private.h"
@@ -37,8 +37,8 @@ static void check_pattern(const char *text) {
 }
 
 static void check_save(const char *text) {
-    assert(save_kinds_parse(text, MODE_STEREO) < SAVE_FLO);
-    assert(save_kinds_parse(text, MODE_MOTION) < 2 * SAVE_FLOW16);
+    assert(batch_output_kinds(text, MODE_STEREO) < SAVE_FLO);
+    assert(batch_output_kinds(text, MODE_MOTION) < 2 * SAVE_FLOW16);
 }
 
 static void check_camera(const char *text, int which) {
@@ -74,18 +74,15 @@ static void check_rotation(const char *text) {
 }
 
 static void check_rows(const char *text) {
-    GHashTable *done = g_hash_table_new(NULL, NULL), *again = g_hash_table_new(NULL, NULL);
-    size_t whole = batch_rows_done(text, done);
+    long rows, again;
+    size_t whole = batch_rows_whole(text);
     assert(whole <= strlen(text) && (whole == 0 || text[whole - 1] == '\n'));
-    char *joined = batch_rows_join(&text, 1);
-    assert(batch_rows_done(joined, again) == strlen(joined));
-    assert(g_hash_table_size(done) == g_hash_table_size(again));
-    char *twice = batch_rows_join((const char *const[]){joined, text}, 2);
-    assert(strlen(twice) == strlen(joined));
+    char *joined = batch_rows_join(&text, 1, &rows);
+    assert(batch_rows_whole(joined) == strlen(joined));
+    char *twice = batch_rows_join((const char *const[]){joined, text}, 2, &again);
+    assert(strlen(twice) == strlen(joined) && again == rows);
     g_free(twice);
     g_free(joined);
-    g_hash_table_destroy(done);
-    g_hash_table_destroy(again);
 }
 
 static void check_roi(const char *text) {
@@ -106,11 +103,12 @@ static void check_board(const char *text) {
         assert(board.metric && board.square > 0 && board.square <= 10);
 }
 
-static void check_impose(const char *text) {
-    struct impose impose;
-    if (impose_parse(text, &impose) == 0)
-        assert(isfinite(impose.gain + impose.offset + impose.vignette + impose.noise) &&
-               impose.gamma > 0 && isfinite(impose.gamma));
+static void check_degrade(const char *text) {
+    struct degrade d;
+    if (degrade_parse(text, &d) == 0)
+        assert(isfinite(d.gain + d.offset + d.vignette + d.rows + d.light) && d.gamma > 0 &&
+               isfinite(d.gamma) && d.noise >= 0 && d.noise <= 255 && d.blur >= 0 && d.blur <= 20 &&
+               d.jpeg >= 0 && d.jpeg <= 100 && d.seed >= 0 && d.seed <= 1e9);
 }
 
 static void check_synth(const char *text) {
@@ -142,10 +140,10 @@ static void check_cameras(const char *text) {
 }
 
 static void check_pair_ini(const char *text) {
-    double scale;
-    int disparities;
-    if (pair_ini_parse(text, strlen(text), "fuzz", &scale, &disparities) == 0)
-        assert(scale >= 1e-3 && scale <= 1e6 && (disparities == 0 || disparities >= 2));
+    struct pair_ini ini;
+    if (pair_ini_parse(text, strlen(text), "fuzz", &ini) == 0)
+        assert(ini.scale >= 1e-3 && ini.scale <= 1e6 &&
+               (ini.disparities == 0 || ini.disparities >= 2));
 }
 
 static void check_view_ini(const char *text) {
@@ -160,7 +158,7 @@ static void check_view_ini(const char *text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const parsers[])(const char *text) = {
         check_pattern, check_save,     check_rows,     check_size,    check_flip,
-        check_format,  check_rotation, check_roi,      check_board,   check_impose,
+        check_format,  check_rotation, check_roi,      check_board,   check_degrade,
         check_synth,   check_cameras,  check_pair_ini, check_view_ini};
     log_set_level((enum log_level) - 1); /* millions of refusals: none of them said */
     if (size < 1)

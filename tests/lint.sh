@@ -7,10 +7,11 @@ cd "$(dirname "$0")/.."
 
 sources() { # sources EXTENSION...: files of ours, one a line
     for extension; do
-        find app calibration capture config gpu image render tests -name "*.$extension" | sort
+        find app calibration capture config examples gpu gst image include library python render \
+            tests -name "*.$extension" | sort
     done
 }
-flags="-std=c11 -D_GNU_SOURCE -I. -DLIVESTEREO_VERSION=\"0\" -DLIVESTEREO_DATADIR=\"/usr\""
+flags="-std=c11 -D_GNU_SOURCE -I. -DLIVESTEREO_VERSION=\"0\""
 flags="$flags ${CFLAGS:-}"
 
 lint_format() {
@@ -20,13 +21,17 @@ lint_format() {
 # Nothing may print a match: tabs, blanks at line ends, carriage returns, over 100 columns.
 lint_style() {
     local files
-    files=$(sources c h cu cuh cc def sh; echo .ci/run)
-    ! grep -nIP '\t|\r| $' $files docs/* README.md || return 1
+    files=$(sources c h cu cuh cc def sh py; echo .ci/run)
+    ! grep -nIP '\t|\r| $' $files docs/* *.md tests/*.md || return 1
     ! grep -nIP ' $|\r' Makefile config/presets/* $(find share -type f) || return 1
     ! grep -nIP '^.{101,}' $files Makefile config/presets/* $(find share -type f) || return 1
     for file in $files; do
         head -n 16 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
             { echo "$file: no SPDX line in its header"; return 1; }
+    done
+    for file in tests/test_*.c tests/parity*.c tests/golden.c tests/python/test_*.py; do
+        grep -qw "$(basename "${file%.*}")" tests/README.md ||
+            { echo "$file: not in tests/README.md"; return 1; }
     done
     for file in .ci/run tests/*.sh; do
         bash -n "$file" || return 1
@@ -40,6 +45,7 @@ lint_headers() { # each compiles alone
         *_avx2.h) simd=-mavx2 ;;
         *) simd= ;;
         esac
+        [ "$header" != tests/emulated_gpu/cuda_runtime.h ] || continue # C++
         gcc -fsyntax-only -Wall -Wextra -Werror $simd $flags -include "$header" -x c /dev/null ||
             status=1
     done
@@ -56,11 +62,18 @@ allow() {
 lint_layers() {
     local status=0
     allow config '$' || status=1
-    allow image 'config/' || status=1
+    allow image 'config/|include/livestereo\.h"' || status=1
     allow capture 'config/|image/' || status=1
     allow calibration 'config/' || status=1
     allow gpu 'config/|image/|calibration/rectify\.h"' || status=1
     allow render 'config/|image/' || status=1
+    allow library 'config/|calibration/|gpu/|include/' || status=1
+    allow gst 'image/picture\.h"|include/' || status=1
+    # cmd_calib remaps pictures as the pipeline does, with its stage.
+    ! grep -nE '^ *# *include "(gpu|library)/' -r app | grep -v '^app/cmd_calib.c:' || status=1
+    # The library's messages name parameters, not options of the program.
+    ! grep -nE '"[^"]*(--[a-z]|livestereo [a-z])' -r gpu library calibration/rect* \
+        calibration/rig_read* config/params.c config/params.def || status=1
     return $status
 }
 
@@ -68,7 +81,7 @@ lint_layers() {
 # instead of 225,000: a sixth of the time.
 lint_tidy() {
     sources c | grep -v ^tests/ |
-        xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- -mavx2 $flags \
+        xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- -mavx2 -Iinclude $flags \
             -Xclang -analyzer-config -Xclang max-nodes=20000 2>/dev/null
 }
 
@@ -83,13 +96,58 @@ lint_cppcheck() {
         -D_GNU_SOURCE $(sources c | grep -v ^tests/)
 }
 
+# defines FILE FUNCTION: whether it is there, not declared or called alone
+defines() {
+    [ -f "$1" ] && grep -qE "^[a-z][^;=]*\b$2\([^;]*\$" "$1"
+}
+
+# The table of DESIGN.md with a picture's way through the program.
+lint_walk() {
+    local function named file= files= count=0 status=0
+    while IFS='|' read -r _ function named _; do
+        function=${function//[\` ]/} named=${named//[\` ]/}
+        file=${named:-$file} count=$((count + 1)) files="$files $file"
+        defines "$file" "$function" || { echo "DESIGN.md: $function is not in $file"; status=1; }
+    done < <(sed -n '/^## The path of a picture/,/^## /p' docs/DESIGN.md | grep '^| `')
+    files=$(printf '%s\n' $files | sort -u | wc -l)
+    [ $count -gt 0 ] && [ $count -le 30 ] && [ "$files" -le 12 ] ||
+        { echo "DESIGN.md: the path of a picture has $count functions in $files files"; status=1; }
+    return $status
+}
+
+# The table of CONTRIBUTING.md: the files of a row are those that have one of its words.
+lint_adding() {
+    local what words files besides file named found count=0 status=0
+    while IFS='|' read -r _ what words files besides; do
+        named=$(grep -oE '`[^`]+`' <<<"$files" | tr -d '`' | sort)
+        found=$(grep -oE '`[^`]+`' <<<"$words" | tr -d '`' |
+            grep -rlIF -f - app calibration capture config docs examples gpu gst image include \
+                library render shaders share tests --exclude=EXPERIMENTS.md --exclude-dir=corpus |
+            sort)
+        [ "$named" = "$found" ] ||
+            { echo "CONTRIBUTING.md:$what:"; diff <(echo "$named") <(echo "$found"); status=1; }
+        for file in $(grep -oE '`[^`]+/[^`]+`' <<<"$besides" | tr -d '`'); do
+            [ -f "$file" ] || { echo "CONTRIBUTING.md: there is no $file"; status=1; }
+        done
+        count=$((count + 1))
+    done < <(sed -n '/^## Add/,/^## /p' CONTRIBUTING.md | grep '^| an\? \|^| one ')
+    [ $count -ge 7 ] || { echo "CONTRIBUTING.md: its table has $count rows"; status=1; }
+    return $status
+}
+
 lint_man() {
     ! mandoc -Tlint -Wwarning docs/*.1 | grep .
 }
 
 lint_desktop() {
     bash -n share/bash-completion/completions/livestereo || return 1
-    desktop-file-validate share/applications/*.desktop
+    desktop-file-validate share/applications/*.desktop || return 1
+    appstreamcli validate --no-net --pedantic share/metainfo/*.xml || return 1
+    local version
+    version=$(sed -n 's/^VERSION = //p' Makefile)
+    grep -q "<release version=\"$version\"" share/metainfo/*.xml &&
+        grep -q "^## $version" CHANGELOG.md ||
+        { echo "share/metainfo or CHANGELOG.md does not have version $version"; return 1; }
 }
 
 "lint_$1"

@@ -31,6 +31,9 @@ static struct case_shape shape_of(int n, uint64_t seed, bool small) {
     return s;
 }
 
+/* The emulated backend is slow. */
+enum { EMULATED_CASES = 48 };
+
 /* ---- lists that backends run as one, and some that look alike */
 
 /* Adds a pass; now and then one between, or a fence, parts it from the pass before. Returns whether
@@ -80,33 +83,33 @@ static void list_of_cross(struct pass_case *c) {
 
 /* Where a level's messages start: the parity that the first half-step reads. */
 static void add_start(struct pass_case *c, const struct message_args *m) {
-    struct zero_messages_args zero = {.grid = m->grid, .parity = !seldom(c)};
-    struct upsample_messages_args up = {
-        .grid = m->grid, .coarse = grid_coarser(&m->grid), .parity = zero.parity};
+    struct start_messages_args start = {.grid = m->grid, .parity = !seldom(c)};
     bool from_above = case_between(c, 0, 1);
+    if (from_above)
+        start.coarse = grid_coarser(&m->grid);
     for (int r = 0; r < DIRECTIONS; r++) {
-        up.message[r] = zero.message[r] = m->message[r];
+        start.message[r] = m->message[r];
         if (from_above)
-            up.parent[r] = case_volume8(c, &up.coarse, MAX_TRUNCATION);
+            start.parent[r] = case_volume8(c, &start.coarse, MAX_TRUNCATION);
     }
-    add(c, from_above ? STAGE_upsample_messages : STAGE_zero_messages,
-        from_above ? (const void *)&up : &zero, m->grid.half, m->grid.height);
+    add(c, STAGE_start_messages, &start, m->grid.half, m->grid.height);
 }
 
 /* Changes something between two half-steps so that they are no neighbours. */
-static void change_half_step(struct pass_case *c, struct message_args *a) {
+static void change_half_step(struct pass_case *c, int *iteration, uint8_t rho[4],
+                             uint8_t truncation[4], const uint8_t **classes) {
     switch (case_between(c, 0, 3)) {
     case 0:
-        a->iteration++;
+        (*iteration)++;
         break;
     case 1:
-        a->rho[case_between(c, 0, 3)] ^= 3;
+        rho[case_between(c, 0, 3)] ^= 3;
         break;
     case 2:
-        a->truncation[case_between(c, 0, 3)] ^= 7;
+        truncation[case_between(c, 0, 3)] ^= 7;
         break;
     default:
-        a->classes = case_classes(c);
+        *classes = case_classes(c);
     }
 }
 
@@ -123,7 +126,7 @@ static void list_of_level(struct pass_case *c) {
     for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++) {
         add(c, STAGE_message, &a, a.grid.half, a.grid.height);
         if (left > 1 && seldom(c))
-            change_half_step(c, &a);
+            change_half_step(c, &a.iteration, a.rho, a.truncation, &a.classes);
     }
     if (!a.cost8 || !case_between(c, 0, 2))
         return;
@@ -142,6 +145,35 @@ static void list_of_levels(struct pass_case *c) {
     list_of_level(c);
 }
 
+/* The same with pruned labels. */
+static void list_of_pruned_level(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct pruned_message_args a = case_pruned_message_args(c, blocks);
+    for (int r = 0; r < DIRECTIONS; r++)
+        case_compare_only(c, a.message[r], COMPARE_PIXELS);
+    if (case_between(c, 0, 2)) {
+        struct pruned_start_args start =
+            case_pruned_start_args(c, a.grid, a.pruning, blocks, a.message);
+        a.iteration = 0;
+        start.parity = !seldom(c);
+        add(c, STAGE_pruned_start, &start, a.grid.half, a.grid.height);
+    }
+    for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++) {
+        add(c, STAGE_pruned_message, &a, a.grid.half, a.grid.height);
+        if (left > 1 && seldom(c))
+            change_half_step(c, &a.iteration, a.rho, a.truncation, &a.classes);
+        case_prunable(a.rho, a.truncation);
+    }
+    if (!a.cost8 || !case_between(c, 0, 2))
+        return;
+    bool same_cost = !seldom(c);
+    struct pruned_wta_args wta =
+        case_pruned_wta_args(c, &a, same_cost ? a.cost8 : case_volume8(c, &a.grid, MAX_COST));
+    bool parted = add(c, STAGE_pruned_winner, &wta, a.grid.width, a.grid.height);
+    for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
+        case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
+}
+
 /* ---- comparing */
 
 /* What is compared: a list, or a stage alone. fused: backends that must have run some as one. */
@@ -152,13 +184,17 @@ struct subject {
     unsigned fused;
 };
 
-enum { FUSED_CUDA = 1 << CUDA, FUSED_ALL = 1 << CUDA | 1 << CPU | 1 << CPU_THREADS };
+enum {
+    FUSED_CUDA = 1 << CUDA,
+    FUSED_ALL = FUSED_CUDA | 1 << EMULATED | 1 << CPU | 1 << CPU_THREADS
+};
 
 static const struct subject lists[] = {
     {"cost, downsample_cost", list_of_cost, 0, FUSED_CUDA},
     {"cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_CUDA},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
+    {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
 };
 
 static void check(struct parity *t, struct backend *plain, struct backend *backends[VARIANTS],
@@ -177,7 +213,7 @@ static void check(struct parity *t, struct backend *plain, struct backend *backe
         int error = case_run(&c, plain, &want);
         assert(!error);
         for (int v = 0; v < VARIANTS; v++) {
-            if (!backends[v] || bad[v])
+            if (!backends[v] || bad[v] || (v == EMULATED && n >= EMULATED_CASES))
                 continue;
             int failed = case_run(&c, backends[v], &got), buffer = case_compare(&c, &want, &got);
             fused[v] += got.fused;

@@ -8,6 +8,7 @@
 #define LIVESTEREO_PARITY_H
 
 #include "gpu/backend.h"
+#include "tests/emulated_gpu/emulated_backend.h"
 #include "tests/shuffled_backend.h"
 #include "tests/watched.h"
 
@@ -17,9 +18,9 @@
 #include <string.h>
 #include <time.h>
 
-enum variant { SHUFFLED, CPU, CPU_THREADS, CUDA_PLAIN, CUDA, VARIANTS };
-static const char *const variant_names[VARIANTS] = {"shuffled", "cpu", "cpu-threads", "cuda-plain",
-                                                    "cuda"};
+enum variant { SHUFFLED, EMULATED, CPU, CPU_THREADS, CUDA_PLAIN, CUDA, VARIANTS };
+static const char *const variant_names[VARIANTS] = {"shuffled",    "emulated",   "cpu",
+                                                    "cpu-threads", "cuda-plain", "cuda"};
 
 struct parity {
     const char *only; /* --backend VARIANT, NULL all */
@@ -73,6 +74,8 @@ static inline struct backend *parity_open(enum variant variant, uint64_t seed) {
     switch (variant) {
     case SHUFFLED:
         return shuffled_backend_open(seed);
+    case EMULATED:
+        return emulated_backend_open();
     case CPU:
     case CPU_THREADS:
         return backend_cpu_open(variant == CPU ? 1 : 3, VARIANT_OPTIMISED, &error);
@@ -83,11 +86,12 @@ static inline struct backend *parity_open(enum variant variant, uint64_t seed) {
 }
 
 /* Opens what is wanted, the rest stays NULL. ThreadSanitizer has nothing to say of a backend that
- * has no threads. */
+ * has no threads, and sanitizers do not know the stacks of the emulated one. */
 static inline void parity_open_all(struct parity *t, struct backend *backends[VARIANTS]) {
     for (int v = 0; v < VARIANTS; v++) {
         bool wanted = t->only ? !strcmp(t->only, variant_names[v])
                               : !THREADS_WATCHED || (v != SHUFFLED && v != CPU);
+        wanted = wanted && !(WATCHED && v == EMULATED);
         backends[v] = wanted ? parity_open((enum variant)v, t->seed) : NULL;
         if (wanted && !backends[v])
             parity_skip(t, variant_names[v]);

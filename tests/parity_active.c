@@ -51,12 +51,12 @@ static void *zeros(struct pass_case *c, size_t bytes) {
 static void add_half_steps(struct pass_case *c, struct message_args a, int count, int full,
                            uint32_t *updates) {
     size_t tiles = (size_t)tile_count(a.grid.width, a.grid.height) * sizeof(uint16_t);
-    struct zero_messages_args zero = {.grid = a.grid, .parity = 1};
+    struct start_messages_args zero = {.grid = a.grid, .parity = 1};
     uint16_t *active[2] = {NULL, NULL};
     for (int i = 0; i < 2 && updates; i++)
         active[i] = zeros(c, tiles);
     memcpy(zero.message, a.message, sizeof(zero.message));
-    case_add_pass(c, STAGE_zero_messages, &zero, a.grid.half, a.grid.height);
+    case_add_pass(c, STAGE_start_messages, &zero, a.grid.half, a.grid.height);
     for (; a.iteration < count; a.iteration++) {
         a.active = a.iteration >= full ? active[a.iteration & 1] : NULL;
         a.next_active = a.iteration >= full - 1 ? active[~a.iteration & 1] : NULL;

@@ -162,8 +162,7 @@ static int run_sequence(struct backend *b, const struct sequence *q, bool overla
     struct stereo *s = stereo_open_on(b, q->width, q->height, q->channels,
                                       q->maps[1].point ? q->maps : NULL, &error);
     assert(s);
-    struct frame_pool *pool =
-        pool_open(MAX_FRAMES, q->width, q->height, q->channels, 0, stereo_frame_alloc(s));
+    struct frame_pool *pool = frame_pool(s, MAX_FRAMES, q->width, q->height, q->channels);
     struct frame *f[MAX_FRAMES];
     assert(pool);
     memset(outcomes, 0, MAX_FRAMES * sizeof(*outcomes));
@@ -172,9 +171,9 @@ static int run_sequence(struct backend *b, const struct sequence *q, bool overla
     int finished = 0;
     for (int i = 0; i < q->count && !error; i++) {
         bool may_wait = overlap && stereo_overlaps(s) && i + 1 < q->count;
-        error = stereo_start(s, &q->params[i], f[i]);
+        error = frame_start(s, &q->params[i], f[i]);
         for (; finished <= i - may_wait && !error; finished++)
-            error = stereo_finish(s, f[finished]);
+            error = frame_finish(s, f[finished]);
         if (!overlap && !error)
             note_pipeline(&outcomes[i], s, q->seed);
     }

@@ -56,12 +56,12 @@ static void check_lost(struct parity *t) {
     struct frame_pool *pools[2];
     struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
                  *b = scene_frame(&pools[1], W, H, 3, LABELS, 1);
-    parity_ok(t, going && ending && !stereo_run(going, &p, a) && !stereo_run(ending, &p, a),
+    parity_ok(t, going && ending && !frame_run(going, &p, a) && !frame_run(ending, &p, a),
               "before: frames are computed");
     lose(t);
-    parity_ok(t, stereo_run(ending, &p, a) == -EIO, "lost: backend=cuda ends with an error");
+    parity_ok(t, frame_run(ending, &p, a) == -EIO, "lost: backend=cuda ends with an error");
     memset(a->disparity, 0, sizeof(*a->disparity) * W * H);
-    int error_after = stereo_run(going, &p, a) | stereo_run(plain, &p, b);
+    int error_after = frame_run(going, &p, a) | frame_run(plain, &p, b);
     parity_ok(t, !error_after && !memcmp(a->disparity, b->disparity, sizeof(*a->disparity) * W * H),
               "lost: backend=auto goes on with the CPU, same bytes");
     frame_drop(&a);

@@ -41,6 +41,7 @@ struct case_buffer {
     enum layout layout;
     struct grid grid;   /* width and height alone where the layout is rows */
     size_t pixel_bytes; /* of a pixel, all its labels or channels */
+    int planes;         /* parts of the buffer one after the other, each with bytes of all pixels */
     int compared;
 };
 
@@ -117,8 +118,8 @@ static inline void *case_memory(size_t bytes) {
 static inline struct case_buffer *case_add_buffer(struct pass_case *c, size_t bytes) {
     assert(c->buffer_count < CASE_BUFFERS);
     struct case_buffer *b = &c->buffers[c->buffer_count++];
-    *b =
-        (struct case_buffer){.memory = case_memory(bytes), .bytes = bytes, .compared = COMPARE_ALL};
+    *b = (struct case_buffer){
+        .memory = case_memory(bytes), .bytes = bytes, .planes = 1, .compared = COMPARE_ALL};
     return b;
 }
 
@@ -143,6 +144,16 @@ static inline void *case_add_volume(struct pass_case *c, const struct grid *g, s
     b->layout = LAYOUT_VOLUME;
     b->grid = *g;
     b->pixel_bytes = (size_t)g->padded * label_bytes;
+    return case_start(b);
+}
+
+/* Messages of pruned labels. */
+static inline void *case_add_pruned(struct pass_case *c, const struct grid *g, int blocks) {
+    struct case_buffer *b = case_add_buffer(c, pruned_volume(g, blocks));
+    b->layout = LAYOUT_VOLUME;
+    b->grid = *g;
+    b->pixel_bytes = LABEL_BLOCK;
+    b->planes = blocks;
     return case_start(b);
 }
 
@@ -295,11 +306,30 @@ static inline int case_run(const struct pass_case *c, struct backend *b, struct 
 
 /* ---- what came out */
 
-/* The first byte of pixel (x, y) in a buffer with pixels. */
-static inline size_t case_pixel(const struct case_buffer *b, int x, int y) {
+/* The first byte of pixel (x, y) in a plane of a buffer with pixels. */
+static inline size_t case_pixel(const struct case_buffer *b, int plane, int x, int y) {
     size_t number = b->layout == LAYOUT_VOLUME ? grid_pixel(&b->grid, x, y)
                                                : (size_t)y * (size_t)b->grid.width + (size_t)x;
-    return number * b->pixel_bytes;
+    return (size_t)plane * (b->bytes / (size_t)b->planes) + number * b->pixel_bytes;
+}
+
+/* Of two memories, both without guards. */
+static inline bool case_pixel_same(const struct case_buffer *b, const uint8_t *one,
+                                   const uint8_t *two, int x, int y) {
+    for (int plane = 0; plane < b->planes; plane++) {
+        size_t at = case_pixel(b, plane, x, y);
+        if (memcmp(one + at, two + at, b->pixel_bytes))
+            return false;
+    }
+    return true;
+}
+
+static inline void case_pixel_copy(const struct case_buffer *b, uint8_t *to, const uint8_t *from,
+                                   int x, int y) {
+    for (int plane = 0; plane < b->planes; plane++) {
+        size_t at = case_pixel(b, plane, x, y);
+        memcpy(to + at, from + at, b->pixel_bytes);
+    }
 }
 
 static inline bool case_guards_intact(const struct case_buffer *b, const uint8_t *memory) {
@@ -315,11 +345,9 @@ static inline bool case_buffer_same(const struct case_buffer *b, const uint8_t *
     if (b->compared == COMPARE_ALL)
         return !memcmp(one, two, b->bytes);
     for (int y = 0; y < b->grid.height && b->compared; y++)
-        for (int x = 0; x < b->grid.width; x++) {
-            size_t at = case_pixel(b, x, y);
-            if (b->compared & 1 << ((x + y) & 1) && memcmp(one + at, two + at, b->pixel_bytes))
+        for (int x = 0; x < b->grid.width; x++)
+            if (b->compared & 1 << ((x + y) & 1) && !case_pixel_same(b, one, two, x, y))
                 return false;
-        }
     return true;
 }
 

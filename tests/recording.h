@@ -34,26 +34,36 @@ static inline int recording_number(const guint8 *data, int width, int channels, 
     return number;
 }
 
-/* Pushes frames pictures of number first, first + 1, ... to an appsrc; columns: left alone, right
- * alone or both. */
-static inline void recording_push(GstElement *pipeline, const char *name, int frames, int rate,
-                                  gboolean left, gboolean right) {
-    GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), name);
+/* A picture of that number; columns: left alone, right alone or both. */
+static inline GstBuffer *recording_picture(int number, gboolean left, gboolean right) {
     int width = RECORDING_WIDTH * (left && right ? 2 : 1), stride = (3 * width + 3) / 4 * 4;
-    char *text = g_strdup_printf("video/x-raw,format=RGB,width=%d,height=%d,framerate=%d/1", width,
-                                 RECORDING_HEIGHT, rate);
+    gsize bytes = (gsize)stride * RECORDING_HEIGHT;
+    guint8 *data = g_malloc0(bytes);
+    if (left)
+        recording_paint(data, stride, 0, number, LEFT_GRAY);
+    if (right)
+        recording_paint(data, stride, left ? RECORDING_WIDTH : 0, number, RIGHT_GRAY);
+    return gst_buffer_new_wrapped(data, bytes);
+}
+
+/* Pushes frames pictures of number first, first + 1, ... to an appsrc. Rate 0: none is stated, and
+ * times_ns are their times and that of the end. */
+static inline void recording_push(GstElement *pipeline, const char *name, int frames, int rate,
+                                  const GstClockTime *times_ns, gboolean left, gboolean right) {
+    GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), name);
+    char *text = g_strdup_printf("video/x-raw,format=RGB,width=%d,height=%d,framerate=%d/1",
+                                 RECORDING_WIDTH * (left && right ? 2 : 1), RECORDING_HEIGHT, rate);
     GstCaps *caps = gst_caps_from_string(text);
     g_object_set(source, "caps", caps, "max-bytes", (guint64)0, NULL);
     for (int i = 0; i < frames; i++) {
-        gsize bytes = (gsize)stride * RECORDING_HEIGHT;
-        guint8 *data = g_malloc0(bytes);
-        if (left)
-            recording_paint(data, stride, 0, i, LEFT_GRAY);
-        if (right)
-            recording_paint(data, stride, left ? RECORDING_WIDTH : 0, i, RIGHT_GRAY);
-        GstBuffer *buffer = gst_buffer_new_wrapped(data, bytes);
-        GST_BUFFER_PTS(buffer) = gst_util_uint64_scale((guint64)i, GST_SECOND, (guint64)rate);
-        GST_BUFFER_DURATION(buffer) = GST_SECOND / (guint64)rate;
+        GstBuffer *buffer = recording_picture(i, left, right);
+        if (rate > 0) {
+            GST_BUFFER_PTS(buffer) = gst_util_uint64_scale((guint64)i, GST_SECOND, (guint64)rate);
+            GST_BUFFER_DURATION(buffer) = GST_SECOND / (guint64)rate;
+        } else {
+            GST_BUFFER_PTS(buffer) = times_ns[i];
+            GST_BUFFER_DURATION(buffer) = times_ns[i + 1] - times_ns[i];
+        }
         gst_app_src_push_buffer(GST_APP_SRC(source), buffer);
     }
     gst_app_src_end_of_stream(GST_APP_SRC(source));
@@ -64,7 +74,8 @@ static inline void recording_push(GstElement *pipeline, const char *name, int fr
 
 /* Runs a pipeline whose appsrc elements (format=time) are called both, left or right; FALSE where
  * an element is missing. */
-static inline gboolean recording_write(const char *launch, int frames, int rate) {
+static inline gboolean recording_write_times(const char *launch, int frames, int rate,
+                                             const GstClockTime *times_ns) {
     GError *error = NULL;
     gst_init(NULL, NULL);
     GstElement *pipeline = gst_parse_launch(launch, &error);
@@ -82,7 +93,7 @@ static inline gboolean recording_write(const char *launch, int frames, int rate)
         if (!source)
             continue;
         gst_object_unref(source);
-        recording_push(pipeline, names[i], frames, rate, i != 2, i != 1);
+        recording_push(pipeline, names[i], frames, rate, times_ns, i != 2, i != 1);
     }
     GstBus *bus = gst_element_get_bus(pipeline);
     GstMessage *message =
@@ -94,6 +105,10 @@ static inline gboolean recording_write(const char *launch, int frames, int rate)
     gst_object_unref(bus);
     gst_object_unref(pipeline);
     return good;
+}
+
+static inline gboolean recording_write(const char *launch, int frames, int rate) {
+    return recording_write_times(launch, frames, rate, NULL);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #define LIVESTEREO_SCENE_H
 
 #include "image/frame.h"
-#include "gpu/stereo_private.h"
+#include "tests/frame_run.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -96,6 +96,7 @@ static const char *const scene_settings[] = {
     "mode=motion cost_smoothing=off subpixel=parabola motion_levels=2 bp_iterations=3 "
     "temporal_weight=0.5",
     "temporal_mode=on temporal_filter=0.5 bp_iterations=3",
+    "window_blocks=1 bp_levels=4 right_iterations=3",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 

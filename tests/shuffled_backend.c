@@ -22,10 +22,11 @@ struct work {
     enum stage stage;
     int event;
     int width, height;
-    uint64_t given; /* how often the event was, this time included */
-    void *to;
-    const void *from;
-    size_t bytes;
+    uint64_t given;           /* how often the event was, this time included */
+    struct transfer transfer; /* of a copy, as backend_transfer() takes it */
+    bool up;
+    void *inside;
+    struct image_memory outside;
     _Alignas(max_align_t) unsigned char args[];
 };
 
@@ -101,7 +102,7 @@ static void queue_wait(struct shuffled *s, enum stream stream, int event) {
 }
 
 static void queue_pass(struct shuffled *s, const struct graph *g, int i, int slot,
-                       void *const *host) {
+                       const struct backend_frame *frame) {
     const struct pass *pass = &g->passes[i];
     if (pass->kind == PASS_STAGE) {
         struct work work = {
@@ -109,19 +110,16 @@ static void queue_pass(struct shuffled *s, const struct graph *g, int i, int slo
         queue(s, pass->stream, &work, graph_args(g, i, slot), stage_info(pass->stage)->args_size);
         return;
     }
-    const struct transfer *t = &pass->transfer;
-    char *outside = (char *)host[t->host] + t->host_offset;
-    void *inside = graph_address(g, t->buffer, slot);
-    bool up = pass->kind == PASS_UPLOAD;
     struct work work = {.kind = WORK_COPY,
-                        .to = up ? inside : outside,
-                        .from = up ? outside : inside,
-                        .bytes = t->bytes};
+                        .transfer = pass->transfer,
+                        .up = pass->kind == PASS_UPLOAD,
+                        .inside = graph_address(g, pass->transfer.buffer, slot),
+                        .outside = frame->memory[pass->transfer.host]};
     queue(s, pass->stream, &work, NULL, 0);
 }
 
-static void queue_passes(struct shuffled *s, const struct graph *g, int slot, void *const *host,
-                         enum pass_kind kind) {
+static void queue_passes(struct shuffled *s, const struct graph *g, int slot,
+                         const struct backend_frame *frame, enum pass_kind kind) {
     for (int i = 0; i < g->count; i++) {
         const struct pass *pass = &g->passes[i];
         if (pass->kind != kind)
@@ -129,24 +127,24 @@ static void queue_passes(struct shuffled *s, const struct graph *g, int slot, vo
         for (int t = 0; t < STREAMS; t++)
             if (pass->wait[t] >= 0)
                 queue_wait(s, pass->stream, event_of(slot, EVENT_UNITS + pass->wait[t]));
-        queue_pass(s, g, i, slot, host);
+        queue_pass(s, g, i, slot, frame);
         if (pass->awaited)
             queue_signal(s, pass->stream, event_of(slot, EVENT_UNITS + i));
     }
 }
 
-static void run(struct backend *b, void *compiled, int slot, void *const *host) {
+static void run(struct backend *b, void *compiled, int slot, const struct backend_frame *frame) {
     struct shuffled *s = (struct shuffled *)b;
     const struct graph *g = compiled;
-    queue_passes(s, g, slot, host, PASS_UPLOAD);
+    queue_passes(s, g, slot, frame, PASS_UPLOAD);
     queue_signal(s, STREAM_MAIN, event_of(slot, EVENT_BEGIN));
     if (g->branched)
         queue_wait(s, STREAM_BRANCH, event_of(slot, EVENT_BEGIN));
-    queue_passes(s, g, slot, host, PASS_STAGE);
+    queue_passes(s, g, slot, frame, PASS_STAGE);
     if (g->joined >= 0)
         queue_wait(s, STREAM_MAIN, event_of(slot, EVENT_UNITS + g->joined));
     queue_signal(s, STREAM_MAIN, event_of(slot, EVENT_STAGES_DONE));
-    queue_passes(s, g, slot, host, PASS_DOWNLOAD);
+    queue_passes(s, g, slot, frame, PASS_DOWNLOAD);
     queue_wait(s, STREAM_DOWNLOAD, event_of(slot, EVENT_STAGES_DONE));
     queue_signal(s, STREAM_DOWNLOAD, event_of(slot, EVENT_FINISHED));
 }
@@ -176,7 +174,7 @@ static void do_first(struct shuffled *s, int stream) {
     if (work->kind == WORK_STAGE)
         run_pixels(s, work);
     else if (work->kind == WORK_COPY)
-        memcpy(work->to, work->from, work->bytes);
+        backend_transfer(&work->transfer, work->up, work->inside, &work->outside);
     else if (work->kind == WORK_SIGNAL)
         s->done[work->event] = work->given;
     free(work);

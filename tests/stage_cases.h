@@ -78,6 +78,30 @@ static inline void case_envelopes(struct pass_case *c, uint8_t rho[4], uint8_t t
 
 /* ---- pictures */
 
+static inline void case_convert(struct pass_case *c) {
+    struct convert_args a = {.width = c->shape.width,
+                             .height = c->shape.height,
+                             .format = case_between(c, PICTURE_BGR, PICTURE_YUYV)};
+    if (a.format == PICTURE_NV12 || a.format == PICTURE_YUYV)
+        a.width += a.width % 2;
+    if (a.format == PICTURE_NV12)
+        a.height += a.height % 2;
+    size_t row = picture_row((enum picture_format)a.format, a.width);
+    a.source =
+        case_bytes(c, (int)row, picture_rows((enum picture_format)a.format, a.height), 1, 255);
+    a.out = case_bytes(c, a.width, a.height, 3, 255);
+    case_add_pass(c, STAGE_convert, &a, a.width, a.height);
+}
+
+/* Every number of it in its range. */
+static inline struct likeness *case_likeness(struct pass_case *c) {
+    struct likeness *likeness = case_add_table(c, sizeof(*likeness));
+    likeness->difference = (int32_t)case_value(c, AGREEMENT_ALL);
+    likeness->smooth_bits = (int32_t)case_value(c, SMOOTH_ALL);
+    likeness->noise = (int32_t)case_value(c, 20);
+    return likeness;
+}
+
 static inline void case_remap(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
     struct remap_args a = {.width = w,
@@ -160,6 +184,8 @@ static inline void case_arms(struct pass_case *c) {
                           .longest_y = case_between(c, 0, 63),
                           .step = case_between(c, 5, 40)};
     a.image = case_bytes(c, w, h, a.channels, (uint32_t)case_between(c, 10, 60));
+    if (case_between(c, 0, 1))
+        a.likeness = case_likeness(c);
     a.out = case_add_rows(c, w, h, sizeof(*a.out));
     case_add_pass(c, STAGE_arms, &a, w, h);
 }
@@ -239,9 +265,10 @@ static inline void case_agreements(struct pass_case *c, enum stage last) {
     a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
     a.reference = case_bytes(c, w, h, channels, 40);
     a.target = case_bytes(c, w, h, channels, 40);
-    a.counts = case_randomise(c, case_add_table(c, AGREEMENT_BINS * sizeof(*a.counts)), 4, 1000);
-    a.strength = case_randomise(c, case_add_table(c, sizeof(*a.strength)), 4, AGREEMENT_ALL);
-    case_add_pass(c, STAGE_agreement_start, &a, AGREEMENT_BINS, 1);
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.counts = case_randomise(c, case_add_table(c, AGREEMENT_COUNTS * sizeof(*a.counts)), 4, 1000);
+    a.likeness = case_likeness(c);
+    case_add_pass(c, STAGE_agreement_start, &a, AGREEMENT_COUNTS, 1);
     if (last >= STAGE_agreement)
         case_add_pass(c, STAGE_agreement, &a, (w + 7) / 8, (h + 7) / 8);
     if (last >= STAGE_agreement_strength)
@@ -258,9 +285,58 @@ static inline void case_agreement_strength(struct pass_case *c) {
     case_agreements(c, STAGE_agreement_strength);
 }
 
+static inline void case_row_offsets(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct row_offset_args a = {.grid = case_grid(c)};
+    a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.sums = case_randomise(c, case_add_table(c, ROW_SUMS * sizeof(*a.sums)), 4, 5000);
+    a.offset = case_randomise(c, case_add_table(c, ROW_CELLS * ROW_CELLS * sizeof(*a.offset)), 4,
+                              2 * ROW_ONE);
+    if (last != STAGE_row_offset_find)
+        case_add_pass(c, STAGE_row_offset_start, &a, ROW_SUMS, 1);
+    if (last == STAGE_row_offset_sum)
+        case_add_pass(c, STAGE_row_offset_sum, &a, (w + ROW_STEP - 1) / ROW_STEP,
+                      (h + ROW_STEP - 1) / ROW_STEP * ROW_TRIED);
+    if (last == STAGE_row_offset_find)
+        case_add_pass(c, STAGE_row_offset_find, &a, ROW_CELLS * ROW_CELLS, 1);
+}
+
+static inline void case_row_offset_start(struct pass_case *c) {
+    case_row_offsets(c, STAGE_row_offset_start);
+}
+static inline void case_row_offset_sum(struct pass_case *c) {
+    case_row_offsets(c, STAGE_row_offset_sum);
+}
+static inline void case_row_offset_find(struct pass_case *c) {
+    case_row_offsets(c, STAGE_row_offset_find);
+}
+
+static inline void case_move_rows(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct move_rows_args a = {.width = w, .height = h, .channels = channels};
+    uint32_t *offset = case_randomise(c, case_add_table(c, ROW_CELLS * ROW_CELLS * sizeof(*offset)),
+                                      4, 4 * ROW_ONE);
+    for (int i = 0; i < ROW_CELLS * ROW_CELLS; i++)
+        offset[i] -= 2 * ROW_ONE;
+    a.source = case_bytes(c, w, h, channels, 255);
+    a.offset = (const int32_t *)offset;
+    a.out = case_bytes(c, w, h, channels, 255);
+    case_add_pass(c, STAGE_move_rows, &a, w, h);
+}
+
+static inline void case_mix_census(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct mix_census_args a = {.width = w, .likeness = case_likeness(c)};
+    a.census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    a.smoothed = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    a.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    case_add_pass(c, STAGE_mix_census, &a, w, h);
+}
+
 static inline void case_choose_costs(struct pass_case *c) {
     struct choose_costs_args a = {0};
-    a.strength = case_randomise(c, case_add_table(c, sizeof(*a.strength)), 4, AGREEMENT_ALL);
+    a.likeness = case_likeness(c);
     a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST);
     a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
     a.differing_census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
@@ -329,9 +405,30 @@ static inline void case_downsample_cost(struct pass_case *c) {
 
 /* ---- messages and labels */
 
+/* Of -most to most; unknown: a quarter has no motion. */
+static inline struct motion_map case_motion(struct pass_case *c, int w, int h, int most,
+                                            bool unknown) {
+    struct motion_map map = {case_add_rows(c, w, h, 2), case_add_rows(c, w, h, 2)};
+    for (int i = 0; i < w * h; i++) {
+        bool known = !unknown || draw(&c->random_contents) % 4;
+        map.u[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
+        map.v[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
+    }
+    return map;
+}
+
+/* Windows of all shapes, 1 x n and n x 1 too. */
+static inline struct grid case_motion_grid(struct pass_case *c) {
+    struct label_space space = {.u_min = case_between(c, -9, 3),
+                                .u_count = case_between(c, 1, c->shape.labels),
+                                .v_min = case_between(c, -9, 3)};
+    space.v_count = case_between(c, 1, stage_min(9, MAX_LABELS / space.u_count));
+    return grid_make(c->shape.width, c->shape.height, space);
+}
+
 /* Without active tiles. */
-static inline struct message_args case_message_args(struct pass_case *c) {
-    struct message_args a = {.grid = case_grid(c), .iteration = case_between(c, 0, 5)};
+static inline struct message_args case_message_args_of(struct pass_case *c, struct grid grid) {
+    struct message_args a = {.grid = grid, .iteration = case_between(c, 0, 5)};
     if (case_between(c, 0, 1))
         a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
     else
@@ -342,6 +439,10 @@ static inline struct message_args case_message_args(struct pass_case *c) {
         a.classes = case_classes(c);
     case_envelopes(c, a.rho, a.truncation);
     return a;
+}
+
+static inline struct message_args case_message_args(struct pass_case *c) {
+    return case_message_args_of(c, case_grid(c));
 }
 
 /* Some tiles active or all of them, some marked before, some counts. */
@@ -361,27 +462,28 @@ static inline void case_active_tiles(struct pass_case *c, struct message_args *a
 }
 
 static inline void case_message(struct pass_case *c) {
-    struct message_args a = case_message_args(c);
+    bool windows = case_between(c, 0, 1);
+    struct message_args a =
+        windows ? case_message_args_of(c, case_motion_grid(c)) : case_message_args(c);
+    a.windows = windows;
+    if (windows && case_between(c, 0, 1))
+        a.centre = case_motion(c, c->shape.width, c->shape.height, 5, false);
     if (case_between(c, 0, 1))
         case_active_tiles(c, &a);
     case_add_pass(c, STAGE_message, &a, a.grid.half, a.grid.height);
 }
 
-static inline void case_zero_messages(struct pass_case *c) {
-    struct zero_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
-    case_add_pass(c, STAGE_zero_messages, &a, a.grid.half, a.grid.height);
-}
-
-static inline void case_upsample_messages(struct pass_case *c) {
-    struct upsample_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
-    a.coarse = grid_coarser(&a.grid);
+static inline void case_start_messages(struct pass_case *c) {
+    struct start_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    bool from_above = case_between(c, 0, 1);
+    if (from_above)
+        a.coarse = grid_coarser(&a.grid);
     for (int r = 0; r < DIRECTIONS; r++) {
-        a.parent[r] = case_volume8(c, &a.coarse, MAX_TRUNCATION);
+        if (from_above)
+            a.parent[r] = case_volume8(c, &a.coarse, MAX_TRUNCATION);
         a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
     }
-    case_add_pass(c, STAGE_upsample_messages, &a, a.grid.half, a.grid.height);
+    case_add_pass(c, STAGE_start_messages, &a, a.grid.half, a.grid.height);
 }
 
 static inline void case_clear_tiles(struct pass_case *c) {
@@ -399,7 +501,8 @@ static inline struct wta_args case_wta_args(struct pass_case *c, struct grid gri
                                             const uint8_t *cost,
                                             uint8_t *const message[DIRECTIONS]) {
     int w = grid.width, h = grid.height;
-    struct wta_args a = {.grid = grid, .cost = cost, .subpixel = case_between(c, 0, 2)};
+    struct wta_args a = {
+        .grid = grid, .cost = cost, .subpixel = case_between(c, 0, 2), .fraction = 1};
     for (int r = 0; r < DIRECTIONS; r++)
         a.message[r] = message[r];
     a.label = case_shorts(c, w, h, 1, 65535);
@@ -409,14 +512,153 @@ static inline struct wta_args case_wta_args(struct pass_case *c, struct grid gri
 }
 
 static inline void case_winner_takes_all(struct pass_case *c) {
-    struct grid grid = case_grid(c);
+    bool windows = case_between(c, 0, 1);
+    struct grid grid = windows ? case_motion_grid(c) : case_grid(c);
     const uint8_t *cost = case_volume8(c, &grid, MAX_COST);
     uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
     uint8_t *message[DIRECTIONS];
     for (int r = 0; r < DIRECTIONS; r++)
         message[r] = case_volume8(c, &grid, maximum);
     struct wta_args a = case_wta_args(c, grid, cost, message);
+    if (windows) {
+        a.fraction = 1 << case_between(c, 0, 3);
+        a.v = (int16_t *)case_shorts(c, grid.width, grid.height, 1, 65535);
+        if (case_between(c, 0, 1))
+            a.centre = case_motion(c, grid.width, grid.height, 3000, false);
+    }
     case_add_pass(c, STAGE_winner_takes_all, &a, grid.width, grid.height);
+}
+
+/* ---- pruned labels */
+
+static inline void case_prune(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, rows = (h + 1) / 2;
+    struct prune_args a = {.width = w,
+                           .height = h,
+                           .labels = c->shape.labels,
+                           .columns = (w + 1) / 2,
+                           .count = case_between(c, 1, KEPT_MOST)};
+    a.label = case_shorts(c, w, h, 1, (uint32_t)case_between(c, 0, a.labels - 1));
+    a.kept = case_randomise(c, case_add_rows(c, a.columns, rows, KEPT_MOST), 1, 255);
+    case_add_pass(c, STAGE_prune, &a, a.columns, rows);
+}
+
+/* Different blocks in ascending order, count at most. */
+static inline void case_kept_tile(struct pass_case *c, const struct grid *g, int count,
+                                  uint8_t *kept) {
+    int blocks = g->padded / LABEL_BLOCK, n = case_between(c, 1, stage_min(count, blocks));
+    int span = case_between(c, 0, 1) ? stage_min(n + 1, blocks) : blocks; /* few gaps or many */
+    int first = case_between(c, 0, blocks - span), taken = 0;
+    for (int block = first; taken < n; block++)
+        if (case_between(c, 1, first + span - block) <= n - taken)
+            kept[taken++] = (uint8_t)block;
+    memset(kept + n, NOT_KEPT, (size_t)(KEPT_MOST - n));
+}
+
+/* Of count blocks at most; many tiles keep what the one before keeps. */
+static inline struct pruning case_pruning(struct pass_case *c, const struct grid *g, int count) {
+    struct pruning p = {.tile = PRUNING_TILE >> case_between(c, 0, PRUNED_LEVELS - 1)};
+    p.columns = (g->width + p.tile - 1) / p.tile + case_between(c, 0, 1);
+    int tiles = p.columns * ((g->height + p.tile - 1) / p.tile);
+    uint8_t *kept = case_add_table(c, (size_t)tiles * KEPT_MOST);
+    for (int i = 0; i < tiles; i++)
+        if (i > 0 && case_between(c, 0, 2) == 0)
+            memcpy(kept + KEPT_MOST * i, kept + KEPT_MOST * (i - 1), KEPT_MOST);
+        else
+            case_kept_tile(c, g, count, kept + KEPT_MOST * i);
+    p.kept = kept;
+    return p;
+}
+
+static inline uint8_t *case_pruned_volume(struct pass_case *c, const struct grid *g, int blocks,
+                                          uint32_t maximum) {
+    return case_randomise(c, case_add_pruned(c, g, blocks), 1, maximum);
+}
+
+/* Smoothness must not reach from a block to one that is apart from it. */
+static inline void case_prunable(const uint8_t rho[4], uint8_t truncation[4]) {
+    for (int i = 0; i < 4; i++)
+        truncation[i] = (uint8_t)stage_min(truncation[i], PRUNING_APART * rho[i]);
+}
+
+/* To messages of a level from those of the one above. */
+static inline struct pruned_start_args case_pruned_start_args(struct pass_case *c, struct grid grid,
+                                                              struct pruning pruning, int blocks,
+                                                              uint8_t *const message[DIRECTIONS]) {
+    struct pruned_start_args a = {.grid = grid,
+                                  .coarse = grid_coarser(&grid),
+                                  .pruning = pruning,
+                                  .parity = case_between(c, 0, 1),
+                                  .from_pruned = case_between(c, 0, 1)};
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a.message[r] = message[r];
+        a.parent[r] = a.from_pruned ? case_pruned_volume(c, &a.coarse, blocks, MAX_TRUNCATION)
+                                    : case_volume8(c, &a.coarse, MAX_TRUNCATION);
+    }
+    return a;
+}
+
+/* blocks: those that messages have memory for. */
+static inline struct pruned_message_args case_pruned_message_args(struct pass_case *c, int blocks) {
+    struct pruned_message_args a = {.grid = case_grid(c), .iteration = case_between(c, 0, 5)};
+    if (case_between(c, 0, 1))
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+    else
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_pruned_volume(c, &a.grid, blocks, MAX_TRUNCATION);
+    if (case_between(c, 0, 1))
+        a.classes = case_classes(c);
+    a.pruning = case_pruning(c, &a.grid, blocks);
+    case_envelopes(c, a.rho, a.truncation);
+    case_prunable(a.rho, a.truncation);
+    return a;
+}
+
+static inline struct pruned_wta_args case_pruned_wta_args(struct pass_case *c,
+                                                          const struct pruned_message_args *m,
+                                                          const uint8_t *cost) {
+    int w = m->grid.width, h = m->grid.height;
+    struct pruned_wta_args a = {.grid = m->grid,
+                                .cost = cost,
+                                .classes = m->classes,
+                                .pruning = m->pruning,
+                                .subpixel = case_between(c, 0, 2)};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = m->message[r];
+    memcpy(a.rho, m->rho, sizeof(a.rho));
+    memcpy(a.truncation, m->truncation, sizeof(a.truncation));
+    a.label = case_shorts(c, w, h, 1, 65535);
+    a.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    return a;
+}
+
+static inline void case_pruned_start(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct grid grid = case_grid(c);
+    uint8_t *message[DIRECTIONS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        message[r] = case_pruned_volume(c, &grid, blocks, MAX_TRUNCATION);
+    struct pruned_start_args a =
+        case_pruned_start_args(c, grid, case_pruning(c, &grid, blocks), blocks, message);
+    case_add_pass(c, STAGE_pruned_start, &a, a.grid.half, a.grid.height);
+}
+
+static inline void case_pruned_message(struct pass_case *c) {
+    struct pruned_message_args a = case_pruned_message_args(c, case_between(c, 1, KEPT_MOST));
+    case_add_pass(c, STAGE_pruned_message, &a, a.grid.half, a.grid.height);
+}
+
+static inline void case_pruned_winner(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct pruned_message_args m = case_pruned_message_args(c, blocks);
+    uint32_t maximum = case_between(c, 0, 1) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    for (int r = 0; r < DIRECTIONS; r++)
+        case_randomise(c, m.message[r], 1, maximum);
+    struct pruned_wta_args a =
+        case_pruned_wta_args(c, &m, case_volume8(c, &m.grid, maximum == 3 ? 3 : MAX_COST));
+    case_add_pass(c, STAGE_pruned_winner, &a, a.grid.width, a.grid.height);
 }
 
 /* V that never falls, for each class, with 0 to all steps before the largest. */
@@ -638,14 +880,25 @@ static inline void case_check(struct pass_case *c) {
     case_add_pass(c, STAGE_check, &a, w, h);
 }
 
+/* Of disparities, or of motion. */
+static inline void case_maps(struct pass_case *c, struct motion_map *source,
+                             struct motion_map *out) {
+    int w = c->shape.width, h = c->shape.height;
+    bool motion = case_between(c, 0, 1);
+    *source = motion
+                  ? case_motion(c, w, h, 60, true)
+                  : (struct motion_map){case_disparities(c, stage_min(w, c->shape.labels)), NULL};
+    *out =
+        motion ? case_motion(c, w, h, 1, false) : (struct motion_map){case_disparities(c, 1), NULL};
+}
+
 static inline void case_speckles(struct pass_case *c, enum stage last) {
     int w = c->shape.width, h = c->shape.height;
     struct speckle_args a = {.width = w,
                              .height = h,
                              .range = 16 * case_between(c, 1, 30),
                              .size = (uint32_t)case_between(c, 1, 90)};
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
-    a.out = case_disparities(c, 1);
+    case_maps(c, &a.source, &a.out);
     a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
     a.count = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.count)), 4, UINT32_MAX);
     for (int stage = STAGE_speckle_start; stage <= (int)last; stage++)
@@ -672,8 +925,7 @@ static inline void case_speckle_drop(struct pass_case *c) {
 static inline void case_fill(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height, along_columns = case_between(c, 0, 1);
     struct fill_args a = {.width = w, .height = h, .dx = !along_columns, .dy = along_columns};
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
-    a.out = case_disparities(c, 1);
+    case_maps(c, &a.source, &a.out);
     case_add_pass(c, STAGE_fill, &a, w, h);
 }
 
@@ -703,7 +955,7 @@ static inline void case_border_plane(struct pass_case *c) {
 
 static inline void case_extend(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct extend_args a = {.width = w, .least = case_between(c, -64, 64)};
+    struct extend_args a = {.width = w, .minimum = case_between(c, -64, 64)};
     struct border_plane *plane = case_add_rows(c, 1, h, sizeof(*plane));
     a.plane = case_randomise(c, plane, 4, 300);
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
@@ -853,27 +1105,6 @@ static inline void case_temporal(struct pass_case *c) {
 
 /* ---- motion */
 
-/* Windows of all shapes, 1 x n and n x 1 too. */
-static inline struct grid case_motion_grid(struct pass_case *c) {
-    struct label_space space = {.u_min = case_between(c, -9, 3),
-                                .u_count = case_between(c, 1, c->shape.labels),
-                                .v_min = case_between(c, -9, 3)};
-    space.v_count = case_between(c, 1, stage_min(9, MAX_LABELS / space.u_count));
-    return grid_make(c->shape.width, c->shape.height, space);
-}
-
-/* Of -most to most; unknown: a quarter has no motion. */
-static inline struct motion_map case_motion(struct pass_case *c, int w, int h, int most,
-                                            bool unknown) {
-    struct motion_map map = {case_add_rows(c, w, h, 2), case_add_rows(c, w, h, 2)};
-    for (int i = 0; i < w * h; i++) {
-        bool known = !unknown || draw(&c->random_contents) % 4;
-        map.u[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
-        map.v[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
-    }
-    return map;
-}
-
 static inline void case_halve(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct halve_args a = {.source_width = w, .width = (w + 1) / 2, .channels = c->shape.channels};
@@ -961,7 +1192,7 @@ static inline void case_motion_expect(struct pass_case *c) {
                                    .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
                                    .slope =
                                        case_between(c, 0, 3) ? case_between(c, 0, 9000) : 65535,
-                                   .most = case_between(c, 0, MAX_COST)};
+                                   .maximum = case_between(c, 0, MAX_COST)};
     a.width = w + a.left;
     a.expected_width = (a.width << a.level) - case_between(c, 0, (1 << a.level) - 1);
     a.expected_height = ((h + a.top) << a.level) - case_between(c, 0, (1 << a.level) - 1);
@@ -972,40 +1203,6 @@ static inline void case_motion_expect(struct pass_case *c) {
         a.mask = case_bytes(c, a.width, h + a.top, 1, 255);
     a.cost = case_volume8(c, &a.grid, MAX_COST);
     case_add_pass(c, STAGE_motion_expect, &a, w, h);
-}
-
-static inline void case_motion_message(struct pass_case *c) {
-    struct motion_message_args a = {
-        .base = {.grid = case_motion_grid(c), .iteration = case_between(c, 0, 5)}};
-    if (case_between(c, 0, 1))
-        a.base.cost16 = case_volume16(c, &a.base.grid, COST_SATURATION);
-    else
-        a.base.cost8 = case_volume8(c, &a.base.grid, MAX_COST);
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.base.message[r] = case_volume8(c, &a.base.grid, MAX_TRUNCATION);
-    if (case_between(c, 0, 1))
-        a.base.classes = case_classes(c);
-    case_envelopes(c, a.base.rho, a.base.truncation);
-    if (case_between(c, 0, 1))
-        a.centre = case_motion(c, c->shape.width, c->shape.height, 5, false);
-    if (case_between(c, 0, 1))
-        case_active_tiles(c, &a.base);
-    case_add_pass(c, STAGE_motion_message, &a, a.base.grid.half, a.base.grid.height);
-}
-
-static inline void case_motion_wta(struct pass_case *c) {
-    struct grid grid = case_motion_grid(c);
-    const uint8_t *cost = case_volume8(c, &grid, MAX_COST);
-    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
-    uint8_t *message[DIRECTIONS];
-    for (int r = 0; r < DIRECTIONS; r++)
-        message[r] = case_volume8(c, &grid, maximum);
-    struct motion_wta_args a = {.base = case_wta_args(c, grid, cost, message),
-                                .fraction = 1 << case_between(c, 0, 3)};
-    a.v = (int16_t *)case_shorts(c, grid.width, grid.height, 1, 65535);
-    if (case_between(c, 0, 1))
-        a.centre = case_motion(c, grid.width, grid.height, 3000, false);
-    case_add_pass(c, STAGE_motion_wta, &a, grid.width, grid.height);
 }
 
 static inline void case_motion_check(struct pass_case *c) {
@@ -1020,29 +1217,6 @@ static inline void case_motion_check(struct pass_case *c) {
     a.confidence = case_bytes(c, w, h, 1, 255);
     a.out = case_motion(c, w, h, 1, false);
     case_add_pass(c, STAGE_motion_check, &a, w, h);
-}
-
-static inline void case_motion_join(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct motion_join_args a = {.width = w, .height = h, .range = case_between(c, 0, 90)};
-    struct speckle_args speckle = {.width = w, .height = h};
-    a.motion = case_motion(c, w, h, 60, true);
-    a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
-    speckle.parent = a.parent;
-    speckle.count = case_randomise(c, case_add_rows(c, w, h, 4), 4, UINT32_MAX);
-    case_add_pass(c, STAGE_speckle_start, &speckle, w, h);
-    case_add_pass(c, STAGE_motion_join, &a, w, h);
-    case_compare_only(c, a.parent, COMPARE_NOTHING);
-    case_add_pass(c, STAGE_speckle_count, &speckle, w, h);
-}
-
-static inline void case_motion_fill(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, along_columns = case_between(c, 0, 1);
-    struct motion_fill_args a = {
-        .width = w, .height = h, .dx = !along_columns, .dy = along_columns};
-    a.source = case_motion(c, w, h, 60, true);
-    a.out = case_motion(c, w, h, 1, false);
-    case_add_pass(c, STAGE_motion_fill, &a, w, h);
 }
 
 /* ---- all stages */

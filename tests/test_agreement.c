@@ -14,7 +14,8 @@ enum { W = 160, H = 64, N = W * H, LABELS = 16, SHIFT = 5 };
 struct pictures {
     uint8_t left[N], right[N];
     uint64_t census[2][N];
-    uint32_t counts[AGREEMENT_BINS], strength;
+    uint32_t counts[AGREEMENT_COUNTS];
+    struct likeness likeness;
 };
 
 /* A random texture SHIFT px apart, and brighter by up to most grey levels on the right. */
@@ -40,11 +41,12 @@ static void measure(struct pictures *p) {
                                p->census[1],
                                p->left,
                                p->right,
+                               p->left,
                                p->counts,
-                               &p->strength,
+                               &p->likeness,
                                1};
     memset(p->counts, 0xff, sizeof(p->counts));
-    for (int i = 0; i < AGREEMENT_BINS; i++)
+    for (int i = 0; i < AGREEMENT_COUNTS; i++)
         stage_agreement_start(&a, i, 0);
     for (int i = 0; i < W / AGREEMENT_STEP * (H / AGREEMENT_STEP); i++)
         stage_agreement(&a, i % (W / AGREEMENT_STEP), i / (W / AGREEMENT_STEP));
@@ -65,7 +67,7 @@ static void test_exposure(void) {
         g_assert_cmpint(chance, <=, 9);
         g_assert_cmpint(found, >, N / 64 * 3 / 4); /* nearly all that have a match inside */
         double part = fmax(0, fmin(1, (most - 7) / 4.0));
-        g_assert_cmpfloat(fabs(p.strength - 16 * part), <=, 1);
+        g_assert_cmpfloat(fabs(p.likeness.difference - 16 * part), <=, 1);
     }
 }
 
@@ -77,16 +79,18 @@ static void test_repetition(void) {
     measure(&p);
     for (int i = 0; i < AGREEMENT_BINS; i++)
         g_assert_cmpuint(p.counts[i], ==, 0);
-    g_assert_cmpuint(p.strength, ==, AGREEMENT_NONE);
+    g_assert_cmpint(p.likeness.difference, ==, AGREEMENT_NONE);
+    g_assert_cmpint(p.likeness.smooth_bits, ==, SMOOTH_ALL);
 }
 
 static void test_quartile(void) {
     for (int round = 0; round < 100; round++) {
-        uint32_t counts[AGREEMENT_BINS] = {0}, strength;
+        uint32_t counts[AGREEMENT_COUNTS] = {0};
+        struct likeness likeness;
         int n = g_test_rand_int_range(1, 200), below;
         for (int i = 0; i < n; i++)
             counts[g_test_rand_int_range(0, 14)]++;
-        struct agreement_args a = {.counts = counts, .strength = &strength};
+        struct agreement_args a = {.counts = counts, .likeness = &likeness};
         stage_agreement_strength(&a, 0, 0);
         int quartile = -1; /* the least level that three quarters do not exceed */
         do {
@@ -95,7 +99,60 @@ static void test_quartile(void) {
             for (int i = 0; i <= quartile; i++)
                 below += (int)counts[i];
         } while (below < 0.75 * n);
-        g_assert_cmpint(strength, ==, CLAMP(4 * (quartile - 7), 0, 16));
+        g_assert_cmpint(likeness.difference, ==, CLAMP(4 * (quartile - 7), 0, 16));
+    }
+}
+
+/* Gaussian noise on a ramp is measured; the texture on the right third of the picture is not. */
+static void test_noise(void) {
+    static struct pictures p;
+    GRand *random = g_rand_new_with_seed(1);
+    for (int sigma = 0; sigma <= 12; sigma += 3) {
+        make(&p, 0);
+        for (int i = 0; i < N; i++) {
+            double noise = 0;
+            for (int k = 0; k < 12; k++) /* their sum has a variance of 1 */
+                noise += sigma * g_rand_double_range(random, -0.5, 0.5);
+            if (i % W < W * 2 / 3)
+                p.left[i] = (uint8_t)lround(100 + 0.2 * (i % W) + noise);
+        }
+        measure(&p);
+        uint32_t pixels = 0;
+        for (int i = 0; i < NOISE_BINS; i++)
+            pixels += p.counts[AGREEMENT_BINS + i];
+        g_assert_cmpuint(pixels, ==, N / 64);
+        /* a fifth of all is three tenths of the ramp: 0.385 of its standard deviation */
+        g_assert_cmpfloat(fabs(p.likeness.noise - 0.385 * 6 * sigma), <=, 1 + 0.7 * sigma);
+    }
+    g_rand_free(random);
+}
+
+/* Pixels without a match make bits come from smoothed pictures. */
+static void test_share(void) {
+    static const int wanted[][2] = {{0, 4}, {28, 4}, {31, 3}, {34, 2}, {37, 1}, {40, 0}, {100, 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
+        uint32_t counts[AGREEMENT_COUNTS] = {0};
+        struct likeness likeness;
+        struct agreement_args a = {.counts = counts, .likeness = &likeness};
+        counts[3] = (uint32_t)wanted[i][0];
+        counts[AGREEMENT_BINS + 7] = 100;
+        stage_agreement_strength(&a, 0, 0);
+        g_assert_cmpint(likeness.smooth_bits, ==, wanted[i][1]);
+        g_assert_cmpint(likeness.noise, ==, 7);
+    }
+}
+
+/* No, a quarter, half, three quarters and all of every other bit, each with those before it. */
+static void test_mix(void) {
+    uint64_t raw = 0, smoothed = UINT64_MAX, before = 0;
+    for (int share = 0; share <= SMOOTH_ALL; share++) {
+        struct likeness likeness = {.smooth_bits = share};
+        uint64_t out = 1;
+        struct mix_census_args a = {&likeness, &raw, &smoothed, &out, 1};
+        stage_mix_census(&a, 0, 0);
+        g_assert_cmpint(__builtin_popcountll(out), ==, 8 * share);
+        g_assert_true((out & before) == before && !(out & 0xaaaaaaaaaaaaaaaau));
+        before = out;
     }
 }
 
@@ -108,8 +165,9 @@ static void test_choose(void) {
         census[i] = (uint8_t)g_test_rand_int_range(0, MAX_COST + 1);
         differing[i] = (uint8_t)g_test_rand_int_range(0, MAX_COST + 1);
     }
-    for (uint32_t strength = 0; strength <= AGREEMENT_ALL; strength++) {
-        struct choose_costs_args a = {&strength, lut, census, differing, out, census_out};
+    for (int strength = 0; strength <= AGREEMENT_ALL; strength++) {
+        struct likeness likeness = {.difference = strength};
+        struct choose_costs_args a = {&likeness, lut, census, differing, out, census_out};
         for (int i = 0; i < COST_LUT; i++)
             stage_choose_costs(&a, i, 0);
         for (int i = 0; i < CENSUS_LUT; i++) {
@@ -128,6 +186,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/agreement/exposure", test_exposure);
     g_test_add_func("/agreement/repetition", test_repetition);
     g_test_add_func("/agreement/quartile", test_quartile);
+    g_test_add_func("/agreement/noise", test_noise);
+    g_test_add_func("/agreement/share", test_share);
+    g_test_add_func("/agreement/mix", test_mix);
     g_test_add_func("/agreement/choose", test_choose);
     return g_test_run();
 }

@@ -1,60 +1,18 @@
 /*
  * Failing allocations: allocation number N fails for every N until the operation succeeds; every
  * failure must be an error, leave nothing behind (AddressSanitizer's leak check watches) and be
- * said. The Makefile links this program with --wrap for the functions below.
+ * said.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
 #include "image/picture.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
+#include "tests/fail_alloc.h"
 
 #include <glib.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-
-static int
-    fails_at; /* the allocation that fails, counted from 1; 0 for none. Atomic, as is allocations */
-static int allocations;
-
-static int fail_now(void) {
-    int number = __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return number == __atomic_load_n(&fails_at, __ATOMIC_RELAXED);
-}
-
-void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes) {
-    return fail_now() ? NULL : __real_malloc(bytes);
-}
-
-void *__real_calloc(size_t count, size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes) {
-    return fail_now() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes) {
-    return fail_now() ? NULL : __real_realloc(memory, bytes);
-}
-
-int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes) {
-    return fail_now() ? ENOMEM : __real_posix_memalign(memory, alignment, bytes);
-}
-
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument) {
-    return fail_now() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
-}
 
 static int lines; /* logged. Atomic */
 
@@ -72,12 +30,9 @@ static void fail_each(int (*attempt)(void), int min_failures, bool says) {
     int failures = 0;
     for (int n = 1;; n++) {
         __atomic_store_n(&lines, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&fails_at, n, __ATOMIC_RELAXED);
+        fail_alloc_begin(n);
         int error = attempt();
-        int reached = __atomic_load_n(&allocations, __ATOMIC_RELAXED) >= n;
-        __atomic_store_n(&fails_at, 0, __ATOMIC_RELAXED);
-        if (!reached) {
+        if (!fail_alloc_end()) {
             g_assert_cmpint(error, ==, 0);
             break;
         }
@@ -114,7 +69,7 @@ static int attempt_graph(void) {
         if (!error)
             error = graph_bind(g, NULL, slots, 1);
     }
-    int at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED); /* and now nothing fails */
+    int paused = fail_alloc_pause(); /* and now nothing fails */
     if (error && g) {
         graph_clear(g);
         struct grey_args a = {.source = memory, .out = memory};
@@ -124,7 +79,7 @@ static int attempt_graph(void) {
         g_assert_cmpint(g->count, ==, 1);
         g_assert_cmpint(graph_bind(g, NULL, slots, 1), ==, 0);
     }
-    __atomic_store_n(&fails_at, at, __ATOMIC_RELAXED);
+    fail_alloc_resume(paused);
     graph_close(&g);
     return error;
 }
@@ -132,13 +87,14 @@ static int attempt_graph(void) {
 static int attempt_stereo(void) {
     struct params p;
     struct rectify_point points[40 * 30] = {{0, 0}};
-    struct rectify_map maps[2] = {{40, 30, points, 0, 0}, {40, 30, points, 0, 0}};
+    const struct rectify_map map = {.width = 40, .height = 30, .point = points};
+    struct rectify_map maps[2] = {map, map};
     int error;
     params_default(&p);
     p.backend = BACKEND_CPU;
     p.threads = 2;
-    struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
     p.disparity_range = 16;
+    struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
     p.bp_levels = 4;
     if (s && !error)
         error = stereo_prepare(s, &p);
@@ -169,21 +125,21 @@ static int attempt_live(void) {
     struct params p;
     struct source_options source_options = {0};
     struct live_options options = {.policy = QUEUE_WAIT, .frames = 2};
-    int error = 0, at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED);
+    int error = 0, paused = fail_alloc_pause();
     params_default(&p);
     p.backend = BACKEND_CPU;
     p.disparity_range = 16;
     struct source *source = source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1,
                                         &source_options, &error);
-    struct stereo *stereo = stereo_open(&p, 40, 30, 3, NULL, &error);
-    g_assert_true(source && stereo && !stereo_prepare(stereo, &p));
-    __atomic_store_n(&allocations, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&fails_at, at, __ATOMIC_RELAXED);
-    struct live *live = live_open(source, stereo, &p, &options, &error);
+    struct matcher *matcher = matcher_open(&p, "test", 40, 30, 3, NULL, false, &error);
+    g_assert_true(source && matcher);
+    fail_alloc_resume(paused);
+    struct live *live = live_open(source, matcher, &p, &options, &error);
     live_close(&live);
-    at = __atomic_exchange_n(&fails_at, 0, __ATOMIC_RELAXED);
-    stereo_close(&stereo);
+    paused = fail_alloc_pause();
+    matcher_close(&matcher);
     source_close(&source);
+    fail_alloc_resume(paused);
     return error;
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 /* Rows without the field before the last, in milliseconds. */
@@ -77,6 +78,328 @@ static void test_parts(void *fixture, const void *data) {
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         expect_error(2, "--part", "batch %s/in -o %s/no --part %s", folder, folder, bad[i]);
     expect_error(2, "--merge", "batch %s/in --merge %s/out", folder, folder);
+}
+
+/* A part that was interrupted, or lacks a row, is not joined; nor are parts of two settings. */
+static void test_merge_part(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 40);
+    g_autofree char *line =
+        g_strdup_printf("%s batch %s/in -o %s/out --part 2/2 " SMALL, binary(), folder, folder);
+    g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+    g_autofree char *part = path_in("out/.frames-2-of-2.csv.part");
+    struct stat about;
+    GPid pid;
+    int status;
+    g_assert_true(g_spawn_async(NULL, argv, NULL,
+                                G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL |
+                                    G_SPAWN_STDERR_TO_DEV_NULL,
+                                NULL, NULL, &pid, NULL));
+    while (stat(part, &about) != 0 || about.st_size < 300)
+        g_usleep(100);
+    g_assert_cmpint(kill(pid, SIGSTOP), ==, 0); /* so that it has rows left to do */
+    g_assert_cmpint(kill(pid, SIGTERM), ==, 0);
+    g_assert_cmpint(kill(pid, SIGCONT), ==, 0);
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    expect_shell(0, "20 pairs", "", "$B batch $D/in -o $D/out --part 1/2 " SMALL);
+    expect_error(1, "frames-2-of-2.csv", "batch --merge %s/out", folder);
+    g_assert_true(exists("out/frames-1-of-2.csv") && !exists("out/frames.csv"));
+    expect_shell(0, "written", "", "$B batch $D/in -o $D/out --part 2/2 --resume " SMALL);
+    expect_shell(0, "", "", "cp -r $D/out $D/cut && sed -i 5d $D/cut/frames-2-of-2.csv");
+    expect_error(1, "lacks rows", "batch --merge %s/cut", folder);
+    g_assert_true(exists("cut/frames-1-of-2.csv") && !exists("cut/frames.csv"));
+    expect_shell(0, "", "", "cp -r $D/out $D/cut2 && sed -i \\$d $D/cut2/frames-2-of-2.csv");
+    expect_error(1, "lacks rows", "batch --merge %s/cut2", folder);
+    /* a part of other settings, computed elsewhere */
+    expect_shell(0, "", "",
+                 "$B batch $D/in -o $D/else --part 2/2 --swap " SMALL
+                 " && cp -r $D/out $D/mixed && "
+                 "cp $D/else/frames-2-of-2.csv $D/mixed");
+    expect_error(1, "other settings", "batch --merge %s/mixed", folder);
+    expect_shell(0, "", "", "cp -r $D/out $D/older && cp $D/else/.frames.sha256 $D/older");
+    expect_error(1, "other settings", "batch --merge %s/older", folder);
+    expect_shell(0, "", "",
+                 "cp -r $D/out $D/three && cp $D/out/frames-1-of-2.csv "
+                 "$D/three/frames-1-of-3.csv");
+    expect_error(1, "some of 2 parts and some of 3", "batch --merge %s/three", folder);
+    expect_shell(0, "", "", "$B batch --merge $D/out");
+    expect_shell(0, "40\n", "", "grep -c ,ok $D/out/frames.csv");
+    expect_shell(1, "", "", "grep '#' $D/out/frames.csv");
+}
+
+/* Asked to end before the checksum of the settings is made, a batch notes none: it can go on. Here
+ * stderr has room for the first line alone, so that the program waits at the second one. */
+static void test_stopped_early(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    g_autofree char *words = g_strdup_printf(
+        "%s batch %s/in/left --preset flow --mask %s/in/right/001.png -o %s/out " SMALL, binary(),
+        folder, folder, folder);
+    g_auto(GStrv) argv = g_strsplit(words, " ", -1);
+    struct outcome o = run_limited(0, strchr(words, ' ') + 1);
+    g_assert_cmpint(o.code, ==, 0);
+    int line = (int)strcspn(o.err, "\n") + 1, ends[2], bytes = 0, status;
+    outcome_free(&o);
+    g_autofree char *out = path_in("out");
+    remove_tree(out);
+    g_assert_cmpint(pipe(ends), ==, 0);
+    int room = fcntl(ends[1], F_SETPIPE_SZ, 1); /* a page */
+    g_assert_cmpint(room, >, line);
+    g_autofree char *filler = g_malloc0((gsize)room);
+    g_assert_cmpint(write(ends[1], filler, (gsize)(room - line)), ==, room - line);
+    GPid pid;
+    g_assert_true(g_spawn_async_with_fds(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+                                         &pid, -1, -1, ends[1], NULL));
+    close(ends[1]);
+    while (bytes < room)
+        g_assert_cmpint(ioctl(ends[0], FIONREAD, &bytes), ==, 0);
+    g_assert_cmpint(kill(pid, SIGTERM), ==, 0);
+    while (read(ends[0], filler, (gsize)room) > 0) {
+    }
+    close(ends[0]);
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    g_assert_false(exists("out/.frames.sha256"));
+    g_autofree char *resume = g_strconcat(strchr(words, ' ') + 1, " --resume", NULL);
+    g_free(expect_success("%s", resume));
+}
+
+/* Neither a picture that is computed nor a table of somebody else is written over. */
+static void test_spared(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 2);
+    write_frames("side", 1);
+    expect_shell(0, "", "",
+                 "cd $D && cp in/left/001.png a.png && cp in/right/001.png a_disp16.png && "
+                 "cp -r in/left flow && cp flow/002.png flow/001_color.png && mkdir own && "
+                 "echo index,left_ns >own/frames.csv && echo [mine] >own/depth16.ini && "
+                 "cp -r own merged && rm merged/depth16.ini && cp -r own kept && "
+                 "printf 'P0: 50 0 20 0 0 50 10 0 0 0 1 0\nP1: 50 0 20 -5 0 50 10 0 0 0 1 0\n' "
+                 ">calib.txt");
+    expect_error(1, "a_disp16.png: is a picture to compute",
+                 "batch %s/a.png %s/a_disp16.png -o %s " SMALL, folder, folder, folder);
+    expect_shell(0, "", "", "cmp $D/in/right/001.png $D/a_disp16.png && rm -f $D/.frames*");
+    g_free(expect_success("batch %s/a.png %s/a_disp16.png -o %s --save pfm " SMALL, folder, folder,
+                          folder));
+    expect_error(1, "001_color.png: is a picture to compute",
+                 "batch --preset flow %s/flow -o %s/../%s/flow --save color " SMALL, folder, folder,
+                 strrchr(folder, '/') + 1);
+    static const char *const more[] = {"", " --resume"};
+    for (int i = 0; i < 2; i++)
+        expect_error(1, "frames.csv: was not written by batch", "batch %s/in -o %s/own " SMALL "%s",
+                     folder, folder, more[i]);
+    expect_shell(0, "", "", "diff $D/own/frames.csv $D/kept/frames.csv && rm $D/own/frames.csv");
+    expect_error(1, "depth16.ini: was not written by batch",
+                 "batch %s/in -o %s/own --save depth16 --calib %s/calib.txt --rectified "
+                 "--unit m " SMALL,
+                 folder, folder, folder);
+    expect_shell(0, "", "", "diff $D/own/depth16.ini $D/kept/depth16.ini");
+    expect_shell(0, "", "",
+                 "for k in 1 2; do $B batch $D/in -o $D/merged --part $k/2 " SMALL
+                 " || exit 1; done");
+    expect_error(1, "frames.csv: was not written by batch", "batch --merge %s/merged", folder);
+    expect_shell(0, "", "", "diff $D/merged/frames.csv $D/kept/frames.csv");
+}
+
+/* What is in the files that results depend on is part of the settings. */
+static void test_files_changed(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    write_frames("stream", 4);
+    static const char *const words[][3] = {
+        {"$D/in --set bp_schedule=tiles --smoothness $D/table.txt",
+         "printf '0\\n1\\n2\\n' >$D/table.txt", "printf '0\\n1\\n3\\n' >$D/table.txt"},
+        {"$D/stream/left --preset flow --mask $D/mask.png", "cp $D/in/left/001.png $D/mask.png",
+         "cp $D/in/left/002.png $D/mask.png"},
+        {"$D/in",
+         "printf 'P0: 50 0 20 0 0 50 10 0 0 0 1 0\\nP1: 50 0 20 -5 0 50 10 0 0 0 1 0\\n' "
+         ">$D/in/calib.txt",
+         "sed -i s/-5/-6/ $D/in/calib.txt"},
+        {"$D/a.mkv", "$B record synth:width=48,height=32,range=8 --frames 3 -o $D/a.mkv",
+         "rm $D/a* && $B record synth:width=48,height=32,range=8,seed=9 --frames 3 -o $D/a.mkv"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        g_autofree char *run = g_strdup_printf("$B batch %s -o $D/out%zu " SMALL, words[i][0], i);
+        g_autofree char *resume = g_strconcat(run, " --resume", NULL);
+        expect_shell(0, "", "", words[i][1]);
+        expect_shell(0, "3 pairs", "", run);
+        expect_shell(0, "", "", resume);
+        expect_shell(0, "", "", words[i][2]);
+        expect_shell(1, "", "other settings", resume);
+    }
+}
+
+/* A refused --resume leaves a finished batch as it was; its pairs are known by their files, and one
+ * whose picture has changed is computed again. */
+static void test_resume_refused(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 4);
+    expect_shell(0, "4 pairs", "", "$B batch $D/in -o $D/out " SMALL " && cp -r $D/out $D/before");
+    expect_error(1, "begin anew without --resume",
+                 "batch %s/in -o %s/out --resume " SMALL " --set bp_levels=3", folder, folder);
+    expect_shell(0, "", "", "diff -r $D/before $D/out");
+    struct outcome o = shell("$B batch $D/in -o $D/out --part 1/2 --swap " SMALL);
+    g_assert_cmpint(o.code, ==, 1);
+    g_assert_null(strstr(o.err, "--resume"));
+    outcome_free(&o);
+    expect_shell(0, "", "",
+                 "cp -r $D/in $D/kept; for s in left right; do "
+                 "cp $D/in/$s/001.png $D/in/$s/000.png; done");
+    expect_error(1, "other files", "batch %s/in -o %s/out --resume " SMALL, folder, folder);
+    expect_shell(0, "", "", "rm $D/in/*/000.png $D/in/*/004.png");
+    expect_error(1, "other files", "batch %s/in -o %s/out --resume " SMALL, folder, folder);
+    expect_shell(0, "", "", "diff -r $D/before $D/out");
+    expect_shell(0, "", "", "rm $D/before/.frames.sha256 && cp -r $D/before $D/unknown");
+    expect_shell(0, "", "",
+                 "cp $D/kept/left/004.png $D/in/left && "
+                 "cp $D/kept/right/004.png $D/in/right");
+    expect_error(1, "of which settings", "batch %s/in -o %s/unknown --resume " SMALL, folder,
+                 folder);
+    expect_shell(0, "1 pair written", "", "$B batch $D/in -o $D/out --resume " SMALL);
+    expect_shell(0, "", "", SAME_ROWS("before/frames.csv", "out/frames.csv"));
+    expect_shell(0, "", "", "for s in left right; do cp $D/in/$s/001.png $D/in/$s/005.png; done");
+    expect_shell(0, "1 pair written", "", "$B batch $D/in -o $D/out --resume " SMALL);
+}
+
+/* Rows of an earlier batch are gone before other settings are noted: one that is killed between
+ * the two must not be gone on with. */
+static void test_rows_before_settings(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 4);
+    expect_shell(0, "", "",
+                 "$B batch $D/in -o $D/out " SMALL " && cd $D/out && mv frames.csv "
+                 ".frames.csv.part && rm .frames.sha256 && mkdir -p .frames.sha256/full");
+    expect_error(1, "frames.sha256", "batch %s/in -o %s/out --swap " SMALL, folder, folder);
+    expect_shell(1, "", "", "cat $D/out/.frames.csv.part $D/out/frames.csv 2>/dev/null | grep ,ok");
+}
+
+/* Times of pictures: by an option, which does not slow the batch down; by a file; else by an
+ * assumed rate, which is said once and marked. */
+static void test_rate(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    expect_shell(0, "", "30 pairs a second are assumed", "$B batch $D/in -o $D/a " SMALL);
+    expect_shell(0, "1,0.033333,assumed,", "", "cat $D/a/frames.csv");
+    expect_shell(0, "", "", "timeout 60 $B batch $D/in -o $D/b --rate 0.001 " SMALL);
+    expect_shell(0, "1,1000.000000,known,", "", "cat $D/b/frames.csv");
+    expect_error(1, "other settings", "batch %s/in -o %s/b --resume " SMALL, folder, folder);
+    write_text("in/camera.txt", "frame_rate_hz=4\n");
+    struct outcome o = shell("$B batch $D/in -o $D/c " SMALL);
+    g_assert_cmpint(o.code, ==, 0);
+    g_assert_null(strstr(o.err, "assumed"));
+    outcome_free(&o);
+    expect_shell(0, "1,0.250000,known,", "", "cat $D/c/frames.csv");
+    expect_error(2, "--rate", "batch %s/in -o %s/d --rate -1", folder, folder);
+    expect_shell(0, "known", "times of their own",
+                 "$B batch synth:width=48,height=32,range=8,frames=2 -o $D/e --rate 5 " SMALL
+                 " && cat $D/e/frames.csv");
+}
+
+/* Other commands say it, too. */
+static void test_rate_of_others(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    expect_shell(0, "", "30 pairs a second are assumed", "$B run $D/in " SMALL);
+    expect_shell(0, "", "30 pairs a second are assumed", "$B record $D/in -o $D/r.mkv");
+    struct outcome o = shell("$B run $D/in --rate 20 " SMALL);
+    g_assert_null(strstr(o.err, "assumed"));
+    outcome_free(&o);
+}
+
+/* Depth of 16 bits in mm ends at 65.5 m; what is beyond is said once. */
+static void test_far_output(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_text("calib.txt", "cam0=[500 0 24; 0 500 16; 0 0 1]\ncam1=[500 0 24; 0 500 16; 0 0 1]\n"
+                            "doffs=0\nbaseline=100000\nwidth=48\nheight=32\n");
+    expect_shell(0, "1\n", "",
+                 "$B run synth:width=48,height=32,range=8,frames=3 --calib $D/calib.txt " SMALL
+                 " --out gst:fakesink --out-what depth 2>&1 | grep -c 'beyond 65.5 m'");
+}
+
+/* Where pairs depend on those before them, a part or a batch that goes on is not what a whole one
+ * is. */
+static void test_seams(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    expect_shell(0, "", "differ from those of a whole batch",
+                 "$B batch $D/in -o $D/a --part 1/2 --set temporal_mode=on " SMALL);
+    expect_shell(0, "", "differ from those of a whole batch",
+                 "$B batch $D/in -o $D/b --resume --set temporal_mode=on " SMALL);
+    struct outcome o = shell("$B batch $D/in -o $D/c --part 1/2 " SMALL
+                             " && $B batch $D/in -o $D/d --set temporal_mode=on " SMALL);
+    g_assert_cmpint(o.code, ==, 0);
+    g_assert_null(strstr(o.err, "differ"));
+    outcome_free(&o);
+}
+
+/* Names of files do not steer the terminal. */
+static void test_steering_names(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 1);
+    expect_shell(0, "1\n", "",
+                 "cp $D/in/left/001.png $D/$'l\\033.png' && cp $D/in/right/001.png $D/r.png && "
+                 "$B calib check --rectified $D/$'l\\033.png' $D/r.png >$D/said; "
+                 "! grep -q $'\\033' $D/said && grep -c 'l?.png.*features' $D/said");
+}
+
+/* A pipe in the place of the rows is refused, not waited for. */
+static void test_pipe(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 2);
+    expect_shell(0, "", "", "mkdir $D/out && mkfifo $D/out/.frames.csv.part");
+    expect_shell(1, "", ".frames.csv.part", "timeout 20 $B batch $D/in -o $D/out " SMALL);
+    expect_shell(1, "", ".frames.csv.part", "timeout 20 $B batch $D/in -o $D/out --resume " SMALL);
+    expect_shell(1, "", ".frames.csv.part",
+                 "cat $D/out/.frames.csv.part & timeout 20 $B batch $D/in -o $D/out " SMALL
+                 "; code=$?; kill %1; exit $code");
+    expect_shell(1, "", "nobody reads this pipe",
+                 "mkdir $D/other && mkfifo $D/other/001_disp16.png && "
+                 "timeout 20 $B batch $D/in -o $D/other " SMALL);
+    expect_shell(0, "1\n", "assumed",
+                 "(sleep 0.3; cat $D/other/001_disp16.png >$D/read) & "
+                 "timeout 20 $B batch $D/in -o $D/other " SMALL " && wait && grep -ac PNG $D/read");
+}
+
+/* A name that the number makes may be another picture's: each pair has its own results. */
+static void test_names(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const names[] = {"a-000002.png", "a.pgm", "a.png", "a-000003.png"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        for (int side = 0; side < 2; side++) {
+            g_autofree char *name = g_strdup_printf("in/%s/%s", side ? "right" : "left", names[i]);
+            write_picture(name, 40, 20, 3 * side);
+        }
+    expect_shell(0, "4 pairs written", "", "timeout 60 $B batch $D/in -o $D/out " SMALL);
+    g_assert_cmpint(count_files("out"), ==, 6); /* frames.csv and its checksum */
+    expect_shell(0, "4\n", "", "ls $D/out | grep -c _disp16");
+}
+
+/* The progress line shows a name, and obeys none. */
+static void test_progress(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 2);
+    struct outcome o = shell("B=$(realpath $B) && cd $D && mv in $'a\\e[31mb\\xc2\\x9b2J' && "
+                             "script -qec \"$B batch a* -o out " SMALL "\" /dev/null");
+    g_assert_cmpint(o.code, ==, 0);
+    g_assert_nonnull(strstr(o.out, "a?[31mb??2J ["));
+    g_assert_null(strstr(o.out, "\033[31m"));
+    g_assert_null(strstr(o.out, "\xc2\x9b"));
+    outcome_free(&o);
 }
 
 /* A source without files of its own: every pair is read, a share is computed. */
@@ -151,7 +474,9 @@ static void test_rows(void *fixture, const void *data) {
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         g_assert_cmpint(batch_row_index(bad[i], &ok), ==, -1);
     const char *const texts[] = {"x\n3,a,ok\n1,a,damaged\n0,a,ok\n9,cut", "1,b,ok\n3,b,damaged\n"};
-    g_autofree char *joined = batch_rows_join(texts, 2);
+    long rows;
+    g_autofree char *joined = batch_rows_join(texts, 2, &rows);
+    g_assert_cmpint(rows, ==, 3);
     g_assert_cmpstr(joined, ==, BATCH_HEADER "\n0,a,ok\n1,b,ok\n3,a,ok\n");
 }
 
@@ -160,6 +485,20 @@ int main(int argc, char **argv) {
         {"/batch/rows", test_rows},
         {"/batch/resume", test_resume},
         {"/batch/parts", test_parts},
+        {"/batch/merge-part", test_merge_part},
+        {"/batch/stopped-early", test_stopped_early},
+        {"/batch/spared", test_spared},
+        {"/batch/files-changed", test_files_changed},
+        {"/batch/resume-refused", test_resume_refused},
+        {"/batch/rows-before-settings", test_rows_before_settings},
+        {"/batch/pipe", test_pipe},
+        {"/batch/rate", test_rate},
+        {"/batch/rate-of-others", test_rate_of_others},
+        {"/batch/far-output", test_far_output},
+        {"/batch/seams", test_seams},
+        {"/batch/steering-names", test_steering_names},
+        {"/batch/names", test_names},
+        {"/batch/progress", test_progress},
         {"/batch/parts-of-recording", test_parts_of_recording},
         {"/batch/one-at-a-time", test_one_at_a_time},
         {"/batch/killed", test_killed},

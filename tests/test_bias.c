@@ -4,7 +4,7 @@
  * error at each fraction must be small. Single thread besides the pipeline's.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stereo.h"
+#include "tests/frame_run.h"
 #include "image/frame.h"
 
 #include <glib.h>
@@ -43,7 +43,7 @@ static double largest_bias(const char *from, const char *curve, double base, dou
     g_assert_cmpint(params_set(&p, "subpixel", curve, why, sizeof(why)), ==, 0);
     struct stereo *s = stereo_open(&p, W, H, 1, NULL, &error);
     g_assert_nonnull(s);
-    struct frame_pool *pool = pool_open(1, W, H, 1, 0, stereo_frame_alloc(s));
+    struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
     struct frame *f = pool_take(pool);
     double sum[FRACTIONS] = {0}, count[FRACTIONS] = {0}, most = 0;
     for (int i = 0; i < W * H; i++) {
@@ -51,7 +51,7 @@ static double largest_bias(const char *from, const char *curve, double base, dou
         f->left.data[i] = shade(x, y);
         f->right.data[i] = shade((x + base) / (1 - slope), y);
     }
-    g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+    g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int i = 0; i < W * H; i++) {
         int x = i % W, y = i / W;
         double truth = base + slope * x, off = f->disparity[i] / 16.0 - truth;

@@ -88,7 +88,7 @@ static struct result compute(const struct params *p, struct frame *f) {
     struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), w, h,
                                       f->left.channels, NULL, &error);
     g_assert_nonnull(s);
-    g_assert_cmpint(stereo_run(s, p, f), ==, 0);
+    g_assert_cmpint(frame_run(s, p, f), ==, 0);
     struct result r = {.width = w, .height = h, .blocks = blocks_count(&s->pipeline.blocks)};
     bool motion = p->mode == MODE_MOTION;
     r.disparity = g_malloc0(2 * pixels * sizeof(*r.disparity));
@@ -297,13 +297,13 @@ static void test_overlap_of_pictures(void) {
 static void test_limits(void) {
     struct frame_pool *pool;
     struct frame *f = scene_frame(&pool, 240, 160, 1, 64, 1);
-    struct params p =
-        make_params("disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4");
+    struct params p = make_params(
+        "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 label_windows=false");
     int error = 0, steps = 0, before = 0;
     for (; steps < 40; steps++) {
         struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), 240, 160,
                                           1, NULL, &error);
-        error = stereo_run(s, &p, f);
+        error = frame_run(s, &p, f);
         if (!error) {
             int blocks = blocks_count(&s->pipeline.blocks);
             g_assert_cmpint(blocks, >=, before);
@@ -340,7 +340,7 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
     device_bytes = SIZE_MAX;
     struct stereo *s = stereo_open_on(b, f->left.width, f->left.height, 1, NULL, &error);
     device_bytes = bytes;
-    error = stereo_run(s, p, f);
+    error = frame_run(s, p, f);
     *blocks = blocks_count(&s->pipeline.blocks);
     g_assert_true(error || s->arena_bytes <= bytes);
     stereo_close(&s);

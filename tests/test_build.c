@@ -1,5 +1,6 @@
 /*
- * What make builds for: `make found` beside an nvcc and an nvidia-smi that are scripts.
+ * What make builds, for which GPUs and with which options: `make found` and `make --dry-run` beside
+ * an nvcc and an nvidia-smi that are scripts.
  * SPDX-License-Identifier: MIT
  */
 #include <glib.h>
@@ -16,51 +17,87 @@ static void write_tool(const char *name, const char *lines) {
     g_assert_cmpint(g_chmod(path, 0755), ==, 0);
 }
 
-/* The GPUs that `make found argument` names, on a machine whose GPUs have these capabilities. */
-static char *found(const char *capabilities, const char *argument) {
-    g_autofree char *nvcc = g_build_filename(folder, "nvcc", NULL);
-    g_autofree char *set = g_strdup_printf("NVCC=%s", nvcc);
+/* What make prints for at most six words, which end with NULL, on a machine whose GPUs have these
+ * capabilities; free. */
+static char *make(const char *capabilities, const char *const *words) {
+    g_autofree char *nvcc = g_strdup_printf("NVCC=%s/nvcc", folder);
+    g_autofree char *build = g_strdup_printf("BUILD=%s/build", folder);
     g_autofree char *path = g_strdup_printf("%s:%s", folder, g_getenv("PATH"));
-    const char *argv[] = {"make", "-s", "found", "CUDA=1", set, argument, NULL};
+    const char *outer[] = {"MAKEFLAGS", "MFLAGS", "CUDA_ARCH", "CUDA_QUICK", "WERROR", "CPPFLAGS"};
+    const char *argv[12] = {"make", "-s", "CUDA=1", nvcc, build};
     g_auto(GStrv) envp = g_environ_setenv(g_get_environ(), "PATH", path, TRUE);
-    char *out, *at;
-    for (int i = 0; i < 3; i++)
-        envp = g_environ_unsetenv(envp, (const char *[]){"MAKEFLAGS", "MFLAGS", "CUDA_ARCH"}[i]);
+    char *out;
+    for (size_t i = 0; i < G_N_ELEMENTS(outer); i++)
+        envp = g_environ_unsetenv(envp, outer[i]);
+    for (int i = 0; words[i]; i++)
+        argv[5 + i] = words[i];
     write_tool("nvidia-smi", capabilities);
     g_assert_true(g_spawn_sync(NULL, (char **)argv, envp,
                                G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
                                NULL, NULL, NULL));
-    at = strstr(out, " for ");
-    g_assert_nonnull(at);
-    char *gpus = g_strndup(at + 5, strcspn(at + 5, "\n"));
-    g_free(out);
-    return gpus;
+    return out;
+}
+
+/* What a line of text has behind the word start, up to a quotation mark; "" where there is no such
+ * line; free. */
+static char *behind(const char *text, const char *start) {
+    const char *at = strstr(text, start);
+    return at ? g_strndup(at + strlen(start), strcspn(at + strlen(start), "\"\n")) : g_strdup("");
 }
 
 static void test_architectures(void) {
+    const char *all = "sm_75 sm_86 sm_90 sm_120", *ends = "sm_75 sm_120";
     const struct {
-        const char *capabilities, *argument, *want;
+        const char *capabilities, *argument, *want, *checked;
     } cases[] = {
-        {"9.0\\n", NULL, "sm_90"},
-        {"9.0\\n8.6\\n9.0\\n", NULL, "sm_86 sm_90"},
-        {"9.0\\n", "CUDA_ARCH=all", "sm_75 sm_86 sm_90 sm_120"},
-        {"9.0\\n", "CUDA_ARCH=sm_120", "sm_120"},
-        {"15.0\\n", NULL, "sm_75 sm_86 sm_90 sm_120"}, /* newer than nvcc */
-        {"NVIDIA-SMI has failed.\\n", NULL, "sm_75 sm_86 sm_90 sm_120"},
-        {"", NULL, "sm_75 sm_86 sm_90 sm_120"},
+        {"9.0\\n", NULL, "sm_90", "sm_90"},
+        {"9.0\\n8.6\\n9.0\\n", NULL, "sm_86 sm_90", "sm_86 sm_90"},
+        {"9.0\\n", "CUDA_ARCH=all", all, ends},
+        {"9.0\\n", "CUDA_ARCH=sm_120", "sm_120", "sm_120"},
+        {"15.0\\n", NULL, all, ends}, /* newer than nvcc */
+        {"NVIDIA-SMI has failed.\\n", NULL, "", ends},
+        {"", NULL, "", ends},
+        {"", "CUDA_ARCH=all", all, ends},
+        {"", "CUDA_ARCH=sm_120", "sm_120", "sm_120"},
     };
-    write_tool("nvcc", "sm_70\\nsm_75\\nsm_86\\nsm_89\\nsm_90\\nsm_90a\\nsm_120\\n");
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_autofree char *gpus = found(cases[i].capabilities, cases[i].argument);
-        g_test_message("%s %s: %s", cases[i].capabilities, cases[i].argument, gpus);
-        g_assert_cmpstr(gpus, ==, cases[i].want);
+        g_autofree char *out = make(
+            cases[i].capabilities,
+            (const char *[]){"found", "checked", "--eval=checked: ; @echo checked: $(CHECK_ARCH)",
+                             cases[i].argument, NULL});
+        g_autofree char *built = behind(out, " for "), *checked = behind(out, "checked: ");
+        g_test_message("%s %s: %s", cases[i].capabilities, cases[i].argument, out);
+        g_assert_cmpstr(checked, ==, cases[i].checked);
+        if (cases[i].want[0])
+            g_assert_cmpstr(built, ==, cases[i].want);
+        else
+            g_assert_nonnull(strstr(out, "no cuda (no GPU answers nvidia-smi; CUDA_ARCH=all "));
     }
+    /* Without nvidia-smi there may be a GPU, and gpu-test is about it. */
+    g_autofree char *out = make("", (const char *[]){"--dry-run", "found", "gpu-test", NULL});
+    g_autofree char *built = behind(out, " for ");
+    g_assert_cmpstr(built, ==, all);
+}
+
+/* A packager's compiler may warn of what ours does not know: only tests stop at that. */
+static void test_options(void) {
+    g_autofree char *object = g_strdup_printf("%s/build/config/log.c.o", folder);
+    const char *words[] = {"--dry-run", "V=1", "CPPFLAGS=-DPACKAGED=1", object, NULL, NULL};
+    g_autofree char *packaged = make("", words);
+    words[4] = "lint-style";
+    g_autofree char *checked = make("", words);
+    g_test_message("%s", packaged);
+    g_assert_nonnull(strstr(packaged, " -DPACKAGED=1 "));
+    g_assert_null(strstr(packaged, "-Werror"));
+    g_assert_nonnull(strstr(checked, " -Werror "));
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-build-XXXXXX", NULL);
+    write_tool("nvcc", "sm_70\\nsm_75\\nsm_86\\nsm_89\\nsm_90\\nsm_90a\\nsm_120\\n");
     g_test_add_func("/build/architectures", test_architectures);
+    g_test_add_func("/build/options", test_options);
     int code = g_test_run();
     for (int i = 0; i < 2; i++) {
         g_autofree char *path =

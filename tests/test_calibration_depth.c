@@ -1,5 +1,5 @@
 /*
- * Depth: the rule itself, pictures scaled and cut, clouds; then the program over
+ * Depth: the rule itself, clouds; then the program over
  * a pair with known depth and over one that needs rectification.
  * SPDX-License-Identifier: MIT
  */
@@ -42,27 +42,33 @@ static void test_rule(void) {
     g_assert_cmpint(depth_point(&some, 0, 0, 13 * 16, 2.9, xyz), ==, -ERANGE);
     const int16_t d[4] = {13 * 16, INT16_MIN, -7 * 16, -6 * 16 - 15};
     uint16_t mm[4];
-    depth_map_mm(&some, d, 2, 2, mm);
+    g_assert_cmpint(depth_map_16(&some, d, 2, 2, 1000, mm), ==, 2);
     g_assert_cmpint(mm[0], ==, 3000);
     g_assert_cmpint(mm[1], ==, 0);
     g_assert_cmpint(mm[2], ==, 0);
     g_assert_cmpint(mm[3], ==, 0); /* 960 m */
+    g_assert_cmpint(depth_map_16(&some, d, 2, 2, 10, mm), ==, 1);
+    g_assert_cmpint(mm[3], ==, 9600);
+    float metres[4];
+    depth_map_metres(&some, d, 2, 2, metres);
+    near(metres[0], 3, 1e-6);
+    g_assert_true(isnan(metres[1]) && isinf(metres[2]));
+    near(metres[3], 960, 1e-3);
 }
 
-/* A point keeps its place in space whatever is done to the picture it is seen in. */
-static void test_scale_and_crop(void) {
-    struct depth_geometry g = some;
-    double X[3] = {0.3, -0.2, 2.5};
-    double xl = g.fx * X[0] / X[2] + g.cx, y = g.fy * X[1] / X[2] + g.cy;
-    double d = depth_disparity(&g, X[2]);
-    depth_geometry_crop(&g, 100, 60);
-    depth_geometry_scale(&g, 0.5);
-    xl = (xl - 100 + 0.5) / 2 - 0.5;
-    y = (y - 60 + 0.5) / 2 - 0.5;
-    double z = depth_of(&g, d / 2);
-    near(z, 2.5, 1e-12);
-    near((xl - g.cx) * z / g.fx, 0.3, 1e-12);
-    near((y - g.cy) * z / g.fy, -0.2, 1e-12);
+/* The finest unit that holds what lies 1 px from infinity, or at the smallest disparity. */
+static void test_units(void) {
+    struct depth_geometry g = {.fx = 1000, .baseline = 0.06};
+    g_assert_cmpint(depth_units(&g, 0), ==, 1000);
+    g_assert_cmpint(depth_units(&g, -3), ==, 1000);
+    g.baseline = 0.5;
+    g_assert_cmpint(depth_units(&g, 0), ==, 100);
+    g_assert_cmpint(depth_units(&g, 8), ==, 1000);
+    g.doffs = 20;
+    g_assert_cmpint(depth_units(&g, 0), ==, 1000);
+    g_assert_cmpint(depth_units(&g, -100), ==, 100);
+    g.baseline = 1e3;
+    g_assert_cmpint(depth_units(&g, -100), ==, 1);
 }
 
 static void test_ply(void) {
@@ -140,10 +146,14 @@ static void write_grey(const char *folder, const char *name, uint8_t *data, int 
  * error. */
 static void eval(const char *folder, const char *calibration, double *bad1, double *mean) {
     const char *bin = g_getenv("LIVESTEREO_BIN");
-    const char *argv[] = {
-        bin,           "eval",  "--json",        "--quiet", "--set",
-        "backend=cpu", "--set", "hole_radius=0", folder,    calibration ? "--calib" : NULL,
-        calibration,   NULL};
+    const char *argv[] = {bin,         "eval",
+                          "--json",    "--quiet",
+                          "--set",     "backend=cpu",
+                          "--set",     "hole_radius=0",
+                          "--set",     "row_alignment=false",
+                          "--set",     "cost_adapts=false",
+                          folder,      calibration ? "--calib" : NULL,
+                          calibration, NULL};
     char *out = NULL;
     int status = 1;
     g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out,
@@ -228,7 +238,7 @@ static uint8_t *render_and_read(const struct eye *straight, const struct plane *
  * first's. More of its pixels are bad (0.23 % against 0.16 %), all at the edges of things, where a
  * resampled pixel mixes near and far; so are as many of the third's, within 10 %, so that neither
  * tables nor geometry have a part in it. Without the median of holes, which is about what neither
- * eye's pictures tell. */
+ * eye's pictures tell, and without what adapts to the pictures' noise and rows. */
 static void test_unrectified(void) {
     enum { PLAIN, RIG, READ, KINDS };
     static const char *const kinds[KINDS] = {"rendered rectified", "through our maps",
@@ -283,6 +293,64 @@ static void test_unrectified(void) {
 static gint compare_doubles(gconstpointer a, gconstpointer b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* A drive, whose far half is at 1 px, beyond 65.5 m. */
+static void test_far(void) {
+    const char *bin = g_getenv("LIVESTEREO_BIN");
+    enum { W = 64, H = 24 };
+    uint8_t pair[2][W * H];
+    if (!bin) {
+        g_test_skip("needs LIVESTEREO_BIN");
+        return;
+    }
+    char *folder = g_dir_make_tmp("depth-XXXXXX", NULL);
+    for (int i = 0; i < W * H; i++) {
+        int x = i % W, y = i / W, d = y < H / 3 ? 0 : y < 2 * H / 3 ? 1 : 8;
+        pair[0][i] = (uint8_t)hash_grey(x, y);
+        pair[1][i] = (uint8_t)hash_grey(x + d, y);
+    }
+    for (int side = 0; side < 2; side++) {
+        g_autofree char *path = g_build_filename(folder, side ? "right.png" : "left.png", NULL);
+        g_assert_cmpint(picture_write(path, &(struct image){pair[side], W, H, 1}), ==, 0);
+    }
+    g_autofree char *calib = g_build_filename(folder, "calib.txt", NULL);
+    g_assert_true(g_file_set_contents(
+        calib, "P0: 700 0 32 0 0 700 12 0 0 0 1 0\nP1: 700 0 32 -350 0 700 12 0 0 0 1 0\n", -1,
+        NULL));
+    g_autofree char *line = g_strdup_printf(
+        "%s batch --set backend=cpu --set disparity_range=12 --set subpixel=off --set lr_check=off "
+        "--save depth16,depth -o %s/out %s",
+        bin, folder, folder);
+    g_autofree char *out = NULL;
+    int status = 1, w, h;
+    g_assert_true(g_spawn_command_line_sync(line, &out, NULL, &status, NULL));
+    g_assert_cmpint(status, ==, 0);
+    uint16_t *cm;
+    g_autofree char *path = g_build_filename(folder, "out", "left_depth16.png", NULL),
+                    *floats = g_build_filename(folder, "out", "left_depth.pfm", NULL),
+                    *ini = g_build_filename(folder, "out", "depth16.ini", NULL), *text = NULL,
+                    *pfm = NULL;
+    g_assert_cmpint(picture_read16(path, &cm, &w, &h), ==, 0);
+    g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "[depth16]\nunits_per_metre=100\n"));
+    g_assert_cmpint(cm[2 * W + 40], ==, 0);
+    g_assert_cmpint(cm[H / 2 * W + 40], ==, 35000);
+    g_assert_cmpint(cm[(H - 3) * W + 40], ==, 4375);
+    free(cm);
+    g_assert_nonnull(strstr(out, "% of the pixels are too far"));
+    gsize length;
+    g_assert_true(g_file_get_contents(floats, &pfm, &length, NULL));
+    float metres[W * H];
+    g_assert_cmpuint(length, >, sizeof metres);
+    memcpy(metres, pfm + length - sizeof metres, sizeof metres); /* the bottom row first */
+    near(metres[2 * W + 40], 43.75, 1e-4);
+    near(metres[H / 2 * W + 40], 350, 1e-3);
+    g_assert_true(isinf(metres[(H - 3) * W + 40]));
+    g_autofree char *below = g_build_filename(folder, "out", NULL);
+    remove_folder(below);
+    remove_folder(folder);
+    g_free(folder);
 }
 
 /* Depth in mm of the Motorcycle pair by its calib.txt (doffs 31 px) against the depth of its
@@ -340,9 +408,10 @@ static void test_motorcycle(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calibration/depth/rule", test_rule);
-    g_test_add_func("/calibration/depth/scale_and_crop", test_scale_and_crop);
     g_test_add_func("/calibration/depth/ply", test_ply);
     g_test_add_func("/calibration/depth/unrectified", test_unrectified);
+    g_test_add_func("/calibration/depth/units", test_units);
+    g_test_add_func("/calibration/depth/far", test_far);
     g_test_add_func("/calibration/depth/motorcycle", test_motorcycle);
     return g_test_run();
 }

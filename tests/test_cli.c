@@ -23,10 +23,11 @@ static void test_usage(void *fixture, const void *data) {
     expect_error(2, "jpeg", "batch %s -o %s/out --save disp16,jpeg", folder, folder);
     expect_error(2, "DIR", "eval");
     expect_error(2, "--preset", "eval --all-presets --preset live %s", folder);
-    expect_error(2, "brightness", "eval --impose gain=1.3,brightness=2 %s", folder);
-    expect_error(2, "gain needs a number", "eval --impose gain=much %s", folder);
-    expect_error(2, "gamma needs a number", "eval --impose gamma=0 %s", folder);
-    expect_error(2, "offset needs a number", "eval --impose offset %s", folder);
+    expect_error(2, "brightness", "eval --degrade gain=1.3,brightness=2 %s", folder);
+    expect_error(2, "gain needs a number", "eval --degrade gain=much %s", folder);
+    expect_error(2, "gamma needs a number", "eval --degrade gamma=0 %s", folder);
+    expect_error(2, "offset needs a number", "eval --degrade offset %s", folder);
+    expect_error(2, "jpeg needs a whole number", "eval --degrade jpeg=40.5 %s", folder);
     expect_error(2, "--repeat", "eval --repeat 0 %s", folder);
     expect_error(2, "mode=stereo", "motion --preset live synth:");
     expect_error(2, "--swap", "motion --swap synth:");
@@ -58,9 +59,8 @@ static void test_help(void *fixture, const void *data) {
     (void)data;
     g_autofree char *help = expect_success("--help");
     const char *commands[] = {"run", "batch", "eval", "bench"};
-    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         g_assert_nonnull(strstr(help, commands[i]));
-    for (size_t i = 0; i < 3; i++) {
         g_autofree char *own = expect_success("%s --help", commands[i]);
         g_assert_nonnull(strstr(own, "--set"));
         g_assert_nonnull(strstr(own, "Examples:"));
@@ -103,12 +103,85 @@ static char *options_of(const char *help) {
     return g_strjoinv("\n", (char **)options->pdata);
 }
 
+/* The presets are the program's own, wherever it lies and whatever is installed. */
+static void test_presets_compiled_in(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    g_autofree char *program = NULL, *copy = path_in("livestereo"), *out = NULL;
+    gsize length;
+    g_assert_true(g_file_get_contents(binary(), &program, &length, NULL));
+    g_assert_true(g_file_set_contents_full(copy, program, (gssize)length, G_FILE_SET_CONTENTS_NONE,
+                                           0700, NULL));
+    const char *argv[] = {copy, "--list-presets", NULL};
+    g_assert_true(g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
+                               &out, NULL, NULL, NULL));
+    g_assert_true(g_str_has_prefix(out, "balanced\nbrunton2006\n"));
+    g_assert_nonnull(strstr(out, "\nyang2006\n"));
+}
+
+/* Each size has a row; a row says what was asked for. */
+static void test_bench(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    g_autofree char *table =
+        expect_success("bench --preset live --size 64x48 --labels 8 --frames 3 --set backend=cpu");
+    g_assert_true(g_str_has_prefix(table, "cpu ("));
+    g_assert_nonnull(strstr(table, "\n  64x48        8  "));
+    g_assert_nonnull(strstr(table, " aggregate 0.00 "));
+    g_autofree char *json = expect_success(
+        "bench --size 64x48 --labels 8 --frames 3 --rectify --channels 1 --json --memory 1M");
+    g_assert_nonnull(strstr(json, "\"width\": 64, \"height\": 48, \"channels\": 1, "
+                                  "\"rectified\": 0, \"labels\": 8, "));
+    g_assert_nonnull(strstr(json, "\"frames\": 3}"));
+    g_assert_null(strstr(json, "\"memory\": 0,"));
+    expect_error(2, "'64' is no size", "bench --size 64");
+    expect_error(2, "'64x48x' is no size", "bench --size 64x48x");
+    expect_error(2, "--frames", "bench --frames 1001");
+    expect_error(2, "2 is neither", "bench --channels 2");
+    expect_error(2, "disparity_range 64", "bench --size 64x48");
+}
+
+/* A copy of the program with another hash of preset live stands for a machine with other results.
+ */
+static void test_verify(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    g_autofree char *all = expect_success("verify --backend cpu");
+    g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
+    for (int i = 0; livestereo_preset(i); i++) {
+        g_autofree char *start = g_strdup_printf("same     %s ", livestereo_preset(i));
+        g_assert_true(g_str_has_prefix(lines[i], start));
+        g_assert_nonnull(strstr(lines[i], " cpu ("));
+    }
+    g_autofree char *none = expect_success("verify -q --backend cpu --preset live");
+    g_assert_cmpstr(none, ==, "");
+    expect_error(2, "\"gpu\"", "verify --backend gpu");
+    expect_error(2, "as they are", "verify --set disparity_range=8");
+    expect_error(2, "as they are", "verify --memory 1M");
+    expect_error(2, "as they are", "verify live");
+
+    g_autofree char *live = expect_success("verify --backend cpu --preset live");
+    g_autofree char *hash = g_strndup(strstr(live, " ms  ") + strlen(" ms  "), 64);
+    g_autofree char *program = NULL, *copy = path_in("livestereo");
+    gsize length;
+    g_assert_true(g_file_get_contents(binary(), &program, &length, NULL));
+    char *at = memmem(program, length, hash, 64);
+    g_assert_nonnull(at);
+    *at = *at == '0' ? '1' : '0';
+    g_assert_true(g_file_set_contents_full(copy, program, (gssize)length, G_FILE_SET_CONTENTS_NONE,
+                                           0700, NULL));
+    expect_shell(1, "differs  live ", "1 of 1 results differ",
+                 "$D/livestereo verify -q --backend cpu --preset live");
+    expect_shell(0, "same     plain ", "", "$D/livestereo verify --backend cpu --preset plain");
+}
+
 /* In bash, "--" completes to just what the command's help lists, each option as it is written. */
 static void test_completion(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-    static const char *const commands[] = {"view",  "motion", "run",   "list",      "record",
-                                           "batch", "eval",   "bench", "calibrate", "calib"};
+    static const char *const commands[] = {"view",      "motion", "run",   "list",
+                                           "record",    "batch",  "eval",  "bench",
+                                           "calibrate", "calib",  "verify"};
     const char *script = "source share/bash-completion/completions/livestereo\n"
                          "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
                          "_livestereo\n"
@@ -199,6 +272,7 @@ static void test_bad_sources(void *fixture, const void *data) {
     write_picture("r.png", 40, 20, 3);
     write_picture("small.png", 39, 20, 3);
     write_picture("thin.png", 1, 20, 0);
+    write_picture("two.png", 2, 20, 0);
     write_picture("empty/left/x", 2, 2, 0);
     g_autofree char *x = path_in("empty/left/x");
     g_remove(x);
@@ -215,6 +289,7 @@ static void test_bad_sources(void *fixture, const void *data) {
     expect_error(3, "small.png", "run " SMALL " %s/l.png %s/small.png", f, f);
     expect_error(3, "empty", "run " SMALL " %s/empty", f);
     expect_error(3, "thin.png", "run " SMALL " %s/thin.png %s/thin.png", f, f);
+    expect_error(3, "at least 3x2", "run --set disparity_range=2 %s/two.png %s/two.png", f, f);
     expect_error(2, "disparity_range 64", "run %s/l.png %s/r.png", f, f);
     expect_error(2, "disparity_range 40", "run --set disparity_range=40 %s/l.png %s/r.png", f, f);
     g_autofree char *table = path_in("falling.txt"), *empty = path_in("empty.txt");
@@ -223,15 +298,11 @@ static void test_bad_sources(void *fixture, const void *data) {
     expect_error(2, "falling.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", table, f, f);
     expect_error(2, "empty.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", empty, f, f);
     expect_error(2, "nosuch.txt", "run --smoothness %s/nosuch.txt synth:", f);
+    expect_error(2, "--smoothness FILE", "run --set smoothness=table " SMALL " synth:");
+    expect_error(2, "--help-params", "run --set qqqqqqqqq=1 synth:");
     expect_error(2, "bp_schedule", "run --set smoothness=quadratic " SMALL " %s/l.png %s/r.png", f,
                  f);
-    g_autofree char *left = path_in("left.png"), *right = path_in("right.png");
-    g_assert_true(g_file_set_contents(left, bytes, (gssize)length, NULL));
-    g_assert_true(g_file_set_contents(right, bytes, (gssize)length, NULL));
-    g_autofree char *tiles = expect_success("bench tiles %s 4", f);
-    g_assert_nonnull(strstr(tiles, "tiles of 64 px"));
-    g_assert_nonnull(strstr(tiles, "ms an outer iteration"));
-    expect_error(2, "tiles takes", "bench tiles %s 4 5", f);
+    expect_error(2, "does not measure", "bench %s", f);
     g_autofree char *fine = expect_success("run " SMALL " %s/l.png %s/r.png", f, f);
     g_assert_nonnull(strstr(fine, "1 computed"));
 }
@@ -427,6 +498,9 @@ int main(int argc, char **argv) {
         {"/cli/usage", test_usage},
         {"/cli/help", test_help},
         {"/cli/other-pictures", test_other_pictures},
+        {"/cli/bench", test_bench},
+        {"/cli/verify", test_verify},
+        {"/cli/presets-compiled-in", test_presets_compiled_in},
         {"/cli/completion", test_completion},
         {"/cli/completion/values", test_completion_values},
         {"/cli/precedence", test_precedence},

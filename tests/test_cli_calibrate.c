@@ -157,6 +157,8 @@ static void test_pictures(void) {
     g_free(few.err);
     g_assert_true(read_rig("rig.yml~").metric);
     g_assert_false(read_rig("rig.yml").metric);
+    /* the folder, with left01.jpg and right01.jpg beside each other */
+    check(0, "13 of 13 views used", "calibrate --headless --board 9x6 -o %F/folder.yml %D");
     /* patterns end where a number is missing */
     check(0, "9 of 9 views used",
           "calibrate --headless --board 9x6 -o %F/nine.yml %D/left%02d.jpg %D/right%02d.jpg");
@@ -393,6 +395,12 @@ static void test_convert(void) {
     check(0, "", "calib convert %F/metres.yml --size 320x240 -o %F/half.yml");
     struct rig half = read_rig("half.yml");
     g_assert_cmpfloat(fabs(half.camera[0].fx - metres.camera[0].fx / 2), <, 1e-6);
+    /* over a file that is there: it is kept */
+    check(0, "half.yml~", "calib convert %F/half.yml --size 160x120 -o %F/half.yml");
+    struct rig kept = read_rig("half.yml~");
+    g_assert_cmpint(kept.camera[0].width, ==, 320);
+    g_assert_cmpint(read_rig("half.yml").camera[0].width, ==, 160);
+    check(2, "same file", "calib convert %F/metres.yml -o %F/one.yaml,%F/one.yaml");
     check(1, "unit", "calib convert %D/reference.yml -o %F/l.yaml,%F/r.yaml");
     check(4, "", "calib convert %F/metres.yml --size 640x400 -o %F/no.yml");
     check(4, "none.yml", "calib check none.yml");

@@ -107,6 +107,37 @@ static void test_bad_pairs(void *fixture, const void *data) {
         g_assert_true(g_str_has_suffix(lines[i + 1], status[i]));
 }
 
+/* What is wrong with a folder or a pair is said once, however many pairs and presets there are. */
+static void test_said_once(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("set", 5);
+    expect_shell(0, "", "", "cp -r $D/set/left $D/set/disp_left");
+    expect_error(3, "pair.ini", "eval %s/set", folder);
+    write_text("set/pair.ini", "[pair]\n");
+    expect_error(3, "disparity_scale", "eval %s/set", folder);
+    expect_error(3, "disparity_scale", "eval --all-presets %s/set", folder);
+    write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=1000\n");
+    expect_error(2, "1000", "eval --all-presets %s/set", folder);
+    write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=8\n");
+    write_text("set/right/002.png", "");
+    expect_error(3, "002.png", "eval --all-presets --set threads=1 --set bp_iterations=1 %s/set",
+                 folder);
+}
+
+/* Names of files in the table and in JSON do not steer the terminal. */
+static void test_eval_names(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("set", 2);
+    write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=8\n");
+    expect_shell(0, "", "",
+                 "cd $D/set && mv left/001.png left/$'\\e[2Ja\\xc2\\x9b1m.png' && "
+                 "mv right/001.png right/$'\\e[2Ja\\xc2\\x9b1m.png' && cp -r left disp_left");
+    expect_shell(0, "set/?[2Ja??1m ", "", "$B eval " SMALL " $D/set");
+    expect_shell(0, "set/\\u001b[2Ja\\u009b1m\"", "", "$B eval --json " SMALL " $D/set");
+}
+
 /* Settings and calibrations are regular files of sane size; nothing waits for others or reads them
  * without end. */
 static void test_odd_files(void *fixture, const void *data) {
@@ -126,6 +157,10 @@ static void test_odd_files(void *fixture, const void *data) {
         expect_error(1, why[i], "record " SYNTH " --frames 1 -o %s/r%d.mkv --calib %s", folder, i,
                      paths[i]);
     }
+    write_frames("in", 2);
+    expect_shell(0, "2 pairs", "",
+                 "mkfifo $D/in/pair.ini $D/in/calib.txt && "
+                 "timeout 60 $B batch $D/in -o $D/out " SMALL);
 }
 
 /* Numbers are checked where they come in: finite, in range. */
@@ -199,6 +234,41 @@ static void test_own_calibration(void *fixture, const void *data) {
     expect_shell(4, "", "a.calibration.yml", "$B run $D/a.mkv " SMALL);
 }
 
+/* A file that was cut off fails in each command, however many of its pairs could be read. */
+static void test_cut(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    expect_shell(0, "50 pairs", "",
+                 "$B record " SYNTH " --frames 50 -o $D/a.mkv && "
+                 "truncate -s $(($(stat -c %s $D/a.mkv) * 3 / 10)) $D/a.mkv");
+    expect_shell(3, "pairs written", "though 50 were recorded", "$B batch $D/a.mkv -o $D/o " SMALL);
+    expect_shell(3, "captured", "though 50 were recorded", "$B run $D/a.mkv " SMALL);
+    expect_shell(3, "pairs", "though 50 were recorded", "$B record $D/a.mkv -o $D/b.mkv");
+    /* wherever it was cut, within the first pair for instance */
+    expect_shell(0, "", "",
+                 "B=$(realpath $B); cd $D; $B record " SYNTH ",noise=20 --frames 2 -o p.mkv && "
+                 "for k in $(seq 1 15); do cp p.csv q.csv; cp p.recording.ini q.recording.ini; "
+                 "head -c $(($(stat -c %s p.mkv) * k / 20)) p.mkv >q.mkv; rm -f r.*; "
+                 "timeout 60 $B record q.mkv -o r.mkv 2>said; code=$?; "
+                 "test $code = 3 -a $(grep -c error: said) = 1 || exit $code; done");
+    write_frames("in", 4);
+    write_text("in/right/002.png", "cut");
+    expect_shell(6, "1 damaged", "002.png", "$B run $D/in " SMALL);
+    expect_shell(6, "3 pairs", "002.png", "$B record $D/in -o $D/c.mkv");
+}
+
+/* With -q standard output holds what --out writes there, and nothing else. */
+static void test_quiet(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    expect_shell(0, "4608\n", "",
+                 "$B run -q " SYNTH " --frames 1 " SMALL " --save-picture $D/p.png "
+                 "--out 'gst:fdsink fd=1' | wc -c; exit ${PIPESTATUS[0]}");
+    struct outcome o = shell("$B record -q " SYNTH " --frames 3 -o $D/a.mkv");
+    g_assert_cmpstr(o.out, ==, "");
+    outcome_free(&o);
+}
+
 /* However much memory there is: all is written, or one line says that it is too little. */
 static void test_little_memory(void *fixture, const void *data) {
     (void)fixture;
@@ -240,7 +310,7 @@ static void test_record_ended(void *fixture, const void *data) {
         struct outcome made = shell(line);
         g_autofree char *play = g_strdup_printf("$B run " SMALL " $D/%d/a.mkv", i);
         struct outcome played = shell(play);
-        bool nothing = made.out[0] == 0, killed = i % 3 == 2;
+        bool nothing = made.out[0] == 0, killed = i % 3 == 2; /* rows may lack their pictures */
         if (nothing ? played.code != 3 : played.code != 0 && !(killed && played.code == 3))
             g_error("%s\nleft %s\nexit code %d:\n%s%s", line, made.out, played.code, played.out,
                     played.err);
@@ -335,11 +405,15 @@ int main(int argc, char **argv) {
         {"/cli/closed-streams", test_closed_streams},
         {"/cli/quit-while-paced", test_quit_while_paced},
         {"/cli/bad-pairs", test_bad_pairs},
+        {"/cli/said-once", test_said_once},
+        {"/cli/eval-names", test_eval_names},
         {"/cli/odd-files", test_odd_files},
         {"/cli/numbers", test_numbers},
         {"/cli/sizes", test_sizes},
         {"/cli/small-stack", test_small_stack},
         {"/cli/own-calibration", test_own_calibration},
+        {"/cli/cut", test_cut},
+        {"/cli/quiet", test_quiet},
         {"/cli/little-memory", test_little_memory},
         {"/cli/little-memory-playing", test_little_memory_playing},
         {"/cli/record-ended", test_record_ended},

@@ -44,7 +44,7 @@ static int held(const struct camera *camera, int i) {
     return about[i].automatic >= 0 && camera->value[about[i].automatic] != about[i].off;
 }
 
-static int fake_describe(void *context, uint32_t id, struct control *control, int *inactive) {
+static int fake_describe(void *context, uint32_t id, struct control *control, bool *inactive) {
     int i = find(context, id);
     if (i < 0)
         return i;

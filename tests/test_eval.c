@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/dataset.h"
-#include "app/impose.h"
+#include "app/degrade.h"
 #include "app/metrics.h"
 #include "image/picture.h"
 
@@ -31,7 +31,7 @@ static void test_by_hand(void) {
     g_assert_cmpfloat_with_epsilon(rates.bad[0], 500.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.d1, 200.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.mean, (0 + 1 + 1.0625 + 3.5 + 3.5 + 2.5) / 6, 1e-12);
-    g_assert_cmpfloat_with_epsilon(density(disparity, NULL, 8), 87.5, 1e-12);
+    g_assert_cmpfloat_with_epsilon(metrics_density(disparity, NULL, 8), 87.5, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.bad_half, 600.0 / 7, 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.rms_near, sqrt(1.0 / 2), 1e-12);
     g_assert_cmpfloat_with_epsilon(rates.whole, 200.0 / 6, 1e-12); /* 10 and 11 px */
@@ -52,7 +52,7 @@ static void test_mask(void) {
 /* Off by more than 1 px: numbers 2, 4, 5, 7, and 3, which is unknown. */
 static void test_sparsify(void) {
     const uint8_t confidence[8] = {200, 9, 9, 255, 9, 200, 0, 100};
-    struct sparsification s = sparsify(disparity, confidence, truth, NULL, 8, 1);
+    struct sparsification s = metrics_sparsify(disparity, confidence, truth, NULL, 8, 1);
     /* In the order of falling confidence: 0 and 5; 7; 1, 2 and 4; 3. */
     double area =
         (0.5 / 1 + 1.0 / 2 + 2.0 / 3 + (2 + 2.0 / 3) / 4 + (2 + 4.0 / 3) / 5 + 4.0 / 6 + 5.0 / 7) /
@@ -61,9 +61,9 @@ static void test_sparsify(void) {
     g_assert_cmpfloat_with_epsilon(s.area, 100 * area, 1e-9);
     g_assert_cmpfloat_with_epsilon(s.best, 100 * best, 1e-9);
     const uint8_t mask[8] = {0, 0, 0, 0, 0, 255, 255, 0};
-    s = sparsify(disparity, confidence, truth, mask, 8, 3);
+    s = metrics_sparsify(disparity, confidence, truth, mask, 8, 3);
     g_assert_cmpfloat(s.area, ==, 100);
-    s = sparsify(disparity, confidence, truth, mask, 5, 3);
+    s = metrics_sparsify(disparity, confidence, truth, mask, 5, 3);
     g_assert_true(isnan(s.area) && isnan(s.best));
 }
 
@@ -79,57 +79,106 @@ static void test_nothing_scored(void) {
     g_assert_cmpfloat(rates.bad[0], ==, 100);
     g_assert_cmpfloat(rates.d1, ==, 100);
     g_assert_true(isnan(rates.mean));
-    g_assert_cmpfloat(density(unknown, NULL, 2), ==, 0);
+    g_assert_cmpfloat(metrics_density(unknown, NULL, 2), ==, 0);
 }
 
 static void test_quantile(void) {
     double odd[] = {5, 1, 3}, even[] = {4, 1, 2, 8}, one[] = {7};
-    g_assert_cmpfloat(quantile(odd, 3, 0.5), ==, 3);
-    g_assert_cmpfloat(quantile(even, 4, 0.5), ==, 3);
-    g_assert_cmpfloat(quantile(even, 4, 1), ==, 8);
-    g_assert_cmpfloat(quantile(one, 1, 0.95), ==, 7);
-    g_assert_true(isnan(quantile(one, 0, 0.5)));
+    g_assert_cmpfloat(metrics_quantile(odd, 3, 0.5), ==, 3);
+    g_assert_cmpfloat(metrics_quantile(even, 4, 0.5), ==, 3);
+    g_assert_cmpfloat(metrics_quantile(even, 4, 1), ==, 8);
+    g_assert_cmpfloat(metrics_quantile(one, 1, 0.95), ==, 7);
+    g_assert_true(isnan(metrics_quantile(one, 0, 0.5)));
 }
 
-static void impose(const char *text, struct image *image, const uint8_t *from) {
-    struct impose changes;
-    g_assert_cmpint(impose_parse(text, &changes), ==, 0);
-    memcpy(image->data, from, image_bytes(image));
-    impose_apply(&changes, image);
+enum { DEGRADED_W = 101, DEGRADED_H = 61, DEGRADED = DEGRADED_W * DEGRADED_H };
+
+/* Both pictures after degrading two equal ones. */
+static void degrade(const char *text, const uint8_t *from, uint8_t left[DEGRADED],
+                    uint8_t right[DEGRADED]) {
+    struct degrade changes;
+    struct image pair[2] = {{left, DEGRADED_W, DEGRADED_H, 1}, {right, DEGRADED_W, DEGRADED_H, 1}};
+    g_assert_cmpint(degrade_parse(text, &changes), ==, 0);
+    memcpy(left, from, DEGRADED);
+    memcpy(right, from, DEGRADED);
+    g_assert_cmpint(degrade_apply(&changes, "pair", &pair[0], &pair[1]), ==, 0);
 }
 
-static void test_impose(void) {
-    enum { W = 101, H = 61, MIDDLE = H / 2 * W + W / 2 };
-    static uint8_t from[W * H], data[W * H];
-    struct image image = {data, W, H, 1};
-    for (int i = 0; i < W * H; i++)
+/* What another camera makes of a picture, in the right one alone. */
+static void test_degrade_right(void) {
+    enum { W = DEGRADED_W, H = DEGRADED_H, MIDDLE = H / 2 * W + W / 2 };
+    static uint8_t from[DEGRADED], left[DEGRADED], data[DEGRADED];
+    for (int i = 0; i < DEGRADED; i++)
         from[i] = (uint8_t)(i % 251);
-    impose("gain=1", &image, from);
-    g_assert_cmpmem(data, sizeof(data), from, sizeof(from));
-    impose("gain=1.3,offset=10", &image, from);
-    for (int i = 0; i < W * H; i++)
+    degrade("gain=1", from, left, data);
+    g_assert_cmpmem(data, DEGRADED, from, DEGRADED);
+    degrade("gain=1.3,offset=10", from, left, data);
+    g_assert_cmpmem(left, DEGRADED, from, DEGRADED);
+    for (int i = 0; i < DEGRADED; i++)
         g_assert_cmpint(data[i], ==, MIN((int)floor(1.3 * from[i] + 10.5), 255));
-    impose("offset=-20,gamma=2", &image, from);
-    for (int i = 0; i < W * H; i++)
+    degrade("offset=-20,gamma=2", from, left, data);
+    for (int i = 0; i < DEGRADED; i++)
         g_assert_cmpint(data[i], ==, MAX((int)floor(from[i] * from[i] / 255.0 - 19.5), 0));
-    impose("vignette=0.4", &image, from);
+    degrade("vignette=0.4", from, left, data);
     g_assert_cmpint(data[MIDDLE], ==, from[MIDDLE]);
     g_assert_cmpint(data[W - 1], ==, (int)floor(0.6 * from[W - 1] + 0.5));
     g_assert_cmpint(data[W / 2], ==, (int)floor(0.8 * from[W / 2] + 0.5)); /* above the middle */
+}
 
-    memset(from, 128, sizeof(from));
-    double sum = 0, squares = 0;
-    impose("noise=5", &image, from);
-    for (int i = 0; i < W * H; i++) {
-        sum += data[i] - 128;
-        squares += (data[i] - 128) * (data[i] - 128);
+static void test_degrade_rows_and_blur(void) {
+    enum { W = DEGRADED_W, H = DEGRADED_H, MIDDLE = H / 2 * W + W / 2 };
+    static uint8_t from[DEGRADED], left[DEGRADED], data[DEGRADED];
+    for (int i = 0; i < DEGRADED; i++)
+        from[i] = (uint8_t)(4 * (i / W));
+    degrade("rows=0.25", from, left, data);
+    g_assert_cmpmem(left, DEGRADED, from, DEGRADED);
+    for (int i = 0; i < DEGRADED; i++)
+        g_assert_cmpint(data[i], ==, MIN(from[i] + 1, 4 * (H - 1)));
+    degrade("rows=-1.5", from, left, data);
+    for (int i = 0; i < DEGRADED; i++)
+        g_assert_cmpint(data[i], ==, MAX(from[i] - 6, 0));
+    memset(from, 0, DEGRADED);
+    from[MIDDLE] = 250;
+    degrade("blur=1", from, left, data);
+    g_assert_cmpmem(left, DEGRADED, from, DEGRADED);
+    for (int dy = -3; dy <= 3; dy++)
+        for (int dx = -3; dx <= 3; dx++) {
+            double weight = exp(-(dx * dx + dy * dy) / 2.0) / (2 * G_PI); /* its sum is 1 */
+            g_assert_cmpfloat_with_epsilon(data[MIDDLE + dy * W + dx], 250 * weight, 1);
+        }
+}
+
+/* What both cameras suffer. */
+static void test_degrade_both(void) {
+    static uint8_t from[DEGRADED], left[DEGRADED], right[DEGRADED], again[DEGRADED];
+    memset(from, 128, DEGRADED);
+    double sum = 0, squares = 0, products = 0;
+    degrade("light=0.5,noise=5", from, left, right);
+    for (int i = 0; i < DEGRADED; i++) {
+        sum += left[i] - 64;
+        squares += (left[i] - 64) * (left[i] - 64);
+        products += (left[i] - 64) * (right[i] - 64);
     }
-    g_assert_cmpfloat(fabs(sum / (W * H)), <, 0.3);
-    g_assert_cmpfloat(fabs(sqrt(squares / (W * H)) - 5), <, 0.2);
-    uint8_t *before = g_memdup2(data, sizeof(data));
-    impose("noise=5", &image, from);
-    g_assert_cmpmem(data, sizeof(data), before, sizeof(data)); /* the same each time */
-    g_free(before);
+    g_assert_cmpfloat(fabs(sum / DEGRADED), <, 0.3);
+    g_assert_cmpfloat(fabs(sqrt(squares / DEGRADED) - 5), <, 0.2);
+    g_assert_cmpfloat(fabs(products / squares), <, 0.1); /* each camera has its own noise */
+    degrade("light=0.5,noise=5", from, left, again);
+    g_assert_cmpmem(right, DEGRADED, again, DEGRADED); /* the same each time */
+    degrade("light=0.5,noise=5,seed=2", from, left, again);
+    g_assert_cmpint(memcmp(right, again, DEGRADED), !=, 0);
+
+    for (int i = 0; i < DEGRADED; i++)
+        from[i] = (uint8_t)(i * i % 251);
+    double off[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        degrade(i ? "jpeg=95" : "jpeg=20", from, left, right);
+        g_assert_cmpmem(left, DEGRADED, right, DEGRADED);
+        for (int k = 0; k < DEGRADED; k++)
+            off[i] += abs(left[k] - from[k]);
+    }
+    g_assert_cmpfloat(off[1] / DEGRADED, >, 0.2);
+    g_assert_cmpfloat(off[1] / DEGRADED, <, 4);
+    g_assert_cmpfloat(off[0], >, 4 * off[1]);
 }
 
 static void write_picture(const char *folder, const char *name, int width, uint8_t value) {
@@ -146,6 +195,12 @@ static void write_ini(const char *folder, const char *text) {
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
 }
 
+static int read_pair(const char *folder, const char *stem, struct test_pair *pair) {
+    struct pair_ini ini;
+    int error = pair_ini_read(folder, &ini);
+    return error ? error : test_pair_read(folder, stem, &ini, pair);
+}
+
 static void test_folder(void) {
     g_autofree char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
     g_assert_null(test_pairs_list(folder)); /* empty */
@@ -158,7 +213,7 @@ static void test_folder(void) {
     g_auto(GStrv) stems = test_pairs_list(folder);
     g_assert_cmpint(g_strv_length(stems), ==, 1);
     struct test_pair pair;
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), ==, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
     g_assert_cmpint(pair.disparities, ==, 6);
     g_assert_cmpfloat(pair.truth[31], ==, 2.5f);
     g_assert_cmpint(pair.mask[MASK_NONOCC][31], ==, 255);
@@ -167,23 +222,23 @@ static void test_folder(void) {
     test_pair_free(&pair);
 
     write_picture(folder, "disp_left.png", 8, 0);
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), ==, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
     g_assert_true(isnan(pair.truth[0]));
     test_pair_free(&pair);
 
     write_ini(folder, "[pair]\ndisparity_scale=0\n");
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
     write_ini(folder, "[pair]\ndisparity_scale=4\ndisparities=some\n");
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
     write_ini(folder, "[pair]\ndisparity_scale=4\n");
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), ==, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
     g_assert_cmpint(pair.disparities, ==, 0);
     test_pair_free(&pair);
     write_picture(folder, "right.png", 7, 10);
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
     write_picture(folder, "right.png", 8, 10);
     write_picture(folder, "nonocc.png", 7, 255);
-    g_assert_cmpint(test_pair_read(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
 
     const char *names[] = {"left.png", "right.png", "disp_left.png", "nonocc.png", "pair.ini"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -200,7 +255,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/eval/sparsify", test_sparsify);
     g_test_add_func("/eval/nothing-scored", test_nothing_scored);
     g_test_add_func("/eval/quantile", test_quantile);
-    g_test_add_func("/eval/impose", test_impose);
+    g_test_add_func("/eval/degrade-right", test_degrade_right);
+    g_test_add_func("/eval/degrade-rows-and-blur", test_degrade_rows_and_blur);
+    g_test_add_func("/eval/degrade-both", test_degrade_both);
     g_test_add_func("/eval/folder", test_folder);
     return g_test_run();
 }

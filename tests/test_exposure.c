@@ -1,7 +1,7 @@
 /*
  * The histogram of exposure. SPDX-License-Identifier: MIT
  */
-#include "app/view/exposure.h"
+#include "app/view/panel.h"
 
 #include <glib.h>
 

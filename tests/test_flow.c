@@ -140,19 +140,19 @@ static void test_moved(void) {
     int16_t motion[12] = {8, 8, 8, 8, 8, 8};
     struct image from = {a, 6, 1, 1}, to = {b, 6, 1, 1};
     struct moved_sums sums = {0};
-    moved_difference_add(&sums, motion, &from, &to, NULL);
+    metrics_add_moved(&sums, motion, &from, &to, NULL);
     g_assert_cmpint(sums.count, ==, 5);
     g_assert_cmpfloat_with_epsilon(sums.moved, 5 * 30, 1e-9);
     g_assert_cmpfloat_with_epsilon(sums.still, 5 * 25, 1e-9);
     const uint8_t left_out[6] = {0, 0, 255, 0, 0, 0};
     sums = (struct moved_sums){0};
-    moved_difference_add(&sums, motion, &from, &to, left_out);
+    metrics_add_moved(&sums, motion, &from, &to, left_out);
     g_assert_cmpint(sums.count, ==, 3); /* 0, 3, 4 */
     motion[0] = U;
     sums = (struct moved_sums){0};
-    moved_difference_add(&sums, motion, &from, &to, left_out);
+    metrics_add_moved(&sums, motion, &from, &to, left_out);
     g_assert_cmpint(sums.count, ==, 2);
-    g_assert_cmpfloat_with_epsilon(density(motion, left_out, 6), 80, 1e-9);
+    g_assert_cmpfloat_with_epsilon(metrics_density(motion, left_out, 6), 80, 1e-9);
 }
 
 /* A quarter of a px for each px from the centre, anticlockwise: on the right side upwards. */
@@ -164,19 +164,19 @@ static void test_turn(void) {
         motion[i + SIDE * SIDE] = (int16_t)(-4 * (i % SIDE - 10));
     }
     const struct ring ring = {10, 10, 4, 4.1}, none = {10, 10, 40, 50};
-    g_assert_cmpfloat_with_epsilon(mean_turn(&ring, motion, SIDE, SIDE, NULL), 1, 1e-9);
-    g_assert_true(isnan(mean_turn(&none, motion, SIDE, SIDE, NULL)));
+    g_assert_cmpfloat_with_epsilon(metrics_mean_turn(&ring, motion, SIDE, SIDE, NULL), 1, 1e-9);
+    g_assert_true(isnan(metrics_mean_turn(&none, motion, SIDE, SIDE, NULL)));
     memcpy(other, motion, sizeof(motion));
     other[5] = (int16_t)(other[5] + 48);
     other[5 + SIDE * SIDE] = (int16_t)(other[5 + SIDE * SIDE] + 64);
     other[6] = U;
-    g_assert_cmpfloat_with_epsilon(mean_change(motion, other, SIDE * SIDE, NULL),
+    g_assert_cmpfloat_with_epsilon(metrics_mean_change(motion, other, SIDE * SIDE, NULL),
                                    5.0 / (SIDE * SIDE - 1), 1e-9);
 }
 
 /* ---- the commands */
 
-#define MOTION "--preset flow --set threads=1 --set bp_iterations=2 --set motion_levels=1 -q"
+#define MOTION "--preset flow --set threads=1 --set bp_iterations=2 --set motion_levels=1"
 
 static void write_stream(const char *below, int count) {
     for (int i = 0; i < count; i++) {
@@ -231,8 +231,8 @@ static void test_eval(void *fixture, const void *data) {
     write_picture("kitti/image_2/000_11.png", 40, 24, 0);
     g_autofree char *png = path_in("kitti/flow_occ/000_10.png");
     g_assert_cmpint(flow_write16(png, motion, 40, 24), ==, 0);
-    g_autofree char *out =
-        expect_success("eval %s/one %s/kitti --json " MOTION " --set subpixel=off", folder, folder);
+    g_autofree char *out = expect_success(
+        "eval %s/one %s/kitti -q --json " MOTION " --set subpixel=off", folder, folder);
     g_assert_nonnull(strstr(out, "\"name\": \"one\""));
     g_assert_nonnull(strstr(out, "\"name\": \"kitti\""));
     g_auto(GStrv) exact = g_strsplit(out, "\"aee\": 0, \"aae\": 0, ", -1);

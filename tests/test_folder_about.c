@@ -38,11 +38,17 @@ static void test_rate(void) {
     put("times.txt", "5\n5\n");
     g_assert_cmpfloat(read_about().rate, ==, 0);
     take("times.txt");
+    put("camera.txt", "width=32\nframe_rate_hz=12.5\n");
+    g_assert_cmpfloat(read_about().rate, ==, 12.5);
+    put("camera.txt", "frame_rate_hz=-3\n");
+    g_assert_cmpfloat(read_about().rate, ==, 0);
+    put("camera.txt", "frame_rate_hz=12.5\n"); /* the times themselves say more */
     put("image_02/timestamps.txt", "2011-09-26 23:59:59.900000000\n"
                                    "2011-09-26 23:59:59.950000000\n"
                                    "2011-09-27 00:00:00.000000000\n");
     g_assert_cmpfloat_with_epsilon(read_about().rate, 20, 1e-3);
     take("image_02/timestamps.txt");
+    take("camera.txt");
 }
 
 static void test_range(void) {

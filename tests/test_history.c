@@ -1,7 +1,7 @@
 /*
  * Undo and redo of settings. SPDX-License-Identifier: MIT
  */
-#include "app/view/history.h"
+#include "app/view/settings.h"
 
 #include <glib.h>
 
@@ -12,6 +12,7 @@ static void test_steps(void) {
     struct params p, q;
     params_default(&p);
     history_begin(&h, &p);
+    q = p;
     g_assert_false(history_move(&h, -1, &q));
     for (int i = 1; i <= 10; i++) { /* a slider is dragged */
         p.bp_iterations = 10 + i;
@@ -21,6 +22,7 @@ static void test_steps(void) {
     history_note(&h, &p, SECOND + 1);
     history_note(&h, &p, SECOND + 2); /* nothing has changed */
     g_assert_cmpint(h.count, ==, 3);
+    q = p;
     g_assert_true(history_move(&h, -1, &q));
     g_assert_cmpint(q.median_radius, ==, 2);
     g_assert_cmpint(q.bp_iterations, ==, 20);
@@ -34,10 +36,52 @@ static void test_steps(void) {
     g_assert_false(history_move(&h, 1, &q));
     g_assert_true(history_move(&h, -1, &q));
     g_assert_cmpint(q.fill, ==, 1);
-    q.fill = 0;
-    history_replace(&h, &q); /* by the program: no step */
+}
+
+/* The search for the quality changes parameters while the user changes others: no step of its own,
+ * and undoing the user's steps leaves what it found. */
+static void test_program(void) {
+    struct history h;
+    struct params p, q;
+    params_default(&p);
+    p.disparity_range = 30;
+    history_begin(&h, &p);
+    p.bp_iterations = 5;
+    history_adjust(&h, &p);
+    g_assert_false(history_move(&h, -1, &p));
+    p.disparity_range = 88;
+    history_note(&h, &p, SECOND);
+    p.bp_iterations = 4;
+    history_adjust(&h, &p);
+    q = p;
     g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.bp_iterations, ==, 6);
+    g_assert_cmpint(q.disparity_range, ==, 30);
+    g_assert_cmpint(q.bp_iterations, ==, 4);
+    g_assert_true(history_move(&h, 1, &q));
+    g_assert_true(params_equal(&q, &p));
+
+    history_scale_search(&h, 0.5); /* pictures become half as large */
+    q.disparity_range = 44;
+    history_adjust(&h, &q);
+    g_assert_true(history_move(&h, -1, &q));
+    g_assert_cmpint(q.disparity_range, ==, 15);
+}
+
+/* Settings that were refused leave a step that differs from no settings; undo passes it by. */
+static void test_refused(void) {
+    struct history h;
+    struct params first, p;
+    params_default(&first);
+    p = first;
+    history_begin(&h, &p);
+    p.fill = 0;
+    history_note(&h, &p, SECOND);
+    struct params good = p;
+    p.disparity_range = 300;
+    history_note(&h, &p, 3 * SECOND);
+    p = good;
+    g_assert_true(history_move(&h, -1, &p));
+    g_assert_true(params_equal(&p, &first));
 }
 
 static void test_many(void) {
@@ -59,6 +103,8 @@ static void test_many(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/history/steps", test_steps);
+    g_test_add_func("/history/program", test_program);
+    g_test_add_func("/history/refused", test_refused);
     g_test_add_func("/history/many", test_many);
     return g_test_run();
 }

@@ -159,6 +159,25 @@ static void test_fails(void) {
     g_free(word);
 }
 
+/* Pictures of another size are left out, with one line for all of them. */
+static void test_other_size(void) {
+    const char *word =
+        "gst:concat name=c ! appsink name=both "
+        "videotestsrc num-buffers=5 ! video/x-raw,format=RGB,width=64,height=48 ! c. "
+        "videotestsrc ! video/x-raw,format=RGB,width=32,height=48 ! c.";
+    struct stderr_of caught = stderr_begin();
+    struct opened o = open_one(word);
+    for (int others = 0; others < 10;) {
+        struct frame *frame = pool_take(o.pool);
+        int status = o.source->read(o.source, frame);
+        g_assert_true(status == 0 || status == -EAGAIN || status == -EBADMSG);
+        others += status == -EBADMSG;
+        frame_drop(&frame);
+    }
+    opened_close(&o);
+    stderr_one_line(caught, "not 32x48 any more", word);
+}
+
 static void test_refused(void) {
     expect_refused("gst:videotestsrc ! appsink name=links", NULL, -EINVAL, "appsink name=left",
                    NULL);
@@ -184,6 +203,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/live-gst/both", test_both);
     g_test_add_func("/live-gst/ends", test_ends);
     g_test_add_func("/live-gst/fails", test_fails);
+    g_test_add_func("/live-gst/other-size", test_other_size);
     g_test_add_func("/live-gst/refused", test_refused);
     return g_test_run();
 }

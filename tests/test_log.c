@@ -44,6 +44,32 @@ static void test_log(void) {
     g_free(large);
 }
 
+/* What a terminal may take for a command is replaced, all other characters stay. */
+static void test_clean(void) {
+    static const char *const words[][2] = {
+        {"a\033[31mb\n\t\x7f", "a?[31mb???"},
+        {"C1 \xc2\x9b"
+         "2J \xc2\x80 \xc2\x9f.",
+         "C1 ??2J ?? ??."},
+        {"\x9b"
+         "2J \xe0\x82\x9b \xf0\x80\x82\x9b",
+         "?2J ??? ????"},
+        {"cut \xe2\x82", "cut ??"},
+        {"\xff.\xc3.", "?.?."},
+        {"Gr\xc3\xbc\xc3\x9f"
+         "e \xc2\xa0 \xe2\x82\xac \xe6\xb7\xb1 \xf0\x9f\x98\x80",
+         "Gr\xc3\xbc\xc3\x9f"
+         "e \xc2\xa0 \xe2\x82\xac \xe6\xb7\xb1 \xf0\x9f\x98\x80"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        struct stderr_of caught = stderr_begin();
+        log_error("name", "%s", words[i][0]);
+        g_autofree char *text = stderr_end(caught);
+        g_autofree char *line = g_strdup_printf("livestereo: error: name: %s\n", words[i][1]);
+        g_assert_cmpstr(text, ==, line);
+    }
+}
+
 static char seen[256];
 
 static void see(enum log_level level, const char *line) {
@@ -71,6 +97,7 @@ static void test_observe(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/log/lines", test_log);
+    g_test_add_func("/log/clean", test_clean);
     g_test_add_func("/log/observe", test_observe);
     return g_test_run();
 }

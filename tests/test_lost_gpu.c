@@ -74,20 +74,20 @@ static void check_falls_back(int maps_wanted, int after) {
     int finished = 0;
     for (int i = 0; i < FRAMES; i++) {
         f[i] = scene_frame(&pool[i], W, H, 3, LABELS, (uint32_t)i);
-        g_assert_cmpint(stereo_start(s, &p, f[i]), ==, 0);
+        g_assert_cmpint(frame_start(s, &p, f[i]), ==, 0);
         in_flight = f[i];
         while (finished < i || (finished == i && !stereo_overlaps(s))) {
-            g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
+            g_assert_cmpint(frame_finish(s, f[finished]), ==, 0);
             finished++;
         }
     }
     in_flight = NULL;
     for (; finished < FRAMES; finished++)
-        g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
+        g_assert_cmpint(frame_finish(s, f[finished]), ==, 0);
     g_assert_false(stereo_overlaps(s));
     for (int i = 0; i < FRAMES; i++) {
         struct frame *want = scene_frame(&pool_plain, W, H, 3, LABELS, (uint32_t)i);
-        g_assert_cmpint(stereo_run(plain, &p, want), ==, 0);
+        g_assert_cmpint(frame_run(plain, &p, want), ==, 0);
         g_assert_cmpmem(want->disparity, W * H * sizeof(*want->disparity), f[i]->disparity,
                         W * H * sizeof(*want->disparity));
         g_assert_cmpmem(want->rect_right.data, 3 * W * H, f[i]->rect_right.data, 3 * W * H);
@@ -113,9 +113,9 @@ static void test_cuda_ends(void) {
     struct params p = scene_params(0, LABELS);
     struct frame_pool *pool;
     struct frame *f = scene_frame(&pool, W, H, 3, LABELS, 1);
-    g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
-    g_assert_cmpint(stereo_run(s, &p, f), ==, -EIO);
-    g_assert_cmpint(stereo_run(s, &p, f), ==, -EIO);
+    g_assert_cmpint(frame_run(s, &p, f), ==, 0);
+    g_assert_cmpint(frame_run(s, &p, f), ==, -EIO);
+    g_assert_cmpint(frame_run(s, &p, f), ==, -EIO);
     frame_drop(&f);
     pool_close(&pool);
     stereo_close(&s);
@@ -143,10 +143,10 @@ static void test_refused_settings(void) {
     struct frame_pool *pools[2];
     struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
                  *want = scene_frame(&pools[1], W, H, 3, LABELS, 1);
-    g_assert_cmpint(stereo_run(s, &p, a), ==, 0);
-    g_assert_cmpint(stereo_run(s, &large, a), ==, -ENOMEM);
-    g_assert_cmpint(stereo_run(s, &p, a), ==, 0);
-    g_assert_cmpint(stereo_run(plain, &p, want), ==, 0);
+    g_assert_cmpint(frame_run(s, &p, a), ==, 0);
+    g_assert_cmpint(frame_run(s, &large, a), ==, -ENOMEM);
+    g_assert_cmpint(frame_run(s, &p, a), ==, 0);
+    g_assert_cmpint(frame_run(plain, &p, want), ==, 0);
     g_assert_cmpmem(a->disparity, W * H * sizeof(*a->disparity), want->disparity,
                     W * H * sizeof(*a->disparity));
     frame_drop(&a);

@@ -160,7 +160,7 @@ static void run(const char *settings, bool depth, struct frame **frame, struct f
     struct stereo *s =
         stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
     g_assert_nonnull(s);
-    g_assert_cmpint(stereo_run(s, &p, *frame), ==, 0);
+    g_assert_cmpint(frame_run(s, &p, *frame), ==, 0);
     double cost[L], belief[L]; /* which may be asked for as ever */
     g_assert_cmpint(stereo_probe(s, W / 2, H / 2, cost, belief), >=, 0);
     stereo_close(&s);
@@ -207,7 +207,7 @@ static void test_edge_weakens(void) {
             double truncation = s.scale * factor[i] * p.discontinuity_truncation;
             g_assert_cmpfloat(fabs(s.rho[i] - rho), <=, 0.5 + 1e-9);
             g_assert_cmpfloat(fabs(s.truncation[i] - truncation), <=, 0.5 + 1e-9);
-            g_assert_cmpint(s.smoothness[i][1], ==, MIN(s.rho[i], s.truncation[i]));
+            g_assert_cmpint(s.tables.smoothness[i][1], ==, MIN(s.rho[i], s.truncation[i]));
         }
     }
 }

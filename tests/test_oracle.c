@@ -1,6 +1,6 @@
 /*
  * Oracles: each stage against an independent, slow, obvious definition, because code that both
- * backends share shares its bugs too (DESIGN section 7). Whole pictures and pipelines are in
+ * backends share shares its bugs too. Whole pictures and pipelines are in
  * test_oracle_pipeline.c.
  * SPDX-License-Identifier: MIT
  */
@@ -365,6 +365,41 @@ static void test_smooth(void) {
     g_free(image);
 }
 
+/* Colours of which the answer is known, by the standard's own formula in doubles. */
+static void check_yuv(int y, int u, int v, const uint8_t *rgb) {
+    double luma = 255 / 219.0 * (y - 16), cb = (u - 128) / 112.0, cr = (v - 128) / 112.0;
+    double want[] = {luma + 0.701 * 255 * cr,
+                     luma - 0.886 * 255 * 0.114 / 0.587 * cb - 0.701 * 255 * 0.299 / 0.587 * cr,
+                     luma + 0.886 * 255 * cb};
+    for (int c = 0; c < 3; c++)
+        g_assert_cmpfloat(fabs(rgb[c] - fmin(fmax(want[c], 0), 255)), <=, 1.5);
+}
+
+static void test_convert(void) {
+    enum { W = 8, H = 6 };
+    uint8_t *source = random_bytes(W * H * 4, 255), out[W * H * 3];
+    for (int format = PICTURE_BGR; format <= PICTURE_YUYV; format++) {
+        struct convert_args a = {source, out, W, H, format};
+        for (int i = 0; i < W * H; i++)
+            stage_convert(&a, i % W, i / W);
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                const uint8_t *rgb = out + 3 * (y * W + x), *in = source + 3 * (y * W + x);
+                const uint8_t *rgba = source + 4 * (y * W + x), *pair = source + 2 * (y * W + x);
+                const uint8_t *uv = source + W * H + y / 2 * W + x / 2 * 2;
+                if (format == PICTURE_BGR)
+                    g_assert_true(rgb[0] == in[2] && rgb[1] == in[1] && rgb[2] == in[0]);
+                else if (format == PICTURE_RGBA)
+                    g_assert_cmpmem(rgb, 3, rgba, 3);
+                else if (format == PICTURE_NV12)
+                    check_yuv(source[y * W + x], uv[0], uv[1], rgb);
+                else
+                    check_yuv(pair[0], pair[x % 2 ? -1 : 1], pair[x % 2 ? 1 : 3], rgb);
+            }
+    }
+    g_free(source);
+}
+
 static void test_remap(void) {
     enum { W = 9, H = 7 };
     uint8_t *image = random_bytes(W * H * 3, 255), out[W * H * 3];
@@ -485,7 +520,7 @@ static void test_edges(void) {
 static void test_winner_takes_all(void) {
     enum { W = 5, H = 4, L = 12 };
     for (int round = 0; round < 30; round++) {
-        struct wta_args a = {.grid = make_grid(W, H, L), .subpixel = round % 3};
+        struct wta_args a = {.grid = make_grid(W, H, L), .subpixel = round % 3, .fraction = 1};
         size_t volume = grid_volume(&a.grid);
         uint16_t label[W * H];
         int16_t disparity[W * H];
@@ -545,6 +580,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/cross", test_cross);
     g_test_add_func("/oracle/downsample-cost", test_downsample_cost);
     g_test_add_func("/oracle/smooth", test_smooth);
+    g_test_add_func("/oracle/convert", test_convert);
     g_test_add_func("/oracle/remap", test_remap);
     g_test_add_func("/oracle/remap-smaller", test_remap_smaller);
     g_test_add_func("/oracle/edges", test_edges);

@@ -7,6 +7,7 @@
 #include "gpu/stages/refine.h"
 #include "tests/scene.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <stdbool.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static void test_row(void) {
         struct frame_pool *pool;
         struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
         struct stereo *s = open_plain(W, 1, 1);
-        g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+        g_assert_cmpint(frame_run(s, &p, f), ==, 0);
         double cost[W][L], belief[W][L], jump[W], maximum[W];
         for (int x = 0; x < W; x++) {
             g_assert_cmpint(stereo_probe(s, x, 0, cost[x], belief[x]), >=, 0);
@@ -101,7 +102,7 @@ static void test_fast_converging(void) {
             f[converging] = scene_frame(&pools[converging], W, H, 3, L, i);
             struct stereo *s = open_plain(W, H, 3);
             p.bp_fast_converging = converging;
-            g_assert_cmpint(stereo_run(s, &p, f[converging]), ==, 0);
+            g_assert_cmpint(frame_run(s, &p, f[converging]), ==, 0);
             stereo_close(&s);
         }
         g_assert_cmpmem(f[0]->disparity, W * H * 2, f[1]->disparity, W * H * 2);
@@ -138,7 +139,7 @@ static void test_plane(void) {
                     f->right.data[3 * i + c] =
                         i % W + shift < W ? f->left.data[3 * (i + shift) + c] : 40;
             struct stereo *s = open_plain(W, H, 3);
-            g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+            g_assert_cmpint(frame_run(s, &p, f), ==, 0);
             int wrong = 0;
             for (int i = 0; i < W * H; i++)
                 wrong += i % W >= shift + 4 && i % W < W - 4 && f->disparity[i] != 16 * shift;
@@ -178,7 +179,8 @@ static void test_speckle(void) {
         for (int i = 0; i < W * H; i++)
             map[i] =
                 (int16_t)(g_test_rand_int_range(0, 5) ? 16 * g_test_rand_int_range(0, 4) : UNKNOWN);
-        struct speckle_args a = {map, out, parent, count, W, H, 16, (uint32_t)(5 + round)};
+        struct speckle_args a = {{map, NULL}, {out, NULL}, parent, count,
+                                 W,           H,           16,     (uint32_t)(5 + round)};
         for (int i = 0; i < W * H; i++)
             stage_speckle_start(&a, i % W, i / W);
         for (int i = W * H; i-- > 0;)
@@ -261,9 +263,37 @@ static void test_hole_median(void) {
     }
 }
 
+/* What is asked while a frame is in flight, or before there is one, is an error. */
+static void test_no_frame(void) {
+    enum { W = 32, H = 20, L = 8 };
+    double cost[MAX_LABELS], belief[MAX_LABELS], energy;
+    struct params p;
+    params_default(&p);
+    p.disparity_range = L;
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 1, L, 1);
+    struct stereo *s = open_plain(W, H, 1);
+    g_assert_cmpint(stereo_energy(s, &energy), ==, -EINVAL);
+    g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EINVAL);
+    g_assert_cmpint(frame_start(s, &p, f), ==, 0);
+    g_assert_cmpint(frame_start(s, &p, f), ==, -EBUSY);
+    g_assert_cmpint(stereo_set_mask(s, NULL), ==, -EBUSY);
+    g_assert_cmpint(stereo_energy(s, &energy), ==, -EBUSY);
+    g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EBUSY);
+    g_assert_cmpint(frame_finish(s, f), ==, 0);
+    g_assert_cmpint(stereo_finish(s, NULL), ==, -EINVAL);
+    g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+    g_assert_cmpint(stereo_probe(s, W, 5, cost, belief), ==, -EINVAL);
+    g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), >=, 0);
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/oracle/row", test_row);
+    g_test_add_func("/oracle/no-frame", test_no_frame);
     g_test_add_func("/oracle/fast-converging", test_fast_converging);
     g_test_add_func("/oracle/plane", test_plane);
     g_test_add_func("/oracle/speckle", test_speckle);

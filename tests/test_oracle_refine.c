@@ -1,6 +1,6 @@
 /*
  * Oracles of the stages on disparity maps that check and fill: each against a plain definition over
- * the whole row (DESIGN section 7). Median and speckles are in test_oracle_pipeline.c.
+ * the whole row. Median and speckles are in test_oracle_pipeline.c.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stages/stages.h"
@@ -108,7 +108,7 @@ static void test_fill(void) {
             if (g_test_rand_int_range(0, 10) < holes)
                 map[i] = UNKNOWN;
         int columns = round & 1;
-        struct fill_args a = {map, out, W, H, !columns, columns};
+        struct fill_args a = {{map, NULL}, {out, NULL}, W, H, !columns, columns};
         for (int i = 0; i < N; i++) {
             int x = i % W, y = i / W;
             stage_fill(&a, x, y);

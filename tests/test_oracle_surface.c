@@ -202,7 +202,7 @@ static void test_surface(void) {
             }
             double value = plane_at(&a, i % W, i / W, &count);
             got = out[i] - map[i];
-            if (count < LEAST_SURFACE || fabs(value) > 16.5 + 1e-6)
+            if (count < MIN_SURFACE || fabs(value) > 16.5 + 1e-6)
                 g_assert_cmpint(got, ==, 0);
             else if (fabs(value) < 16.5 - 1e-6)
                 g_assert_cmpfloat(fabs(got - value), <=, 0.5 + 1e-6);

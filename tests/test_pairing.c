@@ -5,21 +5,12 @@
  * may wait. The seed of a failing case is printed.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/pairing.h"
+#include "tests/shots.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MS 1000000LL
-#define MOST 400
-
-struct shot {
-    int64_t true_ns; /* when it was taken */
-    struct frame_stamp stamp;
-    int side, number; /* among its side's */
-};
 
 struct pairs {
     int count;
@@ -40,12 +31,11 @@ static struct pairs run(struct pairing *pairing, const struct shot *shots, int c
         g_assert_cmpint(slot, <, PAIRING_SLOTS);
         g_assert_cmpint(pairing_slot(pairing, shot->side), ==, slot);
         in_slot[shot->side][slot] = shot;
-        pairing_offer(pairing, shot->side, &shot->stamp);
         struct pair_of_slots pair;
-        while (pairing_take(pairing, &pair)) {
+        if (pairing_offer(pairing, shot->side, &shot->stamp, &pair)) {
             const struct shot *left = in_slot[0][pair.slot[0]], *right = in_slot[1][pair.slot[1]];
-            g_assert_cmpint(left->stamp.taken_ns, ==, pair.stamp[0].taken_ns);
-            g_assert_cmpint(right->stamp.taken_ns, ==, pair.stamp[1].taken_ns);
+            g_assert_cmpint(left->stamp.capture_ns, ==, pair.stamp[0].capture_ns);
+            g_assert_cmpint(right->stamp.capture_ns, ==, pair.stamp[1].capture_ns);
             pairs.number[0][pairs.count] = left->number;
             pairs.number[1][pairs.count] = right->number;
             pairs.mode[pairs.count] = pairing->mode;
@@ -56,81 +46,6 @@ static struct pairs run(struct pairing *pairing, const struct shot *shots, int c
 }
 
 /* ---- properties */
-
-struct camera {
-    double interval_ns, phase_ns, jitter, drop, delay_ns;
-    int frames;
-    int step_at; /* its clock steps before this frame, -1 never */
-    int64_t step_ns;
-};
-
-static double uniform(GRand *rand, double min, double max) {
-    return g_rand_double_range(rand, min, max);
-}
-
-static struct camera random_camera(GRand *rand, double interval_ns) {
-    return (struct camera){
-        .interval_ns = interval_ns * (1 + uniform(rand, -2e-3, 2e-3)), /* drift */
-        .phase_ns = uniform(rand, 0, interval_ns),
-        .jitter = g_rand_boolean(rand) ? 0 : uniform(rand, 0, 0.4),
-        .drop = g_rand_boolean(rand) ? 0 : uniform(rand, 0, 0.4),
-        .delay_ns = uniform(rand, 0, 2) * interval_ns,
-        .frames = g_rand_int_range(rand, 1, MOST),
-        .step_at = -1,
-    };
-}
-
-/* Appends the shots of a camera in the order of their capture; returns how many. */
-static int shoot(GRand *rand, const struct camera *camera, int side, struct shot *shots) {
-    int count = 0;
-    int64_t arrived = 0, before = 0;
-    uint32_t sequence = g_rand_int(rand);
-    for (int i = 0; i < camera->frames; i++, sequence++) {
-        double t = 1e9 + camera->phase_ns + i * camera->interval_ns +
-                   uniform(rand, -0.5, 0.5) * camera->jitter * camera->interval_ns;
-        if (uniform(rand, 0, 1) < camera->drop)
-            continue;
-        int64_t taken = MAX((int64_t)t, before + 1);
-        before = taken;
-        int64_t delay = (int64_t)(uniform(rand, 0.2, 1) * camera->delay_ns);
-        arrived = MAX(arrived + 1, taken + delay);
-        shots[count] = (struct shot){.true_ns = taken, .side = side, .number = count};
-        shots[count].stamp = (struct frame_stamp){taken, arrived, sequence, 1, 1};
-        if (camera->step_at >= 0 && i >= camera->step_at)
-            shots[count].stamp.taken_ns += camera->step_ns;
-        count++;
-    }
-    return count;
-}
-
-static int by_arrival(const void *a, const void *b) {
-    int64_t x = ((const struct shot *)a)->stamp.arrived_ns;
-    int64_t y = ((const struct shot *)b)->stamp.arrived_ns;
-    return (x > y) - (x < y);
-}
-
-/* Largest matching in order, by dynamic programming over all prefixes. */
-static int largest_matching(const struct shot *left, int lefts, const struct shot *right,
-                            int rights, int64_t tolerance) {
-    int *best = g_new0(int, (gsize)(lefts + 1) * (gsize)(rights + 1));
-    for (int i = 1; i <= lefts; i++)
-        for (int j = 1; j <= rights; j++) {
-            int *here = &best[i * (rights + 1) + j];
-            *here = MAX(here[-1], best[(i - 1) * (rights + 1) + j]);
-            if (llabs(left[i - 1].true_ns - right[j - 1].true_ns) <= tolerance)
-                *here = MAX(*here, best[(i - 1) * (rights + 1) + j - 1] + 1);
-        }
-    int max = best[lefts * (rights + 1) + rights];
-    g_free(best);
-    return max;
-}
-
-static int64_t shortest_interval(const struct shot *shots, int count) {
-    int64_t shortest = INT64_MAX;
-    for (int i = 1; i < count; i++)
-        shortest = MIN(shortest, shots[i].true_ns - shots[i - 1].true_ns);
-    return shortest;
-}
 
 static void check_once_in_order(const struct pairs *pairs) {
     for (int i = 1; i < pairs->count; i++)
@@ -224,7 +139,7 @@ static void step_case(guint32 seed) {
     check_once_in_order(&pairs);
     check_sums(&pairing);
     g_assert_cmpint(pairing.mode, ==, PAIR_BY_ARRIVAL);
-    g_assert_cmpint(pairing.culprit, ==, side);
+    g_assert_cmpint(pairing.unusable, ==, side);
     g_assert_cmpstr(pairing.reason, !=, "");
     int wrong = 0;
     for (int i = 0; i < pairs.count; i++) {
@@ -396,7 +311,7 @@ static void expect_arrival(struct shot odd, const char *reason) {
     shots[20].stamp = odd.stamp;
     struct pairs pairs = run(&pairing, shots, 40);
     g_assert_cmpint(pairing.mode, ==, PAIR_BY_ARRIVAL);
-    g_assert_cmpint(pairing.culprit, ==, 0);
+    g_assert_cmpint(pairing.unusable, ==, 0);
     g_assert_nonnull(strstr(pairing.reason, reason));
     g_assert_cmpint(pairs.count, ==, 20);
     for (int i = 0; i < 20; i++)
@@ -409,9 +324,9 @@ static void test_odd_times(void) {
     odd = at(0, 0, 33.0 * 10 + 60);
     expect_arrival(odd, "future");
     odd = at(0, 0, 0);
-    odd.stamp.taken_ns = 9223372020000000000LL; /* vivid's wrapped time stamps */
+    odd.stamp.capture_ns = 9223372020000000000LL; /* vivid's wrapped time stamps */
     expect_arrival(odd, "future");
-    odd.stamp.taken_ns = INT64_MIN;
+    odd.stamp.capture_ns = INT64_MIN;
     expect_arrival(odd, "backwards");
     odd = at(0, 0, 33.0 * 10);
     odd.stamp.monotonic = 0;

@@ -2,10 +2,11 @@
  * Parts of the pictures, smaller pictures and moved rows, from the options to the points in space:
  * every pixel keeps its place. SPDX-License-Identifier: MIT
  */
+#include "app/dataset.h"
 #include "app/rig_options.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "gpu/stereo.h"
+#include "tests/frame_run.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/stderr_of.h"
@@ -46,14 +47,12 @@ static void test_geometry(void) {
         struct rig_use whole, part;
         use_rig(path, NULL, 1, &whole);
         use_rig(path, "60,40,400,300", s, &part);
-        struct depth_geometry g = whole.geometry;
-        depth_geometry_crop(&g, 60, 40);
-        depth_geometry_scale(&g, s);
-        near(part.geometry.fx, g.fx, 1e-9);
-        near(part.geometry.cx, g.cx, 1e-9);
-        near(part.geometry.cy, g.cy, 1e-9);
-        near(part.geometry.doffs, g.doffs, 1e-9);
-        near(part.geometry.baseline, g.baseline, 0);
+        const struct depth_geometry *g = &whole.geometry;
+        near(part.geometry.fx, g->fx * s, 1e-9);
+        near(part.geometry.cx, (g->cx - 60 + 0.5) * s - 0.5, 1e-9); /* of pixel centres */
+        near(part.geometry.cy, (g->cy - 40 + 0.5) * s - 0.5, 1e-9);
+        near(part.geometry.doffs, g->doffs * s, 1e-9);
+        near(part.geometry.baseline, g->baseline, 0);
         g_assert_cmpint(part.width, ==, (int)(400 * s));
         g_assert_cmpint(part.height, ==, (int)(300 * s));
         g_assert_cmpint(part.maps[0].width, ==, part.width);
@@ -126,7 +125,7 @@ static struct result compute(const uint8_t *left, const uint8_t *right, const st
     r.frame = pool_take(r.pool);
     memcpy(r.frame->left.data, left, 640 * 480);
     memcpy(r.frame->right.data, right, 640 * 480);
-    g_assert_cmpint(stereo_run(r.stereo, &p, r.frame), ==, 0);
+    g_assert_cmpint(frame_run(r.stereo, &p, r.frame), ==, 0);
     return r;
 }
 
@@ -173,11 +172,57 @@ static void test_pictures(void) {
     g_assert_cmpmem(r.frame->rect_right.data, 640 * 477, right + 3 * 640, 640 * 477);
     struct params p = r.frame->params; /* live: the next frame has another one, in 1/32 px */
     p.row_offset = -1.25;
-    g_assert_cmpint(stereo_run(r.stereo, &p, r.frame), ==, 0);
+    g_assert_cmpint(frame_run(r.stereo, &p, r.frame), ==, 0);
     for (int i = 2 * 640; i < 640 * 480; i++)
         g_assert_cmpint(r.frame->rect_right.data[i], ==,
                         (right[i - 1280] + 3 * right[i - 640] + 2) / 4);
     result_free(&r);
+}
+
+/* With margins a part keeps its pixels, at any scale, and probes find matches beyond its borders.
+ * The margins go as far as the disparities do, and no further than the pictures. */
+static void test_margins(void) {
+    static const double scales[] = {1, 0.5, 0.4};
+    struct params p;
+    params_default(&p);
+    p.disparity_range = 24;
+    p.min_disparity = -4;
+    for (size_t i = 0; i < G_N_ELEMENTS(scales); i++) {
+        struct rig_options options = {.roi = "60,40,400,300", .scale = scales[i]};
+        struct rig_use narrow, wide;
+        g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &narrow), ==, EXIT_DONE);
+        options.params = &p;
+        g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &wide), ==, EXIT_DONE);
+        const struct rectify_map *a = &narrow.maps[1], *b = &wide.maps[1];
+        g_assert_cmpint(wide.width, ==, narrow.width);
+        g_assert_cmpint(b->margin[0], ==, MIN(32, (int)(60 * scales[i])));
+        g_assert_cmpint(b->margin[1], ==, 16);
+        g_assert_cmpint(b->width, ==, a->width + b->margin[0] + b->margin[1]);
+        for (int y = 0; y < a->height; y += 9)
+            g_assert_cmpmem(a->point + y * a->width, (size_t)a->width * sizeof(*a->point),
+                            b->point + y * b->width + b->margin[0],
+                            (size_t)a->width * sizeof(*b->point));
+        struct params other = p;
+        g_assert_true(rig_use_reaches(&wide, &other));
+        other.min_disparity = -40;
+        g_assert_false(rig_use_reaches(&wide, &other));
+        rig_use_close(&narrow);
+        rig_use_close(&wide);
+    }
+    g_autofree uint8_t *left = random_picture(1), *right = random_picture(1 + 9); /* 9 px apart */
+    struct rig_options options = {.roi = "100,50,200,100", .params = &p};
+    struct rig_use use;
+    double cost[MOTION_LABELS], belief[MOTION_LABELS];
+    p.min_disparity = 0;
+    g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
+    struct result r = compute(left, right, &use, "disparity_range=24");
+    for (int x = 0; x < 200; x += 3) {
+        g_assert_cmpint(stereo_probe(r.stereo, x, 50, cost, belief), ==, 9);
+        g_assert_cmpint(r.frame->disparity[200 * 50 + x], ==, 9 * DISPARITY_ONE);
+    }
+    g_assert_cmpint(stereo_probe(r.stereo, 200, 50, cost, belief), ==, -EINVAL);
+    result_free(&r);
+    rig_use_close(&use);
 }
 
 /* Both tables are the left camera's, which undistort and do not turn; a rig and a file of the left
@@ -314,13 +359,121 @@ static void test_points(void) {
     g_assert_cmpfloat(both, <, 0.003);
 }
 
+/* ---- a part of real pictures with truth */
+
+enum { PART_LEFT = 180, PART_TOP = 96, PART_WIDTH = 324, PART_HEIGHT = 260, EDGE = 60 };
+
+static void mirror(uint8_t *data, int width, int height, size_t pixel_bytes) {
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width / 2; x++)
+            for (size_t b = 0; b < pixel_bytes; b++) {
+                uint8_t *row = data + (size_t)y * (size_t)width * pixel_bytes;
+                uint8_t *one = row + (size_t)x * pixel_bytes + b,
+                        *other = row + (size_t)(width - 1 - x) * pixel_bytes + b, kept = *one;
+                *one = *other;
+                *other = kept;
+            }
+}
+
+/* Mirrored pictures have the same disparities below 0. */
+static void mirror_pair(struct test_pair *pair) {
+    int width = pair->left.width, height = pair->left.height;
+    mirror(pair->left.data, width, height, (size_t)pair->left.channels);
+    mirror(pair->right.data, width, height, (size_t)pair->right.channels);
+    mirror((uint8_t *)pair->truth, width, height, sizeof(*pair->truth));
+}
+
+/* Shares of pixels off by more than 1 px or unknown: in the part, and at its borders to the sides
+ * where the right picture has the matches. */
+struct shares {
+    double all, edge;
+};
+
+/* From the whole pictures, or the part alone. */
+static struct shares compute_part(const struct test_pair *pair, const struct params *p,
+                                  bool whole) {
+    const struct image *in = &pair->left;
+    g_autofree char *roi =
+        g_strdup_printf("%d,%d,%d,%d", PART_LEFT, PART_TOP, PART_WIDTH, PART_HEIGHT);
+    struct rig_options options = {.roi = whole ? NULL : roi, .params = p};
+    struct rig_use use;
+    int error, from = whole ? PART_LEFT : 0, top = whole ? PART_TOP : 0;
+    g_assert_cmpint(rig_use_open(&options, in->width, in->height, in->channels, &use), ==,
+                    EXIT_DONE);
+    struct stereo *stereo =
+        stereo_open(p, in->width, in->height, in->channels, rig_use_maps(&use), &error);
+    g_assert_nonnull(stereo);
+    struct frame_pool *pool = pool_open(1, in->width, in->height, in->channels, 0, NULL);
+    struct frame *f = pool_take(pool);
+    memcpy(f->left.data, in->data, image_bytes(in));
+    memcpy(f->right.data, pair->right.data, image_bytes(in));
+    g_assert_cmpint(frame_run(stereo, p, f), ==, 0);
+    g_assert_cmpint(f->rect_left.width, ==, whole ? in->width : PART_WIDTH);
+    double bad[2] = {0}, count[2] = {0};
+    for (int y = 0; y < PART_HEIGHT; y++)
+        for (int x = 0; x < PART_WIDTH; x++) {
+            int at = (y + top) * f->rect_left.width + x + from,
+                at_whole = (y + PART_TOP) * in->width + x + PART_LEFT;
+            float truth = pair->truth[at_whole];
+            g_assert_cmpmem(f->rect_right.data + at * in->channels, in->channels,
+                            pair->right.data + at_whole * in->channels, in->channels);
+            if (isnan(truth))
+                continue;
+            bool mirrored = p->min_disparity < 0;
+            bool near_edge = mirrored ? x >= PART_WIDTH - EDGE : x < EDGE;
+            float sign = mirrored ? -1 : 1;
+            bool is_bad = f->disparity[at] == DISPARITY_UNKNOWN ||
+                          fabsf((float)f->disparity[at] / DISPARITY_ONE - sign * truth) > 1;
+            for (int k = 0; k <= near_edge; k++) {
+                count[k]++;
+                bad[k] += is_bad;
+            }
+        }
+    frame_drop(&f);
+    pool_close(&pool);
+    stereo_close(&stereo);
+    rig_use_close(&use);
+    struct shares shares = {100 * bad[0] / count[0], 100 * bad[1] / count[1]};
+    g_test_message("%s, from %d px: %.2f %% bad, %.2f %% in %d columns at the edge",
+                   whole ? "whole" : "part", p->min_disparity, shares.all, shares.edge, EDGE);
+    return shares;
+}
+
+/* A part has no more errors than the same area of the whole, at its borders either. */
+static void test_truth(void) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *folder =
+        g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
+    struct test_pair pair;
+    struct pair_ini ini;
+    struct params p;
+    if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+        g_test_skip("needs ../shared/data/middlebury");
+        return;
+    }
+    g_assert_cmpint(pair_ini_read(folder, &ini), ==, 0);
+    g_assert_cmpint(test_pair_read(folder, "left.png", &ini, &pair), ==, 0);
+    params_default(&p);
+    p.backend = BACKEND_CPU;
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+        p.min_disparity = mirrored ? -63 : 0;
+        struct shares whole = compute_part(&pair, &p, true), part = compute_part(&pair, &p, false);
+        g_assert_cmpfloat(part.all, <=, whole.all + 0.5);
+        g_assert_cmpfloat(part.edge, <=, whole.edge + 2);
+        mirror_pair(&pair);
+    }
+    test_pair_free(&pair);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/part/geometry", test_geometry);
     g_test_add_func("/part/alpha", test_alpha);
     g_test_add_func("/part/pictures", test_pictures);
+    g_test_add_func("/part/margins", test_margins);
     g_test_add_func("/part/one-camera", test_one_camera);
     g_test_add_func("/part/options", test_options);
     g_test_add_func("/part/points", test_points);
+    g_test_add_func("/part/truth", test_truth);
     return g_test_run();
 }

@@ -8,7 +8,10 @@
 #include "tests/stderr_of.h"
 #include "tests/watched.h"
 
+#define GST_USE_UNSTABLE_API /* the hook that sees each element made */
 #include <glib/gstdio.h>
+#include <gst/gsttracer.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -198,6 +201,75 @@ static void test_damaged(void) {
     g_free(cut);
 }
 
+#define IRREGULAR 1000
+
+static void expect_pair(struct source *source, struct frame *frame, long index,
+                        const GstClockTime *times_ns) {
+    int gray;
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    g_assert_cmpint(frame->index, ==, index);
+    g_assert_cmpint(
+        recording_number(frame->left.data, frame->left.width, frame->left.channels, &gray), ==,
+        index);
+    g_assert_cmpint(ABS(frame->left_ns - (int64_t)times_ns[index]), <=, 1000000);
+}
+
+/* A video that states no rate, with pictures at odd times: all come, in order, with their times,
+ * and seeking goes to the same ones, whether they came before or not. */
+static void test_no_rate(gconstpointer context) {
+    g_autofree char *path = in_folder(context);
+    g_autofree char *launch = g_strdup_printf(
+        "appsrc format=time name=both ! jpegenc quality=95 ! %s ! filesink location=%s",
+        g_str_has_suffix(path, ".mkv") ? "matroskamux" : "qtmux", path);
+    GstClockTime times_ns[IRREGULAR + 1], time = 0;
+    for (int i = 0; i <= IRREGULAR; i++) {
+        times_ns[i] = time;
+        time += (GstClockTime)(8 + i * 7 % 31 + (i % 100 == 50 ? 300 : 0)) * GST_MSECOND;
+    }
+    if (!recording_write_times(launch, IRREGULAR, 0, times_ns)) {
+        g_test_skip("needs gstreamer1.0-plugins-good");
+        return;
+    }
+    const char *words[] = {path};
+    int error = 0;
+    struct source *source = source_open(words, 1, NULL, &error);
+    g_assert_nonnull(source);
+    struct frame_pool *pool = open_pool(source);
+    struct frame *frame = pool_take(pool);
+    bool stated = source->rate > 0; /* a mean, then seeking is by that */
+    if (!stated) {
+        g_assert_cmpint(source->count, ==, -1);
+        g_assert_cmpint(source->seek(source, 100), ==, 0);
+        expect_pair(source, frame, 100, times_ns);
+        g_assert_cmpint(source->seek(source, 0), ==, 0);
+    }
+    int gray;
+    for (long i = 0, before = -1; i < IRREGULAR; i++, before = frame->index) {
+        g_assert_cmpint(source->read(source, frame), ==, 0);
+        g_assert_cmpint(
+            recording_number(frame->left.data, frame->left.width, frame->left.channels, &gray), ==,
+            i);
+        g_assert_cmpint(frame->index, >, before);
+        g_assert_cmpint(ABS(frame->left_ns - (int64_t)times_ns[i]), <=, 1000000);
+        if (!stated)
+            g_assert_cmpint(frame->index, ==, i);
+    }
+    g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
+    static const long stops[] = {500, 0, 999, 51, 50, 49, 998, 1, 300};
+    for (size_t i = 0; i < G_N_ELEMENTS(stops) && !stated; i++) {
+        g_assert_cmpint(source->seek(source, stops[i]), ==, 0);
+        for (long n = stops[i]; n < MIN(stops[i] + 3, IRREGULAR); n++)
+            expect_pair(source, frame, n, times_ns);
+    }
+    if (!stated) {
+        g_assert_cmpint(source->seek(source, IRREGULAR), ==, 0);
+        g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
+    }
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+}
+
 static void expect_refused(const char *name, const char *says) {
     char *path = in_folder(name), *said;
     const char *words[] = {path};
@@ -258,6 +330,73 @@ static void test_refused(void) {
     g_free(path);
     g_free(empty);
     g_free(odd);
+}
+
+/* The factories of elements that are made while the hook is set, some by threads of GStreamer. */
+static GMutex made_lock;
+static GString *made;
+
+static void note_made(GObject *tracer, GstClockTime time, GstElement *element) {
+    (void)tracer, (void)time;
+    GstElementFactory *factory = gst_element_get_factory(element);
+    g_mutex_lock(&made_lock);
+    if (made && factory)
+        g_string_append_printf(made, "%s ", GST_OBJECT_NAME(factory));
+    g_mutex_unlock(&made_lock);
+}
+
+/* Files that tell a player to open something else, or that the manual does not name, are refused
+ * before any element but those that find out what they are is made: no network, no other file. */
+static void test_strange(void) {
+    static const struct {
+        const char *name, *text;
+    } files[] = {{"hls.m3u8", "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n"
+                              "http://127.0.0.1:9/a.ts\n#EXT-X-ENDLIST\n"},
+                 {"hls.mkv", "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n"
+                             "http://127.0.0.1:9/a.ts\n#EXT-X-ENDLIST\n"},
+                 {"list.m3u", "#EXTM3U\nhttp://127.0.0.1:9/a.mkv\n"},
+                 {"list.txt", "http://127.0.0.1:9/a.mkv\nhttp://127.0.0.1:9/b.mkv\n"},
+                 {"list.pls", "[playlist]\nFile1=http://127.0.0.1:9/a.mkv\nNumberOfEntries=1\n"},
+                 {"session.sdp", "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\n"
+                                 "m=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n"},
+                 {"dash.mpd",
+                  "<?xml version=\"1.0\"?>\n<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" "
+                  "type=\"static\"><BaseURL>http://127.0.0.1:9/</BaseURL></MPD>\n"},
+                 {"smooth.ism", "<?xml version=\"1.0\"?>\n<SmoothStreamingMedia MajorVersion=\"2\" "
+                                "Duration=\"100\"></SmoothStreamingMedia>\n"},
+                 {"words.srt", "1\n00:00:01,000 --> 00:00:02,000\nwords\n\n"
+                               "2\n00:00:03,000 --> 00:00:04,000\nmore\n\n"},
+                 {"page.html", "<!DOCTYPE html>\n<html><body>http://127.0.0.1:9/</body></html>\n"},
+                 {"redirect.mov", "RTSPtext rtsp://127.0.0.1:9/a\n\n"},
+                 {"film.mxf", "\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01\x01\x02\x04\x01"
+                              "abcdefghijklmnopqrstuvwxyz"},
+                 {"film.asf", "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x80\x62"
+                              "mnopqrstuvwxyz"},
+                 {"film.flv", "FLV\x01\x05 abcdefghijklmnopqrstuvwxyz"},
+                 {"sound.ogg", "OggS\x02 abcdefghijklmnopqrstuvwxyz"}};
+    gst_init(NULL, NULL);
+    GType type = g_type_register_static_simple(GST_TYPE_TRACER, "watcher", sizeof(GstTracerClass),
+                                               NULL, sizeof(GstTracer), NULL, 0);
+    GstTracer *tracer = g_object_new(type, NULL); /* the hook must belong to one */
+    gst_tracing_register_hook(tracer, "element-new", G_CALLBACK(note_made));
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *path = in_folder(files[i].name);
+        g_assert_true(g_file_set_contents(path, files[i].text, -1, NULL));
+        g_mutex_lock(&made_lock);
+        made = g_string_new(NULL);
+        g_mutex_unlock(&made_lock);
+        expect_refused(files[i].name, "error");
+        g_mutex_lock(&made_lock);
+        g_auto(GStrv) names = g_strsplit(g_strchomp(made->str), " ", -1);
+        g_string_free(made, TRUE);
+        made = NULL;
+        g_mutex_unlock(&made_lock);
+        static const char *const allowed[] = {"pipeline", "filesrc", "decodebin", "typefind", NULL};
+        g_assert_cmpint(g_strv_length(names), >=, 3);
+        for (char **name = names; *name; name++)
+            if (!g_strv_contains(allowed, *name))
+                g_error("%s made a %s", files[i].name, *name);
+    }
 }
 
 static void remove_folder(void) {
@@ -360,9 +499,12 @@ int main(int argc, char **argv) {
     g_test_add_func("/playback/top-bottom", test_top_bottom);
     g_test_add_func("/playback/one-picture", test_one_picture);
     g_test_add_func("/playback/swap-and-loop", test_swap_and_loop);
+    g_test_add_data_func("/playback/no-rate", "no-rate.mkv", test_no_rate);
+    g_test_add_data_func("/playback/mean-rate", "mean-rate.mov", test_no_rate);
     g_test_add_func("/playback/damaged", test_damaged);
     g_test_add_func("/playback/missing-codec", test_missing_codec);
     g_test_add_func("/playback/refused", test_refused);
+    g_test_add_func("/playback/strange", test_strange);
     int status = g_test_run();
     remove_folder();
     return status;

@@ -15,7 +15,7 @@
 
 struct fixture {
     struct source *source, *other_source;
-    struct stereo *stereo, *other_stereo;
+    struct matcher *matcher, *other_matcher;
     struct params params;
     struct live *live;
     struct frame_pool *pool;
@@ -32,21 +32,21 @@ static void set_up(struct fixture *f, gconstpointer policy) {
     f->source = source_open(words, 1, NULL, &error);
     f->other_source = source_open(words, 1, NULL, &error);
     g_assert_true(f->source && f->other_source);
-    f->stereo = stereo_open(&f->params, 64, 48, 3, NULL, &error);
-    f->other_stereo = stereo_open(&f->params, 64, 48, 3, NULL, &error);
-    g_assert_true(f->stereo && f->other_stereo);
+    f->matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, false, &error);
+    f->other_matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, false, &error);
+    g_assert_true(f->matcher && f->other_matcher);
     f->pool = pool_open(2, 64, 48, 3, 1, NULL);
     struct live_options options = {
         .policy = GPOINTER_TO_INT(policy), .player = true, .kept = 1, .rate = 0};
-    f->live = live_open(f->source, f->stereo, &f->params, &options, &error);
+    f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
     g_assert_nonnull(f->live);
 }
 
 static void tear_down(struct fixture *f, gconstpointer policy) {
     (void)policy;
     live_close(&f->live);
-    stereo_close(&f->stereo);
-    stereo_close(&f->other_stereo);
+    matcher_close(&f->matcher);
+    matcher_close(&f->other_matcher);
     source_close(&f->source);
     source_close(&f->other_source);
     pool_close(&f->pool);
@@ -65,7 +65,7 @@ static void check(struct fixture *f, struct frame **frame, long index,
     g_assert_cmpint((*frame)->index, ==, index);
     g_assert_cmpint(f->other_source->seek(f->other_source, index), ==, 0);
     g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
-    g_assert_cmpint(stereo_run(f->other_stereo, params, alone), ==, 0);
+    g_assert_cmpint(matcher_run(f->other_matcher, params, alone), ==, 0);
     g_assert_cmpmem((*frame)->left.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
     g_assert_cmpmem((*frame)->disparity, 64 * 48 * 2, alone->disparity, 64 * 48 * 2);
     frame_drop(&alone);
@@ -195,6 +195,7 @@ static void test_swap(struct fixture *f, gconstpointer policy) {
     g_assert_cmpmem(frame->left.data, 64 * 48 * 3, alone->right.data, 64 * 48 * 3);
     g_assert_cmpmem(frame->right.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
     g_assert_false(frame->has_truth);
+    g_assert_true(frame->exchanged);
     frame_drop(&frame);
     frame_drop(&alone);
 }
@@ -214,17 +215,18 @@ static void test_probes(struct fixture *f, gconstpointer policy) {
     } while (probes[1].index < 0);
     f->other_source->seek(f->other_source, 4);
     f->other_source->read(f->other_source, alone);
-    g_assert_cmpint(stereo_run(f->other_stereo, &f->params, alone), ==, 0);
+    g_assert_cmpint(matcher_run(f->other_matcher, &f->params, alone), ==, 0);
     for (int i = 0; i < 2; i++) {
-        double cost[PROBE_LABELS], belief[PROBE_LABELS];
+        const struct livestereo_probe *found = &probes[i].found;
+        struct livestereo_probe want = LIVESTEREO_PROBE;
+        g_assert_cmpint(
+            livestereo_probe(matcher_handle(f->other_matcher), probes[i].x, probes[i].y, &want), ==,
+            0);
         g_assert_cmpint(probes[i].index, ==, 4);
-        g_assert_cmpint(probes[i].labels.u_count, ==, 16);
-        g_assert_cmpint(probes[i].labels.v_count, ==, 1);
-        g_assert_cmpfloat(probes[i].labels.u, ==, f->params.min_disparity);
-        g_assert_cmpint(probes[i].label, ==,
-                        stereo_probe(f->other_stereo, probes[i].x, probes[i].y, cost, belief));
-        g_assert_cmpmem(probes[i].cost, 16 * sizeof cost[0], cost, 16 * sizeof cost[0]);
-        g_assert_cmpmem(probes[i].belief, 16 * sizeof cost[0], belief, 16 * sizeof cost[0]);
+        g_assert_cmpint(found->u_count, ==, 16);
+        g_assert_cmpint(found->v_count, ==, 1);
+        g_assert_cmpfloat(found->u, ==, f->params.min_disparity);
+        g_assert_cmpmem(found, sizeof *found, &want, sizeof want);
     }
     frame_drop(&alone);
 }
@@ -286,7 +288,7 @@ static void test_start(struct fixture *f, gconstpointer policy) {
     g_assert_cmpint(f->other_source->seek(f->other_source, 17), ==, 0);
     g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
     for (int i = 0; i < 20; i++) {
-        f->live = live_open(f->source, f->stereo, &f->params, &options, &error);
+        f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
         struct frame *frame = take(f);
         g_assert_cmpint(frame->index, ==, 17);
         g_assert_cmpmem(frame->left.data, 64 * 48 * 3, alone->right.data, 64 * 48 * 3);
@@ -299,7 +301,7 @@ static void test_start(struct fixture *f, gconstpointer policy) {
     options.frames = 0;
     options.paused = true;
     options.start = 1000;
-    f->live = live_open(f->source, f->stereo, &f->params, &options, &error);
+    f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
     struct frame *frame = take(f);
     g_assert_cmpint(frame->index, ==, FRAMES - 1);
     frame_drop(&frame);
@@ -344,7 +346,7 @@ static void test_pace(void) {
     params.threads = 1;
     params.disparity_range = 4;
     struct source *source = source_open(words, 1, &(struct source_options){.rate = 50}, &error);
-    struct stereo *stereo = stereo_open(&params, 16, 16, 3, NULL, &error);
+    struct matcher *stereo = matcher_open(&params, "test", 16, 16, 3, NULL, false, &error);
     struct live_options options = {.policy = QUEUE_WAIT};
     int64_t begin_ns = clock_ns();
     struct live *live = live_open(source, stereo, &params, &options, &error);
@@ -356,7 +358,7 @@ static void test_pace(void) {
     }
     g_assert_cmpint(live_take(live, -1, &frame), ==, LIVE_END);
     live_close(&live);
-    stereo_close(&stereo);
+    matcher_close(&stereo);
     source_close(&source);
 }
 

@@ -1,7 +1,7 @@
 /*
  * The hint about the range that is searched. SPDX-License-Identifier: MIT
  */
-#include "app/view/range_hint.h"
+#include "app/view/hints.h"
 
 #include <glib.h>
 
@@ -18,7 +18,7 @@ static int hint(int range, int most, int mismatches) {
     for (int i = 0; i < mismatches; i++)
         disparity[i] = (int16_t)((range - 1) * DISPARITY_ONE);
     disparity[W * H - 1] = DISPARITY_UNKNOWN;
-    return range_hint(&frame, 399);
+    return hints_range(&frame, 399);
 }
 
 static void test_hint(void) {

@@ -86,7 +86,7 @@ static struct raw_pair make_pair(uint32_t fourcc, int number) {
     /* a live camera's numbers: some pairs were overtaken, times jitter, a clock of its own */
     int64_t time = 123456789012345LL + number * spacing_ns + number % 5 * (spacing_ns / 27);
     struct raw_pair pair = {.index = number + number / 7,
-                            .taken_ns = {time, time + spacing_ns / 11},
+                            .capture_ns = {time, time + spacing_ns / 11},
                             .time_ns = {time, time + spacing_ns / 11},
                             .sequence = {0xfffffffcu + (unsigned)number, (unsigned)number}};
     for (int i = 0; i < 2; i++)
@@ -112,8 +112,8 @@ static void check_pair(uint32_t fourcc, long number, const struct frame *frame) 
     struct mjpeg *mjpeg = mjpeg_open();
     const struct image *sides[2] = {&frame->left, &frame->right};
     g_assert_cmpint(frame->index, ==, number);
-    g_assert_cmpint(frame->left_ns, ==, pair.taken_ns[0]);
-    g_assert_cmpint(frame->right_ns, ==, pair.taken_ns[1]);
+    g_assert_cmpint(frame->left_ns, ==, pair.capture_ns[0]);
+    g_assert_cmpint(frame->right_ns, ==, pair.capture_ns[1]);
     for (int i = 0; i < 2; i++) {
         struct image image = {g_malloc(W * H * 3), W, H, sides[i]->channels};
         g_assert_cmpint(pixels_decode(&pair.picture[i], mjpeg, &image), ==, 0);
@@ -124,24 +124,29 @@ static void check_pair(uint32_t fourcc, long number, const struct frame *frame) 
     free_pair(&pair);
 }
 
-static long replay(const char *path, uint32_t fourcc, long max) {
+/* The pairs until the end, which is this one. */
+static long replay_until(const char *path, uint32_t fourcc, int end) {
     struct opened o = open_one(path);
     g_assert_cmpint(o.source->width, ==, W);
     g_assert_cmpint(o.source->live, ==, 0);
     long count = 0;
-    while (count < max) {
+    for (;;) {
         struct frame *frame = pool_take(o.pool);
         int status = o.source->read(o.source, frame);
         if (status == 0)
             check_pair(fourcc, count++, frame);
         frame_drop(&frame);
         if (status != 0) {
-            g_assert_cmpint(status, ==, SOURCE_END);
+            g_assert_cmpint(status, ==, end);
             break;
         }
     }
     opened_close(&o);
     return count;
+}
+
+static long replay(const char *path, uint32_t fourcc) {
+    return replay_until(path, fourcc, SOURCE_END);
 }
 
 static int holds(const char *file, gsize length, const struct raw_picture *raw) {
@@ -164,7 +169,7 @@ static void test_formats(void) {
         give(recorder, formats[i], 40);
         g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
         g_assert_null(recorder);
-        g_assert_cmpint(replay(path, formats[i], 1000), ==, 40);
+        g_assert_cmpint(replay(path, formats[i]), ==, 40);
         char *file;
         gsize length;
         g_assert_true(g_file_get_contents(path, &file, &length, NULL));
@@ -219,7 +224,7 @@ static void test_about(void) {
     g_assert_cmpint(o.source->rectified, ==, 1);
     struct frame *frame = read_one(&o);
     struct raw_pair pair = make_pair(PIXEL_GREY, 0);
-    g_assert_cmpint(frame->left_ns, ==, pair.taken_ns[1]);
+    g_assert_cmpint(frame->left_ns, ==, pair.capture_ns[1]);
     g_assert_cmpmem(frame->left.data, W * H, pair.picture[1].data, pair.picture[1].bytes);
     image_flip(&frame->right);
     g_assert_cmpmem(frame->right.data, W * H, pair.picture[0].data, pair.picture[0].bytes);
@@ -374,6 +379,76 @@ static void test_exists(void) {
     g_free(path);
 }
 
+/* Content of a file in a folder. g_free. */
+static char *content(const char *folder, const char *name) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    char *text = NULL;
+    g_file_get_contents(path, &text, NULL, NULL);
+    return text;
+}
+
+static int count_names(const char *folder) {
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    int count = 0;
+    while (g_dir_read_name(dir))
+        count++;
+    g_dir_close(dir);
+    return count;
+}
+
+/* A recording is refused where one of its files exists, and that one is left as it is. */
+static void expect_kept(const char *folder, const char *path, struct recorder_about *about,
+                        const char *name) {
+    int error = 0;
+    struct stderr_of caught = stderr_begin();
+    g_assert_null(recorder_open(path, about, &error));
+    stderr_one_line(caught, name, "exists already");
+    g_assert_cmpint(error, ==, -EEXIST);
+    g_assert_cmpint(count_names(folder), ==, 1);
+}
+
+/* What a recorder did not make, it neither overwrites nor removes. */
+static void test_not_its_own(void) {
+    static const char *const names[] = {"a.csv", "a.ini", "a.recording.ini", "a.calibration.yml",
+                                        "a.calibration-2.yml"};
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct params params;
+    params_default(&params);
+    struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
+    struct recorder_about about = {&source, NULL, &params, NULL, 0};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *mine = g_build_filename(folder, names[i], NULL);
+        g_assert_true(g_file_set_contents(mine, "mine", -1, NULL));
+        expect_kept(folder, path, &about, names[i]);
+        g_autofree char *text = content(folder, names[i]);
+        g_assert_cmpstr(text, ==, "mine");
+        g_unlink(mine);
+    }
+    g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+    expect_kept(folder, path, &about, "a.mkv");
+    g_rmdir(path);
+    g_assert_cmpint(symlink("nowhere", path), ==, 0);
+    expect_kept(folder, path, &about, "a.mkv");
+    g_unlink(path);
+
+    /* the calibration in use may be in its place already */
+    g_autofree char *rig = g_build_filename(folder, "a.calibration.yml", NULL);
+    const char *const calibration[] = {rig, NULL};
+    about.calibration = calibration;
+    g_assert_true(g_file_set_contents(rig, "mine", -1, NULL));
+    int error = 0;
+    struct recorder *recorder = recorder_open(path, &about, &error);
+    g_assert_nonnull(recorder);
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    stderr_one_line(caught, path, "no pair came");
+    g_autofree char *text = content(folder, "a.calibration.yml");
+    g_assert_cmpstr(text, ==, "mine");
+    g_assert_cmpint(count_names(folder), ==, 1);
+    remove_folder(folder);
+    g_free(path);
+}
+
 /* Without a pair there is no recording: nothing is left behind, and that is said. */
 static void test_no_pair(void) {
     char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
@@ -383,9 +458,7 @@ static void test_no_pair(void) {
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, path, "no pair came");
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    g_assert_null(g_dir_read_name(dir));
-    g_dir_close(dir);
+    g_assert_cmpint(count_names(folder), ==, 0);
     remove_folder(folder);
     g_free(path);
 }
@@ -453,11 +526,82 @@ static int fill_disk(const char *path, rlim_t max) {
     return !(status.error && error == status.error && end.error == error);
 }
 
-static long replay_cut(const char *path) {
+/* What a killed recorder left: its last rows may come without pictures, which is said. */
+static long replay_killed(const char *path) {
     struct stderr_of caught = stderr_begin();
-    long pairs = replay(path, PIXEL_YUYV, 100000);
-    g_free(stderr_end(caught)); /* it may say that the file was cut off */
+    struct opened o = open_one(path);
+    long listed = o.source->count, pairs = 0;
+    int status;
+    do {
+        struct frame *frame = pool_take(o.pool);
+        status = o.source->read(o.source, frame);
+        if (status == 0)
+            check_pair(PIXEL_YUYV, pairs++, frame);
+        frame_drop(&frame);
+    } while (status == 0);
+    opened_close(&o);
+    g_autofree char *said = stderr_end(caught);
+    g_assert_cmpint(status, ==, pairs == listed ? SOURCE_END : -EIO);
+    g_assert_true((pairs == listed) == (said[0] == 0));
     return pairs;
+}
+
+/* A file that was cut says so, and where, when it is played to its end. */
+static void test_cut(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct source source;
+    struct recorder *recorder = start(path, &source, 3);
+    give(recorder, PIXEL_MJPG, 100);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    struct stat whole;
+    g_assert_cmpint(stat(path, &whole), ==, 0);
+    for (int tenths = 9; tenths >= 3; tenths -= 3) {
+        g_assert_cmpint(truncate(path, whole.st_size * tenths / 10), ==, 0);
+        struct stderr_of caught = stderr_begin();
+        long pairs = replay_until(path, PIXEL_MJPG, -EIO);
+        g_autofree char *said = g_strdup_printf("ends after pair %ld though 100", pairs - 1);
+        stderr_one_line(caught, path, said);
+        g_assert_cmpint(labs(pairs - 10 * tenths), <, 10);
+    }
+    remove_folder(folder);
+    g_free(path);
+}
+
+/* Pairs that were overwritten within the file are counted as damaged, and playing goes on. */
+static void test_gap(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL), *bytes;
+    gsize length;
+    struct source source;
+    struct recorder *recorder = start(path, &source, 3);
+    give(recorder, PIXEL_MJPG, 300);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+    memset(bytes + length / 3, 0, length / 6);
+    g_assert_true(g_file_set_contents(path, bytes, (gssize)length, NULL));
+    g_free(bytes);
+    struct opened o = open_one(path);
+    long next = 0, damaged = 0;
+    int status;
+    struct stderr_of caught = stderr_begin();
+    do {
+        struct frame *frame = pool_take(o.pool);
+        status = o.source->read(o.source, frame);
+        if (status == 0)
+            check_pair(PIXEL_MJPG, next++, frame);
+        else if (status == -EBADMSG)
+            g_assert_cmpint(frame->index, ==, next++);
+        damaged += status == -EBADMSG;
+        frame_drop(&frame);
+    } while (status == 0 || status == -EBADMSG);
+    g_autofree char *said = stderr_end(caught);
+    g_test_message("%ld read, of these %ld damaged, then %d: %s", next, damaged, status, said);
+    g_assert_cmpint(status, ==, SOURCE_END);
+    g_assert_cmpint(next, ==, 300);
+    g_assert_cmpint(damaged, >, 20);
+    g_assert_nonnull(strstr(said, "is damaged: pair "));
+    opened_close(&o);
+    remove_folder(folder);
+    g_free(path);
 }
 
 static void test_killed(void) {
@@ -466,7 +610,7 @@ static void test_killed(void) {
     if (!WIFSIGNALED(run.status) || WTERMSIG(run.status) != SIGKILL)
         run_failed(&run, "the signal of kill");
     run_free(&run);
-    long pairs = replay_cut(path);
+    long pairs = replay_killed(path);
     g_test_message("%ld pairs of %d bytes can be played", pairs, W * H * 4);
     g_assert_cmpint(pairs, >, 80);
     struct stderr_of caught = stderr_begin();
@@ -489,7 +633,7 @@ static void test_full(void) {
             run_failed(&run, "a count of pairs and a line on what can be played");
         run_free(&run);
         if (pairs > 0)
-            g_assert_cmpint(replay_cut(path), ==, pairs);
+            g_assert_cmpint(replay(path, PIXEL_YUYV), ==, pairs);
         else
             g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
         g_assert_cmpint(pairs, >, before);
@@ -562,8 +706,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/record/seek-fast", test_seek_fast);
     g_test_add_func("/record/frames", test_frames);
     g_test_add_func("/record/exists", test_exists);
+    g_test_add_func("/record/not-its-own", test_not_its_own);
     g_test_add_func("/record/no-pair", test_no_pair);
     g_test_add_func("/record/killed", test_killed);
+    g_test_add_func("/record/cut", test_cut);
+    g_test_add_func("/record/gap", test_gap);
     g_test_add_func("/record/full", test_full);
     g_test_add_func("/record/stands-still", test_stands_still);
     g_test_add_func("/record/about", test_about);

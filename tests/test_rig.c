@@ -201,6 +201,14 @@ static void test_kalibr(void) {
     g_assert_cmpint(rig.camera[1].width, ==, 752);
 }
 
+static char *replaced(const char *text, const char *what, const char *with) {
+    char **parts = g_strsplit(text, what, -1);
+    g_assert_cmpuint(g_strv_length(parts), >, 1);
+    char *out = g_strjoinv(with, parts);
+    g_strfreev(parts);
+    return out;
+}
+
 static const char zed[] =
     "[LEFT_CAM_HD]\nfx=700.5\nfy=700.6\ncx=640.1\ncy=360.2\nk1=-0.17\nk2=0.027\np1=0.001\np2=-0."
     "002\n"
@@ -225,6 +233,11 @@ static void test_zed(void) {
     near(rig.camera[1].fx, 351.5, 0);
     rotation_to_vector(rig.R, turn);
     near(turn[0], 0.003, 1e-12);
+    /* blanks, comments, ends of lines of other systems; of two values the last one */
+    char *text = replaced(zed, "fx=700.5", " # of the left one\r\n\r\n  fx = 1\n\tfx\t=\t7e2\r");
+    g_assert_cmpint(parse(text, NULL, NULL, &rig), ==, 0);
+    near(rig.camera[0].fx, 700, 0);
+    g_free(text);
 }
 
 static void test_sizes(void) {
@@ -247,14 +260,6 @@ static void test_sizes(void) {
     g_assert_nonnull(strstr(why, "640x480"));
     g_assert_nonnull(strstr(why, "640x360"));
     same_rig(&rig, &half, 0);
-}
-
-static char *replaced(const char *text, const char *what, const char *with) {
-    char **parts = g_strsplit(text, what, -1);
-    g_assert_cmpuint(g_strv_length(parts), >, 1);
-    char *out = g_strjoinv(with, parts);
-    g_strfreev(parts);
-    return out;
 }
 
 /* Each case: a good text with one thing changed, and the file and words of the one line that
@@ -289,6 +294,11 @@ static void test_refusals(void) {
         {zed, "Baseline", "Baslein", NULL, "first", "Baseline"},
         {zed, "_HD]\nfx", "_HD]\nff", NULL, "first", "LEFT_CAM_HD"},
         {zed, "RX_HD=0.002", "RX_HD=1e9", NULL, "first", "radians"},
+        {zed, "RX_HD=0.002", "RX_HD", NULL, "first", "can be read"},
+        {zed, "[LEFT_CAM_HD]", "fx=1\n[LEFT_CAM_HD]", NULL, "first", "can be read"},
+        {zed, "fx=700.5", "fx=\n1", NULL, "first", "can be read"},
+        {zed, "fx=700.5", "fx=700.5px", NULL, "first", "fx, fy, cx, cy"},
+        {zed, "fx=700.5", "fx= \n", NULL, "first", "fx, fy, cx, cy"},
         {ros_half, "rows", "rows", NULL, "first", "one camera"},
         {ros_half, "rows", "rows", ros_half, "first", "camera_matrix"},
         {"hello", "hello", "hello", NULL, "first", "no calibration"},

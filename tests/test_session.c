@@ -90,6 +90,46 @@ static void test_off_stays(void) {
     g_assert_cmpfloat(load().params.temporal_filter, ==, 0);
 }
 
+static void of_first(struct session *session) {
+    g_strlcpy(session->source, "/first", sizeof(session->source));
+}
+
+static void of_second(struct session *session) {
+    g_strlcpy(session->source, "/second", sizeof(session->source));
+}
+
+static void wide_range(struct session *session) {
+    of_first(session);
+    session->params.disparity_range = 276;
+    session->params.smooth_sigma = 0.5;
+}
+
+/* As the window does: the start has what was remembered only if it was of this source. */
+static void second_starts(struct session *session) {
+    of_second(session);
+    session_forget_search(&session->params);
+}
+
+static void go_to_second(struct session *session) {
+    second_starts(session);
+    session->params.disparity_range = 40;
+}
+
+/* The disparities searched are remembered for one source; all else for any. */
+static void test_range_of_source(void) {
+    run_session(of_first, wide_range);
+    g_assert_cmpstr(load().source, ==, "/first");
+    g_assert_cmpint(load().params.disparity_range, ==, 276);
+    run_session(second_starts, nothing);
+    g_assert_cmpstr(load().source, ==, "/second");
+    g_assert_cmpint(load().params.disparity_range, ==, 64);
+    g_assert_cmpfloat(load().params.smooth_sigma, ==, 0.5);
+    run_session(of_first, wide_range);
+    run_session(of_first, go_to_second); /* opened in the window */
+    g_assert_cmpstr(load().source, ==, "/second");
+    g_assert_cmpint(load().params.disparity_range, ==, 40);
+}
+
 static void test_damaged(void) {
     GRand *random = g_rand_new_with_seed(7);
     const char *const names[] = {"last.ini", "view.ini"};
@@ -123,6 +163,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/session/once", test_once);
     g_test_add_func("/session/off-stays", test_off_stays);
+    g_test_add_func("/session/range-of-source", test_range_of_source);
     g_test_add_func("/session/damaged", test_damaged);
     int code = g_test_run();
     const char *const names[] = {"last.ini", "view.ini", ""};

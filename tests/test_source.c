@@ -254,6 +254,26 @@ static void test_folder_partners(void) {
     folder_free(folder);
 }
 
+/* Both sides in one folder, told by how their names begin. */
+static void test_folder_beside(void) {
+    char *folder = folder_make();
+    put(folder, "other.png", 5, 3, 1, 9);
+    expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
+    put(folder, "left10.png", 5, 3, 1, 10);
+    put(folder, "left2.png", 5, 3, 1, 2);
+    put(folder, "right2.png", 5, 3, 1, 102);
+    expect_refused(folder, NULL, -ENOENT, "right10.png", "the partner of");
+    put(folder, "right10.png", 5, 3, 1, 110);
+    struct opened o = open_one(folder);
+    g_assert_cmpint(o.source->count, ==, 2);
+    expect_pair(&o, 0, 2, 102);
+    expect_pair(&o, 1, 10, 110);
+    opened_close(&o);
+    put(folder, "right_.png", 5, 3, 1, 1);
+    expect_refused(folder, NULL, -ENOENT, "left_.png", "the partner of");
+    folder_free(folder);
+}
+
 static void test_sizes(void) {
     char *folder = folder_make();
     put(folder, "left/0.png", 6, 4, 1, 0);
@@ -411,6 +431,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/source/pgm-files", test_pgm_files);
     g_test_add_func("/source/patterns", test_patterns);
     g_test_add_func("/source/folder-partners", test_folder_partners);
+    g_test_add_func("/source/folder-beside", test_folder_beside);
     g_test_add_func("/source/sizes", test_sizes);
     g_test_add_func("/source/channels", test_channels);
     g_test_add_func("/source/damaged", test_damaged);

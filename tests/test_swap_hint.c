@@ -1,7 +1,7 @@
 /*
  * The hint that the pictures are exchanged, on the built-in scene. SPDX-License-Identifier: MIT
  */
-#include "app/view/swap_hint.h"
+#include "app/view/hints.h"
 
 #include "capture/source.h"
 
@@ -24,7 +24,7 @@ static bool hint(int swap, double min_disparity) {
     struct frame as_computed = {
         .rect_left = frame->left, .rect_right = frame->right, .params = params};
     int negative, positive;
-    swap_count(&as_computed, 48, &negative, &positive);
+    hints_swap_count(&as_computed, 48, &negative, &positive);
     g_test_message("swap %d: %d negative, %d positive", swap, negative, positive);
     bool hinted = swap_watch_add(&watch, &as_computed);
     frame_drop(&frame);

@@ -154,7 +154,8 @@ static struct figures measure(double filter, bool moves) {
     p.temporal_mode = TEMPORAL_ON;
     p.temporal_filter = filter;
     p.backend = BACKEND_CPU;
-    struct stereo *s = stereo_open(&p, WIDTH, HEIGHT, source->channels, NULL, &error);
+    struct matcher *s =
+        matcher_open(&p, "test", WIDTH, HEIGHT, source->channels, NULL, false, &error);
     struct frame_pool *pool = pool_open(2, WIDTH, HEIGHT, source->channels, 1, NULL);
     GRand *random = g_rand_new_with_seed(5);
     for (int i = 0; i < FRAMES; i++) {
@@ -164,7 +165,7 @@ static struct figures measure(double filter, bool moves) {
         f->index = i;
         add_noise(&f->left, random);
         add_noise(&f->right, random);
-        g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+        g_assert_cmpint(matcher_run(s, &p, f), ==, 0);
         statistics_add_flicker(&statistics, before, f);
         if (i > 0)
             add(&sums, f, before);
@@ -175,7 +176,7 @@ static struct figures measure(double filter, bool moves) {
     frame_drop(&before);
     g_rand_free(random);
     pool_close(&pool);
-    stereo_close(&s);
+    matcher_close(&s);
     source_close(&source);
     g_test_message("%s, filter %.2f: flicker %.4f px, at edges %.4f px, bad-1.0 %.3f %%; in the "
                    "statistics %.4f px, %.1f %% stand still",
@@ -213,8 +214,9 @@ enum { SMALL_WIDTH = 96, SMALL_HEIGHT = 64, SMALL = SMALL_WIDTH * SMALL_HEIGHT }
 struct series {
     int mode;
     double filter;
-    bool sequence;    /* stereo_set_sequence() */
-    int changed_from; /* the number of the frame from which on another parameter has changed */
+    bool sequence;      /* as matcher_open() has it */
+    int changed_from;   /* the number of the frame from which on another parameter has changed */
+    int exchanged_from; /* likewise: left and right are exchanged; 0: never, -1: always */
     int count;
     long index[4];
 };
@@ -231,23 +233,28 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     p.temporal_mode = t->mode;
     p.temporal_filter = t->filter;
     p.backend = BACKEND_CPU;
-    struct stereo *s = stereo_open(&p, SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL, &error);
+    struct matcher *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
+                                     t->sequence, &error);
     struct frame_pool *pool = pool_open(1, SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
-    if (t->sequence)
-        stereo_set_sequence(s, true);
     for (int i = 0; i < t->count; i++) {
         struct frame *f = pool_take(pool);
         g_assert_cmpint(source->seek(source, t->index[i]), ==, 0);
         g_assert_cmpint(source->read(source, f), ==, 0);
         f->index = t->index[i];
+        f->exchanged = t->exchanged_from != 0 && i >= t->exchanged_from;
+        if (f->exchanged) {
+            struct image left = f->left;
+            f->left = f->right;
+            f->right = left;
+        }
         if (t->changed_from > 0 && i >= t->changed_from)
             p.median_color_sigma = 10;
-        g_assert_cmpint(stereo_run(s, &p, f), ==, 0);
+        g_assert_cmpint(matcher_run(s, &p, f), ==, 0);
         memcpy(map, f->disparity, SMALL * sizeof(*map));
         frame_drop(&f);
     }
     pool_close(&pool);
-    stereo_close(&s);
+    matcher_close(&s);
     source_close(&source);
 }
 
@@ -260,19 +267,19 @@ static bool same_maps(const struct series *a, const struct series *b) {
 
 /* auto is on for pictures that follow one another, and off else. */
 static void test_mode(void) {
-    const struct series off = {TEMPORAL_OFF, 0.8, false, 0, 3, {0, 1, 2}};
-    const struct series on = {TEMPORAL_ON, 0.8, false, 0, 3, {0, 1, 2}};
+    const struct series off = {TEMPORAL_OFF, 0.8, false, 0, 0, 3, {0, 1, 2}};
+    const struct series on = {TEMPORAL_ON, 0.8, false, 0, 0, 3, {0, 1, 2}};
     struct series other = on;
     g_assert_false(same_maps(&on, &off));
     other.filter = 0;
     g_assert_true(same_maps(&other, &off));
-    other = (struct series){TEMPORAL_AUTO, 0.8, false, 0, 3, {0, 1, 2}};
+    other = (struct series){TEMPORAL_AUTO, 0.8, false, 0, 0, 3, {0, 1, 2}};
     g_assert_true(same_maps(&other, &off));
     other.sequence = true;
     g_assert_true(same_maps(&other, &on));
     other.filter = 0;
     g_assert_true(same_maps(&other, &off));
-    other = (struct series){TEMPORAL_OFF, 0.8, true, 0, 3, {0, 1, 2}};
+    other = (struct series){TEMPORAL_OFF, 0.8, true, 0, 0, 3, {0, 1, 2}};
     g_assert_true(same_maps(&other, &off));
 }
 
@@ -307,20 +314,25 @@ static void test_flicker(void) {
 
 /* Seeking, a frame that is computed again and other settings begin anew. */
 static void test_anew(void) {
-    const struct series alone = {TEMPORAL_OFF, 0.8, false, 0, 1, {2}};
-    const struct series changed_alone = {TEMPORAL_OFF, 0.8, false, 1, 2, {5, 2}};
+    const struct series alone = {TEMPORAL_OFF, 0.8, false, 0, 0, 1, {2}};
+    const struct series changed_alone = {TEMPORAL_OFF, 0.8, false, 1, 0, 2, {5, 2}};
     const struct series anew[] = {
-        {TEMPORAL_AUTO, 0.8, true, 0, 3, {3, 4, 2}},    /* back */
-        {TEMPORAL_AUTO, 0.8, true, 0, 4, {0, 1, 2, 2}}, /* again */
+        {TEMPORAL_AUTO, 0.8, true, 0, 0, 3, {3, 4, 2}},    /* back */
+        {TEMPORAL_AUTO, 0.8, true, 0, 0, 4, {0, 1, 2, 2}}, /* again */
     };
-    const struct series far_on = {TEMPORAL_AUTO, 0.8, true, 0, 3, {0, 1, 10}};
-    const struct series far_alone = {TEMPORAL_OFF, 0.8, false, 0, 1, {10}};
-    const struct series changed = {TEMPORAL_AUTO, 0.8, true, 2, 3, {0, 1, 2}};
-    const struct series goes_on = {TEMPORAL_AUTO, 0.8, true, 0, 2, {1, 2}};
+    const struct series far_on = {TEMPORAL_AUTO, 0.8, true, 0, 0, 3, {0, 1, 10}};
+    const struct series far_alone = {TEMPORAL_OFF, 0.8, false, 0, 0, 1, {10}};
+    const struct series changed = {TEMPORAL_AUTO, 0.8, true, 2, 0, 3, {0, 1, 2}};
+    const struct series exchanged = {TEMPORAL_AUTO,       0.8,        true,
+                                     .exchanged_from = 2, .count = 3, .index = {0, 1, 2}};
+    const struct series exchanged_alone = {TEMPORAL_OFF,         0.8,        false,
+                                           .exchanged_from = -1, .count = 1, .index = {2}};
+    const struct series goes_on = {TEMPORAL_AUTO, 0.8, true, 0, 0, 2, {1, 2}};
     for (size_t i = 0; i < G_N_ELEMENTS(anew); i++)
         g_assert_true(same_maps(&anew[i], &alone));
     g_assert_true(same_maps(&far_on, &far_alone));
     g_assert_true(same_maps(&changed, &changed_alone));
+    g_assert_true(same_maps(&exchanged, &exchanged_alone));
     g_assert_false(same_maps(&goes_on, &alone));
 }
 

@@ -254,10 +254,27 @@ static void test_jpeg_file(void) {
     picture_free(&file);
     struct stderr_of caught = stderr_begin();
     int error = picture_parse(jpeg.data, jpeg.bytes - 40, "file", &file);
-    stderr_one_line(caught, "file", "damaged JPEG");
+    stderr_one_line(caught, "file", "JPEG picture that cannot be decoded: ");
     g_assert_cmpint(error, ==, -EBADMSG);
     g_assert_null(file.data);
     g_free(image.data);
+    tjFree(jpeg.data);
+}
+
+/* Pictures for print have four channels, with which nothing is wrong. */
+static void test_jpeg_print(void) {
+    uint8_t cmyk[16 * 16 * 4] = {0};
+    struct jpeg jpeg = {NULL, 0};
+    struct image file;
+    tjhandle handle = tjInitCompress();
+    g_assert_cmpint(
+        tjCompress2(handle, cmyk, 16, 0, 16, TJPF_CMYK, &jpeg.data, &jpeg.bytes, TJSAMP_444, 90, 0),
+        ==, 0);
+    struct stderr_of caught = stderr_begin();
+    int error = picture_parse(jpeg.data, jpeg.bytes, "file", &file);
+    stderr_one_line(caught, "file", "(CMYK); save it as RGB");
+    g_assert_cmpint(error, ==, -EBADMSG);
+    tjDestroy(handle);
     tjFree(jpeg.data);
 }
 
@@ -288,6 +305,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/v4l2-formats/jpeg", test_jpeg);
     g_test_add_func("/v4l2-formats/jpeg-cut", test_jpeg_cut);
     g_test_add_func("/v4l2-formats/jpeg-file", test_jpeg_file);
+    g_test_add_func("/v4l2-formats/jpeg-print", test_jpeg_print);
     g_test_add_func("/v4l2-formats/turns", test_turns);
     return g_test_run();
 }

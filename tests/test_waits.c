@@ -103,10 +103,10 @@ static guint run_frames(struct stereo *s, const struct setting *setting) {
     for (int i = 0; i < FRAMES; i++)
         f[i] = scene_frame(&pools[i], W, H, 3, LABELS, (uint32_t)i);
     for (int i = 0; i < FRAMES; i++) {
-        g_assert_cmpint(stereo_start(s, &p, f[i]), ==, 0);
+        g_assert_cmpint(frame_start(s, &p, f[i]), ==, 0);
         bool may_wait = stereo_overlaps(s) && i + 1 < FRAMES;
         for (; finished <= i - may_wait; finished++) {
-            g_assert_cmpint(stereo_finish(s, f[finished]), ==, 0);
+            g_assert_cmpint(frame_finish(s, f[finished]), ==, 0);
             hash = hash_of(hash, f[finished]->disparity, W * H * sizeof(int16_t));
             hash = hash_of(hash, f[finished]->confidence, W * H);
             hash = hash_of(hash, f[finished]->rect_left.data, 3 * W * H);

@@ -7,6 +7,7 @@
 
 #include "app/live/queue.h"
 #include "config/clock.h"
+#include "config/lock.h"
 #include "config/log.h"
 #include "image/pixel_format.h"
 
@@ -166,7 +167,7 @@ struct collector *collector_open(struct source *source, const struct board *boar
 int collector_take(struct collector *c, int timeout_ms, struct detection *detection) {
     struct timespec end = clock_after_ms(timeout_ms);
     int status = 0;
-    pthread_mutex_lock(&c->lock);
+    LOCKED(&c->lock);
     while (!c->waiting && !c->ended && status == 0)
         status = pthread_cond_timedwait(&c->changed, &c->lock, &end);
     if (c->waiting) {
@@ -178,7 +179,6 @@ int collector_take(struct collector *c, int timeout_ms, struct detection *detect
     } else {
         status = c->ended ? c->status : -ETIMEDOUT;
     }
-    pthread_mutex_unlock(&c->lock);
     return status;
 }
 

@@ -20,6 +20,8 @@ static void start_solver(struct guide *g) {
     int count = views_count(&g->calibrate->views);
     if (g->solver)
         return;
+    if (g->result && !solution_is_current(g->result, &g->calibrate->views))
+        solution_free(&g->result);
     if (count < MIN_BOARD_VIEWS) {
         screen_notify(&g->screen, "%d views; at least %d are needed, %d are good", count,
                       MIN_BOARD_VIEWS, COVERAGE_VIEWS_WANTED);
@@ -36,6 +38,11 @@ void guide_finish_solver(struct guide *g) {
     const char *path = g->calibrate->path;
     g_thread_join(g->solver);
     g->solver = NULL;
+    if (!solution_is_current(g->solving, &g->calibrate->views)) {
+        solution_free(&g->solving);
+        start_solver(g);
+        return;
+    }
     if (g->solving->error) {
         screen_notify(&g->screen,
                       "these views do not determine the cameras (the terminal says why); take "
@@ -54,14 +61,21 @@ void guide_finish_solver(struct guide *g) {
         screen_notify(&g->screen, "%s could not be written; see the terminal", path);
 }
 
+bool guide_has_rig(const struct guide *g) {
+    return g->result && g->written && !g->solver;
+}
+
 /* ---- views */
 
 void guide_forget(struct guide *g, int number) {
     struct views *views = &g->calibrate->views;
-    if (number >= 0 && number < views_count(views)) {
-        screen_notify(&g->screen, "%s forgotten", (const char *)views->names->pdata[number]);
-        views_forget(views, number);
-    }
+    if (number < 0 || number >= views_count(views))
+        return;
+    g_autofree char *name = g_strdup(views->names->pdata[number]);
+    views_forget(views, number);
+    if (g->result && !solution_is_current(g->result, views))
+        start_solver(g);
+    screen_notify(&g->screen, "%s forgotten", name);
 }
 
 static void notify_too_many(struct guide *g) {
@@ -177,9 +191,10 @@ static void toggle_automatic(struct guide *g) {
 }
 
 static void open_in_viewer(struct guide *g) {
-    g->open = g->quit = g->written;
-    if (!g->written)
-        screen_notify(&g->screen, "there is no rig yet: ENTER solves the views taken");
+    g->open = g->quit = guide_has_rig(g);
+    if (!g->open)
+        screen_notify(&g->screen, g->solver ? "the rig is not solved yet"
+                                            : "there is no rig yet: ENTER solves the views taken");
 }
 
 static void quit(struct guide *g) {

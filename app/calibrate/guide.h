@@ -26,7 +26,7 @@ struct guide {
     struct solution *solving; /* the solver's meanwhile */
     int solved;               /* atomic: it has finished */
     struct solution *result;  /* of the last one, NULL before */
-    bool written;             /* it is in the file */
+    bool written;             /* a result of this run is in the file */
     bool complete;            /* once, nothing was missing */
 
     bool ended; /* no more pairs will come */
@@ -41,11 +41,14 @@ void guide_show(struct guide *g, struct detection *detection);
 /* To be called when no more pairs will come: with SOURCE_END or -errno. */
 void guide_end(struct guide *g, int status);
 
-/* Removes a view. */
+/* Removes a view. A result that it was part of is solved again without it. */
 void guide_forget(struct guide *g, int number);
 
 /* Waits for the solver, shows what it found and writes the rig. */
 void guide_finish_solver(struct guide *g);
+
+/* Whether there is a result, in the file, of views none of which was forgotten. */
+bool guide_has_rig(const struct guide *g);
 
 /* Writes one line about what the user should do next. */
 void guide_status(const struct guide *g, char *text, size_t size);

@@ -194,7 +194,7 @@ static void draw_views(struct guide *g) {
             continue;
         ui_same_line(g->screen.ui);
         snprintf(name, sizeof(name), "view.%d.drop", i);
-        if (ui_button(g->screen.ui, name, "x", "forget this view; ENTER solves without it"))
+        if (ui_button(g->screen.ui, name, "x", "forget this view; the others are solved again"))
             forget = number;
     }
     if (forget >= 0)
@@ -211,7 +211,7 @@ static void draw_result(struct guide *g) {
     snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g +- %.2g %s", r->rig.rms,
              rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_text_color(ui, r->rig.rms < 0.5 ? GOOD_COLOR : WAIT_COLOR, text);
-    if (g->written)
+    if (guide_has_rig(g))
         action_button(g, "open", "open in the viewer", GUIDE_OPEN);
     snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
     ui_text(ui, text);

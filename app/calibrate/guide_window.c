@@ -102,7 +102,10 @@ static int exit_code(const struct guide *g, int error) {
         return EXIT_DONE;
     if (g->status < 0)
         return EXIT_SOURCE;
-    log_warning("calibrate", "no rig was written; ENTER in the window solves the views taken");
+    if (g->written)
+        log_warning(g->calibrate->path, "holds a rig of views some of which were forgotten since");
+    else
+        log_warning("calibrate", "no rig was written; ENTER in the window solves the views taken");
     return EXIT_CALIBRATION;
 }
 
@@ -129,7 +132,7 @@ static int run(struct guide *g) {
     if (!collector)
         return EXIT_RUN_FAILED;
     int error = run_loop(g, collector);
-    if (g->solver) /* its result is written even now */
+    while (g->solver) /* its result is written even now; it may begin again */
         guide_finish_solver(g);
     collector_close(&collector);
     return exit_code(g, error);

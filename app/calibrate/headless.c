@@ -17,6 +17,7 @@ static void print_missing(const struct views *views, const struct detection *d,
     if (!views->stills)
         return;
     views->source->describe(views->source, d->frame->index, name, sizeof(name));
+    log_clean(name);
     if (verdict == LARGER_BOARD) {
         printf("%s: the board goes on beyond %dx%d corners\n", name, views->board.cols,
                views->board.rows);

@@ -34,6 +34,13 @@ void solution_run(struct solution *s) {
                                 s->count, &s->result);
 }
 
+bool solution_is_current(const struct solution *s, const struct views *views) {
+    for (int i = 0; i < s->count; i++)
+        if (views_find(views, s->pair[i]) < 0)
+            return false;
+    return true;
+}
+
 void solution_free(struct solution **solution) {
     struct solution *s = *solution;
     *solution = NULL;
@@ -62,9 +69,12 @@ static void print_camera(const struct board_result *r, int side) {
 void solution_print(const struct solution *s) {
     const struct board_result *r = &s->result;
     printf("view errors, px: left right pair\n");
-    for (int i = 0; i < s->count; i++)
-        printf("  %-24s %6.3f %6.3f %6.3f%s\n", s->name[i], s->view[i].rms[0], s->view[i].rms[1],
+    for (int i = 0; i < s->count; i++) {
+        g_autofree char *name = g_strdup(s->name[i]);
+        log_clean(name);
+        printf("  %-24s %6.3f %6.3f %6.3f%s\n", name, s->view[i].rms[0], s->view[i].rms[1],
                s->view[i].rms_stereo, s->view[i].used ? "" : "  left out");
+    }
     printf("%d of %d views used, %s lenses\n", r->used, s->count,
            distortion_names[r->rig.camera[0].distortion]);
     print_camera(r, 0);
@@ -75,29 +85,15 @@ void solution_print(const struct solution *s) {
     fflush(stdout);
 }
 
-/* Keeps the file that is there as PATH~. 0 or -errno (logged). */
-static int keep_old(const char *path) {
-    g_autofree char *kept = g_strconcat(path, "~", NULL), *text = NULL;
-    g_autoptr(GError) failure = NULL;
-    gsize length;
-    if (!g_file_test(path, G_FILE_TEST_EXISTS))
-        return 0;
-    if (!g_file_get_contents(path, &text, &length, &failure) ||
-        !g_file_set_contents(kept, text, (gssize)length, &failure)) {
-        log_error(path, "is not replaced, for it cannot be kept: %s", failure->message);
-        return -EIO;
-    }
-    log_warning(path, "is replaced; what it held is kept in %s", kept);
-    return 0;
-}
-
 int solution_write(const struct solution *s, const char *path, bool replace) {
-    int error = replace ? 0 : keep_old(path);
+    int error = replace ? 0 : rig_keep_old(path);
     if (error == 0)
         error = rig_write_opencv(path, &s->result.rig);
     if (error)
         return error;
-    printf("written to %s; livestereo --calib %s SOURCE uses it\n", path, path);
+    g_autofree char *name = g_strdup(path);
+    log_clean(name);
+    printf("written to %s; livestereo --calib %s SOURCE uses it\n", name, name);
     fflush(stdout);
     return 0;
 }

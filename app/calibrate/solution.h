@@ -26,6 +26,9 @@ struct solution *solution_new(const struct views *views, enum distortion model, 
 /* Solves it, which can take seconds. */
 void solution_run(struct solution *solution);
 
+/* Whether all its views are still among those taken: none was forgotten since. */
+bool solution_is_current(const struct solution *solution, const struct views *views);
+
 /* The errors of the views, the cameras and the pair, to stdout. */
 void solution_print(const struct solution *solution);
 

@@ -1,9 +1,10 @@
 /*
  * The live threads: source -> [capture] -> pairs -> [compute] -> shown -> the caller
  * (docs/DESIGN.md). live_open starts them, the caller takes frames on its own thread, and the end
- * of the stream passes through the same queues. The caller owns source and stereo, keeps them until
- * after live_close, and does not use them meanwhile. With the player option the threads also pause,
- * seek and compute the same pair again; then the stream does not end but stops at the source's end.
+ * of the stream passes through the same queues. The caller owns source and matcher, keeps them
+ * until after live_close, and does not use them meanwhile. With the player option the threads also
+ * pause, seek and compute the same pair again; then the stream does not end but stops at the
+ * source's end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LIVE_H
@@ -11,7 +12,7 @@
 
 #include "app/live/queue.h"
 #include "capture/source.h"
-#include "gpu/stereo.h"
+#include "app/matcher.h"
 
 #include <stdbool.h>
 
@@ -44,7 +45,7 @@ struct live_stats {
     double capture_rate, show_rate;  /* frames a second, from the first to the last */
     double age_median_ms, age_95_ms; /* source's hand-over to live_take, last 1024 frames */
     double compute_ms;               /* means over the computed frames */
-    double stage_ms[TIME_COUNT];
+    double stage_ms[LIVESTEREO_STAGES];
 };
 
 #define LIVE_END QUEUE_END
@@ -52,15 +53,15 @@ struct live_stats {
 struct live;
 
 /* NULL after a log line; *error gets -errno. */
-struct live *live_open(struct source *source, struct stereo *stereo, const struct params *params,
+struct live *live_open(struct source *source, struct matcher *matcher, const struct params *params,
                        const struct live_options *options, int *error);
 
 /* The next frame, with one reference for the caller to drop. 0, -ETIMEDOUT after timeout_ms (-1:
  * never), or LIVE_END: then live_error says why. One thread. */
 int live_take(struct live *live, int timeout_ms, struct frame **frame);
 
-/* Sets the parameters of all later frames; START parameters keep the value of stereo_open. A paused
- * player computes its pair again. Any thread. */
+/* Sets the parameters of all later frames; START parameters keep the value of matcher_open. A
+ * paused player computes its pair again. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
 
 /* From the next pair on the capture thread calls tap with every pair that it reads, including those
@@ -74,20 +75,20 @@ void live_stop(struct live *live);
 
 /* After LIVE_END: 0 for the end of the source, or the -errno (already logged) of the source or,
  * with *in_compute set, of the pipeline. */
-int live_error(struct live *live, int *in_compute);
+int live_error(struct live *live, bool *in_compute);
 
 /* May be called at any time. */
 void live_get_stats(struct live *live, struct live_stats *stats);
 
 /* Stops the threads at once and frees everything. Frames still held stay valid until they are
- * dropped, which must be before stereo_close. Clears the pointer; NULL inside is fine. */
+ * dropped, which must be before matcher_close. Clears the pointer; NULL inside is fine. */
 void live_close(struct live **live);
 
 /* ---- of a player; any thread */
 
 /* Gives the calling thread, and those that it starts, the lowest priority. The threads of a player
  * call it: compute, and capture unless the source is live. */
-void live_give_way(void);
+void live_lower_priority(void);
 
 /* Pauses at this frame, which live_take returned, or (NULL) at the present one. Frames in the
  * queues are dropped. */
@@ -116,21 +117,17 @@ struct live_state {
     long answered;        /* how often the probes were answered */
     long refused;         /* how often the pipeline refused settings and kept the earlier ones */
     struct params params; /* in effect */
-    const char *backend;  /* in use; the loss of a GPU changes it; stereo_close frees it */
+    const char *backend;  /* in use; the loss of a GPU changes it; matcher_close frees it */
 };
 
 void live_get_state(struct live *live, struct live_state *state);
 
 #define PROBES 4
-#define PROBE_LABELS 512
-
-/* The result of stereo_probe for one pixel, in the papers' units. */
+/* The result of livestereo_probe() for one pixel. */
 struct live_probe {
     int x, y;
-    long index; /* of the pair it was taken from; -1 before the first answer */
-    int label;  /* the label of the pixel; below 0: not available */
-    struct probe_labels labels;
-    double cost[PROBE_LABELS], belief[PROBE_LABELS];
+    long index;                    /* of the pair it was taken from; -1 before the first answer */
+    struct livestereo_probe found; /* found.label below 0: not available */
 };
 
 /* Sets the pixels to be probed in every later frame; count up to PROBES, of which only x and y are

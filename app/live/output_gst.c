@@ -19,14 +19,15 @@
 #include <gst/video/video.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000LL
-#define LOOK_MS 100
-#define RETRY_S 2 /* and AGAIN says so */
-#define AGAIN "it is tried again every 2 s, the picture goes on without it"
+#define POLL_MS 100
+#define RETRY_S 2 /* and RETRY_TEXT says so */
+#define RETRY_TEXT "it is tried again every 2 s, the picture goes on without it"
 #define END_S 3   /* for the receiver's last words */
 #define CLOSE_S 5 /* for all of the end */
 #define GRAY16 \
@@ -50,18 +51,20 @@ struct output {
     atomic_int state;
 
     /* the worker's */
-    char *said; /* the last cause, NULL when all is well */
+    char *last_warning; /* NULL when all is well */
     int64_t retry_ns;
     long sent_before; /* when it was started last */
+    bool has_said_far;
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
-    int done, left_behind;
+    bool done, left_behind;
 };
 
 /* ---- pictures */
 
-static void convert_row(const struct output *output, const struct frame *frame, int y,
+/* Returns how many pixels are too far for 16 bits. */
+static long convert_row(const struct output *output, const struct frame *frame, int y,
                         uint8_t *to) {
     const struct params *p = &frame->params;
     int width = frame->rect_left.width;
@@ -72,8 +75,7 @@ static void convert_row(const struct output *output, const struct frame *frame, 
         disp16_of(disparity, (size_t)width, (uint16_t *)(void *)to);
         break;
     case WHAT_DEPTH:
-        depth_map_mm(&output->geometry, disparity, width, 1, (uint16_t *)(void *)to);
-        break;
+        return depth_map_16(&output->geometry, disparity, width, 1, 1000, (uint16_t *)(void *)to);
     case WHAT_LEFT:
         memcpy(to, frame->rect_left.data + (size_t)y * bytes, bytes);
         break;
@@ -87,10 +89,11 @@ static void convert_row(const struct output *output, const struct frame *frame, 
         colormap_disparity(disparity, width, 1, p->min_disparity,
                            p->min_disparity + p->disparity_range - 1, COLORMAP_TURBO, to);
     }
+    return 0;
 }
 
 /* NULL where GStreamer has no memory. */
-static GstBuffer *convert(const struct output *output, const struct frame *frame) {
+static GstBuffer *make_buffer(struct output *output, const struct frame *frame) {
     GstBuffer *buffer = gst_buffer_new_allocate(NULL, output->info.size, NULL);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE)) {
@@ -99,8 +102,13 @@ static GstBuffer *convert(const struct output *output, const struct frame *frame
     }
     size_t stride = (size_t)GST_VIDEO_INFO_PLANE_STRIDE(&output->info, 0);
     memset(map.data, 0, map.size); /* the gaps behind rows too */
+    long far = 0;
     for (int y = 0; y < frame->rect_left.height; y++)
-        convert_row(output, frame, y, map.data + (size_t)y * stride);
+        far += convert_row(output, frame, y, map.data + (size_t)y * stride);
+    if (far > 0 && !output->has_said_far)
+        log_warning("--out-what", "depth has 0 where it is beyond 65.5 m: %.3g %% of a frame",
+                    100.0 * (double)far / frame->rect_left.width / frame->rect_left.height);
+    output->has_said_far |= far > 0;
     gst_buffer_unmap(buffer, &map);
     return buffer;
 }
@@ -123,18 +131,17 @@ static void start(struct output *output) {
 }
 
 /* The cause, once. */
-static void say(struct output *output, GstMessage *message, const char *next) {
-    GError *cause = NULL;
+static void warn_once(struct output *output, GstMessage *message, const char *next) {
+    g_autoptr(GError) cause = NULL;
     gst_message_parse_error(message, &cause, NULL);
-    if (g_strcmp0(output->said, cause->message) != 0)
+    if (g_strcmp0(output->last_warning, cause->message) != 0)
         log_warning("--out", "%s; %s", cause->message, next);
-    g_free(output->said);
-    output->said = g_strdup(cause->message);
-    g_error_free(cause);
+    g_free(output->last_warning);
+    output->last_warning = g_strdup(cause->message);
 }
 
 static void fail(struct output *output, GstMessage *message) {
-    say(output, message, AGAIN);
+    warn_once(output, message, RETRY_TEXT);
     atomic_store(&output->state, OUT_FAILED);
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
     output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
@@ -146,11 +153,12 @@ static void watch(struct output *output) {
         start(output);
     if (state != OUT_RUNNING)
         return;
-    GstMessage *message = gst_bus_pop_filtered(output->bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    g_autoptr(GstMessage) message =
+        gst_bus_pop_filtered(output->bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     if (!message) {
-        if (output->said && atomic_load(&output->sent) > output->sent_before + 1) {
+        if (output->last_warning && atomic_load(&output->sent) > output->sent_before + 1) {
             log_info("--out", "takes frames again");
-            g_clear_pointer(&output->said, g_free);
+            g_clear_pointer(&output->last_warning, g_free);
         }
         return;
     }
@@ -160,19 +168,16 @@ static void watch(struct output *output) {
         log_warning("--out", "the pipeline has ended by itself; nothing more goes out");
         atomic_store(&output->state, OUT_ENDED);
     }
-    gst_message_unref(message);
 }
 
 /* A file gets its end, where the receiver still takes something. */
 static void finish(struct output *output) {
     if (atomic_load(&output->state) == OUT_RUNNING) {
         gst_app_src_end_of_stream(output->head);
-        GstMessage *message = gst_bus_timed_pop_filtered(output->bus, END_S * GST_SECOND,
-                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+        g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+            output->bus, END_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
         if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
-            say(output, message, "the end of what was sent may be missing");
-        if (message)
-            gst_message_unref(message);
+            warn_once(output, message, "the end of what was sent may be missing");
     }
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
 }
@@ -183,7 +188,7 @@ static void release(struct output *output) {
     gst_clear_object(&output->bus);
     gst_clear_object(&output->pipeline);
     queue_close(&output->queue);
-    g_free(output->said);
+    g_free(output->last_warning);
     pthread_cond_destroy(&output->changed);
     pthread_mutex_destroy(&output->lock);
     g_free(output);
@@ -196,20 +201,20 @@ static void *work(void *context) {
     do {
         struct frame *frame = NULL;
         watch(output); /* which may hang, so no frame is in hand yet */
-        status = queue_take(output->queue, LOOK_MS, &frame);
+        status = queue_take(output->queue, POLL_MS, &frame);
         if (status != 0)
             continue;
         GstBuffer *buffer = NULL;
         if (atomic_load(&output->state) == OUT_RUNNING)
-            buffer = convert(output, frame);
+            buffer = make_buffer(output, frame);
         frame_drop(&frame);
         if (buffer)
             gst_app_src_push_buffer(output->head, buffer); /* drops the one before, never waits */
     } while (status != QUEUE_END);
     finish(output);
     pthread_mutex_lock(&output->lock);
-    output->done = 1;
-    int left_behind = output->left_behind;
+    output->done = true;
+    bool left_behind = output->left_behind;
     pthread_cond_signal(&output->changed);
     pthread_mutex_unlock(&output->lock);
     if (left_behind)
@@ -257,25 +262,21 @@ static void set_head(struct output *output, const struct output_about *about) {
     gst_video_info_set_format(&output->info, format, (guint)about->width, (guint)about->height);
     if (about->rate > 0)
         gst_util_double_to_fraction(about->rate, &output->info.fps_n, &output->info.fps_d);
-    GstCaps *caps = gst_video_info_to_caps(&output->info);
+    g_autoptr(GstCaps) caps = gst_video_info_to_caps(&output->info);
     g_object_set(output->head, "caps", caps, "format", GST_FORMAT_TIME, "is-live", TRUE,
                  "do-timestamp", TRUE, "max-buffers", (guint64)1, "max-bytes", (guint64)0, NULL);
     gst_util_set_object_arg(G_OBJECT(output->head), "leaky-type", "downstream");
-    gst_caps_unref(caps);
-    GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(output->head), "src");
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_sent, output, NULL);
-    gst_object_unref(pad);
+    gst_launch_probe_buffers(GST_ELEMENT(output->head), "src", count_sent, output);
 }
 
 static int make_pipeline(struct output *output, const char *text,
                          const struct output_about *about) {
-    GError *error = NULL;
+    g_autoptr(GError) error = NULL;
     g_autofree char *launch = g_strconcat("appsrc name=livestereo_out ! ", text, NULL);
     output->pipeline = gst_launch(launch, &error);
     if (!output->pipeline) {
         log_error("--out", "%s; try the pipeline with gst-launch-1.0 videotestsrc ! ...",
                   error->message);
-        g_clear_error(&error);
         return EXIT_USAGE;
     }
     output->bus = gst_element_get_bus(output->pipeline);
@@ -341,7 +342,7 @@ void output_close(struct output **pointer) {
     int status = 0;
     while (!output->done && status == 0)
         status = pthread_cond_timedwait(&output->changed, &output->lock, &until);
-    int done = output->done;
+    bool done = output->done;
     output->left_behind = !done;
     if (!done)
         queue_abort(output->queue);    /* a frame must not outlive the backend of its memory */
@@ -354,9 +355,4 @@ void output_close(struct output **pointer) {
         log_warning("--out", "the receiver hangs; it is left behind, its file may lack the end");
         pthread_detach(thread);
     }
-}
-
-void output_options_free(struct output_options *options) {
-    g_free(options->pipeline);
-    g_free(options->what);
 }

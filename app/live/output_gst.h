@@ -12,8 +12,9 @@
 #include "image/frame.h"
 
 #include <glib.h>
+#include <stdbool.h>
 
-/* Zero to begin with; output_options_free frees what parsing allocated. */
+/* Zero to begin with. */
 struct output_options {
     char *pipeline; /* --out, "gst:..." */
     char *what;     /* --out-what */
@@ -48,7 +49,7 @@ struct output_about {
 
 struct output_status {
     long given, sent; /* frames; sent: the pipeline has taken them. The rest was overtaken */
-    int failed;       /* it stands still after an error and will be started again, or has ended */
+    bool failed;      /* it stands still after an error and will be started again, or has ended */
 };
 
 struct output;
@@ -67,7 +68,5 @@ void output_print(struct output *output);
 
 /* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine. */
 void output_close(struct output **output);
-
-void output_options_free(struct output_options *options);
 
 #endif

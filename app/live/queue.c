@@ -5,6 +5,7 @@
 #include "app/live/queue.h"
 
 #include "config/clock.h"
+#include "config/lock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,7 +17,7 @@ struct queue {
     pthread_mutex_t lock;
     pthread_cond_t not_empty, not_full;
     enum queue_policy policy;
-    bool ended, nudged;
+    bool ended, interrupted;
     long dropped;
     int capacity, first, count;
     struct frame *ring[];
@@ -72,41 +73,37 @@ int queue_take(struct queue *queue, int timeout_ms, struct frame **frame) {
     struct timespec deadline = clock_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     int error = 0;
     *frame = NULL;
-    pthread_mutex_lock(&queue->lock);
-    while (queue->count == 0 && !queue->ended && !queue->nudged && error == 0) {
+    LOCKED(&queue->lock);
+    while (queue->count == 0 && !queue->ended && !queue->interrupted && error == 0) {
         if (timeout_ms < 0)
             pthread_cond_wait(&queue->not_empty, &queue->lock);
         else
             error = pthread_cond_timedwait(&queue->not_empty, &queue->lock, &deadline);
     }
-    int result = -ETIMEDOUT;
     if (queue->count > 0) {
         *frame = pop(queue);
         pthread_cond_signal(&queue->not_full);
-        result = 0;
-    } else if (queue->ended) {
-        result = QUEUE_END;
-    } else if (queue->nudged) {
-        queue->nudged = false;
-        result = -EINTR;
+        return 0;
     }
-    pthread_mutex_unlock(&queue->lock);
-    return result;
+    if (queue->ended)
+        return QUEUE_END;
+    if (!queue->interrupted)
+        return -ETIMEDOUT;
+    queue->interrupted = false;
+    return -EINTR;
 }
 
-void queue_nudge(struct queue *queue) {
-    pthread_mutex_lock(&queue->lock);
-    queue->nudged = true;
+void queue_interrupt(struct queue *queue) {
+    LOCKED(&queue->lock);
+    queue->interrupted = true;
     pthread_cond_broadcast(&queue->not_empty);
-    pthread_mutex_unlock(&queue->lock);
 }
 
 void queue_end(struct queue *queue) {
-    pthread_mutex_lock(&queue->lock);
+    LOCKED(&queue->lock);
     queue->ended = true;
     pthread_cond_broadcast(&queue->not_empty);
     pthread_cond_broadcast(&queue->not_full);
-    pthread_mutex_unlock(&queue->lock);
 }
 
 void queue_abort(struct queue *queue) {
@@ -117,10 +114,8 @@ void queue_abort(struct queue *queue) {
 }
 
 long queue_dropped(struct queue *queue) {
-    pthread_mutex_lock(&queue->lock);
-    long dropped = queue->dropped;
-    pthread_mutex_unlock(&queue->lock);
-    return dropped;
+    LOCKED(&queue->lock);
+    return queue->dropped;
 }
 
 void queue_close(struct queue **queue) {

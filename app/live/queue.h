@@ -24,12 +24,12 @@ struct queue *queue_open(int capacity, enum queue_policy policy);
  * dropped. */
 int queue_give(struct queue *queue, struct frame **frame);
 
-/* Waits up to timeout_ms (-1: for ever) for a frame. 0, QUEUE_END, -ETIMEDOUT, or -EINTR after a
- * nudge. */
+/* Waits up to timeout_ms (-1: for ever) for a frame. 0, QUEUE_END, -ETIMEDOUT, or -EINTR after
+ * queue_interrupt. */
 int queue_take(struct queue *queue, int timeout_ms, struct frame **frame);
 
 /* The taker that waits, or the next one that would have to, returns -EINTR. */
-void queue_nudge(struct queue *queue);
+void queue_interrupt(struct queue *queue);
 
 /* End of stream: what is queued can still be taken, then takers get QUEUE_END. */
 void queue_end(struct queue *queue);

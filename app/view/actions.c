@@ -3,7 +3,6 @@
  */
 #include "app/view/actions.h"
 
-#include "app/view/export.h"
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -201,6 +200,7 @@ static void reset_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
         return;
     }
     settings_reset(&v->settings);
+    opening_take_range(v);
     viewer_apply_settings(v);
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/visualize.h"
 
+#include <glib.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static double clamp(double value, double min, double max) {
     return fmin(max, fmax(min, value));
 }
 
-static const struct display_choice stereo_choices[STEREO_CHOICES] = {
+static const struct display_choice stereo_choices[] = {
     {DISPLAY_LEFT, "left", "left picture"},
     {DISPLAY_RIGHT, "right", "right picture"},
     {DISPLAY_DISPARITY, "disparity", "disparity"},
@@ -29,7 +30,7 @@ static const struct display_choice stereo_choices[STEREO_CHOICES] = {
     {DISPLAY_ANAGLYPH, "anaglyph", "anaglyph, for red and cyan glasses"},
     {DISPLAY_ROWS, "rows", "side by side with row lines"},
     {DISPLAY_POINTS, "points", "points in space; drag orbits"}};
-static const struct display_choice motion_choices[MOTION_CHOICES] = {
+static const struct display_choice motion_choices[] = {
     {DISPLAY_LEFT, "picture", "picture"},
     {DISPLAY_RIGHT, "later picture", "the picture that motion leads to"},
     {DISPLAY_MOTION, "motion", "motion in colour"},
@@ -39,7 +40,7 @@ static const struct display_choice motion_choices[MOTION_CHOICES] = {
     {DISPLAY_MOTION_ERROR, "error", "error of the motion, or grey levels that differ"}};
 
 const struct display_choice *display_choices(const struct display *d, int *count) {
-    *count = d->motion ? MOTION_CHOICES : STEREO_CHOICES;
+    *count = d->motion ? G_N_ELEMENTS(motion_choices) : G_N_ELEMENTS(stereo_choices);
     return d->motion ? motion_choices : stereo_choices;
 }
 
@@ -58,7 +59,7 @@ enum display_mode display_main_mode(const struct display *d) {
 
 void display_init(struct display *d, bool motion) {
     *d = (struct display){.motion = motion, .settings.blend = 0.5};
-    d->settings.confidence_most = motion ? MOTION_CONFIDENCE : 255;
+    d->settings.confidence_max = motion ? MOTION_CONFIDENCE : 255;
     d->settings.mode = d->more[0] = display_main_mode(d);
     d->more[1] = motion ? DISPLAY_ARROWS : DISPLAY_RIGHT;
     d->more[2] = DISPLAY_CONFIDENCE;

@@ -1,12 +1,18 @@
 /*
- * How the viewer shows a frame: display modes, range of colours, zoom, pan and orbit. Main thread.
+ * How the viewer shows a frame: display modes, range of colours, zoom, pan and orbit, and the
+ * legend of the colours. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_DISPLAY_H
 #define LIVESTEREO_DISPLAY_H
 
+#include "app/view/layout.h"
 #include "calibration/depth.h"
 #include "render/draw.h"
+#include "render/ui.h"
+
+enum length_unit { UNIT_M, UNIT_MM, UNIT_COUNT };
+extern const char *const length_unit_names[UNIT_COUNT];
 
 /* Where the range of colours comes from. */
 enum display_range { RANGE_OF_FIRST_FRAMES, RANGE_OF_SEARCH, RANGE_MANUAL };
@@ -20,7 +26,6 @@ struct display_choice {
     enum display_mode mode;
     const char *name, *help;
 };
-enum { STEREO_CHOICES = 9, MOTION_CHOICES = 7 };
 
 struct display {
     bool motion;                   /* mode=motion */
@@ -112,5 +117,27 @@ void display_shift(struct display *display, double dx, double dy);
 /* Zooms around x, y. */
 void display_zoom(struct display *display, const struct frame *frame, double steps, double x,
                   double y);
+
+/* ---- display_legend.c: what the colours mean; between ui_begin and ui_end */
+
+/* The colour bar in its strip of the window; where a view shows depth, with lengths by geometry. */
+void display_draw_bar(const struct display *display, const struct layout_rect *strip,
+                      const struct depth_geometry *geometry, enum length_unit unit, struct ui *ui);
+
+/* The wheel, whose middle is no motion and whose rim is the length of full colour, in its strip of
+ * the window, and how much longer than the motion arrows are drawn; between ui_begin and ui_end. */
+void display_draw_wheel(const struct display *display, const struct layout_rect *strip,
+                        struct ui *ui);
+
+/* What is needed for speeds. */
+struct motion_speed {
+    double seconds;          /* from the picture to the later one; 0: not known */
+    double metres_per_pixel; /* of the pictures that are computed; 0: not known */
+};
+
+/* The motion of pixel x, y: u, v and length in px, px/s and m/s where they are known,
+ * confidence. */
+void display_describe_motion(const struct frame *frame, const struct motion_speed *speed, int x,
+                             int y, char *text, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The functions of app/view/export.h. SPDX-License-Identifier: MIT
+ * Pictures and points of app/view/export.h.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view/export.h"
 
@@ -118,14 +119,14 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
         report(screen, -EIO, "", "the pair");
         return;
     }
-    for (int i = LEFT; i <= COLOR; i++) {
+    for (int i = LEFT; i <= COLOR && !error; i++) {
         g_autofree char *path = g_strconcat(base, endings[i], NULL);
         if (!is_written(frame, (enum ending)i))
             continue;
         if (i == LEFT || i == RIGHT)
-            error |= picture_write(path, i == LEFT ? &frame->rect_left : &frame->rect_right);
+            error = picture_write(path, i == LEFT ? &frame->rect_left : &frame->rect_right);
         else
-            error |= write_map(path, frame, (enum ending)i);
+            error = write_map(path, frame, (enum ending)i);
     }
     report(screen, error, base,
            frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm");

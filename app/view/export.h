@@ -1,13 +1,24 @@
 /*
- * Saves the window, the pair with its disparity, and the points. File names contain the time;
- * existing files are not overwritten. Each function shows the user the result. Main thread.
+ * Saves the window, the pair with its disparity, the points, videos and recordings. File names
+ * contain the time; existing files are not overwritten. Each function shows the user the result.
+ * Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_EXPORT_H
 #define LIVESTEREO_EXPORT_H
 
 #include "app/rig_options.h"
+#include "app/video_writer.h"
+#include "app/view/background.h"
+#include "app/view/playback.h"
 #include "app/view/screen.h"
+#include "capture/recorder.h"
+#include "render/draw.h"
+
+#include <glib.h>
+#include <stdbool.h>
+
+struct viewer;
 
 /* FOLDER/livestereo-20260131-142530, with -2 and so on where that exists. Free it with g_free. NULL
  * after a log line when the folder cannot be made. */
@@ -23,5 +34,70 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
 /* Saves the points as PLY and OBJ, in metres, or in baselines where the rig has no unit. */
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    struct screen *screen);
+
+/* ---- export_recording.c: pairs as they come from the source */
+
+struct recording {             /* zero to begin with */
+    struct recorder *recorder; /* NULL: nothing is recorded */
+    long last_index;           /* of the last pair that was added as shown, -1: none */
+    struct recorder *finished; /* that background closes */
+    struct background background;
+    struct recorder_status status;
+};
+
+/* Starts to record into the folder, NULL: the user's one for videos. Tells how that went. */
+void recording_start(struct recording *recording, const struct recorder_about *about,
+                     const char *folder, const struct playback *playback, struct screen *screen);
+
+/* Ends the recording; another thread finishes the file. Does nothing where nothing is recorded. */
+void recording_stop(struct recording *recording, const struct playback *playback,
+                    struct screen *screen);
+
+/* Tells how a recording went when its file is finished. */
+void recording_update(struct recording *recording, struct screen *screen);
+
+/* Waits for the file that is being finished. */
+void recording_wait(struct recording *recording, struct screen *screen);
+
+/* A frame was taken as the one to show. */
+void recording_add_shown(struct recording *recording, const struct playback *playback);
+
+/* The sign on the picture that pairs are being recorded. */
+void recording_draw(const struct recording *recording, struct ui *ui,
+                    const struct draw_settings *area);
+
+/* ---- export_video.c: the views as a video. It shows every pair from A to B of the loop, or of the
+ * whole source, once, and writes what is drawn; of a live source what is shown until it is ended */
+
+struct video_export { /* zero to begin with */
+    bool on;
+    struct video_writer *writer;  /* NULL before the first picture */
+    int x, y, width, height;      /* part of the window that is written */
+    long first, last, next;       /* pairs; last is -1 where the source has no end */
+    struct background background; /* closes the writer */
+    char *path;                   /* of what is being finished */
+    bool keep;                    /* what was written */
+    const char *why;              /* it ended early, or "" */
+};
+
+/* Begins the export, or ends it early and keeps what is written so far. */
+void video_export_toggle(struct viewer *v);
+
+/* After the window is drawn and before it is shown: writes the pair that is due. fresh: the pair on
+ * screen is drawn for the first time. */
+void video_export_add(struct viewer *v, bool fresh);
+
+/* Ends the export, for instance when the source changes; keep: the file is kept. Another thread
+ * finishes the file. */
+void video_export_end(struct viewer *v, bool keep);
+
+/* Tells the user when a file is finished. */
+void video_export_update(struct viewer *v);
+
+/* Waits for the file that is being finished. */
+void video_export_wait(struct viewer *v);
+
+/* Draws the progress in place of the seek bar, with a button that ends the export. */
+void video_export_draw(struct viewer *v);
 
 #endif

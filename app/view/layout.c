@@ -6,13 +6,13 @@
 #include <math.h>
 
 #define PANEL_LINES 27      /* width of the panel */
-#define LEAST_LINES 18      /* height of the panel below the picture, and of a dock */
+#define MIN_LINES 18        /* height of the panel below the picture, and of a dock */
 #define COLOR_BAR_LINES 5.5 /* width of the strip for the colour bar */
 #define SEEK_BAR_LINES 2.2
 #define CLEARLY 1.3 /* so much larger the picture must become for a panel below it */
 
-static int at_least(int least, double value) {
-    return value > least ? (int)value : least;
+static int at_least(int min, double value) {
+    return value > min ? (int)value : min;
 }
 
 /* Window pixels for one of the picture's, in an area of this size. */
@@ -31,7 +31,7 @@ static struct layout beside(const struct layout_input *in) {
                        .panel = {left, 0, panel, in->height},
                        .seek_bar = {0, height, left, seek}};
     double used = in->picture_height * fit(in, l.picture.width, height);
-    l.docked = in->overlays && height - used >= LEAST_LINES * in->line;
+    l.docked = in->overlays && height - used >= MIN_LINES * in->line;
     if (in->tight)
         l.picture.height = at_least(1, fmin(height, ceil(used)));
     l.dock = l.picture;
@@ -41,7 +41,7 @@ static struct layout beside(const struct layout_input *in) {
             (struct layout_rect){0, l.picture.height, l.picture.width, height - l.picture.height};
     }
     if (l.color_bar.height > l.picture.height) /* beside the picture, where that is high enough */
-        l.color_bar.height = at_least(l.picture.height, fmin(height, LEAST_LINES * in->line));
+        l.color_bar.height = at_least(l.picture.height, fmin(height, MIN_LINES * in->line));
     return l;
 }
 
@@ -50,8 +50,8 @@ static struct layout below(const struct layout_input *in) {
     int panel = (int)fmin(PANEL_LINES * in->line, in->width * 0.5);
     int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
     int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
-    double most = in->height - seek - LEAST_LINES * in->line;
-    int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, most)));
+    double room = in->height - seek - MIN_LINES * in->line;
+    int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, room)));
     int top = picture + seek, rest = at_least(1, in->height - top);
     return (struct layout){.picture = {0, 0, in->width, picture},
                            .seek_bar = {0, picture, in->width, seek},
@@ -63,9 +63,9 @@ static struct layout below(const struct layout_input *in) {
 
 struct layout layout_window(const struct layout_input *in) {
     struct layout right = beside(in);
-    double most = in->height - SEEK_BAR_LINES * in->line - LEAST_LINES * in->line;
-    if (!in->panel || most < 1 || in->width < 2 * PANEL_LINES * in->line ||
-        fit(in, in->width, most) <= CLEARLY * fit(in, right.picture.width, right.picture.height))
+    double room = in->height - SEEK_BAR_LINES * in->line - MIN_LINES * in->line;
+    if (!in->panel || room < 1 || in->width < 2 * PANEL_LINES * in->line ||
+        fit(in, in->width, room) <= CLEARLY * fit(in, right.picture.width, right.picture.height))
         return right;
     return below(in);
 }

@@ -1,21 +1,10 @@
 /*
- * The functions of app/view/loop.h. SPDX-License-Identifier: MIT
+ * The loop of the viewer: it waits, takes frames and events, and draws when something changed.
+ * SPDX-License-Identifier: MIT
  */
-#include "app/view/loop.h"
+#include "app/view/viewer.h"
 
 #include "app/view/actions.h"
-#include "app/view/export.h"
-#include "app/view/help.h"
-#include "app/view/messages.h"
-#include "app/view/opening.h"
-#include "app/view/overlay.h"
-#include "app/view/panel.h"
-#include "app/view/playback_bar.h"
-#include "app/view/proposal.h"
-#include "app/view/statistics_panel.h"
-#include "app/view/status_line.h"
-#include "app/view/ui_map.h"
-#include "app/view/viewer.h"
 #include "config/clock.h"
 #include "config/log.h"
 #include "image/picture.h"
@@ -31,11 +20,18 @@ static void watch_swap(struct viewer *v) {
     screen_notify(&v->screen, "left and right look exchanged; key x exchanges them");
 }
 
-static void show(struct viewer *v, struct frame **frame) {
+/* The pipeline could not compute a frame with the settings and took the ones before. */
+static void take_back_settings(struct viewer *v) {
+    v->refused = v->playback.state.refused;
+    settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
+    screen_notify(&v->screen,
+                  "a frame could not be computed, so the previous settings are back; key m "
+                  "shows why");
+}
+
+/* Shows the frame that was taken and hands it to those who watch or record it. */
+static void see_frame(struct viewer *v, bool skipped) {
     struct playback *p = &v->playback;
-    bool skipped = p->fresh;
-    statistics_add_flicker(&v->statistics, p->shown, *frame);
-    playback_show(p, frame);
     statistics_add_frame(&v->statistics, p->shown, skipped,
                          p->state.paused ? 0 : p->rate * p->speed);
     recording_add_shown(&v->recording, p);
@@ -51,22 +47,20 @@ static void show(struct viewer *v, struct frame **frame) {
         screen_redraw(&v->screen);
 }
 
-/* The pipeline could not compute a frame with the settings and took the ones before. */
-static void take_back_settings(struct viewer *v) {
-    v->refused = v->playback.state.refused;
-    settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
-    screen_notify(&v->screen,
-                  "a frame could not be computed, so the previous settings are back; key m "
-                  "shows why");
-}
-
-/* False when no more frames will come. */
-static bool take_frames(struct viewer *v) {
+/* Waits up to timeout_ms for a frame and takes all that are there. False when no more will come. */
+static bool take_frames(struct viewer *v, int timeout_ms) {
     struct playback *p = &v->playback;
     struct frame *frame;
     int status;
-    while ((status = live_take(p->live, 0, &frame)) == 0)
-        show(v, &frame);
+    for (; (status = live_take(p->live, timeout_ms, &frame)) == 0; timeout_ms = 0) {
+        bool skipped = p->fresh;
+        statistics_add_flicker(&v->statistics, p->shown, frame);
+        frame_drop(&p->shown);
+        p->shown = frame;
+        p->fresh = true;
+        p->target = -1; /* the first frame after a seek is the one that was asked for */
+        see_frame(v, skipped);
+    }
     struct live_state before = p->state;
     if (playback_update(p))
         screen_redraw(&v->screen);
@@ -134,7 +128,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (v->visible[PART_PANELS])
         panel_draw(v);
     else if (!v->options->plain)
-        status_line_draw_alone(v);
+        panel_draw_status(v);
     if (v->visible[PART_PANELS] && v->visible[PART_SEEK_BAR])
         playback_bar_draw(v);
     if (!v->options->plain)
@@ -147,20 +141,11 @@ static void draw_widgets(struct viewer *v, int width, int height) {
         help_draw(v->screen.ui, &v->display, width, height);
 }
 
-/* Draws the views; returns true when another call would draw more points. */
-static bool draw_views(struct viewer *v) {
-    struct draw_settings views[DRAW_VIEWS];
-    int count = display_views(&v->display);
-    v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
-    for (int i = 0; i < count; i++)
-        views[i] = display_view(&v->display, i);
-    return draw_frame(v->display.draw, views, count, v->playback.shown, v->statistics.frames);
-}
-
 /* 0 or -errno. */
 static int redraw(struct viewer *v) {
     struct playback *p = &v->playback;
-    int width, height;
+    struct draw_settings views[DRAW_VIEWS];
+    int width, height, count = display_views(&v->display);
     window_size(v->screen.window, &width, &height);
     if (width < 1 || height < 1)
         return 0; /* it is minimised */
@@ -169,8 +154,11 @@ static int redraw(struct viewer *v) {
     draw_widgets(v, width, height);
     const struct frame *fresh = p->fresh ? p->shown : NULL;
     p->fresh = false;
-    if (draw_views(v))
-        screen_redraw(&v->screen);
+    v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
+    for (int i = 0; i < count; i++)
+        views[i] = display_view(&v->display, i);
+    if (draw_frame(v->display.draw, views, count, p->shown, v->statistics.frames))
+        screen_redraw(&v->screen); /* it would draw more points */
     ui_end(v->screen.ui);
     video_export_add(v, fresh != NULL);
     if (v->save_window)
@@ -258,13 +246,15 @@ int loop_run(struct viewer *v) {
     while (!v->quit && !window_closing(v->screen.window) && !quit_asked()) {
         screen_wait(&v->screen);
         int64_t woke_ns = clock_ns();
-        bool more = take_frames(v);
+        bool more = take_frames(v, 0);
         handle_events(v);
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
         messages_update(&v->screen);
         opening_update(v);
-        rig_page_update(&v->rig_page, &v->screen, v->playback.shown);
+        video_export_update(v);
+        recording_update(&v->recording, &v->screen);
+        row_watch_update(&v->row_watch, &v->screen, v->playback.shown);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {
             v->screen.redraws--;
@@ -273,7 +263,7 @@ int loop_run(struct viewer *v) {
             statistics_add_answer(&v->statistics, woke_ns);
         }
         if (!more) {
-            int in_compute;
+            bool in_compute;
             if (live_error(v->playback.live, &in_compute) == 0)
                 return EXIT_DONE;
             return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
@@ -285,15 +275,9 @@ int loop_run(struct viewer *v) {
 /* Shows all frames, up to the last one that comes. */
 static void take_all_frames(struct viewer *v) {
     struct playback *p = &v->playback;
-    struct frame *frame;
-    int status;
-    while ((status = live_take(p->live, 100, &frame)) != LIVE_END && !quit_asked()) {
-        if (status == 0)
-            show(v, &frame);
-        live_get_state(p->live, &p->state);
+    while (take_frames(v, 100) && !quit_asked())
         if (p->state.ended)
             live_stop(p->live); /* the end comes after the pairs that were read */
-    }
 }
 
 static int write_window(const struct viewer *v) {
@@ -307,7 +291,7 @@ static int write_window(const struct viewer *v) {
 
 int loop_screenshot(struct viewer *v) {
     const struct playback *p = &v->playback;
-    int in_compute;
+    bool in_compute;
     take_all_frames(v);
     int error = p->state.error ? p->state.error : live_error(p->live, &in_compute);
     if (!p->shown || error) {

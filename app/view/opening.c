@@ -1,10 +1,10 @@
 /*
- * The functions of app/view/opening.h. SPDX-License-Identifier: MIT
+ * Opening and closing a source, of app/view/viewer.h.
+ * SPDX-License-Identifier: MIT
  */
-#include "app/view/opening.h"
+#include "app/view/viewer.h"
 
 #include "app/points.h"
-#include "app/view/viewer.h"
 #include "config/log.h"
 
 #include <math.h>
@@ -12,15 +12,10 @@
 
 #define RATE_UNKNOWN 30.0 /* pairs a second of files that do not say */
 
-static bool is_camera(const char *word) {
-    return g_str_has_prefix(word, "v4l2:") || g_str_has_prefix(word, "sbs:");
-}
-
 struct source *opening_source(const struct view_options *o, const char *const *words, int count) {
     struct source_options options = o->source;
     int error;
-    if (is_camera(words[0]))
-        options.rate = o->rate; /* the cameras'; of recordings playback sets the pace */
+    options.rate = o->rate;
     return source_open(words, count, &options, &error);
 }
 
@@ -32,8 +27,9 @@ void opening_begin(struct viewer *v, struct source *source) {
 
 void opening_take_range(struct viewer *v) {
     const struct source *source = v->playback.source;
+    double scale = v->rig_options.scale > 0 ? v->rig_options.scale : 1;
     if (source->disparities > 0 && source->disparities < source->width)
-        v->settings.params.disparity_range = source->disparities;
+        v->settings.params.disparity_range = MAX(2, (int)ceil(source->disparities * scale));
 }
 
 /* ---- each opens with GO_ON, or an exit code after a log line */
@@ -65,18 +61,25 @@ static gpointer open_pipeline_thread(gpointer context) {
     struct viewer *v = context;
     const struct source *source = v->playback.source;
     int code = GO_ON;
-    live_give_way();
-    v->stereo = pipeline_open(&v->settings.params, source->name, source->width, source->height,
-                              source->channels, rig_use_maps(&v->rig), &code);
+    live_lower_priority();
+    v->matcher = matcher_open(&v->settings.params, source->name, source->width, source->height,
+                              source->channels, rig_use_maps(&v->rig), true, &code);
     return GINT_TO_POINTER(code);
 }
 
+/* What is remembered, a GPU or a range of disparities for instance, may be of no use here. */
 static int open_pipeline(struct viewer *v) {
     int code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
+    if (!v->matcher && v->options->remembered) {
+        log_warning(v->playback.source->name,
+                    "the settings of the last time cannot be used; it opens without them");
+        v->settings.params = v->options->stated;
+        if (v->settings.params.disparity_range >= v->rig.width)
+            v->settings.params.disparity_range = MAX(2, v->rig.width / 2);
+        code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
+    }
     settings_init(&v->settings, &v->settings.params);
-    if (v->stereo)
-        stereo_set_sequence(v->stereo, true);
-    return v->stereo ? GO_ON : code;
+    return v->matcher ? GO_ON : code;
 }
 
 static int open_output(struct viewer *v) {
@@ -110,9 +113,10 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
         .context = v->screen.window,
     };
     int error;
-    p->live = live_open(p->source, v->stereo, &v->settings.params, &options, &error);
+    p->live = live_open(p->source, v->matcher, &v->settings.params, &options, &error);
     if (!p->live)
         return EXIT_RUN_FAILED;
+    statistics_restart(&v->statistics);
     live_get_state(p->live, &p->state);
     if (options.start > 0)
         p->target = options.start;
@@ -130,11 +134,11 @@ int opening_finish(struct viewer *v, double start_s, bool paused) {
 /* All but the source. */
 static void close_pipeline(struct viewer *v) {
     video_export_end(v, true);
-    rig_page_close(&v->rig_page);
+    row_watch_close(&v->row_watch);
     frame_drop(&v->playback.shown);
     output_close(&v->output);
     live_close(&v->playback.live);
-    stereo_close(&v->stereo);
+    matcher_close(&v->matcher);
     rig_use_close(&v->rig);
 }
 
@@ -155,13 +159,13 @@ static void scale_disparities(struct viewer *v, double from, double to) {
     double ratio = to / from;
     if (params->disparity_range != v->wanted_part.range)
         v->wanted_part.whole_range = params->disparity_range / from;
-    param_put(params, param_find("disparity_range"),
-              fmax(2, round(v->wanted_part.whole_range * to)));
     v->wanted_part.range = params->disparity_range;
-    param_put(params, param_find("min_disparity"), round(params->min_disparity * ratio));
+    *params = viewer_params_at(v, from, to);
+    v->wanted_part.range = params->disparity_range;
+    settings_scale_search(&v->settings.slot[!v->settings.slot_in_use], ratio);
+    history_scale_search(&v->history, ratio);
     v->display.settings.min *= ratio;
     v->display.settings.max *= ratio;
-    v->display.seen_frames = 0;
 }
 
 /* Opens the pipeline and the threads again at the present position. GO_ON or the exit code. */
@@ -179,6 +183,8 @@ static int open_again(struct viewer *v, long index, bool paused) {
     if (code != GO_ON)
         return code;
     playback_apply_loop(p);
+    if (v->probes.count > 0)
+        live_set_probes(p->live, v->probes.probe, v->probes.count);
     if (p->speed != 1)
         playback_set_speed(p, p->speed);
     return GO_ON;
@@ -188,8 +194,8 @@ static int open_again(struct viewer *v, long index, bool paused) {
 static void forget_places(struct viewer *v) {
     v->probes.count = 0;
     v->measure.count = 0;
-    v->rig_page = (struct rig_page){0};
     v->refused = 0;
+    v->display.seen_frames = 0;
     display_reset(&v->display);
 }
 
@@ -200,15 +206,18 @@ static void set_part(struct viewer *v) {
     double now = v->rig.scale, scale = v->wanted_part.scale;
     char *roi = g_steal_pointer(&v->wanted_part.roi);
     long index = MAX(0, playback_index(&v->playback));
-    bool paused = v->playback.state.paused;
+    bool paused = v->playback.state.paused, same = scale == now && g_strcmp0(roi, before.roi) == 0;
+    struct live_state state;
     v->wanted_part.on = false;
     if (v->recording.recorder || v->output) {
         screen_notify(&v->screen, "the size stays while pairs are recorded or sent");
         g_free(roi);
         return;
     }
+    live_get_state(v->playback.live, &state);
     close_pipeline(v);
-    forget_places(v);
+    if (!same) /* else it needs wider margins alone */
+        forget_places(v);
     v->rig_options.roi = roi;
     v->rig_options.scale = scale;
     scale_disparities(v, now, scale);
@@ -216,6 +225,8 @@ static void set_part(struct viewer *v) {
         close_pipeline(v);
         v->rig_options = before;
         scale_disparities(v, scale, now);
+        if (same)
+            settings_copy(&v->settings.params, &state.params, PARAM_LIVE);
         v->quit = open_again(v, index, paused) != GO_ON;
     } else {
         char *last = v->roi;
@@ -224,7 +235,7 @@ static void set_part(struct viewer *v) {
     }
     g_free(roi);
     if (!v->quit)
-        viewer_apply_settings(v);
+        viewer_adjust_settings(v);
 }
 
 /* ---- another source */
@@ -254,12 +265,8 @@ static void forget(struct viewer *v) {
     v->region = (struct region){0};
     g_clear_pointer(&v->roi, g_free);
     v->cameras = (struct cameras){0};
-    v->rig_page = (struct rig_page){0};
-    v->recording = (struct recording){0};
-    v->statistics.rates = (struct statistics_rates){0};
     v->statistics.error = (struct statistics_error){0};
     v->statistics.flicker = (struct statistics_flicker){0};
-    v->statistics.last_taken_ns = 0;
     v->mouse.pressed = 0;
     v->refused = 0;
     g_clear_pointer(&v->proposed_rig, g_free);
@@ -268,13 +275,26 @@ static void forget(struct viewer *v) {
     v->swap_watch = (struct swap_watch){0};
 }
 
+/* A recording brings the settings that it was made with. They are not the user's choice, so the
+ * session does not remember them. */
+static void take_recorded(struct viewer *v) {
+    const struct common_options none = {0};
+    if (!options_take_recorded(&none, v->playback.source, &v->settings.params))
+        return;
+    v->quality.automatic = false;
+    settings_copy(&v->started.params, &v->settings.params, PARAM_LIVE);
+}
+
 /* Plays a source that is open. GO_ON or the exit code. */
-static int play(struct viewer *v, struct source *source, bool paused) {
+static int play(struct viewer *v, struct source *source, const char *const *words, bool paused) {
     struct params *params = &v->settings.params;
     g_autofree char *title = g_strdup_printf("%s - livestereo", source->name);
     forget(v);
     opening_begin(v, source);
+    session_name_source(v->source, words, (int)g_strv_length((char **)(uintptr_t)words));
+    session_forget_search(params);
     opening_take_range(v);
+    take_recorded(v);
     if (params->disparity_range >= source->width)
         params->disparity_range = MAX(2, source->width / 2);
     int code = opening_finish(v, 0, paused);
@@ -285,18 +305,21 @@ static int play(struct viewer *v, struct source *source, bool paused) {
             *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
     display_fit_range(&v->display, params);
     window_set_title(v->screen.window, title);
+    v->quality.search.size = 0; /* the pictures are whole */
     if (v->quality.automatic)
         viewer_set_quality(v, QUALITY_AUTO);
+    history_begin(&v->history, params);
     return GO_ON;
 }
 
 /* The built-in scene, with the start page over it. */
 static void play_scene(struct viewer *v) {
-    static const char *const words[] = {"synth:"};
+    static const char *const words[] = {"synth:", NULL};
     struct source *source = opening_source(v->options, words, 1);
-    v->rig_options = (struct rig_options){.one_camera = v->display.motion};
+    v->rig_options =
+        (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
     v->visible[PART_START] = true;
-    v->quit = !source || play(v, source, true) != GO_ON;
+    v->quit = !source || play(v, source, words, true) != GO_ON;
 }
 
 static void open_words(struct viewer *v, char **words) {
@@ -306,16 +329,14 @@ static void open_words(struct viewer *v, char **words) {
     if (!source)
         return; /* the notice says why */
     opening_close(v);
-    v->rig_options = (struct rig_options){.one_camera = v->display.motion};
-    if (play(v, source, false) != GO_ON) {
+    v->rig_options =
+        (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
+    if (play(v, source, list, false) != GO_ON) {
         opening_close(v);
         play_scene(v);
         return;
     }
     v->visible[PART_START] = false;
-    v->quality.search.size = 0; /* the pictures are whole */
-    if (v->quality.automatic)
-        viewer_set_quality(v, QUALITY_AUTO);
     if (strcmp(words[0], "synth:") != 0)
         start_page_remember(&v->start_page, list, count);
     screen_notify(&v->screen, "opened %s", v->playback.source->name);

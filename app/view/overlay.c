@@ -1,14 +1,15 @@
 /*
- * The function of app/view/overlay.h. SPDX-License-Identifier: MIT
+ * What lies over the picture, of app/view/pages.h.
+ * SPDX-License-Identifier: MIT
  */
-#include "app/view/overlay.h"
+#include "app/view/pages.h"
 
+#include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "app/view/color_bar.h"
-#include "app/view/motion_view.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the read-out */
 
@@ -18,15 +19,13 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     double xyz[3], error;
     char depth[64];
-    bool is_chance = f->params.confidence == CONFIDENCE_CHANCE;
     int used = snprintf(text, size, "%d, %d", x, y);
     if (f->disparity[i] == DISPARITY_UNKNOWN) {
         snprintf(text + used, size - (size_t)used, "   no disparity");
         return;
     }
-    used += snprintf(text + used, size - (size_t)used, "   %.2f px   confidence %.0f%s",
-                     f->disparity[i] / (double)DISPARITY_ONE,
-                     is_chance ? f->confidence[i] / 2.55 : f->confidence[i], is_chance ? " %" : "");
+    used += snprintf(text + used, size - (size_t)used, "   %.2f px   confidence %d of 255",
+                     f->disparity[i] / (double)DISPARITY_ONE, f->confidence[i]);
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[i] / (double)DISPARITY_ONE);
@@ -48,7 +47,7 @@ bool overlay_read_out(const struct viewer *v, char *text, size_t size) {
     if (side != 0)
         snprintf(text, size, "%s %d, %d", v->display.motion ? "later" : "right", x, y);
     else if (v->display.motion)
-        motion_describe_pixel(v->playback.shown, &speed, x, y, text, size);
+        display_describe_motion(v->playback.shown, &speed, x, y, text, size);
     else
         describe_pixel(v, x, y, text, size);
     return true;
@@ -102,9 +101,9 @@ void overlay_draw(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (shown) {
         if (display_has_wheel(&v->display))
-            motion_wheel_draw(&v->display, &v->layout.color_bar, ui);
+            display_draw_wheel(&v->display, &v->layout.color_bar, ui);
         else
-            color_bar_draw(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
+            display_draw_bar(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
         draw_marks(v, shown);
         draw_read_out(v);
         region_draw(&v->region, ui);
@@ -115,4 +114,83 @@ void overlay_draw(struct viewer *v) {
     recording_draw(&v->recording, ui, area);
     if (!v->video_export.on)
         draw_notice(&v->screen, area);
+}
+
+/* ---- the list of keys */
+
+static bool is_listed(const struct display *display, int i) {
+    return action_table[i].keys[0] && action_fits(display, (enum action)i);
+}
+
+static int count_keys(const struct display *display) {
+    int count = 0;
+    for (int i = 0; i < ACTIONS; i++)
+        count += is_listed(display, i);
+    return count;
+}
+
+static double column_width(struct ui *ui, const struct display *display) {
+    double width = 0;
+    for (int i = 0; i < ACTIONS; i++)
+        if (is_listed(display, i))
+            width = fmax(width, ui_text_width(ui, action_help(display, (enum action)i)));
+    return width + ui_text_width(ui, "leave-fullscreen") * 1.2;
+}
+
+void help_draw(struct ui *ui, const struct display *display, int window_width, int window_height) {
+    double column = column_width(ui, display), line = ui_text_height(ui) * 1.15, x, y;
+    int columns = 2 * column + 3 * line <= window_width ? 2 : 1;
+    int rows = (count_keys(display) + columns - 1) / columns;
+    double width = fmin(columns * column + 3 * line, window_width),
+           height = fmin((rows + 6 - columns) * line, window_height);
+    ui_panel_begin(ui, "keys", (window_width - width) / 2, (window_height - height) / 2, width,
+                   height, UI_ON_TOP | UI_SCROLL);
+    ui_text_color(ui, 0xffffff,
+                  "Keys (F1 closes).  Mouse: wheel zooms, drag pans or orbits, right drag pans the "
+                  "points, click pins a probe.");
+    ui_separator(ui);
+    ui_reserve(ui, "key_list", columns * column, rows * line, &x, &y);
+    for (int i = 0, n = 0; i < ACTIONS; i++) {
+        const struct action_info *info = &action_table[i];
+        if (!is_listed(display, i))
+            continue;
+        int second = n / rows;
+        double text_x = x + second * column, text_y = y + (n % rows) * line;
+        ui_label(ui, text_x, text_y, 0xffd080, info->keys);
+        ui_label(ui, text_x + ui_text_width(ui, "Shift+RIGHT "), text_y, 0xe0e0e0,
+                 action_help(display, (enum action)i));
+        n++;
+    }
+    ui_panel_end(ui);
+}
+
+/* ---- two cameras that may be a rig */
+
+/* The two names of "v4l2:LEFT,RIGHT", as they are shown now. */
+static void draw_names(struct ui *ui, const char *rig, bool swap) {
+    g_auto(GStrv) names = g_strsplit(rig + strlen("v4l2:"), ",", 2);
+    if (g_strv_length(names) < 2)
+        return;
+    g_autofree char *left = g_strdup_printf("left  %s", names[swap ? 1 : 0]);
+    g_autofree char *right = g_strdup_printf("right  %s", names[swap ? 0 : 1]);
+    ui_text(ui, left);
+    ui_text(ui, right);
+}
+
+void proposal_draw(struct viewer *v) {
+    const struct draw_settings *area = &v->display.settings;
+    struct ui *ui = v->screen.ui;
+    if (!v->proposed_rig)
+        return;
+    double line = ui_text_height(ui);
+    ui_panel_begin(ui, "proposal", area->x + line, area->y + fmax(0, area->height - 12 * line), 0,
+                   0, UI_AUTO_SIZE | UI_ON_TOP);
+    ui_text(ui, "Two cameras of one make were found and are used as a rig.");
+    draw_names(ui, v->proposed_rig, v->playback.swap);
+    ui_text_color(ui, 0xb0b0b0,
+                  "Check that left is left: cover one lens, or look at something near.");
+    action_button(v, "proposal_swap", "exchange left and right", ACTION_SWAP);
+    ui_same_line(ui);
+    action_button(v, "proposal_keep", "keep", ACTION_KEEP_RIG);
+    ui_panel_end(ui);
 }

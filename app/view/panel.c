@@ -1,20 +1,98 @@
 /*
- * The function of app/view/panel.h. SPDX-License-Identifier: MIT
+ * The functions of app/view/panel.h that have no file of their own.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view/panel.h"
 
 #include "app/view/actions.h"
-#include "app/view/display_panel.h"
-#include "app/view/exposure.h"
-#include "app/view/param_row.h"
-#include "app/view/range_hint.h"
-#include "app/view/status_line.h"
 #include "app/view/viewer.h"
 #include "app/visualize.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- a row for a parameter */
+
+/* A parameter that takes effect at the next start also shows its present value. */
+static void describe_row(const struct param_info *info, const struct settings *settings,
+                         char label[96], char help[512]) {
+    char now[64];
+    int used = snprintf(help, 512, "%s%s%s\n--set %s", info->help, *info->unit ? "\nUnit: " : "",
+                        info->unit, info->name);
+    if (info->when == PARAM_LIVE) {
+        snprintf(label, 96, "%s", info->name);
+        return;
+    }
+    param_print(&settings->running, info, now, sizeof(now));
+    snprintf(label, 96, "%s (at next start)", info->name);
+    snprintf(help + used, 512 - (size_t)used, "\nA change acts at the next start; now it is %s.",
+             now);
+}
+
+bool param_row_draw(const struct param_info *info, const char *label, struct settings *settings,
+                    int width, struct ui *ui) {
+    static const enum ui_row_kind kinds[] = {[PARAM_TYPE_ENUM] = UI_COMBO,
+                                             [PARAM_TYPE_BOOL] = UI_CHECKBOX,
+                                             [PARAM_TYPE_REAL] = UI_SLIDER};
+    char own_label[96], help[512];
+    bool limited = strcmp(info->name, "disparity_range") == 0;
+    double before = param_get(&settings->params, info), value = before;
+    describe_row(info, settings, own_label, help);
+    ui_row_draw(ui,
+                &(struct ui_row){.name = info->name,
+                                 .label = label ? label : own_label,
+                                 .help = help,
+                                 .kind = kinds[info->type],
+                                 .choices = info->choices,
+                                 .def = info->def,
+                                 .min = info->min,
+                                 .max = limited ? fmin(info->max, width - 1) : info->max,
+                                 .step = info->step,
+                                 .integer = info->type == PARAM_TYPE_INT},
+                &value);
+    if (settings_is_pending(settings, info)) {
+        char now[64], text[128];
+        snprintf(text, sizeof(text), "   now %s; the new value acts at the next start",
+                 param_print(&settings->running, info, now, sizeof(now)));
+        ui_text_color(ui, 0xffd080, text);
+    }
+    return value != before && param_put(&settings->params, info, value) == 0;
+}
+
+/* ---- the line that is always there: frames a second, time of a frame, backend, quality */
+
+static void describe_status(const struct viewer *v, char *text, size_t size) {
+    const struct frame *shown = v->playback.shown;
+    const struct viewer_quality *q = &v->quality;
+    int used = snprintf(text, size, "%.1f frames/s   ", v->statistics.rates.computed);
+    if (shown)
+        used += snprintf(text + used, size - (size_t)used, "%.*f ms   ",
+                         shown->compute_ms < 10 ? 1 : 0, shown->compute_ms);
+    if (v->display.motion)
+        return;
+    snprintf(text + used, size - (size_t)used, "quality %s%s", quality_names[viewer_quality(v)],
+             q->search.on ? ", searching" : (q->automatic ? " (auto)" : ""));
+}
+
+static void draw_status(struct viewer *v) {
+    char text[192];
+    describe_status(v, text, sizeof(text));
+    ui_text(v->screen.ui, text);
+}
+
+void panel_draw_status(struct viewer *v) {
+    const struct draw_settings *area = &v->display.settings;
+    struct ui *ui = v->screen.ui;
+    char text[192], all[320];
+    describe_status(v, text, sizeof(text));
+    snprintf(all, sizeof(all), "%s   %s", text, v->playback.state.backend);
+    ui_panel_begin(ui, "status", area->x, area->y, 0, 0, UI_AUTO_SIZE | UI_TRANSLUCENT);
+    ui_text(ui, all);
+    ui_panel_end(ui);
+}
+
+/* ---- the panel from top to bottom */
 
 #define CAMERAS_GROUP "cameras" /* of parameters, drawn with the cameras' controls */
 
@@ -31,7 +109,7 @@ static void draw_params(struct viewer *v, const char *group) {
 
 static void draw_quality(struct viewer *v) {
     int quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v), before = quality;
-    struct ui_combo_spec combo = {
+    struct ui_row combo = {
         .name = "quality",
         .label = "quality",
         .help =
@@ -51,12 +129,12 @@ static void draw_size(struct viewer *v) {
     while (size < QUALITY_SIZES && fabs(v->rig.scale - quality_sizes[size]) > 1e-6)
         size++;
     bool other = size == QUALITY_SIZES;
-    struct ui_combo_spec combo = {.name = "scale",
-                                  .label = "size",
-                                  .help = "pictures are computed whole, or smaller and so faster; "
-                                          "the range goes along",
-                                  .choices = other ? "1|1/2|1/3|custom" : quality_size_names,
-                                  .def = 0};
+    struct ui_row combo = {.name = "scale",
+                           .label = "size",
+                           .help = "pictures are computed whole, or smaller and so faster; "
+                                   "the range goes along",
+                           .choices = other ? "1|1/2|1/3|custom" : quality_size_names,
+                           .def = 0};
     if (!ui_combo(v->screen.ui, &combo, &size) || size == QUALITY_SIZES)
         return;
     v->quality.search.on = false; /* the user has chosen */
@@ -81,7 +159,7 @@ static void draw_hint(struct viewer *v) {
         action_button(v, "swap_take", "left and right look exchanged: exchange them", ACTION_SWAP);
         return;
     }
-    int better = shown ? range_hint(shown, MIN(512, v->rig.width - 1)) : 0;
+    int better = shown ? hints_range(shown, MIN(512, v->rig.width - 1)) : 0;
     if (better == 0 || shown->params.disparity_range != v->settings.params.disparity_range) {
         ui_text_color(v->screen.ui, 0xb0b0b0, "range: fits the picture");
         return;
@@ -105,7 +183,7 @@ static void draw_head(struct viewer *v) {
         snprintf(text + used, sizeof(text) - (size_t)used, " of %dx%d", source->width,
                  source->height);
     ui_text(ui, text);
-    status_line_draw(v);
+    draw_status(v);
     if (g_str_has_prefix(source->name, "synth"))
         ui_text_color(ui, 0xb0b0b0, "a demonstration: the built-in scene (n opens something else)");
     else if (v->display.motion && v->rig.known)
@@ -179,8 +257,8 @@ static void draw_presets_group(struct viewer *v) {
 
 static void draw_rig_group(struct viewer *v) {
     if (!v->display.motion && ui_group(v->screen.ui, "rig", false) &&
-        rig_page_draw(&v->rig_page, &v->screen, &v->rig, &v->settings.params,
-                      &v->display.settings.row_lines))
+        panel_rig_draw(&v->row_watch, &v->screen, &v->rig, &v->settings.params,
+                       &v->display.settings.row_lines))
         viewer_apply_settings(v);
 }
 
@@ -212,7 +290,7 @@ static void draw_first_params(struct viewer *v) {
         changed |=
             param_row_draw(param_find(p->name), p->label, &v->settings, v->rig.width, v->screen.ui);
         if (p == first)
-            rig_page_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
+            panel_rig_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
     }
     draw_hint(v);
     if (changed)
@@ -253,7 +331,7 @@ void panel_draw(struct viewer *v) {
     draw_head(v);
     draw_first_params(v);
     draw_cameras_group(v);
-    display_panel_draw(v);
+    panel_picture_draw(v);
     draw_rig_group(v);
     draw_presets_group(v);
     if (ui_group(v->screen.ui, "advanced", false))

@@ -1,13 +1,118 @@
 /*
  * The panel beside or below the picture: source, cameras, display, rig, presets and the sliders.
- * Main thread, between ui_begin and ui_end.
+ * Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PANEL_H
 #define LIVESTEREO_PANEL_H
 
+#include "app/rig_options.h"
+#include "app/view/background.h"
+#include "app/view/screen.h"
+#include "app/view/settings.h"
+#include "calibration/row_error.h"
+#include "capture/controls.h"
+#include "capture/source.h"
+#include "capture/source_status.h"
+#include "image/frame.h"
+#include "render/draw.h"
+#include "render/ui.h"
+
 struct viewer;
 
+/* The whole panel. */
 void panel_draw(struct viewer *v);
+
+/* Frames a second, time of a frame, backend and quality in a small panel of their own, in the
+ * corner of the picture: for a window without the panel. */
+void panel_draw_status(struct viewer *v);
+
+/* label: NULL is the parameter's name. width: of the pictures, which limits the number of labels.
+ * True when the parameter changed. */
+bool param_row_draw(const struct param_info *info, const char *label, struct settings *settings,
+                    int width, struct ui *ui);
+
+/* panel_picture.c: the group "picture" with views, colours and their range. */
+void panel_picture_draw(struct viewer *v);
+
+/* ---- panel_cameras.c: status and controls of a live source's cameras */
+
+struct cameras {                 /* zero to begin with */
+    struct source_status status; /* stays zero where the source has none */
+    int64_t status_ns;           /* when it was read */
+    struct control control[MAX_CONTROLS];
+    int control_count;
+    int64_t controls_ns; /* when they were read */
+    bool separate;       /* left and right have sliders of their own */
+};
+
+/* Reads the status now and then. True when the banner has changed and the window must be drawn,
+ * since there may be no new frame. */
+bool cameras_update(struct cameras *cameras, struct source *source);
+
+/* Draws the banner, a message about a problem of the cameras, over the picture. */
+void cameras_draw_banner(const struct cameras *cameras, struct ui *ui,
+                         const struct draw_settings *area);
+
+/* Draws the statistics of pairing and a line for each camera. */
+void cameras_draw_statistics(const struct cameras *cameras, struct ui *ui);
+
+/* Draws a line for each camera in the panel. */
+void cameras_draw_names(const struct cameras *cameras, struct ui *ui);
+
+/* Draws the controls in the panel. */
+void cameras_draw_controls(struct cameras *cameras, struct screen *screen, struct source *source);
+
+/* Writes the name of a control's widget, for CONTROLS_BOTH or a side, to buf and returns it. */
+const char *cameras_control_name(const struct control *control, int side, char *buf, size_t size);
+
+/* ---- exposure: the grey levels of both cameras' pictures over each other */
+
+enum { EXPOSURE_BINS = 64 };
+
+struct exposure {
+    double ratio[EXPOSURE_BINS]; /* of the pixels; the levels are binned by four */
+    double mean;                 /* grey levels */
+    double dark, bright;         /* ratios of pixels at levels 0 to 3 and 252 to 255 */
+};
+
+/* Measures every fourth row and column of a picture; of a colour picture the green channel. */
+void exposure_measure(const struct image *image, struct exposure *exposure);
+
+/* Draws both histograms, with their means and the shares of dark and bright pixels. */
+void exposure_draw(const struct frame *frame, struct ui *ui);
+
+/* ---- panel_rig.c: calibration, row error of the pictures and advice, accuracy of depths */
+
+/* How well the rows of the pictures agree, about once a second. */
+struct row_watch {         /* zero to begin with */
+    bool on;               /* the user wants it */
+    long count;            /* pairs measured, 0 before the first */
+    int error;             /* of the last one: 0, -ENODATA (too few features) or -ENOMEM */
+    struct row_error rows; /* of the last one */
+    double row_offset;     /* the parameter that the last one was computed with */
+    const char *advice;    /* what the user should do, by several consecutive pairs, or NULL */
+
+    struct background background; /* measures this frame: */
+    struct frame *frame;
+    struct row_error measured;
+    int64_t due_ns,
+        taken_ns;            /* when the next one is due; of the last one, which is measured once */
+    const char *last_advice; /* of the last pair */
+    int agree;               /* pairs in a row that gave it */
+};
+
+/* Measures the frame's row error now and then, if the user has turned that on, and shows advice. */
+void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown);
+
+/* Ends it; a new one begins with nothing. */
+void row_watch_close(struct row_watch *watch);
+
+/* The contents of the group. True when it changed a parameter. */
+bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct rig_use *rig,
+                    struct params *params, bool *row_lines);
+
+/* Draws a line with the range of depths below the number of labels. */
+void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struct params *params);
 
 #endif

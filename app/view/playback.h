@@ -8,6 +8,8 @@
 
 #include "app/live/live.h"
 
+struct viewer;
+
 struct playback {
     struct source *source;   /* this and the next are opened and closed by cmd_view.c */
     struct live *live;       /* NULL before it is open */
@@ -24,9 +26,6 @@ struct playback {
 
 /* Starts at the beginning of the source, which remains the caller's, with rate pairs per second. */
 void playback_init(struct playback *playback, struct source *source, double rate);
-
-/* Takes ownership of a frame and shows it. */
-void playback_show(struct playback *playback, struct frame **frame);
 
 /* Reads the state of the threads. True when playback has paused, ended or resumed since the last
  * call. */
@@ -52,5 +51,8 @@ void playback_set_speed(struct playback *playback, double speed);
 /* Pass changes of loop and loop_all, or of swap, to the threads. */
 void playback_apply_loop(struct playback *playback);
 void playback_apply_swap(struct playback *playback);
+
+/* The bar below the picture. Between ui_begin and ui_end. */
+void playback_bar_draw(struct viewer *v);
 
 #endif

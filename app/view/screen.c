@@ -34,8 +34,9 @@ static const char *font_path(void) {
     return access(FONT, R_OK) == 0 ? FONT : NULL;
 }
 
+/* The display's own scale may be anything; so the product has limits, too: text of 7 to 112 px. */
 static double ui_scale(const struct screen *s) {
-    return s->text_scale * window_scale(s->window);
+    return fmin(8, fmax(0.5, s->text_scale * window_scale(s->window)));
 }
 
 int screen_open(struct screen *s, const struct screen_options *options) {

@@ -3,18 +3,21 @@
  */
 #include "app/view/session.h"
 
-#include "app/view/measure.h"
 #include "app/view/settings.h"
+#include "app/view/tools.h"
+#include "config/file.h"
 #include "config/log.h"
 #include "config/params_file.h"
 #include "image/picture.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define GROUP "view"
+#define MAX_LOOK_BYTES 65536
 
 static char *state_folder(void) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", NULL);
@@ -62,13 +65,36 @@ void session_parse_look(struct session *session, const char *text, size_t length
     g_autofree char *preset = g_key_file_get_string(file, GROUP, "preset", NULL);
     if (preset && *preset)
         g_strlcpy(session->preset, preset, sizeof(session->preset));
+    g_autofree char *source = g_key_file_get_string(file, GROUP, "source", NULL);
+    if (source)
+        g_strlcpy(session->source, source, sizeof(session->source));
+}
+
+void session_name_source(char name[SESSION_SOURCE], const char *const *words, int count) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (int i = 0; i < count; i++) {
+        bool is_file = g_file_test(words[i], G_FILE_TEST_EXISTS);
+        g_autofree char *path = is_file ? g_canonicalize_filename(words[i], NULL) : NULL;
+        g_string_append_printf(text, "%s%s", i ? " " : "", path ? path : words[i]);
+    }
+    g_strlcpy(name, text->str, SESSION_SOURCE);
+}
+
+void session_forget_search(struct params *params) {
+    struct params own;
+    params_default(&own);
+    params_load_user(&own);
+    settings_copy_group(params, &own, SETTINGS_SEARCH_GROUP);
 }
 
 static void load_look(struct session *session) {
-    g_autofree char *path = state_path("view.ini"), *text = NULL;
-    gsize length;
-    if (g_file_get_contents(path, &text, &length, NULL))
-        session_parse_look(session, text, length);
+    g_autofree char *path = state_path("view.ini");
+    char *text;
+    size_t length;
+    if (access(path, F_OK) != 0 || file_load(path, MAX_LOOK_BYTES, &text, &length) != 0)
+        return;
+    session_parse_look(session, text, length);
+    free(text);
 }
 
 bool session_load(struct session *session, const struct common_options *options) {
@@ -89,7 +115,7 @@ bool session_take_params(const struct session *remembered, struct params *params
     if (options->preset || options->config || params->mode == MODE_MOTION)
         return false;
     last.mode = params->mode;
-    settings_keep_rig(&last, params);
+    settings_copy_group(&last, params, SETTINGS_RIG_GROUP);
     if (options->quality && qualities_load(&qualities) == 0)
         for (int i = 0; i < param_count; i++)
             if (quality_covers(&qualities, &param_table[i]))
@@ -102,12 +128,18 @@ bool session_take_params(const struct session *remembered, struct params *params
 }
 
 /* The parameters that have changed since the start over those that were remembered. */
-static struct params merge_params(const struct params *end, const struct params *start,
-                                  const struct params *remembered) {
-    struct params merged = *remembered;
-    for (int i = 0; i < param_count; i++)
-        if (param_get(end, &param_table[i]) != param_get(start, &param_table[i]))
-            param_put(&merged, &param_table[i], param_get(end, &param_table[i]));
+static struct params merge_params(const struct session *end, const struct session *start,
+                                  const struct session *remembered) {
+    struct params merged = remembered->params;
+    if (strcmp(remembered->source, end->source) != 0)
+        session_forget_search(&merged);
+    for (int i = 0; i < param_count; i++) {
+        double value = param_get(&end->params, &param_table[i]);
+        if (value != param_get(&start->params, &param_table[i]))
+            param_put(&merged, &param_table[i], value);
+    }
+    if (strcmp(start->source, end->source) != 0)
+        settings_copy_group(&merged, &end->params, SETTINGS_SEARCH_GROUP);
     return merged;
 }
 
@@ -121,7 +153,8 @@ void session_save(const struct session *end, const struct session *start,
         return;
     }
     g_autofree char *last = state_path("last.ini"), *path = state_path("view.ini");
-    struct params params = merge_params(&end->params, &start->params, &remembered->params);
+    const struct session *of_stereo = end->params.mode == MODE_STEREO ? end : remembered;
+    struct params params = merge_params(end, start, remembered);
     if (end->params.mode == MODE_STEREO)
         params_save(&params, last, SETTINGS_RIG_GROUP);
 #define CHOOSE(field) ((end->field != start->field ? end : remembered)->field)
@@ -131,8 +164,8 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
     g_key_file_set_integer(file, GROUP, "unit", CHOOSE(unit));
     g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);
-    g_key_file_set_string(file, GROUP, "preset",
-                          (end->params.mode == MODE_STEREO ? end : remembered)->preset);
+    g_key_file_set_string(file, GROUP, "preset", of_stereo->preset);
+    g_key_file_set_string(file, GROUP, "source", of_stereo->source);
 #undef CHOOSE
     if (!g_key_file_save_to_file(file, path, NULL))
         log_debug(path, "cannot be written");

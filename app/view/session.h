@@ -8,7 +8,10 @@
 
 #include "app/commands.h"
 
+#define SESSION_SOURCE 512
+
 struct session {
+    char source[SESSION_SOURCE]; /* what the disparities searched are of: session_name_source() */
     int colormap;
     double text_scale;
     bool statistics;
@@ -23,6 +26,12 @@ struct session {
  * settings are those of the last session, unless the user's own file is newer. */
 bool session_load(struct session *session, const struct common_options *options);
 
+/* Writes the name that a source is remembered by: its words, with whole paths. */
+void session_name_source(char name[SESSION_SOURCE], const char *const *words, int count);
+
+/* Sets the disparities searched to the user's own or, without them, to the defaults. */
+void session_forget_search(struct params *params);
+
 /* Sets the look from the text of a view.ini; missing or invalid values are not changed. */
 void session_parse_look(struct session *session, const char *text, size_t length);
 
@@ -32,7 +41,8 @@ bool session_take_params(const struct session *remembered, struct params *params
                          const struct common_options *options);
 
 /* Saves the session. What has not changed since the start keeps its remembered value, because the
- * command line may have set it for this session only. Without a home folder nothing is written. */
+ * command line may have set it for this session only. The disparities searched are remembered for
+ * the source of the end. Without a home folder nothing is written. */
 void session_save(const struct session *end, const struct session *start,
                   const struct session *remembered);
 

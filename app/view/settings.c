@@ -1,8 +1,10 @@
 /*
- * The functions of app/view/settings.h. SPDX-License-Identifier: MIT
+ * The functions of app/view/settings.h.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view/settings.h"
 
+#include <math.h>
 #include <string.h>
 
 void settings_init(struct settings *s, const struct params *params) {
@@ -23,14 +25,14 @@ bool settings_is_pending(const struct settings *s, const struct param_info *info
 void settings_compare(struct settings *s) {
     s->slot[s->slot_in_use] = s->params;
     s->slot_in_use = !s->slot_in_use;
-    settings_keep_rig(&s->slot[s->slot_in_use], &s->params);
+    settings_copy_group(&s->slot[s->slot_in_use], &s->params, SETTINGS_RIG_GROUP);
     s->params = s->slot[s->slot_in_use];
 }
 
 void settings_reset(struct settings *s) {
     struct params defaults;
     params_default(&defaults);
-    settings_keep_rig(&defaults, &s->params);
+    settings_copy_group(&defaults, &s->params, SETTINGS_RIG_GROUP);
     settings_copy(&s->params, &defaults, PARAM_LIVE);
 }
 
@@ -48,8 +50,84 @@ void settings_copy(struct params *to, const struct params *from, enum param_when
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 
-void settings_keep_rig(struct params *to, const struct params *from) {
+void settings_copy_group(struct params *to, const struct params *from, const char *group) {
     for (int i = 0; i < param_count; i++)
-        if (strcmp(param_table[i].group, SETTINGS_RIG_GROUP) == 0)
+        if (strcmp(param_table[i].group, group) == 0)
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
+}
+
+static void scale(struct params *params, const char *name, double ratio) {
+    const struct param_info *info = param_find(name);
+    double value = round(param_get(params, info) * ratio);
+    param_put(params, info, fmin(info->max, fmax(info->min, value)));
+}
+
+void settings_scale_search(struct params *params, double ratio) {
+    scale(params, "min_disparity", ratio);
+    scale(params, "disparity_range", ratio);
+}
+
+/* ---- undo and redo */
+
+#define ONE_CHANGE_NS INT64_C(1000000000)
+
+void history_begin(struct history *h, const struct params *params) {
+    *h = (struct history){.step = {*params}, .count = 1, .changed = -1};
+}
+
+/* The one parameter in which two sets differ, or -1 where there are none or several. */
+static int changed_param(const struct params *a, const struct params *b) {
+    int found = -1;
+    for (int i = 0; i < param_count; i++) {
+        if (param_get(a, &param_table[i]) == param_get(b, &param_table[i]))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = i;
+    }
+    return found;
+}
+
+void history_note(struct history *h, const struct params *params, int64_t now_ns) {
+    if (params_equal(params, &h->step[h->at]))
+        return;
+    int changed = changed_param(params, &h->step[h->at]);
+    bool goes_on = changed >= 0 && changed == h->changed && h->at + 1 == h->count &&
+                   now_ns - h->noted_ns < ONE_CHANGE_NS;
+    if (!goes_on && h->at + 1 == HISTORY_STEPS)
+        memmove(&h->step[0], &h->step[1], (HISTORY_STEPS - 1) * sizeof(h->step[0]));
+    else if (!goes_on)
+        h->at++;
+    h->step[h->at] = *params;
+    h->count = h->at + 1;
+    h->changed = changed;
+    h->noted_ns = now_ns;
+}
+
+void history_adjust(struct history *h, const struct params *params) {
+    struct params before = h->step[h->at];
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        double old = param_get(&before, info), now = param_get(params, info);
+        for (int k = 0; k < h->count && now != old; k++)
+            if (param_get(&h->step[k], info) == old)
+                param_put(&h->step[k], info, now);
+    }
+}
+
+void history_scale_search(struct history *h, double ratio) {
+    for (int i = 0; i < h->count; i++)
+        settings_scale_search(&h->step[i], ratio);
+}
+
+bool history_move(struct history *h, int step, struct params *params) {
+    for (int to = h->at + step; to >= 0 && to < h->count; to += step) {
+        if (params_equal(&h->step[to], params))
+            continue;
+        h->at = to;
+        h->changed = -1;
+        *params = h->step[to];
+        return true;
+    }
+    return false;
 }

@@ -1,6 +1,6 @@
 /*
- * The settings of the viewer: the parameters that the user changes, and two sets of them to
- * compare. Plain values; main thread.
+ * The settings of the viewer: the parameters that the user changes, two sets of them to compare,
+ * and undo. Plain values; main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SETTINGS_H
@@ -9,10 +9,15 @@
 #include "config/params.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Parameters of this group were measured on a rig and stay with it: no preset, no saved settings
  * and no other settings of a comparison change them. */
 #define SETTINGS_RIG_GROUP "rectification"
+
+/* Parameters of this group, the disparities searched, depend on the source: no preset changes
+ * them, and another source starts without them. */
+#define SETTINGS_SEARCH_GROUP "search"
 
 struct settings {
     struct params params;  /* as the user wants them; those of START act at the next start */
@@ -43,7 +48,40 @@ bool settings_equal_live(const struct params *a, const struct params *b);
 /* Copies the parameters with this value of when. */
 void settings_copy(struct params *to, const struct params *from, enum param_when when);
 
-/* Copies the parameters of the rig. */
-void settings_keep_rig(struct params *to, const struct params *from);
+/* Copies the parameters of a group. */
+void settings_copy_group(struct params *to, const struct params *from, const char *group);
+
+/* Multiplies the disparities searched, for pictures that are computed at another scale. */
+void settings_scale_search(struct params *params, double ratio);
+
+/* ---- undo and redo */
+
+#define HISTORY_STEPS 64
+
+struct history {
+    struct params step[HISTORY_STEPS];
+    int count, at;    /* steps that are stored; the one in effect */
+    int changed;      /* the parameter that the last step changed; -1 if it changed several */
+    int64_t noted_ns; /* when the last step was noted */
+};
+
+/* Starts with these settings. */
+void history_begin(struct history *history, const struct params *params);
+
+/* Adds settings that the user has changed as a step and drops the undone ones. Changes of one
+ * parameter less than a second apart, as when a slider is dragged, are one step. */
+void history_note(struct history *history, const struct params *params, int64_t now_ns);
+
+/* Notes settings that the program has changed, which makes no step: every step that had a
+ * parameter's old value gets the new one. */
+void history_adjust(struct history *history, const struct params *params);
+
+/* Multiplies the disparities that each step searches, for pictures that are computed at another
+ * scale. */
+void history_scale_search(struct history *history, double ratio);
+
+/* Sets *params to the next step back (-1) or forward (1) that differs from them. False where there
+ * is none. */
+bool history_move(struct history *history, int step, struct params *params);
 
 #endif

@@ -7,13 +7,16 @@
 #define LIVESTEREO_STATISTICS_H
 
 #include "app/live/live.h"
+#include "app/live/output_gst.h"
 #include "app/metrics.h"
+#include "app/view/panel.h"
+#include "app/view/playback.h"
 
 #define STATISTICS_HISTORY 240 /* frames in the plot of times */
 #define STATISTICS_ANSWERS 1024
 
 struct statistics_times {
-    float stage_ms[TIME_COUNT], compute_ms;
+    float stage_ms[LIVESTEREO_STAGES], compute_ms;
 };
 
 /* Rates in the last half second. */
@@ -57,6 +60,10 @@ struct statistics {        /* zero to begin with */
     long answers;
 };
 
+/* Rates and intervals begin anew: the frames to come are those of another struct live, whose counts
+ * begin at 0. */
+void statistics_restart(struct statistics *s);
+
 /* A frame was taken to be shown. skipped: the one before it was not drawn. rate: frames a second
  * that should come, 0 where none in particular. */
 void statistics_add_frame(struct statistics *s, const struct frame *frame, bool skipped,
@@ -78,5 +85,11 @@ void statistics_add_flicker(struct statistics *s, const struct frame *before,
 
 /* --report, to stdout. */
 void statistics_print(struct statistics *s, struct live *live);
+
+/* The panel with them, in the upper left of the area; nothing before the first
+ * frame. output: NULL without --out. */
+void statistics_panel_draw(struct statistics *statistics, struct ui *ui,
+                           const struct draw_settings *area, const struct playback *playback,
+                           const struct cameras *cameras, struct output *output);
 
 #endif

@@ -1,11 +1,10 @@
 /*
- * The function of app/view/ui_map.h. SPDX-License-Identifier: MIT
+ * The map of --ui-map, of app/view/viewer.h.
+ * SPDX-License-Identifier: MIT
  */
-#include "app/view/ui_map.h"
+#include "app/view/viewer.h"
 
 #include "app/view/actions.h"
-#include "app/view/overlay.h"
-#include "app/view/viewer.h"
 #include "image/picture.h"
 
 static void add_actions(GString *map) {
@@ -25,6 +24,10 @@ static void add_settings(const struct settings *s, GString *map) {
         if (settings_is_pending(s, &param_table[i]))
             g_string_append_printf(map, "%s%s", n++ ? " " : "", param_table[i].name);
     g_string_append_c(map, '\n');
+}
+
+static void add_rates(const struct statistics_rates *r, GString *map) {
+    g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->drawn);
 }
 
 static void add_playback(const struct playback *p, GString *map) {
@@ -52,7 +55,7 @@ static void add_display(const struct display *d, GString *map) {
 
 static void add_rig(const struct viewer *v, GString *map) {
     const struct params *params = &v->settings.params;
-    const struct row_watch_state *rows = &v->rig_page.rows;
+    const struct row_watch *rows = &v->row_watch;
     int max_disparity = params->min_disparity + params->disparity_range - 1;
     if (rig_use_is_metric(&v->rig))
         g_string_append_printf(map, "state nearest %.4f\n",
@@ -91,17 +94,17 @@ static void add_probes(const struct viewer *v, GString *map) {
     int count = live_get_probes(v->playback.live, probes);
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
-        double at[2], least[2];
+        double at[2], best_at[2];
         int best = 0;
-        if (p->index < 0 || p->label < 0)
+        if (p->index < 0 || p->found.label < 0)
             continue;
-        for (int l = 1; l < p->labels.u_count * p->labels.v_count; l++)
-            if (p->belief[l] < p->belief[best])
+        for (int l = 1; l < p->found.u_count * p->found.v_count; l++)
+            if (p->found.belief[l] < p->found.belief[best])
                 best = l;
-        probe_place(p, p->label, &at[0], &at[1]);
-        probe_place(p, best, &least[0], &least[1]);
-        g_string_append_printf(map, "state probe%d %g %g %g %g\n", i, at[0], at[1], least[0],
-                               least[1]);
+        probe_place(p, p->found.label, &at[0], &at[1]);
+        probe_place(p, best, &best_at[0], &best_at[1]);
+        g_string_append_printf(map, "state probe%d %g %g %g %g\n", i, at[0], at[1], best_at[0],
+                               best_at[1]);
     }
 }
 
@@ -119,6 +122,7 @@ void ui_map_write(struct viewer *v) {
     add_actions(map);
     add_settings(&v->settings, map);
     add_playback(&v->playback, map);
+    add_rates(&v->statistics.rates, map);
     add_display(&v->display, map);
     add_rig(v, map);
     add_probes(v, map);
@@ -136,8 +140,10 @@ void ui_map_write(struct viewer *v) {
     if (overlay_read_out(v, text, sizeof(text)))
         g_string_append_printf(map, "state read-out %s\n", text);
     g_string_append_printf(map, "state probes %d\n", v->probes.count);
-    g_string_append_printf(map, "state recording %d\n", v->recording.recorder != NULL);
-    g_string_append_printf(map, "state video %d\n", v->video_export.on);
+    g_string_append_printf(map, "state recording %d\n",
+                           v->recording.recorder || v->recording.background.on);
+    g_string_append_printf(map, "state video %d\n",
+                           v->video_export.on || v->video_export.background.on);
     g_string_append_printf(map,
                            "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n",
                            v->visible[PART_PANELS], v->visible[PART_SEEK_BAR],

@@ -1,9 +1,15 @@
 /*
- * The functions of app/view/viewer.h. SPDX-License-Identifier: MIT
+ * The functions of app/view/viewer.h that have no file of their own.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view/viewer.h"
 
 #include "config/clock.h"
+#include "config/params_file.h"
+#include "config/presets.h"
+
+#include <math.h>
+#include <string.h>
 
 int viewer_quality(const struct viewer *v) {
     return v->quality.known ? quality_of(&v->quality.all, &v->settings.params) : QUALITY_CUSTOM;
@@ -54,7 +60,7 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame) {
         !quality_search_frame(&q->search, frame->compute_ms))
         return;
     quality_apply(&q->all, q->search.at, &v->settings.params);
-    viewer_apply_settings(v);
+    viewer_adjust_settings(v);
     if (q->search.size != size)
         viewer_want_part(v, v->rig_options.roi, quality_sizes[q->search.size]);
     if (!q->search.on)
@@ -64,20 +70,48 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame) {
                       q->search.settled_ms);
 }
 
+static void limit_range(struct viewer *v) {
+    if (v->settings.params.disparity_range >= v->rig.width)
+        v->settings.params.disparity_range = v->rig.width - 1;
+}
+
+/* A part of the pictures is opened again where its margins are too narrow for the disparities that
+ * are searched now; not while its size is recorded or sent. */
+static bool needs_margins(const struct viewer *v) {
+    return !v->recording.recorder && !v->output && !rig_use_reaches(&v->rig, &v->settings.params);
+}
+
+static void pass_settings(struct viewer *v) {
+    struct params effective = settings_effective(&v->settings);
+    if (!needs_margins(v))
+        live_set_params(v->playback.live, &effective);
+    else if (!v->wanted_part.on)
+        viewer_want_part(v, v->rig_options.roi, v->rig.scale);
+    display_fit_range(&v->display, &v->settings.params);
+    screen_settle(&v->screen);
+}
+
 void viewer_apply_settings(struct viewer *v) {
-    struct params *params = &v->settings.params;
     if (v->quality.automatic && viewer_quality(v) != (int)v->quality.search.at)
         v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
-    if (params->disparity_range >= v->rig.width)
-        params->disparity_range = v->rig.width - 1;
-    if (v->quality.automatic)
-        history_replace(&v->history, params);
-    else
-        history_note(&v->history, params, clock_ns());
-    struct params effective = settings_effective(&v->settings);
-    live_set_params(v->playback.live, &effective);
-    display_fit_range(&v->display, params);
-    screen_settle(&v->screen);
+    limit_range(v);
+    history_note(&v->history, &v->settings.params, clock_ns());
+    pass_settings(v);
+}
+
+void viewer_adjust_settings(struct viewer *v) {
+    limit_range(v);
+    history_adjust(&v->history, &v->settings.params);
+    pass_settings(v);
+}
+
+struct params viewer_params_at(const struct viewer *v, double from, double to) {
+    struct params params = v->settings.params;
+    settings_scale_search(&params, to / from);
+    if (v->wanted_part.range == v->settings.params.disparity_range) /* not changed since */
+        param_put(&params, param_find("disparity_range"),
+                  fmax(2, round(v->wanted_part.whole_range * to)));
+    return params;
 }
 
 void viewer_load_preset(struct viewer *v, const char *name) {
@@ -125,4 +159,69 @@ struct motion_speed viewer_motion_speed(const struct viewer *v) {
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {
     return v->playback.shown &&
            display_pixel_at(&v->display, v->playback.shown, v->mouse.x, v->mouse.y, x, y, side);
+}
+
+/* ---- presets */
+
+void presets_update(struct presets *p, int mode) {
+    int kept = 0;
+    struct params params;
+    g_strfreev(p->names);
+    p->names = preset_names();
+    for (int i = 0; p->names[i]; i++) {
+        char *name = g_steal_pointer(&p->names[i]);
+        if (preset_load(&params, name) == 0 && params.mode == mode)
+            p->names[kept++] = name;
+        else
+            g_free(name);
+    }
+}
+
+void presets_save(struct presets *p, const struct params *params, struct screen *screen) {
+    if (!*p->name || strchr(p->name, '/')) {
+        screen_notify(screen, "type a name for the preset first");
+        return;
+    }
+    if (preset_find(p->name)) {
+        screen_notify(screen, "%s is a built-in preset; type another name", p->name);
+        return;
+    }
+    g_autofree char *folder = preset_user_folder();
+    g_autofree char *file = g_strconcat(p->name, ".ini", NULL);
+    g_autofree char *path = g_build_filename(folder, file, NULL);
+    if (g_mkdir_with_parents(folder, 0700) != 0 ||
+        params_save(params, path, SETTINGS_RIG_GROUP) != 0) {
+        screen_notify(screen, "the preset could not be saved in %s", folder);
+        return;
+    }
+    presets_update(p, params->mode);
+    screen_notify(screen, "saved %s", path);
+}
+
+bool presets_load(struct presets *p, const char *name, struct settings *settings,
+                  struct screen *screen) {
+    struct params loaded, alone;
+    params_default(&loaded);
+    settings_copy(&loaded, &settings->params, PARAM_START);
+    if (!*name || preset_load_over(&loaded, name) != 0) {
+        g_autofree char *known = p->names ? g_strjoinv(", ", p->names) : NULL;
+        screen_notify(screen, "there is no preset \"%s\"; there are %s", name,
+                      known ? known : "none");
+        return false;
+    }
+    if (preset_load(&alone, name) == 0 && alone.mode != settings->running.mode) {
+        screen_notify(screen, "preset %s is for mode=%s, which the window is not opened in", name,
+                      alone.mode == MODE_MOTION ? "motion" : "stereo");
+        return false;
+    }
+    settings_copy_group(&loaded, &settings->params, SETTINGS_RIG_GROUP);
+    settings_copy_group(&loaded, &settings->params, SETTINGS_SEARCH_GROUP);
+    settings->params = loaded;
+    g_strlcpy(p->name, name, sizeof(p->name));
+    screen_notify(screen, "preset %s", name);
+    return true;
+}
+
+void presets_free(struct presets *p) {
+    g_strfreev(p->names);
 }

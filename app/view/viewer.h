@@ -1,39 +1,66 @@
 /*
  * The viewer: the parts of livestereo view, each in its own file, and functions that concern
- * several of them. cmd_view.c opens and closes it, loop.h runs it. All of it belongs to the main
+ * several of them. cmd_view.c opens and closes it, loop.c runs it. All of it belongs to the main
  * thread: frames come from live_take, settings are passed to the threads by live_set_params.
  *
- * The files of the window's parts (panel, playback_bar, overlay, proposal), actions, ui_map and
- * loop use struct viewer; the headers included here do not.
+ * Files that take a struct viewer include this header; the headers included here do not know it.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_VIEWER_H
 #define LIVESTEREO_VIEWER_H
 
+#include "app/camera_options.h"
 #include "app/live/output_gst.h"
 #include "app/rig_options.h"
-#include "app/view/calibrate_form.h"
-#include "app/view/cameras.h"
 #include "app/view/display.h"
-#include "app/view/history.h"
+#include "app/view/export.h"
+#include "app/view/hints.h"
 #include "app/view/layout.h"
-#include "app/view/measure.h"
-#include "app/view/motion_view.h"
-#include "app/view/mouse.h"
+#include "app/view/pages.h"
+#include "app/view/panel.h"
 #include "app/view/playback.h"
-#include "app/view/presets.h"
-#include "app/view/probes.h"
-#include "app/view/recording.h"
-#include "app/view/region.h"
-#include "app/view/rig_page.h"
 #include "app/view/screen.h"
 #include "app/view/session.h"
 #include "app/view/settings.h"
-#include "app/view/start_page.h"
 #include "app/view/statistics.h"
-#include "app/view/swap_hint.h"
-#include "app/view/video_export.h"
-#include "app/view/view_options.h"
+#include "app/view/tools.h"
+#include "capture/source.h"
+
+#include <stdbool.h>
+
+/* The options of livestereo view, as its command line is parsed. Owned by cmd_view.c. */
+struct view_options {
+    struct rig_options rig;
+    struct camera_options camera;
+    struct output_options out;
+    struct source_options source;
+    char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
+    int frames;
+    double rate, start, scale, metres_per_pixel;
+    gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
+    bool motion;          /* the command is motion */
+    bool remembered;      /* the parameters are those of the last time */
+    struct params stated; /* the parameters without those of the last time */
+};
+
+struct presets {   /* zero to begin with */
+    char name[64]; /* that the user typed, or loaded last */
+    char **names;  /* of all that there are, sorted, NULL-terminated */
+};
+
+/* Reads the names of the presets of a mode (MODE_...). */
+void presets_update(struct presets *presets, int mode);
+
+/* Saves the parameters as presets->name in the user's folder and shows the result. */
+void presets_save(struct presets *presets, const struct params *params, struct screen *screen);
+
+/* Loads a preset. Parameters that it does not name get their default, but START parameters, those
+ * of the rig and the disparities searched are kept. False, after a notice, if there is no such
+ * preset or it has another mode. */
+bool presets_load(struct presets *presets, const char *name, struct settings *settings,
+                  struct screen *screen);
+
+void presets_free(struct presets *presets);
 
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
 enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PART_START, PART_LOG, PARTS };
@@ -47,11 +74,13 @@ struct viewer_quality {
 
 struct viewer {
     const struct view_options *options;
-    struct session remembered; /* as of the start */
+    struct session remembered;   /* as of the start */
+    struct session started;      /* what the session began with; see session_save() */
+    char source[SESSION_SOURCE]; /* what is open, as sessions name it */
     struct screen screen;
     struct rig_options rig_options; /* those of the command line, for the source it named */
     struct rig_use rig;
-    struct stereo *stereo;
+    struct matcher *matcher;
     struct output *output; /* NULL: without --out */
     struct playback playback;
     struct settings settings;
@@ -78,7 +107,7 @@ struct viewer {
     char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
     struct start_page start_page;
     struct calibrate_form calibrate_form;
-    struct rig_page rig_page;
+    struct row_watch row_watch;
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
     struct video_export video_export;
@@ -89,8 +118,15 @@ struct viewer {
     bool quit;
 };
 
-/* Passes changed settings to the threads; they take effect with the next frame. */
+/* Passes settings that the user has changed to the threads; they take effect with the next frame,
+ * and can be undone. */
 void viewer_apply_settings(struct viewer *v);
+
+/* The same for settings that the program has changed, which makes no step to undo. */
+void viewer_adjust_settings(struct viewer *v);
+
+/* The settings, which are for pictures of one scale, for those of another one. */
+struct params viewer_params_at(const struct viewer *v, double from, double to);
 
 /* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
 int viewer_quality(const struct viewer *v);
@@ -123,5 +159,52 @@ struct motion_speed viewer_motion_speed(const struct viewer *v);
 
 /* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);
+
+/* ---- loop.c */
+
+/* Runs until the user quits or the source is lost. Returns the exit code. */
+int loop_run(struct viewer *v);
+
+/* --screenshot: shows the last of --frames pairs in a hidden window and writes it to the file. The
+ * exit code. */
+int loop_screenshot(struct viewer *v);
+
+/* ---- opening.c: opens and closes what belongs to one source, and replaces it while the
+ * window stays open */
+
+/* The source that words name. NULL after a log line. */
+struct source *opening_source(const struct view_options *options, const char *const *words,
+                              int count);
+
+/* Takes over a source, before anything else is opened. */
+void opening_begin(struct viewer *v, struct source *source);
+
+/* Sets disparity_range to what the source says its pairs need, if it does. */
+void opening_take_range(struct viewer *v);
+
+/* Opens rig, pipeline, output and threads, and plays from start_s on. GO_ON, or the exit code after
+ * a log line. */
+int opening_finish(struct viewer *v, double start_s, bool paused);
+
+/* Closes all of these and the source. */
+void opening_close(struct viewer *v);
+
+/* ---- another source, in the same window */
+
+/* The next opening_update opens these words, or dropped files. */
+void opening_choose(struct viewer *v, char **words);
+void opening_take_files(struct viewer *v, const char *const *paths, int count);
+
+/* Opens what was chosen, here or in the file dialog; not to be called while widgets are drawn. On
+ * failure the present source stays or, if it is closed already, the built-in scene is opened. For
+ * another part or scale of the same source only the pipeline is opened again, and playback
+ * continues at the same pair. */
+void opening_update(struct viewer *v);
+
+/* ---- ui_map.c: what tests and scripts read about the window, one line each: places of widgets,
+ * keys of actions, values of parameters, state */
+
+/* Writes the map if it has changed and the option was given; called after each drawing. */
+void ui_map_write(struct viewer *v);
 
 #endif

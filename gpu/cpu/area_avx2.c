@@ -6,7 +6,7 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 #define ROWS(name, arguments)                                                                  \
-    static void rows_##name(const void *args, int width, int first, int last, void *scratch) { \
+    void rows_##name##_avx2(const void *args, int width, int first, int last, void *scratch) { \
         (void)scratch;                                                                         \
         for (int y = first; y < last; y++)                                                     \
             for (int x = 0; x < width; x++)                                                    \
@@ -16,10 +16,3 @@ ROWS(rows, area)
 ROWS(columns, area)
 ROWS(area_labels, area_labels)
 ROWS(tiles, tiles)
-
-void optimise_area_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_rows] = rows_rows;
-    cpu->rows[STAGE_columns] = rows_columns;
-    cpu->rows[STAGE_area_labels] = rows_area_labels;
-    cpu->rows[STAGE_tiles] = rows_tiles;
-}

@@ -57,12 +57,15 @@ static int cpu_copy(struct backend *b, void *to, const void *from, size_t bytes)
  * well, which then need not be stored, and both passes of cross averaging. */
 static int cpu_unit(struct backend *b, const struct graph *g, int i) {
     const struct backend_cpu *cpu = cpu_of(b);
-    if (cpu->cross && cross_pair(g, i) && cpu->cross_fits(graph_virtual_args(g, i)))
+    if (cpu->cross && fusion_cross_pair(g, i) && cpu->cross_fits(graph_virtual_args(g, i)))
         return 2;
-    if (!cpu->half_steps)
-        return 1;
-    return starts_level(g, i) ? 1 + plain_half_steps(g, i + 1)
-                              : stage_max(plain_half_steps(g, i), 1);
+    if (cpu->half_steps && fusion_starts_level(g, i))
+        return 1 + fusion_half_steps(g, i + 1);
+    if (cpu->pruned_steps && fusion_starts_pruned(g, i))
+        return 1 + fusion_pruned_steps(g, i + 1);
+    int steps = cpu->half_steps ? fusion_half_steps(g, i) : 0,
+        pruned = cpu->pruned_steps ? fusion_pruned_steps(g, i) : 0;
+    return stage_max(stage_max(steps, pruned), 1);
 }
 
 /* The list of passes is run as it is. */
@@ -98,15 +101,30 @@ static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const vo
     thread_pool_run(cpu->pool, pass->height, stage_clamp(block, 1, 16), run_rows, &job);
 }
 
-static void transfer(const struct graph *g, const struct pass *pass, int slot, void *const *host) {
-    const struct transfer *t = &pass->transfer;
-    char *outside = (char *)host[t->host] + t->host_offset;
-    void *inside = graph_address(g, t->buffer, slot);
-    bool up = pass->kind == PASS_UPLOAD;
-    memcpy(up ? inside : outside, up ? outside : inside, t->bytes);
+/* What cpu_unit() found from pass i on. */
+static void run_unit(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
+    const void *first = graph_args(g, i, slot), *second = graph_args(g, i + 1, slot);
+    int count = g->passes[i].unit;
+    switch (g->passes[i].stage) {
+    case STAGE_cross_x:
+        cpu->cross(cpu->pool, first, second);
+        break;
+    case STAGE_start_messages:
+        cpu->half_steps(cpu->pool, first, second, count - 1);
+        break;
+    case STAGE_pruned_start:
+        cpu->pruned_steps(cpu->pool, first, second, count - 1);
+        break;
+    case STAGE_pruned_message:
+        cpu->pruned_steps(cpu->pool, NULL, first, count);
+        break;
+    default:
+        cpu->half_steps(cpu->pool, NULL, first, count);
+    }
 }
 
-static void cpu_run(struct backend *b, void *compiled, int slot, void *const *host) {
+static void cpu_run(struct backend *b, void *compiled, int slot,
+                    const struct backend_frame *frame) {
     struct backend_cpu *cpu = cpu_of(b);
     const struct graph *g = compiled;
     double before = clock_ms();
@@ -114,14 +132,11 @@ static void cpu_run(struct backend *b, void *compiled, int slot, void *const *ho
     for (int i = 0; i < g->count; i += g->passes[i].unit) {
         const struct pass *pass = &g->passes[i];
         if (pass->kind != PASS_STAGE)
-            transfer(g, pass, slot, host);
-        else if (pass->unit > 1 && pass->stage == STAGE_cross_x)
-            cpu->cross(cpu->pool, graph_args(g, i, slot), graph_args(g, i + 1, slot));
-        else if (pass->unit > 1 && pass->stage == STAGE_upsample_messages)
-            cpu->half_steps(cpu->pool, graph_args(g, i, slot), graph_args(g, i + 1, slot),
-                            pass->unit - 1);
+            backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD,
+                             graph_address(g, pass->transfer.buffer, slot),
+                             &frame->memory[pass->transfer.host]);
         else if (pass->unit > 1)
-            cpu->half_steps(cpu->pool, NULL, graph_args(g, i, slot), pass->unit);
+            run_unit(cpu, g, i, slot);
         else
             run_stage(cpu, pass, graph_args(g, i, slot));
         double now = clock_ms();

@@ -22,8 +22,11 @@ struct backend_cpu {
     bool (*is_small[STAGE_COUNT])(const void *args);
     /* Runs a number of half-steps from args->iteration on together; NULL: one by one. Where up is
      * not NULL, the first of at least two takes its messages from the level above. */
-    void (*half_steps)(struct thread_pool *pool, const struct upsample_messages_args *up,
+    void (*half_steps)(struct thread_pool *pool, const struct start_messages_args *up,
                        const struct message_args *args, int count);
+    /* The same of pruned labels. */
+    void (*pruned_steps)(struct thread_pool *pool, const struct pruned_start_args *up,
+                         const struct pruned_message_args *args, int count);
     /* Runs both passes of cross averaging together, where cross_fits; NULL: one by one. The sums
      * between them are not stored. */
     void (*cross)(struct thread_pool *pool, const struct cross_args *along,

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
 
 #include <assert.h>
 #include <immintrin.h>
@@ -40,16 +41,14 @@ static void put_words(const __m256i byte[8], int high, uint64_t *out) {
             four[i][2 * k + 1] = _mm_unpackhi_epi16(pair[2 * i][k], pair[2 * i + 1][k]);
         }
     for (int k = 0; k < 4; k++) {
-        _mm_storeu_si128((__m128i *)(void *)(out + 4 * k),
-                         _mm_unpacklo_epi32(four[0][k], four[1][k]));
-        _mm_storeu_si128((__m128i *)(void *)(out + 4 * k + 2),
-                         _mm_unpackhi_epi32(four[0][k], four[1][k]));
+        store_128((out + 4 * k), _mm_unpacklo_epi32(four[0][k], four[1][k]));
+        store_128((out + 4 * k + 2), _mm_unpackhi_epi32(four[0][k], four[1][k]));
     }
 }
 
 static void census_32(uint8_t rows[ROWS][PADDED], int x, uint64_t out[STEP]) {
     __m256i byte[8] = {_mm256_setzero_si256()}, zero = _mm256_setzero_si256();
-    __m256i centre = _mm256_loadu_si256((const __m256i *)(void *)(rows[REACH_Y] + x + REACH_X));
+    __m256i centre = load_256((rows[REACH_Y] + x + REACH_X));
     for (int i = 1; i < 8; i++)
         byte[i] = zero;
     int bit = NEIGHBOURS;
@@ -58,7 +57,7 @@ static void census_32(uint8_t rows[ROWS][PADDED], int x, uint64_t out[STEP]) {
             if (dy == REACH_Y && dx == REACH_X)
                 continue;
             bit--;
-            __m256i target = _mm256_loadu_si256((const __m256i *)(void *)(rows[dy] + x + dx));
+            __m256i target = load_256((rows[dy] + x + dx));
             __m256i not_darker = _mm256_cmpeq_epi8(_mm256_subs_epu8(centre, target), zero);
             __m256i mask = _mm256_set1_epi8((char)(1 << bit % 8));
             byte[bit / 8] = _mm256_or_si256(byte[bit / 8], _mm256_andnot_si256(not_darker, mask));
@@ -67,7 +66,7 @@ static void census_32(uint8_t rows[ROWS][PADDED], int x, uint64_t out[STEP]) {
     put_words(byte, 1, out + 16);
 }
 
-static void rows_census(const void *args, int width, int first, int last, void *scratch) {
+void rows_census_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct census_args *a = args;
     uint8_t(*rows)[PADDED] = scratch;
     static_assert(ROWS * sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");
@@ -80,8 +79,4 @@ static void rows_census(const void *args, int width, int first, int last, void *
             memcpy(a->out + (size_t)y * (size_t)width + x, words, (size_t)count * sizeof(*words));
         }
     }
-}
-
-void optimise_census_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_census] = rows_census;
 }

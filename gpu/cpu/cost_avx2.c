@@ -36,7 +36,7 @@ static void cost_row(const struct cost_args *a, int y) {
     }
 }
 
-static void rows_cost(const void *args, int width, int first, int last, void *scratch) {
+void rows_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct cost_args *a = args;
     if (match_rows_avx2(a, first, last, scratch))
         return;
@@ -47,8 +47,4 @@ static void rows_cost(const void *args, int width, int first, int last, void *sc
             for (int x = 0; x < width; x++)
                 stage_cost(a, x, y);
     }
-}
-
-void optimise_cost_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_cost] = rows_cost;
 }

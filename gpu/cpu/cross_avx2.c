@@ -6,22 +6,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
 
 #include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
-static __m256i load(const uint16_t *from) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from);
-}
-
-static void store(uint16_t *to, __m256i v) {
-    _mm256_storeu_si256((__m256i *)(void *)to, v);
-}
-
 static void store_bytes(uint8_t *to, __m256i words) {
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_packus_epi16(_mm256_castsi256_si128(words),
-                                                             _mm256_extracti128_si256(words, 1)));
+    store_128(to,
+              _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
 }
 
 /* running[x + 1]: the costs of pixels up to x, 16 labels from d on. */
@@ -29,7 +22,7 @@ static void run_along(const struct cross_args *a, int y, int d, __m256i *running
     running[0] = _mm256_setzero_si256();
     for (int x = 0; x < a->grid.width; x++) {
         const uint8_t *from = a->source + grid_labels(&a->grid, x, y) + d;
-        __m256i words = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)from));
+        __m256i words = _mm256_cvtepu8_epi16(load_128(from));
         running[x + 1] = _mm256_add_epi16(running[x], words);
     }
 }
@@ -41,7 +34,7 @@ static __m256i along_arms(const __m256i *running, const struct arms *arms, int x
 
 /* ---- the passes one by one */
 
-static void rows_cross_x(const void *args, int width, int first, int last, void *scratch) {
+void rows_cross_x_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct cross_args *a = args;
     __m256i *running = scratch;
     static_assert((MAX_WIDTH + 1) * sizeof(*running) <= SCRATCH_BYTES, "a row of sums fits");
@@ -49,8 +42,8 @@ static void rows_cross_x(const void *args, int width, int first, int last, void 
         for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
             run_along(a, y, d, running);
             for (int x = 0; x < width; x++)
-                store(a->between + grid_labels(&a->grid, x, y) + d,
-                      along_arms(running, a->arms + (size_t)y * (size_t)width, x));
+                store_256(a->between + grid_labels(&a->grid, x, y) + d,
+                          along_arms(running, a->arms + (size_t)y * (size_t)width, x));
         }
 }
 
@@ -74,7 +67,7 @@ static void cross_pixel(const struct cross_args *a, int x, int y) {
     for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
         __m256i low = _mm256_setzero_si256(), high = low;
         for (int row = top; row <= bottom; row++) {
-            __m256i words = load(a->between + grid_labels(&a->grid, x, row) + d);
+            __m256i words = load_256(a->between + grid_labels(&a->grid, x, row) + d);
             low = _mm256_add_epi32(low, _mm256_cvtepu16_epi32(_mm256_castsi256_si128(words)));
             high =
                 _mm256_add_epi32(high, _mm256_cvtepu16_epi32(_mm256_extracti128_si256(words, 1)));
@@ -83,7 +76,7 @@ static void cross_pixel(const struct cross_args *a, int x, int y) {
     }
 }
 
-static void rows_cross_y(const void *args, int width, int first, int last, void *scratch) {
+void rows_cross_y_avx2(const void *args, int width, int first, int last, void *scratch) {
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++)
@@ -110,8 +103,7 @@ static struct reciprocal reciprocal_of(uint32_t count) {
     return (struct reciprocal){(uint16_t)(exact ? multiplier : 0), (uint16_t)shift};
 }
 
-__attribute__((always_inline)) static inline __m256i divide_words(__m256i sum, int count,
-                                                                  struct reciprocal by) {
+INLINE __m256i divide_words(__m256i sum, int count, struct reciprocal by) {
     __m256i rounded = _mm256_add_epi16(sum, _mm256_set1_epi16((int16_t)(count / 2)));
     __m256i product = _mm256_mulhi_epu16(rounded, _mm256_set1_epi16((int16_t)by.multiplier));
     return _mm256_srl_epi16(product, _mm_cvtsi32_si128(by.shift));
@@ -154,7 +146,7 @@ static int labels_together(const struct cross_args *a) {
     return count > WORD_COUNT || ring_bytes(a, labels) > SCRATCH_BYTES ? 0 : labels;
 }
 
-static bool cross_fits(const struct cross_args *a) {
+bool cross_fits_avx2(const struct cross_args *a) {
     return labels_together(a) > 0;
 }
 
@@ -172,8 +164,8 @@ static void add_row(const struct cross_job *job, const struct cross_ring *r, int
         uint16_t *to = r->sums + own * width * labels + k;
         run_along(a, y, d + (int)k, r->running);
         for (size_t x = 0; x < width; x++)
-            store(to + x * labels,
-                  _mm256_add_epi16(load(from + x * labels), along_arms(r->running, arms, (int)x)));
+            store_256(to + x * labels, _mm256_add_epi16(load_256(from + x * labels),
+                                                        along_arms(r->running, arms, (int)x)));
     }
 }
 
@@ -194,12 +186,14 @@ static void average_row(const struct cross_job *job, const struct cross_ring *r,
         struct reciprocal by = r->reciprocals[count];
         if (by.multiplier)
             for (int k = 0; k < end; k += LABEL_BLOCK)
-                store_bytes(out + k, divide_words(_mm256_sub_epi16(load(to + k), load(from + k)),
-                                                  count, by));
+                store_bytes(out + k,
+                            divide_words(_mm256_sub_epi16(load_256(to + k), load_256(from + k)),
+                                         count, by));
         else
             for (int k = 0; k < end; k += LABEL_BLOCK)
-                store_bytes(out + k,
-                            divide_floats(_mm256_sub_epi16(load(to + k), load(from + k)), count));
+                store_bytes(
+                    out + k,
+                    divide_floats(_mm256_sub_epi16(load_256(to + k), load_256(from + k)), count));
     }
 }
 
@@ -234,8 +228,8 @@ static void run_cross(void *context, int first, int last, void *scratch) {
                        a->grid.height * (i + 1) / job->bands, d);
 }
 
-static void cross_avx2(struct thread_pool *pool, const struct cross_args *along,
-                       const struct cross_args *down) {
+void cross_avx2(struct thread_pool *pool, const struct cross_args *along,
+                const struct cross_args *down) {
     struct cross_job job = {.args = *along,
                             .labels = stage_max(labels_together(along), LABEL_BLOCK)};
     int threads = thread_pool_threads(pool), parts;
@@ -244,11 +238,4 @@ static void cross_avx2(struct thread_pool *pool, const struct cross_args *along,
     job.args.out = down->out;
     job.bands = threads == 1 ? 1 : stage_clamp(along->grid.height / 8, 1, 2 * threads);
     thread_pool_run(pool, job.bands, 1, run_cross, &job);
-}
-
-void optimise_cross_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_cross_x] = rows_cross_x;
-    cpu->rows[STAGE_cross_y] = rows_cross_y;
-    cpu->cross_fits = cross_fits;
-    cpu->cross = cross_avx2;
 }

@@ -12,10 +12,6 @@
 
 enum { STEP = 32, ROW_BYTES = 3 * MAX_WIDTH };
 
-static __m256i load(const uint8_t *from) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from);
-}
-
 /* Ones where two bytes differ by maximum or less. */
 static __m256i within(__m256i p, __m256i q, __m256i maximum) {
     __m256i difference = _mm256_or_si256(_mm256_subs_epu8(p, q), _mm256_subs_epu8(q, p));
@@ -42,24 +38,20 @@ static void arm_bytes(const uint8_t *row, ptrdiff_t way, int longest, int step, 
     __m256i maximum = _mm256_set1_epi8((char)step);
     for (int i = 0; i < end; i += STEP) {
         int at = vector_start(i, end);
-        __m256i centre = load(row + at), length = _mm256_setzero_si256();
+        __m256i centre = load_256(row + at), length = _mm256_setzero_si256();
         __m256i going = _mm256_set1_epi8(-1);
         for (int n = 1; n <= longest; n++) {
-            going = _mm256_and_si256(going, within(centre, load(row + at + n * way), maximum));
+            going = _mm256_and_si256(going, within(centre, load_256(row + at + n * way), maximum));
             if (_mm256_testz_si256(going, going))
                 break;
             length = _mm256_sub_epi8(length, going);
         }
-        _mm256_storeu_si256((__m256i *)(void *)(lengths + at), length);
+        store_256((lengths + at), length);
     }
 }
 
-static __m128i load_16(const uint8_t *from) {
-    return _mm_loadu_si128((const __m128i *)(const void *)from);
-}
-
-static __m128i least_of_three(const uint8_t *from) {
-    return _mm_min_epu8(load_16(from), _mm_min_epu8(load_16(from + 1), load_16(from + 2)));
+static __m128i minimum_of_three(const uint8_t *from) {
+    return _mm_min_epu8(load_128(from), _mm_min_epu8(load_128(from + 1), load_128(from + 2)));
 }
 
 /* 16 pixels' lengths from those of their channels. */
@@ -69,10 +61,10 @@ static __m128i pixel_lengths(const uint8_t *from, int channels) {
         _mm_setr_epi8(-1, -1, -1, -1, -1, -1, 2, 5, 8, 11, 14, -1, -1, -1, -1, -1);
     const __m128i last = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 4, 7, 10, 13);
     if (channels == 1)
-        return load_16(from);
-    __m128i out = _mm_shuffle_epi8(least_of_three(from), first);
-    out = _mm_or_si128(out, _mm_shuffle_epi8(least_of_three(from + 16), middle));
-    return _mm_or_si128(out, _mm_shuffle_epi8(least_of_three(from + 32), last));
+        return load_128(from);
+    __m128i out = _mm_shuffle_epi8(minimum_of_three(from), first);
+    out = _mm_or_si128(out, _mm_shuffle_epi8(minimum_of_three(from + 16), middle));
+    return _mm_or_si128(out, _mm_shuffle_epi8(minimum_of_three(from + 32), last));
 }
 
 static void arms_row(const struct arms_args *a, int y, struct arms_row *r) {
@@ -81,13 +73,13 @@ static void arms_row(const struct arms_args *a, int y, struct arms_row *r) {
     const uint8_t *row = a->image + y * stride;
     struct arms *out = a->out + (size_t)y * (size_t)a->width, last[PIXELS];
     int end = (int)stride, above = stage_min(a->longest_y, y),
-        below = stage_min(a->longest_y, a->height - 1 - y);
+        below = stage_min(a->longest_y, a->height - 1 - y), step = arm_step(a);
     memcpy(r->row, row, (size_t)end);
     memset(r->row + end, 0, ARMS_LEAD);
-    arm_bytes(row, -stride, above, a->step, end, r->length[UP]);
-    arm_bytes(row, stride, below, a->step, end, r->length[DOWN]);
-    arm_bytes(r->row, -a->channels, a->longest_x, a->step, end, r->length[LEFT]);
-    arm_bytes(r->row, a->channels, a->longest_x, a->step, end, r->length[RIGHT]);
+    arm_bytes(row, -stride, above, step, end, r->length[UP]);
+    arm_bytes(row, stride, below, step, end, r->length[DOWN]);
+    arm_bytes(r->row, -a->channels, a->longest_x, step, end, r->length[LEFT]);
+    arm_bytes(r->row, a->channels, a->longest_x, step, end, r->length[RIGHT]);
     for (int x = 0; x < a->width; x += PIXELS) {
         __m128i length[DIRECTIONS];
         for (int d = 0; d < DIRECTIONS; d++)
@@ -103,10 +95,10 @@ static void arms_row(const struct arms_args *a, int y, struct arms_row *r) {
     }
 }
 
-static void rows_arms(const void *args, int width, int first, int last, void *scratch) {
+void rows_arms_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct arms_args *a = args;
     struct arms_row *row = scratch;
-    bool plain = width * a->channels < STEP || a->step > 255 ||
+    bool plain = width * a->channels < STEP || arm_step(a) > 255 ||
                  a->longest_x * a->channels > ARMS_LEAD || a->longest_y > 255;
     static_assert(sizeof(*row) <= SCRATCH_BYTES, "a row fits");
     memset(row->lead, 0, ARMS_LEAD);
@@ -122,7 +114,7 @@ static void rows_arms(const void *args, int width, int first, int last, void *sc
 
 /* One bit for step[0], one for step[1], in the place of a direction. */
 static __m256i edge_bits(__m256i p, const uint8_t *from, const __m256i below[2], int direction) {
-    __m256i q = load(from), bits = _mm256_setzero_si256();
+    __m256i q = load_256(from), bits = _mm256_setzero_si256();
     for (int i = 0; i < 2; i++)
         bits = _mm256_or_si256(
             bits, _mm256_andnot_si256(within(p, q, below[i]),
@@ -144,13 +136,13 @@ static void edges_row(const struct edges_args *a, int y, uint8_t *bits) {
                               _mm256_set1_epi8((char)stage_min(a->step[1] - 1, 255))};
     for (int i = first; i < end; i += STEP) {
         int at = vector_start(i, end);
-        __m256i p = load(row + at), all = edge_bits(p, row + at - channels, below, LEFT);
+        __m256i p = load_256(row + at), all = edge_bits(p, row + at - channels, below, LEFT);
         all = _mm256_or_si256(all, edge_bits(p, row + at + channels, below, RIGHT));
         if (y > 0)
             all = _mm256_or_si256(all, edge_bits(p, row + at - stride, below, UP));
         if (y + 1 < a->height)
             all = _mm256_or_si256(all, edge_bits(p, row + at + stride, below, DOWN));
-        _mm256_storeu_si256((__m256i *)(void *)(bits + at), all);
+        store_256((bits + at), all);
     }
     stage_edges(a, 0, y);
     stage_edges(a, a->width - 1, y);
@@ -162,14 +154,9 @@ static void edges_row(const struct edges_args *a, int y, uint8_t *bits) {
     }
 }
 
-static void rows_edges(const void *args, int width, int first, int last, void *scratch) {
+void rows_edges_avx2(const void *args, int width, int first, int last, void *scratch) {
     static_assert((int)ROW_BYTES <= SCRATCH_BYTES, "bits of a row fit");
     (void)width;
     for (int y = first; y < last; y++)
         edges_row(args, y, scratch);
-}
-
-void optimise_image_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_arms] = rows_arms;
-    cpu->rows[STAGE_edges] = rows_edges;
 }

@@ -33,7 +33,7 @@ static void downsample16(const uint16_t *restrict p, const uint16_t *restrict q,
         out[d] = (uint16_t)stage_min(p[d] + q[d] + r[d] + s[d], COST_SATURATION);
 }
 
-static void rows_downsample_cost(const void *args, int width, int first, int last, void *scratch) {
+void rows_downsample_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct downsample_cost_args *a = args;
     (void)scratch;
     for (int y = first; y < last; y++)
@@ -60,42 +60,26 @@ static int row_pixels(const struct grid *g, int parity, int y, size_t *first) {
     return (g->width - ((y + parity) & 1) + 1) / 2;
 }
 
-static void rows_zero_messages(const void *args, int width, int first, int last, void *scratch) {
-    const struct zero_messages_args *a = args;
-    (void)width;
-    (void)scratch;
-    for (int y = first; y < last; y++) {
-        size_t at, padded = (size_t)a->grid.padded;
-        int count = row_pixels(&a->grid, a->parity, y, &at);
-        for (int r = 0; r < DIRECTIONS; r++)
-            memset(a->message[r] + at * padded, 0, (size_t)count * padded);
-    }
-}
-
 /* A row has every second column. Its pixel i has the parent in column i, whose parity
  * alternates. */
-static void upsample_row(const struct upsample_messages_args *a, int y) {
+static void start_row(const struct start_messages_args *a, int y) {
     size_t at, padded = (size_t)a->grid.padded;
     int count = row_pixels(&a->grid, a->parity, y, &at);
-    for (int r = 0; r < DIRECTIONS; r++)
-        for (int i = 0; i < count; i++) {
+    for (int r = 0; r < DIRECTIONS; r++) {
+        if (!a->parent[r])
+            memset(a->message[r] + at * padded, 0, (size_t)count * padded);
+        for (int i = 0; i < count && a->parent[r]; i++) {
             const uint8_t *from = a->parent[r] + grid_labels(&a->coarse, i, y / 2);
             uint8_t *to = a->message[r] + (at + (size_t)i) * padded;
             for (size_t d = 0; d < padded; d += LABEL_BLOCK)
                 memcpy(to + d, from + d, LABEL_BLOCK);
         }
+    }
 }
 
-static void rows_upsample_messages(const void *args, int width, int first, int last,
-                                   void *scratch) {
+void rows_start_messages_avx2(const void *args, int width, int first, int last, void *scratch) {
     (void)width;
     (void)scratch;
     for (int y = first; y < last; y++)
-        upsample_row(args, y);
-}
-
-void optimise_levels_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_downsample_cost] = rows_downsample_cost;
-    cpu->rows[STAGE_zero_messages] = rows_zero_messages;
-    cpu->rows[STAGE_upsample_messages] = rows_upsample_messages;
+        start_row(args, y);
 }

@@ -6,7 +6,7 @@
  * AD_ENTRIES on.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cpu/look_up_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
@@ -33,8 +33,7 @@ static void spread_census(const uint64_t *words, bool backwards, struct target_r
     __m128i two[4], four[2][2], eight[4];
     for (int i = 0; i < 4; i++) {
         const uint64_t *from = words + 2 * (backwards ? 3 - i : i);
-        two[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)from),
-                                  backwards ? back : forth);
+        two[i] = _mm_shuffle_epi8(load_128(from), backwards ? back : forth);
     }
     for (int i = 0; i < 2; i++) {
         four[i][0] = _mm_unpacklo_epi16(two[2 * i], two[2 * i + 1]);
@@ -85,24 +84,19 @@ static int make_tables(const struct cost_args *a, struct match_tables *t) {
     return changing < 16 * SHORT_PARTS ? SHORT_PARTS : AD_ENTRIES / 16;
 }
 
-__attribute__((always_inline)) static inline __m256i load(const void *from) {
-    return _mm256_loadu_si256((const __m256i *)from);
-}
-
 /* Adds three bits in each place: the sum's lower bit, its upper one. */
 struct added {
     __m256i sum, carry;
 };
 
-__attribute__((always_inline)) static inline struct added add_bits(__m256i a, __m256i b,
-                                                                   __m256i c) {
+INLINE struct added add_bits(__m256i a, __m256i b, __m256i c) {
     __m256i either = _mm256_xor_si256(a, b);
     return (struct added){_mm256_xor_si256(either, c),
                           _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(either, c))};
 }
 
 /* Number of bits in each byte, times weight. */
-__attribute__((always_inline)) static inline __m256i count_bits(__m256i v, int weight) {
+INLINE __m256i count_bits(__m256i v, int weight) {
     const __m256i count = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
                                            2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     const __m256i low = _mm256_set1_epi8(15);
@@ -114,15 +108,13 @@ __attribute__((always_inline)) static inline __m256i count_bits(__m256i v, int w
     return _mm256_add_epi8(a, b);
 }
 
-__attribute__((always_inline)) static inline __m256i
-differing(const uint8_t *bits, const struct target_row *row, int at, int k) {
-    return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load(row->census[k] + at));
+INLINE __m256i differing(const uint8_t *bits, const struct target_row *row, int at, int k) {
+    return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load_256(row->census[k] + at));
 }
 
 /* 32 Hamming distances; bits: the pixel's bytes. Seven bytes are added bit by bit before bits are
  * counted. */
-__attribute__((always_inline)) static inline __m256i
-distances(const uint8_t *bits, const struct target_row *row, int at) {
+INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int at) {
     struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),
                               differing(bits, row, at, 2));
     struct added b = add_bits(differing(bits, row, at, 3), differing(bits, row, at, 4),
@@ -135,13 +127,11 @@ distances(const uint8_t *bits, const struct target_row *row, int at) {
                            _mm256_add_epi8(count_bits(twos.sum, 2), count_bits(twos.carry, 4)));
 }
 
-__attribute__((always_inline)) static inline __m256i match_32(const struct match_tables *t,
-                                                              const struct target_row *row, int at,
-                                                              const uint8_t *p, const uint8_t *bits,
-                                                              int ad, int census, int channels) {
+INLINE __m256i match_32(const struct match_tables *t, const struct target_row *row, int at,
+                        const uint8_t *p, const uint8_t *bits, int ad, int census, int channels) {
     __m256i cost = _mm256_setzero_si256(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {
-        __m256i own = _mm256_set1_epi8((char)p[c]), target = load(row->color[c] + at);
+        __m256i own = _mm256_set1_epi8((char)p[c]), target = load_256(row->color[c] + at);
         sum = _mm256_adds_epu8(
             sum, _mm256_or_si256(_mm256_subs_epu8(own, target), _mm256_subs_epu8(target, own)));
     }
@@ -153,10 +143,8 @@ __attribute__((always_inline)) static inline __m256i match_32(const struct match
     return cost;
 }
 
-__attribute__((always_inline)) static inline void match_row(const struct cost_args *a,
-                                                            const struct match_tables *t,
-                                                            const struct target_row *row, int y,
-                                                            int ad, int census, int channels) {
+INLINE void match_row(const struct cost_args *a, const struct match_tables *t,
+                      const struct target_row *row, int y, int ad, int census, int channels) {
     size_t start = (size_t)y * (size_t)a->grid.width;
     for (int x = 0; x < a->grid.width; x++) {
         int from, to, first = (a->sign > 0 ? a->grid.width - 1 - x : x) + a->grid.space.u_min;
@@ -168,9 +156,9 @@ __attribute__((always_inline)) static inline void match_row(const struct cost_ar
         for (int d = from / STEP * STEP; from < to && d < to; d += STEP) {
             __m256i cost = match_32(t, row, STEP + first + d, p, bits, ad, census, channels);
             if (d + STEP <= a->grid.padded)
-                _mm256_storeu_si256((__m256i *)(void *)(out + d), cost);
+                store_256((out + d), cost);
             else
-                _mm_storeu_si128((__m128i *)(void *)(out + d), _mm256_castsi256_si128(cost));
+                store_128((out + d), _mm256_castsi256_si128(cost));
         }
         memset(out, a->outside, (size_t)from);
         memset(out + to, a->outside, (size_t)(a->grid.labels - to));
@@ -179,10 +167,8 @@ __attribute__((always_inline)) static inline void match_row(const struct cost_ar
 }
 
 /* ad: parts of the table of differences, or 0. */
-__attribute__((always_inline)) static inline void match_rows(const struct cost_args *a,
-                                                             const struct match_tables *t,
-                                                             struct target_row *row, int first,
-                                                             int last, int ad) {
+INLINE void match_rows(const struct cost_args *a, const struct match_tables *t,
+                       struct target_row *row, int first, int last, int ad) {
     int census = a->kind != DATA_COST_AD;
     for (int y = first; y < last; y++) {
         line_up(a, y, ad, census, row);

@@ -5,6 +5,7 @@
 #include "gpu/cpu/message_avx2.h"
 
 #include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/wave.h"
 
 /* The number of steps after which farther labels cannot win, because they are T or more behind. */
 static int envelope_steps(int rho, int maximum, int padded) {
@@ -22,32 +23,31 @@ static __m256i two_lanes(int first, int second, int words) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-static void envelope_make(struct envelope *e, const struct message_args *a) {
-    int classes = a->classes ? 4 : 1;
+void envelope_make(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
+                   const uint8_t truncation[4]) {
+    int classes = classed ? 4 : 1;
     e->steps = 0;
     for (int c = 0; c < classes; c++)
-        e->steps = stage_max(e->steps, envelope_steps(a->rho[c], a->truncation[c], a->grid.padded));
+        e->steps = stage_max(e->steps, envelope_steps(rho[c], truncation[c], g->padded));
     for (int c = 0; c < classes; c++)
         for (int d = 0; d < classes; d++) {
             int i = c | d << 2;
-            e->top16[i] = two_lanes(a->truncation[c], a->truncation[d], 1);
-            e->top8[i] = two_lanes(a->truncation[c], a->truncation[d], 0);
-            for (int k = 0; k < e->steps; k++)
+            e->top16[i] = two_lanes(truncation[c], truncation[d], 1);
+            e->top8[i] = two_lanes(truncation[c], truncation[d], 0);
+            for (int k = 0; k < stage_max(e->steps, BLOCK_STEPS); k++)
                 e->fall[i][k] =
-                    two_lanes(stage_min(a->rho[c] << k, 255), stage_min(a->rho[d] << k, 255), 0);
+                    two_lanes(stage_min(rho[c] << k, 255), stage_min(rho[d] << k, 255), 0);
         }
     int16_t padding[2][16];
+    uint8_t real[32];
     for (int d = 0; d < 16; d++) {
-        int16_t word = (int16_t)(a->grid.padded - 16 + d >= a->grid.labels ? INT16_MAX : 0);
-        padding[d / 8][d % 8] = padding[d / 8][8 + d % 8] = word;
+        int none = g->padded - 16 + d >= g->labels;
+        padding[d / 8][d % 8] = padding[d / 8][8 + d % 8] = none ? INT16_MAX : 0;
+        real[d] = real[16 + d] = none ? 0 : 255;
     }
     for (int i = 0; i < 2; i++)
-        e->padding[i] = _mm256_loadu_si256((const __m256i *)padding[i]);
-    uint8_t real[32];
-    for (int d = 0; d < 32; d++)
-        real[d] = a->grid.padded - 16 + d % 16 < a->grid.labels ? 255 : 0;
-    e->real = _mm256_loadu_si256((const __m256i *)real);
-    e->threshold = _mm256_set1_epi8((char)stage_clamp(a->threshold, 0, 255));
+        e->padding[i] = load_256(padding[i]);
+    e->real = load_256(real);
 }
 
 static struct message_row message_row_of(const struct message_args *a, int y) {
@@ -66,7 +66,7 @@ static struct message_row message_row_of(const struct message_args *a, int y) {
 }
 
 /* A row's messages from the level above. */
-static void receive_from_above(struct message_row *row, const struct upsample_messages_args *up,
+static void receive_from_above(struct message_row *row, const struct start_messages_args *up,
                                int y) {
     const struct grid *c = &up->coarse;
     size_t stride = (size_t)c->half * (size_t)c->padded;
@@ -103,7 +103,8 @@ INLINE void message_row(const struct envelope *e, const struct message_row *row,
 /* The same, noting what changes. */
 INLINE void message_row_tested(const struct envelope *e, const struct message_args *a,
                                const struct message_row *row, int y, int n) {
-    struct change_test test = {.real = e->real, .threshold = e->threshold};
+    struct change_test test = {
+        .real = e->real, .threshold = _mm256_set1_epi8((char)stage_clamp(a->threshold, 0, 255))};
     struct pair p;
     for (int i = row->first; i < row->count; i += 2) {
         int second = stage_min(i + 1, row->count - 1);
@@ -158,7 +159,7 @@ static void message_part_tested(const struct envelope *e, const struct message_a
 
 /* up: where the first half-step's messages come from, or NULL. */
 static void message_row_avx2(const struct envelope *e, const struct message_args *a,
-                             const struct upsample_messages_args *up, int y) {
+                             const struct start_messages_args *up, int y) {
     struct message_row row = message_row_of(a, y);
     if (up)
         receive_from_above(&row, up, y);
@@ -170,7 +171,7 @@ static int next_active(const uint16_t *active, int columns, int tile, int iterat
     if (!active)
         return tile;
     for (; tile + 16 <= columns; tile += 16) {
-        __m256i numbers = _mm256_loadu_si256((const __m256i *)(const void *)(active + tile));
+        __m256i numbers = load_256((active + tile));
         __m256i equal = _mm256_cmpeq_epi16(numbers, _mm256_set1_epi16((int16_t)iteration));
         unsigned mask = (unsigned)_mm256_movemask_epi8(equal);
         if (mask)
@@ -196,12 +197,14 @@ static void message_active_row(const struct envelope *e, const struct message_ar
     }
 }
 
-static void rows_message_avx2(const void *args, int width, int first, int last, void *scratch) {
+void rows_message_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct message_args *a = args;
-    (void)width;
-    (void)scratch;
+    if (a->windows) {
+        window_rows_message_avx2(args, width, first, last, scratch);
+        return;
+    }
     struct envelope e;
-    envelope_make(&e, a);
+    envelope_make(&e, &a->grid, a->classes != NULL, a->rho, a->truncation);
     bool plain = !a->next_active;
     for (int y = first; y < last; y++)
         if (plain)
@@ -211,7 +214,7 @@ static void rows_message_avx2(const void *args, int width, int first, int last, 
 }
 
 /* About 20 microseconds' work. */
-static bool few_tiles_active(const void *args) {
+bool message_is_small_avx2(const void *args) {
     const struct message_args *a = args;
     int tiles = tile_count(a->grid.width, a->grid.height), active = 0,
         maximum = 1024 / a->grid.padded;
@@ -220,73 +223,22 @@ static bool few_tiles_active(const void *args) {
     return a->active && active <= maximum;
 }
 
-/* Half-step t of row y needs half-step t - 1 of rows y - 1, y and y + 1 and can start once those
- * are done. Therefore several half-steps go down the picture together, each a row behind the one
- * before, and find their messages in the cache. */
-enum { STEPS_TOGETHER = 5, MAX_BANDS = 64 };
-
-struct steps_job {
+struct steps {
     struct envelope envelope;
-    struct message_args args;
-    const struct upsample_messages_args *up; /* for the first of them, or NULL */
-    int count;                               /* half-steps, at most STEPS_TOGETHER */
-    int bands, borders;                      /* borders: the second phase */
+    const struct message_args *args;
+    const struct start_messages_args *up; /* for the first of them, or NULL */
 };
 
-/* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes
- * a half-step. */
-static void steps_wave(const struct steps_job *job, int first, int first_slope, int last,
-                       int last_slope) {
-    struct message_args a = job->args;
-    int end = last + job->count * (1 + (last_slope > 0));
-    for (int front = first - job->count; front < end; front++)
-        for (int t = 0; t < job->count; t++) {
-            int y = front - t;
-            if (y < first + t * first_slope || y >= last + t * last_slope)
-                continue;
-            a.iteration = job->args.iteration + t;
-            message_row_avx2(&job->envelope, &a, t == 0 ? job->up : NULL, y);
-        }
+static void steps_row(const void *context, int step, int y) {
+    const struct steps *s = context;
+    struct message_args a = *s->args;
+    a.iteration += step;
+    message_row_avx2(&s->envelope, &a, step == 0 ? s->up : NULL, y);
 }
 
-static int band_row(const struct steps_job *job, int band) {
-    return (int)((int64_t)job->args.grid.height * band / job->bands);
-}
-
-/* Each band shrinks by a row a half-step at its borders, so that no two touch; then the wedges
- * between them are filled. */
-static void run_bands(void *context, int first, int last, void *scratch) {
-    const struct steps_job *job = context;
-    (void)scratch;
-    for (int i = first; i < last; i++) {
-        if (job->borders)
-            steps_wave(job, band_row(job, i + 1), -1, band_row(job, i + 1), 1);
-        else
-            steps_wave(job, band_row(job, i), i > 0, band_row(job, i + 1), -(i + 1 < job->bands));
-    }
-}
-
-static void half_steps_avx2(struct thread_pool *pool, const struct upsample_messages_args *up,
-                            const struct message_args *args, int count) {
-    struct steps_job job = {.args = *args};
-    envelope_make(&job.envelope, args);
-    int threads = thread_pool_threads(pool),
-        bands = stage_min(2 * threads, args->grid.height / (4 * STEPS_TOGETHER));
-    job.bands = threads == 1 ? 1 : stage_clamp(bands, 1, MAX_BANDS);
-    for (int done = 0; done < count; done += job.count) {
-        job.count = stage_min(count - done, STEPS_TOGETHER);
-        job.args.iteration = args->iteration + done;
-        job.up = done ? NULL : up;
-        job.borders = 0;
-        thread_pool_run(pool, job.bands, 1, run_bands, &job);
-        job.borders = 1;
-        if (job.bands > 1)
-            thread_pool_run(pool, job.bands - 1, 1, run_bands, &job);
-    }
-}
-
-void optimise_message_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_message] = rows_message_avx2;
-    cpu->is_small[STAGE_message] = few_tiles_active;
-    cpu->half_steps = half_steps_avx2;
+void half_steps_avx2(struct thread_pool *pool, const struct start_messages_args *up,
+                     const struct message_args *args, int count) {
+    struct steps steps = {.args = args, .up = up};
+    envelope_make(&steps.envelope, &args->grid, args->classes != NULL, args->rho, args->truncation);
+    wave_run(pool, args->grid.height, count, steps_row, &steps);
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -85,9 +86,9 @@ static void sweep(const uint8_t *m, const struct label_space *s, int rho, __m128
     uint8_t beyond[ROW];
     for (int i = 0; i < ROW; i++)
         beyond[i] = i < s->u_count ? 0 : 255;
-    const __m128i none = _mm_loadu_si128((const __m128i *)beyond), step = bytes_of(rho);
+    const __m128i none = load_128(beyond), step = bytes_of(rho);
     for (int j = 0; j < s->v_count; j++) {
-        row[j] = _mm_loadu_si128((const __m128i *)(m + (size_t)j * (size_t)s->u_count));
+        row[j] = load_128((m + (size_t)j * (size_t)s->u_count));
         row[j] = sweep_row(_mm_or_si128(row[j], none), rho);
     }
     for (int j = 1; j < s->v_count; j++)
@@ -105,27 +106,16 @@ static void hand_over(const __m128i *row, const struct label_space *s, struct di
         from[i] = (uint8_t)b;
         step[i] = (uint8_t)stage_min(rho * stage_abs(u - b), 255);
     }
-    const __m128i order = _mm_loadu_si128((const __m128i *)from),
-                  along = _mm_loadu_si128((const __m128i *)step), top = bytes_of(maximum);
+    const __m128i order = load_128(from), along = load_128(step), top = bytes_of(maximum);
     for (int j = 0; j < s->v_count; j++) {
         int v = j + shift.v, b = stage_clamp(v, 0, s->v_count - 1);
         __m128i m = _mm_adds_epu8(_mm_shuffle_epi8(row[b], order), along);
         m = _mm_min_epu8(_mm_adds_epu8(m, bytes_of(rho * stage_abs(v - b))), top);
-        _mm_storeu_si128((__m128i *)(out + (size_t)j * (size_t)s->u_count), m);
+        store_128((out + (size_t)j * (size_t)s->u_count), m);
     }
 }
 
-/* From a pixel's window to its neighbour's in direction r. */
-static struct displacement shift_of(const struct motion_message_args *a, int x, int y, int r) {
-    const struct grid *g = &a->base.grid;
-    struct displacement here = motion_centre(&a->centre, g, x, y),
-                        there = motion_centre(&a->centre, g, x + (r == RIGHT) - (r == LEFT),
-                                              y + (r == DOWN) - (r == UP));
-    return (struct displacement){there.u - here.u, there.v - here.v};
-}
-
-static void message_pixel(const struct motion_message_args *args, int x, int y) {
-    const struct message_args *a = &args->base;
+static void message_pixel(const struct message_args *a, int x, int y) {
     const struct grid *g = &a->grid;
     struct neighbours n = grid_neighbours(g, x, y);
     struct pixel p = pixel_of(a, &n, x, y);
@@ -139,13 +129,10 @@ static void message_pixel(const struct motion_message_args *args, int x, int y) 
         int rho = a->rho[class_bits >> (2 * r) & 3],
             maximum = a->truncation[class_bits >> (2 * r) & 3];
         uint8_t *out = a->message[r] + grid_labels(g, x, y);
-        struct displacement shift = {0, 0};
         gather(&p, r, h);
         cut(h, minimum_of(h, g->padded), maximum, g->padded, m);
         sweep(m, &g->space, rho, row);
-        if (args->centre.u && n.exist & 1 << r)
-            shift = shift_of(args, x, y, r);
-        hand_over(row, &g->space, shift, rho, maximum, fresh);
+        hand_over(row, &g->space, window_shift(a, &n, x, y, r), rho, maximum, fresh);
         memset(fresh + g->labels, maximum, (size_t)(g->padded - g->labels));
         if (a->next_active && n.exist & 1 << r &&
             message_change(out, fresh, g->labels) > a->threshold)
@@ -154,18 +141,17 @@ static void message_pixel(const struct motion_message_args *args, int x, int y) 
     }
 }
 
-static void rows_message(const void *args, int width, int first, int last, void *scratch) {
-    const struct motion_message_args *m = args;
-    const struct message_args *a = &m->base;
+void window_rows_message_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct message_args *a = args;
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int i = 0; i < width; i++) {
             int x = grid_column(a->iteration & 1, i, y);
             if (a->grid.space.u_count > ROW)
-                stage_motion_message(m, i, y);
+                stage_message(a, i, y);
             else if (x < a->grid.width &&
                      (!a->active || a->active[tile_of(a->grid.width, x, y)] == a->iteration))
-                message_pixel(m, x, y);
+                message_pixel(a, x, y);
         }
 }
 
@@ -175,8 +161,7 @@ static int label_at(const int16_t *b, int l, int labels) {
     return l >= 0 && l < labels ? b[l] : 0;
 }
 
-static void wta_pixel(const struct motion_wta_args *args, int x, int y) {
-    const struct wta_args *a = &args->base;
+static void wta_pixel(const struct wta_args *a, int x, int y) {
     const struct grid *g = &a->grid;
     const struct label_space *s = &g->space;
     struct neighbours n = grid_neighbours(g, x, y);
@@ -194,24 +179,19 @@ static void wta_pixel(const struct motion_wta_args *args, int x, int y) {
     while (b[best] != minimum)
         best++;
     int u = best % s->u_count, v = best / s->u_count;
-    struct motion_beliefs around = {
+    struct wta_beliefs around = {
         minimum, label_at(b, best - 1, g->labels), label_at(b, best + 1, g->labels),
         label_at(b, best - s->u_count, g->labels), label_at(b, best + s->u_count, g->labels)};
     for (int j = stage_max(v - 1, 0); j <= stage_min(v + 1, s->v_count - 1); j++)
         for (int k = stage_max(u - 1, 0); k <= stage_min(u + 1, s->u_count - 1); k++)
             b[j * s->u_count + k] = INT16_MAX;
     int second = stage_min(minimum_of(b, g->padded), minimum + 255);
-    motion_wta_put(args, x, y, best, &around, second);
+    wta_put(a, x, y, best, &around, second);
 }
 
-static void rows_wta(const void *args, int width, int first, int last, void *scratch) {
+void window_rows_wta_avx2(const void *args, int width, int first, int last, void *scratch) {
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++)
             wta_pixel(args, x, y);
-}
-
-void optimise_motion_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_motion_message] = rows_message;
-    cpu->rows[STAGE_motion_wta] = rows_wta;
 }

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -57,7 +58,12 @@ static void whole_pixel(const struct motion_cost_args *a, struct displacement ce
 
 /* ---- fractions of a pixel */
 
-enum { LINE = 8, MOST = 8, STEPS = 2 * MOST + LINE, PATCH = 16 }; /* labels, fraction, grid */
+enum {
+    LINE = 8,
+    MAX_FRACTION = 8,
+    STEPS = 2 * MAX_FRACTION + LINE,
+    PATCH = 16
+}; /* labels, fraction, grid */
 
 /* Of a pixel: where its grid of steps begins in the target, and by how many steps later. */
 struct origin {
@@ -83,7 +89,7 @@ static struct origin origin_of(const struct motion_cost_args *a, struct displace
 
 /* For a row of pixels: pairs of neighbouring columns, and their weights, of each step. */
 struct steps {
-    uint8_t pair[MOST][2 * STEPS], weight[MOST][2 * STEPS]; /* by origin's wx */
+    uint8_t pair[MAX_FRACTION][2 * STEPS], weight[MAX_FRACTION][2 * STEPS]; /* by origin's wx */
 };
 
 static void make_steps(struct steps *t, int f) {
@@ -118,17 +124,16 @@ static void interpolate(const struct motion_cost_args *a, const struct origin *o
     int f = a->fraction, across = 2 * f + a->grid.space.u_count,
         down = 2 * f + a->grid.space.v_count;
     for (int g = 0; g < across; g += LINE) {
-        const __m128i pair = _mm_loadu_si128((const __m128i *)(t->pair[o->wx] + 2 * g)),
-                      weight = _mm_loadu_si128((const __m128i *)(t->weight[o->wx] + 2 * g));
+        const __m128i pair = load_128((t->pair[o->wx] + 2 * g)),
+                      weight = load_128((t->weight[o->wx] + 2 * g));
         __m128i row[PATCH];
         for (int j = 0; j < o->rows; j++)
-            row[j] = _mm_maddubs_epi16(
-                _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)patch[j]), pair), weight);
+            row[j] = _mm_maddubs_epi16(_mm_shuffle_epi8(load_128(patch[j]), pair), weight);
         for (int k = 0, j = 0, share = o->wy; k < down; k++) {
             __m128i sum =
                 _mm_add_epi16(_mm_mullo_epi16(row[j], _mm_set1_epi16((int16_t)(f - share))),
                               _mm_mullo_epi16(row[j + 1], _mm_set1_epi16((int16_t)share)));
-            _mm_storeu_si128((__m128i *)(grid[k] + g), sum);
+            store_128((grid[k] + g), sum);
             if (++share == f) {
                 share = 0;
                 j++;
@@ -151,8 +156,7 @@ static void add_windows(const struct motion_cost_args *a, int x, int y, int c,
             __m128i part = _mm_setzero_si128();
             for (int dx = 0; dx < 3; dx++)
                 part = _mm_add_epi16(
-                    part, _mm_abs_epi16(_mm_sub_epi16(
-                              here[dx], _mm_loadu_si128((const __m128i *)(row + f * dx)))));
+                    part, _mm_abs_epi16(_mm_sub_epi16(here[dx], load_128((row + f * dx)))));
             sum[v] = _mm256_add_epi32(sum[v], _mm256_cvtepu16_epi32(part));
         }
     }
@@ -178,7 +182,7 @@ static void fraction_pixel(const struct motion_cost_args *a, const struct steps 
     for (int v = 0; v < s->v_count; v++, out += s->u_count) {
         int fy = f * y + centre.v + s->v_min + v;
         uint32_t sums[LINE];
-        _mm256_storeu_si256((__m256i *)sums, sum[v]);
+        store_256(sums, sum[v]);
         memset(out, a->outside, (size_t)s->u_count);
         if (a->border || (fy >= 0 && fy <= f * (a->height - 1)))
             for (int u = from; u < to; u++)
@@ -195,11 +199,11 @@ static bool has_whole(const struct motion_cost_args *a) {
 }
 
 static bool has_fraction(const struct motion_cost_args *a) {
-    return a->fraction > 1 && a->fraction <= MOST && a->grid.space.u_count <= LINE &&
+    return a->fraction > 1 && a->fraction <= MAX_FRACTION && a->grid.space.u_count <= LINE &&
            a->grid.space.v_count <= LINE;
 }
 
-static void rows_cost(const void *args, int width, int first, int last, void *scratch) {
+void rows_motion_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct motion_cost_args *a = args;
     const struct grid *g = &a->grid;
     bool whole = has_whole(a), fraction = has_fraction(a);
@@ -223,8 +227,4 @@ static void rows_cost(const void *args, int width, int first, int last, void *sc
             else
                 fraction_pixel(a, &t, centre, px, py, out);
         }
-}
-
-void optimise_motion_cost_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_motion_cost] = rows_cost;
 }

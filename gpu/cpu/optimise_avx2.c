@@ -5,16 +5,12 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 void cpu_optimise_avx2(struct backend_cpu *cpu) {
-    optimise_message_avx2(cpu);
-    optimise_levels_avx2(cpu);
-    optimise_cost_avx2(cpu);
-    optimise_cross_avx2(cpu);
-    optimise_wta_avx2(cpu);
-    optimise_census_avx2(cpu);
-    optimise_refine_avx2(cpu);
-    optimise_area_avx2(cpu);
-    optimise_image_avx2(cpu);
-    optimise_motion_avx2(cpu);
-    optimise_surface_avx2(cpu);
-    optimise_motion_cost_avx2(cpu);
+#define AVX2_ROWS(name) cpu->rows[STAGE_##name] = rows_##name##_avx2;
+    AVX2_STAGES(AVX2_ROWS)
+#undef AVX2_ROWS
+    cpu->is_small[STAGE_message] = message_is_small_avx2;
+    cpu->half_steps = half_steps_avx2;
+    cpu->pruned_steps = pruned_steps_avx2;
+    cpu->cross_fits = cross_fits_avx2;
+    cpu->cross = cross_avx2;
 }

@@ -8,19 +8,33 @@
 
 #include "gpu/cpu/backend_cpu.h"
 
-/* Each replaces rows in the launch table. */
-void optimise_message_avx2(struct backend_cpu *cpu);
-void optimise_cost_avx2(struct backend_cpu *cpu);
-void optimise_cross_avx2(struct backend_cpu *cpu);
-void optimise_wta_avx2(struct backend_cpu *cpu);
-void optimise_levels_avx2(struct backend_cpu *cpu);
-void optimise_census_avx2(struct backend_cpu *cpu);
-void optimise_refine_avx2(struct backend_cpu *cpu);
-void optimise_area_avx2(struct backend_cpu *cpu);
-void optimise_image_avx2(struct backend_cpu *cpu);
-void optimise_motion_avx2(struct backend_cpu *cpu);
-void optimise_surface_avx2(struct backend_cpu *cpu);
-void optimise_motion_cost_avx2(struct backend_cpu *cpu);
+/* The stages of which rows_NAME_avx2() of one of the files here computes rows. */
+/* clang-format off */
+#define AVX2_STAGES(STAGE) \
+    STAGE(message) STAGE(downsample_cost) STAGE(start_messages) \
+    STAGE(cost) STAGE(cross_x) STAGE(cross_y) STAGE(winner_takes_all) STAGE(best_label) \
+    STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) STAGE(columns) \
+    STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
+    STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
+    STAGE(row_offset_sum) STAGE(move_rows) STAGE(smooth_x) STAGE(smooth_y) STAGE(pruned_start) \
+    STAGE(pruned_message) STAGE(pruned_winner)
+/* clang-format on */
+#define AVX2_ROWS(name) cpu_rows rows_##name##_avx2;
+AVX2_STAGES(AVX2_ROWS)
+#undef AVX2_ROWS
+
+/* struct backend_cpu's. */
+bool message_is_small_avx2(const void *args);
+void half_steps_avx2(struct thread_pool *pool, const struct start_messages_args *up,
+                     const struct message_args *args, int count);
+void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_start_args *up,
+                       const struct pruned_message_args *args, int count);
+bool cross_fits_avx2(const struct cross_args *args);
+void cross_avx2(struct thread_pool *pool, const struct cross_args *along,
+                const struct cross_args *down);
+
+/* The stages message and winner_takes_all of labels in windows. */
+cpu_rows window_rows_message_avx2, window_rows_wta_avx2;
 
 /* Rows of the stage cost. Returns false and does nothing where another function computes this kind
  * or table. */

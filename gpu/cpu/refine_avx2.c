@@ -5,7 +5,7 @@
  * stores what the right view sees in each 1/16 px.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cpu/look_up_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
@@ -16,14 +16,6 @@ enum { STEP = 16, REACH = 4, RING = 2 * REACH + 1 };
 enum { PADDED = MAX_WIDTH + 2 * REACH + STEP };
 
 /* ---- weighted medians */
-
-static __m128i load_bytes(const uint8_t *from) {
-    return _mm_loadu_si128((const __m128i *)(const void *)from);
-}
-
-static __m256i load_shorts(const int16_t *from) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from);
-}
 
 /* A table of 256 bytes: the parts below place 128, those from it on. */
 struct byte_table {
@@ -85,11 +77,11 @@ static void clear_window(struct window *w) {
 
 /* steps: of colour, between 16 pixels and those in the middle of their windows. */
 static void add_values(struct window *w, const int16_t *value, __m128i steps) {
-    __m256i v = load_shorts(value), unknown = _mm256_set1_epi16(UNKNOWN);
+    __m256i v = load_256(value), unknown = _mm256_set1_epi16(UNKNOWN);
     __m256i known =
         _mm256_blendv_epi8(v, _mm256_set1_epi16(INT16_MAX), _mm256_cmpeq_epi16(v, unknown));
     w->value[w->count] = v;
-    _mm_storeu_si128((__m128i *)(void *)w->step[w->count++], steps);
+    store_128(w->step[w->count++], steps);
     w->low = _mm256_min_epi16(w->low, known);
     w->high = _mm256_max_epi16(w->high, v);
 }
@@ -103,7 +95,7 @@ static void weigh(struct window *w, const struct weights *t) {
     w->total = _mm256_setzero_si256();
     w->value[w->count] = unknown;
     for (int i = 0; i < w->count; i += 2) {
-        __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)w->step[i]);
+        __m256i steps = load_256(w->step[i]);
         __m256i byte[2] = {look_up_bytes(&t->byte[0], steps), look_up_bytes(&t->byte[1], steps)};
         __m256i first = _mm256_unpacklo_epi8(byte[0], byte[1]),
                 second = _mm256_unpackhi_epi8(byte[0], byte[1]);
@@ -178,8 +170,8 @@ static void gather_window(const struct median_args *a, const struct median_rows 
             const struct padded_row *row = &rows->row[py % RING];
             __m128i steps = _mm_setzero_si128();
             for (int c = 0; c < a->channels; c++)
-                steps = farther(steps, load_bytes(centre->color[c] + REACH + x),
-                                load_bytes(row->color[c] + at));
+                steps = farther(steps, load_128(centre->color[c] + REACH + x),
+                                load_128(row->color[c] + at));
             add_values(w, row->value + at, steps);
         }
     weigh(w, &rows->weights);
@@ -191,19 +183,19 @@ static void median_row(const struct median_args *a, struct median_rows *rows, in
     int16_t *out = a->out + (size_t)(y - a->first_row) * (size_t)a->width;
     for (int x = 0; x < a->width; x += STEP) {
         gather_window(a, rows, x, y, w);
-        __m256i own = load_shorts(rows->row[y % RING].value + REACH + x), found;
+        __m256i own = load_256(rows->row[y % RING].value + REACH + x), found;
         found = _mm256_blendv_epi8(search_window(w), unknown, _mm256_cmpeq_epi16(own, unknown));
         if (x + STEP <= a->width) {
-            _mm256_storeu_si256((__m256i *)(void *)(out + x), found);
+            store_256((out + x), found);
             continue;
         }
         int16_t last[STEP];
-        _mm256_storeu_si256((__m256i *)(void *)last, found);
+        store_256(last, found);
         memcpy(out + x, last, (size_t)(a->width - x) * sizeof(*out));
     }
 }
 
-static void rows_median(const void *args, int width, int first, int last, void *scratch) {
+void rows_median_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct median_args *a = args;
     struct median_rows *rows = scratch;
     static_assert(sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");
@@ -241,8 +233,8 @@ static __m128i every_third(const uint8_t *from, int channel) {
     for (int i = 0; i < 3; i++) {
         __m128i place = _mm_add_epi8(numbers, _mm_set1_epi8((char)(channel - 16 * i)));
         __m128i far = _mm_cmpgt_epi8(place, _mm_set1_epi8(15));
-        out = _mm_or_si128(out,
-                           _mm_shuffle_epi8(load_bytes(from + 16 * i), _mm_or_si128(place, far)));
+        out =
+            _mm_or_si128(out, _mm_shuffle_epi8(load_128(from + 16 * i), _mm_or_si128(place, far)));
     }
     return out;
 }
@@ -257,8 +249,7 @@ static void take_row(const struct hole_median_args *a, int x, int y, int16_t *va
         memcpy(value, map + x, HOLE_ROW * sizeof(*value));
         for (int i = 0; i < HOLE_ROW; i += STEP)
             for (int c = 0; c < 3; c++)
-                _mm_storeu_si128((__m128i *)(void *)(color[c] + i),
-                                 every_third(image + 3 * (x + i), c));
+                store_128((color[c] + i), every_third(image + 3 * (x + i), c));
         return;
     }
     for (int i = 0; i < HOLE_ROW; i++) {
@@ -281,20 +272,19 @@ static void fill_median(const struct hole_median_args *a, struct hole_rows *rows
         for (int at = 0; at <= 2 * radius; at += HOLE_STEP) {
             __m128i steps = _mm_setzero_si128();
             for (int c = 0; c < a->channels; c++)
-                steps = farther(steps, load_bytes(rows->color[middle][c] + radius),
-                                load_bytes(rows->color[r][c] + at));
+                steps = farther(steps, load_128(rows->color[middle][c] + radius),
+                                load_128(rows->color[r][c] + at));
             add_values(w, rows->value[r] + at, steps);
         }
     weigh(w, &rows->weights);
-    __m256i unknown = _mm256_set1_epi16(UNKNOWN), own = load_shorts(a->source + i), taken;
+    __m256i unknown = _mm256_set1_epi16(UNKNOWN), own = load_256(a->source + i), taken;
     taken = _mm256_andnot_si256(_mm256_cmpeq_epi16(own, unknown),
-                                _mm256_cmpeq_epi16(load_shorts(a->known + i), unknown));
+                                _mm256_cmpeq_epi16(load_256(a->known + i), unknown));
     w->high = _mm256_blendv_epi8(w->low, w->high, taken);
-    _mm256_storeu_si256((__m256i *)(void *)(a->out + i),
-                        _mm256_blendv_epi8(own, search_window(w), taken));
+    store_256((a->out + i), _mm256_blendv_epi8(own, search_window(w), taken));
 }
 
-static void rows_hole_median(const void *args, int width, int first, int last, void *scratch) {
+void rows_hole_median_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct hole_median_args *a = args;
     struct hole_rows *rows = scratch;
     static_assert(sizeof(*rows) <= SCRATCH_BYTES, "the rows of a window fit");
@@ -338,14 +328,14 @@ static void check_row(const struct check_args *a, int y, int16_t *seen) {
             const int16_t *from = seen + 16 * (x + 1) - d - NEAR;
             int maximum = d + a->tolerance;
             __m256i nearer =
-                _mm256_cmpgt_epi16(load_shorts(from), _mm256_set1_epi16((int16_t)maximum));
+                _mm256_cmpgt_epi16(load_256(from), _mm256_set1_epi16((int16_t)maximum));
             keep = !_mm256_movemask_epi8(nearer) && from[2 * NEAR] <= maximum;
         }
         a->out[start + (size_t)x] = (int16_t)(keep ? d : UNKNOWN);
     }
 }
 
-static void rows_check(const void *args, int width, int first, int last, void *scratch) {
+void rows_check_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct check_args *a = args;
     int16_t *seen = scratch;
     static_assert(16 * (MAX_WIDTH + 2) * sizeof(*seen) <= SCRATCH_BYTES, "a row fits");
@@ -356,10 +346,4 @@ static void rows_check(const void *args, int width, int first, int last, void *s
             for (int x = 0; x < width; x++)
                 stage_check(a, x, y);
     }
-}
-
-void optimise_refine_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_median] = rows_median;
-    cpu->rows[STAGE_hole_median] = rows_hole_median;
-    cpu->rows[STAGE_check] = rows_check;
 }

@@ -16,14 +16,6 @@
 enum { BAND = 16, STEP = 32, LEAD = 32, PADDED = LEAD + MAX_WIDTH + 2 * STEP };
 static_assert((int)LEAD >= MAX_SURFACE_LENGTH && (int)STEP >= MAX_SURFACE_LENGTH, "arms fit");
 
-static __m256i load(const void *from) {
-    return _mm256_loadu_si256(from);
-}
-
-static void store(void *to, __m256i v) {
-    _mm256_storeu_si256(to, v);
-}
-
 /* ---- arms */
 
 struct arms_rows {
@@ -36,7 +28,7 @@ static void find_links(const int16_t *p, const int16_t *q, int count, int step, 
     const __m256i unknown = _mm256_set1_epi16(UNKNOWN), maximum = _mm256_set1_epi16((int16_t)step);
     for (int i = 0; i < count; i += 16) {
         int at = stage_min(i, count - 16);
-        __m256i u = load(p + at), v = load(q + at);
+        __m256i u = load_256(p + at), v = load_256(q + at);
         __m256i apart = _mm256_sub_epi16(_mm256_max_epi16(u, v), _mm256_min_epi16(u, v));
         __m256i missing =
             _mm256_or_si256(_mm256_cmpeq_epi16(u, unknown), _mm256_cmpeq_epi16(v, unknown));
@@ -54,8 +46,9 @@ static void go_on(const uint8_t *before, const uint8_t *links, int width, int lo
                   uint8_t *runs) {
     const __m256i one = _mm256_set1_epi8(1), maximum = _mm256_set1_epi8((char)longest);
     for (int x = 0; x < width; x += STEP) {
-        __m256i run = _mm256_and_si256(_mm256_add_epi8(load(before + x), one), load(links + x));
-        store(runs + x, _mm256_min_epu8(run, maximum));
+        __m256i run =
+            _mm256_and_si256(_mm256_add_epi8(load_256(before + x), one), load_256(links + x));
+        store_256(runs + x, _mm256_min_epu8(run, maximum));
     }
 }
 
@@ -64,25 +57,21 @@ static void count_links(const uint8_t *links, int width, int way, int longest, u
     for (int x = 0; x < width; x += STEP) {
         __m256i run = _mm256_setzero_si256(), going = _mm256_set1_epi8(-1);
         for (int n = 0; n < longest; n++) {
-            going = _mm256_and_si256(going, load(links + x + n * way));
+            going = _mm256_and_si256(going, load_256(links + x + n * way));
             if (_mm256_testz_si256(going, going))
                 break;
             run = _mm256_sub_epi8(run, going);
         }
-        store(runs + x, run);
+        store_256(runs + x, run);
     }
-}
-
-static __m128i lengths(const uint8_t *from) {
-    return _mm_loadu_si128((const __m128i *)(const void *)from);
 }
 
 static void put_row(const uint8_t *up, const struct arms_rows *rows, int width, struct arms *out) {
     struct arms last[16];
     for (int x = 0; x < width; x += 16) {
         struct arms *to = x + 16 <= width ? out + x : last;
-        put_arms(lengths(up + x), lengths(rows->down + x), lengths(rows->side[0] + x),
-                 lengths(rows->side[1] + x), to);
+        put_arms(load_128(up + x), load_128(rows->down + x), load_128(rows->side[0] + x),
+                 load_128(rows->side[1] + x), to);
         if (to == last)
             memcpy(out + x, last, (size_t)(width - x) * sizeof(*out));
     }
@@ -120,7 +109,7 @@ static void arms_band(const struct surface_args *a, int first, int last, struct 
     }
 }
 
-static void rows_surface_arms(const void *args, int width, int first, int last, void *scratch) {
+void rows_surface_arms_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct surface_args *a = args;
     static_assert(sizeof(struct arms_rows) <= SCRATCH_BYTES, "a band of rows fits");
     for (int y = first; y < last && width > 16; y += BAND)
@@ -132,7 +121,7 @@ static void rows_surface_arms(const void *args, int width, int first, int last, 
 
 /* ---- sums along a row's arms */
 
-static void rows_surface_sums(const void *args, int width, int first, int last, void *scratch) {
+void rows_surface_sums_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct surface_args *a = args;
     uint32_t *sum = scratch, *moment = sum + MAX_WIDTH + 1;
     static_assert(2 * (MAX_WIDTH + 1) * sizeof(*sum) <= SCRATCH_BYTES, "a row of sums fits");
@@ -179,17 +168,17 @@ static __m256i six_squares(__m256i v) {
 }
 
 static __m256i disparities(const int16_t *from) {
-    return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
+    return _mm256_cvtepi16_epi32(load_128(from));
 }
 
 static void add_row(const struct surface_args *a, size_t i, int row, const __m256i *before,
                     __m256i *after) {
     const __m256i y = _mm256_set1_epi32(row), one = _mm256_set1_epi32(1);
-    __m256i arms = load(a->arms + i), d = disparities(a->source + i), v[SUMS];
+    __m256i arms = load_256(a->arms + i), d = disparities(a->source + i), v[SUMS];
     __m256i l = _mm256_and_si256(_mm256_srli_epi32(arms, 8 * LEFT), _mm256_set1_epi32(255));
     __m256i r = _mm256_srli_epi32(arms, 8 * RIGHT);
-    __m256 sums[2] = {_mm256_castsi256_ps(load(a->sums + 2 * i)),
-                      _mm256_castsi256_ps(load(a->sums + 2 * i + 8))};
+    __m256 sums[2] = {_mm256_castsi256_ps(load_256(a->sums + 2 * i)),
+                      _mm256_castsi256_ps(load_256(a->sums + 2 * i + 8))};
     __m256i sum = _mm256_castps_si256(_mm256_shuffle_ps(sums[0], sums[1], 0x88));
     __m256i moment = _mm256_castps_si256(_mm256_shuffle_ps(sums[0], sums[1], 0xdd));
     v[N] = _mm256_add_epi32(_mm256_add_epi32(l, r), one);
@@ -268,7 +257,7 @@ static void plane_of_eight(const struct surface_args *a, const struct plane_band
                            int row) {
     size_t i = (size_t)y * (size_t)a->width + (size_t)x;
     __m256i d = disparities(a->source + i), s[SUMS];
-    region_sums(b, load(a->arms + i), d, row, s);
+    region_sums(b, load_256(a->arms + i), d, row, s);
     __m128i part[2], keep[2];
     int redo = 0;
     for (int h = 0; h < 2; h++) {
@@ -278,14 +267,14 @@ static void plane_of_eight(const struct surface_args *a, const struct plane_band
             half[k] = h ? _mm256_extracti128_si256(s[k], 1) : _mm256_castsi256_si128(s[k]);
         part[h] = _mm256_cvttpd_epi32(plane_of_four(half, &wrong));
         keep[h] = _mm_or_si128(_mm_cmpgt_epi32(_mm_abs_epi32(part[h]), _mm_set1_epi32(16)),
-                               _mm_cmpgt_epi32(_mm_set1_epi32(LEAST_SURFACE), half[N]));
+                               _mm_cmpgt_epi32(_mm_set1_epi32(MIN_SURFACE), half[N]));
         redo |= _mm256_movemask_pd(wrong) << 4 * h;
     }
-    __m128i own = _mm_loadu_si128((const __m128i *)(const void *)(a->source + i));
+    __m128i own = load_128((a->source + i));
     __m128i offset =
         _mm_andnot_si128(_mm_packs_epi32(keep[0], keep[1]), _mm_packs_epi32(part[0], part[1]));
     offset = _mm_andnot_si128(_mm_cmpeq_epi16(own, _mm_set1_epi16(UNKNOWN)), offset);
-    _mm_storeu_si128((__m128i *)(void *)(a->out + i), _mm_add_epi16(own, offset));
+    store_128((a->out + i), _mm_add_epi16(own, offset));
     for (; redo; redo &= redo - 1)
         stage_surface_plane(a, x + __builtin_ctz((unsigned)redo), y);
 }
@@ -304,7 +293,7 @@ static void plane_band(const struct surface_args *a, int first, int last, struct
     }
 }
 
-static void rows_surface_plane(const void *args, int width, int first, int last, void *scratch) {
+void rows_surface_plane_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct surface_args *a = args;
     static_assert(sizeof(struct plane_band) <= SCRATCH_BYTES, "sums of a band fit");
     for (int y = first; y < last && width >= COLUMNS; y += BAND)
@@ -312,10 +301,4 @@ static void rows_surface_plane(const void *args, int width, int first, int last,
     for (int y = first; y < last && width < COLUMNS; y++)
         for (int x = 0; x < width; x++)
             stage_surface_plane(a, x, y);
-}
-
-void optimise_surface_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_surface_arms] = rows_surface_arms;
-    cpu->rows[STAGE_surface_sums] = rows_surface_sums;
-    cpu->rows[STAGE_surface_plane] = rows_surface_plane;
 }

@@ -2,8 +2,8 @@
  * Winner-takes-all and best labels in AVX2: beliefs of two pixels at once, as messages are made.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cpu/message_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/pruned_avx2.h"
 #include "gpu/stages/occlusion.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Beliefs of two pixels: the least of each in all words of its lane. padding: ones for words of the
  * last block that are no label. */
 struct beliefs {
-    __m256i v[MAX_BLOCKS][2], least, padding[2];
+    __m256i v[MAX_BLOCKS][2], minimum, padding[2];
 };
 
 /* Labels of the words of block 0. */
@@ -26,7 +26,7 @@ static void find_padding(struct beliefs *b, const struct grid *g) {
         b->padding[i] = _mm256_cmpgt_epi16(label_numbers(i), _mm256_set1_epi16((int16_t)last));
 }
 
-INLINE __m256i least_of_lane(__m256i v) {
+INLINE __m256i minimum_of_lane(__m256i v) {
     v = _mm256_min_epu16(v, _mm256_shuffle_epi32(v, 0x4e));
     v = _mm256_min_epu16(v, _mm256_shuffle_epi32(v, 0xb1));
     return _mm256_min_epu16(v, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(v, 0xb1), 0xb1));
@@ -36,22 +36,24 @@ INLINE __m128i lane_of(__m256i v, int lane) {
     return lane ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
 }
 
-INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n, int wide) {
-    __m256i least = _mm256_set1_epi16(-1);
-    for (int k = 0; k < n; k++) {
-        struct halves cost = load_cost(p, k, wide);
-        struct halves column = load_messages(p, UP, DOWN, k),
-                      row = load_messages(p, LEFT, RIGHT, k);
-        for (int i = 0; i < 2; i++) {
-            __m256i sum = _mm256_add_epi16(both_bytes(column.v[i]), both_bytes(row.v[i]));
-            sum = _mm256_add_epi16(sum, cost.v[i]);
-            if (k + 1 == n)
-                sum = _mm256_or_si256(sum, b->padding[i]);
-            least = _mm256_min_epu16(least, sum);
-            b->v[k][i] = sum;
-        }
+/* Block k; minimum is that of the blocks so far. padding: of the last block, else NULL. */
+INLINE void add_block(struct beliefs *b, int k, const __m256i *padding, struct halves cost,
+                      struct halves column, struct halves row) {
+    for (int i = 0; i < 2; i++) {
+        __m256i sum = _mm256_add_epi16(both_bytes(column.v[i]), both_bytes(row.v[i]));
+        sum = _mm256_add_epi16(sum, cost.v[i]);
+        if (padding)
+            sum = _mm256_or_si256(sum, padding[i]);
+        b->v[k][i] = sum;
+        b->minimum = k || i ? _mm256_min_epu16(b->minimum, sum) : sum;
     }
-    b->least = least_of_lane(least);
+}
+
+INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n, int wide) {
+    for (int k = 0; k < n; k++)
+        add_block(b, k, k + 1 == n ? b->padding : NULL, load_cost(p, k, wide),
+                  load_messages(p, UP, DOWN, k), load_messages(p, LEFT, RIGHT, k));
+    b->minimum = minimum_of_lane(b->minimum);
 }
 
 /* Of both pixels, the first label with the least belief. */
@@ -60,8 +62,8 @@ INLINE void find_best(const struct beliefs *b, int n, int best[2]) {
     for (int first = 0; first < n; first += 4) {
         uint64_t found[2] = {0, 0};
         for (int k = first; k < n && k < first + 4; k++) {
-            __m256i equal = _mm256_packs_epi16(_mm256_cmpeq_epi16(b->v[k][0], b->least),
-                                               _mm256_cmpeq_epi16(b->v[k][1], b->least));
+            __m256i equal = _mm256_packs_epi16(_mm256_cmpeq_epi16(b->v[k][0], b->minimum),
+                                               _mm256_cmpeq_epi16(b->v[k][1], b->minimum));
             uint32_t bits = (uint32_t)_mm256_movemask_epi8(equal);
             found[0] |= (uint64_t)(bits & 0xffff) << 16 * (k - first);
             found[1] |= (uint64_t)(bits >> 16) << 16 * (k - first);
@@ -79,20 +81,22 @@ INLINE int belief_of(const struct beliefs *b, int lane, int label) {
     return word;
 }
 
-/* The least beliefs of the labels that are not best or its neighbours. */
-INLINE __m256i least_elsewhere(const struct beliefs *b, int n, const int best[2]) {
-    __m256i least = _mm256_set1_epi16(-1), two = _mm256_set1_epi16(2);
+/* The least beliefs of the labels that are not best or its neighbours. kept: the blocks' numbers,
+ * NULL: all. */
+INLINE __m256i minimum_elsewhere(const struct beliefs *b, int n, const uint8_t *kept,
+                                 const int best[2]) {
+    __m256i minimum = _mm256_set1_epi16(-1), two = _mm256_set1_epi16(2);
     __m256i after = _mm256_set_m128i(_mm_set1_epi16((int16_t)(best[1] + 1)),
                                      _mm_set1_epi16((int16_t)(best[0] + 1)));
-    for (int i = 0; i < 2; i++) {
-        __m256i back = _mm256_sub_epi16(after, label_numbers(i));
+    for (int i = 0; i < 2; i++)
         for (int k = 0; k < n; k++) {
+            int first = LABEL_BLOCK * (kept ? kept[k] : k);
+            __m256i label = _mm256_add_epi16(label_numbers(i), _mm256_set1_epi16((int16_t)first));
+            __m256i back = _mm256_sub_epi16(after, label);
             __m256i near = _mm256_cmpeq_epi16(_mm256_min_epu16(back, two), back);
-            least = _mm256_min_epu16(least, _mm256_or_si256(b->v[k][i], near));
-            back = _mm256_sub_epi16(back, _mm256_set1_epi16(LABEL_BLOCK));
+            minimum = _mm256_min_epu16(minimum, _mm256_or_si256(b->v[k][i], near));
         }
-    }
-    return least;
+    return minimum;
 }
 
 INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int y, int n) {
@@ -104,10 +108,10 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int
         pair_receive(&p, 1, &row, stage_min(i + 1, row.count - 1));
         add_beliefs(b, &p, n, 0);
         find_best(b, n, best);
-        __m256i elsewhere = least_elsewhere(b, n, best);
+        __m256i elsewhere = minimum_elsewhere(b, n, NULL, best);
         for (int lane = 0; lane < 2 && i + lane < row.count; lane++) {
             size_t at = (size_t)y * (size_t)a->grid.width + (size_t)(2 * (i + lane) + row.odd);
-            int minimum = _mm_extract_epi16(lane_of(b->least, lane), 0), label = best[lane];
+            int minimum = _mm_extract_epi16(lane_of(b->minimum, lane), 0), label = best[lane];
             int other = _mm_extract_epi16(_mm_minpos_epu16(lane_of(elsewhere, lane)), 0);
             int offset = 0;
             if (label > 0 && label + 1 < a->grid.labels)
@@ -120,12 +124,14 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int
     }
 }
 
-static void rows_winner_takes_all(const void *args, int width, int first, int last, void *scratch) {
+void rows_winner_takes_all_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct wta_args *a = args;
     struct beliefs b;
     int n = a->grid.padded / LABEL_BLOCK;
-    (void)width;
-    (void)scratch;
+    if (a->v) {
+        window_rows_wta_avx2(args, width, first, last, scratch);
+        return;
+    }
     find_padding(&b, &a->grid);
     for (int y = first; y < last; y++)
         for (int parity = 0; parity < 2; parity++)
@@ -137,7 +143,75 @@ static void rows_winner_takes_all(const void *args, int width, int first, int la
                 wta_row(a, &b, parity, y, n);
 }
 
-static void rows_best_label(const void *args, int width, int first, int last, void *scratch) {
+INLINE void run_winners(const struct pruned_wta_args *a, struct beliefs *b,
+                        const struct pruned_row *row, const struct pruned_run *run, int y, int n) {
+    static const __m256i no_padding[2];
+    const __m256i *padding = run->ends ? b->padding : no_padding;
+    gathered_labels gathered;
+    for (int i = run->first; i < run->end; i += 2) {
+        int best[2], label[2];
+        struct pruned_pair p = pruned_receive(row, run, i, gathered);
+        for (int k = 0; k < n; k++)
+            add_block(b, k, k + 1 == n ? padding : NULL, load_block_cost(&p, run, k, 0),
+                      load_blocks(&p, UP, DOWN, k), load_blocks(&p, LEFT, RIGHT, k));
+        b->minimum = minimum_of_lane(b->minimum);
+        find_best(b, n, best);
+        for (int lane = 0; lane < 2; lane++)
+            label[lane] = pruned_label(run->kept, best[lane]);
+        __m256i elsewhere = minimum_elsewhere(b, n, run->kept, label);
+        for (int lane = 0; lane <= p.two; lane++) {
+            size_t at =
+                (size_t)y * (size_t)a->grid.width + (size_t)(2 * (i + lane) + row->messages.odd);
+            int minimum = _mm_extract_epi16(lane_of(b->minimum, lane), 0), d = best[lane];
+            int other = _mm_extract_epi16(_mm_minpos_epu16(lane_of(elsewhere, lane)), 0);
+            int offset = 0;
+            if (d > 0 && d + 1 < n * LABEL_BLOCK && label[lane] + 1 < a->grid.labels &&
+                pruned_label(run->kept, d - 1) == label[lane] - 1 &&
+                pruned_label(run->kept, d + 1) == label[lane] + 1)
+                offset = subpixel_offset(belief_of(b, lane, d - 1), minimum,
+                                         belief_of(b, lane, d + 1), a->subpixel);
+            a->label[at] = (uint16_t)label[lane];
+            a->disparity[at] = (int16_t)(16 * (a->grid.space.u_min + label[lane]) + offset);
+            a->confidence[at] = (uint8_t)stage_min(other - minimum, 255);
+        }
+    }
+}
+
+static void winner_row_pruned(const struct pruned_wta_args *a, struct beliefs *b,
+                              const struct pruned_row *row, int y) {
+    struct pruned_run run;
+    for (run.next = 0; run.next < row->tiles;) {
+        pruned_next(row, &run);
+        switch (run.n) {
+        case 1:
+            run_winners(a, b, row, &run, y, 1);
+            break;
+        case 2:
+            run_winners(a, b, row, &run, y, 2);
+            break;
+        default:
+            run_winners(a, b, row, &run, y, run.n);
+        }
+    }
+}
+
+void rows_pruned_winner_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct pruned_wta_args *a = args;
+    struct beliefs b;
+    struct borders borders;
+    (void)width;
+    (void)scratch;
+    find_padding(&b, &a->grid);
+    borders_make(&borders, a->rho, a->truncation);
+    for (int y = first; y < last; y++)
+        for (int parity = 0; parity < 2; parity++) {
+            struct pruned_row row = pruned_row_of(&a->grid, &a->pruning, &borders, a->classes,
+                                                  parity, y, a->cost, 1, a->message);
+            winner_row_pruned(a, &b, &row, y);
+        }
+}
+
+void rows_best_label_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct best_label_args *a = args;
     struct beliefs b;
     struct pair p;
@@ -159,9 +233,4 @@ static void rows_best_label(const void *args, int width, int first, int last, vo
             out[2 * second] = (uint16_t)best[1];
         }
     }
-}
-
-void optimise_wta_avx2(struct backend_cpu *cpu) {
-    cpu->rows[STAGE_winner_takes_all] = rows_winner_takes_all;
-    cpu->rows[STAGE_best_label] = rows_best_label;
 }

@@ -18,9 +18,8 @@ struct active_tiles {
 };
 
 /* Largest change of a real label among a thread's 16. */
-static __device__ __forceinline__ uint32_t largest_change(const bp_level &a, const work_item &p,
-                                                          const label_words &fresh,
-                                                          const label_words &old) {
+DEVICE uint32_t largest_change(const bp_level &a, const work_item &p, const label_words &fresh,
+                               const label_words &old) {
     uint32_t maximum = 0;
 #pragma unroll
     for (int k = 0; k < 4; k++) {
@@ -33,16 +32,14 @@ static __device__ __forceinline__ uint32_t largest_change(const bp_level &a, con
 }
 
 /* Marks the tile that gets p's message in direction r. */
-static __device__ __forceinline__ void activate(const bp_level &a, const active_tiles &t,
-                                                const work_item &p, int r) {
+DEVICE void activate(const bp_level &a, const active_tiles &t, const work_item &p, int r) {
     int x = p.x + (r == RIGHT) - (r == LEFT), y = p.y + (r == DOWN) - (r == UP);
     if (x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height)
         t.next[tile_of(a.grid.width, x, y)] = (uint16_t)(t.iteration + 1);
 }
 
 template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
-static __device__ __forceinline__ void send_and_compare(const bp_level &a, const active_tiles &t,
-                                                        const work_item &p) {
+DEVICE void send_and_compare(const bp_level &a, const active_tiles &t, const work_item &p) {
     packed_labels in[DIRECTIONS];
     label_words old[DIRECTIONS]; /* all are on their way before the first is needed */
     read_all<INSIDE, false>(a, p, in);
@@ -73,8 +70,7 @@ static __device__ __forceinline__ void send_and_compare(const bp_level &a, const
 
 /* The thread's labels of pixel number k of a tile. */
 template <int GROUP>
-static __device__ __forceinline__ work_item item_of(const bp_level &a, int tile, int k, int pixel,
-                                                    bool exists) {
+DEVICE work_item item_of(const bp_level &a, int tile, int k, int pixel, bool exists) {
     work_item p;
     int columns = tile_columns(a.grid.width);
     p.group = GROUP ? GROUP : a.group;
@@ -94,8 +90,7 @@ enum { THREADS = 256, MIN_TILES = 32 };
 
 /* The active ones of the block's tiles, at most THREADS, in any order; returns how many. Those with
  * a pixel of the parity are counted, as count_update() does. */
-static __device__ __forceinline__ int list_active(const bp_level &a, const active_tiles &t,
-                                                  int tiles, int list[THREADS]) {
+DEVICE int list_active(const bp_level &a, const active_tiles &t, int tiles, int list[THREADS]) {
     __shared__ int count;
     int tile = (int)(blockIdx.x + gridDim.x * threadIdx.x), columns = tile_columns(a.grid.width);
     bool active = (int)threadIdx.x < tiles && tile < tile_count(a.grid.width, a.grid.height) &&
@@ -138,10 +133,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 typedef void (*active_kernel_of)(bp_level, active_tiles, int);
 
-static void launch_message(backend_cuda *cuda, const void *args, int, int) {
+void cuda_launch_message(backend_cuda *cuda, const void *args, int width, int height) {
     static const active_kernel_of kernels[2][BP_KERNELS] = {BP_KERNELS_OF(active_kernel < false, ),
                                                             BP_KERNELS_OF(active_kernel < true, )};
     const message_args *m = static_cast<const message_args *>(args);
+    if (m->windows) {
+        cuda_launch_window_message(cuda, args, width, height);
+        return;
+    }
     if (!m->next_active) {
         bp_launch_half_step(cuda, m);
         return;
@@ -154,8 +153,4 @@ static void launch_message(backend_cuda *cuda, const void *args, int, int) {
         tiles = stage_clamp(count / (2 * cuda->processors), MIN_TILES, THREADS);
     launch_dependent(cuda, kernels[a.cost16 != nullptr][bp_kernel_for(cuda, &a)],
                      dim3((unsigned)(count + tiles - 1) / tiles), dim3(THREADS), a, t, tiles);
-}
-
-void cuda_optimise_active(backend_cuda *cuda) {
-    cuda->launches[STAGE_message] = launch_message;
 }

@@ -24,19 +24,19 @@ static size_t room_bytes(const room &r, int warps) {
     return (size_t)warps * sizeof(int16_t) * (size_t)r.entries;
 }
 
-static __device__ __forceinline__ int warp_of(void) {
+DEVICE int warp_of(void) {
     return (int)threadIdx.x / WARP_SIZE;
 }
 
-static __device__ __forceinline__ int warps(void) {
+DEVICE int warps(void) {
     return (int)blockDim.x / WARP_SIZE;
 }
 
-static __device__ __forceinline__ int16_t *room_of_warp(int16_t *shared, const room &r) {
+DEVICE int16_t *room_of_warp(int16_t *shared, const room &r) {
     return shared + warp_of() * r.entries + r.steps;
 }
 
-static __device__ __forceinline__ int warp_minimum(int v) {
+DEVICE int warp_minimum(int v) {
 #pragma unroll
     for (int other = 16; other > 0; other /= 2)
         v = min(v, __shfl_xor_sync(ALL_LANES, v, other));
@@ -116,11 +116,11 @@ static void launch_lines(backend_cuda *cuda, const void *args, int rows, int cou
         *a, r, rows, count);
 }
 
-static void launch_rows(backend_cuda *cuda, const void *args, int, int height) {
+void cuda_launch_rows(backend_cuda *cuda, const void *args, int, int height) {
     launch_lines(cuda, args, 1, height);
 }
 
-static void launch_columns(backend_cuda *cuda, const void *args, int, int height) {
+void cuda_launch_columns(backend_cuda *cuda, const void *args, int, int height) {
     launch_lines(cuda, args, 0, height);
 }
 
@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(WARP_SIZE *MAX_WARPS)
 
 /* A warp has a row or column, as far as there are so many. tile_at: where the tile lies in shared
  * memory, behind the warps' rooms; 0: in its scratch. */
-static void launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
+void cuda_launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
     const tiles_args *a = static_cast<const tiles_args *>(args);
     room r = room_of(a->smoothing);
     int count_of_warps = stage_min(a->tiling.size, MAX_WARPS);
@@ -212,10 +212,4 @@ static void launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
     cudaFuncSetAttribute(tiles_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     tiles_kernel<<<(unsigned)count, WARP_SIZE *(unsigned)count_of_warps, shared, cuda->stream>>>(
         *a, r, tile_at);
-}
-
-void cuda_optimise_area(backend_cuda *cuda) {
-    cuda->launches[STAGE_rows] = launch_rows;
-    cuda->launches[STAGE_columns] = launch_columns;
-    cuda->launches[STAGE_tiles] = launch_tiles;
 }

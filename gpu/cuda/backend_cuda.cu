@@ -12,7 +12,6 @@
 #include "config/log.h"
 #include "gpu/cuda/backend_cuda.h"
 
-#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -137,10 +136,11 @@ struct cuda_program {
 
 static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph *g, int i,
                                     int *length) {
-    for (int k = 0; k < cuda->fusion_count; k++) {
-        *length = cuda->fusions[k].length(cuda, g, i);
+    for (const cuda_fusion *fusion :
+         {&cuda_fuse_match, &cuda_fuse_cross, &cuda_fuse_bp, &cuda_fuse_pruned}) {
+        *length = fusion->length(cuda, g, i);
         if (*length > 1)
-            return &cuda->fusions[k];
+            return fusion;
     }
     *length = 1;
     return nullptr;
@@ -362,10 +362,27 @@ static void run_stages(backend_cuda *cuda, cuda_program *p, int slot) {
     s->runs++;
 }
 
+/* What a transfer names, with inside in place of its buffer; outside may be memory of the
+ * device. */
+static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, void *inside,
+                      const struct image_memory *outside) {
+    if (!outside->data)
+        return;
+    size_t row = outside->row, kept = outside->kept, pitch = outside->pitch, rows = t->bytes / row;
+    char *at = static_cast<char *>(outside->data) + t->host_offset / row * pitch,
+         *from = static_cast<char *>(inside) + outside->first;
+    cudaError_t code =
+        kept == row && kept == pitch ? cudaMemcpyAsync(up ? from : at, up ? at : from, t->bytes,
+                                                       cudaMemcpyDefault, cuda->stream)
+        : up ? cudaMemcpy2DAsync(from, row, at, pitch, kept, rows, cudaMemcpyDefault, cuda->stream)
+             : cudaMemcpy2DAsync(at, pitch, from, row, kept, rows, cudaMemcpyDefault, cuda->stream);
+    note(cuda, code, up ? "upload" : "download");
+}
+
 /* All uploads, or all downloads, of a frame, between two time marks: the first one is before the
  * first upload, or before the last download. */
 static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, enum pass_kind kind,
-                          void *const *host) {
+                          const struct image_memory *memory) {
     const struct graph *g = p->g;
     bool up = kind == PASS_UPLOAD, marked = false;
     cuda->stream = cuda->streams[up ? STREAM_UPLOAD : STREAM_DOWNLOAD];
@@ -377,33 +394,35 @@ static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, e
         const struct transfer *t = &g->passes[i].transfer;
         if (g->passes[i].kind != kind)
             continue;
-        char *outside = static_cast<char *>(host[t->host]) + t->host_offset;
-        void *inside = graph_address(g, t->buffer, slot);
         wait_for_units(cuda, g, p->slots[slot].events, i);
         if (!marked && (up || left == 1))
             record(cuda, marks[0]);
         marked |= up;
         left--;
-        note(cuda,
-             up ? cudaMemcpyAsync(inside, outside, t->bytes, cudaMemcpyHostToDevice, cuda->stream)
-                : cudaMemcpyAsync(outside, inside, t->bytes, cudaMemcpyDeviceToHost, cuda->stream),
-             up ? "upload" : "download");
+        copy_rows(cuda, t, up, graph_address(g, t->buffer, slot), &memory[t->host]);
         signal_unit(cuda, &p->slots[slot].events[i]);
     }
     record(cuda, marks[1]);
 }
 
-static void cuda_run(backend *b, void *compiled, int slot, void *const *host) {
+static void cuda_run(backend *b, void *compiled, int slot, const struct backend_frame *frame) {
     backend_cuda *cuda = cuda_of(b);
     cuda_program *p = static_cast<cuda_program *>(compiled);
     cuda_slot *s = &cuda->slots[slot];
+    cudaStream_t stream = static_cast<cudaStream_t>(frame->stream);
     enter(cuda);
-    run_transfers(cuda, p, slot, PASS_UPLOAD, host);
+    if (frame->ordered) {
+        note(cuda, cudaEventRecord(s->begun, stream), "an event");
+        wait_for(cuda, cuda->streams[STREAM_UPLOAD], s->begun, false);
+    }
+    run_transfers(cuda, p, slot, PASS_UPLOAD, frame->memory);
     run_stages(cuda, p, slot);
     note(cuda, cudaEventRecord(s->stages_done, cuda->streams[STREAM_MAIN]), "an event");
-    run_transfers(cuda, p, slot, PASS_DOWNLOAD, host);
+    run_transfers(cuda, p, slot, PASS_DOWNLOAD, frame->memory);
     wait_for(cuda, cuda->stream, s->stages_done, false);
     record(cuda, s->finished);
+    if (frame->ordered)
+        wait_for(cuda, stream, s->finished, false);
     s->program = p;
 }
 
@@ -460,7 +479,7 @@ static void cuda_close(backend **b) {
     backend_cuda *cuda = cuda_of(*b);
     for (const cuda_slot &s : cuda->slots)
         for (cudaEvent_t event : {s.uploads[0], s.uploads[1], s.downloads[0], s.downloads[1],
-                                  s.stages_done, s.finished})
+                                  s.begun, s.stages_done, s.finished})
             destroy_event(event);
     destroy_event(cuda->fork);
     destroy_event(cuda->part);
@@ -485,6 +504,7 @@ static cudaError_t open_streams(backend_cuda *cuda) {
     for (cuda_slot &s : cuda->slots) {
         for (cudaEvent_t *event : {&s.uploads[0], &s.uploads[1], &s.downloads[0], &s.downloads[1]})
             create(cuda, event, cudaEventDefault);
+        create(cuda, &s.begun, cudaEventDisableTiming);
         create(cuda, &s.stages_done, cudaEventDisableTiming);
         create(cuda, &s.finished, cudaEventDisableTiming);
     }
@@ -508,31 +528,16 @@ static int open_device(backend_cuda *cuda, int gpu, bool quiet) {
     cudaGetLastError();
     if (code != cudaSuccess && !quiet)
         log_error("cuda",
-                  "GPU %d cannot be used: %s (%d found); see nvidia-smi, or use --set backend=cpu",
-                  gpu, cudaGetErrorString(code), count);
+                  "GPU %d cannot be used: %s (%d found); see nvidia-smi, or use backend=cpu", gpu,
+                  cudaGetErrorString(code), count);
     return code == cudaSuccess ? 0 : -ENODEV;
-}
-
-void cuda_add_fusion(backend_cuda *cuda, struct cuda_fusion fusion) {
-    assert(cuda->fusion_count < MAX_FUSIONS);
-    cuda->fusions[cuda->fusion_count++] = fusion;
 }
 
 static void optimise(backend_cuda *cuda) {
     cuda->base.unit = cuda_unit;
-    cuda_optimise_match(cuda);
-    cuda_optimise_downsample(cuda);
-    cuda_optimise_cross(cuda);
-    cuda_optimise_bp(cuda);
-    cuda_optimise_active(cuda);
-    cuda_optimise_image(cuda);
-    cuda_optimise_median(cuda);
-    cuda_optimise_border_plane(cuda);
-    cuda_optimise_check(cuda);
-    cuda_optimise_area(cuda);
-    cuda_optimise_occlusion(cuda);
-    cuda_optimise_motion(cuda);
-    cuda_optimise_motion_cost(cuda);
+#define CUDA_LAUNCH(name) cuda->launches[STAGE_##name] = cuda_launch_##name;
+    CUDA_STAGES(CUDA_LAUNCH)
+#undef CUDA_LAUNCH
 }
 
 static void fill_table(struct backend *b) {

@@ -11,6 +11,8 @@
 
 struct backend_cuda;
 
+#define DEVICE static __device__ __forceinline__ /* a function of kernels */
+
 enum { WARP_SIZE = 32 };
 #define ALL_LANES 0xffffffffu /* the mask of a whole warp, for shuffles and votes */
 
@@ -24,11 +26,10 @@ struct cuda_fusion {
     void (*launch)(struct backend_cuda *cuda, const struct graph *g, int i, int length, int slot);
 };
 
-enum { MAX_FUSIONS = 4 };
-
 /* What belongs to a frame in flight. */
 struct cuda_slot {
     cudaEvent_t uploads[2], downloads[2]; /* before and after; timed */
+    cudaEvent_t begun;                    /* the caller's stream is here */
     cudaEvent_t stages_done, finished;
     const struct cuda_program *program; /* of the frame in flight, else NULL */
     double ms[GROUP_COUNT];
@@ -51,28 +52,35 @@ struct backend_cuda {
     cuda_launch *launches[STAGE_COUNT];
     cuda_launch *const
         *plain; /* the generated kernels, for shapes that the optimised ones leave out */
-    struct cuda_fusion fusions[MAX_FUSIONS];
-    int fusion_count;
 };
+
+/* Blocks of so many threads, or of what these do, that cover width x height. */
+static inline dim3 cuda_blocks(int width, int block_width, int height, int block_height) {
+    dim3 blocks = {(unsigned)((width + block_width - 1) / block_width),
+                   (unsigned)((height + block_height - 1) / block_height), 1};
+    return blocks;
+}
 
 /* Stores the error of the last launch, if any, and logs it with this name. */
 void cuda_check(struct backend_cuda *cuda, const char *what);
 
-/* Enter optimised kernels into the launch table, and fusions into their list. */
-void cuda_optimise_bp(struct backend_cuda *cuda);
-void cuda_optimise_active(struct backend_cuda *cuda);
-void cuda_optimise_match(struct backend_cuda *cuda);
-void cuda_optimise_downsample(struct backend_cuda *cuda);
-void cuda_optimise_cross(struct backend_cuda *cuda);
-void cuda_optimise_image(struct backend_cuda *cuda);
-void cuda_optimise_median(struct backend_cuda *cuda);
-void cuda_optimise_border_plane(struct backend_cuda *cuda);
-void cuda_optimise_check(struct backend_cuda *cuda);
-void cuda_optimise_area(struct backend_cuda *cuda);
-void cuda_optimise_occlusion(struct backend_cuda *cuda);
-void cuda_optimise_motion(struct backend_cuda *cuda);
-void cuda_optimise_motion_cost(struct backend_cuda *cuda);
+/* The stages that have kernels of their own, which cuda_launch_NAME() of one of the files here
+ * issues. */
+/* clang-format off */
+#define CUDA_STAGES(STAGE) \
+    STAGE(cost) STAGE(downsample_cost) STAGE(start_messages) \
+    STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(speckle_join) STAGE(speckle_count) \
+    STAGE(hole_median) STAGE(median) STAGE(border_plane) STAGE(check) STAGE(rows) STAGE(columns) \
+    STAGE(tiles) STAGE(best_label) STAGE(mask_cost) STAGE(fill) STAGE(motion_cost) \
+    STAGE(motion_centre) STAGE(pruned_message) STAGE(pruned_winner)
+/* clang-format on */
+#define CUDA_LAUNCH(name) cuda_launch cuda_launch_##name;
+CUDA_STAGES(CUDA_LAUNCH)
+#undef CUDA_LAUNCH
 
-void cuda_add_fusion(struct backend_cuda *cuda, struct cuda_fusion fusion);
+extern const struct cuda_fusion cuda_fuse_match, cuda_fuse_cross, cuda_fuse_bp, cuda_fuse_pruned;
+
+/* The stages message and winner_takes_all of labels in windows. */
+cuda_launch cuda_launch_window_message, cuda_launch_window_wta;
 
 #endif

@@ -12,7 +12,7 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
     (void)variant;
     if (!quiet)
         log_error("cuda", "this build has no CUDA backend; build where nvcc is installed, or use "
-                          "--set backend=cpu");
+                          "backend=cpu");
     *error = -ENODEV;
     return NULL;
 }

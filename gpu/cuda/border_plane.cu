@@ -7,14 +7,14 @@
 
 enum { WARPS = 4 };
 
-static __device__ __forceinline__ int64_t sum_of_lanes(int64_t v) {
+DEVICE int64_t sum_of_lanes(int64_t v) {
     for (int k = WARP_SIZE / 2; k > 0; k /= 2)
         v += __shfl_xor_sync(ALL_LANES, (long long)v, k);
     return v;
 }
 
 /* The first known pixel of a row, or width. */
-static __device__ __forceinline__ int first_known(const int16_t *row, int width) {
+DEVICE int first_known(const int16_t *row, int width) {
     for (int x = 0; x < width; x += WARP_SIZE) {
         int at = x + (int)threadIdx.x;
         unsigned known = __ballot_sync(ALL_LANES, at < width && row[at] != UNKNOWN);
@@ -45,12 +45,8 @@ static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
         a.out[y] = border_plane_of(&s);
 }
 
-static void launch_border_plane(backend_cuda *cuda, const void *args, int, int height) {
+void cuda_launch_border_plane(backend_cuda *cuda, const void *args, int, int height) {
     unsigned blocks = (unsigned)(height + WARPS - 1) / WARPS;
     border_plane_kernel<<<blocks, dim3(WARP_SIZE, WARPS), 0, cuda->stream>>>(
         *static_cast<const border_plane_args *>(args));
-}
-
-void cuda_optimise_border_plane(backend_cuda *cuda) {
-    cuda->launches[STAGE_border_plane] = launch_border_plane;
 }

@@ -13,7 +13,7 @@
 #include <cstring>
 
 template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ void single(const bp_level &a, const work_item &p) {
+DEVICE void single(const bp_level &a, const work_item &p) {
     packed_labels in[DIRECTIONS];
     read_all<INSIDE, PARENT>(a, p, in);
     packed_labels cost = cost_of<INSIDE, WIDE>(a, p, a.parity);
@@ -35,7 +35,7 @@ __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
 }
 
 template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ void pair(const bp_level &a, const work_item &p) {
+DEVICE void pair(const bp_level &a, const work_item &p) {
     packed_labels in[DIRECTIONS];
     receive_all<INSIDE, PARENT, WIDE, GROUP, EDGES>(a, p, in);
     packed_labels cost = cost_of<INSIDE, WIDE>(a, p, !a.parity);
@@ -60,9 +60,8 @@ __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
 /* The beliefs of p and q, neighbours in a row: p's after its neighbours' half-step, q's out of the
  * messages in memory. INSIDE: all that they need exists. */
 template <bool INSIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ void last_beliefs(const bp_level &a, const work_item &p,
-                                             const work_item &q, packed_labels *of_p,
-                                             packed_labels *of_q) {
+DEVICE void last_beliefs(const bp_level &a, const work_item &p, const work_item &q,
+                         packed_labels *of_p, packed_labels *of_q) {
     packed_labels in[DIRECTIONS];
     receive_all<INSIDE, false, false, GROUP, EDGES>(a, p, in);
     *of_p = cost_of<INSIDE, false>(a, p, !a.parity);
@@ -148,8 +147,7 @@ dim3 bp_block() {
 
 dim3 bp_grid(const bp_level *a) {
     int pixels = WARP_SIZE / a->group * BLOCK_COLUMNS;
-    return dim3((unsigned)(a->grid.half + pixels - 1) / pixels,
-                (unsigned)(a->grid.height + BLOCK_ROWS - 1) / BLOCK_ROWS);
+    return cuda_blocks(a->grid.half, pixels, a->grid.height, BLOCK_ROWS);
 }
 
 static void launch(backend_cuda *cuda, bp_kernel kernel, const bp_level *a) {
@@ -216,8 +214,12 @@ static bp_level level_of_wta(const wta_args *wta) {
     return a;
 }
 
-static void launch_winner_takes_all(backend_cuda *cuda, const void *args, int, int) {
+void cuda_launch_winner_takes_all(backend_cuda *cuda, const void *args, int width, int height) {
     const wta_args *wta = static_cast<const wta_args *>(args);
+    if (wta->v) {
+        cuda_launch_window_wta(cuda, args, width, height);
+        return;
+    }
     bp_level a = level_of_wta(wta);
     for (a.parity = 0; a.parity < 2; a.parity++) {
         for (int r = 0; r < DIRECTIONS; r++)
@@ -241,21 +243,16 @@ static bool same_messages(const message_args *m, uint8_t *const message[DIRECTIO
 
 /* Whether pass i starts the messages that the half-step after it receives. */
 static bool starts_half_steps(const struct graph *g, int i) {
-    enum stage stage = g->passes[i].stage;
-    if ((stage != STAGE_zero_messages && stage != STAGE_upsample_messages) ||
-        !fusible(g, i + 1, STAGE_message))
+    if (g->passes[i].stage != STAGE_start_messages || !fusion_allows(g, i + 1, STAGE_message))
         return false;
-    const void *args = graph_virtual_args(g, i);
     const message_args *m = static_cast<const message_args *>(graph_virtual_args(g, i + 1));
-    const zero_messages_args *zero = static_cast<const zero_messages_args *>(args);
-    const upsample_messages_args *up = static_cast<const upsample_messages_args *>(args);
-    bool zeros = stage == STAGE_zero_messages;
-    return m->iteration == 0 && (zeros ? zero->parity : up->parity) == 1 &&
-           same_messages(m, zeros ? zero->message : up->message);
+    const start_messages_args *start =
+        static_cast<const start_messages_args *>(graph_virtual_args(g, i));
+    return m->iteration == 0 && start->parity == 1 && same_messages(m, start->message);
 }
 
 static bool picks_labels(const struct graph *g, int i, const message_args *m) {
-    if (!fusible(g, i, STAGE_winner_takes_all))
+    if (!fusion_allows(g, i, STAGE_winner_takes_all))
         return false;
     const wta_args *wta = static_cast<const wta_args *>(graph_virtual_args(g, i));
     return wta->cost == m->cost8 && !memcmp(wta->message, m->message, sizeof(wta->message));
@@ -267,7 +264,7 @@ static bp_run find_run(const struct graph *g, int i) {
         r.start = i;
         r.first = i + 1;
     }
-    r.count = plain_half_steps(g, r.first);
+    r.count = fusion_half_steps(g, r.first);
     int after = r.first + r.count;
     if (r.count > 0 &&
         picks_labels(g, after, static_cast<const message_args *>(graph_virtual_args(g, r.first))))
@@ -281,30 +278,27 @@ static int run_length(const backend_cuda *, const struct graph *g, int i) {
 }
 
 /* Where the first kernel of a level reads: the parents, or, for zeros, nowhere. */
-static int choose_start(bp_level *a, const message_args *m, const void *start, bool zeros,
+static int choose_start(bp_level *a, const message_args *m, const start_messages_args *start,
                         int out) {
     bp_choose_planes(a, m->message, out, out);
-    a->no_messages = zeros;
-    if (zeros)
-        return 0;
-    const upsample_messages_args *up = static_cast<const upsample_messages_args *>(start);
-    a->coarse = up->coarse;
-    for (int r = 0; r < DIRECTIONS; r++)
-        a->in[r] = up->parent[r];
-    return 1;
+    a->no_messages = !start->parent[0];
+    a->coarse = start->coarse;
+    for (int r = 0; r < DIRECTIONS && start->parent[r]; r++)
+        a->in[r] = start->parent[r];
+    return !a->no_messages;
 }
 
 /* All but the last half-step of a level of at least two, from its start on. The parity that does
  * not send last ends with its messages in its own plane; until then the kernels alternate between
  * both planes. */
-static void launch_from_start(backend_cuda *cuda, const message_args *m, const void *start,
-                              bool zeros, int count) {
+static void launch_from_start(backend_cuda *cuda, const message_args *m,
+                              const start_messages_args *start, int count) {
     bp_level a = bp_level_of(m);
     int even = count % 2 == 0, keeper = count & 1, launches = (count - 1) / 2 + even, parent;
     for (int k = 0; k < launches; k++) {
         int out = (launches - 1 - k) & 1 ? !keeper : keeper;
         if (k == 0) {
-            parent = choose_start(&a, m, start, zeros, out);
+            parent = choose_start(&a, m, start, out);
         } else {
             bp_choose_planes(&a, m->message, !out, out);
             a.no_messages = parent = 0;
@@ -341,11 +335,13 @@ static void launch_half_steps(backend_cuda *cuda, const message_args *m, int cou
 static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
     bp_run r = find_run(g, i);
     const message_args *m = static_cast<const message_args *>(graph_args(g, r.first, slot));
-    const void *start = r.start < 0 ? nullptr : graph_args(g, r.start, slot);
+    const start_messages_args *start = nullptr;
+    if (r.start >= 0)
+        start = static_cast<const start_messages_args *>(graph_args(g, r.start, slot));
     if (start && r.count > 1)
-        launch_from_start(cuda, m, start, g->passes[r.start].stage == STAGE_zero_messages, r.count);
+        launch_from_start(cuda, m, start, r.count);
     else if (start)
-        cuda->launches[g->passes[r.start].stage](cuda, start, m->grid.half, m->grid.height);
+        cuda->launches[STAGE_start_messages](cuda, start, m->grid.half, m->grid.height);
     else
         launch_half_steps(cuda, m, r.count - 1);
     bp_level a = bp_level_of(m);
@@ -358,7 +354,4 @@ static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, in
                    static_cast<const wta_args *>(graph_args(g, r.wta, slot)));
 }
 
-void cuda_optimise_bp(backend_cuda *cuda) {
-    cuda->launches[STAGE_winner_takes_all] = launch_winner_takes_all;
-    cuda_add_fusion(cuda, {run_length, launch_run});
-}
+extern const cuda_fusion cuda_fuse_bp = {run_length, launch_run};

@@ -83,8 +83,7 @@ struct work_item {
     bool exists;
 };
 
-template <int GROUP>
-__device__ __forceinline__ work_item work_item_of(const bp_level &a, int parity) {
+template <int GROUP> DEVICE work_item work_item_of(const bp_level &a, int parity) {
     work_item p;
     p.group = GROUP ? GROUP : a.group;
     p.lane = (int)threadIdx.x;
@@ -102,33 +101,36 @@ __device__ __forceinline__ work_item work_item_of(const bp_level &a, int parity)
 
 /* Whether, for all pixels of the warp, there are messages and all neighbours within reach exist (1:
  * the neighbours; 2: also theirs). Then no load needs a test. Most warps are of this kind. */
-__device__ __forceinline__ bool all_inside(const bp_level &a, const work_item &p, int reach) {
+DEVICE bool all_inside(const bp_level &a, const work_item &p, int reach) {
     bool inside = p.exists && p.x >= reach && p.x + reach < a.grid.width && p.y >= reach &&
                   p.y + reach < a.grid.height;
     return __all_sync(ALL_LANES, inside) && !a.no_messages;
 }
 
 /* 16 bytes, or zeros where there is no such pixel. INSIDE: the warp knows that there is. */
-template <bool INSIDE>
-__device__ __forceinline__ label_words words_at(const uint8_t *from, bool exists) {
+template <bool INSIDE> DEVICE label_words words_at(const uint8_t *from, bool exists) {
     label_words out;
     if (INSIDE) {
         uint4 w = __ldg(reinterpret_cast<const uint4 *>(from));
         return {{w.x, w.y, w.z, w.w}};
     }
+#ifdef __CUDA_ARCH__
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\t"
                  "mov.b32 %0, 0;\n\tmov.b32 %1, 0;\n\tmov.b32 %2, 0;\n\tmov.b32 %3, 0;\n\t"
                  "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
                  : "=&r"(out.w[0]), "=&r"(out.w[1]), "=&r"(out.w[2]), "=&r"(out.w[3])
                  : "l"(from), "r"((int)exists));
+#else /* the kernel runs on a processor */
+    out = exists ? *reinterpret_cast<const label_words *>(from) : label_words{};
+#endif
     return out;
 }
 
 /* Message that the pixel (x + dx, y + dy) sent in direction r; di is how far its number in its
  * row is from p's. */
 template <bool INSIDE, bool PARENT>
-__device__ __forceinline__ label_words message_at(const bp_level &a, const work_item &p, int r,
-                                                  int di, int dx, int dy, bool exists) {
+DEVICE label_words message_at(const bp_level &a, const work_item &p, int r, int di, int dx, int dy,
+                              bool exists) {
     const uint8_t *from = a.in[r];
     if (PARENT)
         from += grid_labels(&a.coarse, (p.x + dx) >> 1, (p.y + dy) >> 1) + (size_t)p.first;
@@ -138,14 +140,13 @@ __device__ __forceinline__ label_words message_at(const bp_level &a, const work_
 }
 
 /* Where the cost of a pixel of this parity is: the one with p's number plus di in row y + dy. */
-__device__ __forceinline__ size_t cost_place(const bp_level &a, const work_item &p, int parity,
-                                             int di, int dy) {
+DEVICE size_t cost_place(const bp_level &a, const work_item &p, int parity, int di, int dy) {
     return (size_t)parity * a.plane + p.at + (ptrdiff_t)dy * a.row +
            (ptrdiff_t)(di * a.grid.padded);
 }
 
 template <bool INSIDE>
-__device__ __forceinline__ packed_labels wide_cost_at(const bp_level &a, size_t at, bool exists) {
+DEVICE packed_labels wide_cost_at(const bp_level &a, size_t at, bool exists) {
     const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
     label_words low = words_at<INSIDE>(from, exists), high = words_at<INSIDE>(from + 16, exists);
     uint32_t w[8] = {low.w[0],  low.w[1],  low.w[2],  low.w[3],
@@ -155,7 +156,7 @@ __device__ __forceinline__ packed_labels wide_cost_at(const bp_level &a, size_t 
     return out;
 }
 
-__device__ __forceinline__ packed_labels packed_of(const label_words &w) {
+DEVICE packed_labels packed_of(const label_words &w) {
     packed_labels out;
     label_sums s;
     sums_start(&s, &w);
@@ -165,8 +166,7 @@ __device__ __forceinline__ packed_labels packed_of(const label_words &w) {
 
 /* p's own cost. */
 template <bool INSIDE, bool WIDE>
-__device__ __forceinline__ packed_labels cost_of(const bp_level &a, const work_item &p,
-                                                 int parity) {
+DEVICE packed_labels cost_of(const bp_level &a, const work_item &p, int parity) {
     size_t at = cost_place(a, p, parity, 0, 0);
     if (WIDE)
         return wide_cost_at<INSIDE>(a, at, p.exists);
@@ -179,16 +179,14 @@ struct edge_weight {
 };
 
 /* EDGES: whether there are classes; without, the first entries of the tables hold. */
-template <bool EDGES>
-__device__ __forceinline__ edge_weight weight_of(const bp_level &a, int classes, int direction) {
+template <bool EDGES> DEVICE edge_weight weight_of(const bp_level &a, int classes, int direction) {
     if (!EDGES)
         return {a.rho_both, a.truncation_both};
     int edge_class = classes >> (2 * direction) & 3;
     return {u16x2_from_table(a.rho, edge_class), u16x2_from_table(a.truncation, edge_class)};
 }
 
-template <bool EDGES>
-__device__ __forceinline__ int classes_at(const bp_level &a, int x, int y, bool exists) {
+template <bool EDGES> DEVICE int classes_at(const bp_level &a, int x, int y, bool exists) {
     if (!EDGES)
         return 0;
     return a.classes && exists ? __ldg(a.classes + (size_t)y * (size_t)a.grid.width + (size_t)x)
@@ -196,14 +194,13 @@ __device__ __forceinline__ int classes_at(const bp_level &a, int x, int y, bool 
 }
 
 /* The lane that is step (less than a group) further in the group, which counts as a ring. */
-__device__ __forceinline__ int group_lane(const work_item &p, int step) {
+DEVICE int group_lane(const work_item &p, int step) {
     int other = p.in_group + step;
     return (p.lane - p.in_group + (other < p.group ? other : other - p.group)) & 31;
 }
 
 /* Minimum over a message, in both lanes. */
-template <int GROUP>
-__device__ __forceinline__ uint32_t group_minimum(const work_item &p, uint32_t minimum) {
+template <int GROUP> DEVICE uint32_t group_minimum(const work_item &p, uint32_t minimum) {
     minimum = u16x2_min(minimum, __funnelshift_l(minimum, minimum, 16));
     if constexpr (GROUP > 0) {
 #pragma unroll
@@ -220,8 +217,8 @@ __device__ __forceinline__ uint32_t group_minimum(const work_item &p, uint32_t m
  * group's own (GROUP > 0) know that there are no padding labels and that carries travel one
  * block. */
 template <int GROUP>
-__device__ __forceinline__ uint32_t convolve(const bp_level &a, const work_item &p,
-                                             packed_labels *h, edge_weight weight) {
+DEVICE uint32_t convolve(const bp_level &a, const work_item &p, packed_labels *h,
+                         edge_weight weight) {
     if (!GROUP && a.grid.labels != a.grid.padded)
         packed_pad(h, p.first, a.grid.labels);
     uint32_t minimum = packed_minimum(h);
@@ -247,16 +244,15 @@ __device__ __forceinline__ uint32_t convolve(const bp_level &a, const work_item 
     return minimum;
 }
 
-__device__ __forceinline__ void store_words(uint8_t *to, const label_words &w, bool exists) {
+DEVICE void store_words(uint8_t *to, const label_words &w, bool exists) {
     if (exists)
         *reinterpret_cast<uint4 *>(to) = make_uint4(w.w[0], w.w[1], w.w[2], w.w[3]);
 }
 
 /* All four messages of p out of its cost and what comes in from each direction. */
 template <int GROUP, bool EDGES>
-__device__ __forceinline__ void send_all(const bp_level &a, const work_item &p,
-                                         const packed_labels &cost,
-                                         const packed_labels in[DIRECTIONS]) {
+DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels &cost,
+                     const packed_labels in[DIRECTIONS]) {
     int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
     packed_labels vertical = cost, horizontal = cost;
     packed_add(&horizontal, &in[UP]);
@@ -277,10 +273,9 @@ __device__ __forceinline__ void send_all(const bp_level &a, const work_item &p,
  * Outside the picture all of it is zero, and so is the message. The finest level does not
  * subtract the minimum: sums of three still fit their lanes. */
 template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ packed_labels receive(const bp_level &a, const work_item &p, int s,
-                                                 int di, int dx, int dy, bool exists,
-                                                 const label_words &one, const label_words &two,
-                                                 const label_words &three) {
+DEVICE packed_labels receive(const bp_level &a, const work_item &p, int s, int di, int dx, int dy,
+                             bool exists, const label_words &one, const label_words &two,
+                             const label_words &three) {
     size_t at = cost_place(a, p, a.parity, di, dy);
     label_sums sums;
     packed_labels h;
@@ -306,8 +301,7 @@ __device__ __forceinline__ packed_labels receive(const bp_level &a, const work_i
 /* Everything that p gets from its four neighbours after their half-step, computed from the messages
  * to pixels of p's own parity. */
 template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
-__device__ __forceinline__ void receive_all(const bp_level &a, const work_item &p,
-                                            packed_labels in[DIRECTIONS]) {
+DEVICE void receive_all(const bp_level &a, const work_item &p, packed_labels in[DIRECTIONS]) {
     int odd = p.x & 1, left = odd - 1,
         right = odd; /* where columns x - 1 and x + 1 are in their rows */
     bool up = p.exists && p.y > 0, down = p.exists && p.y + 1 < a.grid.height;
@@ -335,8 +329,7 @@ __device__ __forceinline__ void receive_all(const bp_level &a, const work_item &
 
 /* What p gets from its four neighbours as it lies in memory. */
 template <bool INSIDE, bool PARENT>
-__device__ __forceinline__ void words_all(const bp_level &a, const work_item &p,
-                                          label_words in[DIRECTIONS]) {
+DEVICE void words_all(const bp_level &a, const work_item &p, label_words in[DIRECTIONS]) {
     int odd = p.x & 1;
     in[UP] = message_at<INSIDE, PARENT>(a, p, DOWN, 0, 0, -1, p.exists && p.y > 0);
     in[DOWN] = message_at<INSIDE, PARENT>(a, p, UP, 0, 0, 1, p.exists && p.y + 1 < a.grid.height);
@@ -346,8 +339,7 @@ __device__ __forceinline__ void words_all(const bp_level &a, const work_item &p,
 }
 
 template <bool INSIDE, bool PARENT>
-__device__ __forceinline__ void read_all(const bp_level &a, const work_item &p,
-                                         packed_labels in[DIRECTIONS]) {
+DEVICE void read_all(const bp_level &a, const work_item &p, packed_labels in[DIRECTIONS]) {
     label_words words[DIRECTIONS];
     words_all<INSIDE, PARENT>(a, p, words);
 #pragma unroll
@@ -357,8 +349,7 @@ __device__ __forceinline__ void read_all(const bp_level &a, const work_item &p,
 
 /* Cost and messages as they lie in memory, added; the finest level. */
 template <bool INSIDE>
-__device__ __forceinline__ packed_labels belief_in_memory(const bp_level &a, const work_item &p,
-                                                          int parity) {
+DEVICE packed_labels belief_in_memory(const bp_level &a, const work_item &p, int parity) {
     label_words cost = words_at<INSIDE>(a.cost8 + cost_place(a, p, parity, 0, 0), p.exists),
                 in[DIRECTIONS];
     words_all<INSIDE, false>(a, p, in);

@@ -14,7 +14,7 @@ static __host__ __device__ __forceinline__ int columns_of(int width) {
     return 16 * ((width + 2 + 3) / 4 * 4);
 }
 
-static __device__ __forceinline__ int place_of(int column, int stride) {
+DEVICE int place_of(int column, int stride) {
     return column % 16 * stride + column / 16;
 }
 
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static void launch_check(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_check(backend_cuda *cuda, const void *args, int width, int height) {
     const check_args *a = static_cast<const check_args *>(args);
     size_t shared = sizeof(uint32_t) * (size_t)columns_of(a->width);
     if (a->right || a->tolerance < 0 || shared > cuda->max_shared) {
@@ -64,8 +64,4 @@ static void launch_check(backend_cuda *cuda, const void *args, int width, int he
     }
     cudaFuncSetAttribute(check_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     check_kernel<<<(unsigned)height, THREADS, shared, cuda->stream>>>(*a);
-}
-
-void cuda_optimise_check(backend_cuda *cuda) {
-    cuda->launches[STAGE_check] = launch_check;
 }

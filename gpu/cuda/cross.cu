@@ -53,17 +53,17 @@ struct cross_place {
 
 /* Hides a value's origin from the compiler, which keeps it in a register instead of computing it
  * again at every use. */
-static __device__ __forceinline__ int opaque(int value) {
+DEVICE int opaque(int value) {
     asm volatile("" : "+r"(value));
     return value;
 }
 
-template <typename T> static __device__ __forceinline__ T &shared_at(int bytes) {
+template <typename T> DEVICE T &shared_at(int bytes) {
     extern __shared__ uint32_t memory[];
     return *reinterpret_cast<T *>(reinterpret_cast<char *>(memory) + bytes);
 }
 
-static __device__ __forceinline__ cross_place place_of(const cross_args &a, const cross_plan &p) {
+DEVICE cross_place place_of(const cross_args &a, const cross_plan &p) {
     int part = (int)threadIdx.x % PARTS, warp = (int)threadIdx.x / WARP_SIZE,
         lane = (int)threadIdx.x % WARP_SIZE;
     cross_place t;
@@ -90,8 +90,7 @@ struct cross_walk {
     ptrdiff_t at, hop;
 };
 
-static __device__ __forceinline__ cross_walk walk_from(const struct grid &g, int x, int y,
-                                                       int label) {
+DEVICE cross_walk walk_from(const struct grid &g, int x, int y, int label) {
     ptrdiff_t row = (ptrdiff_t)g.half * g.padded, plane = row * g.height;
     int parity = (x ^ y) & 1;
     cross_walk w = {(ptrdiff_t)(x >> 1) * g.padded + label + y * row + (parity ? plane : 0),
@@ -99,14 +98,13 @@ static __device__ __forceinline__ cross_walk walk_from(const struct grid &g, int
     return w;
 }
 
-static __device__ __forceinline__ void walk_on(const struct grid &g, cross_walk *w) {
+DEVICE void walk_on(const struct grid &g, cross_walk *w) {
     w->at += w->hop;
     w->hop = 2 * (ptrdiff_t)(g.half * g.padded) - w->hop;
 }
 
 /* The labels of one or two pixels of a row; what lies outside stays zero. */
-static __device__ __forceinline__ void read_row(const cross_args &a, const cross_place &t,
-                                                cross_walk *walk, uint2 words[2]) {
+DEVICE void read_row(const cross_args &a, const cross_place &t, cross_walk *walk, uint2 words[2]) {
     const uint8_t *from = a.source + walk->at;
     if (t.reads)
         words[0] = __ldg(reinterpret_cast<const uint2 *>(from));
@@ -116,7 +114,7 @@ static __device__ __forceinline__ void read_row(const cross_args &a, const cross
     walk_on(a.grid, walk);
 }
 
-static __device__ __forceinline__ void keep_row(const cross_place &t, const uint2 words[2]) {
+DEVICE void keep_row(const cross_place &t, const uint2 words[2]) {
     shared_at<uint32_t>(t.row) = words[0].x;
     shared_at<uint32_t>(t.row + 4 * STRIDE) = words[0].y;
     if (t.column < min(STRIDE - MAX_COLUMNS, MAX_COLUMNS)) {
@@ -126,7 +124,7 @@ static __device__ __forceinline__ void keep_row(const cross_place &t, const uint
 }
 
 /* total and, where there is a lane so many below, its total. */
-static __device__ __forceinline__ uint32_t add_from_below(uint32_t total, int packed_labels) {
+DEVICE uint32_t add_from_below(uint32_t total, int packed_labels) {
     asm volatile("{ .reg .pred p; .reg .u32 r;\n"
                  "  shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff;\n"
                  "  @p add.u32 %0, %0, r; }"
@@ -136,7 +134,7 @@ static __device__ __forceinline__ uint32_t add_from_below(uint32_t total, int pa
 }
 
 /* A warp has the even or the odd ones of four labels. Sums before column i are number i. */
-static __device__ __forceinline__ void run_sums(const cross_place &t) {
+DEVICE void run_sums(const cross_place &t) {
     uint32_t sum[EACH], total;
 #pragma unroll
     for (int i = 0; i < EACH; i++)
@@ -154,7 +152,7 @@ static __device__ __forceinline__ void run_sums(const cross_place &t) {
 }
 
 /* Arms as they lie in memory: up, down, left, right from the lowest byte on. */
-static __device__ __forceinline__ int arm_of(uint32_t arms, int direction) {
+DEVICE int arm_of(uint32_t arms, int direction) {
     static_assert(UP == 0 && DOWN == 1 && LEFT == 2 && RIGHT == 3, "order of struct arms");
     return (int)(arms >> 8 * direction & 255);
 }
@@ -164,8 +162,7 @@ struct cross_column {
     uint32_t even[2], odd[2], count;
 };
 
-static __device__ __forceinline__ void add_row(const cross_place &t, uint32_t arms,
-                                               cross_column *c) {
+DEVICE void add_row(const cross_place &t, uint32_t arms, cross_column *c) {
     int left = arm_of(arms, LEFT), right = arm_of(arms, RIGHT);
     int from = t.sums - 4 * left, to = t.sums + 4 * right + 4;
 #pragma unroll
@@ -180,8 +177,7 @@ static __device__ __forceinline__ void add_row(const cross_place &t, uint32_t ar
 enum { SLOT_BYTES = 4 * RING_SLOT, RING_ODD = 4 * WORDS * RING_STRIDE };
 
 /* at: a slot's distance from the first one. The threads of a pixel share its count. */
-static __device__ __forceinline__ void ring_put(const cross_place &t, int at,
-                                                const cross_column &c) {
+DEVICE void ring_put(const cross_place &t, int at, const cross_column &c) {
     int to = t.ring + at;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -193,8 +189,7 @@ static __device__ __forceinline__ void ring_put(const cross_place &t, int at,
 
 /* Four sums / count by multiplying with inverse; up is half of count. Exact while sum * count
  * stays below 2^32. A count of one, whose inverse has no room, takes 2^32 - 1 and up 1. */
-static __device__ __forceinline__ uint32_t means(uint32_t even, uint32_t odd, uint32_t up,
-                                                 uint32_t inverse) {
+DEVICE uint32_t means(uint32_t even, uint32_t odd, uint32_t up, uint32_t inverse) {
     uint32_t a = __umulhi((even & 0xffff) + up, inverse),
              b = __umulhi((odd & 0xffff) + up, inverse);
     uint32_t c = __umulhi((even >> 16) + up, inverse), d = __umulhi((odd >> 16) + up, inverse);
@@ -203,8 +198,7 @@ static __device__ __forceinline__ uint32_t means(uint32_t even, uint32_t odd, ui
 
 /* The eight means of the row whose sums lie in the slot at distance at; end: that behind the last
  * slot. */
-static __device__ __forceinline__ uint2 mean_of(const cross_place &t, uint32_t arms, int at,
-                                                int end) {
+DEVICE uint2 mean_of(const cross_place &t, uint32_t arms, int at, int end) {
     int last = at + arm_of(arms, DOWN) * SLOT_BYTES,
         before = at - arm_of(arms, UP) * SLOT_BYTES - SLOT_BYTES;
     last -= last >= end ? end : 0;
@@ -232,7 +226,7 @@ static __device__ void start_block(const cross_plan &p, const cross_place &t) {
             i < 2 ? 0xffffffffu : 0xffffffffu / (uint32_t)i + 1;
 }
 
-static __device__ __forceinline__ uint4 sum_rows(uint2 upper, uint2 lower) {
+DEVICE uint4 sum_rows(uint2 upper, uint2 lower) {
     uint32_t w[4];
     labels_of_rows(upper.x, lower.x, w);
     labels_of_rows(upper.y, lower.y, w + 2);
@@ -241,8 +235,8 @@ static __device__ __forceinline__ uint4 sum_rows(uint2 upper, uint2 lower) {
 
 /* The node of the coarser level that a row ends: each second row does, and the last one. w: means;
  * upper: the row above, two pixels added. */
-static __device__ __forceinline__ void
-downsample_row(const downsample_cost_args &h, const cross_place &t, int y, uint2 w, uint2 *upper) {
+DEVICE void downsample_row(const downsample_cost_args &h, const cross_place &t, int y, uint2 w,
+                           uint2 *upper) {
     w = t.exists ? w : make_uint2(0, 0);
     w.x += __shfl_down_sync(ALL_LANES, w.x, PARTS);
     w.y += __shfl_down_sync(ALL_LANES, w.y, PARTS);
@@ -334,10 +328,11 @@ static bool fits(const backend_cuda *cuda, const cross_args *a) {
 }
 
 static int fused_length(const backend_cuda *cuda, const struct graph *g, int i) {
-    if (!cross_pair(g, i) || !fits(cuda, static_cast<const cross_args *>(graph_virtual_args(g, i))))
+    if (!fusion_cross_pair(g, i) ||
+        !fits(cuda, static_cast<const cross_args *>(graph_virtual_args(g, i))))
         return 0;
     const cross_args *columns = static_cast<const cross_args *>(graph_virtual_args(g, i + 1));
-    if (!fusible(g, i + 2, STAGE_downsample_cost))
+    if (!fusion_allows(g, i + 2, STAGE_downsample_cost))
         return 2;
     const downsample_cost_args *d =
         static_cast<const downsample_cost_args *>(graph_virtual_args(g, i + 2));
@@ -360,6 +355,4 @@ static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int l
     kernel<<<blocks, THREADS, cross_shared(&p), cuda->stream>>>(a, p, d);
 }
 
-void cuda_optimise_cross(backend_cuda *cuda) {
-    cuda_add_fusion(cuda, {fused_length, launch_fused});
-}
+extern const cuda_fusion cuda_fuse_cross = {fused_length, launch_fused};

@@ -8,19 +8,13 @@
 
 enum { THREADS = 256 };
 
-static dim3
-label_blocks(const struct grid *g) { /* a thread each 16 labels of a pixel, row by row */
-    int blocks = g->width * (g->padded / LABEL_BLOCK);
-    return dim3((unsigned)((blocks + THREADS - 1) / THREADS), (unsigned)g->height);
-}
-
 /* A thread's 16 labels. */
 struct label_block {
     int x, y, first;
     bool exists;
 };
 
-static __device__ __forceinline__ label_block block_of(const grid &g) {
+DEVICE label_block block_of(const grid &g) {
     int group = g.padded / LABEL_BLOCK, i = (int)(blockIdx.x * THREADS + threadIdx.x);
     label_block b = {i / group, (int)blockIdx.y, i % group * LABEL_BLOCK, false};
     b.exists = b.x < g.width;
@@ -28,24 +22,23 @@ static __device__ __forceinline__ label_block block_of(const grid &g) {
 }
 
 /* The same of the pixels of one parity. */
-static __device__ __forceinline__ label_block block_of_parity(const grid &g, int parity) {
+DEVICE label_block block_of_parity(const grid &g, int parity) {
     label_block b = block_of(g);
     b.x = grid_column(parity, b.x, b.y);
     b.exists = b.x < g.width;
     return b;
 }
 
-static __device__ __forceinline__ label_words load_words(const void *from) {
+DEVICE label_words load_words(const void *from) {
     uint4 w = __ldg(static_cast<const uint4 *>(from));
     return {{w.x, w.y, w.z, w.w}};
 }
 
-static __device__ __forceinline__ void store_words(void *to, uint32_t a, uint32_t b, uint32_t c,
-                                                   uint32_t d) {
+DEVICE void store_words(void *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     *static_cast<uint4 *>(to) = make_uint4(a, b, c, d);
 }
 
-static __device__ __forceinline__ uint32_t add_saturated(uint32_t a, uint32_t b) {
+DEVICE uint32_t add_saturated(uint32_t a, uint32_t b) {
     return u16x2_min(a + b, u16x2_broadcast(COST_SATURATION)); /* two of at most 30720 fit a lane */
 }
 
@@ -86,57 +79,35 @@ static __global__ void __launch_bounds__(THREADS)
     store_words(out + 8, total[4], total[5], total[6], total[7]);
 }
 
-static void launch_downsample_cost(backend_cuda *cuda, const void *args, int, int) {
+void cuda_launch_downsample_cost(backend_cuda *cuda, const void *args, int, int) {
     const downsample_cost_args *a = static_cast<const downsample_cost_args *>(args);
-    launch_dependent(cuda, downsample_kernel, label_blocks(&a->grid), dim3(THREADS), *a);
+    int threads = a->grid.width * (a->grid.padded / LABEL_BLOCK);
+    launch_dependent(cuda, downsample_kernel, cuda_blocks(threads, THREADS, a->grid.height, 1),
+                     dim3(THREADS), *a);
 }
 
 /* A thread each 16 labels of a pixel of one parity. */
+template <bool ZERO>
 static __global__ void __launch_bounds__(THREADS)
-    upsample_kernel(const __grid_constant__ upsample_messages_args a) {
+    start_kernel(const __grid_constant__ start_messages_args a) {
     wait_for_previous_kernel();
     label_block b = block_of_parity(a.grid, a.parity);
     if (!b.exists)
         return;
-    size_t from = grid_labels(&a.coarse, b.x / 2, b.y / 2) + (size_t)b.first,
+    size_t from = ZERO ? 0 : grid_labels(&a.coarse, b.x / 2, b.y / 2) + (size_t)b.first,
            to = grid_labels(&a.grid, b.x, b.y) + (size_t)b.first;
 #pragma unroll
     for (int r = 0; r < DIRECTIONS; r++) {
-        label_words w = load_words(a.parent[r] + from);
+        label_words w = {};
+        if (!ZERO)
+            w = load_words(a.parent[r] + from);
         store_words(a.message[r] + to, w.w[0], w.w[1], w.w[2], w.w[3]);
     }
 }
 
-/* A thread each 16 labels of a pixel of one parity. */
-static __global__ void __launch_bounds__(THREADS)
-    zero_kernel(const __grid_constant__ zero_messages_args a) {
-    wait_for_previous_kernel();
-    label_block b = block_of_parity(a.grid, a.parity);
-    if (!b.exists)
-        return;
-    size_t to = grid_labels(&a.grid, b.x, b.y) + (size_t)b.first;
-#pragma unroll
-    for (int r = 0; r < DIRECTIONS; r++)
-        store_words(a.message[r] + to, 0, 0, 0, 0);
-}
-
-static dim3 half_blocks(const grid &g) {
-    int threads = g.half * (g.padded / LABEL_BLOCK);
-    return dim3((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)g.height);
-}
-
-static void launch_upsample_messages(backend_cuda *cuda, const void *args, int, int) {
-    const upsample_messages_args *a = static_cast<const upsample_messages_args *>(args);
-    launch_dependent(cuda, upsample_kernel, half_blocks(a->grid), dim3(THREADS), *a);
-}
-
-static void launch_zero_messages(backend_cuda *cuda, const void *args, int, int) {
-    const zero_messages_args *a = static_cast<const zero_messages_args *>(args);
-    launch_dependent(cuda, zero_kernel, half_blocks(a->grid), dim3(THREADS), *a);
-}
-
-void cuda_optimise_downsample(backend_cuda *cuda) {
-    cuda->launches[STAGE_downsample_cost] = launch_downsample_cost;
-    cuda->launches[STAGE_upsample_messages] = launch_upsample_messages;
-    cuda->launches[STAGE_zero_messages] = launch_zero_messages;
+void cuda_launch_start_messages(backend_cuda *cuda, const void *args, int, int) {
+    const start_messages_args *a = static_cast<const start_messages_args *>(args);
+    int threads = a->grid.half * (a->grid.padded / LABEL_BLOCK);
+    launch_dependent(cuda, a->parent[0] ? start_kernel<false> : start_kernel<true>,
+                     cuda_blocks(threads, THREADS, a->grid.height, 1), dim3(THREADS), *a);
 }

@@ -16,8 +16,7 @@ struct census_tile {
     uint32_t words[BLOCK_HEIGHT + 2 * REACH_Y][(CENSUS_WIDTH + 2 * REACH_X) / 4];
 };
 
-static __device__ __forceinline__ void load_tile(const census_args &a, int left, int top,
-                                                 census_tile *tile) {
+DEVICE void load_tile(const census_args &a, int left, int top, census_tile *tile) {
     constexpr int WIDTH = CENSUS_WIDTH + 2 * REACH_X, HEIGHT = BLOCK_HEIGHT + 2 * REACH_Y;
     int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
     uint8_t *bytes = reinterpret_cast<uint8_t *>(tile->words);
@@ -27,7 +26,7 @@ static __device__ __forceinline__ void load_tile(const census_args &a, int left,
 }
 
 /* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
-static __device__ __forceinline__ uint32_t two_of(const uint32_t words[3], int i) {
+DEVICE uint32_t two_of(const uint32_t words[3], int i) {
     if (i % 4 == 3)
         return __byte_perm(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
     return __byte_perm(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
@@ -35,14 +34,12 @@ static __device__ __forceinline__ uint32_t two_of(const uint32_t words[3], int i
 
 /* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
  * is there moves down. darker: centres + 0x7fff, which lose bit 15 to a neighbour as bright. */
-static __device__ __forceinline__ void add_bit(uint32_t darker, uint32_t neighbours,
-                                               uint32_t *bits) {
+DEVICE void add_bit(uint32_t darker, uint32_t neighbours, uint32_t *bits) {
     *bits = (*bits >> 1 & 0x7fff7fffu) | ((darker - neighbours) & 0x80008000u);
 }
 
 /* Words of two pixels from sixteen bits of each at a time, the lowest first. */
-static __device__ __forceinline__ void store_pair(const census_args &a, int x, int y,
-                                                  const uint32_t bits[4]) {
+DEVICE void store_pair(const census_args &a, int x, int y, const uint32_t bits[4]) {
     uint64_t *out = a.out + (size_t)y * (size_t)a.width + (size_t)x;
     uint32_t last = bits[3] >> (64 - CENSUS_BITS) & 0x3fff3fffu;
     if (x < a.width)
@@ -84,30 +81,27 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     store_pair(a, x + 2, y, bits[1]);
 }
 
-static dim3 tiles(int width, int height) {
-    return dim3((unsigned)(width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
-                (unsigned)(height + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
-}
-
-static void launch_census(backend_cuda *cuda, const void *args, int width, int height) {
-    census_kernel<<<tiles((width + QUAD - 1) / QUAD, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0,
-                    cuda->stream>>>(*static_cast<const census_args *>(args));
+void cuda_launch_census(backend_cuda *cuda, const void *args, int width, int height) {
+    census_kernel<<<cuda_blocks((width + QUAD - 1) / QUAD, BLOCK_WIDTH, height, BLOCK_HEIGHT),
+                    dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
+        *static_cast<const census_args *>(args));
 }
 
 /* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
 
-static __device__ __forceinline__ bool linked(const speckle_args &a, uint32_t i, uint32_t j) {
-    int d = a.source[i], e = a.source[j];
-    return d != UNKNOWN && e != UNKNOWN && stage_abs(d - e) <= a.range;
+template <bool MOTION> DEVICE bool linked(const speckle_args &a, uint32_t i, uint32_t j) {
+    const speckle_args map = {
+        {a.source.u, MOTION ? a.source.v : nullptr}, {}, {}, {}, 0, 0, a.range};
+    return speckle_linked(&map, i, j);
 }
 
 /* The first pixel of the run that ends with this one, or the warp's first. */
-static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
+template <bool MOTION> static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
     int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
         y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
     bool exists = x < a.width && y < a.height;
     uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, lane = threadIdx.x;
-    bool starts = lane == 0 || !exists || !linked(a, i - 1, i);
+    bool starts = lane == 0 || !exists || !linked<MOTION>(a, i - 1, i);
     uint32_t before = __ballot_sync(ALL_LANES, starts) & (ALL_LANES >> (31 - lane));
     if (exists)
         a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
@@ -141,18 +135,18 @@ static __device__ void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
 
 /* Runs of one row where a warp ended, and runs above each other, once for each stretch they
  * share. */
-static __global__ void join_kernel(const __grid_constant__ speckle_args a) {
+template <bool MOTION> static __global__ void join_kernel(const __grid_constant__ speckle_args a) {
     int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
         y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
     if (x >= a.width || y >= a.height)
         return;
     uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, below = i + (uint32_t)a.width;
-    bool left = x > 0 && linked(a, i - 1, i);
+    bool left = x > 0 && linked<MOTION>(a, i - 1, i);
     if (threadIdx.x == 0 && left)
         join_roots(a.parent, i - 1, i);
-    if (y + 1 >= a.height || !linked(a, i, below))
+    if (y + 1 >= a.height || !linked<MOTION>(a, i, below))
         return;
-    if (left && linked(a, below - 1, below) && linked(a, i - 1, below - 1))
+    if (left && linked<MOTION>(a, below - 1, below) && linked<MOTION>(a, i - 1, below - 1))
         return; /* the pixels to the left join the same two */
     join_roots(a.parent, i, below);
 }
@@ -181,21 +175,19 @@ static __global__ void count_kernel(const __grid_constant__ speckle_args a) {
     }
 }
 
-static void launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
     const speckle_args *a = static_cast<const speckle_args *>(args);
     unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
-    run_kernel<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a);
-    join_kernel<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a);
+    auto run = a->source.v ? run_kernel<true> : run_kernel<false>,
+         join = a->source.v ? join_kernel<true> : join_kernel<false>;
+    run<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0,
+          cuda->stream>>>(*a);
+    join<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT),
+           0, cuda->stream>>>(*a);
     flatten_kernel<<<blocks, 256, 0, cuda->stream>>>(*a);
 }
 
-static void launch_speckle_count(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_speckle_count(backend_cuda *cuda, const void *args, int width, int height) {
     unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
     count_kernel<<<blocks, 256, 0, cuda->stream>>>(*static_cast<const speckle_args *>(args));
-}
-
-void cuda_optimise_image(backend_cuda *cuda) {
-    cuda->launches[STAGE_census] = launch_census;
-    cuda->launches[STAGE_speckle_join] = launch_speckle_join;
-    cuda->launches[STAGE_speckle_count] = launch_speckle_count;
 }

@@ -10,7 +10,7 @@
 /* The start of a kernel launched with launch_dependent: it waits for its predecessor, then lets its
  * successor start. It must not do so earlier: a first-level cache could still hold what the
  * predecessor read, out of date by the time the successor reads it. */
-static __device__ __forceinline__ void wait_for_previous_kernel(void) {
+DEVICE void wait_for_previous_kernel(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
     cudaTriggerProgrammaticLaunchCompletion();

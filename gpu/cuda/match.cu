@@ -12,14 +12,13 @@
 
 enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
 
-static __device__ __forceinline__ void store_words(void *to, const uint32_t w[4]) {
+DEVICE void store_words(void *to, const uint32_t w[4]) {
     *static_cast<uint4 *>(to) = make_uint4(w[0], w[1], w[2], w[3]);
 }
 
 /* ---- data costs of 3x3 windows or neighbours: the plain functions, 16 labels a thread */
 
-template <int KIND>
-static __device__ __forceinline__ int window_match(const cost_args &a, int x, int xo, int y) {
+template <int KIND> DEVICE int window_match(const cost_args &a, int x, int xo, int y) {
     return __ldg(a.lut + (KIND == DATA_COST_BT ? cost_bt(&a, x, xo, y) : cost_ssd(&a, x, xo, y)));
 }
 
@@ -86,9 +85,8 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
 template <bool AD, bool CENSUS> struct sample { uint32_t color, low, high; };
 
 template <bool AD, bool CENSUS>
-static __device__ __forceinline__ uint32_t compare(const match_tables &t, int last,
-                                                   const sample<AD, CENSUS> &p,
-                                                   const sample<AD, CENSUS> &q) {
+DEVICE uint32_t compare(const match_tables &t, int last, const sample<AD, CENSUS> &p,
+                        const sample<AD, CENSUS> &q) {
     uint32_t cost = 0;
     if (AD)
         cost = t.ad[min((int)__vsadu4(p.color, q.color), last)];
@@ -115,14 +113,14 @@ static __device__ void fix_borders(const cost_args &a, int x, int first, uint32_
 template <bool AD, bool CENSUS> struct target_row { uint32_t *color, *low, *high; };
 
 template <bool AD, bool CENSUS>
-static __device__ __forceinline__ target_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {
+DEVICE target_row<AD, CENSUS> row_in(uint4 *memory, int room, int r) {
     uint32_t *from = reinterpret_cast<uint32_t *>(memory) + r * room * (AD + 2 * CENSUS);
     return {from, from + (AD ? room : 0), from + (AD + CENSUS) * room};
 }
 
 template <bool AD, bool CENSUS, int CHANNELS>
-static __device__ __forceinline__ void load_row(const cost_args &a, int start, int y, int count,
-                                                const target_row<AD, CENSUS> &to) {
+DEVICE void load_row(const cost_args &a, int start, int y, int count,
+                     const target_row<AD, CENSUS> &to) {
     size_t row = (size_t)y * (size_t)a.grid.width;
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
         size_t from = row + (size_t)stage_clamp(start + i, 0, a.grid.width - 1);
@@ -138,9 +136,9 @@ static __device__ __forceinline__ void load_row(const cost_args &a, int start, i
 
 /* w gets 16 labels of 4 pixels from x on, whose targets begin at place reach. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
-static __device__ __forceinline__ void match_quad(const cost_args &a, const match_tables &tables,
-                                                  const target_row<AD, CENSUS> &row, int reach,
-                                                  int x, int y, uint32_t w[PIXELS][4]) {
+DEVICE void match_quad(const cost_args &a, const match_tables &tables,
+                       const target_row<AD, CENSUS> &row, int reach, int x, int y,
+                       uint32_t w[PIXELS][4]) {
     sample<AD, CENSUS> reference[PIXELS];
     int last = tables.ad_last;
 #pragma unroll
@@ -173,8 +171,7 @@ static __device__ __forceinline__ void match_quad(const cost_args &a, const matc
 
 /* Pixels beyond the picture's side get zeros. */
 template <int SIGN>
-static __device__ __forceinline__ void store_quad(const cost_args &a, int x, int y, int first,
-                                                  uint32_t w[PIXELS][4]) {
+DEVICE void store_quad(const cost_args &a, int x, int y, int first, uint32_t w[PIXELS][4]) {
     int width = a.grid.width, one = x - SIGN * (a.grid.space.u_min + first);
     int other = x + PIXELS - 1 - SIGN * (a.grid.space.u_min + first + LABEL_BLOCK - 1);
     bool inside = min(one, other) - PIXELS >= 0 && max(one, other) + PIXELS <= width &&
@@ -192,9 +189,8 @@ static __device__ __forceinline__ void store_quad(const cost_args &a, int x, int
 }
 
 /* Sums of the two pixels of a node in two rows, below 256 each, as 16-bit labels in their order. */
-static __device__ __forceinline__ void store_node(const downsample_cost_args &a, int x, int y,
-                                                  int first, const uint32_t upper[4],
-                                                  const uint32_t lower[4]) {
+DEVICE void store_node(const downsample_cost_args &a, int x, int y, int first,
+                       const uint32_t upper[4], const uint32_t lower[4]) {
     uint32_t w[8];
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -259,6 +255,10 @@ template <int SIGN, bool DOWNSAMPLE> static match_kernel_of choose(const cost_ar
                  : match_kernel<true, true, 1, SIGN, DOWNSAMPLE>;
 }
 
+template <bool DOWNSAMPLE> static match_kernel_of choose_sign(const cost_args *a) {
+    return a->sign > 0 ? choose<1, DOWNSAMPLE>(a) : choose<-1, DOWNSAMPLE>(a);
+}
+
 static void launch_window(backend_cuda *cuda, const cost_args *a) {
     int group = a->grid.padded / LABEL_BLOCK, together = group < 8 ? group : 8;
     dim3 block(WARP_SIZE, (unsigned)together);
@@ -278,10 +278,8 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
     int rows = h ? 2 : 1;
     size_t words = (size_t)(place_of(targets(pixels, group) + REACH) / 4 * 4 * arrays * rows);
-    dim3 blocks((unsigned)((a->grid.width + pixels - 1) / pixels),
-                (unsigned)((a->grid.height + rows - 1) / rows));
-    match_kernel_of kernel = h ? a->sign > 0 ? choose<1, true>(a) : choose<-1, true>(a)
-                               : (a->sign > 0 ? choose<1, false>(a) : choose<-1, false>(a));
+    dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
+    match_kernel_of kernel = h ? choose_sign<true>(a) : choose_sign<false>(a);
     kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(
         *a, h ? *h : downsample_cost_args(), pixels, group);
 }
@@ -290,7 +288,7 @@ static int compares_windows(const cost_args *a) {
     return a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD;
 }
 
-static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
+void cuda_launch_cost(backend_cuda *cuda, const void *args, int, int) {
     const cost_args *a = static_cast<const cost_args *>(args);
     if (compares_windows(a))
         launch_window(cuda, a);
@@ -301,7 +299,7 @@ static void launch_cost(backend_cuda *cuda, const void *args, int, int) {
 /* ---- the cost with the next level's */
 
 static int fused_length(const backend_cuda *, const struct graph *g, int i) {
-    if (g->passes[i].stage != STAGE_cost || !fusible(g, i + 1, STAGE_downsample_cost))
+    if (g->passes[i].stage != STAGE_cost || !fusion_allows(g, i + 1, STAGE_downsample_cost))
         return 0;
     const cost_args *a = static_cast<const cost_args *>(graph_virtual_args(g, i));
     const downsample_cost_args *d =
@@ -314,7 +312,4 @@ static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int, 
                  static_cast<const downsample_cost_args *>(graph_args(g, i + 1, slot)));
 }
 
-void cuda_optimise_match(backend_cuda *cuda) {
-    cuda->launches[STAGE_cost] = launch_cost;
-    cuda_add_fusion(cuda, {fused_length, launch_fused});
-}
+extern const cuda_fusion cuda_fuse_match = {fused_length, launch_fused};

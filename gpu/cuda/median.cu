@@ -12,14 +12,8 @@
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
 
-static dim3 tiles(int width, int height) {
-    return dim3((unsigned)(width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
-                (unsigned)(height + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
-}
-
 template <int CHANNELS>
-static __device__ __forceinline__ uint32_t packed(const uint8_t *image, int width, int height,
-                                                  int x, int y) {
+DEVICE uint32_t packed(const uint8_t *image, int width, int height, int x, int y) {
     size_t i = (size_t)stage_clamp(y, 0, height - 1) * (size_t)width +
                (size_t)stage_clamp(x, 0, width - 1);
     return packed_pixel<CHANNELS>(image, i);
@@ -27,15 +21,14 @@ static __device__ __forceinline__ uint32_t packed(const uint8_t *image, int widt
 
 /* Fills columns x rows words from (left, top) on. */
 template <int CHANNELS>
-static __device__ __forceinline__ void load_tile(const uint8_t *image, int width, int height,
-                                                 int left, int top, int columns, int rows,
-                                                 uint32_t *tile) {
+DEVICE void load_tile(const uint8_t *image, int width, int height, int left, int top, int columns,
+                      int rows, uint32_t *tile) {
     int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
     for (int i = thread; i < columns * rows; i += THREADS)
         tile[i] = packed<CHANNELS>(image, width, height, left + i % columns, top + i / columns);
 }
 
-static __device__ __forceinline__ uint32_t step_between(uint32_t a, uint32_t b) {
+DEVICE uint32_t step_between(uint32_t a, uint32_t b) {
     uint32_t d = __vabsdiffu4(a, b);
     return max(max(d & 255, d >> 8 & 255), d >> 16);
 }
@@ -45,7 +38,7 @@ enum { NO_VALUE = INT16_MAX << 16 };
 
 /* Where to look for the median between low and high. It is rarely far from the pixel's own value: a
  * wide range is cut down to a pixel around that first. */
-static __device__ __forceinline__ int probe_of(int low, int high, int own) {
+DEVICE int probe_of(int low, int high, int own) {
     int above = own + 7, below = own - 8, middle = (low + high) >> 1;
     if (high - low <= 64)
         return middle;
@@ -111,22 +104,22 @@ static __global__ void __launch_bounds__(THREADS)
         (int16_t)(values[centre] == NO_VALUE ? UNKNOWN : low);
 }
 
-static void launch_median(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int height) {
     static void (*const kernels[2][4])(median_args, int) = {
         {median_kernel<1, 1>, median_kernel<2, 1>, median_kernel<3, 1>, median_kernel<4, 1>},
         {median_kernel<1, 3>, median_kernel<2, 3>, median_kernel<3, 3>, median_kernel<4, 3>}};
     const median_args *a = static_cast<const median_args *>(args);
     kernels[a->channels == 3]
-           [a->radius -
-            1]<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
-               *a, a->first_row + height);
+           [a->radius - 1]<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
+                             dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a, a->first_row +
+                                                                                         height);
 }
 
 /* ---- holes */
 
-enum { MOST_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + WARP_SIZE - 1) / WARP_SIZE };
+enum { MAX_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + WARP_SIZE - 1) / WARP_SIZE };
 
-static __device__ __forceinline__ int warp_sum(int v) {
+DEVICE int warp_sum(int v) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL_LANES, v);
 #else
@@ -136,7 +129,7 @@ static __device__ __forceinline__ int warp_sum(int v) {
 #endif
 }
 
-static __device__ __forceinline__ int warp_minimum(int v) {
+DEVICE int warp_minimum(int v) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_min_sync(ALL_LANES, v);
 #else
@@ -148,8 +141,7 @@ static __device__ __forceinline__ int warp_minimum(int v) {
 
 /* A warp takes the median of one pixel, that has a disparity: samples of its window lie in lanes,
  * SAMPLES in each. The result is in all lanes. */
-template <int SAMPLES>
-static __device__ __forceinline__ int median_of_window(const hole_median_args &a, int x, int y) {
+template <int SAMPLES> DEVICE int median_of_window(const hole_median_args &a, int x, int y) {
     int radius = a.radius / HOLE_STEP, side = 2 * radius + 1, lane = (int)threadIdx.x;
     size_t own = (size_t)y * (size_t)a.width + (size_t)x;
     int value[SAMPLES], weight[SAMPLES], total = 0, low = a.source[own], high = low;
@@ -205,18 +197,13 @@ static __global__ void __launch_bounds__(THREADS)
         a.out[i] = (int16_t)out;
 }
 
-static void launch_hole_median(backend_cuda *cuda, const void *args, int width, int height) {
-    static void (*const kernels[MOST_SAMPLES])(hole_median_args) = {
+void cuda_launch_hole_median(backend_cuda *cuda, const void *args, int width, int height) {
+    static void (*const kernels[MAX_SAMPLES])(hole_median_args) = {
         hole_median_kernel<1>, hole_median_kernel<2>, hole_median_kernel<3>,
         hole_median_kernel<4>, hole_median_kernel<5>, hole_median_kernel<6>};
     const hole_median_args *a = static_cast<const hole_median_args *>(args);
     int side = 2 * (a->radius / HOLE_STEP) + 1;
-    kernels[(side * side - 1) /
-            WARP_SIZE]<<<tiles(width, height), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
+    kernels[(side * side - 1) / WARP_SIZE]<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
+                                             dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
         *a);
-}
-
-void cuda_optimise_median(backend_cuda *cuda) {
-    cuda->launches[STAGE_hole_median] = launch_hole_median;
-    cuda->launches[STAGE_median] = launch_median;
 }

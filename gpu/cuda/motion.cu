@@ -43,8 +43,7 @@ static __host__ __device__ __forceinline__ int pixels_per_block(int threads) {
 }
 
 /* Of the pixels of one parity, or of all. */
-static __device__ __forceinline__ pixel_share share_of(const grid &g, int threads, bool half,
-                                                       int parity) {
+DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
     pixel_share p;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
         pixels = WARP_SIZE / threads, in_warp = lane / threads;
@@ -55,53 +54,53 @@ static __device__ __forceinline__ pixel_share share_of(const grid &g, int thread
     p.y = (int)blockIdx.y;
     p.x = half ? grid_column(parity, i, p.y) : i;
     p.exists = in_warp < pixels && p.x < g.width;
+    /* The labels there are read, and nothing of them is stored: in a picture 1 px wide they may
+     * never have been written. */
     if (!p.exists)
-        p.x = half ? grid_column(parity, 0, p.y) : 0; /* its labels may be read */
+        p.x = half ? grid_column(parity, 0, p.y) : 0;
     p.labels = grid_labels(&g, p.x, p.y);
     return p;
 }
 
-static __device__ __forceinline__ int word_of(const pixel_share &p, int j) {
+DEVICE int word_of(const pixel_share &p, int j) {
     return p.number + j * p.threads;
 }
 
-static __device__ __forceinline__ four_labels four_of(uint32_t word) {
+DEVICE four_labels four_of(uint32_t word) {
     return {word & 0x00ff00ffu, odd_labels(word)};
 }
 
 /* Lanes from label number labels on, which are no labels, lose every minimum. */
-static __device__ __forceinline__ uint32_t far_from(uint32_t lanes, int first, int labels) {
+DEVICE uint32_t far_from(uint32_t lanes, int first, int labels) {
     uint32_t keep = (first < labels ? 0xffffu : 0) | (first + 2 < labels ? 0xffff0000u : 0);
     return (lanes & keep) | (U16X2_FAR & ~keep);
 }
 
 /* Where a thread's words of cost and messages lie. A message that does not exist is read out of the
- * costs and then made zero, so that no load waits for a condition. */
+ * pixel's own costs and then made zero, so that no load waits for a condition. */
 struct word_source {
     const uint32_t *cost8, *message[DIRECTIONS]; /* by the direction they come from */
     const uint2 *cost16;
     uint32_t keep[DIRECTIONS]; /* all ones or 0 */
 };
 
-static __device__ __forceinline__ word_source source_of(const grid &g, int padded,
-                                                        const pixel_share &p, const uint8_t *cost8,
-                                                        const uint16_t *cost16,
-                                                        const uint8_t *const message[DIRECTIONS]) {
+DEVICE word_source source_of(const grid &g, int padded, const pixel_share &p, const uint8_t *cost8,
+                             const uint16_t *cost16, const uint8_t *const message[DIRECTIONS]) {
     const bool exists[DIRECTIONS] = {p.y > 0, p.y + 1 < g.height, p.x > 0, p.x + 1 < g.width};
     ptrdiff_t same = (ptrdiff_t)grid_labels(&g, p.x ^ 1, p.y) + 4 * p.number,
               own = (ptrdiff_t)p.labels + 4 * p.number, row = (ptrdiff_t)g.half * padded,
               odd = p.x & 1;
     const ptrdiff_t at[DIRECTIONS] = {same - row, same + row, same + (odd - 1) * padded,
                                       same + odd * padded};
-    const uint8_t *costs = cost8 ? cost8 : reinterpret_cast<const uint8_t *>(cost16);
+    const uint8_t *costs = cost8 ? cost8 + own : reinterpret_cast<const uint8_t *>(cost16 + own);
     word_source source = {reinterpret_cast<const uint32_t *>(cost8 + own),
                           {},
                           reinterpret_cast<const uint2 *>(cost16 + own),
                           {}};
 #pragma unroll
     for (int s = 0; s < DIRECTIONS; s++) {
-        source.message[s] = reinterpret_cast<const uint32_t *>(
-            exists[s] ? message[opposite(s)] + at[s] : costs + own);
+        source.message[s] =
+            reinterpret_cast<const uint32_t *>(exists[s] ? message[opposite(s)] + at[s] : costs);
         source.keep[s] = exists[s] ? ~0u : 0;
     }
     return source;
@@ -113,8 +112,8 @@ struct loaded_words {
     uint32_t in[WORDS][DIRECTIONS];
 };
 
-static __device__ __forceinline__ void load_words(const pixel_share &p, const word_source &source,
-                                                  bool wide, loaded_words *l) {
+DEVICE void load_words(const pixel_share &p, const word_source &source, bool wide,
+                       loaded_words *l) {
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         l->cost[j] = wide ? __ldg(source.cost16 + j * p.threads)
@@ -127,10 +126,8 @@ static __device__ __forceinline__ void load_words(const pixel_share &p, const wo
 
 /* Cost and messages of a thread's word number j. */
 template <int LINE>
-static __device__ __forceinline__ four_labels labels_of(const window<LINE> &w, const pixel_share &p,
-                                                        const word_source &source, bool wide,
-                                                        const loaded_words &l, int j,
-                                                        four_labels in[DIRECTIONS]) {
+DEVICE four_labels labels_of(const window<LINE> &w, const pixel_share &p, const word_source &source,
+                             bool wide, const loaded_words &l, int j, four_labels in[DIRECTIONS]) {
     int first = 4 * word_of(p, j);
     four_labels cost = four_of(l.cost[j].x);
     if (wide)
@@ -145,7 +142,7 @@ static __device__ __forceinline__ four_labels labels_of(const window<LINE> &w, c
 }
 
 /* Least of both lanes' numbers of a pixel's threads. */
-static __device__ __forceinline__ uint32_t minimum_of_pixel(const pixel_share &p, uint32_t v) {
+DEVICE uint32_t minimum_of_pixel(const pixel_share &p, uint32_t v) {
     int lane = (int)threadIdx.x % WARP_SIZE, first = lane - p.number;
 #pragma unroll
     for (int step = 1; step < p.threads; step *= 2) {
@@ -181,14 +178,12 @@ struct packed_messages {
     uint32_t up_left, down_right;
 };
 
-static __device__ __forceinline__ packed_messages messages_of(uint32_t word) {
+DEVICE packed_messages messages_of(uint32_t word) {
     return {word & 0x00ff00ffu, odd_labels(word)};
 }
 
 /* There and back along count labels that lie stride apart. */
-template <int LINE>
-static __device__ __forceinline__ void sweep(uint32_t *m, int count, int stride,
-                                             packed_messages rho) {
+template <int LINE> DEVICE void sweep(uint32_t *m, int count, int stride, packed_messages rho) {
     constexpr int LONGEST = LINE > 0 ? LINE : LONGEST_LINE;
     packed_messages line[LONGEST];
 #pragma unroll
@@ -217,16 +212,15 @@ struct line_share {
     int at_once, number, line; /* pixels, the thread's among them, its line */
 };
 
-static __device__ __forceinline__ line_share line_of(int lines) {
+DEVICE line_share line_of(int lines) {
     int lane = (int)threadIdx.x % WARP_SIZE;
     return {WARP_SIZE / lines, lane / lines, lane % lines};
 }
 
 /* All lines of all of a warp's pixels. lines: of a pixel; their starts are apart. */
 template <int LINE>
-static __device__ __forceinline__ void sweep_lines(uint32_t *memory, const block_memory &shared,
-                                                   const window<LINE> &w, int lines, int apart,
-                                                   int count, int stride) {
+DEVICE void sweep_lines(uint32_t *memory, const block_memory &shared, const window<LINE> &w,
+                        int lines, int apart, int count, int stride) {
     line_share l = line_of(lines);
     int pixels = WARP_SIZE / w.threads, first = (int)threadIdx.x / WARP_SIZE * pixels;
     for (int i = l.number; l.number < l.at_once && i < pixels; i += l.at_once)
@@ -236,26 +230,24 @@ static __device__ __forceinline__ void sweep_lines(uint32_t *memory, const block
 }
 
 /* Windows further apart than any label cost as much as these do. */
-static __device__ __forceinline__ int shift_of(int difference) {
+DEVICE int shift_of(int difference) {
     return stage_clamp(difference, -16 * MAX_LABELS, 16 * MAX_LABELS);
 }
 
 /* rho and T of the pixel's edges, each by a thread; returns how many of the warp's messages are
  * moved. */
-static __device__ __forceinline__ int prepare_edges(const motion_message_args &a,
-                                                    const pixel_share &p, block_memory *shared) {
-    const message_args &b = a.base;
-    const grid &g = b.grid;
+DEVICE int prepare_edges(const message_args &a, const pixel_share &p, block_memory *shared) {
+    const grid &g = a.grid;
     int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE, count = 0;
     int classes =
-        b.classes && p.exists ? b.classes[(size_t)p.y * (size_t)g.width + (size_t)p.x] : 0;
+        a.classes && p.exists ? a.classes[(size_t)p.y * (size_t)g.width + (size_t)p.x] : 0;
     for (int first = 0; first < DIRECTIONS; first += p.threads) {
         int r = first + p.number, edge_class = classes >> (2 * r) & 3;
         displacement shift = {0, 0};
         if (p.exists && r < DIRECTIONS) {
             int x = p.x + (r == RIGHT) - (r == LEFT), y = p.y + (r == DOWN) - (r == UP);
-            shared->rho[p.pixel][r] = b.rho[edge_class];
-            shared->maximum[p.pixel][r] = b.truncation[edge_class];
+            shared->rho[p.pixel][r] = a.rho[edge_class];
+            shared->maximum[p.pixel][r] = a.truncation[edge_class];
             if (a.centre.u && x >= 0 && y >= 0 && x < g.width && y < g.height) {
                 displacement here = motion_centre(&a.centre, &g, p.x, p.y),
                              there = motion_centre(&a.centre, &g, x, y);
@@ -275,11 +267,11 @@ static __device__ __forceinline__ int prepare_edges(const motion_message_args &a
 /* D and all messages but one, less the least, up to T, of all four directions: a word a label with
  * a byte a direction. */
 template <int LINE>
-static __device__ __forceinline__ void
-sum_messages(const window<LINE> &w, const pixel_share &p, const word_source &source, bool wide,
-             const loaded_words &words, const uint8_t maximum[DIRECTIONS], uint32_t *m) {
+DEVICE void sum_messages(const window<LINE> &w, const pixel_share &p, const word_source &source,
+                         bool wide, const loaded_words &words, const uint8_t maximum[DIRECTIONS],
+                         uint32_t *m) {
     four_labels h[DIRECTIONS][WORDS];
-    uint32_t least[DIRECTIONS] = {~0u, ~0u, ~0u, ~0u};
+    uint32_t minimum[DIRECTIONS] = {~0u, ~0u, ~0u, ~0u};
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         four_labels in[DIRECTIONS], total = labels_of(w, p, source, wide, words, j, in);
@@ -289,24 +281,24 @@ sum_messages(const window<LINE> &w, const pixel_share &p, const word_source &sou
 #pragma unroll
         for (int r = 0; r < DIRECTIONS; r++) {
             h[r][j] = {total.even - in[r].even, total.odd - in[r].odd};
-            least[r] = u16x2_min3(least[r], h[r][j].even, h[r][j].odd);
+            minimum[r] = u16x2_min3(minimum[r], h[r][j].even, h[r][j].odd);
         }
     }
 #pragma unroll
     for (int r = 0; r < DIRECTIONS; r += 2) {
-        uint32_t both = u16x2_min(byte_permute(least[r], least[r + 1], 0x5410),
-                                  byte_permute(least[r], least[r + 1], 0x7632));
+        uint32_t both = u16x2_min(byte_permute(minimum[r], minimum[r + 1], 0x5410),
+                                  byte_permute(minimum[r], minimum[r + 1], 0x7632));
         both = minimum_of_pixel(p, both);
-        least[r] = byte_permute(both, 0, 0x1010);
-        least[r + 1] = byte_permute(both, 0, 0x3232);
+        minimum[r] = byte_permute(both, 0, 0x1010);
+        minimum[r + 1] = byte_permute(both, 0, 0x3232);
     }
     uint32_t top = *reinterpret_cast<const uint32_t *>(maximum);
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
 #pragma unroll
         for (int r = 0; r < DIRECTIONS; r++) {
-            h[r][j].even = u16x2_min(h[r][j].even - least[r], u16x2_from_table(top, r));
-            h[r][j].odd = u16x2_min(h[r][j].odd - least[r], u16x2_from_table(top, r));
+            h[r][j].even = u16x2_min(h[r][j].even - minimum[r], u16x2_from_table(top, r));
+            h[r][j].odd = u16x2_min(h[r][j].odd - minimum[r], u16x2_from_table(top, r));
         }
         uint32_t even = h[0][j].even + 256 * h[1][j].even,
                  even2 = h[2][j].even + 256 * h[3][j].even, odd = h[0][j].odd + 256 * h[1][j].odd,
@@ -318,11 +310,11 @@ sum_messages(const window<LINE> &w, const pixel_share &p, const word_source &sou
     }
 }
 
-/* motion_handed() of the warp's moved messages, in place: a thread has a row of labels, and all
+/* window_handed() of the warp's moved messages, in place: a thread has a row of labels, and all
  * rows of a message are read before one is written. */
 template <int LINE>
-static __device__ __forceinline__ void move_messages(const block_memory &shared, int count,
-                                                     const window<LINE> &w, uint32_t *memory) {
+DEVICE void move_messages(const block_memory &shared, int count, const window<LINE> &w,
+                          uint32_t *memory) {
     constexpr int LONGEST = LINE > 0 ? LINE : LONGEST_LINE;
     line_share l = line_of(w.v_count);
     for (int first = 0; first < count; first += l.at_once) {
@@ -349,8 +341,7 @@ static __device__ __forceinline__ void move_messages(const block_memory &shared,
 }
 
 /* Back to four labels of each direction. */
-static __device__ __forceinline__ void store_messages(const message_args &b, const pixel_share &p,
-                                                      const uint32_t *m) {
+DEVICE void store_messages(const message_args &b, const pixel_share &p, const uint32_t *m) {
     const uint4 *from = reinterpret_cast<const uint4 *>(m) + p.number;
     uint32_t *out[DIRECTIONS];
 #pragma unroll
@@ -370,16 +361,15 @@ static __device__ __forceinline__ void store_messages(const message_args &b, con
 
 template <int LINE>
 static __global__ void __launch_bounds__(THREADS)
-    message_kernel(const __grid_constant__ motion_message_args a) {
+    message_kernel(const __grid_constant__ message_args a) {
     extern __shared__ uint4 words[];
     __shared__ block_memory shared;
     uint32_t *memory = reinterpret_cast<uint32_t *>(words);
-    const window<LINE> w(a.base.grid);
-    pixel_share p = share_of(a.base.grid, w.threads, true, a.base.iteration & 1);
+    const window<LINE> w(a.grid);
+    pixel_share p = share_of(a.grid, w.threads, true, a.iteration & 1);
     uint32_t *m = memory + place_of(p.pixel, w.padded);
-    bool wide = a.base.cost16;
-    word_source source =
-        source_of(a.base.grid, w.padded, p, a.base.cost8, a.base.cost16, a.base.message);
+    bool wide = a.cost16;
+    word_source source = source_of(a.grid, w.padded, p, a.cost8, a.cost16, a.message);
     loaded_words loaded;
     load_words(p, source, wide, &loaded);
     int moved = prepare_edges(a, p, &shared);
@@ -389,12 +379,12 @@ static __global__ void __launch_bounds__(THREADS)
     sweep_lines(memory, shared, w, w.u_count, 1, w.v_count, w.u_count);
     move_messages(shared, moved, w, memory);
     if (p.exists)
-        store_messages(a.base, p, m);
+        store_messages(a, p, m);
 }
 
 static dim3 pixel_blocks(const grid &g, int pixels) {
     int block = pixels_per_block(g.padded / LABEL_BLOCK);
-    return dim3((unsigned)((pixels + block - 1) / block), (unsigned)g.height);
+    return cuda_blocks(pixels, block, g.height, 1);
 }
 
 /* The length of a square window's lines if there is a kernel for it, else 0. */
@@ -404,12 +394,11 @@ static int known_line(const label_space &s) {
 }
 
 /* Half-steps that look for changes, and windows with long lines, are left to the plain form. */
-static void launch_message(backend_cuda *cuda, const void *args, int width, int height) {
-    const motion_message_args *a = static_cast<const motion_message_args *>(args);
-    const grid &g = a->base.grid;
-    if (a->base.active || a->base.next_active ||
-        stage_max(g.space.u_count, g.space.v_count) > LONGEST_LINE) {
-        cuda->plain[STAGE_motion_message](cuda, args, width, height);
+void cuda_launch_window_message(backend_cuda *cuda, const void *args, int width, int height) {
+    const message_args *a = static_cast<const message_args *>(args);
+    const grid &g = a->grid;
+    if (a->active || a->next_active || stage_max(g.space.u_count, g.space.v_count) > LONGEST_LINE) {
+        cuda->plain[STAGE_message](cuda, args, width, height);
         return;
     }
     int line = known_line(g.space), pixels = pixels_per_block(g.padded / LABEL_BLOCK);
@@ -424,8 +413,7 @@ static void launch_message(backend_cuda *cuda, const void *args, int width, int 
 /* ---- winner-takes-all */
 
 /* The lowest of a thread's labels that have this belief, or MAX_LABELS. */
-static __device__ __forceinline__ int lowest_label(const pixel_share &p, const four_labels l[WORDS],
-                                                   uint32_t belief) {
+DEVICE int lowest_label(const pixel_share &p, const four_labels l[WORDS], uint32_t belief) {
     int lowest = MAX_LABELS;
 #pragma unroll
     for (int j = WORDS - 1; j >= 0; j--) {
@@ -440,11 +428,10 @@ static __device__ __forceinline__ int lowest_label(const pixel_share &p, const f
 
 /* The least belief of a pixel but for the best label and its neighbours, which are lost. */
 template <int LINE>
-static __device__ __forceinline__ uint32_t second_belief(const window<LINE> &w,
-                                                         const pixel_share &p, int best,
-                                                         uint16_t *beliefs) {
+DEVICE uint32_t second_belief(const window<LINE> &w, const pixel_share &p, int best,
+                              uint16_t *beliefs) {
     int v = best / w.u_count, u = best - v * w.u_count;
-    uint32_t least = ~0u;
+    uint32_t minimum = ~0u;
     for (int k = p.number; p.exists && k < 9; k += p.threads) {
         int at_u = u + k % 3 - 1, at_v = v + k / 3 - 1;
         if (at_u >= 0 && at_v >= 0 && at_u < w.u_count && at_v < w.v_count)
@@ -454,29 +441,27 @@ static __device__ __forceinline__ uint32_t second_belief(const window<LINE> &w,
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         uint2 four = reinterpret_cast<const uint2 *>(beliefs)[word_of(p, j)];
-        least = u16x2_min3(least, four.x, four.y);
+        minimum = u16x2_min3(minimum, four.x, four.y);
     }
-    return minimum_of_pixel(p, u16x2_min(least, __funnelshift_l(least, least, 16))) & 0xffffu;
+    return minimum_of_pixel(p, u16x2_min(minimum, __funnelshift_l(minimum, minimum, 16))) & 0xffffu;
 }
 
-static __device__ __forceinline__ int at_label(const uint16_t *beliefs, int l, int labels) {
+DEVICE int at_label(const uint16_t *beliefs, int l, int labels) {
     return l >= 0 && l < labels ? beliefs[l] : 0;
 }
 
 template <int LINE>
-static __global__ void __launch_bounds__(THREADS)
-    wta_kernel(const __grid_constant__ motion_wta_args a) {
+static __global__ void __launch_bounds__(THREADS) wta_kernel(const __grid_constant__ wta_args a) {
     __shared__ uint2 words[THREADS * WORDS];
-    const wta_args &b = a.base;
-    const window<LINE> w(b.grid);
-    pixel_share p = share_of(b.grid, w.threads, false, 0);
-    word_source source = source_of(b.grid, w.padded, p, b.cost, nullptr, b.message);
+    const window<LINE> w(a.grid);
+    pixel_share p = share_of(a.grid, w.threads, false, 0);
+    word_source source = source_of(a.grid, w.padded, p, a.cost, nullptr, a.message);
     loaded_words loaded;
     load_words(p, source, false, &loaded);
     uint2 *own = words + p.pixel * (w.padded / 4);
     uint16_t *beliefs = reinterpret_cast<uint16_t *>(own);
     four_labels l[WORDS];
-    uint32_t least = ~0u;
+    uint32_t minimum = ~0u;
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
         four_labels in[DIRECTIONS];
@@ -484,36 +469,32 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
             l[j] = {l[j].even + in[s].even, l[j].odd + in[s].odd};
-        least = u16x2_min3(least, l[j].even, l[j].odd);
+        minimum = u16x2_min3(minimum, l[j].even, l[j].odd);
         if (p.exists)
             own[word_of(p, j)] = make_uint2(byte_permute(l[j].even, l[j].odd, 0x5410),
                                             byte_permute(l[j].even, l[j].odd, 0x7632));
     }
-    least = minimum_of_pixel(p, u16x2_min(least, __funnelshift_l(least, least, 16))) & 0xffffu;
-    int best = (int)minimum_of_pixel(p, (uint32_t)lowest_label(p, l, least));
+    minimum =
+        minimum_of_pixel(p, u16x2_min(minimum, __funnelshift_l(minimum, minimum, 16))) & 0xffffu;
+    int best = (int)minimum_of_pixel(p, (uint32_t)lowest_label(p, l, minimum));
     __syncwarp();
-    motion_beliefs around = {(int)least, at_label(beliefs, best - 1, w.labels),
-                             at_label(beliefs, best + 1, w.labels),
-                             at_label(beliefs, best - w.u_count, w.labels),
-                             at_label(beliefs, best + w.u_count, w.labels)};
+    wta_beliefs around = {(int)minimum, at_label(beliefs, best - 1, w.labels),
+                          at_label(beliefs, best + 1, w.labels),
+                          at_label(beliefs, best - w.u_count, w.labels),
+                          at_label(beliefs, best + w.u_count, w.labels)};
     __syncwarp();
     int second = (int)second_belief(w, p, best, beliefs);
     if (p.exists && p.number == 0)
-        motion_wta_put(&a, p.x, p.y, best, &around, min(second, (int)least + 255));
+        wta_put(&a, p.x, p.y, best, &around, min(second, (int)minimum + 255));
 }
 
-static void launch_wta(backend_cuda *cuda, const void *args, int, int) {
-    const motion_wta_args *a = static_cast<const motion_wta_args *>(args);
-    const grid &g = a->base.grid;
+void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int, int) {
+    const wta_args *a = static_cast<const wta_args *>(args);
+    const grid &g = a->grid;
     int line = known_line(g.space);
     auto kernel = line == 7    ? wta_kernel<7>
                   : line == 11 ? wta_kernel<11>
                   : line == 21 ? wta_kernel<21>
                                : wta_kernel<0>;
     kernel<<<pixel_blocks(g, g.width), THREADS, 0, cuda->stream>>>(*a);
-}
-
-void cuda_optimise_motion(backend_cuda *cuda) {
-    cuda->launches[STAGE_motion_message] = launch_message;
-    cuda->launches[STAGE_motion_wta] = launch_wta;
 }

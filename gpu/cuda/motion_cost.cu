@@ -7,7 +7,7 @@
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/stages/stages.h"
 
-enum { THREADS = 256, SIDE = 7, LABELS = SIDE * SIDE, MOST_CHANNELS = 3 };
+enum { THREADS = 256, SIDE = 7, LABELS = SIDE * SIDE, MAX_CHANNELS = 3 };
 
 /* A thread's four labels of a pixel; masked: they cost nothing. */
 struct label_word {
@@ -17,7 +17,7 @@ struct label_word {
     bool exists, masked;
 };
 
-static __device__ __forceinline__ label_word word_of(const motion_cost_args &a) {
+DEVICE label_word word_of(const motion_cost_args &a) {
     const grid &g = a.grid;
     int words = g.padded / 4, thread = (int)(blockIdx.x * THREADS + threadIdx.x),
         pixel = thread / words;
@@ -54,13 +54,13 @@ static __global__ void __launch_bounds__(THREADS)
 /* Absolute differences, census or both of a pixel of the reference, which is read once. */
 template <bool AD, bool CENSUS> struct matcher {
     const motion_cost_args &a;
-    uint32_t reference[MOST_CHANNELS];
+    uint32_t reference[MAX_CHANNELS];
     uint64_t census;
 
     __device__ __forceinline__ matcher(const motion_cost_args &args, int x, int y) : a(args) {
         unsigned at = (unsigned)(y * a.width + x), channels = (unsigned)a.channels;
 #pragma unroll
-        for (unsigned c = 0; AD && c < MOST_CHANNELS; c++)
+        for (unsigned c = 0; AD && c < MAX_CHANNELS; c++)
             reference[c] = c < channels ? a.reference[at * channels + c] : 0;
         census = CENSUS ? a.census_reference[at] : 0;
     }
@@ -72,7 +72,7 @@ template <bool AD, bool CENSUS> struct matcher {
         if (AD) {
             uint32_t difference = 0;
 #pragma unroll
-            for (unsigned c = 0; c < MOST_CHANNELS; c++)
+            for (unsigned c = 0; c < MAX_CHANNELS; c++)
                 if (c < channels)
                     difference = __usad(reference[c], a.target[at * channels + c], difference);
             sum += a.lut[difference];
@@ -119,8 +119,7 @@ struct label_column {
     bool exists, masked;
 };
 
-static __device__ __forceinline__ label_column column_of(const motion_cost_args &a,
-                                                         uint8_t *costs) {
+DEVICE label_column column_of(const motion_cost_args &a, uint8_t *costs) {
     label_column l = {};
     int x = (int)(blockIdx.x * WARP_SIZE + threadIdx.x), y = (int)blockIdx.y;
     l.u = (int)threadIdx.y;
@@ -136,8 +135,7 @@ static __device__ __forceinline__ label_column column_of(const motion_cost_args 
 }
 
 /* From shared memory to the volume, after a barrier. */
-static __device__ __forceinline__ void store_columns(const motion_cost_args &a,
-                                                     const uint8_t *costs) {
+DEVICE void store_columns(const motion_cost_args &a, const uint8_t *costs) {
     enum { WORDS = (LABELS + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK / 4 };
     int first_x = (int)blockIdx.x * WARP_SIZE, y = (int)blockIdx.y;
     for (int k = (int)(threadIdx.y * WARP_SIZE + threadIdx.x); k < WARP_SIZE * WORDS;
@@ -183,8 +181,8 @@ template <int F> struct steps {
 
 /* F times the samples between four neighbouring columns of a row. */
 template <int F>
-static __device__ __forceinline__ void sample_row(const motion_cost_args &a, int y, int weight,
-                                                  const unsigned column[4], int out[3]) {
+DEVICE void sample_row(const motion_cost_args &a, int y, int weight, const unsigned column[4],
+                       int out[3]) {
     unsigned start = (unsigned)(stage_clamp(y, 0, a.height - 1) * a.width * a.channels);
     int p[4];
 #pragma unroll
@@ -199,8 +197,8 @@ static __device__ __forceinline__ void sample_row(const motion_cost_args &a, int
  * at or above fy; fx: of the labels. From step to step a sample grows by the same number until the
  * next row of px. */
 template <int F>
-static __device__ __forceinline__ void add_channel(const motion_cost_args &a, int x, int y, int fx,
-                                                   int fy, int c, uint32_t sum[steps<F>::COUNT]) {
+DEVICE void add_channel(const motion_cost_args &a, int x, int y, int fx, int fy, int c,
+                        uint32_t sum[steps<F>::COUNT]) {
     int left = (fx >> steps<F>::BITS) - 1, top = (fy >> steps<F>::BITS) - 1, weight = fx & (F - 1);
     int row[3], next[3], sample[3];
     unsigned column[4];
@@ -238,8 +236,7 @@ static __device__ __forceinline__ void add_channel(const motion_cost_args &a, in
     }
 }
 
-template <int F>
-static __device__ __forceinline__ uint32_t mean_difference(uint32_t sum, int channels) {
+template <int F> DEVICE uint32_t mean_difference(uint32_t sum, int channels) {
     if (channels == 1)
         return 16 * sum / (9 * F * F);
     return channels == 3 ? 16 * sum / (27 * F * F) : 16 * sum / (uint32_t)(9 * F * F * channels);
@@ -276,7 +273,7 @@ typedef void (*cost_launch)(motion_cost_args);
 
 /* By kind of cost, whole px: of any window, and of 7x7 labels, or NULL. */
 static cost_launch whole_kernel(const motion_cost_args *a, bool columns) {
-    if (a->fraction > 1 || a->channels > MOST_CHANNELS)
+    if (a->fraction > 1 || a->channels > MAX_CHANNELS)
         return nullptr;
     switch (a->kind) {
     case DATA_COST_AD:
@@ -290,7 +287,7 @@ static cost_launch whole_kernel(const motion_cost_args *a, bool columns) {
     }
 }
 
-static void launch_cost(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_motion_cost(backend_cuda *cuda, const void *args, int width, int height) {
     const motion_cost_args *a = static_cast<const motion_cost_args *>(args);
     const grid &g = a->grid;
     bool columns = g.space.u_count == SIDE && g.space.v_count == SIDE;
@@ -300,7 +297,7 @@ static void launch_cost(backend_cuda *cuda, const void *args, int width, int hei
                  : a->fraction == 4 ? fraction_kernel<4>
                                     : fraction_kernel<8>;
     if (columns && kernel) {
-        dim3 blocks((unsigned)((width + WARP_SIZE - 1) / WARP_SIZE), (unsigned)height);
+        dim3 blocks = cuda_blocks(width, WARP_SIZE, height, 1);
         kernel<<<blocks, dim3(WARP_SIZE, SIDE), 0, cuda->stream>>>(*a);
         return;
     }
@@ -316,10 +313,8 @@ enum { WINDOW = 5 };
 
 /* centre_difference() to the reference's window, of which the bits in known count. Where the
  * target's window lies within its columns, a row is at constant distances from its start. */
-static __device__ __forceinline__ uint32_t window_difference(const motion_centre_args &a, int x,
-                                                             int y, displacement d,
-                                                             const uint32_t window[WINDOW * WINDOW],
-                                                             uint32_t known) {
+DEVICE uint32_t window_difference(const motion_centre_args &a, int x, int y, displacement d,
+                                  const uint32_t window[WINDOW * WINDOW], uint32_t known) {
     enum { ALL = (1 << WINDOW * WINDOW) - 1 };
     int left = x + divide_round(d.u, a.fraction) - 2, top = y + divide_round(d.v, a.fraction) - 2;
     bool inside = left >= 0 && left + WINDOW <= a.width && known == ALL;
@@ -358,26 +353,25 @@ static __global__ void __launch_bounds__(THREADS, 3)
     }
     int x0 = x / a.scale, y0 = y / a.scale;
     displacement best = centre_candidate(&a, x0, y0), before = best;
-    uint32_t least = window_difference(a, x, y, best, window, known);
+    uint32_t minimum = window_difference(a, x, y, best, window, known);
     for (int k = 0; k < 9; k++) {
         displacement d = centre_candidate(&a, x0 + k % 3 - 1, y0 + k / 3 - 1);
         if ((d.u == best.u && d.v == best.v) || (d.u == before.u && d.v == before.v))
             continue;
         uint32_t sum = window_difference(a, x, y, d, window, known);
         before = d;
-        if (sum < least) {
-            least = sum;
+        if (sum < minimum) {
+            minimum = sum;
             best = d;
         }
     }
     motion_put(&a.centre, (size_t)y * (size_t)a.width + (size_t)x, best);
 }
 
-static void launch_centre(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_motion_centre(backend_cuda *cuda, const void *args, int width, int height) {
     const motion_centre_args *a = static_cast<const motion_centre_args *>(args);
     enum { ROWS = THREADS / WARP_SIZE };
-    dim3 blocks((unsigned)((width + WARP_SIZE - 1) / WARP_SIZE),
-                (unsigned)((height + ROWS - 1) / ROWS));
+    dim3 blocks = cuda_blocks(width, WARP_SIZE, height, ROWS);
     centre_kernel<<<blocks, dim3(WARP_SIZE, ROWS), 0, cuda->stream>>>(*a);
 }
 
@@ -385,7 +379,7 @@ static void launch_centre(backend_cuda *cuda, const void *args, int width, int h
 
 /* The nearest known pixel of a row from x on in steps of 32 px (step 32 or -32), or none: -1. x is
  * the first of 32 px that a warp looks at at once. */
-static __device__ __forceinline__ int known_from(const int16_t *row, int width, int x, int step) {
+DEVICE int known_from(const int16_t *row, int width, int x, int step) {
     for (; x > -WARP_SIZE && x < width; x += step) {
         int at = x + (int)threadIdx.x;
         unsigned known = __ballot_sync(ALL_LANES, at >= 0 && at < width && row[at] != UNKNOWN);
@@ -395,54 +389,36 @@ static __device__ __forceinline__ int known_from(const int16_t *row, int width, 
     return -1;
 }
 
-/* motion_look() of a pixel that is found already; at -1: none. */
-static __device__ __forceinline__ displacement found_at(const motion_fill_args &a, size_t row,
-                                                        int at) {
-    return at < 0 ? displacement{UNKNOWN, UNKNOWN} : motion_at(&a.source, row + (size_t)at);
-}
-
 /* A warp has 32 pixels of a row. */
-static __global__ void __launch_bounds__(THREADS)
-    fill_kernel(const __grid_constant__ motion_fill_args a) {
+static __global__ void __launch_bounds__(THREADS) fill_kernel(const __grid_constant__ fill_args a) {
     int lane = (int)threadIdx.x, first = (int)blockIdx.x * WARP_SIZE, x = first + lane,
         y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     if (y >= a.height)
         return;
-    size_t row = (size_t)y * (size_t)a.width;
-    displacement d = {UNKNOWN, UNKNOWN};
-    if (x < a.width)
-        d = motion_at(&a.source, row + (size_t)x);
-    unsigned known = __ballot_sync(ALL_LANES, d.u != UNKNOWN), below = known & ((1u << lane) - 1),
-             above = known & ~((2u << lane) - 1);
-    bool looks = x < a.width && d.u == UNKNOWN;
+    ptrdiff_t row = (ptrdiff_t)y * a.width, from = row + x;
+    bool looks = x < a.width && a.source.u[from] == UNKNOWN;
+    unsigned known = __ballot_sync(ALL_LANES, x < a.width && !looks),
+             below = known & ((1u << lane) - 1), above = known & ~((2u << lane) - 1);
     int before = -1, after = -1;
     if (__any_sync(ALL_LANES, looks && !below))
         before = known_from(a.source.u + row, a.width, first - WARP_SIZE, -WARP_SIZE);
     if (__any_sync(ALL_LANES, looks && !above))
         after = known_from(a.source.u + row, a.width, first + WARP_SIZE, WARP_SIZE);
-    if (looks) {
-        displacement left = found_at(a, row, below ? first + 31 - __clz((int)below) : before),
-                     right = found_at(a, row, above ? first + __ffs((int)above) - 1 : after);
-        d = motion_shorter(left, right);
-    }
+    before = below ? first + 31 - __clz((int)below) : before;
+    after = above ? first + __ffs((int)above) - 1 : after;
+    if (looks)
+        from = fill_choose(&a.source, before < 0 ? -1 : row + before, after < 0 ? -1 : row + after);
     if (x < a.width)
-        motion_put(&a.out, row + (size_t)x, d);
+        fill_put(&a, (size_t)(row + x), from);
 }
 
-static void launch_fill(backend_cuda *cuda, const void *args, int width, int height) {
-    const motion_fill_args *a = static_cast<const motion_fill_args *>(args);
+void cuda_launch_fill(backend_cuda *cuda, const void *args, int width, int height) {
+    const fill_args *a = static_cast<const fill_args *>(args);
     enum { ROWS = THREADS / WARP_SIZE };
     if (a->dy) {
-        cuda->plain[STAGE_motion_fill](cuda, args, width, height);
+        cuda->plain[STAGE_fill](cuda, args, width, height);
         return;
     }
-    dim3 blocks((unsigned)((width + WARP_SIZE - 1) / WARP_SIZE),
-                (unsigned)((height + ROWS - 1) / ROWS));
+    dim3 blocks = cuda_blocks(width, WARP_SIZE, height, ROWS);
     fill_kernel<<<blocks, dim3(WARP_SIZE, ROWS), 0, cuda->stream>>>(*a);
-}
-
-void cuda_optimise_motion_cost(backend_cuda *cuda) {
-    cuda->launches[STAGE_motion_fill] = launch_fill;
-    cuda->launches[STAGE_motion_cost] = launch_cost;
-    cuda->launches[STAGE_motion_centre] = launch_centre;
 }

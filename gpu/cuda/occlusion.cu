@@ -14,13 +14,13 @@ __global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, 
         if (p.y >= a.grid.height)
             return;
         packed_labels belief = belief_in_memory<false>(a, p, a.parity);
-        uint32_t key = least_belief<GROUP>(a.grid, p, &belief);
+        uint32_t key = minimum_belief<GROUP>(a.grid, p, &belief);
         if (p.exists && p.in_group == 0)
             label[(size_t)p.y * (size_t)a.grid.width + (size_t)p.x] = (uint16_t)key;
     }
 }
 
-static void launch_best_label(backend_cuda *cuda, const void *args, int width, int height) {
+void cuda_launch_best_label(backend_cuda *cuda, const void *args, int width, int height) {
     static void (*const kernels[BP_KERNELS])(bp_level, uint16_t *) = BY_GROUP(best_label_kernel);
     const best_label_args *b = static_cast<const best_label_args *>(args);
     if (b->cost16) { /* beliefs of coarse levels do not fit into twelve bits */
@@ -64,15 +64,9 @@ static __global__ void mask_cost_kernel(const __grid_constant__ mask_cost_args a
     }
 }
 
-static void launch_mask_cost(backend_cuda *cuda, const void *args, int, int) {
+void cuda_launch_mask_cost(backend_cuda *cuda, const void *args, int, int) {
     const mask_cost_args *a = static_cast<const mask_cost_args *>(args);
     int group = a->grid.padded / LABEL_BLOCK, pixels = WARP_SIZE / group;
-    dim3 blocks((unsigned)((a->grid.half + pixels - 1) / pixels),
-                (unsigned)((a->grid.height + MASK_ROWS - 1) / MASK_ROWS));
+    dim3 blocks = cuda_blocks(a->grid.half, pixels, a->grid.height, MASK_ROWS);
     mask_cost_kernel<<<blocks, dim3(WARP_SIZE, MASK_ROWS), 0, cuda->stream>>>(*a, group);
-}
-
-void cuda_optimise_occlusion(backend_cuda *cuda) {
-    cuda->launches[STAGE_best_label] = launch_best_label;
-    cuda->launches[STAGE_mask_cost] = launch_mask_cost;
 }

@@ -5,12 +5,10 @@
 #ifndef LIVESTEREO_PACKED_PIXEL_CUH
 #define LIVESTEREO_PACKED_PIXEL_CUH
 
-#include <cstddef>
-#include <cstdint>
+#include "gpu/cuda/backend_cuda.h"
 
 /* Pixel number i of a picture of 1 or 3 channels; channels lie in the lower bytes. */
-template <int CHANNELS>
-static __device__ __forceinline__ uint32_t packed_pixel(const uint8_t *picture, size_t i) {
+template <int CHANNELS> DEVICE uint32_t packed_pixel(const uint8_t *picture, size_t i) {
     const uint8_t *p = picture + i * CHANNELS;
     return CHANNELS == 1 ? __ldg(p) : __ldg(p) | __ldg(p + 1) << 8 | (uint32_t)__ldg(p + 2) << 16;
 }

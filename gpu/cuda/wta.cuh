@@ -8,8 +8,7 @@
 
 #include "gpu/cuda/bp.cuh"
 
-template <int GROUP>
-__device__ __forceinline__ uint32_t group_min(const work_item &p, uint32_t value) {
+template <int GROUP> DEVICE uint32_t group_min(const work_item &p, uint32_t value) {
     if constexpr (GROUP > 0) {
 #pragma unroll
         for (int step = 1; step < GROUP; step *= 2)
@@ -27,14 +26,13 @@ template <int PIXELS> struct belief_store { uint4 part[PIXELS][2][256]; };
 
 /* start: the group's first thread. */
 template <int PIXELS>
-__device__ __forceinline__ uint16_t *belief_of(belief_store<PIXELS> &store, int pixel, int start,
-                                               int label) {
+DEVICE uint16_t *belief_of(belief_store<PIXELS> &store, int pixel, int start, int label) {
     int i = label % LABEL_BLOCK;
     uint4 *words = &store.part[pixel][i >> 2 & 1][start + label / LABEL_BLOCK];
     return reinterpret_cast<uint16_t *>(words) + 2 * (i & 3) + (i >> 3);
 }
 
-__device__ __forceinline__ int thread_number(void) {
+DEVICE int thread_number(void) {
     return (int)(threadIdx.x + WARP_SIZE * (threadIdx.y + blockDim.y * threadIdx.z));
 }
 
@@ -47,8 +45,7 @@ static_assert(MAX_BELIEF + 255 <= BELIEF_ROOM, "a belief fits into twelve bits")
  * largest belief. A number added to all labels changes nothing. All threads of a warp call this
  * together. */
 template <int GROUP>
-__device__ __forceinline__ uint32_t least_belief(const struct grid &grid, const work_item &p,
-                                                 packed_labels *belief) {
+DEVICE uint32_t minimum_belief(const struct grid &grid, const work_item &p, packed_labels *belief) {
     if (!GROUP && grid.labels != grid.padded) {
         packed_pad(belief, p.first, grid.labels);
         for (int i = 0; i < PACKED_REGISTERS; i++)
@@ -65,10 +62,9 @@ __device__ __forceinline__ uint32_t least_belief(const struct grid &grid, const 
 
 /* The same; keeps the beliefs as those of number pixel. */
 template <int GROUP, int PIXELS>
-__device__ __forceinline__ uint32_t best_label(const wta_args &a, const work_item &p,
-                                               packed_labels belief, belief_store<PIXELS> &store,
-                                               int pixel) {
-    uint32_t key = least_belief<GROUP>(a.grid, p, &belief);
+DEVICE uint32_t best_label(const wta_args &a, const work_item &p, packed_labels belief,
+                           belief_store<PIXELS> &store, int pixel) {
+    uint32_t key = minimum_belief<GROUP>(a.grid, p, &belief);
     int thread = thread_number();
     const uint32_t *v = belief.v;
     store.part[pixel][0][thread] = make_uint4(v[0], v[1], v[2], v[3]);
@@ -79,8 +75,8 @@ __device__ __forceinline__ uint32_t best_label(const wta_args &a, const work_ite
 /* The best label and those beside it must not be found again; before and after get the beliefs of
  * these. */
 template <int PIXELS>
-__device__ __forceinline__ void mask_best(const wta_args &a, belief_store<PIXELS> &store, int pixel,
-                                          int start, int best, int *before, int *after) {
+DEVICE void mask_best(const wta_args &a, belief_store<PIXELS> &store, int pixel, int start,
+                      int best, int *before, int *after) {
     *belief_of(store, pixel, start, best) = 0xffff;
     if (best > 0) {
         uint16_t *below = belief_of(store, pixel, start, best - 1);
@@ -95,15 +91,14 @@ __device__ __forceinline__ void mask_best(const wta_args &a, belief_store<PIXELS
 }
 
 template <int GROUP, int PIXELS>
-__device__ __forceinline__ int second_best(const work_item &p, belief_store<PIXELS> &store,
-                                           int pixel) {
+DEVICE int second_best(const work_item &p, belief_store<PIXELS> &store, int pixel) {
     uint4 low = store.part[pixel][0][thread_number()], high = store.part[pixel][1][thread_number()];
     packed_labels rest = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
     return (int)(group_minimum<GROUP>(p, packed_minimum(&rest)) & 0xffff);
 }
 
-__device__ __forceinline__ void write_label(const wta_args &a, int x, int y, uint32_t key,
-                                            int before, int after, int second) {
+DEVICE void write_label(const wta_args &a, int x, int y, uint32_t key, int before, int after,
+                        int second) {
     int best = (int)(key & 0xffff), minimum = (int)(key >> 16), offset = 0;
     if (best > 0 && best + 1 < a.grid.labels)
         offset = subpixel_offset(before, minimum, after, a.subpixel);
@@ -115,8 +110,8 @@ __device__ __forceinline__ void write_label(const wta_args &a, int x, int y, uin
 
 /* stage_winner_takes_all of one pixel a group, whose beliefs are kept as number pixel. */
 template <int GROUP, int PIXELS>
-__device__ __forceinline__ void wta_one(const wta_args &a, const work_item &p, uint32_t key,
-                                        belief_store<PIXELS> &store, int pixel) {
+DEVICE void wta_one(const wta_args &a, const work_item &p, uint32_t key,
+                    belief_store<PIXELS> &store, int pixel) {
     bool writes = p.exists && p.in_group == 0;
     int before = 0, after = 0;
     __syncwarp();
@@ -131,8 +126,8 @@ __device__ __forceinline__ void wta_one(const wta_args &a, const work_item &p, u
 /* Of two pixels, p and q, that lie in one row: the first thread of a group takes one, the second
  * thread the other. */
 template <int GROUP>
-__device__ __forceinline__ void wta_two(const wta_args &a, const work_item &p, const work_item &q,
-                                        uint32_t key_p, uint32_t key_q, belief_store<2> &store) {
+DEVICE void wta_two(const wta_args &a, const work_item &p, const work_item &q, uint32_t key_p,
+                    uint32_t key_q, belief_store<2> &store) {
     if constexpr (GROUP < 2) {
         wta_one<GROUP>(a, p, key_p, store, 0);
         wta_one<GROUP>(a, q, key_q, store, 1);

@@ -1,6 +1,7 @@
 /*
- * Stages that measure how far matched pixels of the two pictures differ in colour, by noise and by
- * exposure, and choose the curves of the data cost by that, frame by frame.
+ * Stages that measure how alike the two pictures are, frame by frame: how far matched pixels differ
+ * in colour, how many pixels have a match, how much noise there is. The data cost's curves, census
+ * and arms are chosen by that.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_AGREEMENT_H
@@ -13,21 +14,43 @@
 enum { AGREEMENT_STEP = 8, AGREEMENT_BITS = 12, AGREEMENT_LEAD = 4, AGREEMENT_BINS = 256 };
 
 /* How strongly the curves change, from none to all: from the upper quartile of the differences. */
-enum { AGREEMENT_NONE = 0, AGREEMENT_ALL = 16, AGREEMENT_LEAST = 7, AGREEMENT_MOST = 11 };
+enum { AGREEMENT_NONE = 0, AGREEMENT_ALL = 16, AGREEMENT_MIN = 7, AGREEMENT_MAX = 11 };
+
+/* How many of every other bit of census come from smoothed pictures, in quarters: from the share of
+ * the pixels that have a match, in per cent. */
+enum { SMOOTH_ALL = 4, SHARE_MIN = 28, SHARE_MAX = 40 };
+
+/* The size of the second derivative along both axes, 1 -2 1 by -1 2 -1, of the reference's grey
+ * levels: with noise alone of standard deviation sigma it is at most 1.52 sigma at a fifth of the
+ * pixels. The rest may be texture. */
+enum { NOISE_BINS = 256, AGREEMENT_COUNTS = AGREEMENT_BINS + NOISE_BINS };
 
 struct agreement_args {
     struct grid grid;
     const uint64_t *census_reference, *census_target;
     const uint8_t *reference, *target; /* width*height*channels */
-    uint32_t *counts;                  /* AGREEMENT_BINS, one a grey level */
-    uint32_t *strength;                /* 1 */
+    const uint8_t *grey;               /* of the reference */
+    uint32_t *counts;                  /* AGREEMENT_BINS, one a grey level; NOISE_BINS */
+    struct likeness *likeness;
     int channels;
 };
 
-/* Run over AGREEMENT_BINS x 1. */
+/* Run over AGREEMENT_COUNTS x 1. */
 STAGE void stage_agreement_start(const struct agreement_args *a, int x, int y) {
     (void)y;
     a->counts[x] = 0;
+}
+
+STAGE int second_derivative(const struct agreement_args *a, int x, int y) {
+    int sum = 0;
+    for (int dy = -1; dy <= 1; dy++) {
+        const uint8_t *row =
+            a->grey + (size_t)stage_clamp(y + dy, 0, a->grid.height - 1) * a->grid.width;
+        int along =
+            row[stage_max(x - 1, 0)] - 2 * row[x] + row[stage_min(x + 1, a->grid.width - 1)];
+        sum += dy ? along : -2 * along;
+    }
+    return stage_abs(sum);
 }
 
 /* The label of the only match of (x, y), or -1. */
@@ -52,7 +75,12 @@ STAGE int agreement_match(const struct agreement_args *a, int x, int y) {
 
 STAGE void stage_agreement(const struct agreement_args *a, int i, int j) {
     int x = i * AGREEMENT_STEP + AGREEMENT_STEP / 2, y = j * AGREEMENT_STEP + AGREEMENT_STEP / 2;
-    int label = x < a->grid.width && y < a->grid.height ? agreement_match(a, x, y) : -1;
+    if (x >= a->grid.width || y >= a->grid.height)
+        return;
+    stage_add(a->counts + AGREEMENT_BINS +
+                  stage_min(second_derivative(a, x, y), NOISE_BINS - 1),
+              1);
+    int label = agreement_match(a, x, y);
     if (label < 0)
         return;
     size_t row = (size_t)y * a->grid.width;
@@ -61,33 +89,43 @@ STAGE void stage_agreement(const struct agreement_args *a, int i, int j) {
     int sum = 0;
     for (int c = 0; c < a->channels; c++)
         sum += stage_abs(p[c] - q[c]);
-    uint32_t *count = a->counts + sum / a->channels;
-#ifdef __CUDA_ARCH__
-    atomicAdd(count, 1u);
-#else
-    __atomic_fetch_add(count, 1u, __ATOMIC_RELAXED);
-#endif
+    stage_add(a->counts + sum / a->channels, 1);
+}
+
+/* The least bin up to which lies a share of the counts,, share / of. */
+STAGE int quantile_bin(const uint32_t *counts, int bins, uint32_t share, uint32_t of) {
+    uint32_t total = 0, below = 0;
+    int bin = 0;
+    for (int i = 0; i < bins; i++)
+        total += counts[i];
+    while (bin < bins - 1 && of * (below += counts[bin]) < share * total)
+        bin++;
+    return bin;
 }
 
 /* Run over 1 x 1. */
 STAGE void stage_agreement_strength(const struct agreement_args *a, int x, int y) {
     (void)x;
     (void)y;
-    uint32_t total = 0, below = 0;
-    int quartile = 0;
+    uint32_t matches = 0, pixels = 0;
     for (int i = 0; i < AGREEMENT_BINS; i++)
-        total += a->counts[i];
-    while (quartile < AGREEMENT_BINS - 1 && 4 * (below += a->counts[quartile]) < 3 * total)
-        quartile++;
-    int strength =
-        (quartile - AGREEMENT_LEAST) * AGREEMENT_ALL / (AGREEMENT_MOST - AGREEMENT_LEAST);
-    *a->strength = (uint32_t)stage_clamp(strength, AGREEMENT_NONE, AGREEMENT_ALL);
+        matches += a->counts[i];
+    for (int i = 0; i < NOISE_BINS; i++)
+        pixels += a->counts[AGREEMENT_BINS + i];
+    int quartile = quantile_bin(a->counts, AGREEMENT_BINS, 3, 4);
+    a->likeness->difference =
+        stage_clamp((quartile - AGREEMENT_MIN) * AGREEMENT_ALL / (AGREEMENT_MAX - AGREEMENT_MIN),
+                    AGREEMENT_NONE, AGREEMENT_ALL);
+    int share = pixels ? (int)(100 * (uint64_t)matches / pixels) : 100;
+    a->likeness->smooth_bits =
+        stage_clamp((SHARE_MAX - share) * SMOOTH_ALL / (SHARE_MAX - SHARE_MIN), 0, SMOOTH_ALL);
+    a->likeness->noise = quantile_bin(a->counts + AGREEMENT_BINS, NOISE_BINS, 1, 5);
 }
 
 /* The tables of the data cost for a strength: the one of differences of colour fades, that of
  * census turns into another. Run over COST_LUT x 1. */
 struct choose_costs_args {
-    const uint32_t *strength;
+    const struct likeness *likeness;
     const uint8_t *lut;                               /* COST_LUT */
     const uint8_t *census_lut, *differing_census_lut; /* CENSUS_LUT */
     uint8_t *out, *census_out;
@@ -95,12 +133,30 @@ struct choose_costs_args {
 
 STAGE void stage_choose_costs(const struct choose_costs_args *a, int x, int y) {
     (void)y;
-    int strength = (int)*a->strength, rest = AGREEMENT_ALL - strength;
+    int strength = a->likeness->difference, rest = AGREEMENT_ALL - strength;
     a->out[x] = (uint8_t)((a->lut[x] * rest + AGREEMENT_ALL / 2) / AGREEMENT_ALL);
     if (x < CENSUS_LUT)
         a->census_out[x] = (uint8_t)((a->census_lut[x] * rest +
                                       a->differing_census_lut[x] * strength + AGREEMENT_ALL / 2) /
                                      AGREEMENT_ALL);
+}
+
+/* Census words in which bits of smoothed pictures take the place of others: of every second
+ * neighbour, a quarter of those after the other. */
+struct mix_census_args {
+    const struct likeness *likeness;
+    const uint64_t *census, *smoothed;
+    uint64_t *out;
+    int width;
+};
+
+STAGE void stage_mix_census(const struct mix_census_args *a, int x, int y) {
+    const uint64_t every_eighth = 0x0101010101010101u;
+    size_t i = (size_t)y * a->width + x;
+    uint64_t mask = 0;
+    for (int k = 0; k < a->likeness->smooth_bits; k++)
+        mask |= every_eighth << (2 * (k % 2 * 2 + k / 2));
+    a->out[i] = (a->census[i] & ~mask) | (a->smoothed[i] & mask);
 }
 
 #endif

@@ -177,15 +177,15 @@ STAGE void stage_smoothed_cost(const struct smoothed_cost_args *a, int x, int y)
     uint8_t *out = m->cost + grid_labels(&m->grid, x, y);
     for (int d = 0; d < m->grid.padded; d++) {
         int xo = x - m->sign * (m->grid.space.u_min + d);
-        int match = stage_clamp(xo, 0, m->grid.width - 1), least = COST_LUT - 1;
+        int match = stage_clamp(xo, 0, m->grid.width - 1), minimum = COST_LUT - 1;
         if (d >= m->grid.labels) {
             out[d] = 0;
         } else if (xo != match && !a->border) {
             out[d] = m->outside;
         } else {
             for (int kind = 0; kind < 5; kind++)
-                least = stage_min(least, smoothed_difference(a, kind, x, match, y));
-            out[d] = m->lut[least];
+                minimum = stage_min(minimum, smoothed_difference(a, kind, x, match, y));
+            out[d] = m->lut[minimum];
         }
     }
 }

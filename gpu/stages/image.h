@@ -173,22 +173,36 @@ struct arms {
     uint8_t length[DIRECTIONS];
 };
 
+/* What a frame's matched pixels and its noise have told, stage agreement_strength's. */
+struct likeness {
+    int32_t difference;  /* of AGREEMENT_ALL: how strongly the curves of the data cost change */
+    int32_t smooth_bits; /* of SMOOTH_ALL: bits of census from smoothed pictures */
+    int32_t noise;       /* grey levels: of the second derivatives where there is no texture */
+};
+
 struct arms_args {
     const uint8_t *image;
+    const struct likeness *likeness; /* the step is at least NOISE_STEP times its noise; or NULL */
     struct arms *out;
     int width, height, channels;
     int longest_x, longest_y, step;
 };
 
+enum { NOISE_STEP = 4 };
+
+STAGE int arm_step(const struct arms_args *a) {
+    return a->likeness ? stage_max(a->step, NOISE_STEP * a->likeness->noise) : a->step;
+}
+
 STAGE int arm_length(const struct arms_args *a, int x, int y, int dx, int dy) {
     const uint8_t *centre = a->image + ((size_t)y * a->width + x) * a->channels;
-    int longest = dx ? a->longest_x : a->longest_y, n = 0;
+    int longest = dx ? a->longest_x : a->longest_y, step = arm_step(a), n = 0;
     while (n < longest) {
         int px = x + (n + 1) * dx, py = y + (n + 1) * dy;
         if (px < 0 || py < 0 || px >= a->width || py >= a->height)
             break;
         const uint8_t *p = a->image + ((size_t)py * a->width + px) * a->channels;
-        if (color_step(centre, p, a->channels) > a->step)
+        if (color_step(centre, p, a->channels) > step)
             break;
         n++;
     }

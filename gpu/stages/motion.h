@@ -1,10 +1,7 @@
 /*
- * Stages of motion, whose labels are displacements (u, v): data cost, messages between windows of
- * labels, winner-takes-all, the picture pyramid and the windows' centres, check, filling. A motion
- * map has two arrays of width*height, int16 in 1/16 px; u is UNKNOWN where no motion is known.
- *
- * A window: label l of a pixel stands for its centre + (u_min + l % u_count, v_min + l / u_count),
- * counted in steps of 1 / fraction px. Centres are a map in such steps; u NULL: all 0.
+ * Stages of motion, whose labels are displacements (u, v): data cost, what the frame before says,
+ * the picture pyramid and the windows' centres, check. Belief propagation (bp.h), filling and
+ * speckles (refine.h) are those of disparities.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_MOTION_H
@@ -13,38 +10,6 @@
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/refine.h"
-
-struct displacement {
-    int u, v;
-};
-
-struct motion_map {
-    int16_t *u, *v;
-};
-
-STAGE struct displacement motion_at(const struct motion_map *map, size_t i) {
-    struct displacement d = {map->u[i], map->v[i]};
-    return d;
-}
-
-STAGE void motion_put(const struct motion_map *map, size_t i, struct displacement d) {
-    map->u[i] = (int16_t)(d.u == UNKNOWN ? UNKNOWN : stage_clamp(d.u, -32767, 32767));
-    map->v[i] = (int16_t)(d.u == UNKNOWN ? UNKNOWN : stage_clamp(d.v, -32767, 32767));
-}
-
-STAGE struct displacement motion_centre(const struct motion_map *centre, const struct grid *g,
-                                        int x, int y) {
-    struct displacement none = {0, 0};
-    return centre->u ? motion_at(centre, (size_t)y * (size_t)g->width + (size_t)x) : none;
-}
-
-/* Where label l of a window with this centre leads. */
-STAGE struct displacement motion_label(const struct label_space *s, struct displacement centre,
-                                       int l) {
-    struct displacement d = {centre.u + s->u_min + l % s->u_count,
-                             centre.v + s->v_min + l / s->u_count};
-    return d;
-}
 
 /* ---- data cost */
 
@@ -90,13 +55,13 @@ STAGE int motion_ad(const struct motion_cost_args *a, int x, int y, int xo, int 
 STAGE int motion_bt_one_way(const struct motion_cost_args *a, int value, const uint8_t *image,
                             int x, int y, int c) {
     const int dx[DIRECTIONS] = {0, 0, -1, 1}, dy[DIRECTIONS] = {-1, 1, 0, 0};
-    int here = motion_pixel(a, image, x, y)[c], least = 2 * here, largest = least;
+    int here = motion_pixel(a, image, x, y)[c], minimum = 2 * here, largest = minimum;
     for (int r = 0; r < DIRECTIONS; r++) {
         int half_way = here + motion_pixel(a, image, x + dx[r], y + dy[r])[c];
-        least = stage_min(least, half_way);
+        minimum = stage_min(minimum, half_way);
         largest = stage_max(largest, half_way);
     }
-    return stage_max(0, stage_max(2 * value - largest, least - 2 * value));
+    return stage_max(0, stage_max(2 * value - largest, minimum - 2 * value));
 }
 
 STAGE int motion_bt(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
@@ -246,7 +211,7 @@ struct motion_expect_args {
     int expected_width, expected_height;
     int level, fraction;
     int slope; /* 1/256 of the cost of a px, at most 65535 */
-    int most;
+    int maximum;
 };
 
 enum { FARTHEST_EXPECTED = 32767 }; /* 1/16 px: what slope can be multiplied by */
@@ -272,169 +237,9 @@ STAGE void stage_motion_expect(const struct motion_expect_args *a, int x, int y)
         for (int u = 0; u < s->u_count; u++) {
             int k = kv + stage_abs(step * (centre.u + s->u_min + u) - e.u);
             int more = (a->slope * stage_min(k, FARTHEST_EXPECTED) + 2048) >> 12;
-            out[u] = (uint8_t)stage_min(out[u] + stage_min(more, a->most), MAX_COST);
+            out[u] = (uint8_t)stage_min(out[u] + stage_min(more, a->maximum), MAX_COST);
         }
     }
-}
-
-/* ---- messages */
-
-/* The message of struct message_args between windows. V(k, l) = min(rho |k - l|, T) with the L1
- * distance: rows of labels are swept in both directions, then columns, which is exact, since the
- * distance is a sum of one along u and one along v (Felzenszwalb, Huttenlocher 2006, 3.1). A
- * message is computed in the sender's window and resampled to the receiver's. */
-struct motion_message_args {
-    struct message_args base;
-    struct motion_map centre;
-};
-
-STAGE void motion_lower(uint8_t *m, const uint8_t *from, int rho) {
-    *m = (uint8_t)stage_min(*m, *from + rho);
-}
-
-STAGE void motion_sweep(uint8_t *m, const struct label_space *s, int rho) {
-    int n = s->u_count * s->v_count, row = s->u_count;
-    for (int l = 1; l < n; l++)
-        if (l % row)
-            motion_lower(m + l, m + l - 1, rho);
-    for (int l = n - 2; l >= 0; l--)
-        if ((l + 1) % row)
-            motion_lower(m + l, m + l + 1, rho);
-    for (int l = row; l < n; l++)
-        motion_lower(m + l, m + l - row, rho);
-    for (int l = n - row - 1; l >= 0; l--)
-        motion_lower(m + l, m + l + row, rho);
-}
-
-/* The receiver's label l at shift from the sender's window: the nearest label of that window, and
- * rho for each step to it. Outside its window the sender's labels cost infinity. */
-STAGE int motion_handed(const uint8_t *m, const struct label_space *s, struct displacement shift,
-                        int l, int rho, int maximum) {
-    int u = l % s->u_count + shift.u, v = l / s->u_count + shift.v;
-    int bu = stage_clamp(u, 0, s->u_count - 1), bv = stage_clamp(v, 0, s->v_count - 1);
-    return stage_min(maximum,
-                     m[bv * s->u_count + bu] + rho * (stage_abs(u - bu) + stage_abs(v - bv)));
-}
-
-/* Message of (x, y) towards direction r into out[padded]. Padding labels get T. */
-STAGE void motion_message_compute(const struct motion_message_args *a, const struct neighbours *n,
-                                  int x, int y, int r, uint8_t *out) {
-    const struct message_args *b = &a->base;
-    const struct grid *g = &b->grid;
-    size_t own = grid_labels(g, x, y);
-    int class_bits = b->classes ? b->classes[(size_t)y * (size_t)g->width + (size_t)x] : 0;
-    int rho = b->rho[class_bits >> (2 * r) & 3], maximum = b->truncation[class_bits >> (2 * r) & 3];
-    int16_t h[MAX_LABELS];
-    uint8_t m[MAX_LABELS] = {0};
-    int minimum = INT16_MAX;
-    for (int l = 0; l < g->labels; l++) {
-        int sum = message_cost(b, own + (size_t)l);
-        for (int s = 0; s < DIRECTIONS; s++)
-            if (s != r && n->exist & 1 << s)
-                sum += b->message[opposite(s)][n->pixel[s] * (size_t)g->padded + (size_t)l];
-        h[l] = (int16_t)sum;
-        minimum = stage_min(minimum, sum);
-    }
-    for (int l = 0; l < g->labels; l++)
-        m[l] = (uint8_t)stage_min(h[l] - minimum, maximum);
-    motion_sweep(m, &g->space, rho);
-    struct displacement shift = {0, 0};
-    if (a->centre.u && n->exist & 1 << r) {
-        struct displacement here = motion_centre(&a->centre, g, x, y),
-                            there = motion_centre(&a->centre, g, x + (r == RIGHT) - (r == LEFT),
-                                                  y + (r == DOWN) - (r == UP));
-        shift.u = there.u - here.u;
-        shift.v = there.v - here.v;
-    }
-    for (int l = 0; l < g->padded; l++)
-        out[l] = (uint8_t)(l < g->labels ? motion_handed(m, &g->space, shift, l, rho, maximum)
-                                         : maximum);
-}
-
-STAGE void stage_motion_message(const struct motion_message_args *a, int i, int y) {
-    const struct message_args *b = &a->base;
-    int x = grid_column(b->iteration & 1, i, y);
-    if (x >= b->grid.width ||
-        (b->active && b->active[tile_of(b->grid.width, x, y)] != b->iteration))
-        return;
-    struct neighbours n = grid_neighbours(&b->grid, x, y);
-    uint8_t fresh[MAX_LABELS];
-    count_update(b, x, y);
-    for (int r = 0; r < DIRECTIONS; r++) {
-        uint8_t *out = b->message[r] + grid_labels(&b->grid, x, y);
-        motion_message_compute(a, &n, x, y, r, fresh);
-        if (b->next_active && n.exist & 1 << r &&
-            message_change(out, fresh, b->grid.labels) > b->threshold)
-            activate_tile(b, x, y, r);
-        for (int l = 0; l < b->grid.padded; l++)
-            out[l] = fresh[l];
-    }
-}
-
-/* ---- winner-takes-all */
-
-/* The label of least belief (the lower of equals) and its motion, with a parabola through the
- * beliefs beside it along u and one along v; confidence: how far the best label that is not one of
- * its eight neighbours lies behind, up to 255. */
-struct motion_wta_args {
-    struct wta_args base; /* disparity gets u */
-    int16_t *v;
-    struct motion_map centre;
-    int fraction;
-};
-
-/* Beliefs of a pixel's best label and of those one step beside it; any number where the window
- * ends. */
-struct motion_beliefs {
-    int best, before_u, after_u, before_v, after_v;
-};
-
-/* What a pixel gets whose best label is known, and the least belief beyond that label's neighbours,
- * which is at most 255 more than the best one. */
-STAGE void motion_wta_put(const struct motion_wta_args *a, int x, int y, int best,
-                          const struct motion_beliefs *b, int second) {
-    const struct grid *g = &a->base.grid;
-    const struct label_space *s = &g->space;
-    size_t i = (size_t)y * (size_t)g->width + (size_t)x;
-    int u = best % s->u_count, v = best / s->u_count, offset_u = 0, offset_v = 0;
-    if (u > 0 && u + 1 < s->u_count)
-        offset_u = subpixel_offset(b->before_u, b->best, b->after_u, a->base.subpixel);
-    if (v > 0 && v + 1 < s->v_count)
-        offset_v = subpixel_offset(b->before_v, b->best, b->after_v, a->base.subpixel);
-    struct displacement d = motion_label(s, motion_centre(&a->centre, g, x, y), best);
-    struct motion_map out = {a->base.disparity, a->v};
-    d.u = divide_round(16 * d.u + offset_u, a->fraction);
-    d.v = divide_round(16 * d.v + offset_v, a->fraction);
-    motion_put(&out, i, d);
-    a->base.label[i] = (uint16_t)best;
-    a->base.confidence[i] = (uint8_t)(second - b->best);
-}
-
-STAGE int motion_belief(const struct motion_wta_args *a, const struct neighbours *n, size_t own,
-                        int l) {
-    return l >= 0 && l < a->base.grid.labels ? belief(&a->base, n, own, l) : 0;
-}
-
-STAGE void stage_motion_wta(const struct motion_wta_args *a, int x, int y) {
-    const struct grid *g = &a->base.grid;
-    struct neighbours n = grid_neighbours(g, x, y);
-    size_t own = grid_labels(g, x, y);
-    int best = 0, minimum = motion_belief(a, &n, own, 0), row = g->space.u_count;
-    for (int l = 1; l < g->labels; l++) {
-        int here = motion_belief(a, &n, own, l);
-        if (here < minimum) {
-            minimum = here;
-            best = l;
-        }
-    }
-    struct motion_beliefs b = {
-        minimum, motion_belief(a, &n, own, best - 1), motion_belief(a, &n, own, best + 1),
-        motion_belief(a, &n, own, best - row), motion_belief(a, &n, own, best + row)};
-    int second = minimum + 255;
-    for (int l = 0; l < g->labels; l++)
-        if (stage_abs(l % row - best % row) > 1 || stage_abs(l / row - best / row) > 1)
-            second = stage_min(second, motion_belief(a, &n, own, l));
-    motion_wta_put(a, x, y, best, &b, second);
 }
 
 /* ---- the picture pyramid */
@@ -497,14 +302,14 @@ STAGE int centre_difference(const struct motion_centre_args *a, int x, int y,
 STAGE void stage_motion_centre(const struct motion_centre_args *a, int x, int y) {
     int x0 = x / a->scale, y0 = y / a->scale;
     struct displacement best = centre_candidate(a, x0, y0);
-    int least = centre_difference(a, x, y, best);
+    int minimum = centre_difference(a, x, y, best);
     for (int k = 0; k < 9; k++) {
         struct displacement d = centre_candidate(a, x0 + k % 3 - 1, y0 + k / 3 - 1);
         if (d.u == best.u && d.v == best.v)
             continue;
         int sum = centre_difference(a, x, y, d);
-        if (sum < least) {
-            least = sum;
+        if (sum < minimum) {
+            minimum = sum;
             best = d;
         }
     }
@@ -529,8 +334,8 @@ STAGE int motion_cancels(const struct motion_check_args *a, int x, int y, struct
     if (xo < 0 || yo < 0 || xo >= a->width || yo >= a->height)
         return 0;
     struct displacement back = motion_at(&a->backward, (size_t)yo * (size_t)a->width + (size_t)xo);
-    int64_t u = d.u + back.u, v = d.v + back.v, most = a->tolerance;
-    return back.u != UNKNOWN && u * u + v * v <= most * most;
+    int64_t u = d.u + back.u, v = d.v + back.v, maximum = a->tolerance;
+    return back.u != UNKNOWN && u * u + v * v <= maximum * maximum;
 }
 
 STAGE void stage_motion_check(const struct motion_check_args *a, int x, int y) {
@@ -539,63 +344,6 @@ STAGE void stage_motion_check(const struct motion_check_args *a, int x, int y) {
     int keep =
         a->confidence[i] >= a->min_confidence && (!a->backward.u || motion_cancels(a, x, y, d));
     motion_put(&a->out, i, keep ? d : unknown);
-}
-
-/* Speckles as in struct speckle_args: pixels are connected if they differ by at most range in u and
- * in v. The stages start, count and drop are those of disparities, applied to u and v. */
-struct motion_join_args {
-    struct motion_map motion;
-    uint32_t *parent;
-    int width, height, range;
-};
-
-STAGE int motion_joined(const struct motion_join_args *a, uint32_t i, uint32_t j) {
-    struct displacement p = motion_at(&a->motion, i), q = motion_at(&a->motion, j);
-    return p.u != UNKNOWN && q.u != UNKNOWN && stage_abs(p.u - q.u) <= a->range &&
-           stage_abs(p.v - q.v) <= a->range;
-}
-
-STAGE void stage_motion_join(const struct motion_join_args *a, int x, int y) {
-    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, below = i + (uint32_t)a->width;
-    if (x + 1 < a->width && motion_joined(a, i, i + 1))
-        speckle_unite(a->parent, i, i + 1);
-    if (y + 1 < a->height && motion_joined(a, i, below))
-        speckle_unite(a->parent, i, below);
-}
-
-/* An unknown pixel gets the shorter of the nearest known motions on both sides, along rows (dx = 1)
- * or columns (dy = 1). */
-struct motion_fill_args {
-    struct motion_map source, out;
-    int width, height, dx, dy;
-};
-
-STAGE struct displacement motion_look(const struct motion_fill_args *a, int x, int y, int dx,
-                                      int dy) {
-    struct displacement d = {UNKNOWN, UNKNOWN};
-    while (d.u == UNKNOWN) {
-        x += dx;
-        y += dy;
-        if (x < 0 || y < 0 || x >= a->width || y >= a->height)
-            break;
-        d = motion_at(&a->source, (size_t)y * (size_t)a->width + (size_t)x);
-    }
-    return d;
-}
-
-/* The shorter of two motions, the first of equals; either may be unknown. */
-STAGE struct displacement motion_shorter(struct displacement a, struct displacement b) {
-    int shorter = stage_abs(b.u) + stage_abs(b.v) < stage_abs(a.u) + stage_abs(a.v);
-    return a.u == UNKNOWN || (b.u != UNKNOWN && shorter) ? b : a;
-}
-
-STAGE void stage_motion_fill(const struct motion_fill_args *a, int x, int y) {
-    size_t i = (size_t)y * (size_t)a->width + (size_t)x;
-    struct displacement d = motion_at(&a->source, i);
-    if (d.u == UNKNOWN)
-        d = motion_shorter(motion_look(a, x, y, -a->dx, -a->dy),
-                           motion_look(a, x, y, a->dx, a->dy));
-    motion_put(&a->out, i, d);
 }
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "gpu/stages/stage.h"
 
-enum { UNKNOWN = -32768 }; /* frame.h's DISPARITY_UNKNOWN, for both compilers */
-
 /* Left-right check. right holds the right view's disparity, or is NULL: then a pixel is occluded
  * when a pixel to its right lands on the same right column with a larger disparity (the left map
  * seen from the right). */
@@ -48,33 +46,47 @@ STAGE void stage_check(const struct check_args *a, int x, int y) {
     a->out[row + x] = (int16_t)(keep ? d : UNKNOWN);
 }
 
-/* An unknown pixel takes the lower disparity (the background) of the nearest known ones on both
- * sides, along rows (dx = 1) or columns (dy = 1). */
+/* An unknown pixel takes the lower disparity (the background), or the shorter motion, of the
+ * nearest known ones on both sides, along rows (dx = 1) or columns (dy = 1); of equals the
+ * first. */
 struct fill_args {
-    const int16_t *source;
-    int16_t *out;
+    struct motion_map source, out; /* v NULL: disparities */
     int width, height, dx, dy;
 };
 
-STAGE int fill_look(const struct fill_args *a, int x, int y, int dx, int dy) {
-    int d = UNKNOWN;
-    while (d == UNKNOWN) {
-        x += dx;
-        y += dy;
-        if (x < 0 || y < 0 || x >= a->width || y >= a->height)
-            break;
-        d = a->source[(size_t)y * a->width + x];
+/* The nearest known pixel in a direction, or -1. */
+STAGE ptrdiff_t fill_look(const struct fill_args *a, int x, int y, int dx, int dy) {
+    for (x += dx, y += dy; x >= 0 && y >= 0 && x < a->width && y < a->height; x += dx, y += dy) {
+        ptrdiff_t i = (ptrdiff_t)y * a->width + x;
+        if (a->source.u[i] != UNKNOWN)
+            return i;
     }
-    return d;
+    return -1;
+}
+
+STAGE int fill_size(const struct motion_map *map, ptrdiff_t i) {
+    return map->v ? stage_abs(map->u[i]) + stage_abs(map->v[i]) : map->u[i];
+}
+
+/* Which of two pixels is taken; either may be -1. */
+STAGE ptrdiff_t fill_choose(const struct motion_map *map, ptrdiff_t before, ptrdiff_t after) {
+    return before < 0 || (after >= 0 && fill_size(map, after) < fill_size(map, before)) ? after
+                                                                                        : before;
+}
+
+/* Pixel i gets what pixel `from` has; -1: nothing is known. */
+STAGE void fill_put(const struct fill_args *a, size_t i, ptrdiff_t from) {
+    a->out.u[i] = (int16_t)(from < 0 ? UNKNOWN : a->source.u[from]);
+    if (a->out.v)
+        a->out.v[i] = (int16_t)(from < 0 ? UNKNOWN : a->source.v[from]);
 }
 
 STAGE void stage_fill(const struct fill_args *a, int x, int y) {
-    int d = a->source[(size_t)y * a->width + x];
-    if (d == UNKNOWN) {
-        int before = fill_look(a, x, y, -a->dx, -a->dy), after = fill_look(a, x, y, a->dx, a->dy);
-        d = before == UNKNOWN || (after != UNKNOWN && after < before) ? after : before;
-    }
-    a->out[(size_t)y * a->width + x] = (int16_t)d;
+    ptrdiff_t i = (ptrdiff_t)y * a->width + x, from = i;
+    if (a->source.u[i] == UNKNOWN)
+        from = fill_choose(&a->source, fill_look(a, x, y, -a->dx, -a->dy),
+                           fill_look(a, x, y, a->dx, a->dy));
+    fill_put(a, (size_t)i, from);
 }
 
 /* The first known pixel of a row from x on, dx apart: -1 or at least width where there is none. */
@@ -192,13 +204,13 @@ struct extend_args {
     const int16_t *source;
     int16_t *out;
     int width;
-    int least;                        /* 1/16 px: no plane goes below it */
+    int minimum;                      /* 1/16 px: no plane goes below it */
     const struct border_plane *plane; /* of each row */
 };
 
-STAGE int plane_at_border(const struct border_plane *plane, int d, int distance, int least) {
+STAGE int plane_at_border(const struct border_plane *plane, int d, int distance, int minimum) {
     int offset = plane->value - plane->slope * stage_min(distance, BORDER_REACH);
-    return stage_clamp(d + ((offset + BORDER_SCALE / 2) >> BORDER_SHIFT), least, 32767);
+    return stage_clamp(d + ((offset + BORDER_SCALE / 2) >> BORDER_SHIFT), minimum, 32767);
 }
 
 STAGE void stage_extend(const struct extend_args *a, int x, int y) {
@@ -206,7 +218,7 @@ STAGE void stage_extend(const struct extend_args *a, int x, int y) {
     int left = first_known(row, a->width, x, -1), right = first_known(row, a->width, x, 1);
     int d = left >= 0 ? row[left] : right < a->width ? row[right] : UNKNOWN;
     if (left < 0 && right < a->width)
-        d = plane_at_border(&a->plane[y], d, right - x, a->least);
+        d = plane_at_border(&a->plane[y], d, right - x, a->minimum);
     int between = left >= 0 && right < a->width && left < x;
     a->out[(size_t)y * a->width + x] = (int16_t)(between ? UNKNOWN : d);
 }
@@ -224,10 +236,10 @@ struct hole_median_args {
     int radius; /* rounded down to a multiple of HOLE_STEP */
 };
 
-STAGE int weight_up_to(const int16_t *value, const uint16_t *weight, int count, int most) {
+STAGE int weight_up_to(const int16_t *value, const uint16_t *weight, int count, int maximum) {
     int sum = 0;
     for (int k = 0; k < count; k++)
-        sum += value[k] <= most ? weight[k] : 0;
+        sum += value[k] <= maximum ? weight[k] : 0;
     return sum;
 }
 
@@ -267,10 +279,10 @@ STAGE void stage_hole_median(const struct hole_median_args *a, int x, int y) {
  * the running disparity begins anew. A state of 0 says that none is known, n that n - 1 frames in a
  * row did not agree. All are width*height. */
 enum {
-    STILL_STEP = 4,     /* grey levels, mean of 3x3: at most this much differs in a still picture */
-    AGREEING = 256,     /* 1/256 px */
-    KEPT_FRAMES = 2,    /* at most 254 */
-    LEAST_NEW_SHARE = 8 /* of 256 */
+    STILL_STEP = 4,   /* grey levels, mean of 3x3: at most this much differs in a still picture */
+    AGREEING = 256,   /* 1/256 px */
+    KEPT_FRAMES = 2,  /* at most 254 */
+    MIN_NEW_SHARE = 8 /* of 256 */
 };
 
 struct temporal_args {
@@ -300,7 +312,7 @@ STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
         running = 16 * d;
         state = d != UNKNOWN;
     } else if (stage_abs(off) <= AGREEING) {
-        int share = stage_max(a->new_share * a->confidence[i] >> 7, LEAST_NEW_SHARE);
+        int share = stage_max(a->new_share * a->confidence[i] >> 7, MIN_NEW_SHARE);
         running += (stage_min(share, 256) * off + 128) >> 8;
         state = 1;
     } else if (state <= KEPT_FRAMES) {
@@ -314,14 +326,13 @@ STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
     a->out[i] = (int16_t)(d == UNKNOWN ? UNKNOWN : (running + 8) >> 4);
 }
 
-/* Speckles: patches of pixels joined by steps of at most range that hold fewer than size pixels
- * become unknown. The patches are a forest in parent[]; its links only ever point to lower
- * numbers, so whatever the order, the root of a patch is its lowest pixel. Start, join, count,
- * drop run one after the other. */
+/* Speckles: patches of pixels joined by steps of at most range, in u and in v, that hold fewer than
+ * size pixels become unknown. The patches are a forest in parent[]; its links only ever point to
+ * lower numbers, so whatever the order, the root of a patch is its lowest pixel. Start, join,
+ * count, drop run one after the other. */
 struct speckle_args {
-    const int16_t *source;
-    int16_t *out;
-    uint32_t *parent, *count; /* width*height each */
+    struct motion_map source, out; /* v NULL: disparities */
+    uint32_t *parent, *count;      /* width*height each */
     int width, height, range;
     uint32_t size;
 };
@@ -373,34 +384,31 @@ STAGE void stage_speckle_start(const struct speckle_args *a, int x, int y) {
     a->count[i] = 0;
 }
 
+STAGE int speckle_linked(const struct speckle_args *a, uint32_t i, uint32_t j) {
+    const struct motion_map *s = &a->source;
+    return s->u[i] != UNKNOWN && s->u[j] != UNKNOWN && stage_abs(s->u[i] - s->u[j]) <= a->range &&
+           (!s->v || stage_abs(s->v[i] - s->v[j]) <= a->range);
+}
+
 STAGE void stage_speckle_join(const struct speckle_args *a, int x, int y) {
-    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
-    int d = a->source[i];
-    if (d == UNKNOWN)
-        return;
-    if (x + 1 < a->width && a->source[i + 1] != UNKNOWN &&
-        stage_abs(a->source[i + 1] - d) <= a->range)
+    uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, below = i + (uint32_t)a->width;
+    if (x + 1 < a->width && speckle_linked(a, i, i + 1))
         speckle_unite(a->parent, i, i + 1);
-    uint32_t below = i + (uint32_t)a->width;
-    if (y + 1 < a->height && a->source[below] != UNKNOWN &&
-        stage_abs(a->source[below] - d) <= a->range)
+    if (y + 1 < a->height && speckle_linked(a, i, below))
         speckle_unite(a->parent, i, below);
 }
 
 STAGE void stage_speckle_count(const struct speckle_args *a, int x, int y) {
     uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
-    uint32_t *count = a->count + speckle_root(a->parent, i);
-#ifdef __CUDA_ARCH__
-    atomicAdd(count, 1u);
-#else
-    __atomic_fetch_add(count, 1u, __ATOMIC_RELAXED);
-#endif
+    stage_add(a->count + speckle_root(a->parent, i), 1);
 }
 
 STAGE void stage_speckle_drop(const struct speckle_args *a, int x, int y) {
     uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x;
     int small = a->count[speckle_root(a->parent, i)] < a->size;
-    a->out[i] = (int16_t)(small ? UNKNOWN : a->source[i]);
+    a->out.u[i] = (int16_t)(small ? UNKNOWN : a->source.u[i]);
+    if (a->out.v)
+        a->out.v[i] = (int16_t)(small ? UNKNOWN : a->source.v[i]);
 }
 
 #endif

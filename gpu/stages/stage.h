@@ -1,9 +1,10 @@
 /*
  * What all stages share: their declaration, the memory order of volumes, integer helpers. A stage
  * is one step of the pipeline, a function of one output pixel that the C compiler and nvcc compile
- * from the same source. Within one stage no pixel reads what another pixel writes, so the order of
- * the pixels does not matter; where pixels write to the same place, they use atomics that commute
- * (speckles, active tiles). Stages use integers only, so that all backends give the same bytes.
+ * from the same source. The order of the pixels does not matter: within one stage no pixel reads
+ * what another one writes, except by atomics that end in the same values in any order (regions of
+ * speckles and sky, votes for motions, counts, active tiles). Stages use integers only, so that all
+ * backends give the same bytes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_H
@@ -116,6 +117,54 @@ STAGE int color_step(const uint8_t *a, const uint8_t *b, int channels) {
     for (int c = 0; c < channels; c++)
         step = stage_max(step, stage_abs(a[c] - b[c]));
     return step;
+}
+
+/* Displacements. A map of them has two arrays of width*height in 1/16 px; one of disparities has u
+ * alone. u is UNKNOWN where none is known. */
+enum { UNKNOWN = -32768 }; /* frame.h's DISPARITY_UNKNOWN, for both compilers */
+
+struct displacement {
+    int u, v;
+};
+
+struct motion_map {
+    int16_t *u, *v;
+};
+
+STAGE struct displacement motion_at(const struct motion_map *map, size_t i) {
+    struct displacement d = {map->u[i], map->v[i]};
+    return d;
+}
+
+STAGE void motion_put(const struct motion_map *map, size_t i, struct displacement d) {
+    map->u[i] = (int16_t)(d.u == UNKNOWN ? UNKNOWN : stage_clamp(d.u, -32767, 32767));
+    if (map->v)
+        map->v[i] = (int16_t)(d.u == UNKNOWN ? UNKNOWN : stage_clamp(d.v, -32767, 32767));
+}
+
+/* A window of labels: label l of a pixel stands for its centre + (u_min + l % u_count, v_min + l /
+ * u_count), counted in steps of 1 / fraction px. Centres are a map in such steps; u NULL: all 0. */
+STAGE struct displacement motion_centre(const struct motion_map *centre, const struct grid *g,
+                                        int x, int y) {
+    struct displacement none = {0, 0};
+    return centre->u ? motion_at(centre, (size_t)y * (size_t)g->width + (size_t)x) : none;
+}
+
+/* Where label l of a window with this centre leads. */
+STAGE struct displacement motion_label(const struct label_space *s, struct displacement centre,
+                                       int l) {
+    struct displacement d = {centre.u + s->u_min + l % s->u_count,
+                             centre.v + s->v_min + l / s->u_count};
+    return d;
+}
+
+/* *sum += value, whoever else adds to it in the same stage. */
+STAGE void stage_add(uint32_t *sum, uint32_t value) {
+#ifdef __CUDA_ARCH__
+    atomicAdd(sum, value);
+#else
+    __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+#endif
 }
 
 /* a / b to the nearest whole number, halves away from zero; b > 0. */

@@ -8,11 +8,14 @@
 #include "gpu/stages/block.h"
 #include "gpu/stages/agreement.h"
 #include "gpu/stages/bp_area.h"
+#include "gpu/stages/convert.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/image.h"
 #include "gpu/stages/motion.h"
 #include "gpu/stages/occlusion.h"
+#include "gpu/stages/pruning.h"
 #include "gpu/stages/refine.h"
+#include "gpu/stages/row_offset.h"
 #include "gpu/stages/surface.h"
 
 #ifdef __cplusplus

@@ -59,7 +59,7 @@ STAGE void stage_take_known(const struct take_known_args *a, int x, int y) {
  * horizontal arms of all pixels of the vertical one, but grown on the map: an arm ends before an
  * unknown pixel and where neighbouring disparities differ by more than step. surface_arms,
  * surface_sums and surface_plane run one after the other. */
-enum { MAX_SURFACE_LENGTH = 24, MAX_SURFACE_STEP = 16, LEAST_SURFACE = 10 };
+enum { MAX_SURFACE_LENGTH = 24, MAX_SURFACE_STEP = 16, MIN_SURFACE = 10 };
 
 struct surface_args {
     const int16_t *source;
@@ -170,14 +170,14 @@ STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
     if (d != UNKNOWN) {
         for (int dy = -a->arms[i].length[UP]; dy <= a->arms[i].length[DOWN]; dy++)
             plane_add_row(a, x, y, dy, &s);
-        offset = s.n >= LEAST_SURFACE ? plane_value(&s) : 0;
+        offset = s.n >= MIN_SURFACE ? plane_value(&s) : 0;
     }
     a->out[i] = (int16_t)(stage_abs(offset) > 16 ? d : d + offset);
 }
 
 /* The plane of the first known pixel of each row, where holes reach the left border, over a region
  * like those above with longer arms; flat where the region is small. */
-enum { BORDER_LENGTH = 24, BORDER_STEP = 8, LEAST_BORDER = 100 };
+enum { BORDER_LENGTH = 24, BORDER_STEP = 8, MIN_BORDER = 100 };
 
 struct border_plane_args {
     const int16_t *source;
@@ -206,7 +206,7 @@ STAGE void plane_add_arms(const struct surface_args *a, int x, int y, int dy, in
 
 STAGE struct border_plane border_plane_of(const struct plane_sums *s) {
     struct border_plane out = {0, 0};
-    if (s->n < LEAST_BORDER)
+    if (s->n < MIN_BORDER)
         return out;
     struct plane_determinants plane = plane_solve(s);
     out.value = rounded_ratio(BORDER_SCALE * plane.value, plane.whole);
@@ -260,7 +260,7 @@ STAGE int chance_bin(int v) {
 STAGE int chance_kind(const struct chance_args *a, size_t i) {
     const uint8_t *length = a->arms[i].length;
     int size = (length[LEFT] + length[RIGHT] + 1) * (length[UP] + length[DOWN] + 1);
-    return a->source[i] == UNKNOWN ? 0 : size < 60 ? 1 : size < 300 ? 2 : 3;
+    return a->source[i] == UNKNOWN ? 0 : 1 + (size >= 60) + (size >= 300);
 }
 
 STAGE uint8_t chance_of(int cell) {
@@ -331,22 +331,14 @@ STAGE void stage_sky_join(const struct sky_args *a, int x, int y) {
         speckle_unite(a->parent, i, below);
 }
 
-STAGE void sky_add(uint32_t *sum, int v) {
-#ifdef __CUDA_ARCH__
-    atomicAdd(sum, (uint32_t)v);
-#else
-    __atomic_fetch_add(sum, (uint32_t)v, __ATOMIC_RELAXED);
-#endif
-}
-
 STAGE void stage_sky_count(const struct sky_args *a, int x, int y) {
     uint32_t i = (uint32_t)y * (uint32_t)a->width + (uint32_t)x, root = speckle_root(a->parent, i);
     int above = 2 * y < a->height;
     if (!a->brightness[i])
         return;
-    sky_add(a->votes + root, !above ? -4 : a->rise[i] <= SKY_RISE ? 1 : -1);
+    stage_add(a->votes + root, (uint32_t)(!above ? -4 : a->rise[i] <= SKY_RISE ? 1 : -1));
     if (!y)
-        sky_add(a->border + root, 1);
+        stage_add(a->border + root, 1);
 }
 
 STAGE void stage_sky_region(const struct sky_args *a, int x, int y) {

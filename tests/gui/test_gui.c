@@ -230,6 +230,82 @@ static void test_undo(void) {
     gui_quit(&p);
 }
 
+/* A window with the settings that it has by itself. */
+static void start_as_it_is(struct gui_program *p, const char *source) {
+    gui_prepare(p);
+    g_autofree char *line = g_strdup_printf(
+        "%s view --set backend=cpu --window 1000x700 --ui-map %s -o %s -q %s --paused",
+        g_getenv("LIVESTEREO_BIN"), p->map, p->output, source);
+    gui_spawn(p, line);
+}
+
+/* The first change is undone while the quality is found automatically. */
+static void test_undo_auto(void) {
+    struct gui_program p = {0};
+    char *quality = NULL;
+    start_as_it_is(&p, "synth:width=160,height=120");
+    gui_settle(&p);
+    quality = gui_look(&p, "state", "quality");
+    g_assert_true(g_str_has_suffix(quality, " auto"));
+    g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 64);
+    gui_click(&p, "disparity_range.more");
+    gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 65);
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 64);
+    g_assert_true(gui_is(&p, "state", "quality", quality));
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "nothing to undo"));
+    g_free(quality);
+    gui_quit(&p);
+}
+
+/* Remembered for the source that it was chosen for, and for no other one. */
+static void test_range_of_source(void) {
+    static const char *const sources[] = {
+        "synth:width=160,height=120", "synth:width=160,height=120", "synth:width=176,height=120"};
+    static const int ranges[] = {64, 65, 64};
+    struct gui_program p = {0};
+    for (int i = 0; i < 3; i++) {
+        start_as_it_is(&p, sources[i]);
+        g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, ranges[i]);
+        if (i == 0) {
+            gui_click(&p, "disparity_range.more");
+            gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 65);
+        }
+        gui_run_action(&p, "quit");
+        gui_wait_end(&p);
+        gui_forget_names(&p);
+    }
+    gui_remove_all(p.folder);
+    g_free(p.folder);
+}
+
+static char *read_out(const struct gui_program *p) {
+    gui_settle(p);
+    return gui_look(p, "state", "read-out");
+}
+
+/* A preset keeps the disparities that are searched, and the confidence its unit. */
+static void test_preset_keeps(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    static const char *const presets[] = {"preset.plain", "preset.driving", "preset.default"};
+    for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
+        g_autofree char *said = g_strdup_printf("preset %s", presets[i] + strlen("preset."));
+        gui_click(&p, presets[i]);
+        gui_wait_for(&p, gui_is(&p, "state", "message", said));
+        g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 16);
+        gui_settle(&p);
+        struct gui_rect at = gui_find(&p, "picture");
+        gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.5);
+        g_autofree char *text = read_out(&p);
+        g_test_message("%s: %s", presets[i], text);
+        g_assert_nonnull(strstr(text, " of 255"));
+    }
+    gui_quit(&p);
+}
+
 /* A range that is too large is noticed, and the better one taken by a click. */
 static void test_range_hint(void) {
     struct gui_program p = {0};
@@ -351,6 +427,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/preset-names", test_preset_names);
     g_test_add_func("/gui/text-size", test_text_size);
     g_test_add_func("/gui/undo", test_undo);
+    g_test_add_func("/gui/undo-auto", test_undo_auto);
+    g_test_add_func("/gui/range-of-source", test_range_of_source);
+    g_test_add_func("/gui/preset-keeps", test_preset_keeps);
     g_test_add_func("/gui/range-hint", test_range_hint);
     g_test_add_func("/gui/quality", test_quality);
     g_test_add_func("/gui/next-start", test_next_start);

@@ -5,8 +5,13 @@
  */
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
+#include "tests/stderr_of.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define LIMIT "timeout 600 " /* for what hangs */
@@ -149,14 +154,90 @@ static void test_damaged(void) {
     gui_on_recording(play_half);
 }
 
+static gboolean has_line(const char *path) {
+    g_autofree char *text = NULL;
+    return g_file_get_contents(path, &text, NULL, NULL) && strchr(text, '\n');
+}
+
+/* A display server of its own, which is killed under the window. */
+static void test_dead_server(void) {
+    g_autofree char *server = g_find_program_in_path("Xvfb"),
+                    *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL),
+                    *map_path = g_build_filename(folder, "map", NULL),
+                    *said_path = g_build_filename(folder, "said", NULL), *said = NULL;
+    if (!server) {
+        g_test_skip("needs Xvfb");
+        return;
+    }
+    g_autofree char
+        *line = g_strdup_printf(
+            "sh -c 'exec 3>%s/number; exec Xvfb -displayfd 3 -screen 0 1024x768x24 -nolisten tcp'",
+            folder),
+        *number_path = g_build_filename(folder, "number", NULL), *number = NULL;
+    struct gui_program p = {.map = map_path};
+    GPid of_server;
+    int argc;
+    g_auto(GStrv) server_argv = NULL;
+    g_assert_true(g_shell_parse_argv(line, &argc, &server_argv, NULL));
+    g_assert_true(
+        g_spawn_async(NULL, server_argv, NULL,
+                      G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL,
+                      gui_die_with_test, NULL, &of_server, NULL));
+    gui_wait_for(&p, has_line(number_path));
+    g_assert_true(g_file_get_contents(number_path, &number, NULL, NULL));
+    g_autofree char *start =
+        g_strdup_printf("env -u WAYLAND_DISPLAY DISPLAY=:%d sh -c 'exec " LIMIT
+                        "%s view -q --ui-map %s " GUI_SOURCE ",rate=30 2>%s'",
+                        atoi(number), g_getenv("LIVESTEREO_BIN"), map_path, said_path);
+    g_auto(GStrv) argv = NULL;
+    g_assert_true(g_shell_parse_argv(start, &argc, &argv, NULL));
+    g_assert_true(g_spawn_async(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
+                                gui_die_with_test, NULL, &p.pid, NULL));
+    gui_wait_for(&p, gui_number(&p, "state", "frame") >= 0);
+    kill(of_server, SIGKILL);
+    waitpid(of_server, NULL, 0);
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 1);
+    g_assert_true(g_file_get_contents(said_path, &said, NULL, NULL));
+    g_test_message("%s", said);
+    g_assert_nonnull(strstr(said, "the X server of display "));
+    g_assert_cmpint(strchr(said, '\n') - said, ==, (long)strlen(said) - 1);
+    gui_remove_all(folder);
+}
+
+static gboolean message_has(const struct gui_program *p, const char *text) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && strstr(message, text);
+}
+
+/* What is saved does not fit on the disk: the files of a pair have one cause, and one line. */
+static void test_full_disk(void) {
+    struct gui_program p = {0};
+    struct rlimit before, small;
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    small = before;
+    small.rlim_cur = 64 << 10; /* the map for tests fits, pictures do not */
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+    struct stderr_of log = stderr_begin();
+    gui_start(&p, "--paused", "synth:width=400,height=300,range=16,color=1,noise=20");
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    gui_settle(&p);
+    gui_run_action(&p, "export");
+    gui_wait_for(&p, message_has(&p, "cannot be written"));
+    gui_quit(&p);
+    stderr_one_line(log, "-left.png", "cannot be written");
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui-ends/no-display", test_no_display);
     g_test_add_func("/gui-ends/old-opengl", test_old_opengl);
+    g_test_add_func("/gui-ends/dead-server", test_dead_server);
     g_test_add_func("/gui-ends/late-picture", test_late_picture);
     g_test_add_func("/gui-ends/lost-context", test_lost_context);
     g_test_add_func("/gui-ends/missing-codec", test_missing_codec);
+    g_test_add_func("/gui-ends/full-disk", test_full_disk);
     g_test_add_func("/gui-ends/damaged", test_damaged);
     return g_test_run();
 }

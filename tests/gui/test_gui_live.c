@@ -203,7 +203,7 @@ static void test_record(void) {
     g_autofree char *path = only_file(p.output, ".mkv");
     g_autofree char *last = g_build_filename(folder, "last.png", NULL);
     g_autofree char *report =
-        gui_run_tool("%s run -q %s %s --save-picture %s", g_getenv("LIVESTEREO_BIN"),
+        gui_run_tool("%s run %s %s --save-picture %s", g_getenv("LIVESTEREO_BIN"),
                      "--set disparity_range=16 --set bp_iterations=2", path, last);
     long pairs = 0;
     g_assert_cmpint(sscanf(report, "frames %ld captured", &pairs), ==, 1);
@@ -234,10 +234,42 @@ static void test_record_still(void) {
     gui_wait_for(&p, gui_is(&p, "state", "message", "recorded 1 pairs"));
     g_autofree char *path = only_file(p.output, ".mkv");
     g_autofree char *report =
-        gui_run_tool("%s run -q --set disparity_range=16 %s", g_getenv("LIVESTEREO_BIN"), path);
+        gui_run_tool("%s run --set disparity_range=16 %s", g_getenv("LIVESTEREO_BIN"), path);
     long pairs = 0;
     g_assert_cmpint(sscanf(report, "frames %ld captured", &pairs), ==, 1);
     g_assert_cmpint(pairs, ==, 1);
+    gui_quit(&p);
+}
+
+/* Pairs a second are counted anew after a region is drawn, and after another source is opened: they
+ * are never below zero. */
+static void expect_rates(const struct gui_program *p) {
+    for (int i = 0; i < 40; i++) {
+        long before = gui_number(p, "state", "frame");
+        gui_run_action(p, "step-forward");
+        gui_wait_for(p, gui_number(p, "state", "frame") == before + 1);
+        g_autofree char *rates = gui_look(p, "state", "rates");
+        g_assert_nonnull(rates);
+        if (strchr(rates, '-'))
+            g_error("rates %s", rates);
+    }
+}
+
+static void test_rates(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--rate 200", "synth:width=160,height=120,range=16,frames=1000");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > 200);
+    gui_run_action(&p, "pause");
+    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_run_action(&p, "region");
+    gui_move(&p, at.x + at.width * 0.2, at.y + at.height * 0.2);
+    gui_button(&p, "mousedown", 1);
+    gui_move(&p, at.x + at.width * 0.8, at.y + at.height * 0.8);
+    gui_button(&p, "mouseup", 1);
+    gui_wait_for(&p, !gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_settle(&p);
+    expect_rates(&p);
     gui_quit(&p);
 }
 
@@ -251,5 +283,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui-live/banner", test_banner);
     g_test_add_func("/gui-live/record", test_record);
     g_test_add_func("/gui-live/record-still", test_record_still);
+    g_test_add_func("/gui/live/rates", test_rates);
     return g_test_run();
 }

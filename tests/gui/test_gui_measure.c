@@ -172,6 +172,22 @@ static void test_region(void) {
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1); /* where playback stood */
     g_assert_true(gui_is(&p, "state", "paused", "1"));
     g_assert_true(gui_is(&p, "state", "nearest", nearest));
+
+    gui_move(&p, x, y); /* a larger range needs wider margins: all else stays */
+    gui_button(&p, "click", 1);
+    gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
+    gui_drag(&p, "disparity_range", 0.1, 0.9, 1);
+    gui_wait_for(&p, gui_number(&p, "value", "disparity_range") > 40);
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "part", part));
+    g_assert_true(gui_is(&p, "state", "probes", "1"));
+    gui_wait_for(&p, gui_look(&p, "state", "probe0") != NULL); /* answered */
+    g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
+    gui_click(&p, "disparity_range.reset"); /* to 64 */
+    gui_run_action(&p, "undo");
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
+    gui_settle(&p);
     gui_run_action(&p, "region");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
     gui_settle(&p);

@@ -1,6 +1,7 @@
 /*
  * Frames found in the window are those that batch writes. SPDX-License-Identifier: MIT
  */
+#include "capture/source.h"
 #include "tests/gui/gui.h"
 
 static char *batch_file(const char *source, const char *folder, long index) {
@@ -148,6 +149,84 @@ static void test_loop(void) {
     gui_quit(&p);
 }
 
+/* Six pairs of noise without a rate of their own. */
+static char *write_folder(const struct gui_program *p) {
+    char *folder = g_build_filename(p->folder, "pairs", NULL);
+    for (int i = 0; i < 12; i++) {
+        uint8_t grey[160 * 120];
+        g_autofree char *side = g_build_filename(folder, i % 2 ? "right" : "left", NULL);
+        g_autofree char *path = g_strdup_printf("%s/%d.png", side, i / 2);
+        g_assert_cmpint(g_mkdir_with_parents(side, 0700), ==, 0);
+        for (size_t k = 0; k < sizeof(grey); k++)
+            grey[k] = (uint8_t)g_test_rand_int();
+        g_assert_cmpint(picture_write(path, &(struct image){grey, 160, 120, 1}), ==, 0);
+    }
+    return folder;
+}
+
+static char *find_recording(const struct gui_program *p) {
+    g_autoptr(GDir) dir = g_dir_open(p->output, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir)) != NULL)
+        if (g_str_has_suffix(name, ".mkv"))
+            return g_build_filename(p->output, name, NULL);
+    return NULL;
+}
+
+static void check_times(const char *recording) {
+    int error;
+    struct source *source = source_open(&recording, 1, NULL, &error);
+    g_assert_nonnull(source);
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    g_assert_cmpfloat(source->rate, ==, 10);
+    for (int i = 0; i < 6; i++) {
+        struct frame *f = pool_take(pool);
+        g_assert_cmpint(source->read(source, f), ==, 0);
+        g_assert_cmpint(f->left_ns, ==, i * 100000000);
+        frame_drop(&f);
+    }
+    pool_close(&pool);
+    source_close(&source);
+}
+
+/* A recording has the rate of --rate where the source has none, and its settings come back with it;
+ * they are not remembered for other sources. */
+static void test_record(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *folder = write_folder(&p);
+    gui_forget_names(&p);
+    gui_start(&p, "--rate 10 --paused --set smooth_sigma=0.4", folder);
+    gui_settle(&p);
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_run_action(&p, "pause");
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    g_autofree char *recording = find_recording(&p);
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    check_times(recording);
+
+    const char *const sources[] = {recording, GUI_SOURCE, recording};
+    const char *const options[] = {"", "", " --preset default"};
+    const char *const sigmas[] = {"0.4", "0", "0"};
+    for (int i = 0; i < 3; i++) {
+        gui_forget_names(&p);
+        gui_prepare(&p);
+        g_autofree char *line = g_strdup_printf(
+            "%s view --set backend=cpu --window 1000x700 --paused --ui-map %s -o %s -q %s%s",
+            g_getenv("LIVESTEREO_BIN"), p.map, p.output, sources[i], options[i]);
+        gui_spawn(&p, line);
+        g_assert_true(gui_is(&p, "value", "smooth_sigma", sigmas[i]));
+        gui_run_action(&p, "quit");
+        gui_wait_end(&p);
+    }
+    gui_forget(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -155,5 +234,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/seek-recording", test_seek_recording);
     g_test_add_func("/gui/loop", test_loop);
     g_test_add_func("/gui/temporal-filter", test_temporal_filter);
+    g_test_add_func("/gui/record", test_record);
     return g_test_run();
 }

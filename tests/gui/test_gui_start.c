@@ -160,19 +160,24 @@ static void wait_for_message(Display *display, const char *type, const char *lis
     }
 }
 
-static void drop(const struct gui_program *p, const char *list) {
-    Display *display = XOpenDisplay(NULL);
-    g_assert_nonnull(display);
-    Window to = (Window)strtoul(p->window, NULL, 10),
-           from = XCreateSimpleWindow(display, DefaultRootWindow(display), 0, 0, 1, 1, 0, 0, 0);
+/* A drag over the window that begins. */
+static Window enter(Display *display, Window to) {
+    Window from = XCreateSimpleWindow(display, DefaultRootWindow(display), 0, 0, 1, 1, 0, 0, 0);
     long source = (long)from, uris = (long)XInternAtom(display, "text/uri-list", False),
          copy = (long)XInternAtom(display, "XdndActionCopy", False);
     XSetSelectionOwner(display, XInternAtom(display, "XdndSelection", False), from, CurrentTime);
     send(display, to, "XdndEnter", (const long[5]){source, 5L << 24, uris, 0, 0});
     send(display, to, "XdndPosition",
          (const long[5]){source, 0, 200L << 16 | 200, CurrentTime, copy});
+    return from;
+}
+
+static void drop(const struct gui_program *p, const char *list) {
+    Display *display = XOpenDisplay(NULL);
+    g_assert_nonnull(display);
+    Window to = (Window)strtoul(p->window, NULL, 10), from = enter(display, to);
     wait_for_message(display, "XdndStatus", list);
-    send(display, to, "XdndDrop", (const long[5]){source, 0, CurrentTime, 0, 0});
+    send(display, to, "XdndDrop", (const long[5]){(long)from, 0, CurrentTime, 0, 0});
     wait_for_message(display, "XdndFinished", list);
     XCloseDisplay(display);
 }
@@ -194,11 +199,30 @@ static void test_drop(void) {
     gui_quit(&p);
 }
 
+/* The program that files are dragged from ends before it is answered: the window stays. */
+static void test_drag_gone(void) {
+    struct gui_program p = {0};
+    start_without_source(&p);
+    Display *display = XOpenDisplay(NULL);
+    g_assert_nonnull(display);
+    Window to = (Window)strtoul(p.window, NULL, 10), from = enter(display, to);
+    send(display, to, "XdndDrop", (const long[5]){(long)from, 0, CurrentTime, 0, 0});
+    XDestroyWindow(display, from);
+    XCloseDisplay(display);
+    g_autofree char *pair = make_pair(&p, "a pair"), *uri = g_filename_to_uri(pair, NULL, NULL),
+                    *folder = g_strdup_printf("%s\r\n", uri);
+    drop(&p, folder);
+    gui_wait_for(&p, source_is(&p, pair));
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/start/page", test_page);
     g_test_add_func("/gui/start/dialog", test_dialog);
     g_test_add_func("/gui/start/drop", test_drop);
+    g_test_add_func("/gui/start/drag-gone", test_drag_gone);
     return g_test_run();
 }

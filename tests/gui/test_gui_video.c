@@ -5,6 +5,7 @@
 #include "capture/source.h"
 #include "tests/gui/gui.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 
 enum { FIRST = 2, LAST = 8 };
@@ -101,10 +102,69 @@ static void test_end(void) {
     gui_quit(&p);
 }
 
+/* A window that shrinks meanwhile ends it, and what was written is kept. One that shows next to
+ * nothing has no video. */
+static void test_shrink(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", "synth:width=320,height=240,range=16,frames=100000");
+    gui_settle(&p);
+    gui_run_action(&p, "save-video");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
+    gui_tool("xdotool windowsize %s 500 400", p.window);
+    gui_wait_for(&p, message_has(&p, "the window became smaller: saved "));
+    g_assert_true(gui_is(&p, "state", "video", "0"));
+    g_autofree char *files = gui_run_tool("ls %s", p.output);
+    g_assert_cmpint(strlen(files), >, 0);
+    gui_tool("xdotool windowsize %s 3 500", p.window);
+    gui_wait_for(&p, gui_find(&p, "picture").width < 16);
+    gui_run_action(&p, "save-video");
+    gui_wait_for(&p, message_has(&p, "make the window larger"));
+    gui_quit(&p);
+}
+
+/* A pipeline that does not end (held_pipeline.c) holds neither the window nor the keys, be it a
+ * video's or a recording's. */
+static void test_held(void) {
+    static const char *const kinds[][3] = {{"save-video", "video", "saved "},
+                                           {"record", "recording", "recorded "}};
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char
+        *program = g_file_read_link("/proc/self/exe", NULL),
+        *folder = g_path_get_dirname(program), *held = g_build_filename(p.folder, "held", NULL),
+        *line = g_strdup_printf(
+            "/usr/bin/env LD_PRELOAD=%s/held_pipeline.so HELD_PIPELINE=%s %s view " GUI_SETTINGS
+            " --window 1000x700 --ui-map %s -o %s -q --paused "
+            "synth:width=320,height=240,range=16,frames=100000",
+            folder, held, g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, line);
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        long before = gui_number(&p, "state", "frame");
+        gui_run_action(&p, kinds[i][0]);
+        gui_wait_for(&p, gui_is(&p, "state", kinds[i][1], "1"));
+        gui_wait_for(&p, i == 0 ? gui_number(&p, "state", "frame") >= 3
+                                : gui_number(&p, "state", "frame") > before + 5);
+        g_assert_true(g_file_set_contents(held, "", 0, NULL));
+        gui_run_action(&p, kinds[i][0]);
+        gui_run_action(&p, "help");
+        gui_wait_for(&p, gui_is_visible(&p, "panel.keys"));
+        gui_run_action(&p, "help");
+        gui_run_action(&p, kinds[i][0]);
+        gui_wait_for(&p, message_has(&p, "still being written"));
+        g_unlink(held);
+        gui_wait_for(&p, message_has(&p, kinds[i][2]));
+        gui_wait_for(&p, gui_is(&p, "state", kinds[i][1], "0"));
+        gui_run_action(&p, "pause");
+    }
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/video/compared", test_video);
     g_test_add_func("/gui/video/end", test_end);
+    g_test_add_func("/gui/video/shrink", test_shrink);
+    g_test_add_func("/gui/video/held", test_held);
     return g_test_run();
 }

@@ -9,7 +9,7 @@
 #include "app/metrics.h"
 #include "image/frame.h"
 #include "config/params_file.h"
-#include "gpu/stereo.h"
+#include "tests/frame_run.h"
 #include "tests/sgbm/sgbm.h"
 
 #include <glib.h>
@@ -47,22 +47,21 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     p.disparity_range = pair->disparities ? pair->disparities : p.disparity_range;
     struct stereo *s =
         stereo_open(&p, pair->left.width, pair->left.height, pair->left.channels, NULL, &error);
-    struct frame_pool *pool = s ? pool_open(1, pair->left.width, pair->left.height,
-                                            pair->left.channels, 0, stereo_frame_alloc(s))
-                                : NULL;
+    struct frame_pool *pool =
+        s ? frame_pool(s, 1, pair->left.width, pair->left.height, pair->left.channels) : NULL;
     struct frame *f = pool ? pool_take(pool) : NULL;
     double ms[REPEATS], bp[REPEATS];
     for (int i = -BEFORE; i < REPEATS && f && !error; i++) {
         memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
         memcpy(f->right.data, pair->right.data, image_bytes(&pair->right));
-        error = stereo_run(s, &p, f);
+        error = frame_run(s, &p, f);
         ms[i < 0 ? 0 : i] = f->compute_ms;
         bp[i < 0 ? 0 : i] = f->stage_ms[TIME_BP] / (p.lr_check == LR_CHECK_BP ? 2 : 1);
     }
     if (f && !error) {
         g_autofree char *base = g_path_get_basename(preset);
-        print_row(pair->name, base, pair, p.disparity_range, quantile(bp, REPEATS, 0.5),
-                  quantile(ms, REPEATS, 0.5), f->disparity);
+        print_row(pair->name, base, pair, p.disparity_range, metrics_quantile(bp, REPEATS, 0.5),
+                  metrics_quantile(ms, REPEATS, 0.5), f->disparity);
     }
     frame_drop(&f);
     pool_close(&pool);
@@ -92,7 +91,7 @@ static void run_sgbm(const struct test_pair *pair, int grey) {
     for (int i = -BEFORE; i < REPEATS; i++)
         ms[i < 0 ? 0 : i] = sgbm_run(&left, &right, labels, disparity);
     print_row(pair->name, grey ? "SGBM HH grey" : "SGBM HH colour", pair, labels, NAN,
-              quantile(ms, REPEATS, 0.5), disparity);
+              metrics_quantile(ms, REPEATS, 0.5), disparity);
     if (grey) {
         g_free(left.data);
         g_free(right.data);
@@ -101,10 +100,11 @@ static void run_sgbm(const struct test_pair *pair, int grey) {
 
 static int run_folder(const char *folder, const char *const *presets, int count, int threads) {
     g_auto(GStrv) stems = test_pairs_list(folder);
-    int error = stems ? 0 : -1;
+    struct pair_ini ini;
+    int error = stems ? pair_ini_read(folder, &ini) : -1;
     for (char **stem = stems; stem && *stem && !error; stem++) {
         struct test_pair pair;
-        error = test_pair_read(folder, *stem, &pair);
+        error = test_pair_read(folder, *stem, &ini, &pair);
         if (error)
             return error;
         for (int i = 0; i < count && !error; i++)

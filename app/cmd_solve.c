@@ -1,0 +1,340 @@
+/*
+ * livestereo solve: labels of low energy for a problem of the user's own, from an array of costs or
+ * a picture. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+#include "app/recipe.h"
+#include "config/log.h"
+#include "image/npy.h"
+#include "image/picture.h"
+#include "include/livestereo.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct solve {
+    char *model, *solver, *right, *down, *denoise, *mask, *segment, *strokes, *energy, **outputs;
+    double lambda, truncation; /* below 0: not given */
+    int sweeps, bound;
+    struct npy cost, table, weight[2];
+    struct recipe recipe;
+    GString *rows; /* of the file energy */
+    struct livestereo_problem problem;
+};
+
+static const char *const models[] = {"linear", "quadratic", "potts"}, *const solvers[] = {
+                                                                          "trws", "rows_columns",
+                                                                          "tiles", "min_sum",
+                                                                          "icm"};
+
+/* The number of a word among count, or -1. */
+static int find_word(const char *word, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int parse_words(struct solve *s, int argc) {
+    int inputs = (argc > 1) + (s->denoise != NULL) + (s->segment != NULL);
+    if (inputs != 1 || argc > 2) {
+        log_error("solve", "needs one of COSTS.npy, --denoise and --segment; see livestereo solve "
+                           "--help");
+        return EXIT_USAGE;
+    }
+    if (!s->segment != !s->strokes) {
+        log_error("solve", "--segment and --strokes belong together");
+        return EXIT_USAGE;
+    }
+    if (s->mask && !s->denoise) {
+        log_error("solve", "--mask belongs to --denoise");
+        return EXIT_USAGE;
+    }
+    int solver = find_word(s->solver ? s->solver : "trws", solvers, G_N_ELEMENTS(solvers));
+    if (solver < 0) {
+        log_error("--solver", "%s is none; there are trws, rows_columns, tiles, min_sum, icm",
+                  s->solver);
+        return EXIT_USAGE;
+    }
+    s->problem.solver = (enum livestereo_solver)solver;
+    for (char **o = s->outputs; o && *o; o++)
+        if (!g_str_has_suffix(*o, ".npy") && !g_str_has_suffix(*o, ".png")) {
+            log_error(*o, "ends neither with .npy nor with .png");
+            return EXIT_USAGE;
+        }
+    return GO_ON;
+}
+
+/* ---- the problem */
+
+/* 0, or -EINVAL after a log line where the array is no a x b matrix of this type. */
+static int check_shape(const char *path, const struct npy *n, int type, size_t a, size_t b) {
+    if (n->dimensions == 2 && (int)n->type == type && n->shape[0] == a && n->shape[1] == b)
+        return 0;
+    log_error(path, "must have the shape (%zu, %zu) and numbers of type %s", a, b,
+              type == NPY_UINT8 ? "uint8" : "float32");
+    return -EINVAL;
+}
+
+static int read_costs(struct solve *s, const char *path) {
+    struct livestereo_problem *p = &s->problem;
+    struct npy *c = &s->cost;
+    static const enum livestereo_number numbers[] = {LIVESTEREO_UINT8, LIVESTEREO_UINT16,
+                                                     LIVESTEREO_FLOAT32};
+    if (npy_read(path, c) != 0)
+        return EXIT_SOURCE;
+    if (c->dimensions != 3 || c->shape[0] > 16384 || c->shape[1] > 16384 || c->shape[2] < 2 ||
+        c->shape[2] > LIVESTEREO_MAX_LABELS) {
+        log_error(path,
+                  "must have the shape (height, width, labels): at most 16384 px a side, 2 "
+                  "to %d labels",
+                  LIVESTEREO_MAX_LABELS);
+        return EXIT_SOURCE;
+    }
+    p->height = (int)c->shape[0];
+    p->width = (int)c->shape[1];
+    p->labels = (int)c->shape[2];
+    p->number = numbers[c->type];
+    p->cost = c->data;
+    p->row_bytes = (ptrdiff_t)(c->step[0] * npy_bytes[c->type]);
+    p->pixel_bytes = (ptrdiff_t)(c->step[1] * npy_bytes[c->type]);
+    p->label_bytes = (ptrdiff_t)(c->step[2] * npy_bytes[c->type]);
+    return EXIT_DONE;
+}
+
+static int make_costs(struct solve *s) {
+    struct livestereo_problem *p = &s->problem;
+    struct recipe *r = &s->recipe;
+    int code = s->denoise ? recipe_denoise(r, s->denoise, s->mask)
+                          : recipe_segment(r, s->segment, s->strokes);
+    p->height = r->height;
+    p->width = r->width;
+    p->labels = r->labels;
+    p->number = LIVESTEREO_UINT16;
+    p->cost = r->cost;
+    p->label_bytes = sizeof(*r->cost);
+    p->pixel_bytes = p->label_bytes * r->labels;
+    p->row_bytes = p->pixel_bytes * r->width;
+    p->right = r->right;
+    p->down = r->down;
+    return code;
+}
+
+/* An array in another order, in C order. NULL: out of memory. */
+static void *straighten(const struct npy *n) {
+    size_t bytes = npy_bytes[n->type], row = n->shape[1];
+    char *out = malloc(n->shape[0] * row * bytes);
+    for (size_t y = 0; y < n->shape[0] && out; y++)
+        for (size_t x = 0; x < row; x++)
+            memcpy(out + (y * row + x) * bytes,
+                   (const char *)n->data + (y * n->step[0] + x * n->step[1]) * bytes, bytes);
+    return out;
+}
+
+/* Reads a matrix of this type and shape into n, in C order. */
+static int read_matrix(const char *path, enum npy_type type, int rows, int columns, struct npy *n) {
+    if (npy_read(path, n) != 0 || check_shape(path, n, type, (size_t)rows, (size_t)columns) != 0)
+        return EXIT_SOURCE;
+    void *straight = straighten(n);
+    if (!straight) {
+        log_error(path, "there is not enough memory for it");
+        return EXIT_RUN_FAILED;
+    }
+    free(n->data);
+    n->data = straight;
+    return EXIT_DONE;
+}
+
+static int read_weights(struct solve *s) {
+    struct livestereo_problem *p = &s->problem;
+    const char *const paths[2] = {s->right, s->down};
+    const uint8_t **to[2] = {&p->right, &p->down};
+    for (int i = 0; i < 2; i++) {
+        if (!paths[i])
+            continue;
+        int code = read_matrix(paths[i], NPY_UINT8, p->height, p->width, &s->weight[i]);
+        if (code != EXIT_DONE)
+            return code;
+        *to[i] = s->weight[i].data;
+    }
+    return EXIT_DONE;
+}
+
+/* Of what the options do not say, what suits the input. */
+static int choose_smoothness(struct solve *s) {
+    struct livestereo_problem *p = &s->problem;
+    const char *model = s->model     ? s->model
+                        : s->denoise ? "quadratic"
+                        : s->segment ? "potts"
+                                     : "linear";
+    p->lambda = s->lambda >= 0 ? s->lambda : s->segment ? 2 : 1;
+    p->truncation = s->truncation >= 0 ? s->truncation : s->denoise ? 1000 : 0;
+    int found = find_word(model, models, G_N_ELEMENTS(models));
+    if (found >= 0) {
+        p->smoothness = (enum livestereo_smoothness)found;
+        return EXIT_DONE;
+    }
+    if (!g_str_has_suffix(model, ".npy")) {
+        log_error("--model", "%s is none; there are linear, quadratic, potts and TABLE.npy", model);
+        return EXIT_USAGE;
+    }
+    p->smoothness = LIVESTEREO_TABLE;
+    int code = read_matrix(model, NPY_FLOAT32, p->labels, p->labels, &s->table);
+    p->table = s->table.data;
+    return code;
+}
+
+/* ---- the result */
+
+static void append_number(GString *row, double v) {
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    if (isfinite(v))
+        g_string_append(row, g_ascii_formatd(text, sizeof text, "%.15g", v));
+}
+
+static int after_sweep(void *context, int sweep, double energy, double bound) {
+    struct solve *s = context;
+    g_string_append_printf(s->rows, "%d,", sweep);
+    append_number(s->rows, energy);
+    g_string_append_c(s->rows, ',');
+    append_number(s->rows, bound);
+    g_string_append_c(s->rows, '\n');
+    return 0;
+}
+
+/* Labels as grey levels, the first one black and the last one white. */
+static int write_png(const char *path, const struct livestereo_problem *p, const uint16_t *label) {
+    size_t pixels = (size_t)p->width * (size_t)p->height;
+    struct image im = {g_malloc(pixels), p->width, p->height, 1};
+    for (size_t i = 0; i < pixels; i++)
+        im.data[i] = (uint8_t)((label[i] * 255 + (p->labels - 1) / 2) / (p->labels - 1));
+    int error = picture_write(path, &im);
+    g_free(im.data);
+    return error;
+}
+
+static int write_results(const struct solve *s, const uint16_t *label) {
+    const struct livestereo_problem *p = &s->problem;
+    GError *why = NULL;
+    for (char **o = s->outputs; o && *o; o++)
+        if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
+                                          : npy_write16(*o, label, p->width, p->height)) != 0)
+            return EXIT_RUN_FAILED;
+    if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why)) {
+        log_error(s->energy, "cannot be written: %s", why->message);
+        g_error_free(why);
+        return EXIT_RUN_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+static void print_result(const struct livestereo_solution *r) {
+    printf("energy %.15g after %d sweeps", r->energy, r->sweeps);
+    if (isfinite(r->bound))
+        printf(", lower bound %.15g, gap %.15g", r->bound, r->energy - r->bound);
+    if (isfinite(r->bound) && r->bound > 0)
+        printf(" (%.4f %%)", 100 * (r->energy / r->bound - 1));
+    printf("\n");
+}
+
+static int run(struct solve *s, const char *name) {
+    struct livestereo_problem *p = &s->problem;
+    struct livestereo_solution solution = LIVESTEREO_SOLUTION;
+    g_autofree uint16_t *label = g_try_new(uint16_t, (gsize)p->width * (gsize)p->height);
+    solution.label = label;
+    p->sweeps = s->sweeps;
+    p->bound_sweeps = s->bound;
+    p->after_sweep = s->energy ? after_sweep : NULL;
+    p->context = s;
+    int error = livestereo_solve(p, &solution);
+    if (error) {
+        log_error(name, "%s", livestereo_error(NULL));
+        return error == -EINVAL ? EXIT_SOURCE : error == -ENOTSUP ? EXIT_USAGE : EXIT_RUN_FAILED;
+    }
+    print_result(&solution);
+    return write_results(s, label);
+}
+
+static int solve_problem(struct solve *s, const char *costs) {
+    const char *name = costs ? costs : s->denoise ? s->denoise : s->segment;
+    if (s->sweeps < 1 || s->bound < 0) {
+        log_error("solve", "--sweeps must be 1 or more, --bound 0 or more");
+        return EXIT_USAGE;
+    }
+    int code = costs ? read_costs(s, costs) : make_costs(s);
+    if (code == EXIT_DONE)
+        code = choose_smoothness(s);
+    if (code == EXIT_DONE)
+        code = read_weights(s);
+    return code == EXIT_DONE ? run(s, name) : code;
+}
+
+int cmd_solve(int argc, char **argv) {
+    struct solve s = {.lambda = -1,
+                      .truncation = -1,
+                      .sweeps = 100,
+                      .problem = LIVESTEREO_PROBLEM,
+                      .rows = g_string_new("sweep,energy,bound\n")};
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME_ARRAY, &s.outputs,
+         "Labels: FILE.npy, or as grey levels FILE.png (repeatable)", "FILE"},
+        {"model", 0, 0, G_OPTION_ARG_FILENAME, &s.model,
+         "Smoothness: of a file, what each two labels cost, float32 (labels, labels)",
+         "linear|quadratic|potts|FILE.npy"},
+        {"lambda", 0, 0, G_OPTION_ARG_DOUBLE, &s.lambda,
+         "Factor of the smoothness (1; 2 with --segment)", "N"},
+        {"truncation", 0, 0, G_OPTION_ARG_DOUBLE, &s.truncation,
+         "The most that linear or quadratic smoothness costs; 0: no limit (0; 1000 with --denoise)",
+         "N"},
+        {"right", 0, 0, G_OPTION_ARG_FILENAME, &s.right,
+         "Weight of the edge from each pixel to its right neighbour, uint8 (height, width)",
+         "FILE.npy"},
+        {"down", 0, 0, G_OPTION_ARG_FILENAME, &s.down, "Likewise to its lower neighbour",
+         "FILE.npy"},
+        {"solver", 0, 0, G_OPTION_ARG_STRING, &s.solver, "Default: trws",
+         "trws|rows_columns|tiles|min_sum|icm"},
+        {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.sweeps, "At most as many (100)", "N"},
+        {"bound", 0, 0, G_OPTION_ARG_INT, &s.bound,
+         "With another solver than trws: its sweeps for a lower bound (0)", "N"},
+        {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy, "Energy and bound after each sweep",
+         "FILE.csv"},
+        {"denoise", 0, 0, G_OPTION_ARG_FILENAME, &s.denoise,
+         "In place of costs: the grey levels of a picture, without noise", "PICTURE"},
+        {"mask", 0, 0, G_OPTION_ARG_FILENAME, &s.mask,
+         "With --denoise: pixels that are white in this picture are filled in", "PICTURE"},
+        {"segment", 0, 0, G_OPTION_ARG_FILENAME, &s.segment,
+         "In place of costs: an object of a picture (label 1)", "PICTURE"},
+        {"strokes", 0, 0, G_OPTION_ARG_FILENAME, &s.strokes,
+         "With --segment: white on the object, black on the rest, else any grey", "PICTURE"},
+        {0},
+    };
+    struct common_options options = {.no_settings = true};
+    struct params params;
+    int code = options_parse(
+        &argc, &argv, "[COSTS.npy]",
+        "Finds labels of low energy for each pixel of a grid, and a lower bound of "
+        "all energies.\nCOSTS.npy holds what each label costs at each pixel: uint8, "
+        "uint16 or float32\nnumbers of shape (height, width, labels).",
+        "Examples:\n"
+        "  livestereo solve costs.npy --model potts --lambda 20 -o labels.npy\n"
+        "  livestereo solve costs.npy --solver rows_columns --bound 200\n"
+        "  livestereo solve --denoise noisy.png --mask scratches.png -o clean.png\n"
+        "  livestereo solve --segment photo.png --strokes strokes.png -o object.png\n",
+        entries, &options, &params);
+    if (code == GO_ON)
+        code = parse_words(&s, argc);
+    if (code == GO_ON)
+        code = solve_problem(&s, argc > 1 ? argv[1] : NULL);
+    options_free(&options);
+    recipe_free(&s.recipe);
+    npy_free(&s.cost);
+    npy_free(&s.table);
+    npy_free(&s.weight[0]);
+    npy_free(&s.weight[1]);
+    g_string_free(s.rows, TRUE);
+    return code;
+}

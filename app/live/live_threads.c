@@ -1,0 +1,399 @@
+/*
+ * The way of a frame through app/live/live.h: the capture thread waits until a pair is due, seeks
+ * where a player asks for it, and reads the pair; the compute thread runs the pipeline with the
+ * newest settings and answers the probes; live_take hands the frame out.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/live/live_private.h"
+
+#include "config/clock.h"
+#include "config/lock.h"
+
+#include <string.h>
+
+#define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
+
+/* ---- all */
+
+static void notify(struct live *live) {
+    if (live->options.notify)
+        live->options.notify(live->options.context);
+}
+
+/* The stream ends with this error, unless it has one already. */
+static void fail(struct live *live, int error, bool in_compute) {
+    LOCKED(&live->lock);
+    if (!live->error) {
+        live->error = error;
+        live->in_compute = in_compute;
+    }
+}
+
+/* Whether a frame is obsolete because of a pause or a seek. */
+static bool is_stale(struct live *live, const struct frame *frame) {
+    LOCKED(&live->lock);
+    return frame->taken_ns < live->discard_before_ns;
+}
+
+/* ---- capture */
+
+static bool is_stopped(struct live *live) {
+    return atomic_load(&live->stop);
+}
+
+/* Sleeps until the next pair is due or something changed; true when it is due. Holds the lock. */
+static bool wait_until_due(struct live *live) {
+    if (live->rate <= 0)
+        return true;
+    int64_t now = clock_ns();
+    if (live->next_due_ns == 0 || now - live->next_due_ns > LATE_NS)
+        live->next_due_ns = now;
+    if (now < live->next_due_ns) {
+        struct timespec due = clock_time(live->next_due_ns);
+        pthread_cond_timedwait(&live->changed, &live->lock, &due);
+        return false;
+    }
+    live->next_due_ns += (int64_t)(1e9 / live->rate);
+    return true;
+}
+
+/* Before a read: goes to the next pair that is wanted, where each pair has files of its own. False
+ * where there is none. Other sources read all pairs, and those not wanted are dropped. */
+static bool go_to_wanted(struct live *live) {
+    struct source *source = live->source;
+    if (!live->options.wants || !source->files)
+        return true;
+    long index = live->next;
+    while (index < source->count && !live->options.wants(live->options.context, index))
+        index++;
+    return index < source->count && (index == live->next || source->seek(source, index) == 0);
+}
+
+/* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was damaged. */
+static int read_pair(struct live *live, struct frame *frame) {
+    const struct live_options *options = &live->options;
+    long in_a_row = 0;
+    while (!is_stopped(live) && go_to_wanted(live)) {
+        int status = live->source->read(live->source, frame);
+        if (status == 0 || status == -EBADMSG)
+            live->next = frame->index + 1;
+        if (status == 0 && options->wants && !options->wants(options->context, frame->index))
+            continue;
+        if (status == -EAGAIN) /* a silent camera; it may come back */
+            continue;
+        if (status != -EBADMSG)
+            return status;
+        pthread_mutex_lock(&live->lock);
+        live->damaged++;
+        pthread_mutex_unlock(&live->lock);
+        if (live->source->count > 0 && ++in_a_row > live->source->count)
+            return status;
+    }
+    return SOURCE_END;
+}
+
+/* Waits until a pair is to be read, and seeks where a player asks for it. *sought: a seek asked for
+ * this pair, which is read even in a pause. 0: read it, -errno of a seek, or SOURCE_END when the
+ * stream is to stop. */
+static int wait_for_turn(struct live *live, bool *sought) {
+    int status = 0;
+    long seek_to = -1;
+    pthread_mutex_lock(&live->lock);
+    while (!is_stopped(live) && live->seek_to < 0) {
+        if (live->loop_first >= 0 && live->loop_last >= 0 && live->next > live->loop_last &&
+            !live->paused && !live->ended) {
+            seek_to = live->loop_first; /* without discarding: what comes before it is shown */
+            break;
+        }
+        if (live->paused || live->ended)
+            pthread_cond_wait(&live->changed, &live->lock);
+        else if (wait_until_due(live))
+            break;
+    }
+    *sought = live->seek_to >= 0;
+    if (*sought)
+        seek_to = live->seek_to;
+    live->seek_to = -1;
+    bool discarding = live->discard_before_ns == INT64_MAX;
+    pthread_mutex_unlock(&live->lock);
+
+    if (is_stopped(live))
+        return SOURCE_END;
+    if (*sought)
+        live->since_seek = 0;
+    if (seek_to >= 0 && seek_to != live->next) {
+        live->since_seek = 0;
+        status = live->source->seek(live->source, seek_to);
+        if (status == 0)
+            live->next = seek_to;
+    }
+    if (*sought && discarding) {
+        pthread_mutex_lock(&live->lock);
+        if (live->seek_to < 0)
+            live->discard_before_ns = clock_ns();
+        pthread_mutex_unlock(&live->lock);
+    }
+    return status;
+}
+
+/* Whether the pair just read is still wanted; exchanges its pictures where they are to be. */
+static bool is_still_wanted(struct live *live, struct frame *frame, bool sought) {
+    pthread_mutex_lock(&live->lock);
+    bool wanted = live->seek_to < 0 && (!live->paused || sought);
+    bool swap = live->swap;
+    pthread_mutex_unlock(&live->lock);
+    frame->exchanged = swap;
+    if (wanted && swap) {
+        struct image left = frame->left;
+        frame->left = frame->right;
+        frame->right = left;
+        frame->has_truth = 0;
+    }
+    return wanted;
+}
+
+/* A player's source ended with status: stops there, or starts the loop again unless no pair of it
+ * came. */
+static void end_or_loop(struct live *live, int status) {
+    pthread_mutex_lock(&live->lock);
+    bool looping =
+        status == SOURCE_END && live->loop_first >= 0 && live->since_seek > 0 && !live->paused;
+    if (looping && live->seek_to < 0)
+        live->seek_to = live->loop_first;
+    else if (live->seek_to < 0)
+        live->ended = true;
+    if (status < 0 && !live->error)
+        live->error = status;
+    if (live->discard_before_ns == INT64_MAX && live->seek_to < 0)
+        live->discard_before_ns = clock_ns();
+    pthread_mutex_unlock(&live->lock);
+    notify(live);
+}
+
+/* Counts a pair that was read, and shows it to the tap. */
+static void note_captured(struct live *live, const struct frame *frame) {
+    pthread_mutex_lock(&live->lock);
+    live->last_captured_ns = clock_ns();
+    if (live->captured++ == 0)
+        live->first_captured_ns = live->last_captured_ns;
+    pthread_mutex_unlock(&live->lock);
+    LOCKED(&live->tap_lock);
+    if (live->tap)
+        live->tap(live->tap_context, frame);
+}
+
+void *live_capture_thread(void *context) {
+    struct live *live = context;
+    long limit = live->options.frames;
+    struct frame *frame = NULL;
+    if (live->options.player && !live->source->live)
+        live_lower_priority();
+    for (long n = 0; limit == 0 || n < limit;) {
+        bool sought;
+        int status = wait_for_turn(live, &sought);
+        if (!frame)
+            frame = pool_take(live->pool);
+        if (status == 0)
+            status = read_pair(live, frame);
+        if (status < 0 && !live->options.player)
+            fail(live, status, false);
+        if (is_stopped(live) || (status != 0 && !live->options.player))
+            break;
+        if (status != 0) {
+            end_or_loop(live, status);
+            continue;
+        }
+        live->since_seek++;
+        if (!is_still_wanted(live, frame, sought))
+            continue;
+        n++;
+        note_captured(live, frame);
+        if (queue_give(live->pairs, &frame) != 0)
+            break;
+    }
+    frame_drop(&frame);
+    queue_end(live->pairs);
+    return NULL;
+}
+
+/* ---- compute */
+
+static void copy_pair(const struct frame *from, struct frame *to) {
+    size_t pixels = (size_t)from->left.width * (size_t)from->left.height;
+    to->index = from->index;
+    to->left_ns = from->left_ns;
+    to->right_ns = from->right_ns;
+    to->taken_ns = clock_ns(); /* its age is that of the question */
+    to->exchanged = from->exchanged;
+    to->has_truth = from->has_truth;
+    memcpy(to->left.data, from->left.data, image_bytes(&from->left));
+    memcpy(to->right.data, from->right.data, image_bytes(&from->right));
+    if (from->has_truth) {
+        memcpy(to->truth, from->truth, 2 * pixels * sizeof *to->truth);
+        memcpy(to->non_occluded, from->non_occluded, pixels);
+    }
+}
+
+/* The pair that a player holds, in a new frame, where it is to be computed again; else NULL. */
+static struct frame *take_held_pair(struct live *live) {
+    pthread_mutex_lock(&live->lock);
+    bool at_rest = live->paused || live->ended;
+    bool asked = live->probes_asked && live->held && live->last_run != live->held->index;
+    bool wanted = live->held && at_rest && live->seek_to < 0 && (live->settings_changed || asked);
+    struct frame *held = wanted ? frame_ref(live->held) : NULL;
+    if (wanted || !at_rest)
+        live->settings_changed = false;
+    pthread_mutex_unlock(&live->lock);
+    if (!held)
+        return NULL;
+    struct frame *frame = pool_take(live->pool);
+    copy_pair(held, frame);
+    frame_drop(&held);
+    return frame;
+}
+
+/* Answers the probes from the last run. */
+static void answer_probes(struct live *live) {
+    struct live_probe answers[PROBES];
+    pthread_mutex_lock(&live->lock);
+    int count = live->probes_asked ? live->probe_count : 0;
+    long index = live->last_run;
+    for (int i = 0; i < count; i++) {
+        answers[i].x = live->probes[i].x;
+        answers[i].y = live->probes[i].y;
+    }
+    pthread_mutex_unlock(&live->lock);
+    if (count == 0 || index < 0)
+        return;
+
+    for (int i = 0; i < count; i++) {
+        struct live_probe *answer = &answers[i];
+        answer->index = index;
+        answer->found = (struct livestereo_probe)LIVESTEREO_PROBE;
+        if (livestereo_probe(matcher_handle(live->matcher), answer->x, answer->y, &answer->found))
+            answer->found.label = -1;
+    }
+    pthread_mutex_lock(&live->lock);
+    for (int i = 0; i < count && i < live->probe_count; i++)
+        if (live->probes[i].x == answers[i].x && live->probes[i].y == answers[i].y)
+            live->probes[i] = answers[i];
+    live->answered++;
+    pthread_mutex_unlock(&live->lock);
+    notify(live);
+}
+
+/* Notes a frame that was computed, for a player the one to stop at, and gives it on. False when the
+ * stream is over. */
+static bool give_computed(struct live *live, struct frame *frame, int status) {
+    struct frame *before = NULL;
+    if (status != 0) {
+        fail(live, status, true);
+        frame_drop(&frame);
+        return false;
+    }
+    pthread_mutex_lock(&live->lock);
+    live->computed++;
+    live->backend = matcher_info(live->matcher).backend; /* which the run may have replaced */
+    live->compute_ms += frame->compute_ms;
+    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+        live->stage_ms[i] += frame->stage_ms[i];
+    live->last_good = frame->params;
+    live->last_run = frame->index;
+    if (live->options.player && frame->taken_ns >= live->discard_before_ns) {
+        before = live->held;
+        live->held = frame_ref(frame);
+    }
+    pthread_mutex_unlock(&live->lock);
+    frame_drop(&before);
+    if (live->options.player)
+        answer_probes(live);
+    bool given = queue_give(live->shown, &frame) == 0;
+    notify(live);
+    return given;
+}
+
+static struct params newest_settings(struct live *live) {
+    LOCKED(&live->lock);
+    return live->params;
+}
+
+/* Starts a frame with the newest settings. Where those do not fit the picture or this machine a
+ * player refuses them: the ones before stay. */
+static int start_or_refuse(struct live *live, struct frame *frame) {
+    struct params params = newest_settings(live);
+    int status = matcher_start(live->matcher, &params, frame);
+    if (status == 0 || !live->options.player || live->computed == 0)
+        return status;
+    LOCKED(&live->lock);
+    params = live->params = live->last_good;
+    live->refused++;
+    return matcher_start(live->matcher, &params, frame);
+}
+
+static bool finish(struct live *live, struct frame *frame) {
+    return give_computed(live, frame, matcher_finish(live->matcher, frame));
+}
+
+/* Whether a pair that is waiting is started before the one in flight is finished. A player shows
+ * each frame before the next one is begun. */
+static bool works_ahead(struct live *live) {
+    return !live->options.player && matcher_info(live->matcher).frames_in_flight > 1;
+}
+
+void *live_compute_thread(void *context) {
+    struct live *live = context;
+    struct frame *in_flight = NULL, *frame;
+    bool going = true;
+    if (live->options.player)
+        live_lower_priority();
+    while (going) {
+        int status = queue_take(live->pairs, in_flight ? 0 : -1, &frame);
+        if (status == -EINTR && (frame = take_held_pair(live)) == NULL) {
+            answer_probes(live);
+            continue;
+        }
+        if (!frame && !in_flight)
+            break;
+        if (frame && is_stale(live, frame)) {
+            frame_drop(&frame);
+            continue;
+        }
+        status = frame ? start_or_refuse(live, frame) : 0;
+        if (status != 0) {
+            going = give_computed(live, frame, status);
+            frame = NULL;
+        }
+        if (in_flight)
+            going = finish(live, in_flight) && going;
+        in_flight = frame;
+        if (in_flight && !(going && works_ahead(live))) {
+            going = finish(live, in_flight) && going;
+            in_flight = NULL;
+        }
+    }
+    live_stop(live); /* the capture thread may be waiting */
+    queue_abort(live->pairs);
+    queue_end(live->shown);
+    notify(live);
+    return NULL;
+}
+
+/* ---- the caller's thread */
+
+int live_take(struct live *live, int timeout_ms, struct frame **frame) {
+    for (;;) {
+        int status = queue_take(live->shown, timeout_ms, frame);
+        if (status != 0)
+            return status;
+        if (!is_stale(live, *frame))
+            break;
+        frame_drop(frame);
+    }
+    LOCKED(&live->lock);
+    live->last_shown_ns = clock_ns();
+    if (live->shown_count == 0)
+        live->first_shown_ns = live->last_shown_ns;
+    live->age_ms[live->shown_count++ % AGES] =
+        (double)(live->last_shown_ns - (*frame)->taken_ns) / 1e6;
+    return 0;
+}

@@ -1,0 +1,277 @@
+/*
+ * The functions of app/matcher.h, and mask_use() of app/mask.h. SPDX-License-Identifier: MIT
+ */
+#include "app/matcher.h"
+
+#include "app/commands.h"
+#include "app/mask.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+struct matcher {
+    struct livestereo *handle;
+    struct livestereo_settings *settings;
+    struct params params; /* those of settings */
+    bool sequence;
+    bool exchanged; /* of the last frame: left and right */
+    struct frame_alloc alloc;
+};
+
+static void pass_message(void *context, enum livestereo_level level, const char *message) {
+    (void)context;
+    log_at((enum log_level)level, NULL, "%s", message);
+}
+
+/* Gives the library the values of its parameters. 0 or -errno after a log line. */
+static int set_all(struct matcher *m, const struct params *params) {
+    struct params of_library = *params;
+    if (params->temporal_mode == TEMPORAL_AUTO)
+        of_library.temporal_mode = m->sequence ? TEMPORAL_ON : TEMPORAL_OFF;
+    int error = params->table ? livestereo_settings_set_smoothness(
+                                    m->settings, params->table->value, params->table->count)
+                              : 0;
+    for (int i = 0; i < param_count && !error; i++) {
+        char text[64];
+        if (param_table[i].part > PARAM_DEVICE)
+            continue;
+        param_print(&of_library, &param_table[i], text, sizeof(text));
+        error = livestereo_settings_set(m->settings, param_table[i].name, text);
+    }
+    if (error)
+        log_error("parameters", "%s", livestereo_settings_error(m->settings));
+    return error;
+}
+
+static void *allocate(void *context, size_t bytes) {
+    struct matcher *m = context;
+    return livestereo_alloc(m->handle, bytes);
+}
+
+static void release(void *context, void *memory) {
+    struct matcher *m = context;
+    livestereo_free(m->handle, memory);
+}
+
+/* Whether the labels fit pictures so wide; if not, the exit code after a log line. */
+static int check_labels(const struct params *params, const char *name, int width) {
+    int min = params->min_disparity, max = min + params->disparity_range - 1;
+    if (params->mode == MODE_MOTION) {
+        if (params_labels(params) <= MOTION_LABELS)
+            return GO_ON;
+        log_error(name,
+                  "motion_u_range %d times motion_v_range %d is %d labels, more than the %d "
+                  "possible; use fewer, and motion_levels for larger motions",
+                  params->motion_u_range, params->motion_v_range, params_labels(params),
+                  MOTION_LABELS);
+        return EXIT_USAGE;
+    }
+    if (params->disparity_range >= width) {
+        log_error(name,
+                  "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
+                  params->disparity_range, width, MAX(2, width / 4));
+        return EXIT_USAGE;
+    }
+    if (min >= width || max <= -width) {
+        log_error(name,
+                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
+                  "min_disparity=0",
+                  min, max, width);
+        return EXIT_USAGE;
+    }
+    return GO_ON;
+}
+
+/* What the parameters and sizes exclude. GO_ON or the exit code after a log line. */
+static int check(const struct params *params, const char *name, int width, int height) {
+    /* two disparities, the fewest, need three columns */
+    int min_width = params->mode == MODE_MOTION ? 2 : 3;
+    if (width < min_width || height < 2) {
+        log_error(name, "pictures of %dx%d are too small: at least %dx2 is needed", width, height,
+                  min_width);
+        return EXIT_SOURCE;
+    }
+    const char *conflict = params->smoothness == SMOOTHNESS_TABLE && !params->table
+                               ? "smoothness=table takes its table from --smoothness FILE"
+                               : params_conflict(params);
+    if (conflict)
+        log_error(name, "%s", conflict);
+    return conflict ? EXIT_USAGE : check_labels(params, name, width);
+}
+
+static int open_handle(struct matcher *m, const struct params *params, int width, int height,
+                       int channels, const struct rectify_map *maps) {
+    struct livestereo_options options =
+        LIVESTEREO_OPTIONS(width, height, channels == 3 ? LIVESTEREO_RGB8 : LIVESTEREO_GRAY8);
+    struct livestereo_remap remap[2];
+    for (int side = 0; maps && side < 2; side++)
+        remap[side] =
+            (struct livestereo_remap){.width = maps[side].width,
+                                      .height = maps[side].height,
+                                      .margin = {maps[side].margin[0], maps[side].margin[1]},
+                                      .point = (const int32_t *)maps[side].point,
+                                      .samples = maps[side].samples,
+                                      .step = maps[side].step};
+    options.remap = maps ? remap : NULL;
+    options.log = pass_message;
+    options.log_level = LIVESTEREO_LOG_DEBUG;
+    int error = livestereo_settings_open(&m->settings, NULL);
+    if (!error)
+        error = set_all(m, params);
+    return error ? error : livestereo_open(&m->handle, m->settings, &options);
+}
+
+struct matcher *matcher_open(const struct params *params, const char *name, int width, int height,
+                             int channels, const struct rectify_map *maps, bool sequence,
+                             int *code) {
+    *code = check(params, name, maps ? MIN(maps[0].width, width) : width,
+                  maps ? MIN(maps[0].height, height) : height);
+    if (*code != GO_ON)
+        return NULL;
+    struct matcher *m = g_new0(struct matcher, 1);
+    m->sequence = sequence;
+    m->params = *params;
+    m->alloc = (struct frame_alloc){allocate, release, m};
+    int error = open_handle(m, params, width, height, channels, maps);
+    if (error) {
+        *code = EXIT_RUN_FAILED;
+        if (error == -ENODEV)
+            *code = EXIT_NO_GPU;
+        else if (error == -ENOSPC)
+            *code = EXIT_USAGE;
+        matcher_close(&m);
+        return NULL;
+    }
+    struct livestereo_info info = matcher_info(m);
+    log_info(name, "%dx%d, %d %s, %s", info.width, info.height, info.labels,
+             params->mode == MODE_MOTION ? "motions" : "disparities", info.backend);
+    return m;
+}
+
+static struct livestereo_image image_of(void *data, int width, int height, int row_bytes,
+                                        enum livestereo_format format) {
+    return (struct livestereo_image){
+        .data = data, .width = width, .height = height, .row_bytes = row_bytes, .format = format};
+}
+
+int matcher_set_mask(struct matcher *m, const uint8_t *mask) {
+    struct livestereo_info info = matcher_info(m);
+    struct livestereo_image image =
+        image_of((void *)(uintptr_t)mask, info.width, info.height, info.width, LIVESTEREO_GRAY8);
+    return livestereo_set_mask(m->handle, mask ? &image : NULL);
+}
+
+double matcher_energy(struct matcher *m) {
+    double energy;
+    return livestereo_energy(m->handle, &energy) ? NAN : energy;
+}
+
+void matcher_close(struct matcher **matcher) {
+    struct matcher *m = *matcher;
+    *matcher = NULL;
+    if (!m)
+        return;
+    livestereo_close(&m->handle);
+    livestereo_settings_close(&m->settings);
+    g_free(m);
+}
+
+struct livestereo *matcher_handle(struct matcher *m) {
+    return m->handle;
+}
+
+struct livestereo_info matcher_info(struct matcher *m) {
+    struct livestereo_info info = LIVESTEREO_INFO;
+    int error = livestereo_info(m->handle, &info);
+    assert(!error);
+    (void)error;
+    return info;
+}
+
+const struct frame_alloc *matcher_frame_alloc(struct matcher *m) {
+    return &m->alloc;
+}
+
+static struct livestereo_image picture_of(const struct image *image) {
+    return image_of(image->data, image->width, image->height, image->width * image->channels,
+                    image->channels == 3 ? LIVESTEREO_RGB8 : LIVESTEREO_GRAY8);
+}
+
+/* A picture that is not resampled is the rectified one as it is. */
+static struct livestereo_image rectify(const struct livestereo_info *info, int side,
+                                       struct frame *f, const struct image *from,
+                                       struct image *to) {
+    *to = *from;
+    if (!info->is_resampled[side])
+        return (struct livestereo_image){0};
+    *to = (struct image){f->rectified[side], info->width, info->height, from->channels};
+    return picture_of(to);
+}
+
+int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
+    int error = f->exchanged != m->exchanged ? livestereo_forget(m->handle) : 0;
+    if (!error && !params_same_method(params, &m->params)) {
+        error = set_all(m, params);
+        if (!error)
+            error = livestereo_update(m->handle, m->settings);
+    }
+    if (error)
+        return error;
+    struct livestereo_info info = matcher_info(m);
+    struct livestereo_frame frame = LIVESTEREO_FRAME;
+    bool motion = params->mode == MODE_MOTION;
+    int w = info.width, h = info.height;
+    m->params = f->params = *params;
+    m->exchanged = f->exchanged;
+    if (w != f->left.width || h != f->left.height)
+        f->has_truth = 0; /* that of another picture */
+    frame.number = f->index;
+    frame.left = picture_of(&f->left);
+    frame.right = picture_of(&f->right);
+    frame.rectified[0] = rectify(&info, 0, f, &f->left, &f->rect_left);
+    frame.rectified[1] = rectify(&info, 1, f, &f->right, &f->rect_right);
+    frame.confidence = image_of(f->confidence, w, h, w, LIVESTEREO_CONF8);
+    if (motion)
+        frame.motion = image_of(f->motion, w, h, 2 * w, LIVESTEREO_FLOW16);
+    else
+        frame.disparity = image_of(f->disparity, w, h, 2 * w, LIVESTEREO_DISP16);
+    return livestereo_start(m->handle, &frame);
+}
+
+int matcher_finish(struct matcher *m, struct frame *f) {
+    struct livestereo_result r = LIVESTEREO_RESULT;
+    int error = livestereo_wait(m->handle, &r);
+    memcpy(f->stage_ms, r.stage_ms, sizeof(f->stage_ms));
+    memcpy(f->updated, r.updated, sizeof(f->updated));
+    f->compute_ms = r.ms;
+    f->left_bp_ms = r.left_bp_ms;
+    f->updated_count = r.half_steps;
+    f->energy = NAN;
+    return error;
+}
+
+int matcher_run(struct matcher *m, const struct params *params, struct frame *f) {
+    int error = matcher_start(m, params, f);
+    return error ? error : matcher_finish(m, f);
+}
+
+int mask_use(const char *path, const struct params *params, int width, int height,
+             struct matcher *matcher, uint8_t **mask) {
+    *mask = NULL;
+    if (!path)
+        return EXIT_DONE;
+    if (params->mode != MODE_MOTION) {
+        log_error("--mask", "needs mode=motion; preset flow has it");
+        return EXIT_USAGE;
+    }
+    int code = mask_read(path, width, height, mask);
+    if (code == EXIT_DONE && matcher_set_mask(matcher, *mask) != 0) {
+        free(*mask);
+        *mask = NULL;
+        code = EXIT_RUN_FAILED;
+    }
+    return code;
+}

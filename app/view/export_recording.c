@@ -1,0 +1,113 @@
+/*
+ * Recordings of app/view/export.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/export.h"
+
+#include <stdio.h>
+
+/* A new file in this folder, or where the recorder puts it by itself. g_free. */
+static char *make_path(const char *folder) {
+    char *path = recorder_default_path();
+    if (!folder)
+        return path;
+    g_autofree char *name = g_path_get_basename(path);
+    g_free(path);
+    g_mkdir_with_parents(folder, 0777);
+    return g_build_filename(folder, name, NULL);
+}
+
+/* The reading thread. */
+static void give_frame(void *context, const struct frame *frame) {
+    recorder_give_frame(context, frame);
+}
+
+/* Whether pairs are added as they are shown. */
+static bool adds_shown(const struct playback *playback) {
+    return !playback->source->live && !playback->source->set_tap;
+}
+
+static void add(struct recording *r, struct frame *frame) {
+    recorder_give_frame(r->recorder, frame);
+    r->last_index = frame->index;
+}
+
+void recording_start(struct recording *r, const struct recorder_about *about, const char *folder,
+                     const struct playback *playback, struct screen *screen) {
+    struct source *source = playback->source;
+    int error;
+    if (r->background.on) {
+        screen_notify(screen, "the last recording is still being written");
+        return;
+    }
+    g_autofree char *path = make_path(folder);
+    r->recorder = recorder_open(path, about, &error);
+    r->last_index = -1;
+    if (!r->recorder) {
+        screen_notify(screen, "recording could not start; key m shows why");
+        return;
+    }
+    struct source_tap tap = {.pair = recorder_tap, .context = r->recorder};
+    if (source->set_tap)
+        source->set_tap(source, &tap);
+    else if (source->live)
+        live_set_tap(playback->live, give_frame, r->recorder);
+    else if (playback->shown && playback_is_stopped(playback))
+        add(r, playback->shown); /* no pair may come after it */
+    screen_notify(screen, "recording %s", path);
+}
+
+/* On a thread of its own. */
+static int finish(void *context) {
+    struct recording *r = context;
+    return recorder_close(&r->finished, &r->status);
+}
+
+void recording_stop(struct recording *r, const struct playback *playback, struct screen *screen) {
+    struct source *source = playback->source;
+    if (!r->recorder)
+        return;
+    if (source->set_tap)
+        source->set_tap(source, NULL);
+    else if (source->live)
+        live_set_tap(playback->live, NULL, NULL);
+    r->finished = g_steal_pointer(&r->recorder);
+    background_begin(&r->background, finish, r, screen->window);
+}
+
+void recording_wait(struct recording *r, struct screen *screen) {
+    if (!r->background.on)
+        return;
+    if (background_take(&r->background) != 0)
+        screen_notify(screen, "recording ended early, %ld pairs; key m shows why", r->status.pairs);
+    else if (r->status.pairs == 0)
+        screen_notify(screen, "no pair came, so nothing is kept");
+    else
+        screen_notify(screen, "recorded %ld pairs", r->status.pairs);
+}
+
+void recording_update(struct recording *r, struct screen *screen) {
+    if (background_is_done(&r->background))
+        recording_wait(r, screen);
+}
+
+void recording_add_shown(struct recording *r, const struct playback *playback) {
+    if (!r->recorder || !adds_shown(playback) || playback->state.paused)
+        return;
+    /* The last pair is shown once more for every change of the settings. */
+    if (!playback->state.ended || playback->shown->index != r->last_index)
+        add(r, playback->shown);
+}
+
+void recording_draw(const struct recording *r, struct ui *ui, const struct draw_settings *area) {
+    struct recorder_status status;
+    char text[96];
+    if (!r->recorder)
+        return;
+    recorder_get_status(r->recorder, &status);
+    snprintf(text, sizeof(text), "REC %ld pairs%s", status.pairs, status.error ? ", ended" : "");
+    double line = ui_text_height(ui), width = ui_text_width(ui, text);
+    double x = area->x + area->width - width - line, y = area->y + line / 2;
+    ui_box(ui, x - line / 2, y - line / 4, width + line, 1.5 * line, 0xa00000, 0.8);
+    ui_label(ui, x, y, 0xffffff, text);
+}

@@ -1,0 +1,103 @@
+/*
+ * Calibration from the start page of app/view/pages.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/pages.h"
+
+#include "app/calibrate/calibrate.h"
+#include "app/next_command.h"
+#include "app/view/viewer.h"
+#include "calibration/chessboard.h"
+#include "config/log.h"
+
+#include <unistd.h>
+
+/* A new file for the rig: in the folder for results, else among the user's data. g_free; NULL after
+ * a log line. */
+static char *choose_path(const char *folder) {
+    g_autofree char *own = g_build_filename(g_get_user_data_dir(), "livestereo", "rigs", NULL);
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *name = g_date_time_format(now, "rig-%Y%m%d-%H%M%S.yml");
+    if (!folder)
+        folder = own;
+    if (g_mkdir_with_parents(folder, 0777) == 0 && access(folder, W_OK) == 0)
+        return g_build_filename(folder, name, NULL);
+    log_error(folder, "cannot be written to; choose a folder with -o");
+    return NULL;
+}
+
+/* Whether calibrate can use what the form says; if not, a log line says why, which the window
+ * shows. The source on screen is in use and cannot be opened twice. */
+static bool is_usable(const struct viewer *v, char **words) {
+    const struct calibrate_form *form = &v->calibrate_form;
+    struct source_options options = v->options->source;
+    struct board board;
+    int error;
+    if (calibrate_parse_board(form->board, &board) != GO_ON ||
+        calibrate_parse_square(form->square, &board) != GO_ON)
+        return false;
+    if (g_strcmp0(words[0], v->playback.source->name) == 0)
+        return true;
+    options.motion_step = 0;
+    options.lists = 1;
+    struct source *source =
+        source_open((const char *const *)words, (int)g_strv_length(words), &options, &error);
+    bool usable = source != NULL;
+    source_close(&source);
+    return usable;
+}
+
+/* The window ends, and calibrate takes its place. */
+static void go_on(struct viewer *v, const char *source) {
+    const struct view_options *o = v->options;
+    const struct calibrate_form *form = &v->calibrate_form;
+    g_auto(GStrv) parts = g_strsplit(source, "\n", -1); /* a left and a right word */
+    if (!is_usable(v, parts))
+        return;
+    g_autofree char *path = choose_path(o->output);
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    if (!path)
+        return;
+    const char *const always[] = {"calibrate",  "--board", form->board, "--square",
+                                  form->square, "-o",      path};
+    for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
+        g_ptr_array_add(words, (gpointer)(uintptr_t)always[i]);
+    const char *const others[][2] = {{"--window", o->window}, {"--ui-map", o->ui_map}};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        for (int part = 0; part < 2 && others[i][1]; part++)
+            g_ptr_array_add(words, (gpointer)(uintptr_t)others[i][part]);
+    g_ptr_array_add(words, (gpointer)(uintptr_t) "--");
+    for (int i = 0; parts[i]; i++)
+        g_ptr_array_add(words, parts[i]);
+    g_ptr_array_add(words, NULL);
+    next_command_set((const char *const *)words->pdata);
+    next_command_keep_folder(o->output);
+    v->quit = true;
+}
+
+void calibrate_form_draw(struct viewer *v, const char *source) {
+    struct ui *ui = v->screen.ui;
+    struct calibrate_form *form = &v->calibrate_form;
+    if (!chessboard_available()) {
+        ui_text(ui, "Calibrating needs a program that is built with OpenCV.");
+        return;
+    }
+    if (!form->edited) {
+        g_strlcpy(form->board, "9x6", sizeof(form->board));
+        g_strlcpy(form->square, "24mm", sizeof(form->square));
+        form->edited = true;
+    }
+    ui_text(ui,
+            "Calibrate a rig with a printed chessboard: its inner corners, and a square's side");
+    ui_text_input_sized(ui, "start.board", "9x6", 0.2, form->board, sizeof(form->board));
+    ui_same_line(ui);
+    ui_text_input_sized(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));
+    ui_same_line(ui);
+    if (!ui_button(ui, "start.calibrate", "calibrate",
+                   "the cameras, or what is typed above as a path"))
+        return;
+    if (source && *source)
+        go_on(v, source);
+    else
+        screen_notify(&v->screen, "type a source above first, or plug two cameras in");
+}

@@ -1,0 +1,67 @@
+/*
+ * The log of app/view/pages.h. A ring buffer under a lock: any thread may log.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/pages.h"
+
+#include "config/lock.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <pthread.h>
+
+enum { LINES = 100, LINE_BYTES = 512, LINES_SHOWN = 12 };
+enum { ERROR_COLOR = 0xff8070, WARNING_COLOR = 0xffd080, INFO_COLOR = 0xe0e0e0 };
+
+static struct {
+    pthread_mutex_t lock;
+    char line[LINES][LINE_BYTES];
+    enum log_level level[LINES];
+    long count, seen; /* lines so far; those that messages_update knows */
+} messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void keep(enum log_level level, const char *line) {
+    LOCKED(&messages.lock);
+    long at = messages.count++ % LINES;
+    g_strlcpy(messages.line[at], line, LINE_BYTES);
+    messages.level[at] = level;
+}
+
+void messages_begin(void) {
+    messages.count = messages.seen = 0;
+    log_observe(keep);
+}
+
+void messages_end(void) {
+    log_observe(NULL);
+}
+
+bool messages_update(struct screen *screen) {
+    char error[LINE_BYTES] = "";
+    pthread_mutex_lock(&messages.lock);
+    bool fresh = messages.seen < messages.count;
+    for (; messages.seen < messages.count; messages.seen++)
+        if (messages.level[messages.seen % LINES] == LOG_ERROR)
+            g_strlcpy(error, messages.line[messages.seen % LINES], sizeof(error));
+    pthread_mutex_unlock(&messages.lock);
+    if (*error)
+        screen_notify(screen, "%s", error);
+    else if (fresh)
+        screen_redraw(screen);
+    return fresh;
+}
+
+void messages_draw(struct ui *ui, const struct draw_settings *area) {
+    static const unsigned colors[] = {ERROR_COLOR, WARNING_COLOR, INFO_COLOR};
+    double line = ui_text_height(ui);
+    ui_panel_begin(ui, "log", area->x, area->y, area->width,
+                   fmin(area->height, (2 * LINES_SHOWN + 2) * line), UI_TRANSLUCENT | UI_SCROLL);
+    pthread_mutex_lock(&messages.lock);
+    long first = MAX(0, messages.count - LINES_SHOWN);
+    if (messages.count == 0)
+        ui_text(ui, "no messages");
+    for (long i = messages.count - 1; i >= first; i--) /* the newest on top */
+        ui_text_color(ui, colors[messages.level[i % LINES]], messages.line[i % LINES]);
+    pthread_mutex_unlock(&messages.lock);
+    ui_panel_end(ui);
+}

@@ -1,0 +1,272 @@
+/*
+ * The start page of app/view/pages.h. The file dialog is another program, for which a thread waits.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/pages.h"
+
+#include "app/view/actions.h"
+#include "app/view/viewer.h"
+#include "capture/device_list.h"
+#include "config/file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOTE_COLOR = 0xb0b0b0, MAX_RECENT_BYTES = 1 << 20 };
+
+/* ---- cameras */
+
+/* Why there are none. */
+static const char *why_no_cameras(void) {
+    g_autoptr(GDir) dir = g_dir_open("/dev", 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *node = g_build_filename("/dev", name, NULL);
+        if (!g_str_has_prefix(name, "video"))
+            continue;
+        return access(node, R_OK | W_OK) == 0
+                   ? "there are video devices, but none that gives pictures"
+                   : "there are video devices, but you may not open them: join the group video";
+    }
+    return "none is plugged in: there is no /dev/video0";
+}
+
+static void look_for_cameras(struct start_page *page) {
+    struct device_list list;
+    char rig[512];
+    g_clear_pointer(&page->cameras, g_free);
+    g_clear_pointer(&page->rig, g_free);
+    if (device_list_read(&list) != 0) {
+        page->cameras = g_strdup("cameras could not be listed; key m shows why");
+        return;
+    }
+    GString *text = g_string_new(NULL);
+    if (list.count == 0)
+        g_string_append_printf(text, "no cameras: %s", why_no_cameras());
+    for (int i = 0; i < list.count; i++)
+        g_string_append_printf(text, "%s%s  %s%s", i ? "\n" : "", list.device[i].identity.card,
+                               list.device[i].node,
+                               list.device[i].error == -EACCES ? "  (may not be opened)" : "");
+    if (device_list_rig(&list, rig, sizeof(rig)))
+        page->rig = g_strdup(rig);
+    else if (list.count > 0)
+        g_string_append(text, "\nno two of one make; name two as v4l2:LEFT,RIGHT below");
+    page->cameras = g_string_free(text, FALSE);
+    device_list_free(&list);
+}
+
+/* ---- what was opened before */
+
+static char *recent_path(void) {
+    return g_build_filename(g_get_user_state_dir(), "livestereo", "recent.ini", NULL);
+}
+
+static void load_recent(struct start_page *page) {
+    g_autofree char *path = recent_path();
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    char *text;
+    size_t length;
+    if (access(path, F_OK) == 0 && file_load(path, MAX_RECENT_BYTES, &text, &length) == 0) {
+        g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL);
+        free(text);
+    }
+    for (int i = 0; i < START_RECENT; i++) {
+        char key[16];
+        g_snprintf(key, sizeof(key), "recent%d", i);
+        g_strfreev(page->recent[i]);
+        page->recent[i] = g_key_file_get_string_list(file, "recent", key, NULL, NULL);
+        if (page->recent[i] && !page->recent[i][0])
+            g_clear_pointer(&page->recent[i], g_strfreev);
+    }
+}
+
+/* Whole paths for files, so that they are found from other folders. */
+static char **absolute_words(const char *const *words, int count) {
+    char **whole = g_new0(char *, count + 1);
+    for (int i = 0; i < count; i++)
+        whole[i] = g_file_test(words[i], G_FILE_TEST_EXISTS)
+                       ? g_canonicalize_filename(words[i], NULL)
+                       : g_strdup(words[i]);
+    return whole;
+}
+
+void start_page_remember(struct start_page *page, const char *const *words, int count) {
+    g_auto(GStrv) opened = absolute_words(words, count);
+    g_autofree char *path = recent_path(), *folder = g_path_get_dirname(path);
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    load_recent(page);
+    int n = 0;
+    for (int i = -1; i < START_RECENT && n < START_RECENT; i++) {
+        char **entry = i < 0 ? opened : page->recent[i], key[16];
+        if (!entry ||
+            (i >= 0 && g_strv_equal((const char *const *)entry, (const char *const *)opened)))
+            continue;
+        g_snprintf(key, sizeof(key), "recent%d", n++);
+        g_key_file_set_string_list(file, "recent", key, (const char *const *)entry,
+                                   g_strv_length(entry));
+    }
+    if (g_mkdir_with_parents(folder, 0700) == 0)
+        g_key_file_save_to_file(file, path, NULL); /* without it nothing is remembered */
+    load_recent(page);
+}
+
+void start_page_open(struct start_page *page) {
+    look_for_cameras(page);
+    load_recent(page);
+}
+
+/* ---- the file dialog */
+
+struct file_dialog {
+    struct background background;
+    char **argv, *out;
+};
+
+static int run_dialog(void *context) {
+    struct file_dialog *d = context;
+    g_spawn_sync(NULL, d->argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                 &d->out, NULL, NULL, NULL);
+    return 0;
+}
+
+static bool has_dialog(void) {
+    g_autofree char *zenity = g_find_program_in_path("zenity");
+    return zenity != NULL;
+}
+
+static void open_dialog(struct start_page *page, struct window *window, bool folder) {
+    const char *const files[] = {"zenity",         "--file-selection", "--multiple",
+                                 "--separator=\n", "--title=Open",     NULL},
+                      *const folders[] = {"zenity", "--file-selection", "--directory",
+                                          "--title=Open", NULL};
+    if (page->dialog)
+        return;
+    struct file_dialog *d = page->dialog = g_new0(struct file_dialog, 1);
+    d->argv = g_strdupv((char **)(gpointer)(folder ? folders : files));
+    background_begin(&d->background, run_dialog, d, window);
+}
+
+static void free_dialog(struct start_page *page) {
+    struct file_dialog *d = page->dialog;
+    page->dialog = NULL;
+    background_take(&d->background);
+    g_strfreev(d->argv);
+    g_free(d->out);
+    g_free(d);
+}
+
+char **start_page_take(struct start_page *page) {
+    struct file_dialog *d = page->dialog;
+    if (!d || !background_is_done(&d->background))
+        return NULL;
+    char **words = NULL;
+    if (d->out && *g_strchomp(d->out))
+        words = g_strsplit(d->out, "\n", -1);
+    free_dialog(page);
+    return words;
+}
+
+void start_page_close(struct start_page *page) {
+    if (page->dialog && background_is_done(&page->dialog->background))
+        free_dialog(page); /* one that is open still outlives the window */
+    g_free(page->cameras);
+    g_free(page->rig);
+    for (int i = 0; i < START_RECENT; i++)
+        g_strfreev(page->recent[i]);
+}
+
+/* ---- drawing */
+
+static void draw_recent(struct viewer *v, char **chosen) {
+    struct ui *ui = v->screen.ui;
+    const struct start_page *page = &v->start_page;
+    for (int i = 0; i < START_RECENT && page->recent[i]; i++) {
+        char name[32];
+        g_autofree char *all = g_strjoinv("  ", page->recent[i]), *shown = NULL;
+        size_t length = strlen(all), max = 64;
+        const char *tail = length > max ? all + length - max : all;
+        while (((unsigned char)*tail & 0xc0) == 0x80) /* not in the middle of a character */
+            tail++;
+        shown = g_strdup_printf("%s%s", tail > all ? "..." : "", tail);
+        g_snprintf(name, sizeof(name), "start.recent%d", i);
+        if (i == 0)
+            ui_text_color(ui, NOTE_COLOR, "opened before:");
+        if (ui_button(ui, name, shown, all))
+            *chosen = g_strjoinv("\n", page->recent[i]);
+    }
+}
+
+/* The words that were typed, one a line: a name may hold blanks if there is such a file, or in
+ * quotes. g_free. */
+static char *typed_words(const struct start_page *page) {
+    g_auto(GStrv) words = NULL;
+    if (source_is_whole(page->path) || g_file_test(page->path, G_FILE_TEST_EXISTS) ||
+        !g_shell_parse_argv(page->path, NULL, &words, NULL))
+        return g_strdup(page->path);
+    return g_strjoinv("\n", words);
+}
+
+static void draw_files(struct viewer *v, char **chosen) {
+    struct ui *ui = v->screen.ui;
+    struct start_page *page = &v->start_page;
+    ui_text(ui, "Drop pictures, a folder or a recording on this window, or open");
+    if (has_dialog()) {
+        if (ui_button(ui, "start.files", "files ...", "a recording, or a left and a right file"))
+            open_dialog(page, v->screen.window, false);
+        ui_same_line(ui);
+        if (ui_button(ui, "start.folder", "a folder ...",
+                      "with left/ and right/, image_2/ and image_3/, or left.png and right.png, "
+                      "left01.png and right01.png ..."))
+            open_dialog(page, v->screen.window, true);
+    }
+    if (ui_text_input(ui, "start.path", "a path, v4l2:LEFT,RIGHT, ...", page->path,
+                      sizeof(page->path)))
+        *chosen = typed_words(page);
+    ui_same_line(ui);
+    if (ui_button(ui, "start.open", "open", "what is typed here") && *page->path)
+        *chosen = typed_words(page);
+}
+
+void start_page_draw(struct viewer *v, int width, int height) {
+    struct ui *ui = v->screen.ui;
+    struct start_page *page = &v->start_page;
+    double line = ui_text_height(ui), panel_width = fmin(width, 38 * line);
+    g_autofree char *chosen = NULL;
+    if (!page->cameras)
+        start_page_open(page);
+    ui_panel_begin(ui, "start", (width - panel_width) / 2, fmax(0, (height - 27 * line) / 2),
+                   panel_width, fmin(height, 27 * line), UI_ON_TOP | UI_SCROLL);
+    ui_text(ui, "livestereo: dense depth from two cameras");
+    ui_separator(ui);
+    ui_text(ui, "Cameras");
+    ui_text_color(ui, NOTE_COLOR, page->cameras);
+    if (page->rig && ui_button(ui, "start.cameras", "open these two", page->rig))
+        chosen = g_strdup(page->rig);
+    if (page->rig)
+        ui_same_line(ui);
+    if (ui_button(ui, "start.look", "look again", "for cameras that were plugged in meanwhile"))
+        start_page_open(page);
+    ui_separator(ui);
+    draw_files(v, &chosen);
+    draw_recent(v, &chosen);
+    ui_separator(ui);
+    if (ui_button(ui, "start.synth", "the built-in scene",
+                  "a demonstration: drawn by the program, every disparity is known"))
+        chosen = g_strdup("synth:");
+    ui_same_line(ui);
+    action_button(v, "start.help", "keys (F1)", ACTION_HELP);
+    ui_same_line(ui);
+    if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))
+        v->visible[PART_START] = false;
+    ui_separator(ui);
+    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
+    calibrate_form_draw(v, source);
+    ui_panel_end(ui);
+    if (chosen) {
+        g_auto(GStrv) words = g_strsplit(chosen, "\n", -1);
+        opening_choose(v, words);
+    }
+}

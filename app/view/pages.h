@@ -1,0 +1,83 @@
+/*
+ * What lies over the picture: the start page, the list of keys, the log, the read-out and the
+ * marks, the notices. Main thread; what draws, between ui_begin and ui_end.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PAGES_H
+#define LIVESTEREO_PAGES_H
+
+#include "app/view/display.h"
+#include "app/view/screen.h"
+#include "render/draw.h"
+#include "render/ui.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct viewer;
+
+/* Read-out, marks, legend, notices and banners. */
+void overlay_draw(struct viewer *v);
+
+/* Writes the values of the pixel under the mouse to text; false if there is none. */
+bool overlay_read_out(const struct viewer *v, char *text, size_t size);
+
+/* The list of keys that F1 shows, in the middle of a window of width x height. */
+void help_draw(struct ui *ui, const struct display *display, int width, int height);
+
+/* Asks whether two cameras that were found without being named are a rig, and which one is left.
+ * Draws nothing if the user has answered, or has named a source. */
+void proposal_draw(struct viewer *v);
+
+/* ---- page_log.c: the last lines of the log, from all threads */
+
+/* Starts and stops storing lines. */
+void messages_begin(void);
+void messages_end(void);
+
+/* Shows a new error as a notice. True when there are new lines. */
+bool messages_update(struct screen *screen);
+
+/* The newest lines, in the upper left of the area. Between ui_begin and ui_end. */
+void messages_draw(struct ui *ui, const struct draw_settings *area);
+
+/* ---- page_calibrate.c: the part of the start page that calibrates a rig: board, size of its
+ * squares, and a button that goes on to livestereo calibrate with the source of the page */
+
+struct calibrate_form { /* zero to begin with */
+    char board[16], square[16];
+    bool edited;
+};
+
+/* source: what the page would open, NULL or "" where it knows none. */
+void calibrate_form_draw(struct viewer *v, const char *source);
+
+/* ---- page_start.c: lists what can be opened. It is drawn over the built-in scene where no source
+ * was named, and over any other source on request */
+
+#define START_RECENT 6
+
+struct start_page {              /* zero to begin with */
+    char *cameras;               /* text about the cameras that were found */
+    char *rig;                   /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
+    char **recent[START_RECENT]; /* words of what was opened before, newest first */
+    char path[512];              /* typed by the user */
+    struct file_dialog *dialog;  /* the open one, or NULL */
+};
+
+/* Finds cameras and reads what was opened before. */
+void start_page_open(struct start_page *page);
+void start_page_close(struct start_page *page);
+
+/* Remembers what was opened. */
+void start_page_remember(struct start_page *page, const char *const *words, int count);
+
+/* Draws the page in the middle of a window of width x height; between ui_begin and ui_end.
+ * opening_update opens what the user chooses. */
+void start_page_draw(struct viewer *v, int width, int height);
+
+/* The words that the dialog gave, which the caller frees with g_strfreev; NULL while there are
+ * none. */
+char **start_page_take(struct start_page *page);
+
+#endif

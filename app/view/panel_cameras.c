@@ -1,0 +1,238 @@
+/*
+ * The cameras of app/view/panel.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/panel.h"
+
+#include "config/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STATUS_INTERVAL_NS 200000000
+
+bool cameras_update(struct cameras *c, struct source *source) {
+    int64_t now_ns = clock_ns();
+    if (!source->get_status || now_ns - c->status_ns < STATUS_INTERVAL_NS)
+        return false;
+    struct source_status before = c->status;
+    c->status_ns = now_ns;
+    source->get_status(source, &c->status);
+    return strcmp(before.banner, c->status.banner) != 0;
+}
+
+void cameras_draw_banner(const struct cameras *c, struct ui *ui, const struct draw_settings *area) {
+    const char *banner = c->status.banner;
+    if (!banner[0])
+        return;
+    double line = ui_text_height(ui), width = ui_text_width(ui, banner);
+    double x = area->x + (area->width - width) / 2;
+    ui_box(ui, x - line / 2, area->y + line / 4, width + line, 1.5 * line, 0x802020, 0.9);
+    ui_label(ui, x, area->y + line / 2, 0xffffff, banner);
+}
+
+static void draw_side(const struct cameras *c, struct ui *ui, int side) {
+    const struct camera_status *s = &c->status.camera[side];
+    char text[160];
+    snprintf(text, sizeof(text), "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld",
+             side ? "right" : "left", s->rate, s->unpaired, s->dropped, s->flagged + s->damaged);
+    ui_text(ui, text);
+}
+
+void cameras_draw_statistics(const struct cameras *c, struct ui *ui) {
+    const struct source_status *s = &c->status;
+    char text[192];
+    snprintf(text, sizeof(text), "pairs %ld  gap %.2f ms median, %.2f ms 95 %%  by %s", s->pairs,
+             s->gaps.median_ms, s->gaps.p95_ms,
+             s->by_arrival ? "arrival (less exact)" : "capture time");
+    ui_text(ui, text);
+    draw_side(c, ui, 0);
+    draw_side(c, ui, 1);
+}
+
+static void draw_name(const struct camera_status *c, struct ui *ui) {
+    static const char *const states[] = {
+        [CAMERA_STREAMING] = "", [CAMERA_STALLED] = "  gives no frames", [CAMERA_AWAY] = "  away"};
+    char text[192];
+    snprintf(text, sizeof(text), "%s  %.1f/s%s", c->name, c->rate, states[c->state]);
+    ui_text_color(ui, c->state == CAMERA_STREAMING ? 0xe0e0e0 : 0xff8080, text);
+}
+
+void cameras_draw_names(const struct cameras *c, struct ui *ui) {
+    const struct camera_status *camera = c->status.camera;
+    draw_name(&camera[0], ui);
+    if (strcmp(camera[0].name, camera[1].name) != 0) /* else one camera takes both pictures */
+        draw_name(&camera[1], ui);
+}
+
+/* ---- controls */
+
+#define READ_INTERVAL_NS 1000000000 /* automatics move values; each reading costs USB transfers */
+
+static const char *const sides[2] = {"left", "right"};
+
+const char *cameras_control_name(const struct control *control, int side, char *buf, size_t size) {
+    size_t used = (size_t)(side < 0 ? snprintf(buf, size, "camera.")
+                                    : snprintf(buf, size, "camera.%s.", sides[side]));
+    for (const char *c = control->name; *c && used + 1 < size; c++)
+        if (g_ascii_isalnum(*c))
+            buf[used++] = g_ascii_tolower(*c);
+        else if (buf[used - 1] != '_' && buf[used - 1] != '.')
+            buf[used++] = '_';
+    buf[used] = '\0';
+    return buf;
+}
+
+static void read_controls(struct cameras *c, struct source *source, bool now) {
+    int64_t now_ns = clock_ns();
+    if (!now && c->controls_ns && now_ns - c->controls_ns < READ_INTERVAL_NS)
+        return;
+    c->controls_ns = now_ns;
+    c->control_count = controls_get(source->controls, c->control);
+}
+
+/* True and the new value when it was changed. */
+static bool draw_row(struct ui *ui, const struct control *control, struct ui_row row, int *value) {
+    char choices[(CONTROL_CHOICES + 1) * sizeof(control->choice[0].name)];
+    bool list = control->kind == CONTROL_CHOICE;
+    double number = *value;
+    if (list) {
+        int def = control_choice_of(control, control->def);
+        number = control_choices(control, *value, choices, sizeof(choices));
+        row.choices = choices;
+        row.def = def < control->choices ? def : number;
+        row.kind = UI_COMBO;
+    } else if (control->kind == CONTROL_SWITCH) {
+        row.kind = UI_CHECKBOX;
+    }
+    if (!ui_row_draw(ui, &row, &number) || row.read_only ||
+        (list && (int)number >= control->choices))
+        return false;
+    *value = list ? control->choice[(int)number].value : (int)number;
+    return true;
+}
+
+/* side: 0, 1, or CONTROLS_BOTH, which shows the left one's value. True when it was changed. */
+static bool draw_control(struct screen *screen, struct source *source,
+                         const struct control *control, int side) {
+    int shown = side;
+    if (side == CONTROLS_BOTH)
+        shown = control->camera[0].there ? 0 : 1;
+    if (!control->camera[shown].there)
+        return false;
+    int value = control->camera[shown].value, other = control->camera[!shown].value;
+    bool differs = side == CONTROLS_BOTH && control->camera[!shown].there && value != other;
+    bool automatic = control->camera[shown].inactive;
+    char name[64], label[64];
+    cameras_control_name(control, side, name, sizeof(name));
+    if (side == CONTROLS_BOTH)
+        snprintf(label, sizeof(label), "%s%s", control->name, differs ? " (differs)" : "");
+    else
+        snprintf(label, sizeof(label), "%s %s", sides[side], control->name);
+    struct ui_row row = {.name = name,
+                         .label = label,
+                         .help = automatic ? "an automatic sets it" : "",
+                         .def = control->def,
+                         .min = control->min,
+                         .max = control->max,
+                         .step = control->step,
+                         .integer = true,
+                         .read_only = automatic};
+    if (!draw_row(screen->ui, control, row, &value))
+        return false;
+    if (controls_set(source->controls, side, control->id, value) != 0)
+        screen_notify(screen, "the camera refuses %s = %d", control->name, value);
+    return true;
+}
+
+static void draw_lock(struct cameras *c, struct screen *screen, struct source *source) {
+    bool locked = controls_locked(source->controls);
+    if (ui_checkbox(screen->ui, "camera_lock", "lock",
+                    "turns every automatic off on both cameras and gives the right one the values "
+                    "of the left one; unchecking gives the automatics back",
+                    &locked)) {
+        if (controls_lock(source->controls, locked) != 0)
+            screen_notify(screen, "not every control could be locked; see the terminal");
+        read_controls(c, source, true);
+    }
+    ui_same_line(screen->ui);
+    bool both = !c->separate;
+    ui_checkbox(screen->ui, "camera_link", "both at once",
+                "unchecked: left and right have sliders of their own", &both);
+    c->separate = !both;
+}
+
+void cameras_draw_controls(struct cameras *c, struct screen *screen, struct source *source) {
+    bool changed = false;
+    if (!source->controls) {
+        ui_text_color(screen->ui, 0xb0b0b0,
+                      source->live ? "these cameras offer no controls"
+                                   : "no controls: this source is no camera");
+        return;
+    }
+    draw_lock(c, screen, source);
+    for (int i = 0; i < c->control_count; i++) {
+        if (c->separate) {
+            changed |= draw_control(screen, source, &c->control[i], 0);
+            changed |= draw_control(screen, source, &c->control[i], 1);
+        } else {
+            changed |= draw_control(screen, source, &c->control[i], CONTROLS_BOTH);
+        }
+    }
+    read_controls(c, source, changed);
+}
+
+/* ---- exposure */
+
+enum { LEFT_COLOR = 0xff8060, RIGHT_COLOR = 0x60c0ff, STEP = 4 };
+
+void exposure_measure(const struct image *image, struct exposure *e) {
+    long count = 0, sum = 0, level[256] = {0};
+    int green = image->channels == 3 ? 1 : 0;
+    memset(e, 0, sizeof(*e));
+    for (int y = 0; y < image->height; y += STEP)
+        for (int x = 0; x < image->width; x += STEP, count++)
+            level[image->data[((size_t)y * (size_t)image->width + (size_t)x) *
+                                  (size_t)image->channels +
+                              (size_t)green]]++;
+    for (int i = 0; i < 256; i++) {
+        sum += i * level[i];
+        e->ratio[i * EXPOSURE_BINS / 256] += (double)level[i] / (double)count;
+    }
+    e->mean = (double)sum / (double)count;
+    e->dark = e->ratio[0];
+    e->bright = e->ratio[EXPOSURE_BINS - 1];
+}
+
+/* The root makes small shares visible. */
+static void draw_curve(struct ui *ui, const struct exposure *e, double max, double x, double y,
+                       double width, double height, unsigned color) {
+    float xy[2 * EXPOSURE_BINS];
+    for (int i = 0; i < EXPOSURE_BINS; i++) {
+        xy[2 * i] = (float)(x + width * (i + 0.5) / EXPOSURE_BINS);
+        xy[2 * i + 1] = (float)(y + height * (1 - sqrt(e->ratio[i] / max)));
+    }
+    ui_polyline(ui, xy, EXPOSURE_BINS, color);
+}
+
+void exposure_draw(const struct frame *frame, struct ui *ui) {
+    struct exposure side[2];
+    double max = 1e-6, x, y, line = ui_text_height(ui), height = 5 * line;
+    double width = fmin(18 * line, ui_available_width(ui));
+    exposure_measure(&frame->left, &side[0]);
+    exposure_measure(&frame->right, &side[1]);
+    for (int i = 0; i < 2 * EXPOSURE_BINS; i++)
+        max = fmax(max, side[i % 2].ratio[i / 2]);
+    ui_text(ui, "exposure: dark to bright, left and right");
+    ui_reserve(ui, "exposure", width, height, &x, &y);
+    ui_box(ui, x, y, width, height, 0, 0.5);
+    for (int i = 0; i < 2; i++) {
+        unsigned color = i ? RIGHT_COLOR : LEFT_COLOR;
+        char text[96];
+        draw_curve(ui, &side[i], max, x, y, width, height, color);
+        snprintf(text, sizeof(text), "%s: mean %.0f, too dark %.1f %%, too bright %.1f %%",
+                 i ? "right" : "left", side[i].mean, 100 * side[i].dark, 100 * side[i].bright);
+        ui_text_color(ui, color, text);
+    }
+}

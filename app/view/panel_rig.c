@@ -1,0 +1,235 @@
+/*
+ * The group "rig" of app/view/panel.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/panel.h"
+
+#include "app/live/live.h"
+#include "config/clock.h"
+#include "image/pixel_format.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- the row error: a thread of lower priority matches features in one frame per second */
+
+#define INTERVAL_NS INT64_C(1000000000)
+#define MARGIN_PX 8 /* searched below the smallest disparity: a rig also drifts along rows */
+#define MIN_AGREE 3 /* pairs in a row must give the same advice, but for the first */
+
+static int measure(const struct frame *f, struct row_error *rows) {
+    const struct image *in[2] = {&f->rect_left, &f->rect_right};
+    int width = in[0]->width, height = in[0]->height, min = f->params.min_disparity;
+    size_t pixels = (size_t)width * (size_t)height;
+    g_autofree uint8_t *grey = g_malloc(2 * pixels);
+    for (int side = 0; side < 2; side++) {
+        struct image out = {grey + (size_t)side * pixels, width, height, 1};
+        image_convert(in[side], &out);
+    }
+    int max = MAX(min + f->params.disparity_range - 1, row_error_reach(width));
+    return row_error_measure(grey, grey + pixels, width, height, min - MARGIN_PX, max, rows, NULL,
+                             0);
+}
+
+/* On a thread of its own. */
+static int measure_frame(void *context) {
+    struct row_watch *w = context;
+    live_lower_priority();
+    return measure(w->frame, &w->measured);
+}
+
+/* Takes over the result of a pair. */
+static void store(struct row_watch *w, int error) {
+    const char *advice = error ? NULL : row_error_advice(&w->measured);
+    w->agree = advice == w->last_advice ? w->agree + 1 : 1;
+    w->last_advice = advice;
+    w->count++;
+    w->error = error;
+    w->rows = w->measured;
+    w->row_offset = w->frame->params.row_offset;
+    w->due_ns = clock_ns() + INTERVAL_NS;
+    frame_drop(&w->frame);
+    if (!advice || w->count == 1 || w->agree >= MIN_AGREE)
+        w->advice = advice;
+}
+
+void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *shown) {
+    const char *before = w->advice;
+    if (background_is_done(&w->background)) {
+        store(w, background_take(&w->background));
+        screen_redraw(screen);
+        if (w->advice && w->advice != before)
+            screen_notify(screen, "%s", w->advice);
+    }
+    if (!w->on || !shown || w->background.on || shown->taken_ns == w->taken_ns ||
+        clock_ns() < w->due_ns)
+        return;
+    w->frame = frame_ref(shown);
+    w->taken_ns = shown->taken_ns;
+    background_begin(&w->background, measure_frame, w, screen->window);
+}
+
+void row_watch_close(struct row_watch *w) {
+    if (w->background.on)
+        background_take(&w->background);
+    frame_drop(&w->frame);
+    *w = (struct row_watch){0};
+}
+
+/* ---- the page */
+
+enum { WARNING_COLOR = 0xff8070, NOTE_COLOR = 0xb0b0b0, CURVE_COLOR = 0x60c0ff };
+#define ERROR_PX 0.25 /* of the disparity, for the plot of the depth error */
+#define PLOT_POINTS 64
+#define FARTHEST 30 /* times the nearest depth: the end of the plot */
+
+/* ---- the calibration */
+
+static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
+    const struct depth_geometry *g = &rig->geometry;
+    char text[128];
+    if (!rig->known) {
+        ui_text_color(ui, NOTE_COLOR,
+                      "no calibration (--calib FILE); livestereo calibrate makes one");
+        return;
+    }
+    snprintf(text, sizeof(text), "f %.1f px, baseline %.4g %s, doffs %.2f px", g->fx, g->baseline,
+             g->metric ? "m" : "units", g->doffs);
+    ui_text(ui, text);
+    if (isfinite(rig->rig.rms)) {
+        snprintf(text, sizeof(text), "calibrated with an error of %.2f px", rig->rig.rms);
+        ui_text_color(ui, NOTE_COLOR, text);
+    }
+}
+
+void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struct params *params) {
+    double nearest, farthest;
+    char text[96];
+    if (!rig_use_is_metric(rig))
+        return;
+    depth_limits(&rig->geometry, params->min_disparity, params->disparity_range, &nearest,
+                 &farthest);
+    int used = snprintf(text, sizeof(text), "    nearest %.3g m", nearest);
+    if (isfinite(farthest))
+        snprintf(text + used, sizeof(text) - (size_t)used, ", farthest %.3g m", farthest);
+    ui_text_color(ui, 0xffd080, text);
+}
+
+/* ---- the rows */
+
+/* The offset that would bring the rows of the last pair together. */
+static double wanted_offset(const struct row_watch *s, const struct rig_use *rig) {
+    double offset = s->row_offset + row_error_offset(&s->rows) * rig->row_px;
+    return round(offset * 100) / 100;
+}
+
+/* A button for the wanted offset where it helps and the last pair had the offset of now. True when
+ * it was pressed. */
+static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
+                               struct params *params) {
+    double offset = wanted_offset(s, rig);
+    char text[64];
+    if (s->row_offset != params->row_offset || fabs(offset - s->row_offset) < 0.05 ||
+        !row_error_mendable(&s->rows))
+        return false;
+    snprintf(text, sizeof(text), "move rows by %+.2f px", offset - s->row_offset);
+    if (!ui_button(
+            ui, "row_offset_take", text,
+            "sets row_offset so that the median becomes 0, from the next frame on; it belongs to "
+            "the rig, so presets do not change it; --set row_offset=PX sets it at the next "
+            "start"))
+        return false;
+    return param_put(params, param_find("row_offset"), offset) == 0;
+}
+
+/* True when the row offset was changed. */
+static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
+                      struct params *params) {
+    char text[192];
+    if (s->count == 0) {
+        ui_text(ui, "measuring");
+        return false;
+    }
+    if (s->error) {
+        snprintf(text, sizeof(text), "only %d of %d features match: %s", s->rows.matches,
+                 s->rows.features, row_error_too_few(&s->rows));
+        ui_text_color(ui, NOTE_COLOR, text);
+        return false;
+    }
+    snprintf(text, sizeof(text), "row error: median %+.2f px, 95 %% %.2f px", s->rows.median,
+             s->rows.p95_abs);
+    ui_text(ui, text);
+    snprintf(text, sizeof(text), "of %d features; 95 %% %.2f px about the median", s->rows.matches,
+             s->rows.scatter);
+    ui_text_color(ui, NOTE_COLOR, text);
+    if (s->advice)
+        ui_text_color(ui, WARNING_COLOR, s->advice);
+    return draw_offset_button(ui, s, rig, params);
+}
+
+/* ---- the depth error */
+
+/* A text that begins at x, or ends at the right edge. */
+static void draw_tick(struct ui *ui, double x, double y, double right, unsigned color,
+                      const char *text) {
+    ui_label(ui, fmin(x, right - ui_text_width(ui, text)), y, color, text);
+}
+
+static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
+                             const struct params *params) {
+    double x, y, nearest, farthest;
+    double line = ui_text_height(ui), height = 6 * line;
+    double width = fmin(22 * line, ui_available_width(ui));
+    float xy[2 * PLOT_POINTS];
+    char text[96];
+    depth_limits(g, params->min_disparity, params->disparity_range, &nearest, &farthest);
+    if (!isfinite(nearest))
+        return;
+    farthest = fmin(farthest, FARTHEST * nearest);
+    double max_error = depth_error(g, farthest, ERROR_PX);
+    snprintf(text, sizeof(text), "depth error where disparity is %g px off", ERROR_PX);
+    ui_text(ui, text);
+    ui_reserve(ui, "depth_error", width, height + 1.2 * line, &x, &y);
+    ui_box(ui, x, y, width, height, 0, 0.5);
+    for (int i = 0; i < PLOT_POINTS; i++) {
+        double ratio = i / (PLOT_POINTS - 1.0), z = nearest + ratio * (farthest - nearest);
+        xy[2 * i] = (float)(x + ratio * width);
+        xy[2 * i + 1] = (float)(y + height * (1 - depth_error(g, z, ERROR_PX) / max_error));
+    }
+    ui_polyline(ui, xy, PLOT_POINTS, CURVE_COLOR);
+    for (int i = 0; i <= 3; i++) { /* the values of the curve at four depths */
+        double z = nearest + (farthest - nearest) * i / 3, at = x + width * i / 3;
+        double error = depth_error(g, z, ERROR_PX);
+        snprintf(text, sizeof(text), "%.*f m", z < 10 ? 2 : 0, z);
+        draw_tick(ui, at, y + height, x + width, NOTE_COLOR, text);
+        if (error < 0.1)
+            snprintf(text, sizeof(text), "%.1f mm", 1000 * error);
+        else
+            snprintf(text, sizeof(text), "%.2f m", error);
+        draw_tick(ui, at, fmax(y, y + height * (1 - error / max_error) - 1.3 * line), x + width,
+                  CURVE_COLOR, text);
+    }
+}
+
+bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct rig_use *rig,
+                    struct params *params, bool *row_lines) {
+    bool changed = false, on = watch->on;
+    draw_calibration(screen->ui, rig);
+    if (ui_checkbox(screen->ui, "measure_rows", "measure rows",
+                    "matches features of the pictures at hand, about once a second, and tells how "
+                    "well their rows agree; costs some of a core",
+                    &on)) {
+        row_watch_close(watch);
+        watch->on = on;
+    }
+    if (watch->on)
+        changed = draw_rows(screen->ui, watch, rig, params);
+    ui_checkbox(
+        screen->ui, "rig_row_lines", "row lines (g)",
+        "lines along rows: a point must lie on the same one left and right (key 8 shows both)",
+        row_lines);
+    if (rig_use_is_metric(rig))
+        draw_depth_error(screen->ui, &rig->geometry, params);
+    return changed;
+}

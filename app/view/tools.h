@@ -1,0 +1,109 @@
+/*
+ * What the mouse does on the picture: it drags and zooms, pins probes, measures, and draws the
+ * part that is computed. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TOOLS_H
+#define LIVESTEREO_TOOLS_H
+
+#include "app/live/live.h"
+#include "app/rig_options.h"
+#include "app/view/display.h"
+#include "render/ui.h"
+#include "render/window.h"
+
+/* ---- the mouse */
+
+struct mouse { /* zero to begin with */
+    double x, y;
+    double press_x, press_y; /* where the button went down */
+    int pressed;             /* button + 1 that went down on the picture, 0: none */
+    bool dragging;           /* it has moved since then */
+};
+
+/* Moves the display by an event other than a key's. shown: the frame on screen, or NULL.
+ * on_picture: no widget is in the way. True for a click on the picture: the left button went down
+ * and up without a drag. */
+bool mouse_handle(struct mouse *mouse, const struct window_event *event, struct display *display,
+                  const struct frame *shown, bool on_picture);
+
+/* ---- the part of the pictures that is computed, drawn as a rectangle */
+
+#define MIN_REGION 16 /* px a side */
+
+struct region {    /* zero to begin with */
+    bool choosing; /* the next drag draws it */
+    bool down;
+    double from_x, from_y, to_x, to_y; /* corners, in the window */
+};
+
+/* Follows the mouse while a region is chosen; on_picture: no widget is in the way. True when the
+ * rectangle is complete. */
+bool region_handle(struct region *region, const struct window_event *event, bool on_picture);
+
+/* The rectangle as "X,Y,W,H" in px of the whole rectified pictures, for rig_options.roi. NULL where
+ * it is too small or the corners are not in one view. Free it with g_free. */
+char *region_print(const struct region *region, const struct display *display,
+                   const struct frame *shown, const struct rig_use *rig);
+
+void region_draw(const struct region *region, struct ui *ui);
+
+/* ---- tools_probes.c: pixels whose costs are shown */
+
+struct probes { /* zero to begin with */
+    struct live_probe probe[PROBES];
+    int count;
+};
+
+/* Pins a probe at pixel x, y of the left picture, or removes one that is nearer than radius (px).
+ * If there are PROBES already, the oldest is removed. */
+void probes_toggle(struct probes *probes, struct live *live, int x, int y, double radius);
+
+void probes_clear(struct probes *probes, struct live *live);
+
+/* The pins on a picture of width x height. */
+void probes_draw_pins(const struct probes *probes, struct ui *ui,
+                      const struct draw_settings *settings, int width, int height);
+
+/* Writes a line of further information about a pixel; "" where there is none. */
+typedef void probes_describe(const void *context, int x, int y, char *text, size_t size);
+
+/* What a label stands for: the disparity (v is 0), or the motion in px. */
+void probe_place(const struct live_probe *probe, int label, double *u, double *v);
+
+/* Draws the panel with the last answers in the lower left of the area, if there are probes. */
+void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
+                       bool motion, probes_describe *describe, const void *context);
+
+/* ---- tools_measure.c: the depth of a pixel and the distance of two, with the error that the
+ * disparity's step leaves */
+
+struct measure { /* zero to begin with */
+    bool on;     /* clicks place points instead of pins */
+    int count;   /* points that are placed, 0 to 2 */
+    int x[2], y[2];
+};
+
+/* A pixel's point (x right, y down, z forward, metres), and how far off its depth can be: half a
+ * step of the disparity, 1/32 px, or 1/2 px where the settings take whole pixels (the first-order
+ * rule Z^2 step / (f B)). False where the pixel has no disparity, or without metres. */
+bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, int y,
+                   double xyz[3], double *error);
+
+/* Metres between both points, and how far off they can be when both depths are off by their errors,
+ * each in the worse direction. False where one has no depth. */
+bool measure_distance(const struct measure *measure, const struct frame *frame,
+                      const struct rig_use *rig, double *distance, double *error);
+
+/* Places the next point; a third one begins anew. */
+void measure_add(struct measure *measure, int x, int y);
+
+/* A length, "1.234 m"; with an error above 0 "1.234 +- 0.003 m". */
+void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size);
+
+/* Points, line and length on a view. */
+void measure_draw(const struct measure *measure, const struct draw_settings *view,
+                  const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
+                  struct ui *ui);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * Measuring, of app/view/tools.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/tools.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Half the step of a frame's disparities, px. */
+static double half_step(const struct frame *frame) {
+    return frame->params.subpixel == SUBPIXEL_OFF ? 0.5 : 0.5 / DISPARITY_ONE;
+}
+
+bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, int y,
+                   double xyz[3], double *error) {
+    const struct depth_geometry *g = &rig->geometry;
+    int16_t disparity = frame->disparity[(size_t)y * (size_t)frame->rect_left.width + (size_t)x];
+    float point[3];
+    if (!rig_use_is_metric(rig) || disparity == DISPARITY_UNKNOWN ||
+        depth_point(g, x, y, disparity, INFINITY, point) != 0)
+        return false;
+    for (int i = 0; i < 3; i++)
+        xyz[i] = (double)point[i];
+    *error = depth_error(g, xyz[2], half_step(frame));
+    return true;
+}
+
+/* The error of a point moves it along its line of sight; this is the part along direction. */
+static double error_along(const double xyz[3], double error, const double direction[3]) {
+    double along = 0;
+    for (int i = 0; i < 3; i++)
+        along += direction[i] * xyz[i] / xyz[2];
+    return fabs(along) * error;
+}
+
+bool measure_distance(const struct measure *m, const struct frame *frame, const struct rig_use *rig,
+                      double *distance, double *error) {
+    double point[2][3], depth_error[2], direction[3], sum = 0;
+    if (m->count < 2)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!measure_point(frame, rig, m->x[i], m->y[i], point[i], &depth_error[i]))
+            return false;
+    for (int i = 0; i < 3; i++) {
+        direction[i] = point[1][i] - point[0][i];
+        sum += direction[i] * direction[i];
+    }
+    *distance = sqrt(sum);
+    *error = 0;
+    for (int i = 0; i < 3 && *distance > 0; i++)
+        direction[i] /= *distance;
+    for (int i = 0; i < 2; i++)
+        *error += error_along(point[i], depth_error[i], direction);
+    return true;
+}
+
+void measure_add(struct measure *m, int x, int y) {
+    if (m->count == 2)
+        m->count = 0;
+    m->x[m->count] = x;
+    m->y[m->count++] = y;
+}
+
+void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size) {
+    double factor = unit == UNIT_MM ? 1000 : 1;
+    int digits = unit == UNIT_MM ? 1 : 3;
+    if (error > 0)
+        snprintf(text, size, "%.*f \u00b1 %.*f %s", digits, metres * factor,
+                 error * factor < 0.001 ? 4 : digits, error * factor, length_unit_names[unit]);
+    else
+        snprintf(text, size, "%.*f %s", digits, metres * factor, length_unit_names[unit]);
+}
+
+void measure_draw(const struct measure *m, const struct draw_settings *view,
+                  const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
+                  struct ui *ui) {
+    enum { COLOR = 0xffe060 };
+    double x[2], y[2], distance, error, arm = ui_text_height(ui) / 2;
+    char text[64] = "no depth at one of the points";
+    if (view->mode == DISPLAY_POINTS || view->mode == DISPLAY_RIGHT)
+        return;
+    for (int i = 0; i < m->count; i++) {
+        draw_pixel_to_window(view, frame->rect_left.width, frame->rect_left.height, m->x[i],
+                             m->y[i], &x[i], &y[i]);
+        ui_line(ui, x[i] - arm, y[i], x[i] + arm, y[i], COLOR);
+        ui_line(ui, x[i], y[i] - arm, x[i], y[i] + arm, COLOR);
+    }
+    if (m->count < 2)
+        return;
+    ui_line(ui, x[0], y[0], x[1], y[1], COLOR);
+    if (measure_distance(m, frame, rig, &distance, &error))
+        measure_print(distance, error, unit, text, sizeof(text));
+    double width = ui_text_width(ui, text), at_x = (x[0] + x[1] - width) / 2,
+           at_y = (y[0] + y[1]) / 2 + arm;
+    ui_box(ui, at_x - 4, at_y - 2, width + 8, 2 * arm + 4, 0, 0.75);
+    ui_label(ui, at_x, at_y, COLOR, text);
+}

@@ -1,0 +1,168 @@
+/*
+ * The probes of app/view/tools.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/tools.h"
+
+#include "image/picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const unsigned colors[PROBES] = {0xff6060, 0x60ff60, 0x60a0ff, 0xffe060};
+
+static void remove_probe(struct probes *p, int i) {
+    memmove(&p->probe[i], &p->probe[i + 1], sizeof(p->probe[0]) * (size_t)(p->count - 1 - i));
+    p->count--;
+}
+
+void probes_toggle(struct probes *p, struct live *live, int x, int y, double radius) {
+    int i = 0;
+    while (i < p->count && hypot(p->probe[i].x - x, p->probe[i].y - y) > radius)
+        i++;
+    if (i < p->count) {
+        remove_probe(p, i);
+    } else {
+        if (p->count == PROBES)
+            remove_probe(p, 0);
+        p->probe[p->count].x = x;
+        p->probe[p->count].y = y;
+        p->probe[p->count++].index = -1;
+    }
+    live_set_probes(live, p->probe, p->count);
+}
+
+void probes_clear(struct probes *p, struct live *live) {
+    p->count = 0;
+    live_set_probes(live, p->probe, 0);
+}
+
+/* ---- drawing */
+
+static void draw_pin(struct ui *ui, double x, double y, double radius, unsigned color) {
+    ui_line(ui, x - radius, y, x + radius, y, color);
+    ui_line(ui, x, y - radius, x, y + radius, color);
+    ui_outline(ui, x - radius / 2, y - radius / 2, radius, radius, color);
+}
+
+void probes_draw_pins(const struct probes *p, struct ui *ui, const struct draw_settings *settings,
+                      int width, int height) {
+    double x, y, radius = ui_text_height(ui) / 2;
+    if (settings->mode == DISPLAY_POINTS || settings->mode == DISPLAY_RIGHT)
+        return;
+    for (int i = 0; i < p->count; i++) {
+        draw_pixel_to_window(settings, width, height, p->probe[i].x, p->probe[i].y, &x, &y);
+        draw_pin(ui, x + 1, y + 1, radius, 0); /* its shadow */
+        draw_pin(ui, x, y, radius, colors[i]);
+    }
+}
+
+/* One curve over the labels, scaled to its own largest value. */
+static void draw_curve(struct ui *ui, const struct ui_rect *r, const double *value, int count,
+                       unsigned color) {
+    float xy[2 * LIVESTEREO_MAX_LABELS];
+    double min = value[0], max = value[0];
+    for (int i = 1; i < count; i++) {
+        min = fmin(min, value[i]);
+        max = fmax(max, value[i]);
+    }
+    double span = max > min ? max - min : 1;
+    for (int i = 0; i < count; i++) {
+        xy[2 * i] = (float)(r->x + r->width * (i + 0.5) / count);
+        xy[2 * i + 1] = (float)(r->y + r->height * (1 - (value[i] - min) / span));
+    }
+    ui_polyline(ui, xy, count, color);
+}
+
+/* A map over (u, v), u to the right and v down, in so many px of the window; dark is little. The
+ * chosen label has a frame. */
+static void draw_map(struct ui *ui, const struct live_probe *p, const double *value, double x,
+                     double y, double side) {
+    int columns = p->found.u_count, rows = p->found.v_count;
+    double cell = side / (columns > rows ? columns : rows), min = value[0], max = value[0];
+    for (int l = 0; l < columns * rows; l++) {
+        min = fmin(min, value[l]);
+        max = fmax(max, value[l]);
+    }
+    for (int l = 0; l < columns * rows; l++) {
+        int level = max > min ? (int)lround((value[l] - min) / (max - min) * 255) : 0;
+        const uint8_t *c = colormap_table[COLORMAP_VIRIDIS][level];
+        int row = l / columns;
+        ui_box(ui, x + l % columns * cell, y + row * cell, cell, cell,
+               (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
+    }
+    int row = p->found.label / columns;
+    ui_outline(ui, x + p->found.label % columns * cell, y + row * cell, cell, cell, 0xffffff);
+}
+
+/* Curves over disparities, or maps of cost and belief beside each other over motions. */
+static void draw_plot(struct ui *ui, const struct live_probe *p, int number, double width,
+                      double height) {
+    struct ui_rect r = {.width = width, .height = height};
+    int count = p->found.u_count;
+    snprintf(r.name, sizeof(r.name), "probe.%d", number);
+    ui_reserve(ui, r.name, width, height, &r.x, &r.y);
+    ui_box(ui, r.x, r.y, width, height, 0, 0.5);
+    if (p->found.v_count > 1) {
+        draw_map(ui, p, p->found.cost, r.x, r.y, height);
+        draw_map(ui, p, p->found.belief, r.x + width - height, r.y, height);
+        return;
+    }
+    double label_x = r.x + width * (p->found.label + 0.5) / count;
+    ui_line(ui, label_x, r.y, label_x, r.y + height, 0xffffff);
+    draw_curve(ui, &r, p->found.cost, count, 0x909090);
+    draw_curve(ui, &r, p->found.belief, count, colors[number]);
+}
+
+void probe_place(const struct live_probe *p, int label, double *u, double *v) {
+    *u = p->found.u + label % p->found.u_count * p->found.step;
+    int row = label / p->found.u_count;
+    *v = p->found.v + row * p->found.step;
+}
+
+static void describe_answer(const struct live_probe *p, bool motion, char *text, size_t size) {
+    double u, v;
+    if (p->index < 0 || p->found.label < 0) {
+        snprintf(text, size, "%d, %d: %s", p->x, p->y, p->index < 0 ? "waiting" : "no answer");
+        return;
+    }
+    probe_place(p, p->found.label, &u, &v);
+    int used = snprintf(text, size, "%d, %d: ", p->x, p->y);
+    used += motion ? snprintf(text + used, size - (size_t)used, "u %+.4g v %+.4g", u, v)
+                   : snprintf(text + used, size - (size_t)used, "label %g", u);
+    snprintf(text + used, size - (size_t)used, ", cost %.3f, belief %.3f",
+             p->found.cost[p->found.label], p->found.belief[p->found.label]);
+}
+
+void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
+                       bool motion, probes_describe *describe, const void *context) {
+    struct live_probe probes[PROBES];
+    int count = live_get_probes(live, probes);
+    if (count == 0)
+        return;
+    double line = ui_text_height(ui), width = 18 * line, height = (motion ? 8 : 5) * line;
+    double all = count * (height + 4.1 * line) + 2.5 * line;
+    ui_panel_begin(ui, "probes", area->x + line / 2,
+                   fmax(area->y, area->y + area->height - all - line / 2), 0, 0,
+                   UI_AUTO_SIZE | UI_TRANSLUCENT);
+    ui_text(ui, motion ? "data cost (left), belief (right) over u, v; dark is little"
+                       : "data cost (grey), belief (colour), label (line)");
+    for (int i = 0; i < count; i++) {
+        const struct live_probe *p = &probes[i];
+        char text[96], more[96] = "";
+        describe_answer(p, motion, text, sizeof(text));
+        ui_text_color(ui, colors[i], text);
+        if (p->index >= 0 && p->found.label >= 0 && motion)
+            snprintf(more, sizeof(more), "u %g to %g, v %g to %g px", p->found.u,
+                     p->found.u + (p->found.u_count - 1) * p->found.step, p->found.v,
+                     p->found.v + (p->found.v_count - 1) * p->found.step);
+        else if (!motion)
+            describe(context, p->x, p->y, more, sizeof(more));
+        if (*more)
+            ui_text_color(ui, colors[i], more);
+        if (p->index >= 0 && p->found.label >= 0)
+            draw_plot(ui, p, i, width, height);
+    }
+    ui_panel_end(ui);
+}

@@ -1,0 +1,172 @@
+/*
+ * The stages pruned_message and pruned_start in AVX2.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/pruned_avx2.h"
+
+#include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/wave.h"
+
+struct pruned_steps {
+    struct envelope envelope;
+    struct borders borders;
+    const struct pruned_message_args *args;
+    const struct pruned_start_args *start; /* before them, or NULL */
+};
+
+static void steps_make(struct pruned_steps *s, const struct pruned_start_args *start,
+                       const struct pruned_message_args *a) {
+    s->args = a;
+    s->start = start;
+    envelope_make(&s->envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
+    borders_make(&s->borders, a->rho, a->truncation);
+}
+
+/* What messages are made with beside what comes. */
+struct sender {
+    const struct envelope *envelope;
+    uint8_t *out[DIRECTIONS]; /* block k of both pixels goes to out[r] + k * plane */
+    size_t plane;
+};
+
+/* messages_pair() among a run's blocks. */
+INLINE void pruned_messages(const struct sender *s, const struct pruned_run *run,
+                            const struct pruned_pair *p, int n, int wide, int steps) {
+    static const __m256i no_padding[2];
+    const __m256i *padding = run->ends ? s->envelope->padding : no_padding;
+    __m256i h[DIRECTIONS][2][MAX_BLOCKS], minimum[DIRECTIONS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        minimum[r] = _mm256_set1_epi16(-1);
+    for (int k = 0; k < n; k++) {
+        sum_block(k + 1 == n ? padding : NULL, load_block_cost(p, run, k, wide),
+                  load_blocks(p, UP, DOWN, k), load_blocks(p, LEFT, RIGHT, k), k, h);
+        lower_minima(minimum, h, k);
+    }
+    __m256i all = lane_minimum(minimum);
+#pragma GCC unroll 4
+    for (int r = 0; r < DIRECTIONS; r++) {
+        __m256i g[MAX_BLOCKS];
+        convolve_pair(s->envelope, p->classes, r, all, h[r], n, steps, run->joined, g);
+        for (int k = 0; k < n; k++)
+            store_256(s->out[r] + (size_t)k * s->plane, g[k]);
+    }
+}
+
+INLINE void run_messages(const struct envelope *e, const struct pruned_row *row,
+                         const struct pruned_run *run, int n, int wide, int steps) {
+    struct sender s = {.envelope = e, .plane = row->plane};
+    gathered_labels gathered, both;
+    for (int i = run->first; i < run->end; i += 2) {
+        struct pruned_pair p = pruned_receive(row, run, i, gathered);
+        for (int r = 0; r < DIRECTIONS; r++)
+            s.out[r] = row->messages.out[r] + (size_t)i * LABEL_BLOCK;
+        if (p.two) {
+            pruned_messages(&s, run, &p, n, wide, steps);
+            continue;
+        }
+        struct sender one = s;
+        for (int r = 0; r < DIRECTIONS; r++)
+            one.out[r] = both[r][0];
+        one.plane = sizeof(both[0][0]);
+        pruned_messages(&one, run, &p, n, wide, steps);
+        for (int r = 0; r < DIRECTIONS; r++)
+            for (int k = 0; k < n; k++)
+                memcpy(s.out[r] + (size_t)k * s.plane, both[r][k], LABEL_BLOCK);
+    }
+}
+
+/* One step more than those in a block reaches a label that is PRUNING_APART - 1 away. */
+INLINE void run_steps(const struct pruned_steps *s, const struct pruned_row *row,
+                      const struct pruned_run *run, int n, int wide) {
+    const struct envelope *e = &s->envelope;
+    if (e->steps < BLOCK_STEPS)
+        run_messages(e, row, run, n, wide, BLOCK_STEPS - 1);
+    else if (e->steps == BLOCK_STEPS)
+        run_messages(e, row, run, n, wide, BLOCK_STEPS);
+    else
+        run_messages(e, row, run, n, wide, BLOCK_STEPS + 1);
+}
+
+INLINE void run_of(const struct pruned_steps *s, const struct pruned_row *row,
+                   const struct pruned_run *run, int n) {
+    if (s->args->cost16)
+        run_steps(s, row, run, n, 1);
+    else
+        run_steps(s, row, run, n, 0);
+}
+
+static void message_row_pruned(const struct pruned_steps *s, int iteration, int y) {
+    const struct pruned_message_args *a = s->args;
+    const struct grid *g = &a->grid;
+    const uint8_t *message[DIRECTIONS] = {a->message[0], a->message[1], a->message[2],
+                                          a->message[3]};
+    struct pruned_row row =
+        pruned_row_of(g, &a->pruning, &s->borders, a->classes, iteration & 1, y,
+                      a->cost16 ? (const void *)a->cost16 : a->cost8, a->cost16 ? 2 : 1, message);
+    for (int r = 0; r < DIRECTIONS; r++)
+        row.messages.out[r] =
+            a->message[r] + pruned_labels(g, 0, grid_pixel(g, row.messages.odd, y));
+    struct pruned_run run;
+    for (run.next = 0; run.next < row.tiles;) {
+        pruned_next(&row, &run);
+        switch (run.n) {
+        case 1:
+            run_of(s, &row, &run, 1);
+            break;
+        case 2:
+            run_of(s, &row, &run, 2);
+            break;
+        case 3:
+            run_of(s, &row, &run, 3);
+            break;
+        default:
+            run_of(s, &row, &run, 4);
+        }
+    }
+}
+
+void rows_pruned_message_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct pruned_message_args *a = args;
+    struct pruned_steps s;
+    (void)width;
+    (void)scratch;
+    steps_make(&s, NULL, a);
+    for (int y = first; y < last; y++)
+        message_row_pruned(&s, a->iteration, y);
+}
+
+void rows_pruned_start_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct pruned_start_args *a = args;
+    const struct grid *g = &a->grid, *c = &a->coarse;
+    (void)width;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int x = grid_column(a->parity, 0, y); x < g->width; x += 2) {
+            const uint8_t *kept = kept_at(&a->pruning, x, y);
+            size_t pixel = grid_pixel(g, x, y), above = grid_pixel(c, x / 2, y / 2);
+            for (int k = 0, n = kept_count(kept); k < n; k++) {
+                size_t to = pruned_labels(g, k, pixel),
+                       from = a->from_pruned
+                                  ? pruned_labels(c, k, above)
+                                  : above * (size_t)c->padded + (size_t)kept[k] * LABEL_BLOCK;
+                for (int r = 0; r < DIRECTIONS; r++)
+                    store_128(a->message[r] + to, load_128(a->parent[r] + from));
+            }
+        }
+}
+
+/* With a start, that is step 0. */
+static void step_row(const void *context, int step, int y) {
+    const struct pruned_steps *s = context;
+    if (s->start && step == 0)
+        rows_pruned_start_avx2(s->start, 0, y, y + 1, NULL);
+    else
+        message_row_pruned(s, s->args->iteration + step - (s->start != NULL), y);
+}
+
+void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_start_args *start,
+                       const struct pruned_message_args *args, int count) {
+    struct pruned_steps s;
+    steps_make(&s, start, args);
+    wave_run(pool, args->grid.height, count + (start != NULL), step_row, &s);
+}

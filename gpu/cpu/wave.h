@@ -1,0 +1,17 @@
+/*
+ * Half-steps of belief propagation that go down the picture together, each a row behind the one
+ * before, and find their messages in the cache.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_WAVE_H
+#define LIVESTEREO_WAVE_H
+
+#include "gpu/cpu/thread_pool.h"
+
+/* Row y of a half-step, counted from 0. It may read what the half-step before it gave rows y - 1, y
+ * and y + 1. */
+typedef void wave_row(const void *context, int step, int y);
+
+void wave_run(struct thread_pool *pool, int height, int steps, wave_row *row, const void *context);
+
+#endif

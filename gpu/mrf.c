@@ -1,0 +1,234 @@
+/*
+ * See mrf.h. SPDX-License-Identifier: MIT
+ */
+#include "gpu/mrf.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t pixels_of(const struct mrf *m) {
+    return (size_t)m->width * (size_t)m->height;
+}
+
+/* ---- making one */
+
+/* The largest number of a problem, and whether all are whole. */
+struct extent {
+    double largest;
+    bool whole;
+};
+
+static void extend(struct extent *e, double v) {
+    e->largest = fmax(e->largest, fabs(v));
+    e->whole = e->whole && v == rint(v);
+}
+
+static void find_classes(const struct mrf *m, bool used[256]) {
+    for (int r = 0; r < MRF_EDGES; r++)
+        for (size_t i = 0; i < pixels_of(m); i++)
+            used[m->classes[r][i]] = true;
+}
+
+static void extend_costs(struct extent *e, const struct mrf_input *in) {
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++)
+            for (int l = 0; l < in->labels; l++)
+                extend(e, in->cost(in->context, x, y, l));
+}
+
+static void extend_smoothness(struct extent *e, const struct mrf_input *in, const bool used[256]) {
+    int classes = 255;
+    while (classes > 1 && !used[classes])
+        classes--;
+    for (int l = 0; l < in->labels && in->table; l++)
+        for (int k = 0; k < in->labels; k++) {
+            double v = in->smoothness(in->context, 1, l, k);
+            extend(e, v);
+            e->largest = fmax(e->largest, v * classes);
+        }
+    for (int c = 0; c <= classes && !in->table; c++)
+        for (int l = 0; l < in->labels && used[c]; l++)
+            extend(e, in->smoothness(in->context, c, l, 0));
+}
+
+/* The largest power of two with which no number exceeds MRF_MAX_NUMBER. What is left of it below
+ * one unit of the caller's are the digits in which TRW-S averages. */
+static double scale_of(const struct extent *e) {
+    int power = 0;
+    frexp(MRF_MAX_NUMBER / fmax(e->largest, 0x1p-34), &power);
+    return ldexp(1, power - 1);
+}
+
+static int32_t units_of(const struct mrf *m, double v) {
+    return (int32_t)lrint(v * m->scale);
+}
+
+static void make_curve(struct mrf *m, const struct mrf_input *in, int edge_class) {
+    struct mrf_curve *c = &m->curve[edge_class];
+    c->value = m->values + (size_t)edge_class * (size_t)m->labels;
+    for (int k = 0; k < m->labels; k++)
+        c->value[k] = units_of(m, in->smoothness(in->context, edge_class, k, 0));
+    c->largest = c->value[m->labels - 1];
+    c->linear = true;
+    for (int k = 0; k < m->labels; k++) {
+        int64_t straight = (int64_t)c->value[1] * k;
+        c->steps = c->value[k] < c->largest ? k : c->steps;
+        c->linear = c->linear && c->value[k] == (straight < c->largest ? straight : c->largest);
+    }
+}
+
+static void fill(struct mrf *m, const struct mrf_input *in) {
+    struct extent e = {.whole = true};
+    bool used[256] = {false};
+    size_t i = 0;
+    for (int r = 0; r < MRF_EDGES; r++) {
+        if (in->classes[r])
+            memcpy(m->classes[r], in->classes[r], pixels_of(m));
+        else
+            memset(m->classes[r], 1, pixels_of(m));
+    }
+    find_classes(m, used);
+    extend_costs(&e, in);
+    extend_smoothness(&e, in, used);
+    m->scale = scale_of(&e);
+    m->whole = e.whole && m->scale >= 1;
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++)
+            for (int l = 0; l < m->labels; l++)
+                m->cost[i++] = units_of(m, in->cost(in->context, x, y, l));
+    for (int l = 0; l < m->labels && in->table; l++)
+        for (int k = 0; k < m->labels; k++)
+            m->table[l * m->labels + k] = units_of(m, in->smoothness(in->context, 1, l, k));
+    for (int c = 0; c < 256 && !in->table; c++)
+        if (used[c])
+            make_curve(m, in, c);
+}
+
+int mrf_open(struct mrf **out, const struct mrf_input *in) {
+    struct mrf *m = *out = calloc(1, sizeof(*m));
+    size_t labels = (size_t)in->labels;
+    if (!m)
+        return -ENOMEM;
+    m->width = in->width;
+    m->height = in->height;
+    m->labels = in->labels;
+    m->is_table = in->table;
+    m->cost = calloc(pixels_of(m) * labels, sizeof(*m->cost));
+    m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
+    m->values = calloc(in->table ? 1 : 256 * labels, sizeof(*m->values));
+    for (int r = 0; r < MRF_EDGES; r++)
+        m->classes[r] = malloc(pixels_of(m));
+    if (m->cost && m->table && m->values && m->classes[0] && m->classes[1])
+        fill(m, in);
+    else
+        mrf_close(out);
+    return *out ? 0 : -ENOMEM;
+}
+
+void mrf_close(struct mrf **m) {
+    if (!*m)
+        return;
+    free((*m)->cost);
+    free((*m)->table);
+    free((*m)->values);
+    for (int r = 0; r < MRF_EDGES; r++)
+        free((*m)->classes[r]);
+    free(*m);
+    *m = NULL;
+}
+
+/* ---- energies */
+
+int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k) {
+    return m->is_table ? edge_class * m->table[l * m->labels + k]
+                       : m->curve[edge_class].value[abs(l - k)];
+}
+
+bool mrf_is_free(const struct mrf *m, int edge_class) {
+    return m->is_table ? edge_class == 0 : m->curve[edge_class].largest == 0;
+}
+
+int64_t mrf_energy(const struct mrf *m, const uint16_t *label) {
+    int64_t sum = 0;
+    size_t i = 0, width = (size_t)m->width;
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++, i++) {
+            sum += m->cost[i * (size_t)m->labels + label[i]];
+            if (x + 1 < m->width)
+                sum += mrf_smoothness(m, m->classes[MRF_RIGHT][i], label[i], label[i + 1]);
+            if (y + 1 < m->height)
+                sum += mrf_smoothness(m, m->classes[MRF_DOWN][i], label[i], label[i + width]);
+        }
+    return sum;
+}
+
+double mrf_energy_of(const struct mrf *m, int64_t energy) {
+    return (double)energy / m->scale;
+}
+
+double mrf_bound_of(const struct mrf *m, int64_t bound) {
+    if (!m->whole)
+        return mrf_energy_of(m, bound);
+    int64_t scale = (int64_t)m->scale, below = bound / scale;
+    return (double)(below * scale < bound ? below + 1 : below);
+}
+
+/* ---- labels pixel by pixel */
+
+void mrf_least_costs(const struct mrf *m, uint16_t *label) {
+    const int32_t *cost = m->cost;
+    for (size_t i = 0; i < pixels_of(m); i++, cost += m->labels) {
+        label[i] = 0;
+        for (int l = 1; l < m->labels; l++)
+            label[i] = (uint16_t)(cost[l] < cost[label[i]] ? l : label[i]);
+    }
+}
+
+/* What label l costs at pixel i = (x, y), with its neighbours' labels. */
+static int64_t local_energy(const struct mrf *m, const uint16_t *label, int x, int y, int l) {
+    size_t width = (size_t)m->width, i = (size_t)y * width + (size_t)x;
+    int64_t sum = m->cost[i * (size_t)m->labels + (size_t)l];
+    if (x > 0)
+        sum += mrf_smoothness(m, m->classes[MRF_RIGHT][i - 1], label[i - 1], l);
+    if (x + 1 < m->width)
+        sum += mrf_smoothness(m, m->classes[MRF_RIGHT][i], l, label[i + 1]);
+    if (y > 0)
+        sum += mrf_smoothness(m, m->classes[MRF_DOWN][i - width], label[i - width], l);
+    if (y + 1 < m->height)
+        sum += mrf_smoothness(m, m->classes[MRF_DOWN][i], l, label[i + width]);
+    return sum;
+}
+
+/* Returns whether a label changed. */
+static bool icm_sweep(const struct mrf *m, uint16_t *label) {
+    bool changed = false;
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++) {
+            uint16_t *own = &label[(size_t)y * (size_t)m->width + (size_t)x];
+            int best = *own;
+            int64_t least = local_energy(m, label, x, y, best);
+            for (int l = 0; l < m->labels; l++) {
+                int64_t e = local_energy(m, label, x, y, l);
+                best = e < least ? l : best;
+                least = e < least ? e : least;
+            }
+            changed = changed || best != *own;
+            *own = (uint16_t)best;
+        }
+    return changed;
+}
+
+void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
+             struct mrf_result *result) {
+    bool goes_on = true;
+    *result = (struct mrf_result){.bound = NAN};
+    while (goes_on && result->sweeps < sweeps) {
+        goes_on = icm_sweep(m, label);
+        result->sweeps++;
+        result->energy = mrf_energy_of(m, mrf_energy(m, label));
+        if (watch && watch->each(watch->context, result) != 0)
+            goes_on = false;
+    }
+}

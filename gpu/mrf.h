@@ -1,0 +1,109 @@
+/*
+ * A labelling problem of the caller's own on a grid, on the host, and two algorithms for it:
+ *
+ *     E(l) = sum_p D_p(l_p) + sum_(p,q) V_pq(l_p, l_q)
+ *
+ * over the 4-connected grid of pixels, with any costs D and any smoothness V. A problem that came
+ * from the pipeline's pictures is struct problem (gpu/solver.h), whose numbers are bytes; here they
+ * have 32 bits and sums have 64. These algorithms are not stages: TRW-S and iterated conditional
+ * modes in raster order are sequential, since each pixel reads what the one before it wrote.
+ *
+ * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Numbers
+ * that are no multiples of 1 / scale are rounded to the nearest one, and the energy and the bound
+ * are those of the rounded problem. Used by one thread; nothing is logged.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_MRF_H
+#define LIVESTEREO_MRF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Directions of edges from a pixel, and the largest number of a cost or a smoothness. */
+enum { MRF_RIGHT, MRF_DOWN, MRF_EDGES };
+enum { MRF_MAX_NUMBER = 1 << 26, MRF_MAX_LABELS = 512 };
+
+/* What the caller's problem is. Each number is finite; functions get context. */
+struct mrf_input {
+    int width, height, labels;
+    double (*cost)(const void *context, int x, int y, int label);
+    /* V of an edge that has this class, between label l of the left or upper pixel and label m of
+     * the other one, at least 0. */
+    double (*smoothness)(const void *context, int edge_class, int l, int m);
+    /* 0: V depends on |l - m| alone, does not decrease with it and is 0 for 0. 1: it is any V; then
+     * a class is a factor of V, and smoothness is asked for class 1 alone. */
+    bool table;
+    const uint8_t *classes[MRF_EDGES]; /* width*height each; the last column's and row's are not
+                                          read. NULL: all are 1 */
+    const void *context;
+};
+
+/* V as a function of |l - m|, of one class. */
+struct mrf_curve {
+    int32_t *value; /* labels entries */
+    int steps;      /* the largest difference for which V is below largest */
+    int32_t largest;
+    bool linear; /* V is min(value[1] * difference, largest) */
+};
+
+struct mrf {
+    int width, height, labels;
+    int32_t *cost; /* [y][x][label] */
+    bool is_table;
+    int32_t *table;              /* [l][m], of class 1 */
+    int32_t *values;             /* of all curves */
+    struct mrf_curve curve[256]; /* by class; value NULL: no edge has it */
+    uint8_t *classes[MRF_EDGES];
+    double scale;
+    bool whole; /* all numbers of the caller are whole and exact, so that each energy is whole */
+};
+
+/* Makes a problem of the input, of which it keeps nothing. 0 or -ENOMEM, with *m NULL. */
+int mrf_open(struct mrf **m, const struct mrf_input *input);
+void mrf_close(struct mrf **m);
+
+/* V of an edge of this class. */
+int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k);
+
+/* Whether edges of this class cost nothing, as if they were not there. */
+bool mrf_is_free(const struct mrf *m, int edge_class);
+
+/* The energy of width*height labels, in units. */
+int64_t mrf_energy(const struct mrf *m, const uint16_t *label);
+
+/* An energy, or a lower bound of all energies, in the caller's units. Where all numbers are whole
+ * a bound is rounded up, since no energy lies between. */
+double mrf_energy_of(const struct mrf *m, int64_t energy);
+double mrf_bound_of(const struct mrf *m, int64_t bound);
+
+/* What an algorithm found, in the caller's units. */
+struct mrf_result {
+    int sweeps;    /* done */
+    double energy; /* of the labels */
+    double bound;  /* no labels have less; NAN where the algorithm knows none */
+};
+
+/* Called after each sweep with what is known by then; another return than 0 ends the work. May be
+ * NULL. */
+struct mrf_watch {
+    int (*each)(void *context, const struct mrf_result *so_far);
+    void *context;
+};
+
+/* Sequential tree-reweighted message passing (TRW-S): Kolmogorov, PAMI 28(10), 2006. At most sweeps
+ * (one or more) times over all pixels forwards and backwards; it ends earlier where the bound
+ * reaches the energy or no message changes. label gets the width*height labels of the least energy
+ * met. 0, or -ENOMEM. */
+int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
+             struct mrf_result *result);
+
+/* Iterated conditional modes (Besag 1986): each pixel in raster order takes the label of least
+ * energy given its neighbours', sweeps times or until none changes. It begins with the labels in
+ * label. */
+void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
+             struct mrf_result *result);
+
+/* The label of least cost of each pixel, of equals the first. */
+void mrf_least_costs(const struct mrf *m, uint16_t *label);
+
+#endif

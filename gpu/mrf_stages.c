@@ -1,0 +1,251 @@
+/*
+ * See mrf_stages.h. SPDX-License-Identifier: MIT
+ */
+#include "gpu/mrf_stages.h"
+
+#include "gpu/backend.h"
+#include "gpu/solver.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS = 5, STAGE_CLASSES = 4 };
+
+/* The problem in the pipeline's form, in memory of the backend. */
+struct translation {
+    const struct mrf *m;
+    struct backend *backend;
+    struct params params;
+    struct scaling scaling;
+    struct problem problem;
+    struct tables *tables;
+    uint8_t *cost, *edges[MAX_LEVELS];
+    int class_of[256];     /* of the pipeline; -1: no edge has it */
+    double scale;          /* units of the pipeline per unit of the problem */
+    int64_t most_per_cost; /* costs that exceed a pixel's least one by more are cut, in units */
+};
+
+/* Numbers the classes from the strongest on, as coarser levels take the lower one of two. */
+static const char *number_classes(struct translation *t) {
+    const struct mrf *m = t->m;
+    bool used[256] = {false};
+    int count = 0;
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++) {
+            size_t i = (size_t)y * (size_t)m->width + (size_t)x;
+            if (x + 1 < m->width)
+                used[m->classes[MRF_RIGHT][i]] = true;
+            if (y + 1 < m->height)
+                used[m->classes[MRF_DOWN][i]] = true;
+        }
+    for (int c = 255; c >= 0; c--)
+        t->class_of[c] = used[c] ? count++ : -1;
+    return count <= STAGE_CLASSES ? NULL : "this solver takes at most four different edge weights";
+}
+
+static const char *check_smoothness(const struct translation *t, int schedule) {
+    if (t->m->is_table)
+        return "this solver takes a smoothness that depends on the difference of labels alone";
+    for (int c = 0; c < 256 && schedule == BP_SCHEDULE_CHECKERBOARD; c++)
+        if (t->class_of[c] >= 0 && !t->m->curve[c].linear)
+            return "this solver takes linear smoothness and potts alone";
+    return NULL;
+}
+
+/* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
+ * changes no best label. */
+static void choose_scale(struct translation *t, int schedule) {
+    int most = schedule == BP_SCHEDULE_CHECKERBOARD ? MAX_COST : UINT8_MAX;
+    int64_t largest = 1, range = 1;
+    size_t pixels = (size_t)t->m->width * (size_t)t->m->height;
+    int labels = t->m->labels;
+    for (int c = 0; c < 256; c++)
+        if (t->class_of[c] >= 0 && t->m->curve[c].largest > largest)
+            largest = t->m->curve[c].largest;
+    for (size_t i = 0; i < pixels; i++) {
+        const int32_t *cost = t->m->cost + i * (size_t)labels;
+        int32_t least = cost[0], highest = cost[0];
+        for (int l = 1; l < labels; l++) {
+            least = cost[l] < least ? cost[l] : least;
+            highest = cost[l] > highest ? cost[l] : highest;
+        }
+        range = highest - (int64_t)least > range ? highest - (int64_t)least : range;
+    }
+    t->most_per_cost = range < DIRECTIONS * largest ? range : DIRECTIONS * largest;
+    t->scale = fmin((double)MAX_TRUNCATION / (double)largest, most / (double)t->most_per_cost);
+}
+
+static void fill_scaling(struct translation *t) {
+    const struct mrf *m = t->m;
+    struct scaling *s = &t->scaling;
+    s->damping = (int)lround(256 * t->params.bp_damping);
+    for (int c = 0; c < 256; c++) {
+        int k = t->class_of[c];
+        if (k < 0)
+            continue;
+        const struct mrf_curve *curve = &m->curve[c];
+        s->rho[k] = (uint8_t)lround(t->scale * curve->value[1]);
+        s->truncation[k] = (uint8_t)lround(t->scale * curve->largest);
+        for (int d = 0; d < m->labels; d++) {
+            s->tables.smoothness[k][d] = (uint8_t)lround(t->scale * curve->value[d]);
+            if (s->tables.smoothness[k][d] < s->truncation[k])
+                s->steps[k] = d;
+        }
+    }
+    *t->tables = s->tables;
+}
+
+static void fill_costs(struct translation *t, const struct grid *g) {
+    int labels = t->m->labels;
+    const int32_t *cost = t->m->cost;
+    memset(t->cost, 0, grid_volume(g));
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++, cost += labels) {
+            uint8_t *out = t->cost + grid_labels(g, x, y);
+            int32_t least = cost[0];
+            for (int l = 1; l < labels; l++)
+                least = cost[l] < least ? cost[l] : least;
+            for (int l = 0; l < labels; l++) {
+                double above = (double)cost[l] - least;
+                out[l] = (uint8_t)lround(t->scale * fmin(above, (double)t->most_per_cost));
+            }
+        }
+}
+
+static void fill_edges(struct translation *t) {
+    const struct mrf *m = t->m;
+    size_t width = (size_t)m->width;
+    uint8_t *edges = t->edges[0];
+    memset(edges, 0, width * (size_t)m->height);
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++) {
+            size_t i = (size_t)y * width + (size_t)x;
+            int right = x + 1 < m->width ? t->class_of[m->classes[MRF_RIGHT][i]] : 0;
+            int down = y + 1 < m->height ? t->class_of[m->classes[MRF_DOWN][i]] : 0;
+            edges[i] |= (uint8_t)(right << (2 * RIGHT) | down << (2 * DOWN));
+            if (x + 1 < m->width)
+                edges[i + 1] |= (uint8_t)(right << (2 * LEFT));
+            if (y + 1 < m->height)
+                edges[i + width] |= (uint8_t)(down << (2 * UP));
+        }
+    int w = m->width, h = m->height;
+    for (int l = 1; l < LEVELS; l++, w = (w + 1) / 2, h = (h + 1) / 2) {
+        struct downsample_edges_args a = {t->edges[l - 1], t->edges[l], w, h, (w + 1) / 2};
+        for (int y = 0; y < (h + 1) / 2; y++)
+            for (int x = 0; x < (w + 1) / 2; x++)
+                stage_downsample_edges(&a, x, y);
+    }
+}
+
+static void *take(struct translation *t, size_t bytes) {
+    return t->backend->alloc(t->backend, MEMORY_STAGES, bytes);
+}
+
+/* 0 or -ENOMEM. */
+static int translate(struct translation *t, int schedule) {
+    struct label_space space = {.u_count = t->m->labels, .v_count = 1};
+    struct grid grid = grid_make(t->m->width, t->m->height, space);
+    size_t pixels = (size_t)grid.width * (size_t)grid.height;
+    bool taken =
+        (t->cost = take(t, grid_volume(&grid))) && (t->tables = take(t, sizeof *t->tables));
+    for (int l = 0; l < LEVELS && taken; l++)
+        taken = (t->edges[l] = take(t, pixels));
+    if (!taken)
+        return -ENOMEM;
+    params_default(&t->params);
+    t->params.bp_schedule = schedule;
+    t->params.disparity_range = t->m->labels;
+    choose_scale(t, schedule);
+    fill_scaling(t);
+    fill_costs(t, &grid);
+    fill_edges(t);
+    t->problem = (struct problem){.params = &t->params,
+                                  .scaling = &t->scaling,
+                                  .grid = grid,
+                                  .cost = t->cost,
+                                  .source = {.grid = grid, .volume = t->cost},
+                                  .tables = t->tables,
+                                  .levels = LEVELS,
+                                  .sign = 1,
+                                  .max_iterations = -1};
+    for (int l = 0; l < LEVELS; l++)
+        t->problem.edges[l] = t->edges[l];
+    return 0;
+}
+
+/* Plans the passes, takes memory for them and runs them once. */
+static int run_graph(struct backend *b, struct graph *g, const struct image_memory *memory) {
+    void *arena = NULL, *slots[MAX_SLOTS] = {NULL}, *compiled = NULL;
+    int error = backend_plan(b, g);
+    bool taken = !error && (arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes));
+    for (int i = 0; i < b->slots && taken; i++)
+        taken = (slots[i] = b->alloc(b, MEMORY_STAGES, g->slot_bytes));
+    if (taken && graph_bind(g, arena, slots, b->slots) == 0)
+        compiled = b->compile(b, NULL, g);
+    if (!error && !compiled)
+        error = -ENOMEM;
+    if (compiled) {
+        b->run(b, compiled, 0, &(struct backend_frame){.memory = memory});
+        error = b->wait(b, 0);
+        b->discard(b, compiled);
+    }
+    for (int i = 0; i < b->slots; i++)
+        b->release(b, MEMORY_STAGES, slots[i]);
+    b->release(b, MEMORY_STAGES, arena);
+    return error;
+}
+
+static int solve_once(struct translation *t, int sweeps, uint16_t *label,
+                      struct mrf_result *result) {
+    size_t row = (size_t)t->m->width * sizeof(*label), bytes = row * (size_t)t->m->height;
+    struct image_memory memory = {label, row, 0, row, row};
+    struct graph *g = graph_open();
+    if (!g)
+        return -ENOMEM;
+    t->params.bp_iterations = t->params.tile_outer = sweeps;
+    struct label_map map = solver_solve(g, &t->problem);
+    graph_download(g, map.label, 0, 0, bytes);
+    int error = run_graph(t->backend, g, &memory);
+    graph_close(&g);
+    if (!error)
+        *result = (struct mrf_result){sweeps, mrf_energy_of(t->m, mrf_energy(t->m, label)), NAN};
+    return error;
+}
+
+static int solve_all(struct translation *t, int sweeps, const struct mrf_watch *watch,
+                     uint16_t *label, struct mrf_result *result) {
+    int error = 0, stop = 0;
+    for (int n = watch ? 1 : sweeps; n <= sweeps && !error && !stop;) {
+        error = solve_once(t, n, label, result);
+        stop = watch && !error && watch->each(watch->context, result);
+        n = n == sweeps ? sweeps + 1 : stage_min(2 * n, sweeps);
+    }
+    return error;
+}
+
+int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, int threads,
+                   const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
+                   const char **why) {
+    struct translation *t = calloc(1, sizeof(*t));
+    int error = 0;
+    if (!t)
+        return -ENOMEM;
+    t->m = m;
+    *why = number_classes(t);
+    *why = *why ? *why : check_smoothness(t, schedule);
+    t->backend = *why ? NULL : backend_cpu_open(threads, VARIANT_OPTIMISED, &error);
+    if (t->backend) {
+        error = translate(t, schedule);
+        if (!error)
+            error = solve_all(t, sweeps, watch, label, result);
+        t->backend->release(t->backend, MEMORY_STAGES, t->cost);
+        t->backend->release(t->backend, MEMORY_STAGES, t->tables);
+        for (int l = 0; l < LEVELS; l++)
+            t->backend->release(t->backend, MEMORY_STAGES, t->edges[l]);
+        t->backend->close(&t->backend);
+    }
+    free(t);
+    return *why ? -ENOTSUP : error;
+}

@@ -1,0 +1,260 @@
+/*
+ * See picture.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/picture.h"
+
+#include <math.h>
+
+/* Corrects the vertical drift of the cameras, in 1/32 px, by moving the right picture. */
+static int row_shift(const struct pipeline *p, int side) {
+    return side == RIGHT_SIDE ? (int)lround(32 * p->params.row_offset) : 0;
+}
+
+bool picture_is_remapped(const struct pipeline *p, int side) {
+    return p->map[side] || row_shift(p, side);
+}
+
+/* The picture as grey or RGB. */
+static const uint8_t *upload(struct graph *g, const struct pipeline *p, int side) {
+    int width = p->source_width, height = p->source_height;
+    size_t bytes = picture_row(p->format, width) * (size_t)picture_rows(p->format, height);
+    uint8_t *picture = graph_buffer(g, bytes);
+    graph_upload(g, picture, HOST_PICTURES + side, bytes);
+    if (p->format == PICTURE_GREY || p->format == PICTURE_RGB)
+        return picture;
+    struct convert_args a = {.source = picture,
+                             .out = graph_buffer(g, (size_t)3 * (size_t)width * (size_t)height),
+                             .width = width,
+                             .height = height,
+                             .format = (int)p->format};
+    picture_group(g, side, TIME_RECTIFY);
+    graph_stage(g, STAGE_convert, &a, width, height);
+    return a.out;
+}
+
+static const uint8_t *rectify(struct graph *g, const struct pipeline *p, int side,
+                              const uint8_t *picture) {
+    size_t bytes = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+    if (!picture_is_remapped(p, side)) {
+        if (p->delivers_picture[side])
+            graph_download(g, picture, HOST_RECTIFIED + side, 0, bytes);
+        return picture;
+    }
+    struct remap_args a = {.source = picture,
+                           .map = p->map[side],
+                           .out = graph_buffer(g, bytes),
+                           .width = p->width,
+                           .channels = p->channels,
+                           .source_width = p->source_width,
+                           .source_height = p->source_height,
+                           .row_shift = row_shift(p, side),
+                           .samples = p->map_samples,
+                           .step = p->map_step};
+    picture_group(g, side, TIME_RECTIFY);
+    graph_stage(g, STAGE_remap, &a, p->width, p->height);
+    graph_download(g, a.out, HOST_RECTIFIED + side, 0, bytes);
+    return a.out;
+}
+
+/* A separable kernel over a picture. */
+static const uint8_t *convolve(struct graph *g, const struct picture *v, const uint8_t *image,
+                               int channels, struct taps taps) {
+    size_t samples = picture_pixels(v) * (size_t)channels;
+    uint16_t *rows = graph_buffer(g, samples * sizeof(*rows));
+    uint8_t *out = graph_buffer(g, samples);
+    struct smooth_x_args x = {image, rows, v->width, channels, taps};
+    struct smooth_y_args y = {rows, out, v->width, v->height, channels, taps};
+    graph_stage(g, STAGE_smooth_x, &x, v->width, v->height);
+    graph_stage(g, STAGE_smooth_y, &y, v->width, v->height);
+    return out;
+}
+
+static const uint8_t *smooth(struct graph *g, const struct pipeline *p, const struct picture *v,
+                             const uint8_t *image) {
+    double sigma = p->params.smooth_sigma;
+    return sigma > 0 ? convolve(g, v, image, p->channels, scaling_taps(sigma)) : image;
+}
+
+static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const struct picture *v,
+                                const uint8_t *image) {
+    uint8_t *grey = graph_buffer(g, picture_pixels(v));
+    struct grey_args a = {image, grey, v->width, p->channels};
+    graph_stage(g, STAGE_grey, &a, v->width, v->height);
+    return grey;
+}
+
+static const uint8_t *differentiate(struct graph *g, const struct pipeline *p,
+                                    const struct picture *v, const uint8_t *grey) {
+    struct sobel_args a = {.grey = grey,
+                           .out = graph_buffer(g, picture_pixels(v)),
+                           .width = v->width,
+                           .height = v->height,
+                           .magnitude = p->params.matching_input == MATCHING_INPUT_SOBEL};
+    graph_stage(g, STAGE_sobel, &a, v->width, v->height);
+    return a.out;
+}
+
+static const uint8_t *subtract_smoothed(struct graph *g, const struct picture *v,
+                                        const uint8_t *grey, struct taps taps) {
+    struct residual_args a = {.grey = grey,
+                              .smoothed = convolve(g, v, grey, 1, taps),
+                              .out = graph_buffer(g, picture_pixels(v)),
+                              .width = v->width};
+    graph_stage(g, STAGE_residual, &a, v->width, v->height);
+    return a.out;
+}
+
+static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
+                                     const struct picture *v, const uint8_t *grey) {
+    int radius = p->params.residual_radius;
+    switch (p->params.matching_input) {
+    case MATCHING_INPUT_SOBEL_X:
+    case MATCHING_INPUT_SOBEL:
+        return differentiate(g, p, v, grey);
+    case MATCHING_INPUT_RESIDUAL_MEAN:
+        return subtract_smoothed(g, v, grey, scaling_mean_taps(radius));
+    case MATCHING_INPUT_RESIDUAL_GAUSS:
+        return subtract_smoothed(g, v, grey, scaling_taps(radius / 2.0));
+    default:
+        return grey;
+    }
+}
+
+static const uint64_t *census_transform(struct graph *g, const struct picture *v,
+                                        const uint8_t *grey) {
+    uint64_t *census = graph_buffer(g, picture_pixels(v) * sizeof(*census));
+    struct census_args a = {grey, census, v->width, v->height};
+    graph_stage(g, STAGE_census, &a, v->width, v->height);
+    return census;
+}
+
+const struct arms *picture_arms(struct graph *g, const struct pipeline *p, const struct picture *v,
+                                int first, int rows) {
+    size_t before = (size_t)first * (size_t)v->width, count = (size_t)rows * (size_t)v->width;
+    struct arms_args a = {.image = v->image + before * (size_t)p->channels,
+                          .likeness = v->likeness,
+                          .out = graph_buffer(g, count * sizeof(*a.out)),
+                          .width = v->width,
+                          .height = rows,
+                          .channels = p->channels,
+                          .longest_x = p->params.cross_length,
+                          .longest_y = p->params.cross_height,
+                          .step = p->params.cross_step};
+    graph_stage(g, STAGE_arms, &a, v->width, rows);
+    return a.out;
+}
+
+static bool has_edge_classes(const struct pipeline *p) {
+    return p->params.edge_factor_1 < 1 || p->params.edge_factor_2 < 1;
+}
+
+/* The classes of all levels, finest first. */
+static void classify_edges(struct graph *g, const struct pipeline *p, struct picture *v) {
+    int width = v->width, height = v->height;
+    uint8_t *classes = graph_buffer(g, picture_pixels(v));
+    struct edges_args a = {.image = v->image,
+                           .out = classes,
+                           .width = width,
+                           .height = height,
+                           .channels = p->channels,
+                           .step = {p->params.edge_step_1, p->params.edge_step_2},
+                           .mean_square =
+                               p->params.edge_difference == EDGE_DIFFERENCE_ROOT_MEAN_SQUARE};
+    graph_stage(g, STAGE_edges, &a, width, height);
+    v->edges[0] = classes;
+    for (int l = 1; l < p->params.bp_levels && l < p->params.edge_levels; l++) {
+        struct downsample_edges_args d = {
+            .fine = classes, .fine_width = width, .fine_height = height, .width = (width + 1) / 2};
+        width = (width + 1) / 2;
+        height = (height + 1) / 2;
+        d.out = classes = graph_buffer(g, (size_t)width * (size_t)height);
+        graph_stage(g, STAGE_downsample_edges, &d, width, height);
+        v->edges[l] = classes;
+    }
+}
+
+/* What is derived from v->image for matching. */
+static void prepare(struct graph *g, const struct pipeline *p, struct picture *v) {
+    picture_group(g, v->side, TIME_SMOOTH);
+    v->matched = smooth(g, p, v, v->image);
+    v->grey = matching_input(g, p, v, make_grey(g, p, v, v->matched));
+    v->census = census_transform(g, v, v->grey);
+    v->arms = picture_arms(g, p, v, 0, v->height);
+    if (has_edge_classes(p))
+        classify_edges(g, p, v);
+}
+
+struct picture picture_prepare(struct graph *g, const struct pipeline *p, int side) {
+    struct picture v = {.side = side, .width = p->width, .height = p->height};
+    v.image = rectify(g, p, side, upload(g, p, side));
+    v.mask = p->mask;
+    prepare(g, p, &v);
+    return v;
+}
+
+void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid grid,
+                        const struct picture *left, struct picture *right) {
+    struct row_offset_args a = {.grid = grid,
+                                .census_reference = left->census,
+                                .census_target = right->census,
+                                .sums = graph_buffer(g, ROW_SUMS * sizeof(*a.sums)),
+                                .offset =
+                                    graph_buffer(g, ROW_CELLS * ROW_CELLS * sizeof(*a.offset))};
+    struct move_rows_args m = {.source = right->image,
+                               .offset = a.offset,
+                               .out = graph_buffer(g, picture_pixels(right) * (size_t)p->channels),
+                               .width = p->width,
+                               .height = p->height,
+                               .channels = p->channels};
+    picture_group(g, right->side, TIME_RECTIFY);
+    graph_stage(g, STAGE_row_offset_start, &a, ROW_SUMS, 1);
+    graph_stage(g, STAGE_row_offset_sum, &a, (p->width + ROW_STEP - 1) / ROW_STEP,
+                (p->height + ROW_STEP - 1) / ROW_STEP * ROW_TRIED);
+    graph_stage(g, STAGE_row_offset_find, &a, ROW_CELLS * ROW_CELLS, 1);
+    graph_stage(g, STAGE_move_rows, &m, p->width, p->height);
+    right->image = m.out;
+    prepare(g, p, right);
+}
+
+void picture_adapt(struct graph *g, const struct pipeline *p, const struct likeness *likeness,
+                   struct picture picture[2]) {
+    static const struct taps binomial = {.radius = 1, .q14 = {8192, 4096}};
+    for (int side = 0; side < 2; side++) {
+        struct picture *v = &picture[side];
+        picture_group(g, side, TIME_SMOOTH);
+        struct mix_census_args a = {
+            .likeness = likeness,
+            .census = v->census,
+            .smoothed = census_transform(g, v, convolve(g, v, v->grey, 1, binomial)),
+            .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
+            .width = v->width};
+        graph_stage(g, STAGE_mix_census, &a, v->width, v->height);
+        v->census = a.out;
+        v->likeness = likeness;
+        v->arms = picture_arms(g, p, v, 0, v->height);
+    }
+}
+
+static const uint8_t *halve(struct graph *g, const struct picture *fine, const struct picture *v,
+                            const uint8_t *image, int channels) {
+    static const struct taps binomial = {.radius = 2, .q14 = {6144, 4096, 1024}};
+    struct halve_args a = {.source = convolve(g, fine, image, channels, binomial),
+                           .out = graph_buffer(g, picture_pixels(v) * (size_t)channels),
+                           .source_width = fine->width,
+                           .width = v->width,
+                           .channels = channels};
+    graph_stage(g, STAGE_halve, &a, v->width, v->height);
+    return a.out;
+}
+
+struct picture picture_halve(struct graph *g, const struct pipeline *p,
+                             const struct picture *fine) {
+    struct picture v = {
+        .side = fine->side, .width = (fine->width + 1) / 2, .height = (fine->height + 1) / 2};
+    picture_group(g, v.side, TIME_SMOOTH);
+    v.image = halve(g, fine, &v, fine->image, p->channels);
+    v.mask = fine->mask ? halve(g, fine, &v, fine->mask, 1) : NULL;
+    prepare(g, p, &v);
+    return v;
+}

@@ -1,0 +1,445 @@
+/*
+ * The functions of gst/engine.h. SPDX-License-Identifier: MIT
+ */
+#include "gst/engine.h"
+
+#include "image/picture.h"
+
+#include <string.h>
+
+GST_DEBUG_CATEGORY_STATIC(livestereo_debug);
+#define GST_CAT_DEFAULT livestereo_debug
+
+static const struct {
+    GstVideoFormat gst;
+    enum livestereo_format library;
+} formats[] = {
+    {GST_VIDEO_FORMAT_GRAY8, LIVESTEREO_GRAY8}, {GST_VIDEO_FORMAT_RGB, LIVESTEREO_RGB8},
+    {GST_VIDEO_FORMAT_BGR, LIVESTEREO_BGR8},    {GST_VIDEO_FORMAT_RGBA, LIVESTEREO_RGBA8},
+    {GST_VIDEO_FORMAT_NV12, LIVESTEREO_NV12},   {GST_VIDEO_FORMAT_YUY2, LIVESTEREO_YUYV}};
+
+static enum livestereo_format format_of(const GstVideoInfo *info) {
+    size_t i = 0;
+    while (i + 1 < G_N_ELEMENTS(formats) && formats[i].gst != GST_VIDEO_INFO_FORMAT(info))
+        i++;
+    return formats[i].library;
+}
+
+/* ---- properties */
+
+GType engine_enum(const char *type_name, const char *const *names) {
+    guint count = g_strv_length((char **)names);
+    GEnumValue *values = g_new0(GEnumValue, count + 1); /* kept by the type */
+    GType type = g_type_from_name(type_name);
+    for (guint i = 0; i < count && !type; i++)
+        values[i] = (GEnumValue){(int)i, g_intern_string(names[i]), g_intern_string(names[i])};
+    return type ? g_free(values), type : g_enum_register_static(type_name, values);
+}
+
+/* The presets but those of mode=motion, which has no right picture. */
+static const char *const *presets(void) {
+    static const char **names;
+    if (names)
+        return names;
+    GPtrArray *found = g_ptr_array_new();
+    const char *name;
+    for (int i = 0; (name = livestereo_preset(i)); i++) {
+        struct livestereo_settings *settings;
+        char mode[32] = "";
+        if (livestereo_settings_open(&settings, name))
+            continue;
+        livestereo_settings_get(settings, "mode", mode, sizeof(mode));
+        livestereo_settings_close(&settings);
+        if (!strcmp(mode, "stereo"))
+            g_ptr_array_add(found, (gpointer)name);
+    }
+    g_ptr_array_add(found, NULL);
+    names = (const char **)g_ptr_array_free(found, FALSE);
+    return names;
+}
+
+static GQuark parameter_quark(void) {
+    return g_quark_from_static_string("livestereo-parameter");
+}
+
+struct installer {
+    GObjectClass *class;
+    guint id;
+};
+
+static int install_parameter(void *context, const struct livestereo_parameter *p) {
+    struct installer *installer = context;
+    if (!strcmp(p->group, "motion"))
+        return 0;
+    g_autofree char *name = g_strdelimit(g_strdup(p->name), "_", '-');
+    g_autofree char *blurb = p->unit && *p->unit
+                                 ? g_strdup_printf("%s [%s] (%s)", p->help, p->unit, p->group)
+                                 : g_strdup_printf("%s (%s)", p->help, p->group);
+    GParamFlags flags =
+        G_PARAM_READWRITE | (p->at_open ? GST_PARAM_MUTABLE_READY : GST_PARAM_MUTABLE_PLAYING);
+    GParamSpec *spec;
+    if (p->type == LIVESTEREO_CHOICE) {
+        g_autofree char *type = g_strconcat("GstLivestereo_", p->name, NULL);
+        g_auto(GStrv) choices = g_strsplit(p->choices, "|", -1);
+        spec =
+            g_param_spec_enum(name, p->name, blurb, engine_enum(type, (const char *const *)choices),
+                              (int)p->def, flags);
+    } else if (p->type == LIVESTEREO_BOOL) {
+        spec = g_param_spec_boolean(name, p->name, blurb, p->def != 0, flags);
+    } else if (p->type == LIVESTEREO_INT) {
+        spec = g_param_spec_int(name, p->name, blurb, (int)p->min, (int)p->max, (int)p->def, flags);
+    } else {
+        spec = g_param_spec_double(name, p->name, blurb, p->min, p->max, p->def, flags);
+    }
+    g_param_spec_set_qdata(spec, parameter_quark(), (gpointer)p->name);
+    g_object_class_install_property(installer->class, installer->id++, spec);
+    return 0;
+}
+
+static void set_text(gpointer name, gpointer text, gpointer context) {
+    struct engine *e = context;
+    if (livestereo_settings_set(e->settings, name, text))
+        GST_WARNING_OBJECT(e->element, "%s", livestereo_settings_error(e->settings));
+}
+
+static void use_preset(struct engine *e, const char *name) {
+    livestereo_settings_close(&e->settings);
+    if (livestereo_settings_open(&e->settings, name)) /* no memory; g_malloc() ends it likewise */
+        g_error("%s", livestereo_error(NULL));
+    g_hash_table_foreach(e->given, set_text, e);
+}
+
+static GQuark engine_quark(void) {
+    return g_quark_from_static_string("livestereo-engine");
+}
+
+/* GStreamer writes numbers as the library reads them, and choices by their names. */
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+    struct engine *e = g_object_get_qdata(object, engine_quark());
+    gpointer name = g_param_spec_get_qdata(spec, parameter_quark());
+    g_mutex_lock(&e->lock);
+    if (name) {
+        g_hash_table_insert(e->given, name, gst_value_serialize(value));
+        set_text(name, g_hash_table_lookup(e->given, name), e);
+    } else {
+        g_value_copy(value, &e->value[id]);
+    }
+    if (id == ENGINE_PRESET)
+        use_preset(e, presets()[g_value_get_enum(value)]);
+    e->changed = true;
+    g_mutex_unlock(&e->lock);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+    struct engine *e = g_object_get_qdata(object, engine_quark());
+    const char *name = g_param_spec_get_qdata(spec, parameter_quark());
+    char text[64] = "";
+    g_mutex_lock(&e->lock);
+    if (!name)
+        g_value_copy(&e->value[id], value);
+    else if (livestereo_settings_get(e->settings, name, text, sizeof(text)) == 0)
+        gst_value_deserialize(value, text);
+    g_mutex_unlock(&e->lock);
+}
+
+void engine_get(struct engine *e, enum engine_property property, GValue *value) {
+    g_mutex_lock(&e->lock);
+    g_value_init(value, G_VALUE_TYPE(&e->value[property]));
+    g_value_copy(&e->value[property], value);
+    g_mutex_unlock(&e->lock);
+}
+
+void engine_class_init(GstElementClass *class, const char *long_name, const char *description,
+                       GParamSpec *own) {
+    static const char *const outputs[] = {"disparity", "depth", "confidence",
+                                          "color",     "left",  NULL};
+    const GParamFlags ready = G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY;
+    const GParamFlags playing = G_PARAM_READWRITE | GST_PARAM_MUTABLE_PLAYING;
+    const char *const *names = presets();
+    int standard = 0;
+    while (strcmp(names[standard], "default"))
+        standard++;
+    GParamSpec *specs[ENGINE_PARAMETERS] = {
+        [ENGINE_OUTPUT] = g_param_spec_enum(
+            "output", "output",
+            "what the source pad gives: disparity (GRAY16_LE, signed, in 1/16 px, 32768 unknown), "
+            "depth (GRAY16_LE in mm, 0 unknown; needs a calibration in metres), confidence "
+            "(GRAY8), color (the disparity in colours, RGB) or left (the rectified left picture, "
+            "GRAY8 or RGB)",
+            engine_enum("GstLivestereo_output", outputs), ENGINE_DISPARITY, ready),
+        [ENGINE_PRESET] = g_param_spec_enum(
+            "preset", "preset",
+            "values of all parameters that are not set by themselves, before or after",
+            engine_enum("GstLivestereo_preset", names), standard, playing),
+        [ENGINE_CALIBRATION] = g_param_spec_string(
+            "calibration", "calibration",
+            "a file of OpenCV, ROS, KITTI, Middlebury, Kalibr or ZED, or two with a comma between "
+            "them: pictures are rectified with it, and it gives depth. Without one they are "
+            "rectified already",
+            NULL, ready),
+        [ENGINE_UNIT] = g_param_spec_double(
+            "unit", "unit",
+            "unit of lengths of a calibration that does not say it [m]; 0 is not known", 0, 1000, 0,
+            ready),
+        [ENGINE_RECTIFIED] = g_param_spec_boolean(
+            "rectified", "rectified",
+            "the pictures are rectified already; the calibration serves for depth alone", FALSE,
+            ready),
+        [ENGINE_ALPHA] = g_param_spec_double(
+            "alpha", "alpha", "rectify without an empty rim (0) up to all that was seen (1)", 0, 1,
+            0, ready),
+        [ENGINE_OWN] = own};
+    GObjectClass *object = G_OBJECT_CLASS(class);
+    struct installer installer = {object, ENGINE_PARAMETERS};
+    GST_DEBUG_CATEGORY_INIT(livestereo_debug, "livestereo", 0, "dense depth from two cameras");
+    gst_element_class_set_static_metadata(class, long_name, "Filter/Analyzer/Video/Depth",
+                                          description, "livestereo");
+    object->set_property = set_property;
+    object->get_property = get_property;
+    g_object_class_install_properties(object, ENGINE_PARAMETERS, specs);
+    livestereo_parameters(install_parameter, &installer);
+}
+
+static void engine_free(gpointer engine) {
+    struct engine *e = engine;
+    engine_close(e);
+    livestereo_settings_close(&e->settings);
+    g_hash_table_unref(e->given);
+    for (int i = 1; i < ENGINE_PARAMETERS; i++)
+        g_value_unset(&e->value[i]);
+    g_mutex_clear(&e->lock);
+    g_free(e);
+}
+
+struct engine *engine_new(GstElement *element) {
+    struct engine *e = g_new0(struct engine, 1);
+    guint count;
+    g_autofree GParamSpec **specs =
+        g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
+    for (guint i = 0; i < count; i++) {
+        guint id = specs[i]->param_id;
+        if (specs[i]->owner_type != G_OBJECT_TYPE(element) || id >= ENGINE_PARAMETERS)
+            continue;
+        g_value_init(&e->value[id], specs[i]->value_type);
+        g_param_value_set_default(specs[i], &e->value[id]);
+    }
+    e->element = element;
+    g_mutex_init(&e->lock);
+    e->given = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    use_preset(e, NULL);
+    g_object_set_qdata_full(G_OBJECT(element), engine_quark(), e, engine_free);
+    return e;
+}
+
+/* ---- frames */
+
+static void log_message(void *context, enum livestereo_level level, const char *message) {
+    static const GstDebugLevel levels[] = {GST_LEVEL_ERROR, GST_LEVEL_WARNING, GST_LEVEL_INFO,
+                                           GST_LEVEL_DEBUG};
+    GST_CAT_LEVEL_LOG(livestereo_debug, levels[level], context, "%s", message);
+}
+
+static int read_rig(struct engine *e, const GstVideoInfo *picture, struct livestereo_rig *rig) {
+    g_auto(GStrv) paths = g_strsplit(g_value_get_string(&e->value[ENGINE_CALIBRATION]), ",", -1);
+    int error = livestereo_rig_read(rig, (const char *const *)paths, (int)g_strv_length(paths),
+                                    picture->width, picture->height,
+                                    g_value_get_double(&e->value[ENGINE_UNIT]));
+    if (g_value_get_boolean(&e->value[ENGINE_RECTIFIED]))
+        rig->rectified = 1;
+    return error;
+}
+
+/* The colours are those of the disparities that are searched. */
+static void learn_range(struct engine *e) {
+    char min[32] = "", range[32] = "";
+    livestereo_settings_get(e->settings, "min_disparity", min, sizeof(min));
+    livestereo_settings_get(e->settings, "disparity_range", range, sizeof(range));
+    e->min = g_ascii_strtod(min, NULL);
+    e->max = e->min + g_ascii_strtod(range, NULL) - 1;
+}
+
+static GstVideoFormat out_format(const struct engine *e) {
+    switch (e->output) {
+    case ENGINE_CONFIDENCE:
+        return GST_VIDEO_FORMAT_GRAY8;
+    case ENGINE_COLOR:
+        return GST_VIDEO_FORMAT_RGB;
+    case ENGINE_LEFT:
+        return GST_VIDEO_INFO_IS_GRAY(&e->picture) ? GST_VIDEO_FORMAT_GRAY8 : GST_VIDEO_FORMAT_RGB;
+    default:
+        return GST_VIDEO_FORMAT_GRAY16_LE;
+    }
+}
+
+static void prepare_out(struct engine *e) {
+    e->info = (struct livestereo_info)LIVESTEREO_INFO;
+    livestereo_info(e->handle, &e->info);
+    size_t pixels = (size_t)e->info.width * (size_t)e->info.height;
+    e->disparity = g_new(int16_t, pixels);
+    gst_video_info_set_format(&e->out, out_format(e), (guint)e->info.width, (guint)e->info.height);
+    e->out.fps_n = e->picture.fps_n;
+    e->out.fps_d = e->picture.fps_d;
+}
+
+bool engine_open(struct engine *e, const GstVideoInfo *picture) {
+    struct livestereo_rig rig;
+    struct livestereo_options options =
+        LIVESTEREO_OPTIONS(picture->width, picture->height, format_of(picture));
+    if (e->handle && gst_video_info_is_equal(&e->picture, picture))
+        return true;
+    engine_close(e);
+    options.log = log_message;
+    options.log_context = e->element;
+    options.log_level = LIVESTEREO_LOG_DEBUG;
+    g_mutex_lock(&e->lock);
+    int error = 0;
+    e->output = (enum engine_output)g_value_get_enum(&e->value[ENGINE_OUTPUT]);
+    if (g_value_get_string(&e->value[ENGINE_CALIBRATION])) {
+        options.rig = &rig;
+        options.alpha = g_value_get_double(&e->value[ENGINE_ALPHA]);
+        error = read_rig(e, picture, &rig);
+    }
+    if (!error)
+        error = livestereo_open(&e->handle, e->settings, &options);
+    e->changed = false;
+    learn_range(e);
+    g_mutex_unlock(&e->lock);
+    if (error) {
+        GST_ELEMENT_ERROR(e->element, LIBRARY, INIT, ("%s", livestereo_error(NULL)), (NULL));
+        return false;
+    }
+    e->openings++;
+    e->picture = *picture;
+    prepare_out(e);
+    if (e->output == ENGINE_DEPTH && !(e->info.has_geometry && e->info.geometry.metric)) {
+        GST_ELEMENT_ERROR(
+            e->element, RESOURCE, SETTINGS,
+            ("output=depth needs a calibration in metres; set calibration, or unit where the "
+             "calibration does not say it"),
+            (NULL));
+        engine_close(e);
+        return false;
+    }
+    GST_INFO_OBJECT(e->element, "%dx%d, %d disparities, %s", e->info.width, e->info.height,
+                    e->info.labels, e->info.backend);
+    return true;
+}
+
+void engine_close(struct engine *e) {
+    livestereo_close(&e->handle);
+    g_clear_pointer(&e->disparity, g_free);
+    g_clear_pointer(&e->nv12[0], g_free);
+    g_clear_pointer(&e->nv12[1], g_free);
+}
+
+void engine_forget(struct engine *e) {
+    e->number += 16;
+}
+
+static void copy_rows(uint8_t *to, const uint8_t *from, ptrdiff_t row_bytes, int width, int rows) {
+    for (int y = 0; y < rows; y++)
+        memcpy(to + (size_t)y * (size_t)width, from + y * row_bytes, (size_t)width);
+}
+
+static struct livestereo_image picture_at(struct engine *e, const GstVideoFrame *frame, int x,
+                                          int y, int side) {
+    int w = e->picture.width, h = e->picture.height;
+    ptrdiff_t row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0);
+    uint8_t *data = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 0) + y * row_bytes +
+                    x * GST_VIDEO_FRAME_COMP_PSTRIDE(frame, 0);
+    struct livestereo_image image = {.data = data,
+                                     .width = w,
+                                     .height = h,
+                                     .row_bytes = row_bytes,
+                                     .format = format_of(&e->picture)};
+    if (image.format != LIVESTEREO_NV12)
+        return image;
+    ptrdiff_t uv_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 1);
+    const uint8_t *uv = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 1) + y / 2 * uv_bytes + x;
+    if (uv_bytes == row_bytes && uv == data + row_bytes * h)
+        return image;
+    if (!e->nv12[side])
+        e->nv12[side] = g_malloc((size_t)w * (size_t)h * 3 / 2);
+    copy_rows(e->nv12[side], data, row_bytes, w, h);
+    copy_rows(e->nv12[side] + (size_t)w * (size_t)h, uv, uv_bytes, w, h / 2);
+    image.data = e->nv12[side];
+    image.row_bytes = w;
+    return image;
+}
+
+static struct livestereo_image out_image(const struct engine *e, const GstVideoFrame *out,
+                                         enum livestereo_format format) {
+    return (struct livestereo_image){.data = GST_VIDEO_FRAME_PLANE_DATA(out, 0),
+                                     .width = e->info.width,
+                                     .height = e->info.height,
+                                     .row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(out, 0),
+                                     .format = format};
+}
+
+/* Parameters that exclude each other leave the earlier ones in force. */
+static void take_changes(struct engine *e) {
+    int error = 0;
+    g_mutex_lock(&e->lock);
+    if (e->changed)
+        error = livestereo_update(e->handle, e->settings);
+    if (e->changed && !error)
+        learn_range(e);
+    e->changed = false;
+    g_mutex_unlock(&e->lock);
+    if (error)
+        GST_ELEMENT_WARNING(e->element, LIBRARY, SETTINGS, ("%s", livestereo_error(e->handle)),
+                            (NULL));
+}
+
+static void add_meta(const struct engine *e, GstBuffer *buffer, GstClockTimeDiff gap) {
+    const struct livestereo_geometry *g = &e->info.geometry;
+    GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, ENGINE_META);
+    GstStructure *fields = gst_custom_meta_get_structure(meta);
+    gst_structure_set(fields, "gap", G_TYPE_INT64, gap, NULL);
+    if (e->info.has_geometry)
+        gst_structure_set(fields, "focal-length", G_TYPE_DOUBLE, g->fx, "baseline", G_TYPE_DOUBLE,
+                          g->baseline, "unit", G_TYPE_STRING, g->metric ? "m" : "unknown", "cx",
+                          G_TYPE_DOUBLE, g->cx, "cy", G_TYPE_DOUBLE, g->cy, "doffs", G_TYPE_DOUBLE,
+                          g->doffs, NULL);
+}
+
+bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoFrame *right, int x,
+                    int y, GstClockTimeDiff gap, GstVideoFrame *out) {
+    struct livestereo_frame frame = LIVESTEREO_FRAME;
+    take_changes(e);
+    if (GST_BUFFER_IS_DISCONT(left->buffer))
+        engine_forget(e);
+    frame.number = e->number++;
+    frame.left = picture_at(e, left, 0, 0, 0);
+    frame.right = picture_at(e, right, x, y, 1);
+    if (e->output == ENGINE_DISPARITY)
+        frame.disparity = out_image(e, out, LIVESTEREO_DISP16);
+    if (e->output == ENGINE_DEPTH || e->output == ENGINE_COLOR)
+        frame.disparity = (struct livestereo_image){.data = e->disparity,
+                                                    .width = e->info.width,
+                                                    .height = e->info.height,
+                                                    .row_bytes = 2 * (ptrdiff_t)e->info.width,
+                                                    .format = LIVESTEREO_DISP16};
+    if (e->output == ENGINE_CONFIDENCE)
+        frame.confidence = out_image(e, out, LIVESTEREO_CONF8);
+    if (e->output == ENGINE_LEFT)
+        frame.rectified[0] = out_image(
+            e, out, out_format(e) == GST_VIDEO_FORMAT_RGB ? LIVESTEREO_RGB8 : LIVESTEREO_GRAY8);
+    int error = livestereo_start(e->handle, &frame);
+    if (!error)
+        error = livestereo_wait(e->handle, NULL);
+    if (!error && e->output == ENGINE_DEPTH) {
+        struct livestereo_image depth = out_image(e, out, LIVESTEREO_MM16);
+        error = livestereo_depth(e->handle, &frame.disparity, &depth);
+    }
+    if (error) {
+        GST_ELEMENT_ERROR(e->element, LIBRARY, FAILED, ("%s", livestereo_error(e->handle)), (NULL));
+        return false;
+    }
+    struct livestereo_image color = out_image(e, out, LIVESTEREO_RGB8);
+    for (int row = 0; e->output == ENGINE_COLOR && row < color.height; row++)
+        colormap_disparity(e->disparity + (ptrdiff_t)row * color.width, color.width, 1, e->min,
+                           e->max, COLORMAP_TURBO, (uint8_t *)color.data + row * color.row_bytes);
+    add_meta(e, out->buffer, gap);
+    return true;
+}

@@ -1,0 +1,84 @@
+/*
+ * What the elements livestereo and livestereosbs share: their properties, of which most are the
+ * library's parameters, and the computation of a frame from two mapped pictures.
+ *
+ * Threads: properties are set and read by any thread; the rest is for the streaming thread alone.
+ * Errors are posted as messages of the element, with the library's sentence.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_GST_ENGINE_H
+#define LIVESTEREO_GST_ENGINE_H
+
+#include "include/livestereo.h"
+
+#include <gst/video/video.h>
+#include <stdbool.h>
+
+/* The meta of each buffer: gst_buffer_get_custom_meta(). */
+#define ENGINE_META "LivestereoMeta"
+
+#define ENGINE_SINK_CAPS GST_VIDEO_CAPS_MAKE("{ GRAY8, RGB, BGR, RGBA, NV12, YUY2 }")
+#define ENGINE_SRC_CAPS GST_VIDEO_CAPS_MAKE("{ GRAY16_LE, GRAY8, RGB }")
+
+enum engine_output { ENGINE_DISPARITY, ENGINE_DEPTH, ENGINE_CONFIDENCE, ENGINE_COLOR, ENGINE_LEFT };
+
+enum engine_property { /* those that are no parameters, from 1 */
+                       ENGINE_OUTPUT = 1,
+                       ENGINE_PRESET,
+                       ENGINE_CALIBRATION,
+                       ENGINE_UNIT,
+                       ENGINE_RECTIFIED,
+                       ENGINE_ALPHA,
+                       ENGINE_OWN, /* tolerance, layout: the one that an element adds */
+                       ENGINE_PARAMETERS
+};
+
+struct engine {
+    GstElement *element; /* that it belongs to */
+    GMutex lock;         /* held where the next four are used */
+    GValue value[ENGINE_PARAMETERS];
+    struct livestereo_settings *settings;
+    GHashTable *given; /* the texts of parameters that were set, which a preset leaves */
+    bool changed;      /* settings, since the handle has them */
+
+    struct livestereo *handle;
+    unsigned openings; /* of handles */
+    enum engine_output output;
+    GstVideoInfo picture, out; /* of one picture, of a buffer of the source pad */
+    struct livestereo_info info;
+    double min, max; /* disparities of the first and the last colour, px */
+    int64_t number;
+    int16_t *disparity; /* where it is not what the source pad gives */
+    uint8_t *nv12[2];   /* copies of pictures whose planes lie otherwise than the library wants */
+};
+
+/* Adds properties and metadata to a class; own is the element's own property. */
+void engine_class_init(GstElementClass *class, const char *long_name, const char *description,
+                       GParamSpec *own);
+
+/* An enum of these names, which end with NULL, numbered from 0. */
+GType engine_enum(const char *type_name, const char *const *names);
+
+/* The engine of a new element, which frees it with itself. */
+struct engine *engine_new(GstElement *element);
+
+/* Copies a property's value into an unset one. */
+void engine_get(struct engine *engine, enum engine_property property, GValue *value);
+
+/* Opens the library for pictures like this, unless it is open for them; out is set then. */
+bool engine_open(struct engine *engine, const GstVideoInfo *picture);
+
+/* Computes a frame. The right picture begins at column x, row y of its frame and is gap ns younger
+ * than the left one. */
+bool engine_compute(struct engine *engine, const GstVideoFrame *left, const GstVideoFrame *right,
+                    int x, int y, GstClockTimeDiff gap, GstVideoFrame *out);
+
+/* Makes the next frame independent of those before. */
+void engine_forget(struct engine *engine);
+void engine_close(struct engine *engine);
+
+/* Register the types of the elements. */
+GType pair_register(void);
+GType sbs_register(void);
+
+#endif

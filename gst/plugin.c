@@ -1,0 +1,19 @@
+/*
+ * The GStreamer plugin livestereo: docs/GSTREAMER.md. SPDX-License-Identifier: MIT
+ */
+#include "gst/engine.h"
+
+#define PACKAGE "livestereo"
+
+/* What changes the size of a picture drops the meta, whose numbers are in pixels. */
+static gboolean start(GstPlugin *plugin) {
+    static const char *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
+                                 GST_META_TAG_VIDEO_ORIENTATION_STR, NULL};
+    gst_meta_register_custom(ENGINE_META, tags, NULL, NULL, NULL);
+    return gst_element_register(plugin, "livestereo", GST_RANK_NONE, pair_register()) &&
+           gst_element_register(plugin, "livestereosbs", GST_RANK_NONE, sbs_register());
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, livestereo,
+                  "Dense disparity and depth from two cameras by belief propagation", start,
+                  LIVESTEREO_VERSION, "MIT/X11", PACKAGE, "unknown")

@@ -1,0 +1,495 @@
+/*
+ * liblivestereo: dense disparity, depth and optical flow by belief propagation, on the CPU or an
+ * NVIDIA GPU, with the same bytes on both.
+ * SPDX-License-Identifier: MIT
+ *
+ *     struct livestereo_settings *settings;
+ *     struct livestereo *stereo;
+ *     struct livestereo_options options = LIVESTEREO_OPTIONS(640, 480, LIVESTEREO_RGB8);
+ *     struct livestereo_frame frame = LIVESTEREO_FRAME;
+ *     livestereo_settings_open(&settings, "live");
+ *     livestereo_open(&stereo, settings, &options);
+ *     frame.left = ..., frame.right = ..., frame.disparity = ...;
+ *     livestereo_start(stereo, &frame);
+ *     livestereo_wait(stereo, NULL);
+ *
+ * Returns: functions that return int give 0, or a negative errno: -EINVAL for a mistake of the
+ * caller, -ENOMEM, -ENODEV (no usable GPU), -EIO (the GPU was lost), -ENOTSUP, and what a
+ * function's own comment names. livestereo_error() then has a sentence. Nothing aborts and nothing
+ * is printed.
+ *
+ * Threads: different handles are independent and may be used in different threads at once. One
+ * handle, or one settings object, is used by one thread at a time. A handle starts threads of its
+ * own with the CPU backend; callbacks run on the thread that called the library.
+ *
+ * Structs that begin with size are set up by their macro, which fills size and sets the rest to 0.
+ * Fields called reserved stay 0.
+ */
+#ifndef LIVESTEREO_LIVESTEREO_H
+#define LIVESTEREO_LIVESTEREO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define LIVESTEREO_API __attribute__((visibility("default")))
+#else
+#define LIVESTEREO_API
+#endif
+
+/* The version of this header; livestereo_version() is that of the library in use. */
+#define LIVESTEREO_VERSION_MAJOR 0
+#define LIVESTEREO_VERSION_MINOR 1
+#define LIVESTEREO_VERSION_PATCH 0
+
+/* Of structs that begin with their size; C++ has no names in initialisers before C++20. */
+#ifdef __cplusplus
+#define LIVESTEREO_SIZED(type) \
+    { sizeof(struct type) }
+#else
+#define LIVESTEREO_SIZED(type) \
+    { .size = sizeof(struct type) }
+#endif
+
+struct livestereo;          /* a pipeline for pictures of one size */
+struct livestereo_settings; /* values of all parameters */
+
+/* "0.1.0". */
+LIVESTEREO_API const char *livestereo_version(void);
+
+/* ---- settings */
+
+/* The names of the presets in alphabetical order; NULL behind the last one. "default" is among
+ * them. They are compiled in. */
+LIVESTEREO_API const char *livestereo_preset(int index);
+
+/* Makes settings with the values of a preset; NULL takes "default". *settings is NULL on failure,
+ * and livestereo_error(NULL) has the sentence. -ENOENT: there is no such preset. */
+LIVESTEREO_API int livestereo_settings_open(struct livestereo_settings **settings,
+                                            const char *preset);
+
+/* Sets a parameter from text, such as "disparity_range", "96". -ENOENT: no such parameter; -EINVAL:
+ * the text is no value of its type; -ERANGE: it is outside the range. On failure nothing changes
+ * and livestereo_settings_error() says what is allowed. */
+LIVESTEREO_API int livestereo_settings_set(struct livestereo_settings *settings, const char *name,
+                                           const char *text);
+
+/* Writes a parameter's value as text, which livestereo_settings_set() reads back to the same value,
+ * into size bytes at text. -ENOENT; -ENOSPC where it does not fit (32 bytes are enough). */
+LIVESTEREO_API int livestereo_settings_get(struct livestereo_settings *settings, const char *name,
+                                           char *text, size_t size);
+
+/* Sets the table of smoothness=table: what labels cost that are 0, 1, 2 ... apart; larger
+ * differences cost as much as the last one. values[0] is 0 and they do not decrease; 2 <= count <=
+ * 512. -EINVAL otherwise. */
+LIVESTEREO_API int livestereo_settings_set_smoothness(struct livestereo_settings *settings,
+                                                      const double *values, int count);
+
+enum livestereo_type {
+    LIVESTEREO_INT,
+    LIVESTEREO_REAL,
+    LIVESTEREO_BOOL, /* "true" or "false" */
+    LIVESTEREO_CHOICE
+};
+
+/* A parameter. Texts live as long as the library. */
+struct livestereo_parameter {
+    const char *name, *unit, *group, *help;
+    const char *choices; /* of a choice: "auto|cpu|cuda"; else NULL */
+    enum livestereo_type type;
+    int at_open; /* 1: read by livestereo_open() alone; 0: livestereo_update() changes it, too */
+    double min, max, step, def; /* a choice counts from 0 */
+    uint64_t reserved[4];
+};
+
+/* Calls each with all parameters in the order of the manual, until it returns other than 0, which
+ * is then returned. */
+LIVESTEREO_API int livestereo_parameters(int (*each)(void *context,
+                                                     const struct livestereo_parameter *parameter),
+                                         void *context);
+
+/* What the last call that failed on these settings says, "" before; one sentence without a newline,
+ * valid until the next call with them. */
+LIVESTEREO_API const char *livestereo_settings_error(const struct livestereo_settings *settings);
+
+/* Frees them and sets *settings to NULL. Handles that were opened with them have their own copy. */
+LIVESTEREO_API void livestereo_settings_close(struct livestereo_settings **settings);
+
+/* ---- images */
+
+enum livestereo_format {
+    /* Pictures, 8 bits a sample. */
+    LIVESTEREO_GRAY8 = 1,
+    LIVESTEREO_RGB8,  /* 3 bytes a pixel, red first */
+    LIVESTEREO_BGR8,  /* 3 bytes a pixel, blue first: OpenCV's order */
+    LIVESTEREO_RGBA8, /* 4 bytes a pixel; alpha is ignored */
+    LIVESTEREO_NV12,  /* BT.601 limited range: a plane Y, then a plane of U, V pairs for 2x2 pixels,
+                         which begins at data + row_bytes * height; even width and height */
+    LIVESTEREO_YUYV,  /* BT.601 limited range: Y U Y V for two pixels; even width */
+    /* Maps. */
+    LIVESTEREO_DISP16 = 32, /* int16, 1/16 px, left column minus right column;
+                               LIVESTEREO_UNKNOWN */
+    LIVESTEREO_CONF8,       /* uint8: with confidence=chance the probability, of 255, that the
+                               disparity is off by at most 1 px */
+    LIVESTEREO_FLOW16,      /* int16, 1/16 px: a plane of u (to the right), then a plane of v
+                               (down), which begins at data + row_bytes * height; u is
+                               LIVESTEREO_UNKNOWN where it is not known */
+    LIVESTEREO_MM16,        /* uint16, depth in millimetres; 0: unknown, or beyond 65.535 m */
+    LIVESTEREO_M32F         /* float, depth in metres; NAN: unknown, INFINITY: infinitely far */
+};
+
+#define LIVESTEREO_UNKNOWN INT16_MIN /* in a DISP16 or FLOW16 map */
+
+enum livestereo_memory {
+    LIVESTEREO_HOST,
+    LIVESTEREO_CUDA /* of the GPU that the handle uses */
+};
+
+/* A picture or a map in memory of the caller. Pixel (x, y) begins at data + y * row_bytes + x *
+ * bytes of a pixel; row_bytes is at least width * that, and in maps data and row_bytes are
+ * multiples of it. data NULL: no image. */
+struct livestereo_image {
+    void *data;
+    int width, height;
+    ptrdiff_t row_bytes;
+    enum livestereo_format format;
+    enum livestereo_memory memory;
+    uint64_t reserved[4];
+};
+
+/* Host memory for images that the handle's backend copies fastest (page-locked with a GPU), 64-byte
+ * aligned and uninitialised. NULL when memory runs out. Any memory will do in its place. It must be
+ * freed before the handle is closed; the calls may come from any thread. */
+LIVESTEREO_API void *livestereo_alloc(struct livestereo *stereo, size_t bytes);
+LIVESTEREO_API void livestereo_free(struct livestereo *stereo, void *memory);
+
+/* ---- calibration */
+
+enum livestereo_distortion {
+    LIVESTEREO_NO_DISTORTION,
+    LIVESTEREO_RADTAN,   /* k1 k2 p1 p2 k3, OpenCV's order */
+    LIVESTEREO_RATIONAL, /* k1 k2 p1 p2 k3 k4 k5 k6 */
+    LIVESTEREO_FISHEYE   /* k1 k2 k3 k4 over the angle (Kannala and Brandt 2006) */
+};
+
+/* The centre of the first pixel is at (0, 0). */
+struct livestereo_camera {
+    int width, height; /* px; 0 where not known */
+    double fx, fy, cx, cy;
+    enum livestereo_distortion distortion;
+    double k[8]; /* the rest 0 */
+};
+
+/* Two cameras. A point X of the left camera's frame (x right, y down, z forward) is R X + T in the
+ * right camera's; the right camera lies to the right, so T[0] is below 0. */
+struct livestereo_rig {
+    struct livestereo_camera camera[2]; /* left, right */
+    double R[9], T[3];                  /* R row by row */
+    int metric;                         /* 1: T is in metres; 0: its unit is not known */
+    int rectified;                      /* 1: the pictures are rectified already */
+    int has_rectification;              /* 1: rotation and projection below are to be used */
+    double rotation[2][9];              /* from each camera's frame to the rectified one */
+    double projection[2][12];           /* 3 x 4; the right one's [3] is -fx * baseline */
+    uint64_t reserved[8];
+};
+
+/* Reads a calibration: one file, or one for each camera, in a format of OpenCV, ROS, KITTI,
+ * Middlebury, Kalibr or ZED, for pictures of width x height px. unit: metres per unit of lengths,
+ * for files that do not say it; 0: not known, then the rig is not metric. -EBADMSG: the file is
+ * damaged or has another format; -ENOENT and the like: it cannot be read; -EINVAL: it does not fit
+ * the size. livestereo_error(NULL) has the sentence. */
+LIVESTEREO_API int livestereo_rig_read(struct livestereo_rig *rig, const char *const *paths,
+                                       int count, int width, int height, double unit);
+
+/* A rectification table of the caller's, as OpenCV's initUndistortRectifyMap makes it, times 32:
+ * output pixel (x, y) shows what lies at column point[2 * i], row point[2 * i + 1] of the source,
+ * in 1/32 px, i = y * width + x. With samples above 1 it is the mean of samples * samples points
+ * that are step/32 px apart, for outputs smaller than the source. */
+struct livestereo_remap {
+    int width, height;
+    int margin[2]; /* columns left and right that are searched for matches and are not in the maps:
+                      for a part of the pictures, as wide as the disparities on that side */
+    const int32_t *point; /* NULL: the picture is rectified */
+    int samples, step;    /* 0, 0: one point; those of both tables are equal */
+};
+
+/* The rectified left camera: pixel (x, y) of disparity d px is the point Z = fx * baseline /
+ * (d + doffs), X = (x - cx) Z / fx, Y = (y - cy) Z / fy. */
+struct livestereo_geometry {
+    double fx, fy, cx, cy; /* px */
+    double baseline;       /* metres where metric is 1 */
+    double doffs;          /* px: the right cx minus the left one */
+    int metric;
+    uint64_t reserved[4];
+};
+
+/* ---- a handle */
+
+enum livestereo_level {
+    LIVESTEREO_LOG_ERROR,
+    LIVESTEREO_LOG_WARNING,
+    LIVESTEREO_LOG_INFO,
+    LIVESTEREO_LOG_DEBUG
+};
+
+struct livestereo_options {
+    size_t size;
+    int width, height; /* of the pictures, 2 to 16384 px a side */
+    enum livestereo_format format;
+    /* Where the pictures are not rectified: a rig, of which the library makes tables, or tables of
+     * the caller's. Both NULL: the pictures are rectified. They are copied. */
+    const struct livestereo_rig *rig;
+    const struct livestereo_remap *remap;       /* 2, left and right, of one size */
+    const struct livestereo_geometry *geometry; /* for depth, without rig; NULL: not known */
+    double alpha; /* with rig: 0 keeps valid pixels only, 1 all pixels (OpenCV's stereoRectify) */
+    /* Gets messages up to this level, one sentence each, while a function of this handle runs. It
+     * must not call the library. NULL: none. */
+    void (*log)(void *context, enum livestereo_level level, const char *message);
+    void *log_context;
+    enum livestereo_level log_level;
+    uint64_t reserved[8];
+};
+#ifdef __cplusplus
+#define LIVESTEREO_OPTIONS(width_, height_, format_) \
+    { sizeof(struct livestereo_options), (width_), (height_), (format_) }
+#else
+#define LIVESTEREO_OPTIONS(width_, height_, format_)                                       \
+    {                                                                                      \
+        .size = sizeof(struct livestereo_options), .width = (width_), .height = (height_), \
+        .format = (format_)                                                                \
+    }
+#endif
+
+/* Opens a pipeline and allocates its memory. *stereo is NULL on failure, and
+ * livestereo_error(NULL) has the sentence. -ENODEV: backend=cuda and no usable GPU. -ENOSPC: memory
+ * is limited by the parameter memory to too little. -EAGAIN: no more threads can be started. */
+LIVESTEREO_API int livestereo_open(struct livestereo **stereo,
+                                   const struct livestereo_settings *settings,
+                                   const struct livestereo_options *options);
+
+/* Sets the parameters of the frames started from now on, those at_open excepted. Values that
+ * exclude each other, or that do not fit the pictures, and another mode are -EINVAL, and the
+ * earlier ones stay. */
+LIVESTEREO_API int livestereo_update(struct livestereo *stereo,
+                                     const struct livestereo_settings *settings);
+
+/* A pair of pictures and where its maps go. With mode=motion, left is the earlier picture of one
+ * camera and right the later one. An output whose data is NULL is not wanted. All outputs have the
+ * size that livestereo_info() gives. */
+struct livestereo_frame {
+    size_t size;
+    struct livestereo_image left, right;  /* in: of the size and format of livestereo_open() */
+    struct livestereo_image disparity;    /* out: DISP16; with mode=stereo */
+    struct livestereo_image confidence;   /* out: CONF8 */
+    struct livestereo_image motion;       /* out: FLOW16; with mode=motion */
+    struct livestereo_image rectified[2]; /* out: GRAY8 if the input is, else RGB8 */
+    /* With temporal_filter and temporal_weight a frame depends on the one before it if its number
+     * is higher by 1 to 8, and on none otherwise. */
+    int64_t number;
+    /* A cudaStream_t, or NULL for the default stream. With CUDA memory the frame begins after the
+     * work that is in this stream when livestereo_start() is called, and work that is put into it
+     * later waits for the results. */
+    void *stream;
+    uint64_t reserved[8];
+};
+#define LIVESTEREO_FRAME LIVESTEREO_SIZED(livestereo_frame)
+
+/* Begins a frame and returns; with the CPU backend it returns when the frame is done. The memory of
+ * all images belongs to the library until livestereo_wait() has returned for this frame; with CUDA
+ * memory, work in the frame's stream may use it before that. -EINVAL: a size, format or pointer is
+ * wrong; -EBUSY: as many frames are in flight as livestereo_info() allows. */
+LIVESTEREO_API int livestereo_start(struct livestereo *stereo,
+                                    const struct livestereo_frame *frame);
+
+enum livestereo_stage { /* parts of a frame that are timed */
+                        LIVESTEREO_UPLOAD,
+                        LIVESTEREO_RECTIFY,
+                        LIVESTEREO_SMOOTH,
+                        LIVESTEREO_COST,
+                        LIVESTEREO_AGGREGATE,
+                        LIVESTEREO_BP,
+                        LIVESTEREO_WTA,
+                        LIVESTEREO_CHECK,
+                        LIVESTEREO_REFINE,
+                        LIVESTEREO_DOWNLOAD,
+                        LIVESTEREO_STAGES
+};
+
+/* "cost", "bp"; NULL behind the last one. */
+LIVESTEREO_API const char *livestereo_stage_name(enum livestereo_stage stage);
+
+struct livestereo_result {
+    size_t size;
+    double ms;                          /* from the start to the end of the wait */
+    double stage_ms[LIVESTEREO_STAGES]; /* both views added up */
+    double left_bp_ms;                  /* belief propagation of the left view */
+    /* With bp_fast_converging: share of tiles that each half-step of the finest level updated. */
+    int half_steps;
+    float updated[64];
+    uint64_t reserved[8];
+};
+#define LIVESTEREO_RESULT LIVESTEREO_SIZED(livestereo_result)
+
+/* Waits for the oldest frame in flight. result may be NULL. 0 or the frame's error; -EINVAL: no
+ * frame is in flight. Where backend=auto chose a GPU and it is lost, the frames in flight are
+ * computed again by the CPU if their memory is the host's; livestereo_info() says so. */
+LIVESTEREO_API int livestereo_wait(struct livestereo *stereo, struct livestereo_result *result);
+
+/* Makes the next frame independent of earlier ones, as after a cut. */
+LIVESTEREO_API int livestereo_forget(struct livestereo *stereo);
+
+/* With mode=motion: pixels of a GRAY8 image, of the size of the maps, that are above 127 have no
+ * data cost. The image is copied; NULL removes it. -EBUSY: a frame is in flight. With -EBUSY,
+ * -EINVAL and -ENOMEM the earlier mask stays. */
+LIVESTEREO_API int livestereo_set_mask(struct livestereo *stereo,
+                                       const struct livestereo_image *mask);
+
+struct livestereo_info {
+    size_t size;
+    const char *backend;  /* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)" */
+    int width, height;    /* of the maps */
+    int labels;           /* per pixel */
+    int is_resampled[2];  /* 1: the picture of a side is resampled; 0: the rectified one is it */
+    int frames_in_flight; /* how many may be started before one is waited for: 1 or 2 */
+    int gpu_lost;         /* 1: a GPU was lost and the CPU computes since */
+    size_t memory;        /* bytes that frames take on the device */
+    int has_geometry;     /* 1: geometry is set */
+    struct livestereo_geometry geometry;
+    uint64_t reserved[8];
+};
+#define LIVESTEREO_INFO LIVESTEREO_SIZED(livestereo_info)
+
+/* The texts are valid until the next call with this handle. */
+LIVESTEREO_API int livestereo_info(struct livestereo *stereo, struct livestereo_info *info);
+
+/* Depth (MM16 or M32F) of a disparity map (DISP16) of the handle's size, both in host memory.
+ * -ENOTSUP: the geometry is not known, or its baseline is not in metres. */
+LIVESTEREO_API int livestereo_depth(struct livestereo *stereo,
+                                    const struct livestereo_image *disparity,
+                                    const struct livestereo_image *depth);
+
+/* The points of a disparity map that lie no farther than farthest (metres; 0: all): 6 floats each,
+ * x y z in metres, red green blue 0 to 255, row by row, at most max points at xyzrgb. color: a
+ * GRAY8 or RGB8 image of that size, or NULL. *count gets their number. Errors as
+ * livestereo_depth(). */
+LIVESTEREO_API int livestereo_points(struct livestereo *stereo,
+                                     const struct livestereo_image *disparity,
+                                     const struct livestereo_image *color, double farthest,
+                                     float *xyzrgb, size_t max, size_t *count);
+
+enum { LIVESTEREO_MAX_LABELS = 512 };
+
+/* What the last frame computed at one pixel. */
+struct livestereo_probe {
+    size_t size;
+    int label, labels; /* the label chosen; how many there are */
+    /* Label l stands for the disparity u + l px; with mode=motion for the motion u + l % u_count *
+     * step, v + l / u_count * step px. */
+    double u, v, step;
+    int u_count, v_count;
+    double cost[LIVESTEREO_MAX_LABELS],
+        belief[LIVESTEREO_MAX_LABELS]; /* in the papers' units; lower is better */
+    uint64_t reserved[8];
+};
+#define LIVESTEREO_PROBE LIVESTEREO_SIZED(livestereo_probe)
+
+/* -EBUSY: a frame is in flight. -ENOTSUP: the frame was computed in blocks, which keep no costs. */
+LIVESTEREO_API int livestereo_probe(struct livestereo *stereo, int x, int y,
+                                    struct livestereo_probe *probe);
+
+/* The energy of the last frame's labels before refinement, in the papers' units. Errors as
+ * livestereo_probe(). */
+LIVESTEREO_API int livestereo_energy(struct livestereo *stereo, double *energy);
+
+/* A lower bound of the energy that any labels of the last frame's problem have, by at most sweeps
+ * sweeps of TRW-S on the CPU (see livestereo_solve()), and the least energy that these met, both in
+ * the papers' units. Errors as livestereo_probe(); -ENOTSUP, too, with mode=motion; -ENOMEM. */
+LIVESTEREO_API int livestereo_bound(struct livestereo *stereo, int sweeps, double *bound,
+                                    double *least);
+
+/* ---- a labelling problem of the caller's own, without a handle */
+
+enum livestereo_number { LIVESTEREO_UINT8, LIVESTEREO_UINT16, LIVESTEREO_FLOAT32 };
+
+enum livestereo_smoothness {
+    LIVESTEREO_LINEAR,    /* V(l, m) = min(lambda |l - m|, truncation) */
+    LIVESTEREO_QUADRATIC, /* V(l, m) = min(lambda (l - m)^2, truncation) */
+    LIVESTEREO_POTTS,     /* V(l, m) = lambda where l and m differ, else 0 */
+    LIVESTEREO_TABLE      /* V(l, m) = lambda table[l * labels + m] */
+};
+
+enum livestereo_solver {
+    LIVESTEREO_TRWS,         /* sequential tree-reweighted message passing (Kolmogorov 2006) */
+    LIVESTEREO_ROWS_COLUMNS, /* belief propagation by rows and columns (BP-M) */
+    LIVESTEREO_TILES,        /* the same tile by tile (Liang et al. 2011) */
+    LIVESTEREO_MIN_SUM,      /* hierarchical belief propagation on a checkerboard */
+    LIVESTEREO_ICM           /* iterated conditional modes (Besag 1986), from the least costs */
+};
+
+/* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
+ * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
+ *
+ * TRWS and ICM take all of it: they compute with whole multiples of a power of two (the largest
+ * with which no number exceeds 2^26), to which other numbers are rounded. The other three compute
+ * with bytes, to which costs and smoothness are rounded, and take no TABLE and at most four
+ * different weights; MIN_SUM takes no QUADRATIC. */
+struct livestereo_problem {
+    size_t size;
+    int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
+    enum livestereo_number number;
+    const void *cost; /* D of pixel (x, y) and label l, finite, at cost + y * row_bytes + x *
+                         pixel_bytes + l * label_bytes, in any order of the three */
+    ptrdiff_t row_bytes, pixel_bytes, label_bytes; /* multiples of a number's bytes */
+    enum livestereo_smoothness smoothness;
+    double lambda, truncation;   /* 0 or more; truncation 0: V is not truncated */
+    const float *table;          /* labels * labels, finite, 0 or more; of TABLE alone */
+    const uint8_t *right, *down; /* w of the edge from a pixel to its right or lower neighbour,
+                                    width * height each, row by row; NULL: 1. Those of the last
+                                    column or row are not read */
+    enum livestereo_solver solver;
+    int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), over rows
+                         and columns, over all tiles forwards and backwards, half-steps of each of
+                         five levels (MIN_SUM), over all pixels (ICM) */
+    int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
+    int threads;      /* of ROWS_COLUMNS, TILES and MIN_SUM; 0: all cores */
+    /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and MIN_SUM
+     * after 1, 2, 4, 8... sweeps, each begun anew, and after all. Another return than 0 ends the
+     * work, with the labels so far. It must not call the library. NULL: none. */
+    int (*after_sweep)(void *context, int sweep, double energy, double bound);
+    void *context;
+    uint64_t reserved[8];
+};
+#define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
+
+struct livestereo_solution {
+    size_t size;
+    uint16_t *label; /* in: memory for width * height labels, row by row */
+    double energy;   /* of the labels, in the units of the costs */
+    double bound;    /* no labels have less energy; NAN: not known */
+    int sweeps;      /* done */
+    uint64_t reserved[8];
+};
+#define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
+
+/* Finds labels of low energy, on the CPU. -EINVAL: the problem is none; -ENOTSUP: the solver takes
+ * no such smoothness or weights; -ENOMEM. livestereo_error(NULL) has the sentence. */
+LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
+                                    struct livestereo_solution *solution);
+
+/* What the last call that failed on this handle says, "" before; one sentence without a newline,
+ * valid until the next call with it. NULL: what the last call that failed in this thread and had no
+ * handle says. */
+LIVESTEREO_API const char *livestereo_error(const struct livestereo *stereo);
+
+/* Waits for frames in flight, frees everything and sets *stereo to NULL; NULL inside is fine. */
+LIVESTEREO_API void livestereo_close(struct livestereo **stereo);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

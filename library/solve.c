@@ -1,0 +1,177 @@
+/*
+ * Labelling problems of the caller's own: checks them, and hands them to gpu/mrf.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/solvers.h"
+#include "gpu/mrf_stages.h"
+#include "library/library.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+_Static_assert((int)LIVESTEREO_MAX_LABELS == (int)MRF_MAX_LABELS, "one number of labels");
+
+enum { MAX_SIDE = 16384, NUMBERS = 3 };
+
+static const int bytes_of[NUMBERS] = {1, 2, 4};
+
+/* A mistake of the caller. */
+#define refuse(...) (log_explain(__VA_ARGS__), -EINVAL)
+
+static double cost_of(const void *context, int x, int y, int label) {
+    const struct livestereo_problem *p = context;
+    const char *at =
+        (const char *)p->cost + y * p->row_bytes + x * p->pixel_bytes + label * p->label_bytes;
+    return p->number == LIVESTEREO_UINT8    ? *(const uint8_t *)at
+           : p->number == LIVESTEREO_UINT16 ? *(const uint16_t *)(const void *)at
+                                            : *(const float *)(const void *)at;
+}
+
+static double smoothness_of(const void *context, int weight, int l, int m) {
+    const struct livestereo_problem *p = context;
+    double difference = abs(l - m), v = p->lambda;
+    if (p->smoothness == LIVESTEREO_TABLE)
+        return weight * p->lambda * p->table[l * p->labels + m];
+    if (p->smoothness == LIVESTEREO_POTTS)
+        return l == m ? 0 : weight * v;
+    v *= p->smoothness == LIVESTEREO_LINEAR ? difference : difference * difference;
+    return weight * (p->truncation > 0 ? fmin(v, p->truncation) : v);
+}
+
+static int check_shape(const struct livestereo_problem *p) {
+    if (p->width < 1 || p->height < 1 || p->width > MAX_SIDE || p->height > MAX_SIDE)
+        return refuse("problem: %dx%d px; a side has 1 to %d", p->width, p->height, MAX_SIDE);
+    if (p->labels < 2 || p->labels > LIVESTEREO_MAX_LABELS)
+        return refuse("problem: %d labels; 2 to %d are possible", p->labels, LIVESTEREO_MAX_LABELS);
+    if ((unsigned)p->number >= NUMBERS)
+        return refuse("problem: number %d does not exist", (int)p->number);
+    int bytes = bytes_of[p->number];
+    if (!p->cost)
+        return refuse("problem: there are no costs");
+    if ((uintptr_t)p->cost % (unsigned)bytes || p->row_bytes % bytes || p->pixel_bytes % bytes ||
+        p->label_bytes % bytes)
+        return refuse("problem: cost and its bytes must be multiples of %d", bytes);
+    return 0;
+}
+
+static int check_smoothness(const struct livestereo_problem *p) {
+    if ((unsigned)p->smoothness > LIVESTEREO_TABLE)
+        return refuse("problem: smoothness %d does not exist", (int)p->smoothness);
+    if (!(p->lambda >= 0) || !(p->truncation >= 0) || !isfinite(p->lambda + p->truncation))
+        return refuse("problem: lambda and truncation must be 0 or more");
+    if ((p->smoothness == LIVESTEREO_TABLE) != (p->table != NULL))
+        return refuse("problem: a table and smoothness TABLE belong together");
+    for (int i = 0; p->table && i < p->labels * p->labels; i++)
+        if (!(p->table[i] >= 0) || !isfinite(p->table[i]))
+            return refuse("problem: entry %d, %d of the table is not 0 or more", i / p->labels,
+                          i % p->labels);
+    return 0;
+}
+
+static int check_costs(const struct livestereo_problem *p) {
+    for (int y = 0; y < p->height && p->number == LIVESTEREO_FLOAT32; y++)
+        for (int x = 0; x < p->width; x++)
+            for (int l = 0; l < p->labels; l++)
+                if (!isfinite(cost_of(p, x, y, l)))
+                    return refuse("problem: the cost of label %d at %d, %d is no finite number", l,
+                                  x, y);
+    return 0;
+}
+
+static int check(const struct livestereo_problem *p, const struct livestereo_solution *s) {
+    int error;
+    if (!p || !s)
+        return refuse("there is no problem, or no place for its solution");
+    if (p->size != sizeof(*p))
+        return refuse("problem: size is %zu, not %zu; use LIVESTEREO_PROBLEM", p->size, sizeof(*p));
+    if (s->size != sizeof(*s))
+        return refuse("solution: size is %zu, not %zu; use LIVESTEREO_SOLUTION", s->size,
+                      sizeof(*s));
+    if (!s->label)
+        return refuse("solution: there is no memory for labels");
+    if ((error = check_shape(p)) || (error = check_smoothness(p)) || (error = check_costs(p)))
+        return error;
+    if ((unsigned)p->solver > LIVESTEREO_ICM)
+        return refuse("problem: solver %d does not exist", (int)p->solver);
+    if (p->sweeps < 1 || p->bound_sweeps < 0 || p->threads < 0)
+        return refuse("problem: sweeps must be 1 or more, bound_sweeps and threads 0 or more");
+    return 0;
+}
+
+static int tell(void *context, const struct mrf_result *r) {
+    const struct livestereo_problem *p = context;
+    return p->after_sweep(p->context, r->sweeps, r->energy, r->bound);
+}
+
+static int run_solver(const struct mrf *m, struct livestereo_problem *p, uint16_t *label,
+                      struct mrf_result *result) {
+    static const int schedules[] = {[LIVESTEREO_ROWS_COLUMNS] = BP_SCHEDULE_ROWS_COLUMNS,
+                                    [LIVESTEREO_TILES] = BP_SCHEDULE_TILES,
+                                    [LIVESTEREO_MIN_SUM] = BP_SCHEDULE_CHECKERBOARD};
+    const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
+    const char *why = NULL;
+    if (p->solver == LIVESTEREO_TRWS)
+        return mrf_trws(m, p->sweeps, watch, label, result);
+    if (p->solver == LIVESTEREO_ICM) {
+        mrf_least_costs(m, label);
+        mrf_icm(m, p->sweeps, watch, label, result);
+        return 0;
+    }
+    int error =
+        mrf_run_stages(m, schedules[p->solver], p->sweeps, p->threads, watch, label, result, &why);
+    if (error == -ENOTSUP)
+        log_explain("%s; trws takes any", why);
+    return error;
+}
+
+/* The bound of another solver's labels. 0 or -ENOMEM. */
+static int find_bound(const struct mrf *m, const struct livestereo_problem *p, double *bound) {
+    struct mrf_result result;
+    uint16_t *label = malloc((size_t)m->width * (size_t)m->height * sizeof(*label));
+    int error = label ? mrf_trws(m, p->bound_sweeps, NULL, label, &result) : -ENOMEM;
+    if (!error)
+        *bound = result.bound;
+    free(label);
+    return error;
+}
+
+static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
+    struct mrf_input in = {.width = p->width,
+                           .height = p->height,
+                           .labels = p->labels,
+                           .cost = cost_of,
+                           .smoothness = smoothness_of,
+                           .table = p->smoothness == LIVESTEREO_TABLE,
+                           .classes = {p->right, p->down},
+                           .context = p};
+    struct mrf_result result;
+    struct mrf *m;
+    int error = mrf_open(&m, &in);
+    if (!error)
+        error = run_solver(m, p, s->label, &result);
+    if (!error && p->solver != LIVESTEREO_TRWS && p->bound_sweeps)
+        error = find_bound(m, p, &result.bound);
+    mrf_close(&m);
+    if (error == -ENOMEM)
+        log_explain("not enough memory for %dx%d px with %d labels", p->width, p->height,
+                    p->labels);
+    if (!error) {
+        s->energy = result.energy;
+        s->bound = result.bound;
+        s->sweeps = result.sweeps;
+    }
+    return error;
+}
+
+int livestereo_solve(const struct livestereo_problem *problem,
+                     struct livestereo_solution *solution) {
+    struct log_target *before = log_redirect(&library_no_handle);
+    int error = check(problem, solution);
+    if (!error) {
+        struct livestereo_problem copy = *problem;
+        error = solve(&copy, solution);
+    }
+    log_redirect(before);
+    return error;
+}

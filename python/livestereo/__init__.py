@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: MIT
+"""Dense disparity, depth and optical flow by belief propagation, on the CPU or an NVIDIA GPU.
+
+    import livestereo as ls
+
+    m = ls.Matcher(640, 480, preset="live", calibration="rig.yml", disparity_range=96)
+    r = m(left, right)
+    r.disparity, r.confidence, r.depth, r.points, r.left
+
+This is liblivestereo, whose contract is livestereo.h, by ctypes. H and W are the height and the
+width of pictures in px. A picture is uint8 of shape (H, W), grey, or (H, W, 3), red first.
+
+Pictures on the host are whatever numpy reads (__array_interface__, the buffer protocol), or have
+__dlpack__. Those whose pixels do not lie side by side, or whose rows do not follow each other
+downwards (mirrored, every second column, planes of colours), are copied; all others are used
+where they are, with any number of bytes from row to row.
+
+Pictures on a GPU have __dlpack__ or __cuda_array_interface__, and pixels side by side. Nothing is
+copied to the host, and the maps are on the GPU, too: as DeviceArray instead of numpy.ndarray.
+
+While the library computes, other threads of Python run. Threads that use one Matcher take turns.
+"""
+from __future__ import annotations
+
+import errno
+import functools
+import logging
+import os
+import threading
+from concurrent.futures import Future
+from ctypes import POINTER, byref, c_char_p, c_double, c_size_t, c_void_p, create_string_buffer
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+
+from . import _library as _c
+from ._library import UNKNOWN, Camera, Error, Format, Geometry, Rig, check, lib
+from ._memory import DeviceArray, map_image, picture_image, stream_of
+
+__all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Probe", "Result",
+           "Rig", "Setting", "UNKNOWN", "flow", "load_rig", "presets", "settings"]
+__version__ = lib.version().decode()
+
+Array = Union[np.ndarray, DeviceArray]
+Path = Union[str, os.PathLike]
+Value = Union[int, float, bool, str]
+T = TypeVar("T")
+
+# ---- settings
+
+
+class Setting(NamedTuple):
+    """A parameter, as the manual lists it."""
+    name: str
+    type: str  # "int", "real", "bool", "choice"
+    unit: str
+    group: str
+    help: str
+    choices: Tuple[str, ...]
+    at_open: bool  # Matcher.update() does not change it
+    min: float
+    max: float
+    step: float
+    default: Value
+
+
+def presets() -> List[str]:
+    """The names of the presets in alphabetical order."""
+    names: List[str] = []
+    while (name := lib.preset(len(names))) is not None:
+        names.append(name.decode())
+    return names
+
+
+def settings() -> Dict[str, Setting]:
+    """All parameters by name, in the order of the manual."""
+    found: Dict[str, Setting] = {}
+
+    def each(_context: None, pointer: Any) -> int:
+        p = pointer.contents
+        choices = tuple(p.choices.decode().split("|")) if p.choices else ()
+        kind = ("int", "real", "bool", "choice")[p.type]
+        number = getattr(p, "def")
+        default = choices[int(number)] if choices else _TYPES[kind](number)
+        name, unit, group, text = (t.decode() for t in (p.name, p.unit, p.group, p.help))
+        found[name] = Setting(name, kind, unit, group, text, choices, bool(p.at_open), p.min, p.max,
+                              p.step, default)
+        return 0
+
+    lib.parameters(_c.EachFunction(each), None)
+    return found
+
+
+_TYPES: Dict[str, Callable[[Any], Value]] = {"int": int, "real": float, "bool": bool, "choice": str}
+
+
+class _Settings:
+    """A struct livestereo_settings."""
+
+    def __init__(self, preset: str, values: Dict[str, Any]) -> None:
+        self.pointer = c_void_p()
+        self.close = functools.partial(lib.settings_close, byref(self.pointer))
+        check(lib.settings_open(byref(self.pointer), preset.encode()))
+        for name, value in values.items():
+            if name == "smoothness" and not isinstance(value, str):
+                table = np.ascontiguousarray(value, np.float64)
+                self.check(lib.settings_set_smoothness(
+                    self.pointer, table.ctypes.data_as(POINTER(c_double)), table.size))
+                value = "table"
+            text = str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+            self.check(lib.settings_set(self.pointer, name.encode(), text.encode()))
+
+    def check(self, code: int) -> None:
+        if code:
+            raise Error(code, lib.settings_error(self.pointer).decode())
+
+    def get(self) -> Dict[str, Value]:
+        values: Dict[str, Value] = {}
+        buffer = create_string_buffer(64)
+        for name, setting in settings().items():
+            self.check(lib.settings_get(self.pointer, name.encode(), buffer, len(buffer)))
+            text = buffer.value.decode()
+            values[name] = text == "true" if setting.type == "bool" else _TYPES[setting.type](text)
+        return values
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
+             unit: float = 0) -> Rig:
+    """Reads a calibration of OpenCV, ROS, KITTI, Middlebury, Kalibr or ZED: one file, or the left
+    camera's and the right one's. width, height: of the pictures in px; 0: as the file has it. unit:
+    metres per unit of lengths, for files that do not say it."""
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    names = (c_char_p * len(paths))(*map(os.fsencode, paths))
+    rig = Rig()
+    check(lib.rig_read(byref(rig), names, len(paths), width, height, unit))
+    return rig
+
+
+# ---- matching
+
+
+class Info(NamedTuple):
+    """What a Matcher is."""
+    backend: str  # "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)"
+    width: int  # of the maps, px
+    height: int
+    labels: int  # per pixel
+    is_resampled: Tuple[bool, bool]  # left, right; of rectified pictures neither is
+    gpu_lost: bool  # a GPU was lost, and the CPU computes since
+    memory: int  # bytes that frames take on the device
+    geometry: Optional[Geometry]  # None without a calibration
+
+
+class Probe(NamedTuple):
+    """What a frame computed at one pixel. Label l is the disparity u + l px; with mode=motion it is
+    the motion u + l % u_count * step, v + l // u_count * step px."""
+    label: int  # the label chosen
+    u: float
+    v: float
+    step: float
+    u_count: int
+    cost: np.ndarray  # float64 (labels,), in the papers' units; lower is better
+    belief: np.ndarray  # likewise
+
+
+_STAGES = [lib.stage_name(i).decode() for i in range(len(_c.Result().stage_ms))]
+
+
+class _Handle:
+    """A struct livestereo, which its Matcher and the results share. lock: of who calls it."""
+
+    def __init__(self, options: _c.Options, settings: _Settings) -> None:
+        self.pointer = c_void_p()
+        self.lock = threading.Lock()
+        self._in_flight: Any = None
+        self.close = functools.partial(lib.close, byref(self.pointer))
+        check(lib.open(byref(self.pointer), settings.pointer, byref(options)))
+
+    def check(self, code: int) -> None:
+        check(code, self.pointer)
+
+    def info(self) -> Info:
+        raw = _c.Info()
+        with self.lock:
+            self.check(lib.info(self.pointer, byref(raw)))
+            return Info(raw.backend.decode(), raw.width, raw.height, raw.labels,
+                        (bool(raw.is_resampled[0]), bool(raw.is_resampled[1])), bool(raw.gpu_lost),
+                        raw.memory, Geometry.from_buffer_copy(raw.geometry)
+                        if raw.has_geometry else None)
+
+    def compute(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
+        times = _c.Result()
+        with self.lock:
+            if self._in_flight:  # an exception such as KeyboardInterrupt came before its wait
+                lib.wait(self.pointer, None)
+            self._in_flight = frame, result, pictures
+            try:
+                self.check(lib.start(self.pointer, byref(frame)))
+                self.check(lib.wait(self.pointer, byref(times)))
+                self._in_flight = None
+            except Error:
+                self._in_flight = None
+                raise
+        result.ms, result.stage_ms = times.ms, dict(zip(_STAGES, times.stage_ms))
+
+    def __del__(self) -> None:
+        self.close()  # which waits for a frame in flight, before its memory goes
+
+
+class Result:
+    """The maps of one pair. They stay valid when the Matcher is gone."""
+
+    disparity: Optional[Array]
+    """int16 (H, W), left column minus right column in 1/16 px, or UNKNOWN; None with
+    mode=motion."""
+    confidence: Array
+    """uint8 (H, W): with confidence=chance the probability, of 255, that the disparity is off by at
+    most 1 px."""
+    motion: Optional[Array]
+    """int16 (2, H, W): u to the right and v down in 1/16 px; u is UNKNOWN where it is not known.
+    None without mode=motion."""
+    ms: float
+    """Time from the start to the end of the frame."""
+    stage_ms: Dict[str, float]
+    """Times of its parts."""
+
+    def __init__(self, handle: _Handle, info: Info, format: int, bgr: bool, motion: bool,
+                 device: Optional[int]) -> None:
+        size = info.height, info.width
+
+        def new(dtype: Any, *shape: int) -> Array:
+            return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device)
+
+        self._handle, self._bgr = handle, bgr
+        self._left_format = Format.GRAY8 if format == Format.GRAY8 else Format.RGB8
+        self._left = new(np.uint8, *size) if format == Format.GRAY8 else new(np.uint8, *size, 3)
+        self.confidence = new(np.uint8, *size)
+        self.disparity = None if motion else new(np.int16, *size)
+        self.motion = new(np.int16, 2, *size) if motion else None
+
+    def _name_maps(self, frame: _c.Frame) -> None:
+        frame.rectified[0] = map_image(self._left, self._left_format)
+        frame.confidence = map_image(self.confidence, Format.CONF8)
+        if self.disparity is not None:
+            frame.disparity = map_image(self.disparity, Format.DISP16)
+        if self.motion is not None:
+            frame.motion = map_image(self.motion, Format.FLOW16)
+
+    @property
+    def left(self) -> Array:
+        """The rectified left picture, uint8 (H, W) or (H, W, 3); red is first on a GPU, and on the
+        host unless the Matcher has bgr."""
+        if self._bgr and self._left_format == Format.RGB8 and isinstance(self._left, np.ndarray):
+            return np.ascontiguousarray(self._left[..., ::-1])
+        return self._left
+
+    @functools.cached_property
+    def px(self) -> np.ndarray:
+        """The map in px, NaN where it is not known: float32 (H, W) of disparities, (H, W, 2) of
+        motions (u, v)."""
+        if self.motion is None:
+            raw = np.asarray(self.disparity)
+            return np.where(raw == UNKNOWN, np.float32(np.nan), raw / np.float32(16))
+        u, v = np.asarray(self.motion)
+        return np.where((u == UNKNOWN)[..., None], np.float32(np.nan),
+                        np.dstack((u, v)) / np.float32(16))
+
+    @functools.cached_property
+    def depth(self) -> np.ndarray:
+        """float32 (H, W), metres; NaN: unknown, inf: infinitely far. Error without a calibration in
+        metres."""
+        disparity, depth = self._host_disparity(), np.empty(self.confidence.shape, np.float32)
+        with self._handle.lock:
+            self._handle.check(lib.depth(self._handle.pointer,
+                                         byref(map_image(disparity, Format.DISP16)),
+                                         byref(map_image(depth, Format.M32F))))
+        return depth
+
+    @functools.cached_property
+    def points(self) -> np.ndarray:
+        """float32 (N, 6), row by row: x to the right, y down, z forward in metres, and red, green,
+        blue 0 to 255. Error without a calibration in metres."""
+        disparity, left = self._host_disparity(), np.asarray(self._left)
+        points, count = np.empty((disparity.size, 6), np.float32), c_size_t()
+        with self._handle.lock:
+            self._handle.check(lib.points(
+                self._handle.pointer, byref(map_image(disparity, Format.DISP16)),
+                byref(map_image(left, self._left_format)), 0, points.ctypes.data, len(points),
+                byref(count)))
+        return points[:count.value].copy()
+
+    def _host_disparity(self) -> np.ndarray:
+        if self.disparity is None:
+            raise Error(errno.ENOTSUP, "with mode=motion there is no depth")
+        return np.asarray(self.disparity)
+
+
+@_c.LogFunction
+def _pass_message(_context: None, level: int, text: bytes) -> None:
+    if level == _c.WARNING:  # what is an error is raised
+        logging.getLogger("livestereo").warning("%s", text.decode())
+
+
+def _interruptible(work: Callable[[], T]) -> T:
+    """Does work in another thread, since Ctrl-C reaches Python's main thread only between its
+    instructions. A frame that was interrupted is computed to its end all the same: the next use of
+    its handle waits for that, and the end of the program does not."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    future: Future = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future.result()
+
+
+class Matcher:
+    """Computes pairs of pictures of width x height px.
+
+    preset: where the settings start from, one of presets(). calibration: the path of a calibration,
+    a pair of paths, left and right, or a Rig; without it the pictures are rectified, and there are
+    no depths. unit: metres per unit of its lengths, where it does not say it. alpha: of rectified
+    pictures, 0 shows valid pixels only, 1 all pixels. bgr: pictures have blue first, as OpenCV's.
+    Further keywords are parameters: see settings(); smoothness may be a table of numbers, too.
+
+    It is opened for pictures in colour; the first grey pair opens it anew. Errors of the library
+    are Error, pictures of a wrong shape or type ValueError. Messages go to the logger
+    "livestereo"."""
+
+    def __init__(self, width: int, height: int, *, preset: str = "default",
+                 calibration: Union[None, Path, Sequence[Path], Rig] = None, unit: float = 0,
+                 alpha: float = 0, bgr: bool = False, **settings: Any) -> None:
+        if not (calibration is None or isinstance(calibration, Rig)):
+            calibration = load_rig(calibration, width, height, unit)
+        self._size, self._bgr, self._alpha, self._rig = (height, width), bgr, alpha, calibration
+        self._preset, self._values = preset, settings
+        self._settings = _Settings(preset, settings)
+        self._motion, self._gpu = self.settings["mode"] == "motion", int(self.settings["gpu"])
+        self._number, self._turn = 0, threading.Lock()
+        self._open(Format.BGR8 if bgr else Format.RGB8)
+
+    def _open(self, format: int) -> None:
+        options = _c.Options(width=self._size[1], height=self._size[0], format=format,
+                             rig=self._rig and POINTER(Rig)(self._rig), alpha=self._alpha,
+                             log=_pass_message, log_level=_c.WARNING)
+        self._handle = _Handle(options, self._settings)
+        self._format = format
+
+    def __call__(self, left: Any, right: Any, stream: Optional[int] = None) -> Result:
+        """The maps of a pair, left and right picture, or with mode=motion the earlier and the later
+        one. stream, of pictures on a GPU: the cudaStream_t that fills them, or 0, the default
+        stream; without it, the one that __cuda_array_interface__ names."""
+        if stream is None:
+            stream = stream_of(left, right)
+        one, *keep_one = picture_image("left", left, self._size, self._bgr, stream,
+                                       self._gpu)
+        two, *keep_two = picture_image("right", right, self._size, self._bgr, stream, self._gpu)
+        if one.format != two.format or one.memory != two.memory:
+            raise ValueError("left and right must both be grey or both in colour, and both on the "
+                             "host or both on a GPU")
+        device = self._gpu if one.memory == _c.CUDA else None
+        with self._turn:
+            if one.format != self._format:
+                self._open(one.format)
+            info = self.info
+            result = Result(self._handle, info, one.format, self._bgr, self._motion, device)
+            frame = _c.Frame(left=one, right=two, number=self._number, stream=stream)
+            result._name_maps(frame)
+            self._number += 1
+            compute = functools.partial(self._handle.compute, frame, result, keep_one + keep_two)
+            if info.backend.startswith("cpu"):
+                _interruptible(compute)
+            else:
+                compute()
+        return result
+
+    @property
+    def info(self) -> Info:
+        """What it is now."""
+        return self._handle.info()
+
+    @property
+    def settings(self) -> Dict[str, Value]:
+        """The values of all parameters."""
+        return self._settings.get()
+
+    def update(self, **settings: Any) -> None:
+        """Sets parameters for the pairs to come. Those that are at_open stay as they are. With an
+        error nothing changes."""
+        values = {**self._values, **settings}
+        changed = _Settings(self._preset, values)
+        with self._handle.lock:
+            self._handle.check(lib.update(self._handle.pointer, changed.pointer))
+        self._settings, self._values = changed, values
+
+    def forget(self) -> None:
+        """Makes the next pair independent of earlier ones, as after a cut."""
+        with self._handle.lock:
+            self._handle.check(lib.forget(self._handle.pointer))
+
+    def probe(self, x: int, y: int) -> Probe:
+        """What the last pair computed at column x, row y of the maps."""
+        raw = _c.Probe()
+        with self._handle.lock:
+            self._handle.check(lib.probe(self._handle.pointer, x, y, byref(raw)))
+        return Probe(raw.label, raw.u, raw.v, raw.step, raw.u_count,
+                     np.array(raw.cost[:raw.labels]), np.array(raw.belief[:raw.labels]))
+
+    def energy(self) -> float:
+        """The energy of the last pair's labels before refinement, in the papers' units."""
+        energy = c_double()
+        with self._handle.lock:
+            self._handle.check(lib.energy(self._handle.pointer, byref(energy)))
+        return energy.value
+
+
+def flow(earlier: Any, later: Any, *, preset: str = "flow", bgr: bool = False,
+         **settings: Any) -> np.ndarray:
+    """Optical flow from one picture of a camera to the next: float32 (H, W, 2), u to the right and
+    v down in px, NaN where it is not known. For many pictures, one
+    Matcher(width, height, preset="flow") is faster."""
+    height, width = earlier.shape[:2]
+    return Matcher(width, height, preset=preset, bgr=bgr, **settings)(earlier, later).px

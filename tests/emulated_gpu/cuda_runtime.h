@@ -1,0 +1,125 @@
+/*
+ * Stands in for CUDA's header of this name where there is no GPU: kernels that launch_dependent()
+ * launches run on the processor, block by block. The threads of a block are coroutines, which
+ * change where threads of a warp exchange values or wait for each other. What the memory of a GPU
+ * does, and how long anything takes, it does not show.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_EMULATED_CUDA_RUNTIME_H
+#define LIVESTEREO_EMULATED_CUDA_RUNTIME_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __shared__ static /* blocks run one after the other */
+
+struct dim3 {
+    unsigned x = 1, y = 1, z = 1;
+    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {
+    }
+};
+struct uint2 {
+    uint32_t x, y;
+};
+struct uint4 {
+    uint32_t x, y, z, w;
+};
+inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
+    return {x, y, z, w};
+}
+
+/* Of the thread that runs. */
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+using std::max;
+using std::min;
+
+template <typename T> T __ldg(const T *from) {
+    return *from;
+}
+inline uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) {
+    return by ? high << by | low >> (32 - by) : high;
+}
+inline uint32_t __vcmpeq4(uint32_t a, uint32_t b) {
+    uint32_t out = 0;
+    for (int i = 0; i < 32; i += 8)
+        out |= (a >> i & 255) == (b >> i & 255) ? 255u << i : 0;
+    return out;
+}
+inline int __ffs(int v) {
+    return __builtin_ffs(v);
+}
+
+/* Gives value to the other threads of the warp; the values that all 32 gave lie at the result until
+ * the next exchange but one. */
+const uint32_t *emulated_exchange(uint32_t value);
+int emulated_lane();
+
+inline void __syncwarp() {
+    emulated_exchange(0);
+}
+inline uint32_t __ballot_sync(uint32_t, bool value) {
+    const uint32_t *given = emulated_exchange(value);
+    uint32_t bits = 0;
+    for (int i = 0; i < 32; i++)
+        bits |= given[i] << i;
+    return bits;
+}
+inline bool __any_sync(uint32_t lanes, bool value) {
+    return __ballot_sync(lanes, value);
+}
+inline bool __all_sync(uint32_t lanes, bool value) {
+    return __ballot_sync(lanes, value) == ~0u;
+}
+inline uint32_t __shfl_sync(uint32_t, uint32_t value, int lane) {
+    return emulated_exchange(value)[lane & 31];
+}
+inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, int mask) {
+    return emulated_exchange(value)[emulated_lane() ^ mask];
+}
+inline uint32_t __shfl_up_sync(uint32_t, uint32_t value, int step) {
+    int from = emulated_lane() - step;
+    return emulated_exchange(value)[from < 0 ? emulated_lane() : from];
+}
+inline uint32_t __shfl_down_sync(uint32_t, uint32_t value, int step) {
+    int from = emulated_lane() + step;
+    return emulated_exchange(value)[from > 31 ? emulated_lane() : from];
+}
+
+/* What headers name. */
+typedef struct emulated_stream *cudaStream_t;
+typedef struct emulated_event *cudaEvent_t;
+enum { cudaLaunchAttributeProgrammaticStreamSerialization };
+struct cudaLaunchAttribute {
+    int id;
+    struct {
+        int programmaticStreamSerializationAllowed;
+    } val;
+};
+struct cudaLaunchConfig_t {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attributes;
+    unsigned count;
+};
+
+/* Runs every thread of every block; returns when all have ended. */
+void emulated_run(dim3 grid, dim3 block, const std::function<void()> &thread);
+
+template <typename... Parameters, typename... Arguments>
+int cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                       const Arguments &...arguments) {
+    emulated_run(config->grid, config->block, [&] { kernel(arguments...); });
+    return 0;
+}
+
+#endif

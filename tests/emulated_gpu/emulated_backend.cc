@@ -1,0 +1,132 @@
+/*
+ * A backend for tests: CUDA kernels on the processor, see cuda_runtime.h beside it. Stages whose
+ * kernels it does not have run as written. One frame is in flight.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/backend_cuda.h"
+#include "tests/emulated_gpu/emulated_backend.h"
+
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y);
+
+/* The stages and fused passes that are emulated. */
+#define EMULATED(STAGE)     \
+    STAGE(winner_takes_all) \
+    STAGE(start_messages) STAGE(downsample_cost) STAGE(pruned_message) STAGE(pruned_winner)
+static const cuda_fusion *const fusions[] = {&cuda_fuse_bp, &cuda_fuse_pruned};
+
+/* The stages as written, in the form of a launch. */
+#define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \
+    static void plain_##name(backend_cuda *, const void *args, int width, int height) { \
+        for (int y = 0; y < height; y++)                                                \
+            for (int x = 0; x < width; x++)                                             \
+                stage_run_pixel(STAGE_##name, args, x, y);                              \
+    }
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+
+static cuda_launch *const plain[STAGE_COUNT] = {
+#define STAGE_ROW(name, arguments, reach_x, reach_y, ...) plain_##name,
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+};
+
+/* The kernel is not linked. */
+void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int width, int height) {
+    plain_winner_takes_all(cuda, args, width, height);
+}
+
+static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph *g, int i,
+                                    int *length) {
+    for (const cuda_fusion *f : fusions)
+        if (g->passes[i].kind == PASS_STAGE && (*length = f->length(cuda, g, i)) > 1)
+            return f;
+    *length = 1;
+    return nullptr;
+}
+
+static int unit(backend *b, const struct graph *g, int i) {
+    int length;
+    fusion_at(reinterpret_cast<backend_cuda *>(b), g, i, &length);
+    return length;
+}
+
+static void run(backend *b, void *compiled, int slot, const struct backend_frame *frame) {
+    backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
+    const struct graph *g = static_cast<const struct graph *>(compiled);
+    for (int i = 0, length; i < g->count; i += length) {
+        const struct pass *pass = &g->passes[i];
+        const cuda_fusion *fusion = fusion_at(cuda, g, i, &length);
+        if (fusion)
+            fusion->launch(cuda, g, i, length, slot);
+        else if (pass->kind == PASS_STAGE)
+            cuda->launches[pass->stage](cuda, graph_args(g, i, slot), pass->width, pass->height);
+        else
+            backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD,
+                             graph_address(g, pass->transfer.buffer, slot),
+                             &frame->memory[pass->transfer.host]);
+    }
+}
+
+static int wait_for(backend *, int) {
+    return 0;
+}
+
+static void *alloc(backend *, enum memory_kind, size_t bytes) {
+    void *memory = nullptr;
+    return posix_memalign(&memory, 256, bytes ? bytes : 1) ? nullptr : memory;
+}
+
+static void release_memory(backend *, enum memory_kind, void *memory) {
+    free(memory);
+}
+
+static int copy(backend *, void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static void *compile(backend *, void *, const struct graph *g) {
+    return const_cast<struct graph *>(g);
+}
+
+static void discard(backend *, void *) {
+}
+
+static void times(backend *, int, double *ms) {
+    memset(ms, 0, GROUP_COUNT * sizeof(*ms));
+}
+
+static void close_backend(backend **b) {
+    free(*b);
+    *b = nullptr;
+}
+
+struct backend *emulated_backend_open(void) {
+    backend_cuda *cuda = static_cast<backend_cuda *>(calloc(1, sizeof(*cuda)));
+    assert(cuda);
+    cuda->capability = 90;
+    cuda->processors = 1;
+    memcpy(cuda->launches, plain, sizeof(plain));
+#define KERNEL(name) cuda->launches[STAGE_##name] = cuda_launch_##name;
+    EMULATED(KERNEL)
+#undef KERNEL
+    backend *b = &cuda->base;
+    b->slots = 1;
+    b->alloc = alloc;
+    b->release = release_memory;
+    b->copy = copy;
+    b->unit = unit;
+    b->compile = compile;
+    b->discard = discard;
+    b->run = run;
+    b->wait = wait_for;
+    b->times = times;
+    b->close = close_backend;
+    snprintf(b->name, sizeof(b->name), "emulated");
+    return b;
+}

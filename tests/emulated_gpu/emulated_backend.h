@@ -1,0 +1,21 @@
+/*
+ * A backend for tests that runs CUDA kernels of belief propagation on the processor.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_EMULATED_BACKEND_H
+#define LIVESTEREO_EMULATED_BACKEND_H
+
+#include "gpu/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Never NULL: running out of memory is an assert. */
+struct backend *emulated_backend_open(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * Frames of the program (image/frame.h) computed by the pipeline (gpu/stereo.h): for tests.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_FRAME_RUN_H
+#define LIVESTEREO_FRAME_RUN_H
+
+#include "gpu/stereo_private.h"
+#include "image/frame.h"
+
+#include <string.h>
+
+static inline struct stereo_image frame_rows(void *data, int width, int bytes) {
+    return (struct stereo_image){data, (size_t)width * (size_t)bytes};
+}
+
+static inline void *frame_allocate(void *stereo, size_t bytes) {
+    return stereo_alloc((struct stereo *)stereo, bytes);
+}
+
+static inline void frame_release(void *stereo, void *memory) {
+    stereo_release((struct stereo *)stereo, memory);
+}
+
+/* A pool of memory that the backend copies fastest. */
+static inline struct frame_pool *frame_pool(struct stereo *s, int count, int width, int height,
+                                            int channels) {
+    const struct frame_alloc alloc = {frame_allocate, frame_release, s};
+    return pool_open(count, width, height, channels, 0, &alloc);
+}
+
+/* Names the rectified pictures, and starts the frame. */
+static inline int frame_start(struct stereo *s, const struct params *params, struct frame *f) {
+    int error = stereo_update(s, params);
+    if (error)
+        return error;
+    struct stereo_info info = stereo_info(s);
+    int width = info.width, channels = f->left.channels;
+    struct stereo_frame frame = {
+        .number = f->index,
+        .picture = {frame_rows(f->left.data, f->left.width, channels),
+                    frame_rows(f->right.data, f->right.width, channels)},
+        .disparity = frame_rows(f->disparity, width, sizeof(*f->disparity)),
+        .confidence = frame_rows(f->confidence, width, 1),
+        .motion = frame_rows(f->motion, width, sizeof(*f->motion)),
+    };
+    f->params = *params;
+    if (info.width != f->left.width || info.height != f->left.height)
+        f->has_truth = 0;
+    struct image *out[2] = {&f->rect_left, &f->rect_right};
+    const struct image *in[2] = {&f->left, &f->right};
+    for (int side = 0; side < 2; side++) {
+        *out[side] = *in[side];
+        if (!info.is_remapped[side])
+            continue;
+        *out[side] = (struct image){f->rectified[side], width, info.height, channels};
+        frame.rectified[side] = frame_rows(f->rectified[side], width, channels);
+    }
+    return stereo_start(s, &frame);
+}
+
+static inline int frame_finish(struct stereo *s, struct frame *f) {
+    struct stereo_result r = {0};
+    int error = stereo_finish(s, &r);
+    memcpy(f->stage_ms, r.stage_ms, sizeof(r.stage_ms));
+    memcpy(f->updated, r.updated, sizeof(r.updated));
+    f->compute_ms = r.ms;
+    f->left_bp_ms = r.left_bp_ms;
+    f->updated_count = r.half_steps;
+    return error;
+}
+
+static inline int frame_run(struct stereo *s, const struct params *params, struct frame *f) {
+    int error = frame_start(s, params, f);
+    return error ? error : frame_finish(s, f);
+}
+
+#endif

@@ -1,0 +1,186 @@
+#!/bin/bash
+# usage: tests/package.sh STEP INSTALLED
+# Uses liblivestereo as others do, from the tree that `make install DESTDIR=INSTALLED` filled. Each
+# step is one test; exit code 77 is a skip. SPDX-License-Identifier: MIT
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+step=$1
+export PKG_CONFIG_SYSROOT_DIR=$2
+pc=$(find "$2" -name livestereo.pc) || exit 1
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+library=$(dirname "$PKG_CONFIG_PATH")
+export LD_LIBRARY_PATH=$library
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# What is exported, what is needed, and one version everywhere.
+package_symbols() {
+    local others version
+    others=$(nm -D --defined-only "$library/liblivestereo.so" | grep -v ' A ' |
+        awk '{ print $3 }' | grep -v '^livestereo_')
+    [ -z "$others" ] || fail "liblivestereo.so exports $others"
+    others=$(nm --defined-only --extern-only "$library/liblivestereo.a" |
+        awk 'NF == 3 { print $3 }' | grep -v '^livestereo_')
+    [ -z "$others" ] || fail "liblivestereo.a exports $others"
+    others=$(readelf -d "$library/liblivestereo.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+        grep -vE '^(libc|libm|libpthread|libyaml-0|librt|libdl|ld-linux[a-z0-9_-]*)\.so')
+    [ -z "$others" ] || fail "liblivestereo.so needs $others"
+    readelf -d "$library/liblivestereo.so" | grep -q 'SONAME.*\[liblivestereo\.so\.0\]' ||
+        fail "liblivestereo.so: its soname is not liblivestereo.so.0"
+    version=$(sed -n 's/^#define LIVESTEREO_VERSION_[MP][A-Z]* //p' include/livestereo.h |
+        paste -sd.)
+    [ "$version" = "$(pkg-config --modversion livestereo)" ] ||
+        fail "livestereo.h is $version, livestereo.pc $(pkg-config --modversion livestereo)"
+}
+
+# The header alone, in each language that it promises; with C++, what its macros make.
+package_header() {
+    local flags="-fsyntax-only -Wall -Wextra -Werror -pedantic-errors"
+    # shellcheck disable=SC2086,SC2046
+    echo '#include <livestereo.h>
+        struct livestereo_options options = LIVESTEREO_OPTIONS(2, 2, LIVESTEREO_RGB8);
+        struct livestereo_frame frame = LIVESTEREO_FRAME;
+        struct livestereo_result result = LIVESTEREO_RESULT;
+        struct livestereo_info info = LIVESTEREO_INFO;
+        struct livestereo_probe probe = LIVESTEREO_PROBE;' >"$folder/header.c"
+    gcc -std=c99 $flags $(pkg-config --cflags livestereo) "$folder/header.c" &&
+        g++ -std=c++11 $flags -Wno-missing-field-initializers \
+            $(pkg-config --cflags livestereo) -x c++ "$folder/header.c"
+}
+
+# The functions and structs of the baseline, which `make abi` writes, are as they were.
+package_abi() {
+    command -v abidiff >/dev/null ||
+        { echo "SKIP package:abi: needs abidiff (abigail-tools)"; exit 77; }
+    readelf -S "$library/liblivestereo.so" | grep -q '\.debug_info' ||
+        { echo "SKIP package:abi: needs CFLAGS with -g"; exit 77; }
+    local change
+    tests/abi/write.sh "$library/liblivestereo.so" "$folder/now.abi" || return 1
+    change=$(abidiff tests/abi/liblivestereo.abi "$folder/now.abi") ||
+        fail "$change
+the interface differs from tests/abi/liblivestereo.abi; where that is meant, make abi"
+}
+
+# Each example in C is built with what its own head says, and run.
+package_examples() {
+    local name packages motion
+    for name in pair flow camera; do
+        packages=$(sed -n 's/.*--cflags --libs \(livestereo[a-z ]*\)).*/\1/p' examples/$name.c)
+        # shellcheck disable=SC2046,SC2086
+        gcc -Werror examples/$name.c -o "$folder/$name" $(pkg-config --cflags --libs $packages) ||
+            return 1
+    done
+    # shellcheck disable=SC2046
+    gcc examples/pair.c -o "$folder/static" -Wl,-Bstatic $(pkg-config --cflags --libs livestereo) \
+        -Wl,-Bdynamic $(pkg-config --static --libs livestereo | sed 's/-llivestereo//') \
+        $(pkg-config --libs libpng) || return 1
+    # shellcheck disable=SC2046
+    gcc tests/package/pictures.c -o "$folder/pictures" $(pkg-config --cflags --libs libpng) &&
+        "$folder/pictures" make "$folder" || return 1
+    cd "$folder" || return 1
+    for name in pair static; do
+        rm -f depth.png
+        ./$name left.png right.png calibration.txt depth.png && ./pictures depth depth.png ||
+            fail "pair.c as $name: the depths are wrong"
+    done
+    ! ldd static | grep livestereo || fail "liblivestereo.a was not used"
+    ! ./pair left.png right.png left.png depth.png || fail "pair: a picture is no calibration"
+    ./flow left.png right.png motion.flo || return 1
+    # u, v in the middle, behind 12 bytes
+    motion=$(od -An -tf4 -N8 -j$((12 + 8 * (60 * 320 + 160))) motion.flo | tr -s ' ')
+    [ "$motion" = " -10 0" ] || fail "flow: $motion where -10 0 is right"
+    ./camera 320 120 calibration.txt <stream.yuyv >distances || return 1
+    printf '%s: 2.00 m\n' 0 1 2 | diff - distances
+}
+
+# Device pointers: compiled where nvcc is, run where a GPU is.
+package_cuda() {
+    local nvcc
+    nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+    [ -n "$nvcc" ] || { echo "SKIP package:cuda: needs nvcc"; exit 77; }
+    # shellcheck disable=SC2046
+    "$nvcc" examples/cuda.cu -o "$folder/cuda" $(pkg-config --cflags --libs livestereo) || return 1
+    nvidia-smi -L 2>/dev/null | grep -q GPU && grep -q cudart "$pc" || {
+        echo "SKIP package:cuda: cuda.cu is built; to run it needs a GPU and a library with CUDA"
+        exit 77
+    }
+    "$folder/cuda"
+}
+
+# A fresh environment of Python with the wheel, which finds no other library and no index.
+make_venv() {
+    unset LD_LIBRARY_PATH
+    "${PYTHON:-/usr/bin/python3}" -m venv --system-site-packages "$folder/venv" &&
+        "$folder/venv/bin/pip" -q --disable-pip-version-check install --no-index --no-deps \
+            --find-links "$(dirname "$PKG_CONFIG_SYSROOT_DIR")/wheel" livestereo
+}
+
+# The package for Python, and the examples with it.
+package_python() {
+    local root=$PWD others
+    others=$(readelf -d "$(dirname "$PKG_CONFIG_SYSROOT_DIR")"/wheel/livestereo/*.so.0 |
+        sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+        grep -vE '^(libc|libm|libpthread|librt|libdl|ld-linux[a-z0-9_-]*)\.so')
+    [ -z "$others" ] || fail "the wheel's library needs $others"
+    make_venv || return 1
+    LIVESTEREO_BIN=$(find "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/livestereo')
+    LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
+    export LIVESTEREO_BIN LIVESTEREO_DATA PYTHONDONTWRITEBYTECODE=1
+    cd "$folder" && venv/bin/python -m pytest -q -rs -p no:cacheprovider "$root/tests/python"
+}
+
+# readme_block LANGUAGE: the text of README.md in that language
+readme_block() {
+    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" README.md | sed '1d; $d' | grep . ||
+        fail "README.md has no block of $1"
+}
+
+# What README.md shows runs as it is printed, in a folder with left.png, right.png and
+# calibration.txt: all in these pictures is 2 m away.
+package_readme() {
+    readme_block python >"$folder/block.py" || fail "$(cat "$folder/block.py")"
+    # shellcheck disable=SC2046
+    gcc tests/package/pictures.c -o "$folder/pictures" $(pkg-config --cflags --libs libpng) &&
+        "$folder/pictures" make "$folder" && make_venv && cd "$folder" || return 1
+    venv/bin/python block.py >output && grep -q '^2\.00 m' output || fail "Python: $(cat output)"
+}
+
+# The GStreamer plugin finds the library by itself, its elements have a manual, and README.md's
+# pipeline runs as it is printed, where build/ is as `make` leaves it.
+package_gst() {
+    command -v gst-inspect-1.0 >/dev/null ||
+        { echo "SKIP package:gst: needs gst-inspect-1.0 (gstreamer1.0-tools)"; exit 77; }
+    unset LD_LIBRARY_PATH
+    export GST_PLUGIN_PATH=$library/gstreamer-1.0 GST_REGISTRY=$folder/registry
+    local element text
+    for element in livestereo livestereosbs; do
+        gst-inspect-1.0 $element >"$folder/$element" || fail "$element is not found"
+        for text in 'Long-name  *Dense depth from' 'Klass  *Filter/Analyzer/Video/Depth' \
+            'Description  *Computes the disparity or depth of each pixel' \
+            'disparity-range .*: number of disparities .*\[px\]' 'Range: 2 - 512 Default: 64'; do
+            grep -q "$text" "$folder/$element" || fail "gst-inspect-1.0 $element has no \"$text\""
+        done
+    done
+    readme_block sh >"$folder/block.sh" || fail "$(cat "$folder/block.sh")"
+    # shellcheck disable=SC2046
+    gcc tests/package/pictures.c -o "$folder/pictures" $(pkg-config --cflags --libs libpng) &&
+        "$folder/pictures" make "$folder" && cd "$folder" && mkdir build &&
+        ln -s "$library/gstreamer-1.0" build/gst && ln -s "$library/liblivestereo.so.0" build &&
+        bash -e block.sh >output 2>&1 && ./pictures depth depth.png || fail "$(cat output)"
+}
+
+# `make uninstall` takes away all that was installed.
+package_uninstall() {
+    cp -a "$PKG_CONFIG_SYSROOT_DIR" "$folder/installed" &&
+        ${MAKE:-make} -s uninstall DESTDIR="$folder/installed" >/dev/null || return 1
+    ! find "$folder/installed" ! -type d | grep .
+}
+
+"package_$step"

@@ -1,0 +1,276 @@
+/*
+ * Frames in the memory of a GPU (struct stereo_frame's on_device): the same bytes as from host
+ * memory, with rows apart, ordered by a stream of the caller's, which no other stream waits for.
+ * usage: parity_device [--tap]
+ * Prints TAP, and times as comments. SPDX-License-Identifier: MIT
+ */
+extern "C" {
+#include "gpu/stereo.h"
+}
+
+#include "config/clock.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+static int number, failures;
+
+static void ok(bool passed, const char *what) {
+    printf("%s %d - %s\n", passed ? "ok" : "not ok", ++number, what);
+    failures += !passed;
+}
+
+static uint32_t state = 1;
+
+static uint8_t draw() {
+    state = state * 1664525u + 1013904223u;
+    return (uint8_t)(state >> 24);
+}
+
+/* A pair of textures, the left one moved by strips. */
+static void make_pair(int width, int height, int labels, std::vector<uint8_t> picture[2]) {
+    for (int side = 0; side < 2; side++)
+        picture[side].resize((size_t)3 * width * height);
+    for (uint8_t &sample : picture[1])
+        sample = draw();
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            int from = x - (y / 40 * 7 + x / 100 * 3) % labels;
+            memcpy(&picture[0][3 * ((size_t)y * width + x)],
+                   &picture[1][3 * ((size_t)y * width + (from < 0 ? 0 : from))], 3);
+        }
+}
+
+/* Keeps a stream busy for about so many clock cycles. */
+static __global__ void spin(long long cycles) {
+    for (long long begin = clock64(); clock64() - begin < cycles;)
+        ;
+}
+
+struct job {
+    stereo *s;
+    int width, height;
+    size_t row_bytes[2], map_bytes; /* of pictures by side, of maps' rows */
+    uint8_t *picture[2];
+    int16_t *disparity;
+    uint8_t *confidence;
+};
+
+static stereo_frame frame_of(const job &j, long index, cudaStream_t stream) {
+    stereo_frame f = {};
+    f.number = index;
+    for (int side = 0; side < 2; side++)
+        f.picture[side] = {j.picture[side], j.row_bytes[side]};
+    f.disparity = {j.disparity, j.map_bytes};
+    f.confidence = {j.confidence, (size_t)j.width};
+    f.on_device = true;
+    f.stream = stream;
+    return f;
+}
+
+static bool take(cudaError_t code) {
+    if (code != cudaSuccess)
+        printf("# %s\n", cudaGetErrorString(code));
+    return code == cudaSuccess;
+}
+
+static job open_job(const params &p, int width, int height) {
+    int error;
+    job j = {};
+    j.width = width;
+    j.height = height;
+    j.s = stereo_open(&p, width, height, PICTURE_RGB, nullptr, &error);
+    j.map_bytes = 2 * (size_t)width + 64;
+    for (int side = 0; side < 2; side++) {
+        j.row_bytes[side] = 3 * (size_t)width + 32 * side;
+        take(cudaMalloc(&j.picture[side], j.row_bytes[side] * height));
+    }
+    take(cudaMalloc(&j.disparity, j.map_bytes * height));
+    take(cudaMalloc(&j.confidence, (size_t)width * height));
+    return j;
+}
+
+static void close_job(job *j) {
+    stereo_close(&j->s);
+    for (uint8_t *picture : j->picture)
+        cudaFree(picture);
+    cudaFree(j->disparity);
+    cudaFree(j->confidence);
+}
+
+/* The pictures come late in the caller's stream, and the maps are copied from there by work that
+ * was queued before the frame was done. */
+static void check_bytes(const params &p, int width, int height, int labels) {
+    std::vector<uint8_t> picture[2], confidence((size_t)width * height), from_device(confidence);
+    std::vector<int16_t> want((size_t)width * height), got(want);
+    job j = open_job(p, width, height);
+    cudaStream_t stream;
+    take(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    bool same = true;
+    for (long index = 0; index < 3 && j.s; index++) {
+        make_pair(width, height, labels, picture);
+        stereo_frame host = {};
+        host.number = 2 * index * 100;
+        for (int side = 0; side < 2; side++)
+            host.picture[side] = {picture[side].data(), 3 * (size_t)width};
+        host.disparity = {want.data(), 2 * (size_t)width};
+        host.confidence = {confidence.data(), (size_t)width};
+        same = same && stereo_start(j.s, &host) == 0 && stereo_finish(j.s, nullptr) == 0;
+        for (int side = 0; side < 2; side++)
+            take(cudaMemset(j.picture[side], 0x55, j.row_bytes[side] * height));
+        take(cudaDeviceSynchronize());
+        spin<<<1, 1, 0, stream>>>(20000000);
+        for (int side = 0; side < 2; side++)
+            take(cudaMemcpy2DAsync(j.picture[side], j.row_bytes[side], picture[side].data(),
+                                   3 * (size_t)width, 3 * (size_t)width, height,
+                                   cudaMemcpyHostToDevice, stream));
+        stereo_frame device = frame_of(j, (2 * index + 1) * 100, stream);
+        same = same && stereo_start(j.s, &device) == 0;
+        take(cudaMemcpy2DAsync(got.data(), 2 * (size_t)width, j.disparity, j.map_bytes,
+                               2 * (size_t)width, height, cudaMemcpyDeviceToHost, stream));
+        take(cudaMemcpyAsync(from_device.data(), j.confidence, from_device.size(),
+                             cudaMemcpyDeviceToHost, stream));
+        same = same && take(cudaStreamSynchronize(stream));
+        same = same && stereo_finish(j.s, nullptr) == 0 && got == want && from_device == confidence;
+    }
+    char what[80];
+    snprintf(what, sizeof(what), "%dx%d, %d labels: from the device as from the host", width,
+             height, labels);
+    ok(same && j.s, what);
+    cudaStreamDestroy(stream);
+    close_job(&j);
+}
+
+static double median(std::vector<double> values) {
+    for (size_t i = 1; i < values.size(); i++)
+        for (size_t k = i; k > 0 && values[k] < values[k - 1]; k--)
+            std::swap(values[k], values[k - 1]);
+    return values[values.size() / 2];
+}
+
+/* Where a frame's pictures come from and its maps go to. */
+enum place { PAGEABLE, PAGE_LOCKED, DEVICE, DEVICE_ROWS_APART, PLACES };
+static const char *const place_names[PLACES] = {"pageable host memory", "page-locked host memory",
+                                                "device", "device, rows apart"};
+
+/* Median wall time of single frames, with memory of one kind. */
+static void measure_place(job j, enum place place, const std::vector<uint8_t> picture[2],
+                          cudaStream_t stream) {
+    enum { FRAMES = 60, WARM = 5 };
+    size_t pixels = (size_t)j.width * j.height,
+           bytes[4] = {3 * pixels, 3 * pixels, 2 * pixels, pixels};
+    std::vector<double> ms;
+    void *memory[4];
+    for (int i = 0; i < 4; i++)
+        memory[i] = place == PAGEABLE      ? malloc(bytes[i])
+                    : place == PAGE_LOCKED ? stereo_alloc(j.s, bytes[i])
+                                           : nullptr;
+    bool host = place == PAGEABLE || place == PAGE_LOCKED;
+    for (int side = 0; side < 2 && host; side++)
+        memcpy(memory[side], picture[side].data(), bytes[side]);
+    if (place == DEVICE) {
+        j.row_bytes[1] = j.row_bytes[0];
+        j.map_bytes = 2 * (size_t)j.width;
+    }
+    for (int side = 0; side < 2; side++)
+        take(cudaMemcpy2D(j.picture[side], j.row_bytes[side], picture[side].data(),
+                          3 * (size_t)j.width, 3 * (size_t)j.width, j.height,
+                          cudaMemcpyHostToDevice));
+    for (int i = 0; i < FRAMES + WARM; i++) {
+        stereo_frame f = frame_of(j, 100 * i, stream);
+        if (host) {
+            f.on_device = false;
+            for (int side = 0; side < 2; side++)
+                f.picture[side] = {memory[side], 3 * (size_t)j.width};
+            f.disparity = {memory[2], 2 * (size_t)j.width};
+            f.confidence = {memory[3], (size_t)j.width};
+        }
+        double started = clock_ms();
+        if (stereo_start(j.s, &f) || stereo_finish(j.s, nullptr))
+            return;
+        if (i >= WARM)
+            ms.push_back(clock_ms() - started);
+    }
+    printf("# %dx%d, %s: %.3f ms a frame\n", j.width, j.height, place_names[place], median(ms));
+    for (int i = 0; i < 4 && host; i++)
+        if (place == PAGEABLE)
+            free(memory[i]);
+        else
+            stereo_release(j.s, memory[i]);
+}
+
+/* How long small kernels of another stream take, alone and while frames are computed, and how long
+ * these frames take meanwhile. */
+static void measure_beside(job j, cudaStream_t stream) {
+    enum { FRAMES = 60, KERNELS = 20 };
+    std::vector<double> alone, beside, frame, both;
+    cudaStream_t other;
+    cudaEvent_t begin, end;
+    take(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    take(cudaEventCreate(&begin));
+    take(cudaEventCreate(&end));
+    for (int i = 0; i < 3 * FRAMES; i++) {
+        stereo_frame f = frame_of(j, 100 * i, stream);
+        bool computes = i % 3 != 0, spins = i % 3 != 1;
+        float time = 0;
+        double started = clock_ms();
+        if (computes && stereo_start(j.s, &f))
+            return;
+        take(cudaEventRecord(begin, other));
+        for (int k = 0; k < KERNELS && spins; k++)
+            spin<<<1, 32, 0, other>>>(100000);
+        take(cudaEventRecord(end, other));
+        take(cudaEventSynchronize(end));
+        take(cudaEventElapsedTime(&time, begin, end));
+        if (spins)
+            (computes ? beside : alone).push_back(time);
+        if (computes && stereo_finish(j.s, nullptr))
+            return;
+        if (computes)
+            (spins ? both : frame).push_back(clock_ms() - started);
+    }
+    printf("# %d kernels of another stream: alone %.3f ms, beside a frame %.3f ms; the frame alone "
+           "%.3f ms, both %.3f ms\n",
+           KERNELS, median(alone), median(beside), median(frame), median(both));
+    cudaStreamDestroy(other);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+}
+
+static void measure(const params &p, int width, int height, int labels) {
+    std::vector<uint8_t> picture[2];
+    make_pair(width, height, labels, picture);
+    job j = open_job(p, width, height);
+    if (!j.s)
+        return;
+    cudaStream_t stream;
+    take(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (int place = 0; place < PLACES; place++)
+        measure_place(j, (enum place)place, picture, stream);
+    measure_beside(j, stream);
+    cudaStreamDestroy(stream);
+    close_job(&j);
+}
+
+int main() {
+    int count;
+    params p;
+    params_default(&p);
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        printf("1..0 # SKIP needs a GPU\n");
+        return getenv("LIVESTEREO_NEED_CUDA") != nullptr;
+    }
+    p.backend = BACKEND_CUDA;
+    p.disparity_range = 32;
+    check_bytes(p, 324, 241, 32);
+    p.disparity_range = 64;
+    check_bytes(p, 640, 480, 64);
+    p.disparity_range = 128;
+    measure(p, 1920, 1080, 128);
+    printf("1..%d\n", number);
+    return failures > 0;
+}

@@ -1,0 +1,85 @@
+"""Each example in Python runs and says what is true of its pictures.
+SPDX-License-Identifier: MIT
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def run(tmp_path, dots):
+    """run(NAME, ARGUMENTS...): the output of an example in a folder with left.png, right.png and
+    calibration.txt, in which all is 2 m away."""
+    for name, picture in zip(("left.png", "right.png"), dots(320, 120)):
+        Image.fromarray(picture).save(tmp_path / name)
+    (tmp_path / "calibration.txt").write_text(
+        "cam0=[200 0 160; 0 200 60; 0 0 1]\ncam1=[200 0 160; 0 200 60; 0 0 1]\nbaseline=100\n"
+        "width=320\nheight=120\n")
+
+    def run(name, *arguments):
+        return subprocess.run([sys.executable, EXAMPLES / name, *map(str, arguments)], text=True,
+                              stdout=subprocess.PIPE, check=True, cwd=tmp_path,
+                              env={**os.environ, "MPLBACKEND": "agg",
+                                   "MPLCONFIGDIR": str(tmp_path)}).stdout
+    return run
+
+
+PAIR = "left.png", "right.png", "--calibration", "calibration.txt", "--preset", "live"
+
+
+def test_pair(run):
+    output = run("pair.py", *PAIR, "--no-plot")
+    assert "disparity, px: 10.00" in output and "depth, m: 2.00" in output
+
+
+def test_pair_plot(run, tmp_path):
+    pytest.importorskip("matplotlib", reason="examples/pair.py plots with matplotlib")
+    run("pair.py", *PAIR, "--plot", "plot.png")
+    with Image.open(tmp_path / "plot.png") as plot:
+        assert plot.size == (1800, 400)
+
+
+def test_camera(run, tmp_path):
+    cv2 = pytest.importorskip("cv2", reason="examples/camera.py needs OpenCV (python3-opencv)")
+    both = np.hstack([cv2.imread(str(tmp_path / name)) for name in ("left.png", "right.png")])
+    video = cv2.VideoWriter(str(tmp_path / "both.avi"), cv2.VideoWriter_fourcc(*"MJPG"), 30,
+                            both.shape[1::-1])
+    for _ in range(3):
+        video.write(both)
+    video.release()
+    lines = run("camera.py", "both.avi", "--frames", 2, "--no-window").splitlines()
+    assert [re.match(r"\d: [\d.]+ px", line)[0] for line in lines] == ["1: 10.0 px", "2: 10.0 px"]
+
+
+def test_evaluate(run, tmp_path):
+    folder = tmp_path / "pairs" / "dots"
+    folder.mkdir(parents=True)
+    for name in ("left.png", "right.png"):
+        (tmp_path / name).rename(folder / name)
+    truth = np.full((120, 320), 160, np.uint8)
+    truth[:, :10] = 0  # not in the right picture
+    Image.fromarray(truth).save(folder / "disp_left.png")
+    (folder / "pair.ini").write_text("[pair]\ndisparity_scale=16\ndisparities=16\n")
+    header, *rows = [line.split("\t") for line in run(
+        "evaluate.py", "pairs", "--preset", "live", "disparity_range=8,16",
+        "bp_iterations=2,3").splitlines()]
+    assert header == ["disparity_range", "bp_iterations", "bad-1.0 %", "ms"]
+    assert sorted(row[:2] for row in rows) == [["16", "2"], ["16", "3"], ["8", "2"], ["8", "3"]]
+    for reach, _, bad, _ in rows:  # 10 px are beyond 8 labels
+        assert float(bad) > 90 if reach == "8" else float(bad) < 2
+    assert [row[0] for row in rows] == ["16", "16", "8", "8"]
+
+
+def test_probe(run, tmp_path):
+    pytest.importorskip("matplotlib", reason="examples/probe.py needs matplotlib")
+    output = run("probe.py", "left.png", "right.png", 200, 60, "--plot", "curves.png")
+    assert output == "(200, 60): 10 px, least cost at 10 px\n"
+    assert (tmp_path / "curves.png").stat().st_size > 1000

@@ -1,0 +1,430 @@
+"""The package livestereo against the header, the program, and what its docstrings promise.
+SPDX-License-Identifier: MIT
+"""
+import ctypes
+import errno
+import gc
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import livestereo as ls
+import numpy as np
+import pytest
+from livestereo import _library
+from PIL import Image
+
+ROOT = pathlib.Path(__file__).parents[2]
+CALIBRATION = ("cam0=[200 0 {cx}; 0 200 {cy}; 0 0 1]\ncam1=[200 0 {cx}; 0 200 {cy}; 0 0 1]\n"
+               "baseline=100\nwidth={width}\nheight={height}\n")
+
+
+@pytest.fixture
+def calibration(tmp_path):
+    """calibration(width, height): of rectified cameras, 10 cm apart; 10 px are 2 m."""
+    def make(width, height):
+        path = tmp_path / "calibration.txt"
+        path.write_text(CALIBRATION.format(cx=width // 2, cy=height // 2, width=width,
+                                           height=height))
+        return path
+    return make
+
+
+# ---- against the header
+
+
+def test_structs_are_those_of_the_header(tmp_path):
+    names = {_library.Image: "image", _library.Parameter: "parameter", ls.Camera: "camera",
+             ls.Rig: "rig", ls.Geometry: "geometry", _library.Options: "options",
+             _library.Frame: "frame", _library.Result: "result", _library.Info: "info",
+             _library.Probe: "probe"}
+    lines = ["#include <livestereo.h>"]
+    for struct, name in names.items():
+        c = f"struct livestereo_{name}"
+        lines.append(f'_Static_assert(sizeof({c}) == {ctypes.sizeof(struct)}, "size of {name}");')
+        for field, kind in struct._fields_:
+            lines.append(f'_Static_assert(offsetof({c}, {field}) == {getattr(struct, field).offset}'
+                         f' && sizeof((({c} *)0)->{field}) == {ctypes.sizeof(kind)},'
+                         f' "{name}.{field}");')
+    for constant in _library.Format:
+        lines.append(f'_Static_assert(LIVESTEREO_{constant.name} == {int(constant)},'
+                     f' "{constant.name}");')
+    for name, value in (("UNKNOWN", ls.UNKNOWN), ("HOST", _library.HOST), ("CUDA", _library.CUDA),
+                        ("LOG_WARNING", _library.WARNING), ("STAGES", len(ls._STAGES)),
+                        ("INT", 0), ("REAL", 1), ("BOOL", 2), ("CHOICE", 3)):
+        lines.append(f'_Static_assert(LIVESTEREO_{name} == {value}, "{name}");')
+    source = tmp_path / "structs.c"
+    source.write_text("\n".join(lines) + "\n")
+    subprocess.run(["gcc", "-fsyntax-only", f"-I{ROOT / 'include'}", source], check=True)
+
+
+def test_functions_are_those_of_the_header():
+    """Each has as many parameters as there."""
+    text = (ROOT / "include/livestereo.h").read_text()
+    declared = dict(re.findall(r"^LIVESTEREO_API [^(]*?livestereo_(\w+)\((.*?)\);", text,
+                               re.MULTILINE | re.DOTALL))
+    declared["parameters"] = "each, context"  # a parameter that has parameters
+    for name, (_, *arguments) in _library.FUNCTIONS.items():
+        parameters = [p for p in declared[name].split(",") if p != "void"]
+        assert len(arguments) == len(parameters), name
+
+
+# ---- against the program
+
+
+CROPS = {"tsukuba": (120, 140), "venus": (150, 120), "cones": (200, 180)}  # left, top
+SIZE = 144, 96  # px
+
+
+@pytest.fixture(scope="session")
+def pairs(data, tmp_path_factory):
+    """Folders with left.png and right.png, 144 x 96 px of three known pairs."""
+    folders = []
+    for name, (x, y) in CROPS.items():
+        folder = tmp_path_factory.mktemp("pairs") / name
+        folder.mkdir()
+        for side in ("left.png", "right.png"):
+            with Image.open(data / "middlebury" / name / side) as picture:
+                picture.crop((x, y, x + SIZE[0], y + SIZE[1])).save(folder / side)
+        folders.append(folder)
+    return folders
+
+
+def read(folder):
+    return [np.asarray(Image.open(folder / side)) for side in ("left.png", "right.png")]
+
+
+STEREO = [name for name in ls.presets() if ls.Matcher(*SIZE, preset=name).settings["mode"]
+          == "stereo"]
+
+
+@pytest.mark.parametrize("preset", STEREO)
+def test_bytes_are_those_of_batch(preset, pairs, program, tmp_path):
+    subprocess.run([program, "batch", "-q", *pairs, "-o", tmp_path, "--preset", preset, "--save",
+                    "disp16", "--set", "backend=cpu", "--set", "threads=1"], check=True)
+    m = ls.Matcher(*SIZE, preset=preset, backend="cpu", threads=1)
+    for folder in pairs:
+        m.forget()
+        disparity = m(*read(folder)).disparity.astype(np.int32)
+        known = disparity != ls.UNKNOWN
+        expected = np.where(known, np.clip(disparity * 16, 1, 65535), 0)  # KITTI's form
+        written, = (tmp_path / folder.name).glob("*_disp16.png")
+        assert known.mean() > 0.5
+        assert np.array_equal(np.asarray(Image.open(written)), expected)
+
+
+def test_motion_is_that_of_batch(pairs, program, tmp_path):
+    sequence = tmp_path / "sequence"
+    sequence.mkdir()
+    earlier, later = read(pairs[0])
+    for index, picture in enumerate((earlier, later)):
+        Image.fromarray(picture).save(sequence / f"{index:06d}.png")
+    subprocess.run([program, "batch", "-q", "--preset", "flow", sequence, "-o", tmp_path / "out",
+                    "--save", "flo", "--set", "backend=cpu"], check=True)
+    written, = (tmp_path / "out").glob("*.flo")
+    expected = np.fromfile(written, np.float32, offset=12).reshape(SIZE[1], SIZE[0], 2)
+    motion = ls.flow(earlier, later, backend="cpu")
+    assert np.isfinite(motion).mean() > 0.5
+    assert np.array_equal(np.where(np.isnan(motion), np.float32(1e10), motion), expected)
+
+
+# ---- results
+
+
+def test_disparity_depth_and_points(dots, calibration):
+    left, right = dots(160, 90)
+    m = ls.Matcher(160, 90, preset="live", calibration=calibration(160, 90), disparity_range=32,
+                   backend="cpu")
+    r = m(left, right)
+    assert r.disparity.dtype == np.int16 and r.disparity.shape == (90, 160)
+    assert r.confidence.dtype == np.uint8 and r.confidence.shape == (90, 160)
+    assert np.array_equal(np.isnan(r.px), r.disparity == ls.UNKNOWN)
+    assert np.array_equal(r.px[r.disparity != ls.UNKNOWN] * 16, r.disparity[r.disparity
+                                                                            != ls.UNKNOWN])
+    assert np.mean(np.abs(r.px - 10) < 0.5) > 0.9
+    assert np.array_equal(r.left, left)
+    assert r.depth.dtype == np.float32 and abs(np.nanmedian(r.depth) - 2) < 0.01
+    # Points are the pixels whose depth is finite, in order, with the colours of the left picture.
+    known = np.isfinite(r.depth)
+    assert r.points.shape == (known.sum(), 6)
+    assert np.array_equal(r.points[:, 2], r.depth[known])
+    assert np.array_equal(r.points[:, 3:], left[known])
+    x = np.broadcast_to(np.arange(160), (90, 160))[known]
+    assert np.allclose(r.points[:, 0], (x - 80) * r.depth[known] / 200, atol=1e-5)
+    assert r.ms > 0 and r.stage_ms["bp"] > 0
+    assert m.info.width == 160 and m.info.labels == 32 and m.info.geometry.fx == 200
+    assert m.info.is_resampled == (False, False) and m.info.backend.startswith("cpu")
+
+
+def test_calibrations(dots, calibration, tmp_path):
+    path = calibration(160, 90)
+    rig = ls.load_rig(path)
+    assert np.array(rig.R).tolist() == np.eye(3).tolist() and np.array(rig.T)[0] == -0.1
+    assert rig.metric == 1 and rig.rectified == 1 and "fx=200.0" in repr(rig)
+    pair = dots(160, 90)
+    by_path = ls.Matcher(160, 90, preset="live", calibration=str(path))(*pair)
+    by_rig = ls.Matcher(160, 90, preset="live", calibration=rig)(*pair)
+    assert by_path.depth.tobytes() == by_rig.depth.tobytes()
+    rig.rectified = rig.has_rectification = 0
+    rig.camera[1].cy += 3  # the right picture is shifted, so that the library resamples
+    m = ls.Matcher(160, 90, preset="live", calibration=rig)
+    assert m.info.is_resampled == (True, True)
+    with pytest.raises(ls.Error, match="nowhere"):
+        ls.load_rig(tmp_path / "nowhere.yml")
+
+
+def test_bgr(dots):
+    left, right = dots(96, 64)
+    rgb = ls.Matcher(96, 64, preset="live")(left, right)
+    bgr = ls.Matcher(96, 64, preset="live", bgr=True)(left[..., ::-1], right[..., ::-1])
+    assert np.array_equal(rgb.disparity, bgr.disparity)
+    assert np.array_equal(bgr.left, left[..., ::-1]) and bgr.left.flags.c_contiguous
+
+
+def test_grey_and_colour_by_turns(dots):
+    color = dots(96, 64)
+    grey = [picture[..., 0].copy() for picture in color]
+    m = ls.Matcher(96, 64, preset="live")
+    first, second, third = m(*color), m(*grey), m(*color)
+    assert second.left.shape == (64, 96) and np.array_equal(second.left, grey[0])
+    assert np.array_equal(first.disparity, third.disparity)
+    assert np.array_equal(ls.Matcher(96, 64, preset="live")(*grey).disparity, second.disparity)
+
+
+def test_probe_and_energy(dots):
+    m = ls.Matcher(96, 64, preset="live", disparity_range=32)
+    with pytest.raises(ls.Error) as caught:
+        m.probe(48, 32)
+    assert caught.value.errno == errno.EINVAL
+    m(*dots(96, 64))
+    probe = m.probe(48, 32)
+    assert probe.cost.shape == probe.belief.shape == (32,)
+    assert probe.u + probe.label == 10 and probe.cost.argmin() == 10
+    assert m.energy() > 0
+
+
+def test_result_outlives_its_matcher(dots, calibration):
+    pair = dots(96, 64)
+    m = ls.Matcher(96, 64, preset="live", calibration=calibration(96, 64))
+    r, expected = m(*pair), m(*pair).depth.tobytes()
+    del m
+    gc.collect()
+    assert r.depth.tobytes() == expected and len(r.points) > 0
+    disparity = r.disparity
+    del r
+    gc.collect()
+    assert (disparity == 160).mean() > 0.8
+
+
+def test_500_pairs_do_not_grow(dots):
+    def resident():
+        gc.collect()
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    pair = dots(96, 64)
+    m = ls.Matcher(96, 64, preset="live", disparity_range=16)
+    for _ in range(50):
+        m(*pair).px
+    before = resident()
+    for _ in range(500):  # 54 KB each
+        m(*pair).px
+    assert resident() - before < 4 << 20
+
+
+# ---- settings and mistakes
+
+
+def test_settings():
+    settings = ls.settings()
+    assert settings["disparity_range"].type == "int" and settings["backend"].at_open
+    assert settings["backend"].choices == ("auto", "cpu", "cuda")
+    assert settings["backend"].default == "auto" and settings["fill"].type == "bool"
+    m = ls.Matcher(96, 64)
+    # Each default is what the settings begin with, in its own type.
+    assert {name: s.default for name, s in settings.items()} == m.settings
+    assert all(type(s.default) is type(m.settings[name]) for name, s in settings.items())
+    m = ls.Matcher(96, 64, disparity_range=np.int64(24), data_weight=0.05, fill=True,
+                   bp_schedule="rows_columns", smoothness=[0, 1, 1.5])
+    assert m.settings["disparity_range"] == 24 and m.settings["data_weight"] == 0.05
+    assert m.settings["fill"] is True and m.settings["smoothness"] == "table"
+
+
+def test_update(dots):
+    pair = dots(96, 64)
+    m = ls.Matcher(96, 64, preset="live", disparity_range=16)
+    m(*pair)
+    m.update(disparity_range=32, subpixel="off")
+    assert m.info.labels == 32 and m.settings["disparity_range"] == 32
+    fresh = ls.Matcher(96, 64, preset="live", disparity_range=32, subpixel="off")
+    assert np.array_equal(m(*pair).disparity, fresh(*pair).disparity)
+    with pytest.raises(ls.Error, match="disparity_range"):
+        m.update(bp_iterations=3, disparity_range=-1)
+    assert m.settings == fresh.settings
+
+
+def test_errors_have_the_library_s_sentence():
+    for keywords, code, words in (({"preset": "nothing"}, errno.ENOENT, '"nothing" is no preset'),
+                                  ({"disparity": 3}, errno.ENOENT, "disparity"),
+                                  ({"disparity_range": "many"}, errno.EINVAL, "disparity_range"),
+                                  ({"disparity_range": 9999}, errno.ERANGE, "disparity_range"),
+                                  ({"smoothness": [1, 2]}, errno.EINVAL, "table of smoothness"),
+                                  ({"alpha": 2}, errno.EINVAL, "alpha")):
+        with pytest.raises(ls.Error, match=words) as caught:
+            ls.Matcher(64, 48, **keywords)
+        assert caught.value.errno == code, words
+    with pytest.raises(ls.Error, match="16384"):
+        ls.Matcher(1, 48)
+
+
+def test_depth_needs_a_calibration(dots):
+    r = ls.Matcher(96, 64, preset="live")(*dots(96, 64))
+    with pytest.raises(ls.Error, match="depth needs a calibration") as caught:
+        r.depth
+    assert caught.value.errno == errno.ENOTSUP
+    with pytest.raises(ls.Error, match="calibration"):
+        r.points
+    moved = ls.Matcher(96, 64, preset="flow")(*dots(96, 64, 3))
+    assert moved.disparity is None and moved.motion.shape == (2, 64, 96)
+    with pytest.raises(ls.Error, match="mode=motion"):
+        moved.depth
+
+
+@pytest.mark.parametrize("wrong", [
+    np.zeros((64, 96), np.float32), np.zeros((64, 96), np.int8), np.zeros((96, 64), np.uint8),
+    np.zeros((64, 96, 1), np.uint8), np.zeros((64, 96, 4), np.uint8), np.zeros(96, np.uint8),
+    np.zeros((0, 96), np.uint8), np.zeros((3, 64, 96), np.uint8), None, "left.png", [[1, 2]]])
+def test_wrong_pictures(wrong, dots):
+    m = ls.Matcher(96, 64, preset="live")
+    left, right = dots(96, 64)
+    with pytest.raises(ValueError, match=r"left: uint8 of shape \(64, 96\) or \(64, 96, 3\)"):
+        m(wrong, right)
+    with pytest.raises(ValueError, match="right: uint8"):
+        m(left, wrong)
+    with pytest.raises(ValueError, match="both be grey or both in colour"):
+        m(left, right[..., 0])
+    assert np.array_equal(m(left, right).left, left)
+
+
+# ---- threads and signals
+
+
+def test_two_matchers_in_two_threads(dots):
+    pairs = [dots(96, 64, seed=seed) for seed in (1, 2)]
+    alone = [ls.Matcher(96, 64, preset="live")(*pair).disparity for pair in pairs]
+    wrong = []
+
+    def work(pair, expected):
+        m = ls.Matcher(96, 64, preset="live")
+        for _ in range(20):
+            if not np.array_equal(m(*pair).disparity, expected):
+                wrong.append(pair)
+
+    threads = [threading.Thread(target=work, args=job) for job in zip(pairs, alone)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_threads_take_turns_with_one_matcher(dots):
+    pairs = [dots(96, 64, seed=seed) for seed in (1, 2)]
+    m = ls.Matcher(96, 64, preset="live", temporal_filter=0)
+    alone = [m(*pair).disparity for pair in pairs]
+    results = [[], []]
+
+    def work(i):
+        results[i] = [m(*pairs[i]).disparity for _ in range(20)]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in (0, 1):
+        assert len(results[i]) == 20
+        assert all(np.array_equal(d, alone[i]) for d in results[i])
+
+
+def test_other_threads_run_meanwhile(dots):
+    pair = dots(640, 480)
+    m = ls.Matcher(640, 480, backend="cpu", threads=1)
+    began, ended = threading.Event(), threading.Event()
+
+    def work():
+        began.set()
+        m(*pair)
+        ended.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    began.wait()
+    steps = 0
+    while not ended.is_set():
+        time.sleep(0.001)  # needs the interpreter's lock afterwards
+        steps += 1
+    thread.join()
+    assert steps > 20
+
+
+def test_an_interrupted_frame_keeps_its_memory(dots, monkeypatch):
+    wait = ls.lib.wait
+
+    def interrupted(_handle, _result):
+        monkeypatch.setattr(ls.lib, "wait", wait)
+        raise KeyboardInterrupt
+
+    left, right = dots(96, 64)
+    gone = weakref.ref(left)
+    m = ls.Matcher(96, 64, preset="live")
+    expected = m(left, right).disparity
+    monkeypatch.setattr(ls.lib, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        m(left, right)
+    del left
+    gc.collect()
+    assert gone() is not None
+    other = dots(96, 64)
+    assert np.array_equal(m(*other).disparity, expected)
+    gc.collect()
+    assert gone() is None
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import livestereo as ls
+import numpy as np
+
+def interrupt():
+    while not m._handle.lock.locked() or not m._handle._in_flight:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
+size = 800, 600
+pair = np.random.default_rng(1).integers(0, 256, (2, size[1], size[0], 3), np.uint8)
+m = ls.Matcher(*size, preset="live", backend="cpu", threads=1, disparity_range=64)
+threading.Thread(target=interrupt).start()
+try:
+    m(*pair)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted", "while computing" if m._handle.lock.locked() else "afterwards")
+if sys.argv[1] == "again":
+    again = m(*pair).disparity
+    print("same", np.array_equal(again, ls.Matcher(*size, preset="live", disparity_range=64)(
+        *pair).disparity))
+"""
+
+
+@pytest.mark.parametrize("then", ["again", "exit"])
+def test_ctrl_c(then):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, then], stdout=subprocess.PIPE,
+                          text=True, check=True)
+    assert done.stdout.splitlines() == ["interrupted while computing"] + (
+        ["same True"] if then == "again" else [])

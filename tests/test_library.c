@@ -1,0 +1,667 @@
+/*
+ * What include/livestereo.h computes, held against the plain form of gpu/stereo.h, which gets the
+ * pictures in grey or RGB without gaps, and, for depth and points, against formulas worked out
+ * here.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/rectify.h"
+#include "calibration/rig_read.h"
+#include "tests/library_pair.h"
+#include "tests/rig_scene.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { W = 44, H = 26 };
+
+#define SMALL "backend=cpu threads=2 disparity_range=16"
+
+/* Settings of a preset for small pictures. */
+static const char *words_of(const char *preset) {
+    bool motion = pair_params(preset, "").mode == MODE_MOTION;
+    return motion ? "backend=cpu threads=2 motion_u_min=-3 motion_u_range=7 motion_v_min=-1 "
+                    "motion_v_range=3"
+                  : SMALL;
+}
+
+/* Every preset with every format and a gap of its own between rows. Half of the frames take no
+ * rectified pictures. */
+static void test_formats(void) {
+    for (int i = 0; livestereo_preset(i); i++) {
+        const char *preset = livestereo_preset(i), *words = words_of(preset);
+        struct livestereo_settings *s = pair_settings(preset, words);
+        struct params params = pair_params(preset, words);
+        for (int format = LIVESTEREO_GRAY8; format <= LIVESTEREO_YUYV; format++) {
+            struct pair p =
+                pair_make(W, H, (enum livestereo_format)format, format + 2, (uint32_t)i);
+            struct livestereo *h = pair_open(s, W, H, (enum livestereo_format)format, NULL);
+            struct stereo *plain = pair_open_plain(W, H, p.plain[0].channels, NULL);
+            struct livestereo_frame f =
+                pair_frame(h, &p, params.mode == MODE_MOTION, 2 * format, 0);
+            struct livestereo_image kept[2] = {f.rectified[0], f.rectified[1]};
+            if ((i + format) % 2)
+                memset(f.rectified, 0, sizeof(f.rectified));
+            pair_run(h, &f);
+            pair_check_plain(plain, &params, &p, &f);
+            memcpy(f.rectified, kept, sizeof(kept));
+            pair_frame_free(&f);
+            stereo_close(&plain);
+            livestereo_close(&h);
+            pair_free(&p);
+        }
+        livestereo_settings_close(&s);
+    }
+}
+
+/* A table that moves rows, from pictures of twice the size to wider or narrower maps. */
+static void make_tables(struct rectify_map maps[2], int width, int height, const int margin[2]) {
+    for (int side = 0; side < 2; side++) {
+        maps[side] = (struct rectify_map){
+            .width = width, .height = height, .margin = {margin[0], margin[1]}, .samples = 2};
+        maps[side].step = 64;
+        maps[side].point = g_new(struct rectify_point, width * height);
+        for (int i = 0; i < width * height; i++)
+            maps[side].point[i] = (struct rectify_point){64 * (i % width - margin[0]) + 5,
+                                                         64 * (i / width) + 8 + side};
+    }
+}
+
+static void from_tables(const struct rectify_map maps[2], struct livestereo_remap remap[2]) {
+    for (int side = 0; side < 2; side++)
+        remap[side] =
+            (struct livestereo_remap){.width = maps[side].width,
+                                      .height = maps[side].height,
+                                      .margin = {maps[side].margin[0], maps[side].margin[1]},
+                                      .point = &maps[side].point->x,
+                                      .samples = maps[side].samples,
+                                      .step = maps[side].step};
+}
+
+/* Tables of the caller's, which the library copies; maps are smaller by the margins. */
+static void test_remap(void) {
+    static const int margins[][2] = {{0, 0}, {7, 0}, {4, 9}};
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct params params = pair_params("default", SMALL);
+    for (size_t i = 0; i < G_N_ELEMENTS(margins); i++) {
+        struct pair p = pair_make(2 * W, 2 * H, LIVESTEREO_RGBA8, 5, 3);
+        struct livestereo_options o = LIVESTEREO_OPTIONS(2 * W, 2 * H, LIVESTEREO_RGBA8);
+        struct livestereo_remap remap[2];
+        struct rectify_map maps[2];
+        struct livestereo_info info = LIVESTEREO_INFO;
+        make_tables(maps, W, H, margins[i]);
+        from_tables(maps, remap);
+        o.remap = remap;
+        struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+        struct stereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
+        rectify_free(maps);
+        memset(remap, 0, sizeof(remap));
+        g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+        g_assert_cmpint(info.width, ==, W - margins[i][0] - margins[i][1]);
+        g_assert_cmpint(info.height, ==, H);
+        g_assert_true(info.is_resampled[0] && info.is_resampled[1] && !info.has_geometry);
+        struct livestereo_frame f = pair_frame(h, &p, false, 6, 0);
+        pair_run(h, &f);
+        pair_check_plain(plain, &params, &p, &f);
+        pair_frame_free(&f);
+        stereo_close(&plain);
+        livestereo_close(&h);
+        pair_free(&p);
+    }
+    livestereo_settings_close(&s);
+}
+
+/* Rows of the right picture are moved without any table, too. */
+static void test_row_offset(void) {
+    static const char words[] = SMALL " row_offset=0.5";
+    struct livestereo_settings *s = pair_settings("default", words);
+    struct params params = pair_params("default", words);
+    struct pair p = pair_make(W, H, LIVESTEREO_BGR8, 1, 3);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_BGR8, NULL);
+    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
+    pair_run(h, &f);
+    pair_check_plain(plain, &params, &p, &f);
+    pair_frame_free(&f);
+    stereo_close(&plain);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+/* ---- calibration */
+
+static struct livestereo_rig rig_of(const struct rig *from) {
+    struct livestereo_rig to = {.metric = from->metric,
+                                .rectified = from->rectified,
+                                .has_rectification = from->has_rectification};
+    for (int side = 0; side < 2; side++) {
+        const struct camera *c = &from->camera[side];
+        to.camera[side] =
+            (struct livestereo_camera){.width = c->width,
+                                       .height = c->height,
+                                       .fx = c->fx,
+                                       .fy = c->fy,
+                                       .cx = c->cx,
+                                       .cy = c->cy,
+                                       .distortion = (enum livestereo_distortion)c->distortion};
+        memcpy(to.camera[side].k, c->k, sizeof(c->k));
+    }
+    memcpy(to.R, from->R, sizeof(to.R));
+    memcpy(to.T, from->T, sizeof(to.T));
+    memcpy(to.rotation, from->rotation, sizeof(to.rotation));
+    memcpy(to.projection, from->projection, sizeof(to.projection));
+    return to;
+}
+
+/* A rig of pictures 16 times as large, and its rectification. */
+static struct rig large_rig(enum distortion model) {
+    struct rig rig;
+    struct rectification to;
+    rig_made_up(model, &rig);
+    for (int side = 0; side < 2; side++) {
+        rig.camera[side].width = 16 * W;
+        rig.camera[side].height = 16 * H;
+    }
+    g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &to), ==, 0);
+    memcpy(rig.rotation, to.rotation, sizeof(rig.rotation));
+    for (int side = 0; side < 2; side++) {
+        const double p[12] = {
+            to.fx, 0, to.cx[side], side ? -to.fx * to.baseline : 0, 0, to.fy, to.cy, 0, 0, 0, 1, 0};
+        memcpy(rig.projection[side], p, sizeof(p));
+    }
+    rig.has_rectification = 1;
+    return rig;
+}
+
+/* A frame of pictures of W x H by a rig: as a struct, from its file, and from tables made of it.
+ * alpha 0 takes the rectification of the file. */
+static void check_rig(enum distortion model, double alpha) {
+    struct rig rig = large_rig(model);
+    char why[256];
+    struct livestereo_rig given = rig_of(&rig), read;
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "livestereo-library-rig.yml", NULL);
+    g_assert_cmpint(rig_write_opencv(path, &rig), ==, 0);
+    g_assert_cmpint(livestereo_rig_read(&read, (const char *[]){path}, 1, W, H, 0), ==, 0);
+    remove(path);
+    struct rectification to;
+    struct rectify_map maps[2];
+    struct livestereo_remap remap[2];
+    g_assert_cmpint(rig_fit(&rig, W, H, why, sizeof(why)), ==, 0);
+    if (alpha > 0)
+        g_assert_cmpint(rectify_bouguet(&rig, alpha, 1, &to), ==, 0);
+    else
+        g_assert_cmpint(rectify_of_rig(&rig, 0, &to), ==, 0);
+    g_assert_cmpint(rectify_tables(&rig, &to, maps), ==, 0);
+    from_tables(maps, remap);
+    const struct livestereo_geometry geometry = {
+        to.fx, to.fy, to.cx[0], to.cy, to.baseline, to.cx[1] - to.cx[0], rig.metric, {0}};
+    struct livestereo_options o[3] = {LIVESTEREO_OPTIONS(W, H, LIVESTEREO_NV12),
+                                      LIVESTEREO_OPTIONS(W, H, LIVESTEREO_NV12),
+                                      LIVESTEREO_OPTIONS(W, H, LIVESTEREO_NV12)};
+    o[0].rig = &given;
+    o[1].rig = &read;
+    o[0].alpha = o[1].alpha = alpha;
+    o[2].remap = remap;
+    o[2].geometry = &geometry;
+    struct livestereo_settings *s = pair_settings("live", SMALL);
+    struct params params = pair_params("live", SMALL);
+    struct pair p = pair_make(W, H, LIVESTEREO_NV12, 3, 8);
+    struct stereo *plain = pair_open_plain(W, H, 3, maps);
+    for (int i = 0; i < 3; i++) {
+        struct livestereo *h = pair_open(s, 0, 0, 0, &o[i]);
+        struct livestereo_info info = LIVESTEREO_INFO;
+        g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+        g_assert_true(info.has_geometry && info.is_resampled[0] && info.is_resampled[1]);
+        const struct livestereo_geometry *g = &info.geometry;
+        g_assert_true(g->fx == geometry.fx && g->fy == geometry.fy && g->cx == geometry.cx &&
+                      g->cy == geometry.cy && g->baseline == geometry.baseline &&
+                      g->doffs == geometry.doffs && g->metric == geometry.metric);
+        struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
+        pair_run(h, &f);
+        pair_check_plain(plain, &params, &p, &f);
+        pair_frame_free(&f);
+        livestereo_close(&h);
+    }
+    stereo_close(&plain);
+    rectify_free(maps);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+static void test_rig(void) {
+    for (int model = 0; model < DISTORTION_COUNT; model++)
+        check_rig((enum distortion)model, model % 2 ? 1 : 0);
+}
+
+/* Of a rig whose pictures are rectified the geometry is known and nothing is resampled. */
+static void test_rig_of_rectified(void) {
+    struct rig rig;
+    rig_made_up(DISTORTION_NONE, &rig);
+    struct livestereo_rig given = rig_of(&rig);
+    given.rectified = 1;
+    given.camera[1] = given.camera[0];
+    given.camera[1].cx += 20;
+    memset(given.R, 0, sizeof(given.R));
+    given.R[0] = given.R[4] = given.R[8] = 1;
+    given.T[0] = -0.25;
+    given.T[1] = given.T[2] = 0;
+    struct livestereo_options o = LIVESTEREO_OPTIONS(64, 48, LIVESTEREO_GRAY8);
+    o.rig = &given;
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    struct livestereo_info info = LIVESTEREO_INFO;
+    g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+    g_assert_true(info.has_geometry && !info.is_resampled[0] && !info.is_resampled[1]);
+    g_assert_cmpfloat(info.geometry.baseline, ==, 0.25);
+    g_assert_cmpfloat_with_epsilon(info.geometry.fx, given.camera[0].fx / 10, 1e-9);
+    g_assert_cmpfloat_with_epsilon(info.geometry.fy, given.camera[0].fy / 10, 1e-9);
+    g_assert_cmpfloat_with_epsilon(info.geometry.doffs, 2, 1e-9);
+    livestereo_close(&h);
+    livestereo_settings_close(&s);
+}
+
+/* ---- depth */
+
+static const struct livestereo_geometry geometry = {
+    .fx = 40, .fy = 50, .cx = 11.5, .cy = 7, .baseline = 0.2, .doffs = -1.5, .metric = 1};
+
+static struct livestereo *open_with_geometry(void) {
+    struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    o.geometry = &geometry;
+    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    livestereo_settings_close(&s);
+    return h;
+}
+
+/* All kinds of disparities: unknown, behind infinity, at it, too far for 16 bits, near. */
+static struct livestereo_image some_disparities(void) {
+    struct livestereo_image map = pair_image(W, H, LIVESTEREO_DISP16, 6);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++)
+            ((int16_t *)pair_row(&map, y))[x] = x % 7 == 0 ? LIVESTEREO_UNKNOWN
+                                                : x < 6    ? (int16_t)(22 + x) /* 24: infinity */
+                                                           : (int16_t)(17 * y + 3 * x - 5);
+    return map;
+}
+
+static double depth_at(int16_t disparity) {
+    double d = disparity / 16.0 + geometry.doffs;
+    return disparity == LIVESTEREO_UNKNOWN ? NAN
+           : d > 0                         ? geometry.fx * geometry.baseline / d
+                                           : INFINITY;
+}
+
+static void test_depth(void) {
+    struct livestereo *h = open_with_geometry();
+    struct livestereo_image map = some_disparities(), mm = pair_image(W, H, LIVESTEREO_MM16, 10),
+                            metres = pair_image(W, H, LIVESTEREO_M32F, 4);
+    int unknown = 0, infinite = 0, far = 0;
+    g_assert_cmpint(livestereo_depth(h, &map, &mm), ==, 0);
+    g_assert_cmpint(livestereo_depth(h, &map, &metres), ==, 0);
+    g_free(pair_packed(&mm)); /* checks the gaps */
+    g_free(pair_packed(&metres));
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
+            float got = ((float *)pair_row(&metres, y))[x];
+            bool beyond = !isnan(z) && z * 1000 >= 65535.5;
+            g_assert_cmpint(((uint16_t *)pair_row(&mm, y))[x], ==,
+                            isnan(z) || beyond ? 0 : lrint(z * 1000));
+            g_assert_true(isnan(z) ? isnan(got) : got == (float)z);
+            unknown += isnan(z);
+            infinite += isinf(z) != 0;
+            far += beyond && !isinf(z);
+        }
+    g_assert_true(unknown && infinite && far); /* of each kind */
+    g_free(map.data);
+    g_free(mm.data);
+    g_free(metres.data);
+    livestereo_close(&h);
+}
+
+static void test_points(void) {
+    struct livestereo *h = open_with_geometry();
+    struct livestereo_image map = some_disparities(), rgb = pair_image(W, H, LIVESTEREO_RGB8, 1);
+    size_t count = 99, want = 0;
+    double farthest = 3;
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < 3 * W; x++)
+            ((uint8_t *)pair_row(&rgb, y))[x] = (uint8_t)(x + 5 * y);
+    g_autofree float *xyzrgb = g_new(float, 6 * W * H);
+    g_assert_cmpint(livestereo_points(h, &map, &rgb, farthest, xyzrgb, W * H, &count), ==, 0);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
+            const float *at = xyzrgb + 6 * want;
+            if (!(z <= farthest))
+                continue;
+            g_assert_cmpuint(want++, <, count);
+            g_assert_cmpfloat_with_epsilon(at[0], (x - geometry.cx) * z / geometry.fx, 1e-6 * z);
+            g_assert_cmpfloat_with_epsilon(at[1], (y - geometry.cy) * z / geometry.fy, 1e-6 * z);
+            g_assert_cmpfloat_with_epsilon(at[2], z, 1e-6 * z);
+            for (int c = 0; c < 3; c++)
+                g_assert_cmpfloat(at[3 + c], ==, (uint8_t)(3 * x + c + 5 * y));
+        }
+    g_assert_cmpuint(want, ==, count);
+    /* Without a bound there are more; no more than there is room for; without a picture all white;
+     * grey. */
+    size_t all;
+    g_assert_cmpint(livestereo_points(h, &map, NULL, 0, xyzrgb, W * H, &all), ==, 0);
+    g_assert_cmpuint(all, >, count);
+    g_assert_true(xyzrgb[3] >= 255 && xyzrgb[4] >= 255 && xyzrgb[5] >= 255);
+    g_assert_cmpint(livestereo_points(h, &map, &rgb, 0, xyzrgb, 5, &count), ==, 0);
+    g_assert_cmpuint(count, ==, 5);
+    struct livestereo_image grey = {rgb.data, W, H, rgb.row_bytes, LIVESTEREO_GRAY8, 0, {0}};
+    g_assert_cmpint(livestereo_points(h, &map, &grey, 0, xyzrgb, W * H, &count), ==, 0);
+    g_assert_cmpuint(count, ==, all);
+    g_assert_true(xyzrgb[3] <= xyzrgb[4] && xyzrgb[4] <= xyzrgb[5] && xyzrgb[5] <= xyzrgb[3]);
+    g_free(map.data);
+    g_free(rgb.data);
+    livestereo_close(&h);
+}
+
+/* ---- of the last frame */
+
+/* The bound is below the energy of the last frame and not far from it, and so is TRW-S's. */
+static void check_bound(struct livestereo *h, bool motion, double energy) {
+    double bound = NAN, least = NAN;
+    int error = livestereo_bound(h, 100, &bound, &least);
+    g_assert_cmpint(error, ==, motion ? -ENOTSUP : 0);
+    if (motion)
+        return;
+    g_test_message("bound %.3f, TRW-S %.3f, frame %.3f", bound, least, energy);
+    g_assert_cmpfloat(bound, <=, energy * (1 + 1e-12));
+    g_assert_cmpfloat(bound, <=, least);
+    g_assert_cmpfloat(least, <=, energy * 1.001);
+    g_assert_cmpfloat(energy, <=, bound * 1.05);
+}
+
+/* What pixels and the whole frame say of themselves is what the plain form says. */
+static void check_probe(const char *preset, const char *words) {
+    struct livestereo_settings *s = pair_settings(preset, words);
+    struct params params = pair_params(preset, words);
+    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 4);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    bool motion = params.mode == MODE_MOTION;
+    struct livestereo_frame f = pair_frame(h, &p, motion, 0, 0);
+    struct livestereo_probe probe = LIVESTEREO_PROBE;
+    double energy = 0, plain_energy = 1;
+    g_assert_cmpint(livestereo_probe(h, 3, 3, &probe), ==, -EINVAL); /* no frame yet */
+    g_assert_cmpint(livestereo_energy(h, &energy), ==, -EINVAL);
+    g_assert_cmpint(livestereo_bound(h, 1, &energy, &energy), ==, -EINVAL);
+    pair_run(h, &f);
+    pair_check_plain(plain, &params, &p, &f);
+    g_assert_cmpint(livestereo_energy(h, &energy), ==, 0);
+    g_assert_cmpint(stereo_energy(plain, &plain_energy), ==, 0);
+    g_assert_cmpfloat(energy, ==, plain_energy);
+    check_bound(h, motion, energy);
+    for (int y = 0; y < H; y += 5)
+        for (int x = 0; x < W; x += 7) {
+            double cost[LIVESTEREO_MAX_LABELS], belief[LIVESTEREO_MAX_LABELS];
+            struct probe_labels labels;
+            int label = stereo_probe(plain, x, y, cost, belief);
+            g_assert_cmpint(stereo_probe_labels(plain, x, y, &labels), ==, 0);
+            g_assert_cmpint(livestereo_probe(h, x, y, &probe), ==, 0);
+            g_assert_cmpint(probe.label, ==, label);
+            g_assert_cmpint(probe.labels, ==, labels.u_count * labels.v_count);
+            g_assert_cmpfloat(probe.u, ==, labels.u);
+            g_assert_cmpfloat(probe.v, ==, labels.v);
+            g_assert_cmpfloat(probe.step, ==, labels.step);
+            g_assert_cmpmem(probe.cost, (size_t)probe.labels * sizeof(*cost), cost,
+                            (size_t)probe.labels * sizeof(*cost));
+            g_assert_cmpmem(probe.belief, (size_t)probe.labels * sizeof(*cost), belief,
+                            (size_t)probe.labels * sizeof(*cost));
+            for (int l = 0; l < probe.labels; l++)
+                g_assert_cmpfloat(probe.belief[label], <=, probe.belief[l]);
+        }
+    g_assert_cmpint(livestereo_probe(h, W, 0, &probe), ==, -EINVAL);
+    g_assert_cmpint(livestereo_probe(h, 0, -1, &probe), ==, -EINVAL);
+    stereo_close(&plain);
+    livestereo_close(&h);
+    pair_frame_free(&f);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+static void test_probe(void) {
+    check_probe("plain", SMALL);
+    check_probe("flow", words_of("flow"));
+}
+
+/* In blocks, which keep no costs. */
+static void test_probe_of_blocks(void) {
+    struct livestereo_settings *s = pair_settings("live", SMALL " block_size=64 block_overlap=16");
+    struct pair p = pair_make(200, 72, LIVESTEREO_GRAY8, 0, 4);
+    struct livestereo *h = pair_open(s, 200, 72, LIVESTEREO_GRAY8, NULL);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    struct livestereo_probe probe = LIVESTEREO_PROBE;
+    pair_run(h, &f);
+    g_assert_cmpint(livestereo_probe(h, 3, 3, &probe), ==, -ENOTSUP);
+    double bound, least;
+    g_assert_cmpint(livestereo_bound(h, 1, &bound, &least), ==, -ENOTSUP);
+    g_assert_nonnull(strstr(livestereo_error(h), "block"));
+    livestereo_close(&h);
+    pair_frame_free(&f);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+/* ---- from frame to frame */
+
+/* Settings that change while a frame is in flight are those of the next one. What is refused
+ * changes nothing, and what the last frame left is asked for no more after a change. */
+static void test_update(void) {
+    static const char *const words[] = {SMALL " temporal_filter=0.5 temporal_mode=on",
+                                        SMALL " bp_iterations=2 lr_check=off",
+                                        SMALL " smoothness=table bp_schedule=rows_columns"};
+    static const double table[] = {0, 3, 4, 4.5};
+    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
+    struct livestereo_settings *s = pair_settings("default", words[0]);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    livestereo_settings_close(&s);
+    struct livestereo_probe probe = LIVESTEREO_PROBE;
+    for (int i = 0; i < 3; i++) {
+        struct params params = pair_params("default", words[i]);
+        struct smoothness_table its_table = {.count = G_N_ELEMENTS(table)};
+        memcpy(its_table.value, table, sizeof(table));
+        params.table = i == 2 ? &its_table : NULL;
+        struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
+        g_assert_cmpint(livestereo_start(h, &f), ==, 0);
+        s = pair_settings("default", words[MIN(i + 1, 2)]);
+        if (i > 0)
+            g_assert_cmpint(livestereo_settings_set_smoothness(s, table, G_N_ELEMENTS(table)), ==,
+                            0);
+        if (livestereo_update(h, s))
+            g_error("%s", livestereo_error(h));
+        g_assert_cmpint(livestereo_settings_set(s, "disparity_range", "44"), ==, 0);
+        g_assert_cmpint(livestereo_update(h, s), ==, -EINVAL);
+        g_assert_true(livestereo_error(h)[0]);
+        livestereo_settings_close(&s);
+        g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
+        pair_check_plain(plain, &params, &p, &f);
+        g_assert_cmpint(livestereo_probe(h, 3, 3, &probe), ==, i < 2 ? -EINVAL : 0);
+        pair_frame_free(&f);
+    }
+    stereo_close(&plain);
+    livestereo_close(&h);
+    pair_free(&p);
+}
+
+/* Settings that do not change anything are not in the way of the next ones, tables included. */
+static void test_smoothness(void) {
+    static const char words[] = SMALL " smoothness=table bp_schedule=rows_columns";
+    static const double tables[][3] = {{0, 1, 2}, {0, 1, 2}, {0, 9, 90}, {0, 9, 90}, {0, 1, 2}};
+    enum { TABLES = G_N_ELEMENTS(tables) };
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    struct livestereo_settings *s = pair_settings("default", words);
+    g_assert_cmpint(livestereo_settings_set_smoothness(s, tables[0], 3), ==, 0);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    struct livestereo_frame f[TABLES];
+    for (int i = 0; i < TABLES; i++) {
+        g_assert_cmpint(livestereo_settings_set_smoothness(s, tables[i], 3), ==, 0);
+        g_assert_cmpint(livestereo_update(h, s), ==, 0);
+        f[i] = pair_frame(h, &p, false, 0, i);
+        pair_run(h, &f[i]);
+    }
+    pair_same_frame(&f[0], &f[1]);
+    pair_same_frame(&f[2], &f[3]);
+    pair_same_frame(&f[0], &f[4]);
+    g_assert_cmpint(memcmp(f[0].disparity.data, f[2].disparity.data, W * H * sizeof(int16_t)), !=,
+                    0);
+    for (int i = 0; i < TABLES; i++)
+        pair_frame_free(&f[i]);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+/* One scene, grey, with noise: what temporal_filter takes for a scene at rest. */
+static struct pair pair_with_noise(uint32_t seed) {
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < W * H; i++) {
+            uint8_t *at = (uint8_t *)p.picture[side].data + i;
+            *at = (uint8_t)(*at / 4 * 4 + scene_hash(i, (uint32_t)side, seed) % 4);
+        }
+    return p;
+}
+
+static void *unwanted(void *memory) {
+    g_free(memory);
+    return NULL;
+}
+
+/* Frames with numbers (-1: livestereo_forget); whether the last one depends on those before it. A
+ * refused change of settings is no reason to forget, nor is a picture that is wanted at last. */
+static void check_depends(const int64_t *numbers, int count, bool refused, bool want) {
+    static const char words[] = SMALL " temporal_filter=0.7 temporal_mode=on";
+    struct livestereo_settings *s = pair_settings("default", words),
+                               *bad = pair_settings("default", SMALL " disparity_range=44");
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL),
+                      *alone = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    struct pair p = {0};
+    struct livestereo_frame f = {0}, f_alone;
+    for (int i = 0; i < count; i++) {
+        if (numbers[i] == -1) {
+            g_assert_cmpint(livestereo_forget(h), ==, 0);
+            continue;
+        }
+        if (refused)
+            g_assert_cmpint(livestereo_update(h, bad), ==, -EINVAL);
+        pair_frame_free(&f);
+        pair_free(&p);
+        p = pair_with_noise((uint32_t)i);
+        f = pair_frame(h, &p, false, 0, numbers[i]);
+        if (i + 1 < count)
+            f.rectified[0].data = unwanted(f.rectified[0].data);
+        pair_run(h, &f);
+    }
+    f_alone = pair_frame(alone, &p, false, 0, 5);
+    pair_run(alone, &f_alone);
+    bool differs = memcmp(f.disparity.data, f_alone.disparity.data, W * H * sizeof(int16_t)) != 0;
+    if (differs != want)
+        g_error("%d numbers from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ": %s", count,
+                numbers[0], numbers[count - 1], differs ? "dependent" : "independent");
+    pair_frame_free(&f);
+    pair_frame_free(&f_alone);
+    pair_free(&p);
+    livestereo_close(&h);
+    livestereo_close(&alone);
+    livestereo_settings_close(&s);
+    livestereo_settings_close(&bad);
+}
+
+static void test_forget(void) {
+    check_depends((int64_t[]){4, 5}, 2, false, true);
+    check_depends((int64_t[]){4, 5}, 2, true, true);
+    check_depends((int64_t[]){4, 12}, 2, false, true);
+    check_depends((int64_t[]){4, 13}, 2, false, false);
+    check_depends((int64_t[]){4, 4}, 2, false, false);
+    check_depends((int64_t[]){4, 3}, 2, false, false);
+    check_depends((int64_t[]){4, -1, 5}, 3, false, false);
+    check_depends((int64_t[]){4, -1, 5, 6}, 4, false, true);
+    check_depends((int64_t[]){INT64_MIN, INT64_MAX}, 2, false, false);
+    check_depends((int64_t[]){INT64_MAX, INT64_MIN}, 2, false, false);
+    check_depends((int64_t[]){INT64_C(1) << 32, (INT64_C(1) << 32) + 1}, 2, false, true);
+}
+
+/* With mode=motion: pixels above 127 have no data cost; NULL removes the mask. */
+static void test_mask(void) {
+    const char *words = words_of("flow");
+    struct livestereo_settings *s = pair_settings("flow", words);
+    struct params params = pair_params("flow", words);
+    struct pair p = pair_make(W, H, LIVESTEREO_YUYV, 0, 6);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_YUYV, NULL);
+    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    struct livestereo_image mask = pair_image(W, H, LIVESTEREO_GRAY8, 3);
+    uint8_t binary[W * H];
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            ((uint8_t *)pair_row(&mask, y))[x] = x > 20 ? 128 : 127;
+            binary[y * W + x] = x > 20 ? 255 : 0;
+        }
+    struct livestereo_frame f[3];
+    for (int i = 0; i < 3; i++) { /* without, with, without */
+        g_assert_cmpint(livestereo_set_mask(h, i == 1 ? &mask : NULL), ==, 0);
+        if (i == 1)
+            memset(mask.data, 0, 20); /* it was copied */
+        g_assert_cmpint(stereo_set_mask(plain, i == 1 ? binary : NULL), ==, 0);
+        f[i] = pair_frame(h, &p, true, 2, i);
+        pair_run(h, &f[i]);
+        pair_check_plain(plain, &params, &p, &f[i]);
+    }
+    pair_same_frame(&f[0], &f[2]);
+    size_t bytes = (size_t)f[0].motion.row_bytes * 2 * H - 2;
+    g_assert_cmpint(memcmp(f[0].motion.data, f[1].motion.data, bytes), !=, 0);
+    for (int i = 0; i < 3; i++)
+        pair_frame_free(&f[i]);
+    g_free(mask.data);
+    stereo_close(&plain);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+/* The parts of a frame's time add up to no more than all of it. */
+static void test_result(void) {
+    struct livestereo_settings *s = pair_settings("default", SMALL " bp_fast_converging=true");
+    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    struct livestereo_result r = LIVESTEREO_RESULT;
+    double sum = 0;
+    g_assert_cmpint(livestereo_start(h, &f), ==, 0);
+    g_assert_cmpint(livestereo_wait(h, &r), ==, 0);
+    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+        sum += r.stage_ms[i];
+    g_assert_true(sum > 0 && sum <= r.ms && r.left_bp_ms <= r.stage_ms[LIVESTEREO_BP]);
+    g_assert_cmpint(r.half_steps, >, 0);
+    g_assert_true(r.updated[0] >= 1 && r.updated[r.half_steps - 1] > 0);
+    pair_frame_free(&f);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/library/formats", test_formats);
+    g_test_add_func("/library/remap", test_remap);
+    g_test_add_func("/library/row-offset", test_row_offset);
+    g_test_add_func("/library/rig", test_rig);
+    g_test_add_func("/library/rig-of-rectified", test_rig_of_rectified);
+    g_test_add_func("/library/depth", test_depth);
+    g_test_add_func("/library/points", test_points);
+    g_test_add_func("/library/probe", test_probe);
+    g_test_add_func("/library/probe-of-blocks", test_probe_of_blocks);
+    g_test_add_func("/library/update", test_update);
+    g_test_add_func("/library/smoothness", test_smoothness);
+    g_test_add_func("/library/forget", test_forget);
+    g_test_add_func("/library/mask", test_mask);
+    g_test_add_func("/library/result", test_result);
+    return g_test_run();
+}

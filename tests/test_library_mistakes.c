@@ -1,0 +1,360 @@
+/*
+ * Mistakes of a caller of include/livestereo.h: each is an error with a sentence, and the next
+ * right call works. Two handles in two threads: the messages of each stay its own.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/library_pair.h"
+#include "tests/stderr_of.h"
+
+#include <errno.h>
+#include <math.h>
+
+enum { W = 40, H = 30, THREAD_FRAMES = 500 };
+
+static struct livestereo_settings *open_settings(const char *const *words) {
+    struct livestereo_settings *settings;
+    g_assert_cmpint(livestereo_settings_open(&settings, "live"), ==, 0);
+    g_assert_cmpint(livestereo_settings_set(settings, "backend", "cpu"), ==, 0);
+    g_assert_cmpint(livestereo_settings_set(settings, "threads", "1"), ==, 0);
+    g_assert_cmpint(livestereo_settings_set(settings, "disparity_range", "16"), ==, 0);
+    for (; words && words[0]; words += 2)
+        g_assert_cmpint(livestereo_settings_set(settings, words[0], words[1]), ==, 0);
+    return settings;
+}
+
+static struct livestereo *open_handle(const char *const *words) {
+    struct livestereo *stereo;
+    struct livestereo_settings *settings = open_settings(words);
+    struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    g_assert_cmpint(livestereo_open(&stereo, settings, &options), ==, 0);
+    livestereo_settings_close(&settings);
+    return stereo;
+}
+
+/* A frame of random grey levels with a map. */
+static struct livestereo_frame make_frame(void) {
+    struct livestereo_frame frame = LIVESTEREO_FRAME;
+    frame.left = pair_image(W, H, LIVESTEREO_GRAY8, 0);
+    frame.right = pair_image(W, H, LIVESTEREO_GRAY8, 0);
+    frame.disparity = pair_image(W, H, LIVESTEREO_DISP16, 0);
+    for (int i = 0; i < W * H; i++) {
+        ((uint8_t *)frame.left.data)[i] = (uint8_t)scene_hash((uint32_t)i, 1, 2);
+        ((uint8_t *)frame.right.data)[i] = (uint8_t)scene_hash((uint32_t)i + 4, 1, 2);
+    }
+    return frame;
+}
+
+static void free_frame(struct livestereo_frame *frame) {
+    g_free(frame->left.data);
+    g_free(frame->right.data);
+    g_free(frame->disparity.data);
+}
+
+/* The call failed with this error, and there is a sentence about it. */
+static void expect(int result, int error, const char *sentence) {
+    g_assert_cmpint(result, ==, error);
+    g_assert_cmpuint(strlen(sentence), >, 5);
+    g_assert_null(strchr(sentence, '\n'));
+}
+
+static void test_settings(void) {
+    struct livestereo_settings *settings = NULL;
+    char text[32];
+    const double falling[] = {0, 2, 1}, lifted[] = {1, 2}, endless[] = {0, INFINITY};
+    expect(livestereo_settings_open(NULL, NULL), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_settings_open(&settings, "none"), -ENOENT, livestereo_error(NULL));
+    g_assert_null(settings);
+    settings = open_settings(NULL);
+    static const struct {
+        const char *name, *text;
+        int error;
+    } wrong[] = {{NULL, "1", -EINVAL},
+                 {"bp_levels", NULL, -EINVAL},
+                 {"", "", -ENOENT},
+                 {"bp_level", "3", -ENOENT},
+                 {"sync_tolerance_ms", "3", -ENOENT},
+                 {"bp_levels", "", -EINVAL},
+                 {"bp_levels", "3.5", -EINVAL},
+                 {"bp_levels", "99999999999999999999", -ERANGE},
+                 {"bp_levels", "-1", -ERANGE},
+                 {"data_weight", "nan", -EINVAL},
+                 {"lr_check", "perhaps", -EINVAL}};
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+        expect(livestereo_settings_set(settings, wrong[i].name, wrong[i].text), wrong[i].error,
+               livestereo_settings_error(settings));
+    g_assert_cmpint(livestereo_settings_set(NULL, "bp_levels", "3"), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_get(settings, "none", text, sizeof(text)), ==, -ENOENT);
+    g_assert_cmpint(livestereo_settings_get(settings, NULL, text, sizeof(text)), <, 0);
+    g_assert_cmpint(livestereo_settings_get(settings, "bp_levels", NULL, 8), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_get(settings, "bp_levels", text, 1), ==, -ENOSPC);
+    g_assert_cmpint(livestereo_settings_set_smoothness(settings, NULL, 3), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 3), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_smoothness(settings, lifted, 2), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_smoothness(settings, endless, 2), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 1), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 100000), ==, -EINVAL);
+    g_assert_cmpint(livestereo_parameters(NULL, NULL), ==, -EINVAL);
+    g_assert_null(livestereo_preset(-1));
+    g_assert_null(livestereo_preset(10000));
+    g_assert_null(livestereo_stage_name(LIVESTEREO_STAGES));
+    g_assert_cmpint(livestereo_settings_get(settings, "disparity_range", text, sizeof(text)), ==,
+                    0);
+    g_assert_cmpstr(text, ==, "16"); /* nothing of all that has changed it */
+    livestereo_settings_close(&settings);
+    livestereo_settings_close(&settings);
+    livestereo_settings_close(NULL);
+}
+
+static void refuse_options(const struct livestereo_options *options, int error) {
+    struct livestereo_settings *settings = open_settings(NULL);
+    struct livestereo *stereo = (struct livestereo *)(uintptr_t)1;
+    expect(livestereo_open(&stereo, settings, options), error, livestereo_error(NULL));
+    g_assert_null(stereo);
+    livestereo_settings_close(&settings);
+}
+
+static void test_open(void) {
+    const struct livestereo_options good = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    struct livestereo_settings *settings = open_settings(NULL);
+    struct livestereo *stereo;
+    expect(livestereo_open(NULL, settings, &good), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_open(&stereo, NULL, &good), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_open(&stereo, settings, NULL), -EINVAL, livestereo_error(NULL));
+    livestereo_settings_close(&settings);
+    struct livestereo_options bad = good;
+    bad.size = 8;
+    refuse_options(&bad, -EINVAL);
+    static const int sizes[][2] = {{0, H}, {W, -1}, {1, H}, {W, 16385}, {INT_MAX, INT_MAX}};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        bad = good;
+        bad.width = sizes[i][0];
+        bad.height = sizes[i][1];
+        refuse_options(&bad, -EINVAL);
+    }
+    static const int formats[] = {0, -1, LIVESTEREO_DISP16, LIVESTEREO_M32F, 1000};
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+        bad = good;
+        bad.format = (enum livestereo_format)formats[i];
+        refuse_options(&bad, -EINVAL);
+    }
+    bad = good;
+    bad.format = LIVESTEREO_YUYV;
+    bad.width = W + 1;
+    refuse_options(&bad, -EINVAL);
+    bad = good;
+    bad.width = 10; /* fewer columns than disparities */
+    refuse_options(&bad, -EINVAL);
+    bad = good;
+    bad.alpha = NAN;
+    refuse_options(&bad, -EINVAL);
+    struct livestereo_rig rig = {.metric = 1}; /* cameras without focal lengths */
+    bad = good;
+    bad.rig = &rig;
+    refuse_options(&bad, -EINVAL);
+    rig.camera[1].distortion = (enum livestereo_distortion)77;
+    refuse_options(&bad, -EINVAL);
+    struct livestereo_geometry geometry = {.fx = 100, .fy = 100};
+    bad = good;
+    bad.geometry = &geometry;
+    refuse_options(&bad, -EINVAL);
+    struct livestereo_remap remap[2] = {{.width = W, .height = H}, {.width = W - 1, .height = H}};
+    bad = good;
+    bad.remap = remap;
+    refuse_options(&bad, -EINVAL);
+    const char *const paths[] = {"/nowhere/rig.yml"};
+    struct livestereo_rig read;
+    expect(livestereo_rig_read(&read, paths, 1, W, H, 0), -ENOENT, livestereo_error(NULL));
+    expect(livestereo_rig_read(NULL, paths, 1, W, H, 0), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_rig_read(&read, NULL, 1, W, H, 0), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_rig_read(&read, paths, 3, W, H, 0), -EINVAL, livestereo_error(NULL));
+}
+
+static void refuse_frame(struct livestereo *stereo, const struct livestereo_frame *frame) {
+    expect(livestereo_start(stereo, frame), -EINVAL, livestereo_error(stereo));
+}
+
+static void test_frame(void) {
+    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo_frame good = make_frame(), bad;
+    struct livestereo_info info = LIVESTEREO_INFO;
+    refuse_frame(stereo, NULL);
+    bad = good;
+    bad.size--;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.left.data = NULL;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.right.width = W - 1;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.right.row_bytes = W - 1;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.right.row_bytes = -W;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.left.format = LIVESTEREO_RGB8;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.disparity.format = LIVESTEREO_CONF8;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.disparity.row_bytes = W;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.motion = bad.disparity;
+    bad.motion.format = LIVESTEREO_FLOW16;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.left.memory = (enum livestereo_memory)9;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.left.memory = bad.right.memory = bad.disparity.memory = LIVESTEREO_CUDA;
+    refuse_frame(stereo, &bad);
+    expect(livestereo_wait(stereo, NULL), -EINVAL, livestereo_error(stereo));
+    g_assert_cmpint(livestereo_start(stereo, &good), ==, 0);
+    g_assert_cmpint(livestereo_info(stereo, &info), ==, 0);
+    for (int i = 1; i < info.frames_in_flight; i++)
+        g_assert_cmpint(livestereo_start(stereo, &good), ==, 0);
+    expect(livestereo_start(stereo, &good), -EBUSY, livestereo_error(stereo));
+    double energy;
+    struct livestereo_probe probe = LIVESTEREO_PROBE;
+    expect(livestereo_energy(stereo, &energy), -EBUSY, livestereo_error(stereo));
+    expect(livestereo_bound(stereo, 1, &energy, &energy), -EBUSY, livestereo_error(stereo));
+    expect(livestereo_probe(stereo, 1, 1, &probe), -EBUSY, livestereo_error(stereo));
+    struct livestereo_result wrong = {.size = 3};
+    expect(livestereo_wait(stereo, &wrong), -EINVAL, livestereo_error(stereo));
+    for (int i = 0; i < info.frames_in_flight; i++)
+        g_assert_cmpint(livestereo_wait(stereo, NULL), ==, 0);
+    for (int x = -1; x <= W; x += W + 1)
+        expect(livestereo_probe(stereo, x, 1, &probe), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_probe(stereo, 1, INT_MAX, &probe), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_probe(stereo, 1, 1, NULL), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_energy(stereo, NULL), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_bound(stereo, 0, &energy, &energy), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_bound(stereo, 1, NULL, &energy), -EINVAL, livestereo_error(stereo));
+    g_assert_cmpint(livestereo_probe(stereo, 1, 1, &probe), ==, 0);
+    g_assert_cmpint(livestereo_energy(stereo, &energy), ==, 0);
+    g_assert_true(isfinite(energy));
+    expect(livestereo_info(stereo, NULL), -EINVAL, livestereo_error(stereo));
+    livestereo_close(&stereo);
+    free_frame(&good);
+}
+
+static void test_rest(void) {
+    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo_frame frame = make_frame();
+    struct livestereo_image depth = pair_image(W, H, LIVESTEREO_MM16, 0), mask = frame.left;
+    struct livestereo_settings *settings = open_settings(NULL);
+    float points[6];
+    size_t count;
+    expect(livestereo_depth(stereo, &frame.disparity, &depth), -ENOTSUP, livestereo_error(stereo));
+    expect(livestereo_depth(stereo, NULL, &depth), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_depth(stereo, &frame.disparity, &mask), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_points(stereo, &frame.disparity, NULL, 0, points, 1, &count), -ENOTSUP,
+           livestereo_error(stereo));
+    expect(livestereo_points(stereo, &frame.disparity, NULL, -1, points, 1, &count), -EINVAL,
+           livestereo_error(stereo));
+    expect(livestereo_points(stereo, &frame.disparity, NULL, 0, NULL, 1, &count), -EINVAL,
+           livestereo_error(stereo));
+    expect(livestereo_set_mask(stereo, &mask), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_update(stereo, NULL), -EINVAL, livestereo_error(stereo));
+    g_assert_cmpint(livestereo_settings_set(settings, "disparity_range", "40"), ==, 0);
+    expect(livestereo_update(stereo, settings), -EINVAL, livestereo_error(stereo));
+    g_assert_cmpint(livestereo_settings_set(settings, "disparity_range", "16"), ==, 0);
+    g_assert_cmpint(livestereo_settings_set(settings, "occlusion_masks", "true"), ==, 0);
+    g_assert_cmpint(livestereo_settings_set(settings, "bp_schedule", "tiles"), ==, 0);
+    expect(livestereo_update(stereo, settings), -EINVAL, livestereo_error(stereo));
+    g_assert_cmpint(livestereo_settings_set(settings, "mode", "motion"), ==, 0);
+    expect(livestereo_update(stereo, settings), -EINVAL, livestereo_error(stereo));
+    g_assert_null(livestereo_alloc(stereo, SIZE_MAX));
+    g_assert_null(livestereo_alloc(NULL, 8));
+    livestereo_free(stereo, NULL);
+    g_assert_cmpint(livestereo_start(stereo, &frame), ==, 0); /* as before all that */
+    g_assert_cmpint(livestereo_wait(stereo, NULL), ==, 0);
+    livestereo_close(&stereo);
+    livestereo_close(&stereo);
+    livestereo_close(NULL);
+    g_assert_cmpint(livestereo_start(NULL, &frame), ==, -EINVAL);
+    g_assert_cmpint(livestereo_wait(NULL, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_update(NULL, settings), ==, -EINVAL);
+    g_assert_cmpint(livestereo_forget(NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_set_mask(NULL, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_info(NULL, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_depth(NULL, NULL, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_points(NULL, NULL, NULL, 0, NULL, 0, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_probe(NULL, 0, 0, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_energy(NULL, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_bound(NULL, 1, NULL, NULL), ==, -EINVAL);
+    livestereo_settings_close(&settings);
+    g_free(depth.data);
+    free_frame(&frame);
+}
+
+/* ---- two handles in two threads */
+
+struct user {
+    const char *range; /* of disparities, by which the messages of the two differ */
+    int messages, others;
+    int16_t map[W * H];
+};
+
+static void count_message(void *context, enum livestereo_level level, const char *message) {
+    struct user *user = context;
+    g_autofree char *own = g_strdup_printf("with %s labels", user->range);
+    (void)level;
+    user->messages++;
+    user->others += !strstr(message, own);
+}
+
+static gpointer compute_frames(gpointer context) {
+    struct user *user = context;
+    struct livestereo_settings *settings =
+        open_settings((const char *const[]){"disparity_range", user->range, NULL});
+    struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    struct livestereo_frame frame = make_frame();
+    struct livestereo *stereo;
+    options.log = count_message;
+    options.log_context = user;
+    options.log_level = LIVESTEREO_LOG_DEBUG;
+    g_assert_cmpint(livestereo_open(&stereo, settings, &options), ==, 0);
+    for (int i = 0; i < THREAD_FRAMES; i++) {
+        frame.number = i;
+        g_assert_cmpint(livestereo_start(stereo, &frame), ==, 0);
+        g_assert_cmpint(livestereo_wait(stereo, NULL), ==, 0);
+        if (i > 0)
+            g_assert_cmpmem(user->map, sizeof(user->map), frame.disparity.data, sizeof(user->map));
+        memcpy(user->map, frame.disparity.data, sizeof(user->map));
+    }
+    frame.left.width = 3;
+    expect(livestereo_start(stereo, &frame), -EINVAL, livestereo_error(stereo));
+    livestereo_close(&stereo);
+    livestereo_settings_close(&settings);
+    free_frame(&frame);
+    return NULL;
+}
+
+static void test_threads(void) {
+    struct user users[2] = {{.range = "16"}, {.range = "24"}};
+    struct stderr_of printed = stderr_begin();
+    GThread *thread = g_thread_new("second", compute_frames, &users[1]);
+    compute_frames(&users[0]);
+    g_thread_join(thread);
+    g_autofree char *text = stderr_end(printed);
+    g_assert_cmpstr(text, ==, "");
+    for (int i = 0; i < 2; i++) {
+        g_assert_cmpint(users[i].messages, >, 0);
+        g_assert_cmpint(users[i].others, ==, 0);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/library-mistakes/settings", test_settings);
+    g_test_add_func("/library-mistakes/open", test_open);
+    g_test_add_func("/library-mistakes/frame", test_frame);
+    g_test_add_func("/library-mistakes/rest", test_rest);
+    g_test_add_func("/library-mistakes/threads", test_threads);
+    return g_test_run();
+}

@@ -1,0 +1,292 @@
+/*
+ * The live threads over the CPU backend: every frame once and in order, drops, quitting at any
+ * moment, faults of source and pipeline. The source is made here, and its pairs tell their number.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/live/live.h"
+
+#include <glib.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum { WIDTH = 24, HEIGHT = 10, RANGE = 8 };
+
+struct fake {
+    struct source source;
+    long next;
+    long damaged_each;     /* every n-th pair cannot be read; 0 none */
+    long fails_at;         /* this pair is -EIO; -1 none */
+    long odd_at;           /* this pair has another size, which the pipeline refuses; -1 none */
+    atomic_bool *may_read; /* waits for it; NULL: at once */
+};
+
+static int fake_read(struct source *source, struct frame *frame) {
+    struct fake *fake = (struct fake *)source;
+    if (fake->next == source->count && source->count >= 0)
+        return SOURCE_END;
+    long n = fake->next++;
+    if (n == fake->fails_at)
+        return -EIO;
+    if (fake->damaged_each && n % fake->damaged_each == 0)
+        return -EBADMSG;
+    while (fake->may_read && !atomic_load(fake->may_read))
+        g_usleep(1000);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    frame->index = n;
+    frame->taken_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        frame->left.data[i] = (uint8_t)((i % WIDTH) * 37 + n);
+        frame->right.data[i] = (uint8_t)((i % WIDTH + 2) * 37 + n);
+    }
+    if (n == fake->odd_at)
+        frame->left.width = WIDTH - 1;
+    return 0;
+}
+
+static struct fake fake_of(long count) {
+    return (struct fake){
+        .source = {.name = "fake",
+                   .width = WIDTH,
+                   .height = HEIGHT,
+                   .channels = 1,
+                   .count = count,
+                   .read = fake_read},
+        .fails_at = -1,
+        .odd_at = -1,
+    };
+}
+
+static struct matcher *open_stereo(struct params *params) {
+    int error;
+    params_default(params);
+    params->backend = BACKEND_CPU;
+    params->threads = 1;
+    params->disparity_range = RANGE;
+    params->bp_levels = 2;
+    params->bp_iterations = 2;
+    params->lr_check = LR_CHECK_OFF;
+    struct matcher *stereo = matcher_open(params, "test", WIDTH, HEIGHT, 1, NULL, false, &error);
+    g_assert_nonnull(stereo);
+    return stereo;
+}
+
+static struct live *open_live(struct fake *fake, struct matcher *stereo,
+                              const struct params *params, struct live_options options) {
+    int error;
+    struct live *live = live_open(&fake->source, stereo, params, &options, &error);
+    g_assert_nonnull(live);
+    return live;
+}
+
+/* Takes to the end; the reader sleeps. Every index is larger than the one before; returns how
+ * many. */
+static long take_all(struct live *live, int sleep_us) {
+    long count = 0, last = -1;
+    struct frame *frame;
+    while (live_take(live, -1, &frame) == 0) {
+        g_assert_cmpint(frame->index, >, last);
+        last = frame->index;
+        count++;
+        frame_drop(&frame);
+        if (sleep_us)
+            g_usleep((gulong)sleep_us);
+    }
+    return count;
+}
+
+static void test_all_in_order(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(60);
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+    g_assert_cmpint(take_all(live, 1000), ==, 60);
+    bool in_compute;
+    g_assert_cmpint(live_error(live, &in_compute), ==, 0);
+    struct live_stats stats;
+    live_get_stats(live, &stats);
+    g_assert_cmpint(stats.captured, ==, 60);
+    g_assert_cmpint(stats.computed, ==, 60);
+    g_assert_cmpint(stats.shown, ==, 60);
+    g_assert_cmpint(stats.dropped, ==, 0);
+    g_assert_cmpfloat(stats.age_95_ms, >=, stats.age_median_ms);
+    live_close(&live);
+    g_assert_null(live);
+    matcher_close(&stereo);
+}
+
+static void test_limit(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(-1);
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 7, .kept = 0});
+    g_assert_cmpint(take_all(live, 0), ==, 7);
+    live_close(&live);
+    g_assert_cmpint(fake.next, ==, 7);
+    matcher_close(&stereo);
+}
+
+/* A slow reader: each frame is shown, dropped by a queue, or the two add up wrongly. */
+static void test_drops(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(300);
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_DROP_OLDEST, .frames = 0, .kept = 0});
+    struct frame *held;
+    g_assert_cmpint(live_take(live, -1, &held), ==, 0);
+    struct live_stats stats;
+    do { /* the source runs dry while nobody takes: all but what the last queue holds is dropped */
+        g_usleep(1000);
+        live_get_stats(live, &stats);
+    } while (stats.dropped < 300 - 1 - 2);
+    long shown = 1 + take_all(live, 0);
+    frame_drop(&held);
+    live_get_stats(live, &stats);
+    g_assert_cmpint(stats.captured, ==, 300);
+    g_assert_cmpint(stats.shown, ==, shown);
+    g_assert_cmpint(stats.shown + stats.dropped, ==, 300);
+    g_assert_cmpint(shown, >=, 2); /* the last queue has one where the first frame came last */
+    live_close(&live);
+    matcher_close(&stereo);
+}
+
+static void test_quit_anywhere(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    for (int round = 0; round < 60; round++) {
+        struct fake fake = fake_of(-1);
+        enum queue_policy policy = g_test_rand_int_range(0, 2) ? QUEUE_WAIT : QUEUE_DROP_OLDEST;
+        struct live *live =
+            open_live(&fake, stereo, &params,
+                      (struct live_options){.policy = policy, .frames = 0, .kept = 1});
+        struct frame *kept = NULL, *frame;
+        for (int n = g_test_rand_int_range(0, 4); n > 0; n--) {
+            g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
+            frame_drop(&kept);
+            kept = frame;
+        }
+        if (g_test_rand_int_range(0, 2))
+            g_usleep((gulong)g_test_rand_int_range(0, 3000));
+        if (g_test_rand_int_range(0, 3) == 0) {
+            live_stop(live);
+            take_all(live, 0);
+        }
+        live_close(&live);
+        g_assert_true(!kept || kept->left.width == WIDTH); /* a held frame outlives the threads */
+        frame_drop(&kept);
+    }
+    matcher_close(&stereo);
+}
+
+static void test_damaged_pairs(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(30);
+    fake.damaged_each = 5;
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+    g_assert_cmpint(take_all(live, 0), ==, 24);
+    struct live_stats stats;
+    live_get_stats(live, &stats);
+    g_assert_cmpint(stats.damaged, ==, 6);
+    bool in_compute;
+    g_assert_cmpint(live_error(live, &in_compute), ==, 0);
+    live_close(&live);
+    matcher_close(&stereo);
+}
+
+static void test_source_fails(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(-1);
+    fake.fails_at = 9;
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+    g_assert_cmpint(take_all(live, 0), ==, 9); /* what was read before still arrives */
+    bool in_compute = true;
+    g_assert_cmpint(live_error(live, &in_compute), ==, -EIO);
+    g_assert_false(in_compute);
+    live_close(&live);
+    matcher_close(&stereo);
+}
+
+static void test_compute_fails(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(-1);
+    fake.odd_at = 5;
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+    g_assert_cmpint(take_all(live, 0), ==, 5);
+    bool in_compute = false;
+    g_assert_cmpint(live_error(live, &in_compute), ==, -EINVAL);
+    g_assert_true(in_compute);
+    live_close(&live);
+    matcher_close(&stereo);
+}
+
+/* New settings act on a whole frame or not at all, and a frame says which it had. */
+static void test_settings(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(-1);
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+    params.median_radius = 1;
+    params.bp_iterations = 3;
+    live_set_params(live, &params);
+    struct frame *frame;
+    int seen = 0;
+    for (int n = 0; n < 20 && !seen; n++) {
+        g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
+        seen = frame->params.bp_iterations == 3;
+        g_assert_cmpint(frame->params.median_radius == 1, ==, seen);
+        frame_drop(&frame);
+    }
+    g_assert_true(seen);
+    live_close(&live);
+    matcher_close(&stereo);
+}
+
+static void test_time_out(void) {
+    struct params params;
+    struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(1);
+    atomic_bool may_read = false;
+    fake.may_read = &may_read;
+    struct live *live =
+        open_live(&fake, stereo, &params,
+                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+    struct frame *frame;
+    g_assert_cmpint(live_take(live, 0, &frame), ==, -ETIMEDOUT);
+    g_assert_null(frame);
+    atomic_store(&may_read, true);
+    g_assert_cmpint(take_all(live, 0), ==, 1);
+    live_close(&live);
+    matcher_close(&stereo);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/live/all-in-order", test_all_in_order);
+    g_test_add_func("/live/limit", test_limit);
+    g_test_add_func("/live/drops", test_drops);
+    g_test_add_func("/live/quit-anywhere", test_quit_anywhere);
+    g_test_add_func("/live/damaged-pairs", test_damaged_pairs);
+    g_test_add_func("/live/source-fails", test_source_fails);
+    g_test_add_func("/live/compute-fails", test_compute_fails);
+    g_test_add_func("/live/settings", test_settings);
+    g_test_add_func("/live/time-out", test_time_out);
+    return g_test_run();
+}

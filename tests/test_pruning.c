@@ -1,0 +1,508 @@
+/*
+ * Label pruning: where all blocks are kept, stages give what they give without it; where some are,
+ * messages and winners are those of a definition over all pairs of labels in which the others cost
+ * infinity; probes say what pixels took; thin poles that all labels find are found.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/scene.h"
+#include "tests/shuffled_backend.h"
+#include "tests/stage_cases.h"
+#include "tests/watched.h"
+
+#include <glib.h>
+
+enum { ROUNDS = WATCHED ? 20 : 100, MOST_PIXELS = 400 };
+
+static struct case_shape shape_of(int width, int height, int labels) {
+    return (struct case_shape){.width = width,
+                               .height = height,
+                               .labels = labels,
+                               .channels = 1,
+                               .fill = FILL_RANDOM,
+                               .seed = (uint64_t)g_test_rand_int()};
+}
+
+static void run_stage(enum stage stage, const void *args, int width, int height) {
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            stage_run_pixel(stage, args, x, y);
+}
+
+/* ---- all blocks are kept */
+
+/* Two levels of the same random costs with and without pruning. */
+struct twins {
+    struct pass_case c;
+    struct grid coarse;
+    struct message_args all;
+    struct pruned_message_args pruned;
+};
+
+static void keep_all(struct pass_case *c, struct pruning *p, const struct grid *g, int tile) {
+    int blocks = g->padded / LABEL_BLOCK, rows = (g->height + tile - 1) / tile;
+    *p = (struct pruning){.tile = tile, .columns = (g->width + tile - 1) / tile};
+    uint8_t *kept = case_add_table(c, (size_t)p->columns * (size_t)rows * KEPT_MOST);
+    for (int i = 0; i < p->columns * rows * KEPT_MOST; i++)
+        kept[i] = (uint8_t)(i % KEPT_MOST < blocks ? i % KEPT_MOST : NOT_KEPT);
+    p->kept = kept;
+}
+
+static void assert_same_messages(const struct twins *t) {
+    const struct grid *g = &t->all.grid;
+    for (int r = 0; r < DIRECTIONS; r++)
+        for (int y = 0; y < g->height; y++)
+            for (int x = 0; x < g->width; x++)
+                for (int k = 0; k < g->padded / LABEL_BLOCK; k++)
+                    g_assert_cmpmem(t->all.message[r] + grid_labels(g, x, y) + k * LABEL_BLOCK,
+                                    LABEL_BLOCK,
+                                    t->pruned.message[r] + pruned_labels(g, k, grid_pixel(g, x, y)),
+                                    LABEL_BLOCK);
+}
+
+/* The level below that of parent, or of pruned_parent; NULL: the first of both. */
+static void run_level(struct twins *t, int half_steps, uint8_t *const parent[DIRECTIONS],
+                      uint8_t *const pruned_parent[DIRECTIONS]) {
+    const struct grid *g = &t->all.grid;
+    struct start_messages_args start = {.grid = *g, .coarse = t->coarse};
+    struct pruned_start_args pruned_start = {.grid = *g,
+                                             .coarse = t->coarse,
+                                             .pruning = t->pruned.pruning,
+                                             .from_pruned = pruned_parent != NULL};
+    for (int r = 0; r < DIRECTIONS; r++) {
+        start.parent[r] = parent[r];
+        pruned_start.parent[r] = pruned_parent ? pruned_parent[r] : parent[r];
+        start.message[r] = t->all.message[r];
+        pruned_start.message[r] = t->pruned.message[r];
+    }
+    for (int parity = 0; parity < 2; parity++) {
+        start.parity = pruned_start.parity = parity;
+        run_stage(STAGE_start_messages, &start, g->half, g->height);
+        run_stage(STAGE_pruned_start, &pruned_start, g->half, g->height);
+    }
+    assert_same_messages(t);
+    for (int i = 0; i < half_steps; i++) {
+        t->all.iteration = t->pruned.iteration = i;
+        run_stage(STAGE_message, &t->all, g->half, g->height);
+        run_stage(STAGE_pruned_message, &t->pruned, g->half, g->height);
+        assert_same_messages(t);
+    }
+}
+
+static void twins_begin(struct twins *t, struct grid grid, int tile) {
+    int blocks = grid.padded / LABEL_BLOCK;
+    t->coarse = grid_coarser(&grid);
+    t->all = case_message_args_of(&t->c, grid);
+    case_prunable(t->all.rho, t->all.truncation);
+    t->pruned = (struct pruned_message_args){
+        .grid = grid, .cost8 = t->all.cost8, .cost16 = t->all.cost16, .classes = t->all.classes};
+    memcpy(t->pruned.rho, t->all.rho, sizeof(t->all.rho));
+    memcpy(t->pruned.truncation, t->all.truncation, sizeof(t->all.truncation));
+    for (int r = 0; r < DIRECTIONS; r++)
+        t->pruned.message[r] = case_add_pruned(&t->c, &grid, blocks);
+    keep_all(&t->c, &t->pruned.pruning, &grid, tile);
+}
+
+static void assert_same_labels(struct twins *t) {
+    const struct grid *g = &t->all.grid;
+    size_t pixels = (size_t)g->width * (size_t)g->height;
+    struct pass_case *c = &t->c;
+    const uint8_t *cost = case_volume8(c, g, 9);
+    t->all.cost8 = cost;
+    struct wta_args all = case_wta_args(c, *g, cost, t->all.message);
+    struct pruned_wta_args pruned = case_pruned_wta_args(c, &t->pruned, cost);
+    pruned.subpixel = all.subpixel;
+    run_stage(STAGE_winner_takes_all, &all, g->width, g->height);
+    run_stage(STAGE_pruned_winner, &pruned, g->width, g->height);
+    g_assert_cmpmem(all.label, 2 * pixels, pruned.label, 2 * pixels);
+    g_assert_cmpmem(all.disparity, 2 * pixels, pruned.disparity, 2 * pixels);
+    g_assert_cmpmem(all.confidence, pixels, pruned.confidence, pixels);
+}
+
+static void test_all_kept(void) {
+    static struct twins fine, coarse;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_shape shape =
+            shape_of(g_test_rand_int_range(1, 22), g_test_rand_int_range(1, 22),
+                     g_test_rand_int_range(2, KEPT_MOST * LABEL_BLOCK + 1));
+        case_begin(&fine.c, &shape);
+        case_begin(&coarse.c, &shape);
+        twins_begin(&fine, case_grid(&fine.c), PRUNING_TILE);
+        twins_begin(&coarse, fine.coarse, PRUNING_TILE / 2);
+        uint8_t *parent[DIRECTIONS];
+        for (int r = 0; r < DIRECTIONS; r++)
+            parent[r] = case_volume8(&coarse.c, &coarse.coarse, MAX_TRUNCATION);
+        run_level(&coarse, 3, parent, NULL);
+        run_level(&fine, 3, coarse.all.message, coarse.pruned.message);
+        assert_same_labels(&fine);
+        case_free(&fine.c);
+        case_free(&coarse.c);
+    }
+}
+
+/* ---- some blocks are kept */
+
+/* Every message as a list over all labels, [direction][pixel row by row][label]. */
+struct lists {
+    int *message[DIRECTIONS];
+};
+
+static bool keeps(const struct pruned_message_args *a, int x, int y, int label) {
+    return kept_find(kept_at(&a->pruning, x, y), label / LABEL_BLOCK) >= 0;
+}
+
+static int class_towards(const struct pruned_message_args *a, int x, int y, int r) {
+    return a->classes ? a->classes[y * a->grid.width + x] >> (2 * r) & 3 : 0;
+}
+
+static int *list_of(const struct lists *l, const struct grid *g, int r, int x, int y) {
+    return l->message[r] + (size_t)(y * g->width + x) * (size_t)g->labels;
+}
+
+/* The message from h, which counts at kept labels alone. */
+static void convolve(const struct pruned_message_args *a, int x, int y, int r, const int *h,
+                     int *message) {
+    int minimum = G_MAXINT, c = class_towards(a, x, y, r);
+    for (int l = 0; l < a->grid.labels; l++)
+        if (keeps(a, x, y, l))
+            minimum = MIN(minimum, h[l]);
+    for (int l = 0; l < a->grid.labels; l++) {
+        int least = G_MAXINT;
+        for (int k = 0; k < a->grid.labels; k++)
+            if (keeps(a, x, y, k))
+                least = MIN(least, h[k] - minimum + MIN(a->rho[c] * abs(l - k), a->truncation[c]));
+        message[l] = MIN(least, a->truncation[c]);
+    }
+}
+
+/* Both pixels of an edge say the same of its class. */
+static void agree_on_classes(const struct pruned_message_args *a) {
+    uint8_t *classes = (uint8_t *)a->classes;
+    int w = a->grid.width;
+    for (int y = 0; y < a->grid.height && classes; y++)
+        for (int x = 0; x < w; x++) {
+            uint8_t *c = classes + y * w + x;
+            if (x > 0)
+                *c = (uint8_t)((*c & ~(3 << 2 * LEFT)) | (c[-1] >> 2 * RIGHT & 3) << 2 * LEFT);
+            if (y > 0)
+                *c = (uint8_t)((*c & ~(3 << 2 * UP)) | (c[-w] >> 2 * DOWN & 3) << 2 * UP);
+        }
+}
+
+/* What comes to (x, y) from direction r; NULL: nothing. */
+static const int *coming(const struct lists *l, const struct grid *g, int x, int y, int r) {
+    int nx = x + (r == RIGHT) - (r == LEFT), ny = y + (r == DOWN) - (r == UP);
+    if (nx < 0 || ny < 0 || nx >= g->width || ny >= g->height)
+        return NULL;
+    return list_of(l, g, opposite(r), nx, ny);
+}
+
+static void assert_stored(const struct pruned_message_args *a, const struct lists *l, int x, int y,
+                          int r) {
+    const struct grid *g = &a->grid;
+    const uint8_t *kept = kept_at(&a->pruning, x, y);
+    const int *want = list_of(l, g, r, x, y);
+    for (int k = 0; k < kept_count(kept); k++)
+        for (int i = 0; i < LABEL_BLOCK && kept[k] * LABEL_BLOCK + i < g->labels; i++)
+            g_assert_cmpint(a->message[r][pruned_labels(g, k, grid_pixel(g, x, y)) + (size_t)i], ==,
+                            want[kept[k] * LABEL_BLOCK + i]);
+}
+
+/* Of labels that the sender does not keep, too. */
+static void assert_handed(const struct pruned_message_args *a, const struct lists *l, int x, int y,
+                          int r) {
+    const struct grid *g = &a->grid;
+    const int *want = coming(l, g, x, y, r);
+    const uint8_t *message[DIRECTIONS] = {a->message[0], a->message[1], a->message[2],
+                                          a->message[3]};
+    struct neighbours around = grid_neighbours(g, x, y);
+    int c = class_towards(a, x, y, r);
+    if (!want)
+        return;
+    struct handed h =
+        handed_from(g, &a->pruning, message, &around, x, y, r, a->rho[c], a->truncation[c]);
+    for (int label = 0; label < g->labels; label++)
+        g_assert_cmpint(handed_label(&h, label / LABEL_BLOCK, label % LABEL_BLOCK), ==,
+                        want[label]);
+}
+
+/* Random messages that some h gives. */
+static void draw_messages(const struct pruned_message_args *a, const struct lists *l) {
+    const struct grid *g = &a->grid;
+    int h[MAX_LABELS];
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++)
+            for (int r = 0; r < DIRECTIONS; r++) {
+                const uint8_t *kept = kept_at(&a->pruning, x, y);
+                for (int label = 0; label < g->labels; label++)
+                    h[label] = g_test_rand_int_range(0, 400);
+                convolve(a, x, y, r, h, list_of(l, g, r, x, y));
+                for (int label = 0; label < g->labels; label++)
+                    if (keeps(a, x, y, label))
+                        a->message[r][pruned_labels(g, kept_find(kept, label / LABEL_BLOCK),
+                                                    grid_pixel(g, x, y)) +
+                                      (size_t)(label % LABEL_BLOCK)] =
+                            (uint8_t)list_of(l, g, r, x, y)[label];
+            }
+}
+
+static void half_step(const struct pruned_message_args *a, const struct lists *l, int x, int y) {
+    const struct grid *g = &a->grid;
+    int h[MAX_LABELS];
+    for (int r = 0; r < DIRECTIONS; r++) {
+        for (int label = 0; label < g->labels; label++) {
+            size_t at = grid_labels(g, x, y) + (size_t)label;
+            h[label] = a->cost16 ? a->cost16[at] : a->cost8[at];
+            for (int s = 0; s < DIRECTIONS; s++)
+                if (s != r && coming(l, g, x, y, s))
+                    h[label] += coming(l, g, x, y, s)[label];
+        }
+        convolve(a, x, y, r, h, list_of(l, g, r, x, y));
+    }
+}
+
+static void assert_winner(const struct pruned_message_args *a, const struct lists *l,
+                          const struct pruned_wta_args *w, int x, int y) {
+    const struct grid *g = &a->grid;
+    int belief[MAX_LABELS], best = -1, i = y * g->width + x, offset = 0;
+    for (int label = 0; label < g->labels; label++) {
+        belief[label] = w->cost[grid_labels(g, x, y) + (size_t)label];
+        for (int s = 0; s < DIRECTIONS; s++)
+            if (coming(l, g, x, y, s))
+                belief[label] += coming(l, g, x, y, s)[label];
+        if (keeps(a, x, y, label) && (best < 0 || belief[label] < belief[best]))
+            best = label;
+    }
+    int second = belief[best] + 255;
+    for (int label = 0; label < g->labels; label++)
+        if (keeps(a, x, y, label) && abs(label - best) > 1)
+            second = MIN(second, belief[label]);
+    if (best > 0 && best + 1 < g->labels && keeps(a, x, y, best - 1) && keeps(a, x, y, best + 1))
+        offset = subpixel_offset(belief[best - 1], belief[best], belief[best + 1], w->subpixel);
+    g_assert_cmpint(w->label[i], ==, best);
+    g_assert_cmpint(w->confidence[i], ==, second - belief[best]);
+    g_assert_cmpint(w->disparity[i], ==, 16 * (g->space.u_min + best) + offset);
+}
+
+static void test_some_kept(void) {
+    static struct pass_case c;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_shape shape =
+            shape_of(g_test_rand_int_range(1, 20), g_test_rand_int_range(1, 20),
+                     g_test_rand_int_range(2, WATCHED ? 90 : 150));
+        case_begin(&c, &shape);
+        struct pruned_message_args a =
+            case_pruned_message_args(&c, g_test_rand_int_range(1, KEPT_MOST + 1));
+        const struct grid *g = &a.grid;
+        struct lists l;
+        for (int r = 0; r < DIRECTIONS; r++)
+            l.message[r] = g_new(int, (size_t)(g->width * g->height * g->labels));
+        agree_on_classes(&a);
+        draw_messages(&a, &l);
+        for (int steps = 0; steps < 2; steps++, a.iteration++) {
+            run_stage(STAGE_pruned_message, &a, g->half, g->height);
+            for (int y = 0; y < g->height; y++)
+                for (int x = (y + a.iteration) & 1; x < g->width; x += 2)
+                    half_step(&a, &l, x, y);
+        }
+        struct pruned_wta_args w = case_pruned_wta_args(&c, &a, case_volume8(&c, g, MAX_COST));
+        run_stage(STAGE_pruned_winner, &w, g->width, g->height);
+        for (int y = 0; y < g->height; y++)
+            for (int x = 0; x < g->width; x++) {
+                for (int r = 0; r < DIRECTIONS; r++) {
+                    assert_stored(&a, &l, x, y, r);
+                    assert_handed(&a, &l, x, y, r);
+                }
+                assert_winner(&a, &l, &w, x, y);
+            }
+        for (int r = 0; r < DIRECTIONS; r++)
+            g_free(l.message[r]);
+        case_free(&c);
+    }
+}
+
+/* ---- which blocks are kept */
+
+/* The votes, counted by asking each pixel of the third finest level whether it is near a block. */
+static void test_prune(void) {
+    static struct pass_case c;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_shape shape =
+            shape_of(g_test_rand_int_range(1, 12), g_test_rand_int_range(1, 12),
+                     g_test_rand_int_range(2, MAX_LABELS + 1));
+        case_begin(&c, &shape);
+        case_prune(&c);
+        struct prune_args a;
+        memcpy(&a, c.passes[0].args, sizeof(a));
+        run_stage(STAGE_prune, &a, c.passes[0].width, c.passes[0].height);
+        int blocks = (a.labels + LABEL_BLOCK - 1) / LABEL_BLOCK;
+        for (int tile = 0; tile < c.passes[0].width * c.passes[0].height; tile++) {
+            int tx = tile % a.columns, ty = tile / a.columns, taken = 0;
+            int votes[MAX_LABELS / LABEL_BLOCK] = {0};
+            bool kept[MAX_LABELS / LABEL_BLOCK] = {false};
+            for (int y = 0; y < a.height; y++)
+                for (int x = 0; x < a.width; x++)
+                    for (int block = 0; block < blocks; block++) {
+                        int label = a.label[y * a.width + x];
+                        bool near = x >= 2 * tx - 1 && x <= 2 * tx + 2 && y >= 2 * ty - 1 &&
+                                    y <= 2 * ty + 2;
+                        votes[block] += near && label / 16 == block ? 8 : 0;
+                        votes[block] +=
+                            near && label + 4 >= 16 * block && label - 4 <= 16 * block + 15;
+                    }
+            for (; taken < a.count; taken++) { /* the most votes, of equal ones the lowest block */
+                int most = -1;
+                for (int block = 0; block < blocks; block++)
+                    if (!kept[block] && votes[block] && (most < 0 || votes[block] > votes[most]))
+                        most = block;
+                if (most < 0)
+                    break;
+                kept[most] = true;
+            }
+            const uint8_t *got = a.kept + KEPT_MOST * tile;
+            g_assert_cmpint(kept_count(got), ==, taken);
+            for (int k = 0; k < taken; k++)
+                g_assert_true(kept[got[k]] && (k == 0 || got[k] > got[k - 1]));
+        }
+        case_free(&c);
+    }
+}
+
+/* ---- whole frames */
+
+static struct stereo *open_optimised(int width, int height) {
+    int error;
+    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), width, height,
+                                      1, NULL, &error);
+    g_assert_nonnull(s);
+    return s;
+}
+
+/* Of a probed pixel, the belief is least at its label among those kept, and there are beliefs
+ * outside of them; a message that is handed on is at most T. */
+static void test_probe(void) {
+    enum { W = 141, H = 43, L = 90, SCENE_LABELS = 60 };
+    struct params p;
+    params_default(&p);
+    p.disparity_range = L;
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 1, SCENE_LABELS, 3);
+    struct stereo *s = open_optimised(W, H);
+    g_assert_cmpint(frame_run(s, &p, f), ==, 0);
+    const struct pipeline_result *r = &s->result;
+    g_assert_nonnull(r->pruning.kept);
+    int outside = 0;
+    for (int y = 0; y < H; y += 3)
+        for (int x = 0; x < W; x += 2) {
+            double cost[MAX_LABELS], belief[MAX_LABELS];
+            int label = stereo_probe(s, x, y, cost, belief);
+            const uint8_t *kept = graph_address(s->graph, kept_at(&r->pruning, x, y), 0);
+            g_assert_cmpint(label, >=, 0);
+            g_assert_cmpint(kept_find(kept, label / LABEL_BLOCK), >=, 0);
+            double most =
+                DIRECTIONS * s->pipeline.scaling.truncation[0] / s->pipeline.scaling.scale;
+            for (int l = 0; l < L; l++) {
+                if (kept_find(kept, l / LABEL_BLOCK) >= 0)
+                    g_assert_cmpfloat(belief[label], <=, belief[l]);
+                else
+                    outside++;
+                g_assert_cmpfloat(belief[l], >=, cost[l]);
+                g_assert_cmpfloat(belief[l], <=, cost[l] + most + 1e-9);
+            }
+        }
+    g_assert_cmpint(outside, >, 0);
+    double energy;
+    g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+    g_assert_cmpfloat(energy, >, 0);
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+/* A wall far behind, textured, with poles before it that are 1 to POLES px wide. */
+enum { POLES = 6, POLE_APART = 60, POLE_MARGIN = 140 };
+enum { POLE_W = POLE_MARGIN + POLES * POLE_APART, POLE_H = 64 };
+
+/* The column of the left picture in which pole number i begins. */
+static int pole_column(int i) {
+    return POLE_MARGIN + i * POLE_APART;
+}
+
+static int wall_disparity(int y) {
+    return 4 + y / 16;
+}
+
+static void draw_poles(struct frame *f, int disparity, int contrast, uint32_t seed) {
+    for (int y = 0; y < POLE_H; y++) {
+        uint8_t *left = f->left.data + y * POLE_W, *right = f->right.data + y * POLE_W;
+        for (int x = 0; x < POLE_W; x++) {
+            uint32_t behind = (uint32_t)(x + wall_disparity(y));
+            left[x] = (uint8_t)(90 + scene_hash((uint32_t)x, (uint32_t)y, seed) % 60);
+            right[x] = (uint8_t)(90 + scene_hash(behind, (uint32_t)y, seed) % 60);
+        }
+        for (int i = 0; i < POLES; i++)
+            for (int x = 0; x <= i; x++) {
+                uint8_t grey = (uint8_t)(120 + contrast +
+                                         scene_hash((uint32_t)(i * 8 + x), (uint32_t)y, ~seed) % 9);
+                left[pole_column(i) + x] = grey;
+                right[pole_column(i) + x - disparity] = grey;
+            }
+    }
+}
+
+/* A bit for each pole of which at least half has its disparity. */
+static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bool windows,
+                            int blocks) {
+    struct params p;
+    unsigned found = 0;
+    params_default(&p);
+    p.disparity_range = 128;
+    p.label_windows = windows;
+    p.window_blocks = blocks;
+    p.cost_adapts = false; /* it would take the texture, which is white noise, for noise */
+    g_assert_cmpint(frame_run(s, &p, f), ==, 0);
+    g_assert_true((s->result.pruning.kept != NULL) == windows);
+    for (int i = 0; i < POLES; i++) {
+        int right = 0;
+        for (int y = 0; y < POLE_H; y++)
+            for (int x = pole_column(i); x <= pole_column(i) + i; x++)
+                right += abs(f->disparity[y * POLE_W + x] - 16 * disparity) <= 16;
+        found |= (unsigned)(2 * right >= POLE_H * (i + 1)) << i;
+    }
+    return found;
+}
+
+static void test_poles(void) {
+    static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
+    struct frame_pool *pool = pool_open(1, POLE_W, POLE_H, 1, 0, NULL);
+    struct frame *f = pool_take(pool);
+    struct stereo *s = open_optimised(POLE_W, POLE_H);
+    f->left = (struct image){f->left.data, POLE_W, POLE_H, 1};
+    f->right = (struct image){f->right.data, POLE_W, POLE_H, 1};
+    int sought = 0;
+    for (int i = 0; i < 16; i++) {
+        int disparity = disparities[i % 4];
+        draw_poles(f, disparity, contrasts[i / 4], (uint32_t)i);
+        unsigned all = poles_found(s, f, disparity, false, 3);
+        for (int blocks = 3; blocks <= KEPT_MOST; blocks++) {
+            unsigned found = poles_found(s, f, disparity, true, blocks);
+            g_test_message("disparity %d, contrast %d: poles %x of %x", disparity, contrasts[i / 4],
+                           found, all);
+            g_assert_cmphex(all & ~found, ==, 0);
+        }
+        sought += __builtin_popcount(all);
+    }
+    g_assert_cmpint(sought, >, 16 * POLES / 2);
+    stereo_close(&s);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/pruning/all-kept", test_all_kept);
+    g_test_add_func("/pruning/some-kept", test_some_kept);
+    g_test_add_func("/pruning/prune", test_prune);
+    g_test_add_func("/pruning/probe", test_probe);
+    g_test_add_func("/pruning/poles", test_poles);
+    return g_test_run();
+}

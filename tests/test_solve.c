@@ -1,0 +1,366 @@
+/*
+ * livestereo solve and livestereo_solve(): arrays of all types and orders give the same labels,
+ * every solver's energy is above the bound, tables and weights mean what they say, pictures are
+ * denoised and segmented, and mistakes are named. SPDX-License-Identifier: MIT
+ */
+#include "image/npy.h"
+#include "include/livestereo.h"
+#include "tests/cli.h"
+
+#include <errno.h>
+#include <math.h>
+
+enum { H = 12, W = 17, L = 6 };
+
+static void write_array(const char *name, const char *type, const char *order, const char *shape,
+                        const void *data, size_t bytes) {
+    g_autofree char *path = path_in(name);
+    g_autofree char *text = g_strdup_printf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n",
+                                            type, order, shape);
+    g_autoptr(GByteArray) file = g_byte_array_new();
+    const uint8_t head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)strlen(text), 0};
+    g_byte_array_append(file, head, sizeof(head));
+    g_byte_array_append(file, (const uint8_t *)text, (guint)strlen(text));
+    g_byte_array_append(file, data, (guint)bytes);
+    g_assert_true(g_file_set_contents(path, (const char *)file->data, file->len, NULL));
+}
+
+/* Two halves with different labels, and noise. */
+static int cost_at(int y, int x, int l) {
+    int hash = (int)(((unsigned)(y * 31 + x * 17) * 2654435761u) >> 24);
+    int want = hash < 60 ? hash % L : x + y / 4 < W / 2 ? 1 : 4;
+    return MIN(25 * ABS(l - want), 90) + (hash + 7 * l) % 5;
+}
+
+static void write_costs(void) {
+    static uint8_t bytes[H][W][L], turned[L][W][H];
+    static uint16_t words[H][W][L];
+    static float floats[H][W][L];
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++)
+            for (int l = 0; l < L; l++) {
+                bytes[y][x][l] = turned[l][x][y] = (uint8_t)cost_at(y, x, l);
+                words[y][x][l] = (uint16_t)cost_at(y, x, l);
+                floats[y][x][l] = (float)cost_at(y, x, l);
+            }
+    write_array("c1.npy", "|u1", "False", "(12, 17, 6)", bytes, sizeof(bytes));
+    write_array("f1.npy", "|u1", "True", "(12, 17, 6)", turned, sizeof(turned));
+    write_array("c2.npy", "<u2", "False", "(12, 17, 6)", words, sizeof(words));
+    write_array("c4.npy", "<f4", "False", "(12, 17, 6)", floats, sizeof(floats));
+}
+
+/* What solve prints, with its labels in label. */
+static char *solve(const char *words, uint16_t label[H * W]) {
+    char *out = expect_success("solve %s -o %s/labels.npy", words, folder);
+    g_autofree char *path = path_in("labels.npy");
+    struct npy a;
+    g_assert_cmpint(npy_read(path, &a), ==, 0);
+    g_assert_cmpint(a.dimensions, ==, 2);
+    g_assert_true(a.type == NPY_UINT16 && a.shape[0] == H && a.shape[1] == W);
+    memcpy(label, a.data, H * W * sizeof(*label));
+    npy_free(&a);
+    return out;
+}
+
+static char *solve_file(const char *file, const char *words, uint16_t label[H * W]) {
+    g_autofree char *all = g_strdup_printf("%s/%s %s", folder, file, words);
+    return solve(all, label);
+}
+
+/* The energy of linear smoothness 20 |l - m|, at most 45. */
+static int energy_of(const uint16_t *label) {
+    int sum = 0;
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            int i = y * W + x;
+            sum += cost_at(y, x, label[i]);
+            if (x + 1 < W)
+                sum += MIN(20 * ABS(label[i] - label[i + 1]), 45);
+            if (y + 1 < H)
+                sum += MIN(20 * ABS(label[i] - label[i + W]), 45);
+        }
+    return sum;
+}
+
+#define LINEAR "--model linear --lambda 20 --truncation 45"
+
+static void test_arrays(void *fixture, const void *data) {
+    static const char *const files[] = {"f1.npy", "c2.npy", "c4.npy"};
+    uint16_t label[H * W], other[H * W];
+    (void)fixture;
+    (void)data;
+    write_costs();
+    g_autofree char *first = solve_file("c1.npy", LINEAR, label);
+    g_assert_cmpfloat(g_ascii_strtod(first + strlen("energy "), NULL), ==, energy_of(label));
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *out = solve_file(files[i], LINEAR, other);
+        g_assert_cmpstr(out, ==, first);
+        g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
+    }
+}
+
+static void test_solvers(void *fixture, const void *data) {
+    static const char *const solvers[] = {"trws", "rows_columns", "tiles", "min_sum", "icm"};
+    uint16_t label[H * W];
+    (void)fixture;
+    (void)data;
+    write_costs();
+    for (size_t i = 0; i < G_N_ELEMENTS(solvers); i++) {
+        g_autofree char *words =
+            g_strdup_printf(LINEAR " --sweeps 20 --bound 200 --energy %s/energy.csv --solver %s",
+                            folder, solvers[i]);
+        g_autofree char *out = solve_file("c1.npy", words, label);
+        const char *bound = strstr(out, "lower bound ");
+        double energy = g_ascii_strtod(out + strlen("energy "), NULL);
+        g_assert_nonnull(bound);
+        double least = g_ascii_strtod(bound + strlen("lower bound "), NULL);
+        g_assert_cmpfloat(energy, ==, energy_of(label));
+        g_assert_cmpfloat(energy, >=, least);
+        g_assert_cmpfloat(energy, <, i == 4 ? 1.2 * least : 1.02 * least);
+        g_auto(GStrv) rows = read_lines("energy.csv");
+        guint count = g_strv_length(rows);
+        g_assert_cmpstr(rows[0], ==, "sweep,energy,bound");
+        g_assert_cmpuint(count, >=, 3);
+        const char *last = strchr(rows[count - 2], ',');
+        g_assert_nonnull(last);
+        g_assert_cmpfloat(g_ascii_strtod(last + 1, NULL), ==, energy);
+    }
+}
+
+/* A table of linear smoothness, weights of 2 and twice lambda are the same problem. */
+static void test_smoothness(void *fixture, const void *data) {
+    float table[L][L];
+    uint8_t weight[H][W];
+    uint16_t label[H * W], other[H * W];
+    (void)fixture;
+    (void)data;
+    write_costs();
+    for (int l = 0; l < L; l++)
+        for (int m = 0; m < L; m++)
+            table[l][m] = (float)MIN(20 * ABS(l - m), 45) / 2;
+    memset(weight, 2, sizeof(weight));
+    write_array("table.npy", "<f4", "False", "(6, 6)", table, sizeof(table));
+    write_array("two.npy", "|u1", "False", "(12, 17)", weight, sizeof(weight));
+    g_autofree char *first = solve_file("c1.npy", LINEAR, label);
+    g_autofree char *weighted = g_strdup_printf("--model linear --lambda 10 --truncation 22.5 "
+                                                "--right %s/two.npy --down %s/two.npy",
+                                                folder, folder);
+    g_autofree char *tabled = g_strdup_printf("--lambda 2 --model %s/table.npy", folder);
+    const char *const same[] = {weighted, tabled};
+    for (size_t i = 0; i < G_N_ELEMENTS(same); i++) {
+        g_autofree char *out = solve_file("c1.npy", same[i], other);
+        g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
+        g_assert_cmpint(strncmp(out, first, strcspn(first, ",")), ==, 0);
+    }
+    expect_error(2, "difference of labels alone", "solve %s/c1.npy %s --solver tiles", folder,
+                 tabled);
+    expect_error(2, "linear smoothness and potts", "solve %s/c1.npy --model quadratic --solver %s",
+                 folder, "min_sum");
+    for (int i = 0; i < W; i++)
+        weight[3][i] = (uint8_t)i;
+    write_array("many.npy", "|u1", "False", "(12, 17)", weight, sizeof(weight));
+    expect_error(2, "four different edge weights", "solve %s/c1.npy --down %s/many.npy --solver %s",
+                 folder, folder, "rows_columns");
+}
+
+static void test_bad(void *fixture, const void *data) {
+    float numbers[8] = {0, 1, NAN, 1, 0, 0, 0, 0};
+    (void)fixture;
+    (void)data;
+    write_text("text.npy", "not an array at all");
+    write_array("double.npy", "<f8", "False", "(1, 2, 2)", numbers, 32);
+    write_array("short.npy", "<f4", "False", "(1, 2, 3)", numbers, 20);
+    write_array("long.npy", "<f4", "False", "(1, 2, 2)", numbers, 20);
+    write_array("flat.npy", "<f4", "False", "(4, 2)", numbers, 32);
+    write_array("four.npy", "<f4", "False", "(1, 2, 2, 1)", numbers, 16);
+    write_array("nan.npy", "<f4", "False", "(1, 2, 2)", numbers, 16);
+    write_array("order.npy", "<f4", "Maybe", "(1, 2, 2)", numbers, 16);
+    write_array("good.npy", "<f4", "False", "(2, 1, 2)", numbers + 4, 16);
+    expect_error(3, "no .npy file", "solve %s/text.npy", folder);
+    expect_error(3, "uint8, uint16 or float32", "solve %s/double.npy", folder);
+    expect_error(3, "another size", "solve %s/short.npy", folder);
+    expect_error(3, "another size", "solve %s/long.npy", folder);
+    expect_error(3, "(height, width, labels)", "solve %s/flat.npy", folder);
+    expect_error(3, "one to three dimensions", "solve %s/four.npy", folder);
+    expect_error(3, "cost of label 0 at 1, 0 is no finite number", "solve %s/nan.npy", folder);
+    expect_error(3, "header is damaged", "solve %s/order.npy", folder);
+    expect_error(3, "No such file", "solve %s/none.npy", folder);
+    expect_error(3, "must have the shape (2, 1)", "solve %s/good.npy --right %s/flat.npy", folder,
+                 folder);
+    expect_error(3, "lambda and truncation", "solve %s/good.npy --truncation inf", folder);
+    expect_error(2, "there are trws", "solve %s/good.npy --solver magic", folder);
+    expect_error(2, "there are linear", "solve %s/good.npy --model cubic", folder);
+    expect_error(2, "ends neither", "solve %s/good.npy -o labels.tif", folder);
+    expect_error(2, "needs one of", "solve");
+    expect_error(2, "needs one of", "solve %s/good.npy --denoise x.png", folder);
+    expect_error(2, "belong together", "solve --segment x.png");
+    expect_error(2, "belongs to", "solve %s/good.npy --mask x.png", folder);
+    expect_error(2, "--sweeps must", "solve %s/good.npy --sweeps 0", folder);
+    expect_error(1, "cannot be written", "solve %s/good.npy -o %s/no/labels.npy", folder, folder);
+    expect_error(1, "cannot be written", "solve %s/good.npy --energy %s/no/e.csv", folder, folder);
+}
+
+/* ---- pictures */
+
+enum { SIDE = 40 };
+
+static void write_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
+    g_autofree char *path = path_in(name);
+    struct image im = {&pixels[0][0], SIDE, SIDE, 1};
+    g_assert_cmpint(picture_write(path, &im), ==, 0);
+}
+
+static void read_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
+    g_autofree char *path = path_in(name);
+    struct image im;
+    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    g_assert_true(im.width == SIDE && im.height == SIDE && im.channels == 1);
+    memcpy(pixels, im.data, (size_t)SIDE * SIDE);
+    picture_free(&im);
+}
+
+/* A disc. */
+static bool is_inside(int x, int y) {
+    return (x - 21) * (x - 21) + (y - 18) * (y - 18) < 120;
+}
+
+static void test_denoise(void *fixture, const void *data) {
+    uint8_t noisy[SIDE][SIDE], mask[SIDE][SIDE] = {{0}}, clean[SIDE][SIDE];
+    double before = 0, after = 0;
+    (void)fixture;
+    (void)data;
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            int hash = (int)(((unsigned)(y * 131 + x * 17) * 2654435761u) >> 24) % 41 - 20;
+            mask[y][x] = x == y ? 255 : 0;
+            noisy[y][x] = (uint8_t)(mask[y][x] ? 255 : (is_inside(x, y) ? 170 : 70) + hash);
+        }
+    write_grey("noisy.png", noisy);
+    write_grey("mask.png", mask);
+    g_free(expect_success("solve --denoise %s/noisy.png --mask %s/mask.png --sweeps 5 "
+                          "-o %s/clean.png",
+                          folder, folder, folder));
+    read_grey("clean.png", clean);
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            int truth = is_inside(x, y) ? 170 : 70;
+            before += abs(noisy[y][x] - truth);
+            after += abs(clean[y][x] - truth);
+        }
+    g_test_message("mean difference %.2f, then %.2f", before / SIDE / SIDE, after / SIDE / SIDE);
+    g_assert_cmpfloat(after, <, before / 2);
+    write_picture("small.png", 20, 20, 0);
+    expect_error(3, "is 20x20, but", "solve --denoise %s/noisy.png --mask %s/small.png", folder,
+                 folder);
+}
+
+static void test_segment(void *fixture, const void *data) {
+    uint8_t photo[SIDE][SIDE], strokes[SIDE][SIDE], object[SIDE][SIDE];
+    int wrong = 0;
+    (void)fixture;
+    (void)data;
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            int hash = (int)(((unsigned)(y * 131 + x * 17) * 2654435761u) >> 24) % 101 - 50;
+            photo[y][x] = (uint8_t)((is_inside(x, y) ? 160 : 100) + hash);
+            strokes[y][x] = 128;
+        }
+    for (int x = 0; x < 12; x++) {
+        strokes[18][15 + x] = strokes[20][15 + x] = 255;
+        strokes[3][2 * x] = strokes[36][3 * x] = 0;
+    }
+    write_grey("photo.png", photo);
+    write_grey("strokes.png", strokes);
+    g_free(expect_success("solve --segment %s/photo.png --strokes %s/strokes.png -o %s/object.png",
+                          folder, folder, folder));
+    read_grey("object.png", object);
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            g_assert_true(object[y][x] == 0 || object[y][x] == 255);
+            wrong += (object[y][x] != 0) != is_inside(x, y);
+            if (strokes[y][x] != 128)
+                g_assert_cmpint(object[y][x], ==, strokes[y][x]);
+        }
+    g_test_message("%d wrong pixels", wrong);
+    g_assert_cmpint(wrong, <, SIDE * SIDE / 20);
+    memset(strokes, 255, sizeof(strokes));
+    write_grey("strokes.png", strokes);
+    expect_error(3, "and some black", "solve --segment %s/photo.png --strokes %s/strokes.png",
+                 folder, folder);
+}
+
+/* ---- the library */
+
+static int stop_after(void *context, int sweep, double energy, double bound) {
+    g_assert_cmpfloat(bound, <=, energy);
+    return sweep == *(int *)context;
+}
+
+#define EXPECT(change, words)                                             \
+    do {                                                                  \
+        struct livestereo_problem p = good;                               \
+        change;                                                           \
+        g_assert_cmpint(livestereo_solve(&p, &solution), ==, -EINVAL);    \
+        if (!strstr(livestereo_error(NULL), words))                       \
+            g_error("%s is not about %s", livestereo_error(NULL), words); \
+    } while (0)
+
+static void test_library(void *fixture, const void *data) {
+    uint8_t cost[2 * 3 * 4] = {9, 0, 5, 5, 0, 9, 9, 9, 7, 7, 7, 0};
+    uint16_t label[6];
+    int last = 1;
+    float table[16] = {0};
+    struct livestereo_solution solution = LIVESTEREO_SOLUTION;
+    struct livestereo_problem good = LIVESTEREO_PROBLEM;
+    (void)fixture;
+    (void)data;
+    good.width = 3;
+    good.height = 2;
+    good.labels = 4;
+    good.cost = cost;
+    good.row_bytes = 12;
+    good.pixel_bytes = 4;
+    good.label_bytes = 1;
+    good.sweeps = 50;
+    good.lambda = 0;
+    solution.label = label;
+    g_assert_cmpint(livestereo_solve(&good, &solution), ==, 0);
+    g_assert_cmpint(label[0], ==, 1);
+    g_assert_cmpint(label[2], ==, 3);
+    g_assert_cmpfloat(solution.energy, ==, 0);
+    g_assert_cmpfloat(solution.bound, ==, 0);
+    good.lambda = 3;
+    good.after_sweep = stop_after;
+    good.context = &last;
+    g_assert_cmpint(livestereo_solve(&good, &solution), ==, 0);
+    g_assert_cmpint(solution.sweeps, ==, 1);
+    EXPECT(p.size = 8, "LIVESTEREO_PROBLEM");
+    EXPECT(p.width = 0, "a side has");
+    EXPECT(p.labels = 513, "labels");
+    EXPECT(p.number = (enum livestereo_number)3, "number 3");
+    EXPECT(p.cost = NULL, "no costs");
+    EXPECT((p.number = LIVESTEREO_UINT16, p.row_bytes = 13), "multiples of 2");
+    EXPECT(p.smoothness = (enum livestereo_smoothness)4, "smoothness 4");
+    EXPECT(p.lambda = -1, "lambda");
+    EXPECT(p.truncation = INFINITY, "truncation");
+    EXPECT(p.smoothness = LIVESTEREO_TABLE, "belong together");
+    EXPECT(p.table = table, "belong together");
+    table[6] = -1;
+    EXPECT((p.smoothness = LIVESTEREO_TABLE, p.table = table), "entry 1, 2");
+    EXPECT(p.solver = (enum livestereo_solver)5, "solver 5");
+    EXPECT(p.sweeps = 0, "sweeps");
+    solution.label = NULL;
+    EXPECT(p.width = 3, "memory for labels");
+    solution.size = 1;
+    EXPECT(p.width = 3, "LIVESTEREO_SOLUTION");
+    g_assert_cmpint(livestereo_solve(NULL, NULL), ==, -EINVAL);
+}
+
+int main(int argc, char **argv) {
+    static const struct cli_test tests[] = {
+        {"/cli/solve/arrays", test_arrays},         {"/cli/solve/solvers", test_solvers},
+        {"/cli/solve/smoothness", test_smoothness}, {"/cli/solve/bad", test_bad},
+        {"/cli/solve/denoise", test_denoise},       {"/cli/solve/segment", test_segment},
+        {"/cli/solve/library", test_library}};
+    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+}

@@ -1,0 +1,90 @@
+/*
+ * Video files: what is no part of a picture, or too small for an encoder, is refused.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/video_writer.h"
+#include "tests/gst_sanitizers.h"
+#include "tests/watched.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static char *folder, *base;
+
+static void test_part(void) {
+    enum { WIDTH = 80, HEIGHT = 60 };
+    static uint8_t grey[3 * WIDTH * HEIGHT];
+    static const int outside[][2] = {{-1, 0}, {0, -1}, {17, 0}, {0, 13}, {1 << 30, 1 << 30}};
+    struct image picture = {grey, WIDTH, HEIGHT, 3}, smaller = {grey, 32, 32, 3};
+    memset(grey, 128, sizeof(grey));
+    struct video_writer *writer = video_writer_open(base, 64, 48, 10);
+    if (!writer) {
+        g_test_skip("needs an encoder of gstreamer1.0-plugins-good");
+        return;
+    }
+    g_autofree char *path = g_strdup(video_writer_path(writer));
+    g_assert_cmpint(video_writer_add(writer, &picture, 16, 12), ==, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(outside); i++)
+        g_assert_cmpint(video_writer_add(writer, &picture, outside[i][0], outside[i][1]), ==,
+                        -EINVAL);
+    g_assert_cmpint(video_writer_add(writer, &smaller, 0, 0), ==, -EINVAL);
+    g_assert_cmpint(video_writer_close(&writer, 1), ==, 0);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+}
+
+static void test_size(void) {
+    static const int sizes[][2] = {{0, 48}, {64, 0}, {-2, 48}, {2, 2}, {63, 48}, {64, 47}};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        g_assert_null(video_writer_open(base, sizes[i][0], sizes[i][1], 10));
+}
+
+/* A file that cannot grow, as on a full disk: a picture is refused sooner or later, whatever still
+ * waits for the encoder, and nothing is left. */
+static void test_full(void) {
+    enum { WIDTH = 320, HEIGHT = 240, MOST = 2000 };
+    struct image picture = {g_malloc(3 * WIDTH * HEIGHT), WIDTH, HEIGHT, 3};
+    struct rlimit before, small = {.rlim_cur = 20000};
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    small.rlim_max = before.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+    struct video_writer *writer = video_writer_open(base, WIDTH, HEIGHT, 10);
+    int error = 0;
+    g_autofree char *path = writer ? g_strdup(video_writer_path(writer)) : NULL;
+    for (uint32_t n = 1, i = 0; writer && !error && i < MOST; i++) {
+        for (size_t k = 0; k < 3 * WIDTH * HEIGHT; k++)
+            picture.data[k] = (uint8_t)((n = n * 1664525 + 1013904223) >> 24);
+        error = video_writer_add(writer, &picture, 0, 0);
+    }
+    video_writer_close(&writer, 0);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_free(picture.data);
+    if (!path) {
+        g_test_skip("needs an encoder of gstreamer1.0-plugins-good");
+        return;
+    }
+    g_assert_cmpint(error, ==, -EIO);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    if (THREADS_WATCHED) {
+        printf("1..0 # SKIP GStreamer's own threads look like races\n");
+        return 0;
+    }
+    folder = g_dir_make_tmp("livestereo-video-XXXXXX", NULL);
+    base = g_build_filename(folder, "video", NULL);
+    g_test_add_func("/video-writer/part", test_part);
+    g_test_add_func("/video-writer/size", test_size);
+    g_test_add_func("/video-writer/full", test_full);
+    int failed = g_test_run();
+    g_rmdir(folder);
+    g_free(base);
+    g_free(folder);
+    return failed;
+}
