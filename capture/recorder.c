@@ -41,9 +41,11 @@ struct recorder {
     atomic_long rows, whole[2]; /* in the CSV file; pictures of each track that are in the file */
     atomic_int beside_error;    /* of a file beside it, logged */
     atomic_int failed;          /* errors that GStreamer has met */
-    atomic_int in_write;        /* track of the picture being written, -1 none; the muxer's */
-    atomic_int header;          /* track of the block whose header came, -1 none; the same */
-    pthread_mutex_t lock;       /* guards status */
+    /* Track of the picture being written, -1 none; the muxer's. Its first value hands the new
+     * recorder over to GStreamer's threads. */
+    atomic_int in_write;
+    atomic_int header;    /* track of the block whose header came, -1 none; the same */
+    pthread_mutex_t lock; /* guards status */
     struct recorder_status status;
 };
 
@@ -107,8 +109,10 @@ static int block_track(const uint8_t *bytes, size_t count) {
 static GstBusSyncReply note_failure(GstBus *bus, GstMessage *message, gpointer context) {
     struct recorder *recorder = context;
     (void)bus;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        atomic_load(&recorder->in_write);
         atomic_fetch_add(&recorder->failed, 1);
+    }
     return GST_BUS_PASS;
 }
 
@@ -168,6 +172,8 @@ static int open_pipeline(struct recorder *recorder) {
         g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
     }
     gst_launch_probe_buffers(GST_ELEMENT(recorder->track[0]), "src", write_row, recorder);
+    atomic_store(&recorder->header, -1);
+    atomic_store(&recorder->in_write, -1);
     if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
         log_error(recorder->path,
                   "cannot be written; is there such a folder, and may you write there?");
@@ -204,8 +210,6 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     recorder->path = g_strdup(path);
     recorder->rate = about->source->rate;
     recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
-    atomic_init(&recorder->in_write, -1);
-    atomic_init(&recorder->header, -1);
     pthread_mutex_init(&recorder->lock, NULL);
     int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
     if (code)

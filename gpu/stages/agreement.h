@@ -77,8 +77,7 @@ STAGE void stage_agreement(const struct agreement_args *a, int i, int j) {
     int x = i * AGREEMENT_STEP + AGREEMENT_STEP / 2, y = j * AGREEMENT_STEP + AGREEMENT_STEP / 2;
     if (x >= a->grid.width || y >= a->grid.height)
         return;
-    stage_add(a->counts + AGREEMENT_BINS +
-                  stage_min(second_derivative(a, x, y), NOISE_BINS - 1),
+    stage_add(a->counts + AGREEMENT_BINS + stage_min(second_derivative(a, x, y), NOISE_BINS - 1),
               1);
     int label = agreement_match(a, x, y);
     if (label < 0)
