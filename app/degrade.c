@@ -100,7 +100,7 @@ static void convolve(struct levels *l, const double *weight, int radius, int dx,
 
 static void blur(struct levels *l, double sigma) {
     enum { MAX_RADIUS = 60 };
-    double weight[2 * MAX_RADIUS + 1], sum = 0;
+    double weight[2 * MAX_RADIUS + 1] = {0}, sum = 0;
     int radius = (int)ceil(3 * sigma);
     for (int k = -radius; k <= radius; k++)
         sum += weight[k + radius] = exp(-k * k / (2 * sigma * sigma));
@@ -115,7 +115,7 @@ static void move_rows(struct levels *l, double rows) {
     struct levels out = *l;
     int whole = (int)floor(rows);
     double part = rows - whole;
-    out.v = g_new(double, count_of(l));
+    out.v = g_new0(double, count_of(l));
     for (int y = 0; y < l->height; y++)
         for (int x = 0; x < l->width; x++)
             for (int c = 0; c < l->channels; c++)
@@ -183,7 +183,7 @@ static int compress(int quality, const char *name, struct image *image) {
 static int degrade_one(const struct degrade *degrade, const char *name, bool right, GRand *random,
                        struct image *image) {
     struct levels l = {NULL, image->width, image->height, image->channels};
-    l.v = g_new(double, count_of(&l));
+    l.v = g_new0(double, count_of(&l));
     for (size_t i = 0; i < count_of(&l); i++)
         l.v[i] = image->data[i];
     if (right && degrade->blur > 0)

@@ -71,7 +71,7 @@ INLINE struct message_row row_of(const struct grid *g, int parity, int y, const 
     size_t own = ((size_t)parity * (size_t)g->height + (size_t)y) * stride;
     size_t other = ((size_t)!parity * (size_t)g->height + (size_t)y) * stride;
     return (struct message_row){
-        .cost = cost ? (const uint8_t *)cost + own * (size_t)cost_size : NULL,
+        .cost = (const uint8_t *)cost + own * (size_t)cost_size,
         .in[UP] = y > 0 ? message[DOWN] + (other - stride) : NULL,
         .in[DOWN] = y + 1 < g->height ? message[UP] + (other + stride) : NULL,
         .in[LEFT] = message[RIGHT] + other,

@@ -81,7 +81,7 @@ static inline struct pruned_row pruned_row_of(const struct grid *g, const struct
                                               const uint8_t *const message[DIRECTIONS]) {
     struct grid block = *g;
     block.padded = LABEL_BLOCK;
-    struct pruned_row row = {.messages = row_of(&block, parity, y, NULL, 0, message),
+    struct pruned_row row = {.messages = row_of(&block, parity, y, cost, 0, message),
                              .borders = borders,
                              .half_tile = p->tile / 2,
                              .plane = pruned_volume(g, 1),

@@ -215,7 +215,7 @@ void rows_best_label_avx2(const void *args, int width, int first, int last, void
     const struct best_label_args *a = args;
     struct beliefs b;
     struct pair p;
-    int n = a->grid.padded / LABEL_BLOCK, best[2], wide = a->cost16 != NULL;
+    int n = a->grid.padded / LABEL_BLOCK, best[2], wide = !a->cost8;
     const void *cost = wide ? (const void *)a->cost16 : a->cost8;
     (void)width;
     (void)scratch;
