@@ -109,4 +109,33 @@ static inline bool fusion_cross_pair(const struct graph *g, int i) {
            !memcmp(&a->grid, &b->grid, sizeof(a->grid));
 }
 
+/* How many passes from number i on compute data costs one from the other: perhaps matching, perhaps
+ * averaging, and those of the next two levels. */
+static inline int fusion_costs(const struct graph *g, int i) {
+    const uint8_t *cost = NULL;
+    const uint16_t *half = NULL;
+    int n = 0;
+    if (g->passes[i].kind == PASS_STAGE && g->passes[i].stage == STAGE_cost)
+        cost = ((const struct cost_args *)graph_virtual_args(g, i + n++))->cost;
+    if ((n == 0 || fusion_allows(g, i + n, STAGE_cross_x)) && fusion_cross_pair(g, i + n)) {
+        const struct cross_args *a = (const struct cross_args *)graph_virtual_args(g, i + n);
+        if (cost && a->source != cost)
+            return n;
+        cost = ((const struct cross_args *)graph_virtual_args(g, i + n + 1))->out;
+        n += 2;
+    }
+    for (int level = 0; level < 2; level++) {
+        if (n > 0 ? !fusion_allows(g, i + n, STAGE_downsample_cost)
+                  : g->passes[i].stage != STAGE_downsample_cost)
+            return n;
+        const struct downsample_cost_args *a =
+            (const struct downsample_cost_args *)graph_virtual_args(g, i + n);
+        if (level ? a->fine16 != half : !a->fine8 || (cost && a->fine8 != cost))
+            return n;
+        half = a->cost;
+        n++;
+    }
+    return n;
+}
+
 #endif

@@ -11,8 +11,9 @@
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-static const int sizes[][2] = {{1, 1},  {2, 1},  {1, 5},  {3, 2},  {5, 7},  {16, 3},  {17, 5},
-                               {33, 9}, {64, 4}, {63, 7}, {2, 85}, {5, 85}, {71, 35}, {141, 3}};
+static const int sizes[][2] = {{1, 1},  {2, 1},  {1, 5},   {3, 2},   {5, 7},
+                               {16, 3}, {17, 5}, {33, 9},  {64, 4},  {63, 7},
+                               {2, 85}, {5, 85}, {71, 35}, {141, 3}, {530, 2}};
 static const int label_counts[] = {2,  3,  15, 16,  17,  31,  32,  48,
                                    60, 64, 65, 100, 128, 200, 256, 512};
 
@@ -55,30 +56,48 @@ static bool seldom(struct pass_case *c) {
     return case_between(c, 0, 11) == 0;
 }
 
-static void list_of_cost(struct pass_case *c) {
-    struct cost_args a = case_cost_args(c);
-    struct downsample_cost_args d = case_downsample_args(c, a.grid);
-    d.fine8 = seldom(c) ? case_volume8(c, &a.grid, MAX_COST) : a.cost;
-    add(c, STAGE_cost, &a, a.grid.width, a.grid.height);
-    add(c, STAGE_downsample_cost, &d, d.grid.width, d.grid.height);
+/* Costs of the next two levels, perhaps of another volume or of other sums. */
+static void add_levels(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
+    struct downsample_cost_args a = case_downsample_args(c, *grid);
+    struct downsample_cost_args b = case_downsample_args(c, a.grid);
+    a.fine8 = seldom(c) ? case_volume8(c, grid, MAX_COST) : cost;
+    b.fine16 = seldom(c) ? case_volume16(c, &b.fine, COST_SATURATION) : a.cost;
+    add(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
+    if (case_between(c, 0, 2))
+        add(c, STAGE_downsample_cost, &b, b.grid.width, b.grid.height);
 }
 
-/* One or two rounds. Sums along rows need not be stored where both passes run as one. */
+static void list_of_cost(struct pass_case *c) {
+    struct cost_args a = case_cost_args(c);
+    add(c, STAGE_cost, &a, a.grid.width, a.grid.height);
+    add_levels(c, &a.grid, a.cost);
+}
+
+/* Perhaps matching, one or two rounds. Costs before averaging and sums along rows need not be
+ * stored where passes run as one. */
 static void list_of_cross(struct pass_case *c) {
     struct cross_args a = case_cross_args(c);
-    struct downsample_cost_args d = case_downsample_args(c, a.grid);
+    bool matches = case_between(c, 0, 1);
+    if (matches) {
+        struct cost_args m = case_cost_args(c);
+        a.grid = m.grid;
+        a.source = seldom(c) ? a.source : m.cost;
+        add(c, STAGE_cost, &m, m.grid.width, m.grid.height);
+        if (a.source == m.cost)
+            case_compare_only(c, m.cost, COMPARE_NOTHING);
+    }
     for (int rounds = case_between(c, 1, 2); rounds > 0; rounds--) {
         struct cross_args y = a;
         y.out = seldom(c) ? case_volume8(c, &a.grid, 255) : a.out;
         add(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
         if (!add(c, STAGE_cross_y, &y, a.grid.width, a.grid.height))
             case_compare_only(c, a.between, COMPARE_NOTHING);
-        d.fine8 = a.source = y.out;
+        a.source = y.out;
         a.between = case_volume16(c, &a.grid, MAX_COST);
         a.out = case_volume8(c, &a.grid, 255);
     }
     if (case_between(c, 0, 2))
-        add(c, STAGE_downsample_cost, &d, d.grid.width, d.grid.height);
+        add_levels(c, &a.grid, a.source);
 }
 
 /* Where a level's messages start: the parity that the first half-step reads. */
@@ -190,8 +209,8 @@ enum {
 };
 
 static const struct subject lists[] = {
-    {"cost, downsample_cost", list_of_cost, 0, FUSED_CUDA},
-    {"cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_CUDA},
+    {"cost, downsample_cost", list_of_cost, 0, FUSED_ALL & ~(1u << EMULATED)},
+    {"cost, cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_ALL & ~(1u << EMULATED)},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},

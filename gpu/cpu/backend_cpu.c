@@ -53,12 +53,42 @@ static int cpu_copy(struct backend *b, void *to, const void *from, size_t bytes)
     return 0;
 }
 
+/* The passes of a cost_unit from number i on, at most 1 where there is none. */
+static int costs_unit(const struct backend_cpu *cpu, const struct graph *g, int i) {
+    int count = fusion_costs(g, i);
+    for (int k = i; k < i + count; k++)
+        if (g->passes[k].stage == STAGE_cross_x && !cpu->cross_fits(graph_virtual_args(g, k)))
+            return 0;
+    return count;
+}
+
+static void run_costs(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
+    struct cost_unit u = {0};
+    for (int k = i; k < i + g->passes[i].unit; k++) {
+        const void *args = graph_args(g, k, slot);
+        switch (g->passes[k].stage) {
+        case STAGE_cost:
+            u.match = args;
+            break;
+        case STAGE_cross_x:
+            u.along = args;
+            break;
+        case STAGE_cross_y:
+            u.down = args;
+            break;
+        default:
+            *(u.half ? &u.quarter : &u.half) = args;
+        }
+    }
+    cpu->costs(cpu->pool, &u);
+}
+
 /* Half-steps in which all tiles are active may run as one, after messages from the level above as
- * well, which then need not be stored, and both passes of cross averaging. */
+ * well, which then need not be stored, and data costs. */
 static int cpu_unit(struct backend *b, const struct graph *g, int i) {
     const struct backend_cpu *cpu = cpu_of(b);
-    if (cpu->cross && fusion_cross_pair(g, i) && cpu->cross_fits(graph_virtual_args(g, i)))
-        return 2;
+    if (cpu->costs && costs_unit(cpu, g, i) > 1)
+        return costs_unit(cpu, g, i);
     if (cpu->half_steps && fusion_starts_level(g, i))
         return 1 + fusion_half_steps(g, i + 1);
     if (cpu->pruned_steps && fusion_starts_pruned(g, i))
@@ -106,8 +136,10 @@ static void run_unit(struct backend_cpu *cpu, const struct graph *g, int i, int 
     const void *first = graph_args(g, i, slot), *second = graph_args(g, i + 1, slot);
     int count = g->passes[i].unit;
     switch (g->passes[i].stage) {
+    case STAGE_cost:
     case STAGE_cross_x:
-        cpu->cross(cpu->pool, first, second);
+    case STAGE_downsample_cost:
+        run_costs(cpu, g, i, slot);
         break;
     case STAGE_start_messages:
         cpu->half_steps(cpu->pool, first, second, count - 1);

@@ -13,6 +13,14 @@ enum { MAX_WIDTH = 16384, SCRATCH_BYTES = 1536 << 10 };
 /* Rows first..last-1 of a stage. scratch: SCRATCH_BYTES of memory for this call alone. */
 typedef void cpu_rows(const void *args, int width, int first, int last, void *scratch);
 
+/* Data costs as one: matched, averaged, and summed for the next two levels. NULL where a pass is
+ * not part of it; costs that are not matched are along's source or half's fine8. */
+struct cost_unit {
+    const struct cost_args *match;
+    const struct cross_args *along, *down;
+    const struct downsample_cost_args *half, *quarter;
+};
+
 struct backend_cpu {
     struct backend base; /* first: the two pointers are one */
     struct thread_pool *pool;
@@ -27,10 +35,9 @@ struct backend_cpu {
     /* The same of pruned labels. */
     void (*pruned_steps)(struct thread_pool *pool, const struct pruned_start_args *up,
                          const struct pruned_message_args *args, int count);
-    /* Runs both passes of cross averaging together, where cross_fits; NULL: one by one. The sums
-     * between them are not stored. */
-    void (*cross)(struct thread_pool *pool, const struct cross_args *along,
-                  const struct cross_args *down);
+    /* Runs a unit of fusion_costs() whose averaging, where there is some, cross_fits; NULL: its
+     * passes one by one. What comes before averaging and within it is not stored. */
+    void (*costs)(struct thread_pool *pool, const struct cost_unit *unit);
     bool (*cross_fits)(const struct cross_args *args);
     double ms[GROUP_COUNT]; /* of the last frame */
 };

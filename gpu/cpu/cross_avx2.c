@@ -1,12 +1,13 @@
 /*
- * Cross-shaped averaging in AVX2, both passes in one. A ring of rows holds running sums down
- * the columns of the sums along rows, for as many labels as fit. A pixel's sum is the
- * difference of two of them, and no volume of 16-bit sums is written to memory. Sums of 16 bits
- * may wrap: a difference is right as long as no sum over a window reaches 65536.
+ * Cross-shaped averaging in AVX2; matching, averaging and the sums of the next two levels as one. A
+ * ring of rows holds running sums down the columns of the sums along rows, for a strip of columns
+ * and as many labels as fit. A pixel's sum is the difference of two of them, and neither the costs
+ * before averaging nor the 16-bit sums are written to memory. Sums of 16 bits may wrap: a
+ * difference is right as long as no sum over a window reaches 65536.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/costs_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
-#include "gpu/cpu/vector_avx2.h"
 
 #include <assert.h>
 #include <immintrin.h>
@@ -114,128 +115,262 @@ static __m256i divide_floats(__m256i sum, int count) {
                        _mm256_cvtepu16_epi32(_mm256_extracti128_si256(sum, 1)), count);
 }
 
-/* ---- both passes as one */
+/* ---- from the pictures to the second level, a strip of columns at a time */
 
-enum { RING_BYTES = 640 << 10 };
+/* STRIP_LABELS: as many are averaged at a time. Strips begin at multiples of STRIP_STEP, so that
+ * each node of the third finest level lies in one. BAND: rows where nothing is averaged. */
+enum { RING_BYTES = 640 << 10, STRIP_LABELS = 128, STRIP_STEP = 4, WIDEST_STRIP = 512, BAND = 16 };
 
-struct cross_job {
-    struct cross_args args;
-    int labels, bands; /* labels at a time */
+struct costs_job {
+    struct cost_unit unit;
+    struct match match;
+    struct grid grid;
+    int labels, columns, rows; /* of an item at most */
+    int slices, strips;
 };
 
-/* A thread's memory for a band. Row y has number y % ring in the ring. */
-struct cross_ring {
-    struct reciprocal reciprocals[WORD_COUNT + 1];
+/* What a thread's item is, and its memory. Row y has number y % ring in the ring. */
+struct strip {
+    _Alignas(64) struct reciprocal reciprocals[WORD_COUNT + 1];
+    int first, last, label, labels; /* columns and labels */
     __m256i *running;
-    uint16_t *sums, *counts; /* ring rows of width * labels, of width */
-    int rows;
+    uint16_t *sums, *counts; /* ring rows of the strip's columns * labels, of its columns */
+    int *left, *right;       /* by column: bytes in running where its arms begin and end */
+    uint8_t *matched;        /* a row of the strip and its margins */
+    struct target_row *targets;
+    int ring;
 };
 
-static size_t ring_bytes(const struct cross_args *a, int labels) {
-    size_t width = (size_t)a->grid.width, rows = 2 * (size_t)a->longest_y + 2;
-    return sizeof(struct cross_ring) + (width + 2) * sizeof(__m256i) +
-           rows * width * (size_t)(labels + 1) * sizeof(uint16_t);
+static int ring_rows(const struct cross_args *a) {
+    return 2 * a->longest_y + 2;
 }
 
-/* How many labels are averaged at a time, so that the ring stays in the second cache where it can;
- * 0: the passes are run one by one. */
-static int labels_together(const struct cross_args *a) {
-    int count = (2 * a->longest_x + 1) * (2 * a->longest_y + 1), labels = a->grid.padded;
-    while (labels > LABEL_BLOCK && ring_bytes(a, labels) > RING_BYTES)
-        labels -= LABEL_BLOCK;
-    return count > WORD_COUNT || ring_bytes(a, labels) > SCRATCH_BYTES ? 0 : labels;
+/* The widest strip of so many labels whose ring stays in the second cache. */
+static int strip_columns(const struct cross_args *a, int labels) {
+    int columns = RING_BYTES / (ring_rows(a) * labels * (int)sizeof(uint16_t));
+    return stage_min(columns, WIDEST_STRIP) / STRIP_STEP * STRIP_STEP;
 }
 
 bool cross_fits_avx2(const struct cross_args *a) {
-    return labels_together(a) > 0;
+    return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= WORD_COUNT;
+}
+
+/* Memory of a strip from scratch on. */
+static void strip_memory(const struct costs_job *job, struct strip *s) {
+    const struct cross_args *a = job->unit.along;
+    size_t columns = (size_t)job->columns, labels = (size_t)job->labels,
+           around = columns + 2 * (size_t)a->longest_x;
+    s->ring = ring_rows(a);
+    s->targets = (struct target_row *)(void *)(s + 1);
+    s->running = (__m256i *)(void *)(s->targets + 1);
+    s->sums = (uint16_t *)(void *)(s->running + 2 * (around + 1));
+    s->left = (int *)(void *)(s->sums + (size_t)s->ring * columns * labels);
+    s->right = s->left + columns;
+    s->counts = (uint16_t *)(void *)(s->right + columns);
+    s->matched = (uint8_t *)(void *)(s->counts + (size_t)s->ring * columns);
+    assert(s->matched + around * labels <= (uint8_t *)s + SCRATCH_BYTES);
+    for (uint32_t count = 1; count <= WORD_COUNT; count++)
+        s->reciprocals[count] = reciprocal_of(count);
+}
+
+/* The costs of row y that the strip's sums along rows are of. */
+static struct span source_row(const struct costs_job *job, const struct strip *s, int y) {
+    const struct cross_args *a = job->unit.along;
+    int first = stage_max(s->first - a->longest_x, 0),
+        last = stage_min(s->last + a->longest_x, job->grid.width);
+    if (!job->unit.match)
+        return span_of(&job->grid, a->source, y, first, last, s->label, s->labels);
+    size_t labels = (size_t)s->labels;
+    uint8_t *even = s->matched - (size_t)(first >> 1) * 2 * labels;
+    struct span row = {first, last, s->label, s->labels, even, even + labels, 2 * labels};
+    match_span_avx2(&job->match, s->targets, y, &row);
+    return row;
+}
+
+/* A row of the ring, to, from the one before it: vectors * LABEL_BLOCK labels from number k of the
+ * strip on. */
+INLINE void add_labels(const struct strip *s, const struct span *row, const uint16_t *from,
+                       uint16_t *to, int k, int vectors) {
+    const uint8_t *here = span_pixel(row, row->first) + k,
+                  *next = span_pixel(row, row->first + 1) + k;
+    __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()}, *running = s->running;
+    for (int v = 0; v < vectors; v++)
+        *running++ = sum[v];
+    for (int x = row->first; x < row->last; x++) {
+        for (int v = 0; v < vectors; v++) {
+            __m256i words = _mm256_cvtepu8_epi16(load_128(here + v * LABEL_BLOCK));
+            sum[v] = _mm256_add_epi16(sum[v], words);
+            *running++ = sum[v];
+        }
+        const uint8_t *after = here + row->apart;
+        here = next;
+        next = after;
+    }
+    const char *sums = (const char *)s->running;
+    for (int i = 0; i < s->last - s->first; i++)
+        for (int v = 0; v < vectors; v++) {
+            size_t at = (size_t)i * (size_t)s->labels + (size_t)(k + v * LABEL_BLOCK),
+                   word = (size_t)v * sizeof(*running);
+            __m256i arms = _mm256_sub_epi16(load_256(sums + vectors * s->right[i] + word),
+                                            load_256(sums + vectors * s->left[i] + word));
+            store_256(to + at, _mm256_add_epi16(load_256(from + at), arms));
+        }
 }
 
 /* Row y of the ring from the row before it. */
-static void add_row(const struct cross_job *job, const struct cross_ring *r, int y, int d) {
-    const struct cross_args *a = &job->args;
-    const struct arms *arms = a->arms + (size_t)y * (size_t)a->grid.width;
-    size_t width = (size_t)a->grid.width, labels = (size_t)job->labels;
-    size_t before = (size_t)((y + r->rows - 1) % r->rows), own = (size_t)(y % r->rows);
-    for (size_t x = 0; x < width; x++)
-        r->counts[own * width + x] = (uint16_t)(r->counts[before * width + x] +
-                                                arms[x].length[LEFT] + arms[x].length[RIGHT] + 1);
-    for (size_t k = 0; k < labels && d + (int)k < a->grid.padded; k += LABEL_BLOCK) {
-        const uint16_t *from = r->sums + before * width * labels + k;
-        uint16_t *to = r->sums + own * width * labels + k;
-        run_along(a, y, d + (int)k, r->running);
-        for (size_t x = 0; x < width; x++)
-            store_256(to + x * labels, _mm256_add_epi16(load_256(from + x * labels),
-                                                        along_arms(r->running, arms, (int)x)));
+static void add_row(const struct costs_job *job, const struct strip *s, int y) {
+    const struct arms *arms = job->unit.along->arms + (size_t)y * (size_t)job->grid.width;
+    struct span row = source_row(job, s, y);
+    int columns = s->last - s->first, k = 0;
+    size_t before = (size_t)((y + s->ring - 1) % s->ring) * (size_t)columns,
+           own = (size_t)(y % s->ring) * (size_t)columns;
+    for (int i = 0; i < columns; i++) {
+        const struct arms *a = arms + s->first + i;
+        int x = s->first + i - row.first;
+        s->left[i] = (x - a->length[LEFT]) * (int)sizeof(*s->running);
+        s->right[i] = (x + a->length[RIGHT] + 1) * (int)sizeof(*s->running);
+        s->counts[own + (size_t)i] =
+            (uint16_t)(s->counts[before + (size_t)i] + a->length[LEFT] + a->length[RIGHT] + 1);
+    }
+    const uint16_t *from = s->sums + before * (size_t)s->labels;
+    uint16_t *to = s->sums + own * (size_t)s->labels;
+    for (; k + 2 * LABEL_BLOCK <= s->labels; k += 2 * LABEL_BLOCK)
+        add_labels(s, &row, from, to, k, 2);
+    if (k < s->labels)
+        add_labels(s, &row, from, to, k, 1);
+}
+
+static void average_pixel(const uint16_t *from, const uint16_t *to, int count, struct reciprocal by,
+                          int labels, uint8_t *out) {
+    int k = 0;
+    for (; by.multiplier && k + 2 * LABEL_BLOCK <= labels; k += 2 * LABEL_BLOCK) {
+        const uint16_t *f = from + k, *t = to + k;
+        __m256i low = divide_words(_mm256_sub_epi16(load_256(t), load_256(f)), count, by),
+                high =
+                    divide_words(_mm256_sub_epi16(load_256(t + 16), load_256(f + 16)), count, by);
+        store_256(out + k, _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8));
+    }
+    for (; k < labels; k += LABEL_BLOCK) {
+        __m256i sum = _mm256_sub_epi16(load_256(to + k), load_256(from + k));
+        store_bytes(out + k,
+                    by.multiplier ? divide_words(sum, count, by) : divide_floats(sum, count));
     }
 }
 
 /* Averages of row y. */
-static void average_row(const struct cross_job *job, const struct cross_ring *r, int y, int d) {
-    const struct cross_args *a = &job->args;
-    const struct arms *arms = a->arms + (size_t)y * (size_t)a->grid.width;
-    size_t labels = (size_t)job->labels, width = (size_t)a->grid.width, row[WORD_COUNT + 1];
-    int end = stage_min(job->labels, a->grid.padded - d), middle = a->longest_y + 1;
-    for (int i = 0; i < r->rows; i++)
-        row[i] = (size_t)((y - middle + i + r->rows) % r->rows) * width;
-    for (size_t x = 0; x < width; x++) {
-        size_t bottom = row[middle + arms[x].length[DOWN]] + x,
-               top = row[middle - 1 - arms[x].length[UP]] + x;
-        int count = (uint16_t)(r->counts[bottom] - r->counts[top]);
-        const uint16_t *from = r->sums + top * labels, *to = r->sums + bottom * labels;
-        uint8_t *out = a->out + grid_labels(&a->grid, (int)x, y) + d;
-        struct reciprocal by = r->reciprocals[count];
-        if (by.multiplier)
-            for (int k = 0; k < end; k += LABEL_BLOCK)
-                store_bytes(out + k,
-                            divide_words(_mm256_sub_epi16(load_256(to + k), load_256(from + k)),
-                                         count, by));
-        else
-            for (int k = 0; k < end; k += LABEL_BLOCK)
-                store_bytes(
-                    out + k,
-                    divide_floats(_mm256_sub_epi16(load_256(to + k), load_256(from + k)), count));
+static void average_row(const struct costs_job *job, const struct strip *s, int y,
+                        const struct span *out) {
+    const struct cross_args *a = job->unit.along;
+    const struct arms *arms = a->arms + (size_t)y * (size_t)job->grid.width;
+    size_t columns = (size_t)(s->last - s->first), row[WORD_COUNT + 1];
+    int middle = a->longest_y + 1;
+    for (int i = 0; i < s->ring; i++)
+        row[i] = (size_t)((y - middle + i + s->ring) % s->ring) * columns;
+    for (int x = s->first; x < s->last; x++) {
+        size_t i = (size_t)(x - s->first), bottom = row[middle + arms[x].length[DOWN]] + i,
+               top = row[middle - 1 - arms[x].length[UP]] + i, labels = (size_t)s->labels;
+        int count = (uint16_t)(s->counts[bottom] - s->counts[top]);
+        average_pixel(s->sums + top * labels, s->sums + bottom * labels, count,
+                      s->reciprocals[count], s->labels, span_pixel(out, x));
     }
 }
 
-static void cross_band(const struct cross_job *job, const struct cross_ring *r, int first, int last,
-                       int d) {
-    const struct cross_args *a = &job->args;
-    size_t width = (size_t)a->grid.width, words = width * (size_t)job->labels;
-    int begin = stage_max(first - a->longest_y, 0), row = begin;
-    size_t zero = (size_t)((begin + r->rows - 1) % r->rows);
-    memset(r->sums + zero * words, 0, words * sizeof(*r->sums));
-    memset(r->counts + zero * width, 0, width * sizeof(*r->counts));
+/* Adds row y to the costs of nodes of size x size pixels. */
+static void add_to_nodes(const struct downsample_cost_args *a, int size, int y,
+                         const struct span *s) {
+    static const uint8_t none[MAX_LABELS];
+    for (int x = s->first; x < s->last; x += size) {
+        uint16_t *out = a->cost + grid_labels(&a->grid, x / size, y / size) + s->label;
+        const uint8_t *from[4];
+        for (int i = 0; i < 4; i++)
+            from[i] = i < size && x + i < s->last ? span_pixel(s, x + i) : none;
+        for (int d = 0; d < s->labels; d += LABEL_BLOCK) {
+            __m256i sum = y % size ? load_256(out + d) : _mm256_setzero_si256();
+            for (int i = 0; i < size; i++)
+                sum = _mm256_add_epi16(sum, _mm256_cvtepu8_epi16(load_128(from[i] + d)));
+            store_256(out + d, sum);
+        }
+    }
+}
+
+/* Rows first..last-1 of a strip. */
+static void run_strip(const struct costs_job *job, struct strip *s, int first, int last) {
+    const struct cost_unit *u = &job->unit;
+    int row = first;
+    const uint8_t *volume = u->down ? u->down->out : u->match ? u->match->cost : u->half->fine8;
+    if (u->along) {
+        size_t columns = (size_t)(s->last - s->first), words = columns * (size_t)s->labels;
+        row = stage_max(first - u->along->longest_y, 0);
+        size_t zero = (size_t)((row + s->ring - 1) % s->ring);
+        memset(s->sums + zero * words, 0, words * sizeof(*s->sums));
+        memset(s->counts + zero * columns, 0, columns * sizeof(*s->counts));
+    }
     for (int y = first; y < last; y++) {
-        for (; row <= stage_min(y + a->longest_y, a->grid.height - 1); row++)
-            add_row(job, r, row, d);
-        average_row(job, r, y, d);
+        struct span out = span_of(&job->grid, volume, y, s->first, s->last, s->label, s->labels);
+        if (u->along) {
+            for (; row <= stage_min(y + u->along->longest_y, job->grid.height - 1); row++)
+                add_row(job, s, row);
+            average_row(job, s, y, &out);
+        } else if (u->match) {
+            match_span_avx2(&job->match, s->targets, y, &out);
+        }
+        if (u->half && u->half->cost)
+            add_to_nodes(u->half, 2, y, &out);
+        if (u->quarter)
+            add_to_nodes(u->quarter, 4, y, &out);
     }
 }
 
-static void run_cross(void *context, int first, int last, void *scratch) {
-    const struct cross_job *job = context;
-    const struct cross_args *a = &job->args;
-    struct cross_ring *r = scratch;
-    r->rows = 2 * a->longest_y + 2;
-    r->running = (__m256i *)(void *)((char *)scratch + (sizeof(*r) + 31) / 32 * 32);
-    r->sums = (uint16_t *)(void *)(r->running + a->grid.width + 1);
-    r->counts = r->sums + (size_t)r->rows * (size_t)a->grid.width * (size_t)job->labels;
-    for (uint32_t count = 1; count <= WORD_COUNT; count++)
-        r->reciprocals[count] = reciprocal_of(count);
-    for (int i = first; i < last; i++)
-        for (int d = 0; d < a->grid.padded; d += job->labels)
-            cross_band(job, r, a->grid.height * i / job->bands,
-                       a->grid.height * (i + 1) / job->bands, d);
+static void run_costs(void *context, int first, int last, void *scratch) {
+    const struct costs_job *job = context;
+    struct strip *s = scratch;
+    s->targets = (struct target_row *)(void *)(s + 1);
+    if (job->unit.along)
+        strip_memory(job, s);
+    for (int i = first; i < last; i++) {
+        int band = i / (job->strips * job->slices);
+        s->label = i % job->slices * job->labels;
+        s->labels = stage_min(job->labels, job->grid.padded - s->label);
+        s->first = i / job->slices % job->strips * job->columns;
+        s->last = stage_min(s->first + job->columns, job->grid.width);
+        run_strip(job, s, band * job->rows, stage_min((band + 1) * job->rows, job->grid.height));
+    }
 }
 
-void cross_avx2(struct thread_pool *pool, const struct cross_args *along,
-                const struct cross_args *down) {
-    struct cross_job job = {.args = *along,
-                            .labels = stage_max(labels_together(along), LABEL_BLOCK)};
-    int threads = thread_pool_threads(pool), parts;
-    parts = (along->grid.padded + job.labels - 1) / job.labels;
-    job.labels = (along->grid.padded / LABEL_BLOCK + parts - 1) / parts * LABEL_BLOCK;
-    job.args.out = down->out;
-    job.bands = threads == 1 ? 1 : stage_clamp(along->grid.height / 8, 1, 2 * threads);
-    thread_pool_run(pool, job.bands, 1, run_cross, &job);
+static int parts_of(int all, int most) {
+    return (all + most - 1) / most;
+}
+
+/* all in equal parts of most at most, which begin at multiples of step. */
+static int part_size(int all, int most, int step) {
+    return parts_of(parts_of(all, parts_of(all, most)), step) * step;
+}
+
+void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit) {
+    struct costs_job job = {.unit = *unit};
+    const struct cross_args *a = unit->along;
+    int threads = thread_pool_threads(pool), most = BAND;
+    job.grid = a ? a->grid : unit->match ? unit->match->grid : unit->half->fine;
+    job.labels = job.grid.padded;
+    job.columns = job.grid.width;
+    if (unit->match)
+        match_make_avx2(&job.match, unit->match);
+    if (a) {
+        int labels = STRIP_LABELS;
+        while (labels > 2 * LABEL_BLOCK && strip_columns(a, labels) < 8 * a->longest_x)
+            labels -= 2 * LABEL_BLOCK;
+        job.labels = job.labels <= LABEL_BLOCK
+                         ? LABEL_BLOCK
+                         : part_size(job.grid.padded, labels, 2 * LABEL_BLOCK);
+        job.columns = part_size(job.grid.width, strip_columns(a, job.labels), STRIP_STEP);
+    }
+    job.slices = parts_of(job.grid.padded, job.labels);
+    job.strips = parts_of(job.grid.width, job.columns);
+    if (a) { /* few bands: each computes rows above and below it, too */
+        int bands = threads > 1 ? parts_of(4 * threads, job.slices * job.strips) : 1;
+        most = stage_max(parts_of(job.grid.height, bands), 2 * BAND);
+    }
+    job.rows = part_size(job.grid.height, most, STRIP_STEP);
+    thread_pool_run(pool, parts_of(job.grid.height, job.rows) * job.strips * job.slices, 1,
+                    run_costs, &job);
 }

@@ -6,25 +6,14 @@
  * AD_ENTRIES on.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cpu/vector_avx2.h"
+#include "gpu/cpu/costs_avx2.h"
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
-enum { STEP = 32, AD_ENTRIES = 128, SHORT_PARTS = 5, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8 };
-enum { PADDED = MAX_WIDTH + 2 * STEP };
-
-/* The other picture's row; target i is number STEP + i. */
-struct target_row {
-    uint8_t color[3][PADDED];
-    uint8_t census[CENSUS_BYTES][PADDED];
-};
-
-struct match_tables {
-    __m256i ad[AD_ENTRIES / 16], census[CENSUS_ENTRIES / 16];
-};
+enum { STEP = 32, SHORT_PARTS = 5 };
 
 /* The bytes of targets at..at+7, separated: from words 0..7, or 7..0 where they run backwards. */
 static void spread_census(const uint64_t *words, bool backwards, struct target_row *row, int at) {
@@ -49,19 +38,21 @@ static void spread_census(const uint64_t *words, bool backwards, struct target_r
     }
 }
 
-/* Targets in the order of the labels: backwards where the other picture is to the left. */
-static void line_up(const struct cost_args *a, int y, int ad, int census, struct target_row *row) {
-    int w = a->grid.width, i = 0;
+/* Targets first..last-1 in the order of the labels: backwards where the other picture is to the
+ * left. */
+static void line_up(const struct cost_args *a, int y, int first, int last, int ad, int census,
+                    struct target_row *row) {
+    int w = a->grid.width, i = stage_max(first, 0), end = stage_min(last, w);
     bool backwards = a->sign > 0;
     size_t start = (size_t)y * (size_t)w;
     const uint8_t *picture = ad ? a->target + start * (size_t)a->channels : NULL;
     const uint64_t *bits = census ? a->census_target + start : NULL;
     for (int c = 0; ad && c < a->channels; c++)
-        for (int k = 0; k < w; k++)
+        for (int k = i; k < end; k++)
             row->color[c][STEP + k] = picture[(backwards ? w - 1 - k : k) * a->channels + c];
-    for (; census && i + 8 <= w; i += 8)
+    for (; census && i + 8 <= end; i += 8)
         spread_census(bits + (backwards ? w - 8 - i : i), backwards, row, STEP + i);
-    for (; census && i < w; i++)
+    for (; census && i < end; i++)
         for (int k = 0; k < CENSUS_BYTES; k++)
             row->census[k][STEP + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
 }
@@ -143,59 +134,105 @@ INLINE __m256i match_32(const struct match_tables *t, const struct target_row *r
     return cost;
 }
 
-INLINE void match_row(const struct cost_args *a, const struct match_tables *t,
-                      const struct target_row *row, int y, int ad, int census, int channels) {
+/* Labels [from, to) of column x whose match lies inside the other picture. */
+static void labels_inside(const struct cost_args *a, int x, int *from, int *to) {
+    int minimum =
+        a->sign > 0 ? x - a->grid.space.u_min - (a->grid.width - 1) : -x - a->grid.space.u_min;
+    int maximum =
+        a->sign > 0 ? x - a->grid.space.u_min : a->grid.width - 1 - x - a->grid.space.u_min;
+    *from = stage_clamp(minimum, 0, a->grid.labels);
+    *to = stage_clamp(maximum + 1, *from, a->grid.labels);
+}
+
+INLINE void match_row(const struct match *m, const struct target_row *row, int y,
+                      const struct span *s, int ad, int census, int channels) {
+    const struct cost_args *a = m->args;
     size_t start = (size_t)y * (size_t)a->grid.width;
-    for (int x = 0; x < a->grid.width; x++) {
+    int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
+    for (int x = s->first; x < s->last; x++) {
         int from, to, first = (a->sign > 0 ? a->grid.width - 1 - x : x) + a->grid.space.u_min;
-        uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+        uint8_t *out = span_pixel(s, x) - s->label;
         const uint8_t *p = ad ? a->reference + (start + (size_t)x) * (size_t)channels : NULL;
         const uint8_t *bits =
             census ? (const uint8_t *)(a->census_reference + start + (size_t)x) : NULL;
-        labels_inside_avx2(a, x, &from, &to);
+        labels_inside(a, x, &from, &to);
+        from = stage_clamp(from, s->label, labels);
+        to = stage_clamp(to, from, labels);
         for (int d = from / STEP * STEP; from < to && d < to; d += STEP) {
-            __m256i cost = match_32(t, row, STEP + first + d, p, bits, ad, census, channels);
-            if (d + STEP <= a->grid.padded)
+            __m256i cost =
+                match_32(&m->tables, row, STEP + first + d, p, bits, ad, census, channels);
+            if (d + STEP <= end)
                 store_256((out + d), cost);
             else
                 store_128((out + d), _mm256_castsi256_si128(cost));
         }
-        memset(out, a->outside, (size_t)from);
-        memset(out + to, a->outside, (size_t)(a->grid.labels - to));
-        memset(out + a->grid.labels, 0, (size_t)(a->grid.padded - a->grid.labels));
+        memset(out + s->label, a->outside, (size_t)(from - s->label));
+        memset(out + to, a->outside, (size_t)(labels - to));
+        memset(out + labels, 0, (size_t)(end - labels));
     }
 }
 
-/* ad: parts of the table of differences, or 0. */
-INLINE void match_rows(const struct cost_args *a, const struct match_tables *t,
-                       struct target_row *row, int first, int last, int ad) {
-    int census = a->kind != DATA_COST_AD;
-    for (int y = first; y < last; y++) {
-        line_up(a, y, ad, census, row);
-        if (!ad)
-            match_row(a, t, row, y, 0, 1, 1);
-        else if (a->channels == 3 && census)
-            match_row(a, t, row, y, ad, 1, 3);
-        else if (a->channels == 3)
-            match_row(a, t, row, y, ad, 0, 3);
-        else if (census)
-            match_row(a, t, row, y, ad, 1, 1);
-        else
-            match_row(a, t, row, y, ad, 0, 1);
+/* parts: of the table of differences, or 0. */
+INLINE void match_parts(const struct match *m, const struct target_row *row, int y,
+                        const struct span *s, int parts) {
+    int census = m->args->kind != DATA_COST_AD;
+    if (!parts)
+        match_row(m, row, y, s, 0, 1, 1);
+    else if (m->args->channels == 3 && census)
+        match_row(m, row, y, s, parts, 1, 3);
+    else if (m->args->channels == 3)
+        match_row(m, row, y, s, parts, 0, 3);
+    else if (census)
+        match_row(m, row, y, s, parts, 1, 1);
+    else
+        match_row(m, row, y, s, parts, 0, 1);
+}
+
+void match_make_avx2(struct match *m, const struct cost_args *a) {
+    bool tables = a->kind != DATA_COST_BT && a->kind != DATA_COST_SSD;
+    m->args = a;
+    m->parts = tables ? make_tables(a, &m->tables) : -1;
+}
+
+/* Where the table of differences is too long for shuffles, each label is computed separately. */
+static void match_labels(const struct cost_args *a, int y, const struct span *s) {
+    int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
+    for (int x = s->first; x < s->last; x++) {
+        int from, to;
+        uint8_t *out = span_pixel(s, x);
+        labels_inside(a, x, &from, &to);
+        memset(out, a->outside, (size_t)(labels - s->label));
+        memset(out + labels - s->label, 0, (size_t)(end - labels));
+        for (int d = stage_max(from, s->label); d < stage_min(to, labels); d++)
+            out[d - s->label] =
+                (uint8_t)cost_match(a, x, x - a->sign * (a->grid.space.u_min + d), y);
     }
 }
 
-bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch) {
-    struct match_tables t;
+void match_span_avx2(const struct match *m, struct target_row *row, int y, const struct span *s) {
+    const struct cost_args *a = m->args;
+    int at = s->label + a->grid.space.u_min, census = a->kind != DATA_COST_AD;
+    int first = (a->sign > 0 ? a->grid.width - s->last : s->first) + at;
+    if (m->parts < 0) {
+        match_labels(a, y, s);
+        return;
+    }
+    line_up(a, y, first, first + s->last - s->first + s->labels, m->parts, census, row);
+    if (m->parts == SHORT_PARTS)
+        match_parts(m, row, y, s, SHORT_PARTS);
+    else if (m->parts)
+        match_parts(m, row, y, s, AD_ENTRIES / 16);
+    else
+        match_parts(m, row, y, s, 0);
+}
+
+void rows_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct cost_args *a = args;
+    struct match m;
     static_assert(sizeof(struct target_row) <= SCRATCH_BYTES, "a row fits");
-    if (a->kind == DATA_COST_BT || a->kind == DATA_COST_SSD)
-        return false;
-    int ad = make_tables(a, &t);
-    if (ad == SHORT_PARTS)
-        match_rows(a, &t, scratch, first, last, SHORT_PARTS);
-    else if (ad > 0)
-        match_rows(a, &t, scratch, first, last, AD_ENTRIES / 16);
-    else if (ad == 0)
-        match_rows(a, &t, scratch, first, last, 0);
-    return ad >= 0;
+    match_make_avx2(&m, a);
+    for (int y = first; y < last; y++) {
+        struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.padded);
+        match_span_avx2(&m, scratch, y, &s);
+    }
 }

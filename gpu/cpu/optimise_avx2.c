@@ -12,5 +12,5 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
     cpu->half_steps = half_steps_avx2;
     cpu->pruned_steps = pruned_steps_avx2;
     cpu->cross_fits = cross_fits_avx2;
-    cpu->cross = cross_avx2;
+    cpu->costs = costs_avx2;
 }

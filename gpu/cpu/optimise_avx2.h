@@ -30,17 +30,9 @@ void half_steps_avx2(struct thread_pool *pool, const struct start_messages_args 
 void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_start_args *up,
                        const struct pruned_message_args *args, int count);
 bool cross_fits_avx2(const struct cross_args *args);
-void cross_avx2(struct thread_pool *pool, const struct cross_args *along,
-                const struct cross_args *down);
+void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit);
 
 /* The stages message and winner_takes_all of labels in windows. */
 cpu_rows window_rows_message_avx2, window_rows_wta_avx2;
-
-/* Rows of the stage cost. Returns false and does nothing where another function computes this kind
- * or table. */
-bool match_rows_avx2(const struct cost_args *a, int first, int last, void *scratch);
-
-/* Labels [from, to) of column x whose match lies inside the other picture. */
-void labels_inside_avx2(const struct cost_args *a, int x, int *from, int *to);
 
 #endif
