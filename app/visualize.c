@@ -32,6 +32,22 @@ double visualize_motion_range(const struct params *p) {
     return MAX(MAX(u, v), 1) * (double)(1 << (p->motion_levels - 1));
 }
 
+/* Black where the confidence is below hide_below, hatched where the disparity was filled in. */
+static void mark_confidence(const struct frame *frame, struct image *out) {
+    const struct params *p = &frame->params;
+    int matched_from = p->mark_filled ? params_matched_from(p) : 0;
+    for (int y = 0; y < out->height; y++)
+        for (int x = 0; x < out->width; x++) {
+            size_t i = (size_t)y * (size_t)out->width + (size_t)x;
+            bool hidden = frame->confidence[i] < p->hide_below,
+                 filled = frame->confidence[i] < matched_from &&
+                          frame->disparity[i] != DISPARITY_UNKNOWN;
+            int share = hidden ? 0 : 1 + ((x + y) & 2) / 2;
+            for (int c = 0; c < 3 && (hidden || filled); c++)
+                out->data[3 * i + c] = (uint8_t)((2 * out->data[3 * i + c] + 128) * share / 6);
+        }
+}
+
 int visualize_disparity(const struct frame *frame, struct image *out) {
     int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
@@ -45,6 +61,7 @@ int visualize_disparity(const struct frame *frame, struct image *out) {
     int min = frame->params.min_disparity, max = min + frame->params.disparity_range - 1;
     colormap_disparity(frame->disparity, out->width, out->height, min, max, COLORMAP_TURBO,
                        out->data);
+    mark_confidence(frame, out);
     return 0;
 }
 

@@ -9,7 +9,8 @@
 
 #include "image/frame.h"
 
-/* The disparity in colour over the searched range: near is red, far is blue, unknown is black. With
+/* The disparity in colour over the searched range: near is red, far is blue, unknown is black,
+ * and so is what hide_below hides; mark_filled hatches what was filled in. With
  * mode=motion the motion in the colours of image/flow.h. */
 int visualize_disparity(const struct frame *frame, struct image *out);
 

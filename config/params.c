@@ -199,6 +199,13 @@ const char *params_conflict(const struct params *p) {
     return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
 }
 
+int params_matched_from(const struct params *p) {
+    bool sums = p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
+    if (p->mode != MODE_STEREO || p->confidence != CONFIDENCE_CHANCE || sums)
+        return 0;
+    return p->min_confidence > CHANCE_MATCHED ? p->min_confidence : CHANCE_MATCHED;
+}
+
 int params_labels(const struct params *p) {
     return p->mode == MODE_MOTION ? p->motion_u_range * p->motion_v_range : p->disparity_range;
 }

@@ -45,6 +45,8 @@ enum { LR_CHECK_OFF, LR_CHECK_WARP, LR_CHECK_BP };
 enum { MODE_STEREO, MODE_MOTION };
 enum { MOTION_FRACTION_1, MOTION_FRACTION_2, MOTION_FRACTION_4, MOTION_FRACTION_8 };
 
+enum { CHANCE_MATCHED = 128 }; /* confidence=chance: matches that a check rejected have less */
+
 enum { MOTION_LABELS = 512 }; /* at most, of a pixel */
 
 /* With smoothness=table: the cost of labels that are 0, 1, 2... apart. Larger differences cost as
@@ -103,6 +105,10 @@ bool params_solver_can(const struct params *p, int what);
 
 /* The names of those that can, "a or b", in buf, which it returns. */
 const char *params_solvers(int what, char *buf, size_t size);
+
+/* The least confidence of a disparity that was matched: what has less, and a disparity, was filled
+ * in. 0 where the confidence does not tell. */
+int params_matched_from(const struct params *p);
 
 /* The number of labels of a pixel: disparities, or with mode=motion the displacements of the
  * coarsest picture level. */

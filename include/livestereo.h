@@ -134,7 +134,8 @@ enum livestereo_format {
     LIVESTEREO_DISP16 = 32, /* int16, 1/16 px, left column minus right column;
                                LIVESTEREO_UNKNOWN */
     LIVESTEREO_CONF8,       /* uint8: with confidence=chance the probability, of 255, that the
-                               disparity is off by at most 1 px */
+                               disparity is off by at most 1 px; below 128 where a check rejected
+                               the match, so that the disparity was filled in */
     LIVESTEREO_FLOW16,      /* int16, 1/16 px: a plane of u (to the right), then a plane of v
                                (down), which begins at data + row_bytes * height; u is
                                LIVESTEREO_UNKNOWN where it is not known */

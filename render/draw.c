@@ -284,6 +284,8 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_int(p, "has_truth", draw->has_truth);
     set_float(p, "blend", (float)s->blend);
     set_float(p, "confidence_max", (float)(s->confidence_max / 255));
+    set_int(p, "hide_below", s->hide_below);
+    set_int(p, "matched_from", s->matched_from);
     set_float(p, "row_step", (float)row_step(draw));
     set_float(p, "row_width", (float)(1 / scale));
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
@@ -386,6 +388,7 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
     glUniform2f(glGetUniformLocation(p, "center"), (float)rig.center_x, (float)rig.center_y);
     set_float(p, "point_scale", size * (float)step);
     set_int(p, "step_px", step);
+    set_int(p, "hide_below", s->hide_below);
     set_int(p, "gray", draw->channels == 1);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_PROGRAM_POINT_SIZE);
@@ -402,6 +405,7 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
     return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
            a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
+           a->hide_below == b->hide_below && a->matched_from == b->matched_from &&
            a->row_lines == b->row_lines && a->no_row_lines == b->no_row_lines &&
            a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
            a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&

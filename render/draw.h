@@ -16,10 +16,10 @@
 #define DISPLAY_MODES(MODE)                                                                     \
     MODE(LEFT, "left", BIT(LEFT))                                                               \
     MODE(RIGHT, "right", BIT(RIGHT))                                                            \
-    MODE(DISPARITY, "disparity", BIT(DISPARITY))                                                \
-    MODE(DEPTH, "depth", BIT(DISPARITY))                                                        \
+    MODE(DISPARITY, "disparity", BIT(DISPARITY) | BIT(CONFIDENCE))                              \
+    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE))                                      \
     MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                             \
-    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY))                                            \
+    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))                          \
     MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                          \
     MODE(ROWS, "rows", BIT(LEFT) | BIT(RIGHT))                                                  \
     MODE(MOTION, "motion", BIT(DISPARITY) | BIT(MOTION_V))                                      \
@@ -27,7 +27,7 @@
     MODE(MOTION_BLEND, "overlay", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                   \
     MODE(MOTION_ERROR, "error",                                                                 \
          BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V)) \
-    MODE(POINTS, "points", BIT(LEFT) | BIT(DISPARITY))
+    MODE(POINTS, "points", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))
 #define DISPLAY_MODE_ENUM(id, name, textures) DISPLAY_##id,
 enum display_mode { DISPLAY_MODES(DISPLAY_MODE_ENUM) DISPLAY_MODE_COUNT };
 extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
@@ -53,6 +53,8 @@ struct draw_settings {
                           motion max is the length of full colour */
     double blend;          /* weight of the colours in DISPLAY_BLEND, 0..1 */
     double confidence_max; /* the confidence that is white, up to 255 */
+    int hide_below;        /* disparities of less confidence look unknown */
+    int matched_from;      /* those of less confidence are hatched: they were filled in */
     bool row_lines;        /* DISPLAY_ROWS has them without this */
     bool no_row_lines;     /* none even in DISPLAY_ROWS: its pictures are not rectified */
     double zoom;           /* 1: all of the picture fits */

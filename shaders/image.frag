@@ -12,6 +12,8 @@ uniform int colormap;         // row of colors
 uniform vec2 range;           // px
 uniform float blend;
 uniform float confidence_max; // that is white, 0..1
+uniform int hide_below;       // confidences of disparities that look unknown
+uniform int matched_from;     // and of those that were filled in, 0..255
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
@@ -42,11 +44,17 @@ vec3 map_color(float ratio) {
     return texelFetch(colors, ivec2(clamp(ratio, 0.0, 1.0) * 255.0 + 0.5, colormap), 0).rgb;
 }
 
-vec3 disparity_color(int d) {
-    if (d == UNKNOWN)
+#if !MOTION
+// Hatched where it was filled in.
+vec3 disparity_color(ivec2 at) {
+    int d = texelFetch(disparity, at, 0).r, sure = int(texelFetch(confidence, at, 0).r * 255.0 + 0.5);
+    if (d == UNKNOWN || sure < hide_below)
         return unknown_color();
-    return map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
+    vec3 c = map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
+    float line = mod(gl_FragCoord.x - gl_FragCoord.y, 6.0) < 2.0 ? 0.4 : 0.9;
+    return sure < matched_from ? line * mix(c, vec3(0.5), 0.35) : c;
 }
+#endif
 
 vec3 with_row_lines(vec3 c) {
     float off = abs(fract(pixel.y / row_step - 0.5) - 0.5) * row_step / row_width;
@@ -85,11 +93,11 @@ void main() {
 #elif defined DISPLAY_RIGHT
     c = picture(right);
 #elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
-    c = disparity_color(texelFetch(disparity, at, 0).r);
+    c = disparity_color(at);
 #elif defined DISPLAY_CONFIDENCE
     c = texelFetch(confidence, at, 0).rrr / confidence_max;
 #elif defined DISPLAY_BLEND
-    c = mix(picture(left), disparity_color(texelFetch(disparity, at, 0).r), blend);
+    c = mix(picture(left), disparity_color(at), blend);
 #elif defined DISPLAY_ANAGLYPH
     c = vec3(luma(picture(left)), vec2(luma(picture(right))));
 #elif defined DISPLAY_MOTION

@@ -1,12 +1,13 @@
 // A point in space for each pixel that has a disparity, from the textures alone. SPDX-License-Identifier: MIT
 
 uniform isampler2D disparity; // 1/16 px
-uniform sampler2D left;
+uniform sampler2D left, confidence;
 uniform mat4 transform;       // camera axes (x right, y down, z forward) to the clip space
 uniform vec4 rig;             // focal (px), baseline (m or 1), offset (px), farthest (in baselines' unit)
 uniform vec2 center;          // px
 uniform int step_px;          // between the points, px
 uniform float point_scale;    // size on screen of one pixel at distance 1
+uniform int hide_below;       // confidences of disparities that are left out
 uniform bool gray;
 
 out vec3 point_color;
@@ -35,7 +36,8 @@ void main() {
     ivec2 right = ivec2(1, 0), down = ivec2(0, 1);
     bool hangs = between(disparity_at(at - right, size), d, disparity_at(at + right, size)) ||
                  between(disparity_at(at - down, size), d, disparity_at(at + down, size));
-    if (d == UNKNOWN || px <= 0.0 || z > rig.w || hangs) {
+    bool hidden = int(texelFetch(confidence, at, 0).r * 255.0 + 0.5) < hide_below;
+    if (d == UNKNOWN || hidden || px <= 0.0 || z > rig.w || hangs) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside
         return;
     }

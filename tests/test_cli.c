@@ -346,6 +346,16 @@ static void test_batch(void *fixture, const void *data) {
         g_assert_true(g_str_has_suffix(lines[i + 1], ",ok"));
     }
 
+    /* colours: hatched where filled in, black below a confidence, and the map is the same */
+    static const char *const looks[] = {"mark_filled=true", "mark_filled=false", "hide_below=255"};
+    for (size_t i = 0; i < G_N_ELEMENTS(looks); i++)
+        g_free(expect_success("batch %s/in -o %s/a/look%d --save disp16,color " SMALL
+                              " --set lr_check=warp --set %s",
+                              folder, folder, (int)i, looks[i]));
+    expect_shell(0, "1\n3\n", "",
+                 "cd $D/a && for what in disp16 color; do sha256sum look?/001_$what.png | "
+                 "cut -c1-64 | sort -u | wc -l; done");
+
     /* two inputs of the same name, and a pair of patterns: a folder each */
     write_frames("other/in", 2);
     g_autofree char *several = expect_success(

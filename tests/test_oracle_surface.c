@@ -81,6 +81,8 @@ static void test_chance(void) {
                 stage_chance(&a, kind, 0);
                 g_assert_cmpint(out[kind], ==, 64 * kind + 8 * m + r);
             }
+    for (int cell = 0; cell < CHANCE_CELLS; cell++)
+        g_assert_true((chance_of(cell) < CHANCE_MATCHED) == (cell < 64));
     g_assert_cmpint(chance_of(3 * 64 + 4 * 8 + 5), >, chance_of(1 * 64 + 4 * 8 + 5));
     g_assert_cmpint(chance_of(1 * 64 + 4 * 8 + 5), >, chance_of(0 * 64 + 4 * 8 + 5));
     g_assert_cmpint(chance_of(2 * 64 + 4 * 8 + 6), >, chance_of(2 * 64 + 4 * 8 + 1));

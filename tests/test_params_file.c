@@ -264,6 +264,8 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
         "surface_step",
         "differing_census_weight",
         "differing_census_truncation",
+        "hide_below",
+        "mark_filled",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(idle); i++)
         if (strcmp(info->name, idle[i]) == 0 || strcmp(info->group, idle[i]) == 0)

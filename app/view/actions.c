@@ -118,6 +118,13 @@ static void toggle_row_lines(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->display.settings.row_lines = !v->display.settings.row_lines;
 }
 
+static void toggle_mark_filled(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->settings.params.mark_filled = !v->settings.params.mark_filled;
+    viewer_apply_settings(v);
+    screen_notify(&v->screen, v->settings.params.mark_filled ? "what was filled in is hatched"
+                                                             : "what was filled in looks measured");
+}
+
 static void change_colormap(struct viewer *v, int step) {
     int *colormap = &v->display.settings.colormap;
     *colormap = (*colormap + COLORMAP_COUNT + step) % COLORMAP_COUNT;
@@ -312,8 +319,9 @@ static const struct {
 
 bool action_fits(const struct display *display, enum action action) {
     static const bool of_two_cameras[ACTIONS] = {
-        [ACTION_SHOW_ROWS] = true, [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
-        [ACTION_SWAP] = true,      [ACTION_MEASURE] = true,     [ACTION_SAVE_POINTS] = true};
+        [ACTION_SHOW_ROWS] = true,  [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
+        [ACTION_SWAP] = true,       [ACTION_MEASURE] = true,     [ACTION_SAVE_POINTS] = true,
+        [ACTION_MARK_FILLED] = true};
     return !display->motion || !of_two_cameras[action];
 }
 

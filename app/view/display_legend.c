@@ -53,7 +53,7 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
     if (!display_has_colors(d))
         return;
     double line = ui_text_height(ui), width = line;
-    double height = fmax(line, fmin(strip->height - 5 * line, 30 * line));
+    double height = fmax(line, fmin(strip->height - 6.3 * line, 30 * line));
     double x = strip->x + line / 2, y = strip->y + (strip->height - height) / 2 - line / 2;
     const char *of_stereo = metric ? length_unit_names[unit] : "px";
     ui_label(ui, x, y - 1.6 * line, 0xffffff, d->motion ? "grey levels" : of_stereo);
@@ -65,6 +65,13 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
         ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
                i % 2 ? 0x1a001a : 0xbf00a6, 1);
     ui_label(ui, x + width * 1.5, y + height + line, 0xffffff, "none");
+    if (!s->matched_from)
+        return;
+    y += height + 2.3 * line;
+    ui_box(ui, x, y, width, width, 0x909060, 1);
+    for (double at = 0; at + 2 <= width; at += 6)
+        ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, 0);
+    ui_label(ui, x + width * 1.5, y, 0xffffff, "filled");
 }
 
 /* ---- motion */

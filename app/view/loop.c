@@ -155,6 +155,9 @@ static int redraw(struct viewer *v) {
     const struct frame *fresh = p->fresh ? p->shown : NULL;
     p->fresh = false;
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
+    v->display.settings.hide_below = v->settings.params.hide_below;
+    v->display.settings.matched_from =
+        p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
     if (draw_frame(v->display.draw, views, count, p->shown, v->statistics.frames))

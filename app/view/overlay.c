@@ -24,8 +24,9 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
         snprintf(text + used, size - (size_t)used, "   no disparity");
         return;
     }
-    used += snprintf(text + used, size - (size_t)used, "   %.2f px   confidence %d of 255",
-                     f->disparity[i] / (double)DISPARITY_ONE, f->confidence[i]);
+    used += snprintf(text + used, size - (size_t)used, "   %.2f px   confidence %d of 255%s",
+                     f->disparity[i] / (double)DISPARITY_ONE, f->confidence[i],
+                     f->confidence[i] < params_matched_from(&f->params) ? ", filled in" : "");
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[i] / (double)DISPARITY_ONE);

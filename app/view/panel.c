@@ -266,9 +266,11 @@ static void draw_rig_group(struct viewer *v) {
  * name. */
 static const struct first_param {
     const char *name, *label;
-} first_params[2][6] = {[MODE_STEREO] = {{"disparity_range", "range (nearness)"},
+} first_params[2][8] = {[MODE_STEREO] = {{"disparity_range", "range (nearness)"},
                                          {"discontinuity_weight", "smoothness"},
+                                         {"hide_below", "hide below confidence"},
                                          {"fill", "fill holes"},
+                                         {"mark_filled", "hatch filled (H)"},
                                          {"speckle_size", "remove speckles"}},
                         [MODE_MOTION] = {{"motion_levels", "picture levels"},
                                          {"motion_fraction", "labels in a pixel"},
@@ -276,8 +278,8 @@ static const struct first_param {
                                          {"fill", "fill holes"},
                                          {"speckle_size", "remove speckles"}}};
 
-static bool is_first(const struct display *display, const char *name) {
-    for (const struct first_param *p = first_params[display->motion]; p->name; p++)
+static bool is_first(int mode, const char *name) {
+    for (const struct first_param *p = first_params[mode]; p->name; p++)
         if (strcmp(p->name, name) == 0)
             return true;
     return false;
@@ -316,8 +318,10 @@ static void draw_param_groups(struct viewer *v) {
             continue;
         if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
             open = ui_group(v->screen.ui, info->group, info->when == PARAM_LIVE);
-        bool of_opening = strcmp(info->name, "mode") == 0 || strcmp(info->name, "motion_step") == 0;
-        if (open && !of_opening && !is_first(&v->display, info->name))
+        bool of_opening = strcmp(info->name, "mode") == 0 || strcmp(info->name, "motion_step") == 0,
+             of_stereo = v->display.motion && is_first(MODE_STEREO, info->name) &&
+                         info->part == PARAM_DISPLAY;
+        if (open && !of_opening && !of_stereo && !is_first(v->settings.running.mode, info->name))
             changed |= param_row_draw(info, NULL, &v->settings, v->rig.width, v->screen.ui);
     }
     if (changed)

@@ -235,7 +235,8 @@ STAGE void stage_border_plane(const struct border_plane_args *a, int x, int y) {
 /* Confidence as the estimated chance, in 1/255, that the disparity is off by at most 1 px: a table
  * of what three measures tell together. They are whether the pixel passed the checks, and how
  * large the region of surface_arms around it is; how far the best label of another place lies
- * behind; and the rise of cost_curve. tests/fit_chance.py makes the table. */
+ * behind; and the rise of cost_curve. Pixels that did not pass have less than CHANCE_MATCHED, all
+ * others at least that. tests/fit_chance.py makes the table. */
 enum { CHANCE_LENGTH = 10, CHANCE_STEP = 8 }; /* the arms' longest and step, surface_args */
 enum { CHANCE_BINS = 8, CHANCE_CELLS = 4 * CHANCE_BINS * CHANCE_BINS };
 

@@ -26,6 +26,8 @@ static const struct {
     {"layout", "message", "views: two, side by side; keys 1 to 9 act where the mouse is"},
     {"layout", "view", "left disparity right confidence"},
     {"layout", "view", "disparity"},
+    {"mark-filled", "message", "what was filled in looks measured"},
+    {"mark-filled", "message", "what was filled in is hatched"},
     {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
     {"measure", "message", "distances need a calibration (--calib FILE)"},
     {"measure", "message", "clicks pin probes"},

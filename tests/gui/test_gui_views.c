@@ -121,6 +121,46 @@ static void test_depth(void) {
     gui_quit(&p);
 }
 
+/* What was filled in is hatched until key H or its box says otherwise, and what has too little
+ * confidence looks unknown: all of it at 255. */
+static void test_confidence(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
+    gui_settle(&p);
+    struct image hatched = part(&p, 0, 0.8);
+    gui_run_action(&p, "mark-filled");
+    gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "false"));
+    gui_settle(&p);
+    struct image plain = part(&p, 0, 0.8);
+    long filled = differing(&hatched, &plain), all = (long)plain.width * plain.height;
+    g_test_message("%.1f %% of the picture was filled in", 100.0 * (double)filled / (double)all);
+    g_assert_cmpint(filled, >, all / 100);
+    g_assert_cmpint(filled, <, all / 2);
+    gui_click(&p, "mark_filled");
+    gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "true"));
+    gui_settle(&p);
+    struct image again = part(&p, 0, 0.8);
+    g_assert_cmpint(differing(&hatched, &again), ==, 0);
+
+    gui_drag(&p, "hide_below", 0.02, 1.2, 1);
+    gui_wait_for(&p, gui_is(&p, "value", "hide_below", "255"));
+    gui_settle(&p);
+    struct image cut = part(&p, 0, 0.8);
+    g_assert_cmpint(differing(&hatched, &cut), >, all / 2);
+    gui_run_action(&p, "view-points");
+    gui_wait_for(&p, has_view(&p, "points"));
+    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    struct image some = part(&p, 0, 0.8);
+    gui_click(&p, "hide_below.reset");
+    gui_settle(&p);
+    struct image points = part(&p, 0, 0.8);
+    g_assert_cmpint(differing(&some, &points), >, 0);
+    struct image *shots[] = {&hatched, &plain, &again, &cut, &some, &points};
+    for (size_t i = 0; i < G_N_ELEMENTS(shots); i++)
+        picture_free(shots[i]);
+    gui_quit(&p);
+}
+
 /* The points begin slightly turned, and become all of them once nothing changes. */
 static void test_points(void) {
     struct gui_program p = {0};
@@ -141,6 +181,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/views/stacked", test_stacked);
     g_test_add_func("/gui/views/wide", test_wide);
     g_test_add_func("/gui/views/depth", test_depth);
+    g_test_add_func("/gui/views/confidence", test_confidence);
     g_test_add_func("/gui/views/points", test_points);
     return g_test_run();
 }
