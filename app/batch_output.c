@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,23 @@ static int write_pfm(struct batch_output *output, const char *path, const struct
     (void)output;
     return picture_write_pfm(path, frame->disparity, frame->rect_left.width,
                              frame->rect_left.height);
+}
+
+/* Px; infinite where nothing is known. */
+static int write_sigma(struct batch_output *output, const char *path, const struct frame *frame) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    size_t count = (size_t)width * (size_t)height;
+    float *sigma = malloc(count * sizeof *sigma);
+    (void)output;
+    if (!sigma)
+        return cannot_write(path, ENOMEM);
+    for (size_t i = 0; i < count; i++)
+        sigma[i] = frame->disparity[i] == DISPARITY_UNKNOWN
+                       ? INFINITY
+                       : (float)metrics_sigma(&frame->params, frame->confidence[i]);
+    int error = picture_write_floats(path, sigma, width, height);
+    free(sigma);
+    return error;
 }
 
 static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
@@ -119,6 +137,7 @@ static const struct {
 } kinds[] = {
     {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "_disp16.png", write_disp16},
     {"pfm", SAVE_PFM, 1 << MODE_STEREO, ".pfm", write_pfm},
+    {"sigma", SAVE_SIGMA, 1 << MODE_STEREO, "_sigma.pfm", write_sigma},
     {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "_depth16.png", write_depth16},
     {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "_depth.pfm", write_depth},
     {"ply", SAVE_PLY, 1 << MODE_STEREO, ".ply", write_ply},
@@ -128,8 +147,8 @@ static const struct {
 };
 
 int batch_output_kinds(const char *text, int mode) {
-    const char *known =
-        mode == MODE_MOTION ? "flo, flow16, color" : "disp16, pfm, depth16, depth, ply, color";
+    const char *known = mode == MODE_MOTION ? "flo, flow16, color"
+                                            : "disp16, pfm, sigma, depth16, depth, ply, color";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     int sum = 0;
     for (char **word = words; *word; word++) {

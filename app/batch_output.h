@@ -19,10 +19,11 @@ enum {
     SAVE_PLY = 16,
     SAVE_FLO = 32,
     SAVE_FLOW16 = 64,
-    SAVE_DEPTH = 128
+    SAVE_DEPTH = 128,
+    SAVE_SIGMA = 256
 };
 
-/* "disp16,pfm,depth16,depth,ply,color" to the sum of the flags, or "flo,flow16,color" with
+/* "disp16,pfm,sigma,depth16,depth,ply,color" to the sum of the flags, or "flo,flow16,color" with
  * mode=motion; -EINVAL after a log line. */
 int batch_output_kinds(const char *text, int mode);
 

@@ -387,7 +387,8 @@ int cmd_batch(int argc, char **argv) {
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, depth16, depth, ply, color; of motion flow16 "
+         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, color; of motion "
+         "flow16 "
          "(the "
          "default), flo, color",
          "KIND,..."},
@@ -415,6 +416,8 @@ int cmd_batch(int argc, char **argv) {
         "Files, named after the left picture:\n"
         "  NAME_disp16.png  16-bit PNG, disparity * 256, 0 unknown (KITTI's form)\n"
         "  NAME.pfm         32-bit float, px, +inf unknown\n"
+        "  NAME_sigma.pfm   32-bit float, px: 68 % of such disparities are off by no more; +inf "
+        "unknown\n"
         "  NAME_depth16.png 16-bit PNG, in mm or, for what is farther, cm, dm or m, as "
         "depth16.ini\n"
         "                   says; 0 unknown or too far (needs --calib)\n"

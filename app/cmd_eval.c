@@ -15,6 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The share of scored, known pixels that are off by at most metrics_sigma(), in percent. */
+static double share_within(const struct test_pair *pair, const struct frame *frame, long count) {
+    const uint8_t *mask = pair->mask[MASK_ALL];
+    long known = 0, within = 0;
+    for (long i = 0; i < count; i++) {
+        if (isnan(pair->truth[i]) || (mask && mask[i] != 255) ||
+            frame->disparity[i] == DISPARITY_UNKNOWN)
+            continue;
+        double error = fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
+        within += error <= metrics_sigma(&frame->params, frame->confidence[i]);
+        known++;
+    }
+    return known ? 100.0 * (double)within / (double)known : NAN;
+}
+
 /* A missing "all" is every pixel of known truth; the others then have no figures. */
 static void measure(const struct test_pair *pair, const struct frame *frame,
                     const uint8_t *left_out, struct eval_result *result) {
@@ -38,26 +53,40 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
         result->figures.sparsify[i] =
             metrics_sparsify(frame->disparity, frame->confidence, pair->truth, pair->mask[MASK_ALL],
                              count, sparsify_px[i]);
+    result->figures.within = share_within(pair, frame, count);
     result->figures.density = metrics_density(frame->disparity, NULL, count);
 }
 
-/* Appends a line for each confidence: how many scored pixels have it, and how many of those are off
- * by more than 1 px or unknown. */
+/* Appends a line for each confidence: how many scored pixels have it, how many of those are off by
+ * more than 1 px or unknown, and within which error, in px, 68 % of the known ones lie. */
 static int save_counts(const char *path, const struct test_pair *pair, const struct frame *frame) {
-    long all[256] = {0}, bad[256] = {0}, count = (long)pair->left.width * pair->left.height;
+    long bad[256] = {0}, unknown[256] = {0};
+    long count = (long)pair->left.width * pair->left.height;
+    GArray *errors[256]; /* px, of the known ones */
     FILE *file = fopen(path, "a");
     bool failed = !file;
+    for (int i = 0; i < 256; i++)
+        errors[i] = g_array_new(FALSE, FALSE, sizeof(double));
     for (long i = 0; i < count; i++) {
         const uint8_t *mask = pair->mask[MASK_ALL];
+        int confidence = frame->confidence[i];
         if (isnan(pair->truth[i]) || (mask && mask[i] != 255))
             continue;
         double error = fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
-        all[frame->confidence[i]]++;
-        bad[frame->confidence[i]] += frame->disparity[i] == DISPARITY_UNKNOWN || error > 1;
+        bool known = frame->disparity[i] != DISPARITY_UNKNOWN;
+        bad[confidence] += !known || error > 1;
+        unknown[confidence] += !known;
+        if (known)
+            g_array_append_val(errors[confidence], error);
     }
-    for (int i = 0; i < 256 && !failed; i++)
-        if (all[i])
-            failed = fprintf(file, "%s,%d,%ld,%ld\n", pair->name, i, all[i], bad[i]) < 0;
+    for (int i = 0; i < 256; i++) {
+        long all = unknown[i] + errors[i]->len;
+        double *known = (double *)(void *)errors[i]->data;
+        if (all && !failed)
+            failed = fprintf(file, "%s,%d,%ld,%ld,%.3f\n", pair->name, i, all, bad[i],
+                             metrics_quantile(known, (int)errors[i]->len, 0.68)) < 0;
+        g_array_free(errors[i], TRUE);
+    }
     if (file && fclose(file) != 0)
         failed = true;
     if (failed)
@@ -409,7 +438,7 @@ int cmd_eval(int argc, char **argv) {
          "Every preset on every pair: nonocc, all, energy, ms, MiB", NULL},
         {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &eval.counts,
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
-         "pixels, bad ones",
+         "pixels, bad ones, px within which 68 % lie",
          "CSV"},
         {"degrade", 0, 0, G_OPTION_ARG_STRING, &eval.degraded,
          "Make the pictures worse: noise=SIGMA,light=L,jpeg=Q in both; "
@@ -446,7 +475,8 @@ int cmd_eval(int argc, char **argv) {
         "rms that of pixels within 1 px, whole the share of whole-number disparities (chance makes "
         "6 %),\n"
         "aucN the mean of bad-N while the least confident pixels go first, best the least "
-        "possible.\n"
+        "possible,\n"
+        "within the share of pixels that are off by no more than what batch --save sigma says.\n"
         "With mode=motion (presets flow, clouds, road) DIR holds frame10.png, frame11.png and "
         "flow10.flo;\n"
         "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; left/, right/, calib.txt and "
@@ -455,7 +485,8 @@ int cmd_eval(int argc, char **argv) {
         "see the man page.\n"
         "Below them stand the means of each folder of DIRs.\n"
         "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
-        "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, density,\n"
+        "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, within, "
+        "density,\n"
         "energy, ms, mib.\n\n"
         "Examples:\n"
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"

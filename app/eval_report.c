@@ -43,7 +43,8 @@ static const struct column of_kind[][7] = {
                      {"auc1", "", 0, 2, FIGURE(sparsify[0].area)},
                      {"best1", "", 0, 2, FIGURE(sparsify[0].best)},
                      {"auc3", "", 0, 2, FIGURE(sparsify[1].area)},
-                     {"best3", "", 0, 2, FIGURE(sparsify[1].best)}},
+                     {"best3", "", 0, 2, FIGURE(sparsify[1].best)},
+                     {"within", "", 0, 2, FIGURE(within)}},
     [EVAL_MOTION] = {{"aee", "AEE", 7, 3, FIGURE(motion.aee)},
                      {"aae", "AAE", 7, 2, FIGURE(motion.aae)},
                      {"off1", ">1%", 6, 2, FIGURE(motion.off[0])},
@@ -156,6 +157,7 @@ static void print_detail_row(const struct eval_result *result) {
     print_figure(6, 3, f->rates[MASK_ALL].rms_near);
     printf("  |");
     print_figure(6, 2, f->rates[MASK_ALL].whole);
+    print_figure(7, 1, f->within);
     for (int i = 0; i < SPARSIFY_COUNT; i++) {
         printf("  |");
         print_figure(6, 2, f->sparsify[i].area);
@@ -185,10 +187,10 @@ static void print_means(const struct eval_result *results, int count,
 }
 
 static void print_details(const struct eval_result *results, int count) {
-    printf("\n%-*s  | %-15s  | %-13s  | %6s  | sparsification, all\n", NAME_COLUMNS, "", "bad0.5%",
+    printf("\n%-*s  | %-15s  | %-13s  | %14s  | sparsification, all\n", NAME_COLUMNS, "", "bad0.5%",
            "rms", "");
-    printf("%-*s  | %7s %7s  | %6s %6s  | %6s", NAME_COLUMNS, "pair", "nonocc", "all", "nonocc",
-           "all", "whole%");
+    printf("%-*s  | %7s %7s  | %6s %6s  | %6s %7s", NAME_COLUMNS, "pair", "nonocc", "all", "nonocc",
+           "all", "whole%", "within%");
     for (int i = 0; i < SPARSIFY_COUNT; i++)
         printf("  |   auc%d   best  ratio", sparsify_px[i]);
     printf("\n");

@@ -34,6 +34,7 @@ struct eval_result {
         struct motion_rates motion;
         struct sequence_figures sequence;
         struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
+        double within; /* share of known pixels off by at most metrics_sigma(), on MASK_ALL */
         double density, energy, ms;
         double bound, least; /* by --bound: the lower bound, TRW-S's own energy; else NAN */
         double mib;          /* memory of the frame */

@@ -54,6 +54,17 @@ struct error_rates error_rates(const struct error_sums *sums) {
     return rates;
 }
 
+/* The table is of confidences from 64 on, in steps of 8. */
+double metrics_sigma(const struct params *params, int confidence) {
+    static const double table[] = {
+#include "app/sigma_table.inc"
+    };
+    const double of_all = 0.7, of_rounding = 0.34;
+    int matched_from = params_matched_from(params), row = confidence < 64 ? 0 : confidence / 8 - 8;
+    double sigma = matched_from > 0 ? table[row] : of_all;
+    return params->subpixel == SUBPIXEL_OFF ? hypot(sigma, of_rounding) : sigma;
+}
+
 /* The mean share of bad ones, in percent, among the first pixels of so many steps, of which each
  * has bad[i] bad ones of all[i]. */
 static double mean_share(const long *all, const long *bad, int steps) {

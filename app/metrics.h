@@ -68,6 +68,10 @@ void motion_error_add(struct motion_sums *sums, const int16_t *motion, const flo
                       const uint8_t *mask, long count);
 struct motion_rates motion_error_rates(const struct motion_sums *sums);
 
+/* The error, px, that 68 % of the disparities of this confidence do not exceed, as measured on
+ * pictures with ground truth (tests/fit_sigma.py); of all where the confidence is no chance. */
+double metrics_sigma(const struct params *params, int confidence);
+
 /* The quality of motion without ground truth: sums of the mean absolute difference over the
  * channels between a picture and the later one, in grey levels, with motion compensation (moved,
  * bilinear) and without (still). Only pixels count whose motion is known and leads into the

@@ -15,7 +15,7 @@ CELLS, KIND, RARE = 256, 64, 2e-4
 
 def read(path):
     pairs = {}
-    for name, cell, count, bad in csv.reader(open(path)):
+    for name, cell, count, bad, _ in csv.reader(open(path)):
         pairs.setdefault(name, {})[int(cell)] = (int(count), int(bad))
     return pairs
 

@@ -349,12 +349,12 @@ static void test_batch(void *fixture, const void *data) {
     /* colours: hatched where filled in, black below a confidence, and the map is the same */
     static const char *const looks[] = {"mark_filled=true", "mark_filled=false", "hide_below=255"};
     for (size_t i = 0; i < G_N_ELEMENTS(looks); i++)
-        g_free(expect_success("batch %s/in -o %s/a/look%d --save disp16,color " SMALL
+        g_free(expect_success("batch %s/in -o %s/a/look%d --save disp16,color,sigma " SMALL
                               " --set lr_check=warp --set %s",
                               folder, folder, (int)i, looks[i]));
-    expect_shell(0, "1\n3\n", "",
-                 "cd $D/a && for what in disp16 color; do sha256sum look?/001_$what.png | "
-                 "cut -c1-64 | sort -u | wc -l; done");
+    expect_shell(0, "1\n1\n3\n", "",
+                 "cd $D/a && for what in disp16.png sigma.pfm color.png; do "
+                 "sha256sum look?/001_$what | cut -c1-64 | sort -u | wc -l; done");
 
     /* two inputs of the same name, and a pair of patterns: a folder each */
     write_frames("other/in", 2);
@@ -460,8 +460,8 @@ static void test_eval(void *fixture, const void *data) {
     g_assert_true(g_str_has_suffix(json, "}\n"));
     g_assert_null(strchr(strchr(json, '\n') + 1, '\n'));
     g_assert_nonnull(strstr(json, "\"disc\": null"));
-    const char *keys[] = {"bad2", "bad3", "mean",  "bad05",   "rms",    "whole",
-                          "d1",   "auc1", "best3", "density", "energy", "ms"};
+    const char *keys[] = {"bad2", "bad3",  "mean",    "bad05",  "rms", "whole", "d1",
+                          "auc1", "best3", "density", "energy", "ms",  "within"};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         g_autofree char *key = g_strdup_printf("\"%s\": ", keys[i]);
         const char *at = strstr(json, key);

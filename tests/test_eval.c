@@ -248,6 +248,22 @@ static void test_folder(void) {
     g_assert_cmpint(g_rmdir(folder), ==, 0);
 }
 
+/* What is surer is no less accurate; whole pixels add what rounding does. */
+static void test_sigma(void) {
+    struct params p;
+    params_default(&p);
+    for (int c = 1; c < 256; c++)
+        g_assert_cmpfloat(metrics_sigma(&p, c), <=, metrics_sigma(&p, c - 1));
+    g_assert_cmpfloat(metrics_sigma(&p, 255), >, 0.1);
+    g_assert_cmpfloat(metrics_sigma(&p, 255), <, 0.4);
+    g_assert_cmpfloat(metrics_sigma(&p, CHANCE_MATCHED - 1), >, 1);
+    struct params whole = p;
+    whole.subpixel = SUBPIXEL_OFF;
+    g_assert_cmpfloat(metrics_sigma(&whole, 255), >, metrics_sigma(&p, 255) + 0.1);
+    p.confidence = CONFIDENCE_MARGIN;
+    g_assert_cmpfloat(metrics_sigma(&p, 0), ==, metrics_sigma(&p, 255));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/eval/by-hand", test_by_hand);
@@ -255,6 +271,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eval/sparsify", test_sparsify);
     g_test_add_func("/eval/nothing-scored", test_nothing_scored);
     g_test_add_func("/eval/quantile", test_quantile);
+    g_test_add_func("/eval/sigma", test_sigma);
     g_test_add_func("/eval/degrade-right", test_degrade_right);
     g_test_add_func("/eval/degrade-rows-and-blur", test_degrade_rows_and_blur);
     g_test_add_func("/eval/degrade-both", test_degrade_both);

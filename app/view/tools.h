@@ -75,8 +75,8 @@ void probe_place(const struct live_probe *probe, int label, double *u, double *v
 void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
                        bool motion, probes_describe *describe, const void *context);
 
-/* ---- tools_measure.c: the depth of a pixel and the distance of two, with the error that the
- * disparity's step leaves */
+/* ---- tools_measure.c: the depth of a pixel and the distance of two, with the error that 68 %
+ * of such measurements do not exceed */
 
 struct measure { /* zero to begin with */
     bool on;     /* clicks place points instead of pins */
@@ -84,14 +84,14 @@ struct measure { /* zero to begin with */
     int x[2], y[2];
 };
 
-/* A pixel's point (x right, y down, z forward, metres), and how far off its depth can be: half a
- * step of the disparity, 1/32 px, or 1/2 px where the settings take whole pixels (the first-order
- * rule Z^2 step / (f B)). False where the pixel has no disparity, or without metres. */
+/* A pixel's point (x right, y down, z forward, metres), and how far off its depth is: that of
+ * metrics_sigma() (the first-order rule Z^2 sigma / (f B)). False where the pixel has no disparity,
+ * or without metres. */
 bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, int y,
                    double xyz[3], double *error);
 
-/* Metres between both points, and how far off they can be when both depths are off by their errors,
- * each in the worse direction. False where one has no depth. */
+/* Metres between both points, and how far off they are where the errors of both depths are
+ * independent. False where one has no depth. */
 bool measure_distance(const struct measure *measure, const struct frame *frame,
                       const struct rig_use *rig, double *distance, double *error);
 

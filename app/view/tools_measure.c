@@ -4,25 +4,23 @@
  */
 #include "app/view/tools.h"
 
+#include "app/metrics.h"
+
 #include <math.h>
 #include <stdio.h>
-
-/* Half the step of a frame's disparities, px. */
-static double half_step(const struct frame *frame) {
-    return frame->params.subpixel == SUBPIXEL_OFF ? 0.5 : 0.5 / DISPARITY_ONE;
-}
 
 bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, int y,
                    double xyz[3], double *error) {
     const struct depth_geometry *g = &rig->geometry;
-    int16_t disparity = frame->disparity[(size_t)y * (size_t)frame->rect_left.width + (size_t)x];
+    size_t i = (size_t)y * (size_t)frame->rect_left.width + (size_t)x;
+    int16_t disparity = frame->disparity[i];
     float point[3];
     if (!rig_use_is_metric(rig) || disparity == DISPARITY_UNKNOWN ||
         depth_point(g, x, y, disparity, INFINITY, point) != 0)
         return false;
-    for (int i = 0; i < 3; i++)
-        xyz[i] = (double)point[i];
-    *error = depth_error(g, xyz[2], half_step(frame));
+    for (int c = 0; c < 3; c++)
+        xyz[c] = (double)point[c];
+    *error = depth_error(g, xyz[2], metrics_sigma(&frame->params, frame->confidence[i]));
     return true;
 }
 
@@ -51,7 +49,7 @@ bool measure_distance(const struct measure *m, const struct frame *frame, const 
     for (int i = 0; i < 3 && *distance > 0; i++)
         direction[i] /= *distance;
     for (int i = 0; i < 2; i++)
-        *error += error_along(point[i], depth_error[i], direction);
+        *error = hypot(*error, error_along(point[i], depth_error[i], direction));
     return true;
 }
 
