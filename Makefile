@@ -305,7 +305,7 @@ $(EMULATED): $(BUILD)/emulated/%.o: % $(BUILD)/c.stamp
 	    -c -o $@ $<
 $(BUILD)/emulated.o: $(EMULATED)
 	$(call say,LINK,$@)
-	$(Q)ld -r -o $@.all $^
+	$(Q)ld -r --force-group-allocation -o $@.all $^
 	$(Q)objcopy --keep-global-symbol=emulated_backend_open $@.all $@
 $(PARITY): $(BUILD)/emulated.o
 ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu library_lost pruning reach waits)

@@ -50,22 +50,15 @@ DEVICE void send_and_compare(const bp_level &a, const active_tiles &t, const wor
             w = *reinterpret_cast<const uint4 *>(a.out[r] + p.at);
         old[r] = {{w.x, w.y, w.z, w.w}};
     }
-    packed_labels cost = cost_of<INSIDE, WIDE>(a, p, a.parity), vertical = cost, horizontal = cost;
+    packed_labels cost = cost_of<INSIDE, WIDE>(a, p, a.parity);
     int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
-    packed_add(&horizontal, &in[UP]);
-    packed_add(&horizontal, &in[DOWN]);
-    packed_add(&vertical, &in[LEFT]);
-    packed_add(&vertical, &in[RIGHT]);
-#pragma unroll
-    for (int r = 0; r < DIRECTIONS; r++) {
-        packed_labels h = r == UP || r == DOWN ? vertical : horizontal;
-        packed_add(&h, &in[opposite(r)]);
+    send_sums(cost, in, [&](int r, packed_labels h) {
         uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, r));
         label_words fresh = packed_to_bytes(&h, minimum);
         if (p.exists && largest_change(a, p, fresh, old[r]) > t.threshold)
             activate(a, t, p, r);
         store_words(a.out[r] + p.at, fresh, p.exists);
-    }
+    });
 }
 
 /* The thread's labels of pixel number k of a tile. */

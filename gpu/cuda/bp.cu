@@ -288,23 +288,20 @@ static int choose_start(bp_level *a, const message_args *m, const start_messages
     return !a->no_messages;
 }
 
-/* All but the last half-step of a level of at least two, from its start on. The parity that does
- * not send last ends with its messages in its own plane; until then the kernels alternate between
- * both planes. */
 static void launch_from_start(backend_cuda *cuda, const message_args *m,
                               const start_messages_args *start, int count) {
     bp_level a = bp_level_of(m);
-    int even = count % 2 == 0, keeper = count & 1, launches = (count - 1) / 2 + even, parent;
-    for (int k = 0; k < launches; k++) {
-        int out = (launches - 1 - k) & 1 ? !keeper : keeper;
+    for (int k = 0; k < level_kernels(count); k++) {
+        level_kernel kernel = level_kernel_of(count, k);
+        int parent = 0;
         if (k == 0) {
-            parent = choose_start(&a, m, start, out);
+            parent = choose_start(&a, m, start, kernel.out);
         } else {
-            bp_choose_planes(&a, m->message, !out, out);
-            a.no_messages = parent = 0;
+            bp_choose_planes(&a, m->message, !kernel.out, kernel.out);
+            a.no_messages = 0;
         }
-        a.parity = k == 0 && even ? 0 : !keeper;
-        if (k == 0 && even)
+        a.parity = kernel.parity;
+        if (kernel.single)
             launch_single(cuda, &a, parent);
         else
             launch_pair(cuda, &a, parent);

@@ -71,6 +71,24 @@ int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
  * parity they belong to. */
 void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out);
 
+/* The kernels of a level from its start on: all but the last of count (at least two) half-steps, in
+ * pairs, a single one first where that is an odd number. The parity that does not send last ends
+ * with its messages in its own plane; until then the kernels alternate between both planes. */
+struct level_kernel {
+    bool single;
+    int out, parity; /* the plane written to; what sends first */
+};
+
+inline int level_kernels(int count) {
+    return count / 2;
+}
+
+inline level_kernel level_kernel_of(int count, int k) {
+    bool single = k == 0 && count % 2 == 0;
+    int keeper = count & 1, out = (level_kernels(count) - 1 - k) & 1 ? !keeper : keeper;
+    return {single, out, single ? 0 : !keeper};
+}
+
 /* A half-step of all tiles. */
 void bp_launch_half_step(struct backend_cuda *cuda, const struct message_args *m);
 
@@ -249,11 +267,10 @@ DEVICE void store_words(uint8_t *to, const label_words &w, bool exists) {
         *reinterpret_cast<uint4 *>(to) = make_uint4(w.w[0], w.w[1], w.w[2], w.w[3]);
 }
 
-/* All four messages of p out of its cost and what comes in from each direction. */
-template <int GROUP, bool EDGES>
-DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels &cost,
-                     const packed_labels in[DIRECTIONS]) {
-    int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
+/* Calls send(r, h) for each direction r with the sum h of a pixel's cost and of what comes in from
+ * the three others. */
+template <typename SEND>
+DEVICE void send_sums(const packed_labels &cost, const packed_labels in[DIRECTIONS], SEND send) {
     packed_labels vertical = cost, horizontal = cost;
     packed_add(&horizontal, &in[UP]);
     packed_add(&horizontal, &in[DOWN]); /* for the messages to the left and right */
@@ -263,9 +280,19 @@ DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels 
     for (int r = 0; r < DIRECTIONS; r++) {
         packed_labels h = r == UP || r == DOWN ? vertical : horizontal;
         packed_add(&h, &in[opposite(r)]);
+        send(r, h);
+    }
+}
+
+/* All four messages of p out of its cost and what comes in from each direction. */
+template <int GROUP, bool EDGES>
+DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels &cost,
+                     const packed_labels in[DIRECTIONS]) {
+    int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
+    send_sums(cost, in, [&](int r, packed_labels h) {
         uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, r));
         store_words(a.out[r] + p.at, packed_to_bytes(&h, minimum), p.exists);
-    }
+    });
 }
 
 /* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the

@@ -67,6 +67,22 @@ DEVICE void warp_pixel(const pruned_level &a, int parity, int j, int *x, int *y)
     *x = grid_column(parity, i, *y);
 }
 
+/* Whether, for all pixels of the warp, all others within reach (at most half a tile) exist and keep
+ * the same blocks. Then no load needs a test, and no block has to be looked for. Most warps are of
+ * this kind. */
+DEVICE bool all_alike(const pruned_level &a, int parity, int reach) {
+    int x, y;
+    warp_pixel(a, parity, (int)threadIdx.x, &x, &y);
+    bool alike = x >= reach && y >= reach && x + reach < a.grid.width && y + reach < a.grid.height;
+    if (alike) {
+        uint32_t kept = kept_in(a, x, y);
+        for (int corner = 0; corner < 4; corner++)
+            alike &= kept == kept_in(a, x + (corner & 1 ? reach : -reach),
+                                     y + (corner & 2 ? reach : -reach));
+    }
+    return __all_sync(ALL_LANES, alike);
+}
+
 /* log2 of the threads a pixel takes: as many as the tile that keeps most needs. AROUND: the tiles
  * of the neighbours, too. */
 template <bool AROUND> DEVICE int warp_group(const pruned_level &a, int parity) {
@@ -176,9 +192,12 @@ template <bool EDGES> DEVICE int pruned_classes(const pruned_level &a, const pru
 }
 
 /* What p gets from its neighbour in direction s, as it lies in memory. */
-template <int SOURCE, bool EDGES>
+template <int SOURCE, bool EDGES, bool ALIKE>
 DEVICE packed_labels handed_from(const pruned_level &a, const pruned_item &p, int classes, int s) {
     int x = p.x + (s == RIGHT) - (s == LEFT), y = p.y + (s == DOWN) - (s == UP);
+    if (ALIKE)
+        return packed_of(
+            words_at<false>(sent_by<SOURCE>(a, x, y, opposite(s), p.kept, p.k), p.exists));
     bool exists = x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
     return handed<SOURCE>(a, p, x, y, opposite(s), exists, pruned_weight<EDGES>(a, classes, s));
 }
@@ -255,25 +274,32 @@ DEVICE packed_labels hand_over(const pruned_item &p, const pruned_item &q, int l
 
 /* What p gets from its neighbour in direction s after that one's half-step, worked out from what
  * the neighbour gets from its three other neighbours. */
-template <int SOURCE, bool EDGES>
+template <int SOURCE, bool EDGES, bool ALIKE>
 DEVICE packed_labels receive_from(const pruned_level &a, const pruned_item &p, int log2_group,
                                   int classes, int s) {
     int x = p.x + (s == RIGHT) - (s == LEFT), y = p.y + (s == DOWN) - (s == UP);
-    pruned_item q = item_at(a, x, y, p.k);
+    pruned_item q = p;
+    q.x = x;
+    q.y = y;
+    if (!ALIKE)
+        q = item_at(a, x, y, p.k);
     int classes_q = pruned_classes<EDGES>(a, q);
     packed_labels h = pruned_cost(a, q);
 #pragma unroll
     for (int r = 0; r < DIRECTIONS; r++) {
         if (r == opposite(s))
             continue;
-        packed_labels in = handed_from<SOURCE, EDGES>(a, q, classes_q, r);
+        packed_labels in = handed_from<SOURCE, EDGES, ALIKE>(a, q, classes_q, r);
         packed_add(&h, &in);
     }
     uint32_t minimum =
         convolve_kept(a, q, log2_group, &h, pruned_weight<EDGES>(a, classes_q, opposite(s)));
     packed_subtract(&h, minimum);
-    h = hand_over(p, q, log2_group, h, pruned_weight<EDGES>(a, classes, s));
-    bool none = x < 0 || y < 0 || x >= a.grid.width || y >= a.grid.height || !p.exists;
+    bool none = !p.exists;
+    if (!ALIKE) {
+        h = hand_over(p, q, log2_group, h, pruned_weight<EDGES>(a, classes, s));
+        none |= x < 0 || y < 0 || x >= a.grid.width || y >= a.grid.height;
+    }
 #pragma unroll
     for (int i = 0; i < PACKED_REGISTERS; i++)
         h.v[i] = none ? 0 : h.v[i];
@@ -281,15 +307,35 @@ DEVICE packed_labels receive_from(const pruned_level &a, const pruned_item &p, i
 }
 
 /* All that p gets; AFTER: after a half-step of its neighbours, else as it lies in memory. */
-template <int SOURCE, bool EDGES, bool AFTER>
+template <int SOURCE, bool EDGES, bool AFTER, bool ALIKE>
 DEVICE void take_all(const pruned_level &a, const pruned_item &p, int log2_group, int classes,
                      packed_labels in[DIRECTIONS]) {
 #pragma unroll
     for (int s = 0; s < DIRECTIONS; s++) {
         if constexpr (AFTER)
-            in[s] = receive_from<SOURCE, EDGES>(a, p, log2_group, classes, s);
+            in[s] = receive_from<SOURCE, EDGES, ALIKE>(a, p, log2_group, classes, s);
         else
-            in[s] = handed_from<SOURCE, EDGES>(a, p, classes, s);
+            in[s] = handed_from<SOURCE, EDGES, ALIKE>(a, p, classes, s);
+    }
+}
+
+/* What a warp does. */
+template <int SOURCE, bool EDGES, bool PAIR, bool ALIKE>
+DEVICE void half_steps(const pruned_level &a, int parity) {
+    int log2_group = warp_group < PAIR && !ALIKE > (a, parity);
+    for (int pass = 0; pass < 1 << log2_group; pass++) {
+        pruned_item p = pruned_item_of(a, parity, pass, log2_group);
+        int classes = pruned_classes<EDGES>(a, p);
+        packed_labels in[DIRECTIONS];
+        take_all<SOURCE, EDGES, PAIR, ALIKE>(a, p, log2_group, classes, in);
+        packed_labels cost = pruned_cost(a, p);
+        send_sums(cost, in, [&](int r, packed_labels h) {
+            uint32_t minimum =
+                convolve_kept(a, p, log2_group, &h, pruned_weight<EDGES>(a, classes, r));
+            store_words(a.out[r] + (size_t)p.k * a.block + a.out_plane +
+                            place_in_plane(a, p.x, p.y),
+                        packed_to_bytes(&h, minimum), p.exists);
+        });
     }
 }
 
@@ -297,28 +343,11 @@ DEVICE void take_all(const pruned_level &a, const pruned_item &p, int log2_group
 template <int SOURCE, bool EDGES, bool PAIR>
 __global__ void BP_BOUNDS pruned_kernel(const __grid_constant__ pruned_level a) {
     wait_for_previous_kernel();
-    int parity = PAIR ? !a.parity : a.parity, log2_group = warp_group<PAIR>(a, parity);
-    for (int pass = 0; pass < 1 << log2_group; pass++) {
-        pruned_item p = pruned_item_of(a, parity, pass, log2_group);
-        int classes = pruned_classes<EDGES>(a, p);
-        packed_labels in[DIRECTIONS];
-        take_all<SOURCE, EDGES, PAIR>(a, p, log2_group, classes, in);
-        packed_labels vertical = pruned_cost(a, p), horizontal = vertical;
-        packed_add(&horizontal, &in[UP]);
-        packed_add(&horizontal, &in[DOWN]);
-        packed_add(&vertical, &in[LEFT]);
-        packed_add(&vertical, &in[RIGHT]);
-#pragma unroll
-        for (int r = 0; r < DIRECTIONS; r++) {
-            packed_labels h = r == UP || r == DOWN ? vertical : horizontal;
-            packed_add(&h, &in[opposite(r)]);
-            uint32_t minimum =
-                convolve_kept(a, p, log2_group, &h, pruned_weight<EDGES>(a, classes, r));
-            store_words(a.out[r] + (size_t)p.k * a.block + a.out_plane +
-                            place_in_plane(a, p.x, p.y),
-                        packed_to_bytes(&h, minimum), p.exists);
-        }
-    }
+    int parity = PAIR ? !a.parity : a.parity;
+    if (all_alike(a, parity, 1 + PAIR))
+        half_steps<SOURCE, EDGES, PAIR, true>(a, parity);
+    else
+        half_steps<SOURCE, EDGES, PAIR, false>(a, parity);
 }
 
 /* The number of the label of least belief among a pixel's, with the belief above it, as
@@ -376,21 +405,30 @@ DEVICE void write_winner(const pruned_level &a, const pruned_wta_args &wta, cons
 }
 
 /* Pixels of one parity. */
-template <bool EDGES, bool AFTER>
-DEVICE void winners(const pruned_level &a, const pruned_wta_args &wta, int parity,
-                    belief_store<1> &store) {
-    int log2_group = warp_group<AFTER>(a, parity);
+template <bool EDGES, bool AFTER, bool ALIKE>
+DEVICE void winners_of_warp(const pruned_level &a, const pruned_wta_args &wta, int parity,
+                            belief_store<1> &store) {
+    int log2_group = warp_group < AFTER && !ALIKE > (a, parity);
     for (int pass = 0; pass < 1 << log2_group; pass++) {
         pruned_item p = pruned_item_of(a, parity, pass, log2_group);
         int classes = pruned_classes<EDGES>(a, p);
         packed_labels in[DIRECTIONS];
-        take_all<OWN_MESSAGES, EDGES, AFTER>(a, p, log2_group, classes, in);
+        take_all<OWN_MESSAGES, EDGES, AFTER, ALIKE>(a, p, log2_group, classes, in);
         packed_labels belief = pruned_cost(a, p);
 #pragma unroll
         for (int r = 0; r < DIRECTIONS; r++)
             packed_add(&belief, &in[r]);
         write_winner(a, wta, p, log2_group, belief, store);
     }
+}
+
+template <bool EDGES, bool AFTER>
+DEVICE void winners(const pruned_level &a, const pruned_wta_args &wta, int parity,
+                    belief_store<1> &store) {
+    if (all_alike(a, parity, 1 + AFTER))
+        winners_of_warp<EDGES, AFTER, true>(a, wta, parity, store);
+    else
+        winners_of_warp<EDGES, AFTER, false>(a, wta, parity, store);
 }
 
 /* LAST: after the last half-step, which parity a.parity sends and nobody stores; else out of the
@@ -537,27 +575,22 @@ static int run_length(const backend_cuda *, const struct graph *g, int i) {
     return g->passes[i].kind == PASS_STAGE ? find_run(g, i).length : 0;
 }
 
-/* All but the last half-step of a level, of at least two. The parity that does not send last ends
- * with its messages in its own plane; until then the kernels alternate between both planes. */
-static void launch_from_start(backend_cuda *cuda, pruned_level a, const pruned_start_args *start,
-                              int count) {
-    int even = count % 2 == 0, keeper = count & 1, launches = (count - 1) / 2 + even;
-    const pruned_level own = a;
-    for (int k = 0; k < launches; k++) {
-        int out = (launches - 1 - k) & 1 ? !keeper : keeper;
-        bool first = k == 0;
-        a = own;
-        choose_planes(&a, !out, out);
+static void launch_from_start(backend_cuda *cuda, const pruned_level *level,
+                              const pruned_start_args *start, int count) {
+    for (int k = 0; k < level_kernels(count); k++) {
+        level_kernel kernel = level_kernel_of(count, k);
+        pruned_level a = *level;
+        choose_planes(&a, !kernel.out, kernel.out);
         a.coarse = start->coarse;
         a.coarse_block = pruned_volume(&start->coarse, 1);
-        for (int r = 0; r < DIRECTIONS && first; r++)
+        for (int r = 0; r < DIRECTIONS && k == 0; r++)
             a.in[r] = start->parent[r];
-        a.parity = first && even ? 0 : !keeper;
+        a.parity = kernel.parity;
         launch_half_steps(cuda, &a,
-                          !first               ? OWN_MESSAGES
+                          k                    ? OWN_MESSAGES
                           : start->from_pruned ? PRUNED_PARENTS
                                                : PARENTS,
-                          !(first && even));
+                          !kernel.single);
     }
 }
 
@@ -568,8 +601,9 @@ static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, in
         static_cast<const pruned_message_args *>(graph_args(g, r.first, slot));
     pruned_level a = level_of_message(m);
     if (r.start >= 0 && r.count > 1) {
-        launch_from_start(
-            cuda, a, static_cast<const pruned_start_args *>(graph_args(g, r.start, slot)), r.count);
+        launch_from_start(cuda, &a,
+                          static_cast<const pruned_start_args *>(graph_args(g, r.start, slot)),
+                          r.count);
     } else {
         if (r.start >= 0)
             cuda->launches[STAGE_pruned_start](cuda, graph_args(g, r.start, slot), m->grid.half,
