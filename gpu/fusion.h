@@ -97,6 +97,24 @@ static inline bool fusion_starts_pruned(const struct graph *g, int i) {
            !memcmp(up->message, a->message, sizeof(a->message));
 }
 
+/* What follows the last half-step, pass i, and looks at one pixel and what comes to it: how many of
+ * its labels and their cost curves. */
+static inline int fusion_pruned_labels(const struct graph *g, int i) {
+    const struct pruned_message_args *a =
+        (const struct pruned_message_args *)graph_virtual_args(g, i);
+    if (!a->cost8 || !fusion_allows(g, i + 1, STAGE_pruned_winner))
+        return 0;
+    const struct pruned_wta_args *w = (const struct pruned_wta_args *)graph_virtual_args(g, i + 1);
+    if (memcmp(&w->grid, &a->grid, sizeof(a->grid)) ||
+        memcmp(w->message, a->message, sizeof(w->message)) ||
+        memcmp(&w->pruning, &a->pruning, sizeof(a->pruning)))
+        return 0;
+    if (!fusion_allows(g, i + 2, STAGE_cost_curve))
+        return 1;
+    const struct cost_curve_args *c = (const struct cost_curve_args *)graph_virtual_args(g, i + 2);
+    return 1 + (c->label == w->label && !memcmp(&c->grid, &a->grid, sizeof(a->grid)));
+}
+
 /* Whether pass i and the next are both passes of cross averaging. */
 static inline bool fusion_cross_pair(const struct graph *g, int i) {
     if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_cross_x ||

@@ -31,6 +31,7 @@ struct buffer {
     enum lifetime lifetime;
     bool needed;         /* by a pass that was already found to be needed */
     int first, last;     /* units that use it; first > last: none */
+    bool left_out;       /* the unit that uses it does without */
     size_t offset;       /* in the arena, or in each slot */
     bool used;           /* while streams are chosen: a pass has used it already */
     int writer;          /* the last unit that wrote to it, or -1 */
@@ -295,6 +296,8 @@ static void form_units(struct graph *g, graph_unit_function *unit, void *context
     int length;
     for (int i = 0; i < g->count; i += length) {
         length = unit && g->passes[i].kind == PASS_STAGE ? unit(context, g, i) : 1;
+        g->passes[i].leaves_out = length < 0;
+        length = abs(length);
         assert(length >= 1 && i + length <= g->count);
         g->passes[i].unit = length;
         for (int k = i + 1; k < i + length; k++) {
@@ -321,6 +324,12 @@ static void find_lifetimes(struct graph *g) {
             b->first = stage_min(b->first, unit);
             b->last = b->lifetime == LIFETIME_KEPT ? INT_MAX : stage_max(b->last, unit);
         }
+    }
+    for (struct buffer *b = p->buffers; b < p->buffers + p->buffer_count; b++) {
+        b->left_out =
+            b->lifetime == LIFETIME_FRAME && b->first == b->last && g->passes[b->first].leaves_out;
+        if (b->left_out)
+            b->last = -1;
     }
 }
 
@@ -533,6 +542,8 @@ static void *real_address(const struct graph *g, const struct buffer *b, const v
     size_t within = (uintptr_t)pointer - b->address;
     if (b->lifetime == LIFETIME_IMPORTED)
         return (void *)pointer;
+    if (b->left_out)
+        return NULL;
     return (b->lifetime == LIFETIME_SLOT ? p->slot_memory[slot] : p->arena) + b->offset + within;
 }
 

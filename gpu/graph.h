@@ -58,7 +58,8 @@ struct pass {
 
     /* Set by graph_plan(). A unit is a run of passes that the backend executes as one. The fields
      * below are those of its first pass, whose number is also the unit's. */
-    int unit; /* passes in the unit that begins here; 0: not the first of one */
+    int unit;        /* passes in the unit that begins here; 0: not the first of one */
+    bool leaves_out; /* see graph_unit_function */
     enum stream stream;
     int wait[STREAMS]; /* the unit of another stream that must be done before, or -1 */
     bool awaited;      /* a unit of another stream waits for this one */
@@ -114,7 +115,9 @@ void graph_upload(struct graph *g, void *buffer, int host, size_t bytes);
 void graph_download(struct graph *g, const void *buffer, int host, size_t host_offset,
                     size_t bytes);
 
-/* How many passes from number i on a backend runs as one, at least 1. */
+/* How many passes from number i on a backend runs as one, at least 1. Less than 0: minus as many,
+ * and it leaves out what pointers that are NULL would get: buffers that only these passes use have
+ * no memory, and their pointers become NULL. */
 typedef int graph_unit_function(void *context, const struct graph *g, int i);
 
 /* Derives all that the top of this file says; unit may be NULL. 0, or -ENOMEM when one of the calls

@@ -191,6 +191,13 @@ static void list_of_pruned_level(struct pass_case *c) {
     bool parted = add(c, STAGE_pruned_winner, &wta, a.grid.width, a.grid.height);
     for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
+    struct cost_curve_args curve = {.grid = a.grid,
+                                    .label = wta.label,
+                                    .cost = wta.cost,
+                                    .disparity = case_disparities(c, 1),
+                                    .rise = case_bytes(c, a.grid.width, a.grid.height, 1, 255)};
+    if (case_between(c, 0, 1))
+        add(c, STAGE_cost_curve, &curve, a.grid.width, a.grid.height);
 }
 
 /* ---- comparing */

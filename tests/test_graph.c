@@ -206,6 +206,27 @@ static void test_unit_lives_at_once(void) {
     graph_close(&g);
 }
 
+static int all_left_out(void *context, const struct graph *g, int i) {
+    return -all_as_one(context, g, i);
+}
+
+/* What is written and read within a unit alone has no memory where the unit leaves it out. */
+static void test_unit_leaves_out(void) {
+    struct graph *g = open_list();
+    const void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, a, 2);
+    graph_fence(g);
+    const void *c = copy(g, b, 3), *d = copy(g, c, 4);
+    graph_keep(g, d);
+    plan_and_bind(g, all_left_out, NULL);
+    g_assert_cmpint(g->passes[1].unit, ==, 2);
+    g_assert_null(graph_address(g, a, 0));
+    g_assert_null(graph_address(g, c, 0));
+    g_assert_nonnull(graph_address(g, b, 0));
+    g_assert_nonnull(graph_address(g, d, 0));
+    g_assert_cmpuint(g->arena_bytes, ==, 2 * ALIGNED);
+    graph_close(&g);
+}
+
 /* A fence before a pass that is dropped stands before the next one. */
 static void test_fences(void) {
     struct graph *g = open_list();
@@ -547,6 +568,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later);
     g_test_add_func("/graph/persistent", test_persistent);
     g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
+    g_test_add_func("/graph/unit-leaves-out", test_unit_leaves_out);
     g_test_add_func("/graph/fences", test_fences);
     g_test_add_func("/graph/branch-and-join", test_branch_and_join);
     g_test_add_func("/graph/left-to-join", test_left_to_join);

@@ -83,19 +83,41 @@ static void run_costs(struct backend_cpu *cpu, const struct graph *g, int i, int
     cpu->costs(cpu->pool, &u);
 }
 
+static void run_pruned(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
+    struct pruned_unit u = {0};
+    for (int k = i; k < i + g->passes[i].unit; k++) {
+        const void *args = graph_args(g, k, slot);
+        switch (g->passes[k].stage) {
+        case STAGE_pruned_start:
+            u.start = args;
+            break;
+        case STAGE_pruned_message:
+            u.args = u.count++ ? u.args : args;
+            break;
+        case STAGE_pruned_winner:
+            u.winner = args;
+            break;
+        default:
+            u.curve = args;
+        }
+    }
+    cpu->pruned_steps(cpu->pool, &u);
+}
+
 /* Half-steps in which all tiles are active may run as one, after messages from the level above as
  * well, which then need not be stored, and data costs. */
 static int cpu_unit(struct backend *b, const struct graph *g, int i) {
     const struct backend_cpu *cpu = cpu_of(b);
     if (cpu->costs && costs_unit(cpu, g, i) > 1)
-        return costs_unit(cpu, g, i);
+        return -costs_unit(cpu, g, i);
     if (cpu->half_steps && fusion_starts_level(g, i))
         return 1 + fusion_half_steps(g, i + 1);
-    if (cpu->pruned_steps && fusion_starts_pruned(g, i))
-        return 1 + fusion_pruned_steps(g, i + 1);
-    int steps = cpu->half_steps ? fusion_half_steps(g, i) : 0,
-        pruned = cpu->pruned_steps ? fusion_pruned_steps(g, i) : 0;
-    return stage_max(stage_max(steps, pruned), 1);
+    if (cpu->pruned_steps) {
+        int start = fusion_starts_pruned(g, i), pruned = fusion_pruned_steps(g, i + start);
+        if (pruned > 0)
+            return start + pruned + fusion_pruned_labels(g, i + start + pruned - 1);
+    }
+    return stage_max(cpu->half_steps ? fusion_half_steps(g, i) : 0, 1);
 }
 
 /* The list of passes is run as it is. */
@@ -145,10 +167,8 @@ static void run_unit(struct backend_cpu *cpu, const struct graph *g, int i, int 
         cpu->half_steps(cpu->pool, first, second, count - 1);
         break;
     case STAGE_pruned_start:
-        cpu->pruned_steps(cpu->pool, first, second, count - 1);
-        break;
     case STAGE_pruned_message:
-        cpu->pruned_steps(cpu->pool, NULL, first, count);
+        run_pruned(cpu, g, i, slot);
         break;
     default:
         cpu->half_steps(cpu->pool, NULL, first, count);

@@ -21,6 +21,16 @@ struct cost_unit {
     const struct downsample_cost_args *half, *quarter;
 };
 
+/* Half-steps among pruned labels from args->iteration on, perhaps after messages from the level
+ * above, perhaps with the labels and their cost curves after them; NULL where they are not. */
+struct pruned_unit {
+    const struct pruned_start_args *start;
+    const struct pruned_message_args *args;
+    int count; /* half-steps */
+    const struct pruned_wta_args *winner;
+    const struct cost_curve_args *curve;
+};
+
 struct backend_cpu {
     struct backend base; /* first: the two pointers are one */
     struct thread_pool *pool;
@@ -32,9 +42,8 @@ struct backend_cpu {
      * not NULL, the first of at least two takes its messages from the level above. */
     void (*half_steps)(struct thread_pool *pool, const struct start_messages_args *up,
                        const struct message_args *args, int count);
-    /* The same of pruned labels. */
-    void (*pruned_steps)(struct thread_pool *pool, const struct pruned_start_args *up,
-                         const struct pruned_message_args *args, int count);
+    /* The same of pruned labels, and what follows. */
+    void (*pruned_steps)(struct thread_pool *pool, const struct pruned_unit *unit);
     /* Runs a unit of fusion_costs() whose averaging, where there is some, cross_fits; NULL: its
      * passes one by one. What comes before averaging and within it is not stored. */
     void (*costs)(struct thread_pool *pool, const struct cost_unit *unit);

@@ -236,9 +236,12 @@ static void steps_row(const void *context, int step, int y) {
     message_row_avx2(&s->envelope, &a, step == 0 ? s->up : NULL, y);
 }
 
+/* Half-steps that go down the picture together. */
+enum { STEPS_TOGETHER = 5 };
+
 void half_steps_avx2(struct thread_pool *pool, const struct start_messages_args *up,
                      const struct message_args *args, int count) {
     struct steps steps = {.args = args, .up = up};
     envelope_make(&steps.envelope, &args->grid, args->classes != NULL, args->rho, args->truncation);
-    wave_run(pool, args->grid.height, count, steps_row, &steps);
+    wave_run(pool, args->grid.height, count, STEPS_TOGETHER, steps_row, &steps);
 }

@@ -7,17 +7,18 @@
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/wave.h"
 
+/* Half-steps that go down the picture together; those among all labels take more memory a row. */
+enum { PRUNED_TOGETHER = 8 };
+
 struct pruned_steps {
     struct envelope envelope;
     struct borders borders;
     const struct pruned_message_args *args;
-    const struct pruned_start_args *start; /* before them, or NULL */
+    const struct pruned_unit *unit;
 };
 
-static void steps_make(struct pruned_steps *s, const struct pruned_start_args *start,
-                       const struct pruned_message_args *a) {
+static void steps_make(struct pruned_steps *s, const struct pruned_message_args *a) {
     s->args = a;
-    s->start = start;
     envelope_make(&s->envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
     borders_make(&s->borders, a->rho, a->truncation);
 }
@@ -130,7 +131,7 @@ void rows_pruned_message_avx2(const void *args, int width, int first, int last, 
     struct pruned_steps s;
     (void)width;
     (void)scratch;
-    steps_make(&s, NULL, a);
+    steps_make(&s, a);
     for (int y = first; y < last; y++)
         message_row_pruned(&s, a->iteration, y);
 }
@@ -155,18 +156,24 @@ void rows_pruned_start_avx2(const void *args, int width, int first, int last, vo
         }
 }
 
-/* With a start, that is step 0. */
+/* With a start, that is step 0; labels are the last step. */
 static void step_row(const void *context, int step, int y) {
     const struct pruned_steps *s = context;
-    if (s->start && step == 0)
-        rows_pruned_start_avx2(s->start, 0, y, y + 1, NULL);
+    const struct pruned_unit *u = s->unit;
+    int half_step = step - (u->start != NULL);
+    if (half_step < 0)
+        rows_pruned_start_avx2(u->start, 0, y, y + 1, NULL);
+    else if (half_step < u->count)
+        message_row_pruned(s, s->args->iteration + half_step, y);
     else
-        message_row_pruned(s, s->args->iteration + step - (s->start != NULL), y);
+        rows_pruned_winner_avx2(u->winner, 0, y, y + 1, NULL);
+    for (int x = 0; half_step == u->count && u->curve && x < u->curve->grid.width; x++)
+        stage_cost_curve(u->curve, x, y);
 }
 
-void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_start_args *start,
-                       const struct pruned_message_args *args, int count) {
-    struct pruned_steps s;
-    steps_make(&s, start, args);
-    wave_run(pool, args->grid.height, count + (start != NULL), step_row, &s);
+void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_unit *u) {
+    struct pruned_steps s = {.unit = u};
+    steps_make(&s, u->args);
+    wave_run(pool, u->args->grid.height, (u->start != NULL) + u->count + (u->winner != NULL),
+             PRUNED_TOGETHER, step_row, &s);
 }

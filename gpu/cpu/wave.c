@@ -6,13 +6,13 @@
 
 #include "gpu/stages/stage.h"
 
-enum { STEPS_TOGETHER = 5, MAX_BANDS = 64 };
+enum { MAX_BANDS = 64 };
 
 struct wave {
     wave_row *row;
     const void *context;
     int height, bands;
-    int first, count; /* half-steps, at most STEPS_TOGETHER */
+    int first, count; /* half-steps that go together */
     int borders;      /* the second phase */
 };
 
@@ -45,15 +45,16 @@ static void run_bands(void *context, int first, int last, void *scratch) {
     }
 }
 
-void wave_run(struct thread_pool *pool, int height, int steps, wave_row *row, const void *context) {
+void wave_run(struct thread_pool *pool, int height, int steps, int together, wave_row *row,
+              const void *context) {
     int threads = thread_pool_threads(pool),
-        bands = stage_min(2 * threads, height / (4 * STEPS_TOGETHER));
+        bands = stage_min(2 * threads, height / (4 * together));
     struct wave w = {.row = row,
                      .context = context,
                      .height = height,
                      .bands = threads == 1 ? 1 : stage_clamp(bands, 1, MAX_BANDS)};
     for (; w.first < steps; w.first += w.count) {
-        w.count = stage_min(steps - w.first, STEPS_TOGETHER);
+        w.count = stage_min(steps - w.first, together);
         w.borders = 0;
         thread_pool_run(pool, w.bands, 1, run_bands, &w);
         w.borders = 1;

@@ -12,6 +12,8 @@
  * and y + 1. */
 typedef void wave_row(const void *context, int step, int y);
 
-void wave_run(struct thread_pool *pool, int height, int steps, wave_row *row, const void *context);
+/* together: steps that go down the picture at the same time, as many as the cache has rows for. */
+void wave_run(struct thread_pool *pool, int height, int steps, int together, wave_row *row,
+              const void *context);
 
 #endif

@@ -148,8 +148,7 @@ static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph
 
 static int cuda_unit(backend *b, const struct graph *g, int i) {
     int length;
-    fusion_at(cuda_of(b), g, i, &length);
-    return length;
+    return fusion_at(cuda_of(b), g, i, &length) == &cuda_fuse_cross ? -length : length;
 }
 
 static void destroy_event(cudaEvent_t event) {
