@@ -18,7 +18,9 @@
 
 struct solve {
     char *model, *solver, *right, *down, *denoise, *mask, *segment, *strokes, *energy, **outputs;
+    char *mean, *confidence, *belief;
     double lambda, truncation; /* below 0: not given */
+    double temperature;
     int sweeps, bound;
     struct npy cost, table, weight[2];
     struct recipe recipe;
@@ -27,9 +29,9 @@ struct solve {
 };
 
 static const char *const models[] = {"linear", "quadratic", "potts"}, *const solvers[] = {
-                                                                          "trws", "rows_columns",
+                                                                          "trws",  "rows_columns",
                                                                           "tiles", "min_sum",
-                                                                          "icm"};
+                                                                          "icm",   "sum_product"};
 
 /* The number of a word among count, or -1. */
 static int find_word(const char *word, const char *const *words, size_t count) {
@@ -56,11 +58,17 @@ static int parse_words(struct solve *s, int argc) {
     }
     int solver = find_word(s->solver ? s->solver : "trws", solvers, G_N_ELEMENTS(solvers));
     if (solver < 0) {
-        log_error("--solver", "%s is none; there are trws, rows_columns, tiles, min_sum, icm",
+        log_error("--solver",
+                  "%s is none; there are trws, rows_columns, tiles, min_sum, icm, "
+                  "sum_product",
                   s->solver);
         return EXIT_USAGE;
     }
     s->problem.solver = (enum livestereo_solver)solver;
+    if ((s->mean || s->confidence || s->belief) && solver != LIVESTEREO_SUM_PRODUCT) {
+        log_error("solve", "--mmse, --confidence and --beliefs need --solver sum_product");
+        return EXIT_USAGE;
+    }
     for (char **o = s->outputs; o && *o; o++)
         if (!g_str_has_suffix(*o, ".npy") && !g_str_has_suffix(*o, ".png")) {
             log_error(*o, "ends neither with .npy nor with .png");
@@ -217,13 +225,19 @@ static int write_png(const char *path, const struct livestereo_problem *p, const
     return error;
 }
 
-static int write_results(const struct solve *s, const uint16_t *label) {
+static int write_results(const struct solve *s, const struct livestereo_solution *r) {
     const struct livestereo_problem *p = &s->problem;
+    const uint16_t *label = r->label;
     GError *why = NULL;
     for (char **o = s->outputs; o && *o; o++)
         if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
                                           : npy_write16(*o, label, p->width, p->height)) != 0)
             return EXIT_RUN_FAILED;
+    if ((s->mean && npy_write_float(s->mean, r->mean, p->width, p->height, 1) != 0) ||
+        (s->confidence &&
+         npy_write_float(s->confidence, r->confidence, p->width, p->height, 1) != 0) ||
+        (s->belief && npy_write_float(s->belief, r->belief, p->width, p->height, p->labels) != 0))
+        return EXIT_RUN_FAILED;
     if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why)) {
         log_error(s->energy, "cannot be written: %s", why->message);
         g_error_free(why);
@@ -244,8 +258,20 @@ static void print_result(const struct livestereo_solution *r) {
 static int run(struct solve *s, const char *name) {
     struct livestereo_problem *p = &s->problem;
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
-    g_autofree uint16_t *label = g_try_new(uint16_t, (gsize)p->width * (gsize)p->height);
+    size_t pixels = (size_t)p->width * (size_t)p->height;
+    g_autofree uint16_t *label = g_try_new(uint16_t, pixels);
+    g_autofree float *mean = s->mean ? g_try_new(float, pixels) : NULL,
+                     *confidence = s->confidence ? g_try_new(float, pixels) : NULL,
+                     *belief = s->belief ? g_try_new(float, pixels *(size_t)p->labels) : NULL;
+    if ((s->mean && !mean) || (s->confidence && !confidence) || (s->belief && !belief)) {
+        log_error(name, "there is not enough memory for its marginals");
+        return EXIT_RUN_FAILED;
+    }
     solution.label = label;
+    solution.mean = mean;
+    solution.confidence = confidence;
+    solution.belief = belief;
+    p->temperature = s->temperature;
     p->sweeps = s->sweeps;
     p->bound_sweeps = s->bound;
     p->after_sweep = s->energy ? after_sweep : NULL;
@@ -256,13 +282,17 @@ static int run(struct solve *s, const char *name) {
         return error == -EINVAL ? EXIT_SOURCE : error == -ENOTSUP ? EXIT_USAGE : EXIT_RUN_FAILED;
     }
     print_result(&solution);
-    return write_results(s, label);
+    return write_results(s, &solution);
 }
 
 static int solve_problem(struct solve *s, const char *costs) {
     const char *name = costs ? costs : s->denoise ? s->denoise : s->segment;
     if (s->sweeps < 1 || s->bound < 0) {
         log_error("solve", "--sweeps must be 1 or more, --bound 0 or more");
+        return EXIT_USAGE;
+    }
+    if (!(s->temperature > 0)) {
+        log_error("solve", "--temperature must be above 0");
         return EXIT_USAGE;
     }
     int code = costs ? read_costs(s, costs) : make_costs(s);
@@ -276,6 +306,7 @@ static int solve_problem(struct solve *s, const char *costs) {
 int cmd_solve(int argc, char **argv) {
     struct solve s = {.lambda = -1,
                       .truncation = -1,
+                      .temperature = 1,
                       .sweeps = 100,
                       .problem = LIVESTEREO_PROBLEM,
                       .rows = g_string_new("sweep,energy,bound\n")};
@@ -296,12 +327,21 @@ int cmd_solve(int argc, char **argv) {
         {"down", 0, 0, G_OPTION_ARG_FILENAME, &s.down, "Likewise to its lower neighbour",
          "FILE.npy"},
         {"solver", 0, 0, G_OPTION_ARG_STRING, &s.solver, "Default: trws",
-         "trws|rows_columns|tiles|min_sum|icm"},
+         "trws|rows_columns|tiles|min_sum|icm|sum_product"},
         {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.sweeps, "At most as many (100)", "N"},
         {"bound", 0, 0, G_OPTION_ARG_INT, &s.bound,
          "With another solver than trws: its sweeps for a lower bound (0)", "N"},
         {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy, "Energy and bound after each sweep",
          "FILE.csv"},
+        {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &s.temperature,
+         "With sum_product: probabilities are those of exp(-energy / N) (1)", "N"},
+        {"mmse", 0, 0, G_OPTION_ARG_FILENAME, &s.mean,
+         "With sum_product: the mean label of each pixel, float32", "FILE.npy"},
+        {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &s.confidence,
+         "With sum_product: the probability that a label is off by at most 1, float32", "FILE.npy"},
+        {"beliefs", 0, 0, G_OPTION_ARG_FILENAME, &s.belief,
+         "With sum_product: the probability of each label, float32 (height, width, labels)",
+         "FILE.npy"},
         {"denoise", 0, 0, G_OPTION_ARG_FILENAME, &s.denoise,
          "In place of costs: the grey levels of a picture, without noise", "PICTURE"},
         {"mask", 0, 0, G_OPTION_ARG_FILENAME, &s.mask,
@@ -322,6 +362,7 @@ int cmd_solve(int argc, char **argv) {
         "Examples:\n"
         "  livestereo solve costs.npy --model potts --lambda 20 -o labels.npy\n"
         "  livestereo solve costs.npy --solver rows_columns --bound 200\n"
+        "  livestereo solve costs.npy --solver sum_product --sweeps 20 --mmse mean.npy\n"
         "  livestereo solve --denoise noisy.png --mask scratches.png -o clean.png\n"
         "  livestereo solve --segment photo.png --strokes strokes.png -o object.png\n",
         entries, &options, &params);

@@ -1,5 +1,5 @@
 /*
- * A labelling problem of the caller's own on a grid, on the host, and two algorithms for it:
+ * A labelling problem of the caller's own on a grid, on the host, and three algorithms for it:
  *
  *     E(l) = sum_p D_p(l_p) + sum_(p,q) V_pq(l_p, l_q)
  *
@@ -102,6 +102,23 @@ int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
  * label. */
 void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
              struct mrf_result *result);
+
+/* What sum-product is asked for besides labels; NULL: not asked for. */
+struct mrf_marginals {
+    float *belief;     /* width*height*labels: the probability of each label */
+    float *mean;       /* width*height: the mean label, which has the least mean squared error */
+    float *confidence; /* width*height: the probability that a label is off by at most 1 */
+};
+
+/* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), hierarchical
+ * with checkerboard updates as solver_min_sum() has it, sweeps half-steps on each of five levels.
+ * Exact on trees but for rounding, where half-steps suffice. label gets the labels of most
+ * probability, of equals the first. Probabilities have 16 bits: costs and smoothness of more than
+ * 11 temperatures above the least count as 11. threads 0 takes all cores. 0; -ENOMEM, and what
+ * creating a thread returns. */
+int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int threads,
+                    const struct mrf_watch *watch, const struct mrf_marginals *marginals,
+                    uint16_t *label, struct mrf_result *result);
 
 /* The label of least cost of each pixel, of equals the first. */
 void mrf_least_costs(const struct mrf *m, uint16_t *label);

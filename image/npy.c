@@ -183,24 +183,50 @@ void npy_free(struct npy *a) {
     *a = (struct npy){0};
 }
 
-int npy_write16(const char *path, const uint16_t *data, int width, int height) {
-    struct save save;
+/* Begins a file of numbers of this type; shape: as in Python. */
+static int begin(struct save *save, const char *path, const char *type, const char *shape) {
     uint8_t head[128] = {0};
-    int error = save_begin(&save, path);
+    int error = save_begin(save, path);
     if (error)
         return error;
     memset(head + HEAD_1, ' ', sizeof(head) - HEAD_1);
     memcpy(head, magic, MAGIC);
     head[6] = 1;
     head[8] = sizeof(head) - HEAD_1;
-    int length =
-        snprintf((char *)head + HEAD_1, sizeof(head) - HEAD_1,
-                 "{'descr': '<u2', 'fortran_order': False, 'shape': (%d, %d), }", height, width);
+    int length = snprintf((char *)head + HEAD_1, sizeof(head) - HEAD_1,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
     head[HEAD_1 + length] = ' ';
     head[sizeof(head) - 1] = '\n';
-    save_write(&save, head, sizeof(head));
+    save_write(save, head, sizeof(head));
+    return 0;
+}
+
+int npy_write16(const char *path, const uint16_t *data, int width, int height) {
+    struct save save;
+    char shape[32];
+    snprintf(shape, sizeof(shape), "%d, %d", height, width);
+    int error = begin(&save, path, "<u2", shape);
+    if (error)
+        return error;
     for (size_t i = 0; i < (size_t)width * (size_t)height; i++) {
         const uint8_t number[2] = {(uint8_t)data[i], (uint8_t)(data[i] >> 8)};
+        save_write(&save, number, sizeof(number));
+    }
+    return save_end(&save);
+}
+
+int npy_write_float(const char *path, const float *data, int width, int height, int labels) {
+    struct save save;
+    char shape[48];
+    snprintf(shape, sizeof(shape), labels > 1 ? "%d, %d, %d" : "%d, %d", height, width, labels);
+    int error = begin(&save, path, "<f4", shape);
+    if (error)
+        return error;
+    for (size_t i = 0; i < (size_t)width * (size_t)height * (size_t)labels; i++) {
+        uint32_t bits;
+        memcpy(&bits, &data[i], sizeof(bits));
+        const uint8_t number[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
+                                   (uint8_t)(bits >> 24)};
         save_write(&save, number, sizeof(number));
     }
     return save_end(&save);

@@ -38,4 +38,7 @@ void npy_free(struct npy *array);
 /* height x width numbers of uint16, in C order. */
 int npy_write16(const char *path, const uint16_t *data, int width, int height);
 
+/* height x width x labels numbers of float32; height x width with 1 label. */
+int npy_write_float(const char *path, const float *data, int width, int height, int labels);
+
 #endif

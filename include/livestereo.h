@@ -428,7 +428,8 @@ enum livestereo_solver {
     LIVESTEREO_ROWS_COLUMNS, /* belief propagation by rows and columns (BP-M) */
     LIVESTEREO_TILES,        /* the same tile by tile (Liang et al. 2011) */
     LIVESTEREO_MIN_SUM,      /* hierarchical belief propagation on a checkerboard */
-    LIVESTEREO_ICM           /* iterated conditional modes (Besag 1986), from the least costs */
+    LIVESTEREO_ICM,          /* iterated conditional modes (Besag 1986), from the least costs */
+    LIVESTEREO_SUM_PRODUCT   /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
 };
 
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
@@ -437,7 +438,9 @@ enum livestereo_solver {
  * TRWS and ICM take all of it: they compute with whole multiples of a power of two (the largest
  * with which no number exceeds 2^26), to which other numbers are rounded. The other three compute
  * with bytes, to which costs and smoothness are rounded, and take no TABLE and at most four
- * different weights; MIN_SUM takes no QUADRATIC. */
+ * different weights; MIN_SUM takes no QUADRATIC. SUM_PRODUCT takes all of it and finds the labels of
+ * most probability; costs and smoothness of more than 11 temperatures above the least count as 11,
+ * since probabilities have 16 bits. */
 struct livestereo_problem {
     size_t size;
     int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
@@ -454,15 +457,16 @@ struct livestereo_problem {
     enum livestereo_solver solver;
     int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), over rows
                          and columns, over all tiles forwards and backwards, half-steps of each of
-                         five levels (MIN_SUM), over all pixels (ICM) */
+                         five levels (MIN_SUM, SUM_PRODUCT), over all pixels (ICM) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
-    int threads;      /* of ROWS_COLUMNS, TILES and MIN_SUM; 0: all cores */
+    int threads;      /* of all but TRWS and ICM; 0: all cores */
     /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and MIN_SUM
      * after 1, 2, 4, 8... sweeps, each begun anew, and after all. Another return than 0 ends the
      * work, with the labels so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
-    uint64_t reserved[8];
+    double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
+    uint64_t reserved[7];
 };
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
 
@@ -472,12 +476,16 @@ struct livestereo_solution {
     double energy;   /* of the labels, in the units of the costs */
     double bound;    /* no labels have less energy; NAN: not known */
     int sweeps;      /* done */
-    uint64_t reserved[8];
+    /* In: memory, or NULL; with SUM_PRODUCT alone. */
+    float *belief;     /* the probability of each label at each pixel, width * height * labels */
+    float *mean;       /* the mean label (MMSE), width * height */
+    float *confidence; /* the probability that the pixel's label is off by at most 1, likewise */
+    uint64_t reserved[5];
 };
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
 /* Finds labels of low energy, on the CPU. -EINVAL: the problem is none; -ENOTSUP: the solver takes
- * no such smoothness or weights; -ENOMEM. livestereo_error(NULL) has the sentence. */
+ * no such smoothness or weights, or knows no marginals; -ENOMEM. livestereo_error(NULL) has the sentence. */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 

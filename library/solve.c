@@ -92,8 +92,10 @@ static int check(const struct livestereo_problem *p, const struct livestereo_sol
         return refuse("solution: there is no memory for labels");
     if ((error = check_shape(p)) || (error = check_smoothness(p)) || (error = check_costs(p)))
         return error;
-    if ((unsigned)p->solver > LIVESTEREO_ICM)
+    if ((unsigned)p->solver > LIVESTEREO_SUM_PRODUCT)
         return refuse("problem: solver %d does not exist", (int)p->solver);
+    if (!(p->temperature >= 0) || !isfinite(p->temperature))
+        return refuse("problem: temperature must be 0 or more");
     if (p->sweeps < 1 || p->bound_sweeps < 0 || p->threads < 0)
         return refuse("problem: sweeps must be 1 or more, bound_sweeps and threads 0 or more");
     return 0;
@@ -104,13 +106,22 @@ static int tell(void *context, const struct mrf_result *r) {
     return p->after_sweep(p->context, r->sweeps, r->energy, r->bound);
 }
 
-static int run_solver(const struct mrf *m, struct livestereo_problem *p, uint16_t *label,
-                      struct mrf_result *result) {
+static int run_solver(const struct mrf *m, struct livestereo_problem *p,
+                      const struct livestereo_solution *s, struct mrf_result *result) {
     static const int schedules[] = {[LIVESTEREO_ROWS_COLUMNS] = BP_SCHEDULE_ROWS_COLUMNS,
                                     [LIVESTEREO_TILES] = BP_SCHEDULE_TILES,
                                     [LIVESTEREO_MIN_SUM] = BP_SCHEDULE_CHECKERBOARD};
     const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
     const char *why = NULL;
+    uint16_t *label = s->label;
+    if (p->solver == LIVESTEREO_SUM_PRODUCT)
+        return mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, p->threads,
+                               watch, &(struct mrf_marginals){s->belief, s->mean, s->confidence},
+                               label, result);
+    if (s->belief || s->mean || s->confidence) {
+        log_explain("this solver knows no marginals; sum_product does");
+        return -ENOTSUP;
+    }
     if (p->solver == LIVESTEREO_TRWS)
         return mrf_trws(m, p->sweeps, watch, label, result);
     if (p->solver == LIVESTEREO_ICM) {
@@ -149,7 +160,7 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
     struct mrf *m;
     int error = mrf_open(&m, &in);
     if (!error)
-        error = run_solver(m, p, s->label, &result);
+        error = run_solver(m, p, s, &result);
     if (!error && p->solver != LIVESTEREO_TRWS && p->bound_sweeps)
         error = find_bound(m, p, &result.bound);
     mrf_close(&m);

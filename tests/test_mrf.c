@@ -1,16 +1,19 @@
 /*
- * Sequential tree-reweighted message passing and iterated conditional modes against what is known
- * of small problems: on chains and trees bound and energy meet at the optimum, of small grids all
- * labellings are tried. Costs, kinds of smoothness and classes of edges are random.
+ * Sequential tree-reweighted message passing, iterated conditional modes and sum-product against
+ * what is known of small problems: on chains and trees bound and energy meet at the optimum, of
+ * small grids all labellings are tried, and marginals are compared with those of all labellings and
+ * of belief propagation in double precision. Costs, kinds of smoothness and classes of edges are
+ * random.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/mrf.h"
+#include "gpu/mrf_lanes.h"
 
 #include <glib.h>
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PIXELS = 64, MAX_VALUES = 8 };
+enum { MAX_PIXELS = 96, MAX_VALUES = 40 };
 
 /* What the problem's functions answer from. */
 struct numbers {
@@ -271,6 +274,263 @@ static void test_two_labels(void) {
     }
 }
 
+/* ---- marginals */
+
+struct beliefs {
+    double p[MAX_PIXELS][MAX_VALUES];
+};
+
+static void divide_by_sum(double *v, int count) {
+    double sum = 0;
+    for (int l = 0; l < count; l++)
+        sum += v[l];
+    for (int l = 0; l < count; l++)
+        v[l] /= sum;
+}
+
+/* Those of exp(-E / temperature), by all labellings. */
+static void enumerate(const struct numbers *n, double temperature, struct beliefs *b) {
+    uint16_t label[MAX_PIXELS] = {0};
+    int pixels = n->width * n->height, i = 0;
+    bool unique;
+    double least = optimum_of(n, &unique);
+    *b = (struct beliefs){0};
+    while (i < pixels) {
+        double p = exp((least - energy_of(n, label)) / temperature);
+        for (i = 0; i < pixels; i++)
+            b->p[i][label[i]] += p;
+        for (i = 0; i < pixels && label[i] + 1 == n->labels; i++)
+            label[i] = 0;
+        if (i < pixels)
+            label[i]++;
+    }
+    for (i = 0; i < pixels; i++)
+        divide_by_sum(b->p[i], n->labels);
+}
+
+/* The pixel at the other end of edge r of pixel i, or -1: to the right, down, left, up. */
+static int neighbour_of(const struct numbers *n, int i, int r) {
+    static const int dx[] = {1, 0, -1, 0}, dy[] = {0, 1, 0, -1};
+    int x = i % n->width + dx[r], y = i / n->width + dy[r];
+    return x < 0 || y < 0 || x >= n->width || y >= n->height ? -1 : y * n->width + x;
+}
+
+/* Belief propagation in double precision, all messages at once, until the last change is below
+ * 1e-9. False: it does not converge. */
+static bool propagate(const struct numbers *n, double temperature, struct beliefs *b) {
+    static double message[4][MAX_PIXELS][MAX_VALUES], next[4][MAX_PIXELS][MAX_VALUES];
+    int pixels = n->width * n->height;
+    double change = 1;
+    for (int r = 0; r < 4; r++)
+        for (int i = 0; i < pixels; i++)
+            for (int l = 0; l < n->labels; l++)
+                message[r][i][l] = 1.0 / n->labels;
+    for (int round = 0; round < 1000 && change > 1e-9; round++) {
+        change = 0;
+        for (int i = 0; i < pixels; i++)
+            for (int l = 0; l < n->labels; l++) {
+                b->p[i][l] = exp(-n->cost[i][l] / temperature);
+                for (int r = 0; r < 4; r++)
+                    b->p[i][l] *= neighbour_of(n, i, r) < 0 ? 1 : message[r][i][l];
+            }
+        for (int r = 0; r < 4; r++)
+            for (int i = 0; i < pixels; i++) {
+                int from = neighbour_of(n, i, r); /* message[r][i] comes from there */
+                if (from < 0)
+                    continue;
+                int first = r < 2 ? i : from, c = n->classes[r & 1][first];
+                for (int l = 0; l < n->labels; l++) {
+                    next[r][i][l] = 0;
+                    for (int k = 0; k < n->labels; k++) {
+                        double v = c * (r < 2 ? n->smoothness[l][k] : n->smoothness[k][l]);
+                        next[r][i][l] +=
+                            b->p[from][k] / message[r ^ 2][from][k] * exp(-v / temperature);
+                    }
+                }
+                divide_by_sum(next[r][i], n->labels);
+                for (int l = 0; l < n->labels; l++)
+                    change = MAX(change, fabs(next[r][i][l] - message[r][i][l]));
+            }
+        memcpy(message, next, sizeof(next));
+    }
+    for (int i = 0; i < pixels; i++)
+        divide_by_sum(b->p[i], n->labels);
+    return change <= 1e-9;
+}
+
+/* The largest difference of sum-product's probabilities from these. Mean, confidence and label are
+ * what follows from them. */
+static double differ(const struct numbers *n, double temperature, int sweeps, int threads,
+                     const struct beliefs *b) {
+    static float belief[MAX_PIXELS * MAX_VALUES], mean[MAX_PIXELS], near[MAX_PIXELS];
+    uint16_t label[MAX_PIXELS];
+    struct mrf_result result;
+    struct mrf *m = open_problem(n);
+    struct mrf_marginals to = {belief, mean, near};
+    double most = 0;
+    g_assert_cmpint(mrf_sum_product(m, temperature, sweeps, threads, NULL, &to, label, &result), ==,
+                    0);
+    g_assert_cmpint(result.sweeps, ==, sweeps);
+    g_assert_cmpfloat(fabs(energy_of(n, label) - result.energy), <=, 200 / m->scale);
+    for (int i = 0; i < n->width * n->height; i++) {
+        const float *p = &belief[i * n->labels];
+        double expected = 0, close = 0, sum = 0;
+        for (int l = 0; l < n->labels; l++) {
+            most = MAX(most, fabs(p[l] - b->p[i][l]));
+            sum += p[l];
+            expected += l * p[l];
+            close += ABS(l - label[i]) <= 1 ? p[l] : 0;
+            g_assert_true(p[l] < p[label[i]] || (p[l] == p[label[i]] && l >= label[i]));
+        }
+        g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
+        g_assert_cmpfloat(fabs(mean[i] - expected), <, 1e-4);
+        g_assert_cmpfloat(fabs(near[i] - close), <, 1e-5);
+    }
+    mrf_close(&m);
+    return most;
+}
+
+/* The most that 16 bits make of it, where costs and smoothness are of a few temperatures. */
+static const double rounding = 0.002;
+
+static void test_marginals_of_trees(void) {
+    double most = 0;
+    for (int round = 0; round < 60; round++) {
+        struct numbers n;
+        struct beliefs all, messages;
+        int labels = round % 2 ? 2 : 3;
+        make_numbers(&n, 4, labels == 2 ? 4 : 2, labels, round % 5, 1);
+        make_tree(&n);
+        enumerate(&n, 60, &all);
+        g_assert_true(propagate(&n, 60, &messages));
+        for (int i = 0; i < n.width * n.height; i++)
+            for (int l = 0; l < labels; l++)
+                g_assert_cmpfloat(fabs(all.p[i][l] - messages.p[i][l]), <, 1e-6);
+        double d = differ(&n, 60, 40, 1, &all);
+        most = MAX(most, d);
+    }
+    g_test_message("largest difference %.5f", most);
+    g_assert_cmpfloat(most, <, rounding);
+}
+
+/* Rows and columns of up to 96 pixels and 40 labels: smoothness of all lengths. */
+static void test_marginals_of_chains(void) {
+    double most = 0;
+    for (int round = 0; round < 100; round++) {
+        struct numbers n;
+        struct beliefs b;
+        int length = g_test_rand_int_range(1, MAX_PIXELS + 1), labels = 2 + 2 * round % 39;
+        make_numbers(&n, round & 1 ? length : 1, round & 1 ? 1 : length, labels, round % 5, 0.5);
+        g_assert_true(propagate(&n, 30, &b));
+        double d = differ(&n, 30, 200, 2, &b);
+        most = MAX(most, d);
+    }
+    g_test_message("largest difference %.5f", most);
+    g_assert_cmpfloat(most, <, rounding);
+}
+
+static void test_marginals_of_loops(void) {
+    double most = 0, loops = 0;
+    int converged = 0;
+    for (int round = 0; round < 60; round++) {
+        struct numbers n;
+        struct beliefs b, all;
+        make_numbers(&n, round % 3 ? 4 : 9, round % 3 ? 4 : 10, round % 3 ? 2 : 13, round % 5, 1);
+        if (!propagate(&n, 100, &b))
+            continue;
+        converged++;
+        double d = differ(&n, 100, 200, 2, &b);
+        most = MAX(most, d);
+        if (round % 3) {
+            enumerate(&n, 100, &all);
+            for (int i = 0; i < 16; i++)
+                loops = MAX(loops, fabs(all.p[i][0] - b.p[i][0]));
+        }
+    }
+    g_test_message("largest difference %.5f of %d; loops themselves %.3f", most, converged, loops);
+    g_assert_cmpint(converged, >, 50);
+    g_assert_cmpfloat(most, <, rounding);
+}
+
+/* Each half-step told gives what as many give at once, with any number of threads. Far below a
+ * temperature of what the numbers are, and far above, there are labels all the same. */
+static int count_steps(void *context, const struct mrf_result *so_far) {
+    g_assert_cmpint(so_far->sweeps, ==, ++*(int *)context);
+    return 0;
+}
+
+static void test_marginals_in_steps(void) {
+    static const double temperatures[] = {20, 1e-9, 1e12};
+    for (int round = 0; round < 15; round++) {
+        struct numbers n;
+        float belief[2][MAX_PIXELS * 12];
+        uint16_t label[2][MAX_PIXELS];
+        struct mrf_result result[2];
+        int steps = 0;
+        struct mrf_watch watch = {count_steps, &steps};
+        struct mrf_marginals to = {.belief = belief[0]}, other = {.belief = belief[1]};
+        double temperature = temperatures[round % 3];
+        make_numbers(&n, 8, 12, 12, round % 5, 1);
+        struct mrf *m = open_problem(&n);
+        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 2, &watch, &to, label[0], &result[0]),
+                        ==, 0);
+        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 1, NULL, &other, label[1], &result[1]),
+                        ==, 0);
+        g_assert_cmpint(steps, ==, 9);
+        g_assert_cmpint(result[0].sweeps, ==, 9);
+        g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
+        g_assert_true(isnan(result[0].bound));
+        g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
+        g_assert_cmpmem(label[0], sizeof(label[0]), label[1], sizeof(label[1]));
+        watch.each = stop;
+        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 2, &watch, &to, label[0], &result[0]),
+                        ==, 0);
+        g_assert_cmpint(result[0].sweeps, ==, 2);
+        mrf_close(&m);
+    }
+}
+
+/* The form for AVX2 gives the bytes of the plain one. */
+static void test_lanes(void) {
+#ifdef __x86_64__
+    enum { MOST = 37, BYTES = MOST * LANES * 2 };
+    uint16_t v[3 * MOST * LANES] = {0}, b[MOST * LANES], out[2][MOST * LANES], f[2][LANES];
+    uint16_t mask[LANES], values[MOST];
+    const struct lanes *const forms[] = {&lanes_plain, &lanes_avx2};
+    if (!__builtin_cpu_supports("avx2")) {
+        g_test_skip("this processor has no AVX2");
+        return;
+    }
+    for (int round = 0; round < 500; round++) {
+        int labels = g_test_rand_int_range(2, MOST + 1);
+        struct lanes_kernel k = {g_test_rand_int_range(0, labels), 0, values};
+        k.rest = (uint64_t)g_test_rand_int_range(0, 1 << 20);
+        for (int d = 0; d <= k.steps; d++)
+            values[d] = (uint16_t)g_test_rand_int_range(0, 65536 / (2 * MOST));
+        uint16_t *h = v + labels * LANES;
+        memset(v, 0, sizeof(v));
+        for (int n = 0; n < labels * LANES; n++) {
+            h[n] = (uint16_t)(g_test_rand_int_range(1, 65536) >> g_test_rand_int_range(0, 16));
+            b[n] = (uint16_t)g_test_rand_int_range(1, 65536);
+            h[n] = MAX(h[n], 1);
+        }
+        for (int i = 0; i < LANES; i++)
+            mask[i] = g_test_rand_bit() || round % 3 == 0 ? UINT16_MAX : 0;
+        memset(out, 1, sizeof(out));
+        for (int form = 0; form < 2; form++) {
+            for (int i = 0; i < LANES; i++)
+                f[form][i] = 1;
+            forms[form]->spread(&k, h, labels, out[form], f[form]);
+            forms[form]->multiply(out[form], b, labels, out[form], f[form]);
+            forms[form]->store(b, f[form], mask, labels, out[form]);
+            forms[form]->scale(out[form], labels, f[form]);
+        }
+        g_assert_cmpmem(f[0], sizeof(f[0]), f[1], sizeof(f[1]));
+        g_assert_cmpmem(out[0], BYTES, out[1], BYTES);
+    }
+#endif
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mrf/chain", test_chain);
@@ -278,5 +538,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/grid", test_grid);
     g_test_add_func("/mrf/fractions", test_fractions);
     g_test_add_func("/mrf/two-labels", test_two_labels);
+    g_test_add_func("/mrf/marginals/trees", test_marginals_of_trees);
+    g_test_add_func("/mrf/marginals/chains", test_marginals_of_chains);
+    g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
+    g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
+    g_test_add_func("/mrf/marginals/lanes", test_lanes);
     return g_test_run();
 }

@@ -163,6 +163,52 @@ static void test_smoothness(void *fixture, const void *data) {
                  folder, folder, "rows_columns");
 }
 
+/* What --mmse, --confidence and --beliefs write is of one distribution, whose labels are written,
+ * too; at a low temperature they are those of low energy. */
+static void test_marginals(void *fixture, const void *data) {
+    uint16_t label[H * W];
+    struct npy mean, near, belief;
+    (void)fixture;
+    (void)data;
+    write_costs();
+    g_autofree char *words = g_strdup_printf(
+        LINEAR " --solver sum_product --temperature 12 --sweeps 20 --bound 200 --mmse %s/mean.npy "
+               "--confidence %s/near.npy --beliefs %s/belief.npy",
+        folder, folder, folder);
+    g_autofree char *out = solve_file("c1.npy", words, label);
+    const char *bound = strstr(out, "lower bound ");
+    g_assert_nonnull(bound);
+    g_assert_cmpfloat(energy_of(label), <,
+                      1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
+    g_autofree char *paths[] = {path_in("mean.npy"), path_in("near.npy"), path_in("belief.npy")};
+    g_assert_cmpint(npy_read(paths[0], &mean), ==, 0);
+    g_assert_cmpint(npy_read(paths[1], &near), ==, 0);
+    g_assert_cmpint(npy_read(paths[2], &belief), ==, 0);
+    g_assert_true(mean.type == NPY_FLOAT32 && mean.dimensions == 2 && mean.shape[0] == H &&
+                  mean.shape[1] == W && near.dimensions == 2);
+    g_assert_true(belief.dimensions == 3 && belief.shape[2] == L);
+    for (int i = 0; i < H * W; i++) {
+        const float *p = (const float *)belief.data + i * L;
+        double sum = 0, expected = 0, close = 0;
+        for (int l = 0; l < L; l++) {
+            g_assert_cmpfloat(p[l], <=, p[label[i]]);
+            sum += p[l];
+            expected += l * p[l];
+            close += ABS(l - label[i]) <= 1 ? p[l] : 0;
+        }
+        g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
+        g_assert_cmpfloat(fabs(((const float *)mean.data)[i] - expected), <, 1e-4);
+        g_assert_cmpfloat(fabs(((const float *)near.data)[i] - close), <, 1e-5);
+    }
+    npy_free(&mean);
+    npy_free(&near);
+    npy_free(&belief);
+    expect_error(2, "need --solver sum_product", "solve %s/c1.npy --mmse %s/m.npy", folder, folder);
+    expect_error(2, "--temperature must", "solve %s/c1.npy --temperature 0", folder);
+    expect_error(1, "cannot be written",
+                 "solve %s/c1.npy --solver sum_product --beliefs %s/no/b.npy", folder, folder);
+}
+
 static void test_bad(void *fixture, const void *data) {
     float numbers[8] = {0, 1, NAN, 1, 0, 0, 0, 0};
     (void)fixture;
@@ -329,6 +375,19 @@ static void test_library(void *fixture, const void *data) {
     g_assert_cmpint(label[2], ==, 3);
     g_assert_cmpfloat(solution.energy, ==, 0);
     g_assert_cmpfloat(solution.bound, ==, 0);
+    float belief[24], mean[6], near[6];
+    solution.mean = mean;
+    solution.confidence = near;
+    solution.belief = belief;
+    g_assert_cmpint(livestereo_solve(&good, &solution), ==, -ENOTSUP);
+    good.solver = LIVESTEREO_SUM_PRODUCT;
+    g_assert_cmpint(livestereo_solve(&good, &solution), ==, 0);
+    g_assert_cmpint(label[2], ==, 3);
+    g_assert_cmpfloat(fabs(belief[0] / belief[1] - exp(-9)), <, 1.0 / 32768); /* temperature 1 */
+    g_assert_cmpfloat(near[2], >, 0.99);
+    g_assert_cmpfloat(mean[5], ==, 1.5);
+    solution.belief = solution.mean = solution.confidence = NULL;
+    good.solver = LIVESTEREO_TRWS;
     good.lambda = 3;
     good.after_sweep = stop_after;
     good.context = &last;
@@ -347,7 +406,8 @@ static void test_library(void *fixture, const void *data) {
     EXPECT(p.table = table, "belong together");
     table[6] = -1;
     EXPECT((p.smoothness = LIVESTEREO_TABLE, p.table = table), "entry 1, 2");
-    EXPECT(p.solver = (enum livestereo_solver)5, "solver 5");
+    EXPECT(p.solver = (enum livestereo_solver)6, "solver 6");
+    EXPECT(p.temperature = NAN, "temperature");
     EXPECT(p.sweeps = 0, "sweeps");
     solution.label = NULL;
     EXPECT(p.width = 3, "memory for labels");
@@ -357,10 +417,13 @@ static void test_library(void *fixture, const void *data) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {
-        {"/cli/solve/arrays", test_arrays},         {"/cli/solve/solvers", test_solvers},
-        {"/cli/solve/smoothness", test_smoothness}, {"/cli/solve/bad", test_bad},
-        {"/cli/solve/denoise", test_denoise},       {"/cli/solve/segment", test_segment},
-        {"/cli/solve/library", test_library}};
+    static const struct cli_test tests[] = {{"/cli/solve/arrays", test_arrays},
+                                            {"/cli/solve/solvers", test_solvers},
+                                            {"/cli/solve/smoothness", test_smoothness},
+                                            {"/cli/solve/marginals", test_marginals},
+                                            {"/cli/solve/bad", test_bad},
+                                            {"/cli/solve/denoise", test_denoise},
+                                            {"/cli/solve/segment", test_segment},
+                                            {"/cli/solve/library", test_library}};
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

@@ -229,8 +229,9 @@ struct steps {
     const struct start_messages_args *up; /* for the first of them, or NULL */
 };
 
-static void steps_row(const void *context, int step, int y) {
+static void steps_row(const void *context, int step, int y, void *scratch) {
     const struct steps *s = context;
+    (void)scratch;
     struct message_args a = *s->args;
     a.iteration += step;
     message_row_avx2(&s->envelope, &a, step == 0 ? s->up : NULL, y);

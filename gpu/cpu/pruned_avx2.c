@@ -157,8 +157,9 @@ void rows_pruned_start_avx2(const void *args, int width, int first, int last, vo
 }
 
 /* With a start, that is step 0; labels are the last step. */
-static void step_row(const void *context, int step, int y) {
+static void step_row(const void *context, int step, int y, void *scratch) {
     const struct pruned_steps *s = context;
+    (void)scratch;
     const struct pruned_unit *u = s->unit;
     int half_step = step - (u->start != NULL);
     if (half_step < 0)

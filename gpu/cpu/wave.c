@@ -18,13 +18,14 @@ struct wave {
 
 /* Rows first(t)..last(t)-1 of half-step t, t = 0..count-1, where first and last move by slopes
  * a half-step. */
-static void go_down(const struct wave *w, int first, int first_slope, int last, int last_slope) {
+static void go_down(const struct wave *w, int first, int first_slope, int last, int last_slope,
+                    void *scratch) {
     int end = last + w->count * (1 + (last_slope > 0));
     for (int front = first - w->count; front < end; front++)
         for (int t = 0; t < w->count; t++) {
             int y = front - t;
             if (y >= first + t * first_slope && y < last + t * last_slope)
-                w->row(w->context, w->first + t, y);
+                w->row(w->context, w->first + t, y, scratch);
         }
 }
 
@@ -36,12 +37,11 @@ static int band_row(const struct wave *w, int band) {
  * between them are filled. */
 static void run_bands(void *context, int first, int last, void *scratch) {
     const struct wave *w = context;
-    (void)scratch;
     for (int i = first; i < last; i++) {
         if (w->borders)
-            go_down(w, band_row(w, i + 1), -1, band_row(w, i + 1), 1);
+            go_down(w, band_row(w, i + 1), -1, band_row(w, i + 1), 1, scratch);
         else
-            go_down(w, band_row(w, i), i > 0, band_row(w, i + 1), -(i + 1 < w->bands));
+            go_down(w, band_row(w, i), i > 0, band_row(w, i + 1), -(i + 1 < w->bands), scratch);
     }
 }
 
