@@ -559,7 +559,7 @@ static int open_levels(struct sum_product *s) {
         height = (height + 1) / 2;
     }
     size_t block = (size_t)m->labels * LANES * sizeof(*s->ones);
-    s->bits = malloc(pixels * (size_t)m->labels * sizeof(*s->bits));
+    s->bits = calloc(pixels * (size_t)m->labels, sizeof(*s->bits));
     s->ones = malloc(block);
     if (error || !s->bits || !s->ones)
         return -ENOMEM;

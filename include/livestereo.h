@@ -438,9 +438,9 @@ enum livestereo_solver {
  * TRWS and ICM take all of it: they compute with whole multiples of a power of two (the largest
  * with which no number exceeds 2^26), to which other numbers are rounded. The other three compute
  * with bytes, to which costs and smoothness are rounded, and take no TABLE and at most four
- * different weights; MIN_SUM takes no QUADRATIC. SUM_PRODUCT takes all of it and finds the labels of
- * most probability; costs and smoothness of more than 11 temperatures above the least count as 11,
- * since probabilities have 16 bits. */
+ * different weights; MIN_SUM takes no QUADRATIC. SUM_PRODUCT takes all of it and finds the labels
+ * of most probability; costs and smoothness of more than 11 temperatures above the least count as
+ * 11, since probabilities have 16 bits. */
 struct livestereo_problem {
     size_t size;
     int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
@@ -485,7 +485,8 @@ struct livestereo_solution {
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
 /* Finds labels of low energy, on the CPU. -EINVAL: the problem is none; -ENOTSUP: the solver takes
- * no such smoothness or weights, or knows no marginals; -ENOMEM. livestereo_error(NULL) has the sentence. */
+ * no such smoothness or weights, or knows no marginals; -ENOMEM. livestereo_error(NULL) has the
+ * sentence. */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 

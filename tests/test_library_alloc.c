@@ -67,7 +67,7 @@ static int call_solve(void) {
     p.sweeps = p.bound_sweeps = 1;
     p.threads = 2;
     solution.label = label;
-    for (int i = LIVESTEREO_TRWS; i <= LIVESTEREO_ICM && !error; i++) {
+    for (int i = LIVESTEREO_TRWS; i <= LIVESTEREO_SUM_PRODUCT && !error; i++) {
         p.solver = (enum livestereo_solver)i;
         error = livestereo_solve(&p, &solution);
     }
@@ -95,7 +95,7 @@ static void test_settings(void) {
 }
 
 static void test_solve(void) {
-    fail_each(call_solve, 60);
+    fail_each(call_solve, 80);
 }
 
 static struct livestereo_rig rig;

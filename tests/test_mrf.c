@@ -391,7 +391,7 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
 }
 
 /* The most that 16 bits make of it, where costs and smoothness are of a few temperatures. */
-static const double rounding = 0.002;
+static const double rounding = 0.001;
 
 static void test_marginals_of_trees(void) {
     double most = 0;
