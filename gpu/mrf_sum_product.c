@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 5, MOST_DIRECT = 8 };
+enum { LEVELS = 5, MOST_DIRECT = 8, STEPS_TOGETHER = 5 };
 
 /* How a message follows from h, the product at the sender: m(k) = sum_l h(l) exp(-V(l, k)), times
  * a factor with which it has 16 bits. */
@@ -611,7 +611,7 @@ static void run_level(const struct sum_product *s, const struct level *v, int sw
     int stop = 0, count = watch ? 1 : sweeps;
     for (int i = 0; i < sweeps && !stop; i += count) {
         struct half_step step = {.s = s, .level = v, .parity = i & 1};
-        wave_run(s->pool, v->height, count, send_row_of, &step);
+        wave_run(s->pool, v->height, count, STEPS_TOGETHER, send_row_of, &step);
         result->sweeps = i + count;
         if (watch) {
             find_labels(s, &(struct mrf_marginals){0}, label, result);
