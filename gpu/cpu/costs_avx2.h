@@ -8,7 +8,11 @@
 #include "gpu/cpu/backend_cpu.h"
 #include "gpu/cpu/vector_avx2.h"
 
-enum { AD_ENTRIES = 128, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8, PADDED = MAX_WIDTH + 64 };
+#include <string.h>
+
+/* TARGETS: entries of a row of targets before the first one, and behind the last one. */
+enum { AD_ENTRIES = 128, CENSUS_ENTRIES = 64, CENSUS_BYTES = 8, TARGETS = 32 };
+enum { PADDED = MAX_WIDTH + 2 * TARGETS };
 
 /* labels labels from number label on, of pixels first..last-1 of a row: of a volume, or of memory
  * of its own in the same order. label is a multiple of 32, labels one of LABEL_BLOCK. */
@@ -35,11 +39,61 @@ static inline struct span span_of(const struct grid *g, const uint8_t *volume, i
                          (size_t)g->padded};
 }
 
-/* The other picture's row; target i is number 32 + i. */
+/* The other picture's row in the order of the labels; target i is number TARGETS + i. */
 struct target_row {
     uint8_t color[3][PADDED];
     uint8_t census[CENSUS_BYTES][PADDED];
 };
+
+/* The same in half grey levels, and what the intervals of Birchfield and Tomasi reach. */
+struct bt_row {
+    uint16_t twice[3][PADDED], least[3][PADDED], most[3][PADDED];
+};
+
+union targets {
+    struct target_row row;
+    struct bt_row bt;
+};
+
+/* The target of label 0 of column x: the order is backwards where the other picture is to the
+ * left. */
+static inline int target_of(const struct cost_args *a, int x) {
+    return (a->sign > 0 ? a->grid.width - 1 - x : x) + a->grid.space.u_min;
+}
+
+/* The targets of a span's labels: first..last-1, of which some may not exist. */
+static inline int first_target(const struct cost_args *a, const struct span *s) {
+    return target_of(a, a->sign > 0 ? s->last - 1 : s->first) + s->label;
+}
+
+static inline int last_target(const struct cost_args *a, const struct span *s) {
+    return target_of(a, a->sign > 0 ? s->first : s->last - 1) + s->label + s->labels;
+}
+
+/* The span's labels from..to-1 of a column have their match inside the other picture. */
+struct labels_inside {
+    int target; /* of label 0 */
+    int from, to;
+};
+
+static inline struct labels_inside labels_inside(const struct cost_args *a, int x,
+                                                 const struct span *s) {
+    struct labels_inside in = {.target = target_of(a, x)};
+    int end = stage_min(s->label + s->labels, a->grid.labels);
+    in.from = stage_clamp(-in.target, s->label, end);
+    in.to = stage_clamp(a->grid.width - in.target, in.from, end);
+    return in;
+}
+
+/* Costs of the other labels, and of those that are padding. */
+static inline void fill_outside(const struct cost_args *a, int x, const struct span *s,
+                                const struct labels_inside *in) {
+    uint8_t *out = span_pixel(s, x);
+    int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
+    memset(out, a->outside, (size_t)(in->from - s->label));
+    memset(out + in->to - s->label, a->outside, (size_t)(labels - in->to));
+    memset(out + labels - s->label, 0, (size_t)(end - labels));
+}
 
 struct match_tables {
     __m256i ad[AD_ENTRIES / 16], census[CENSUS_ENTRIES / 16];
@@ -54,6 +108,9 @@ struct match {
 void match_make_avx2(struct match *m, const struct cost_args *a);
 
 /* Stage cost of a span of row y. */
-void match_span_avx2(const struct match *m, struct target_row *row, int y, const struct span *s);
+void match_span_avx2(const struct match *m, union targets *row, int y, const struct span *s);
+
+/* The same of Birchfield and Tomasi's. */
+void bt_span_avx2(const struct cost_args *a, struct bt_row *row, int y, const struct span *s);
 
 #endif

@@ -49,12 +49,12 @@ static void line_up(const struct cost_args *a, int y, int first, int last, int a
     const uint64_t *bits = census ? a->census_target + start : NULL;
     for (int c = 0; ad && c < a->channels; c++)
         for (int k = i; k < end; k++)
-            row->color[c][STEP + k] = picture[(backwards ? w - 1 - k : k) * a->channels + c];
+            row->color[c][TARGETS + k] = picture[(backwards ? w - 1 - k : k) * a->channels + c];
     for (; census && i + 8 <= end; i += 8)
-        spread_census(bits + (backwards ? w - 8 - i : i), backwards, row, STEP + i);
+        spread_census(bits + (backwards ? w - 8 - i : i), backwards, row, TARGETS + i);
     for (; census && i < end; i++)
         for (int k = 0; k < CENSUS_BYTES; k++)
-            row->census[k][STEP + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
+            row->census[k][TARGETS + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
 }
 
 /* The parts of the table of differences that are looked up: 0 where the table is not used or adds
@@ -134,41 +134,26 @@ INLINE __m256i match_32(const struct match_tables *t, const struct target_row *r
     return cost;
 }
 
-/* Labels [from, to) of column x whose match lies inside the other picture. */
-static void labels_inside(const struct cost_args *a, int x, int *from, int *to) {
-    int minimum =
-        a->sign > 0 ? x - a->grid.space.u_min - (a->grid.width - 1) : -x - a->grid.space.u_min;
-    int maximum =
-        a->sign > 0 ? x - a->grid.space.u_min : a->grid.width - 1 - x - a->grid.space.u_min;
-    *from = stage_clamp(minimum, 0, a->grid.labels);
-    *to = stage_clamp(maximum + 1, *from, a->grid.labels);
-}
-
 INLINE void match_row(const struct match *m, const struct target_row *row, int y,
                       const struct span *s, int ad, int census, int channels) {
     const struct cost_args *a = m->args;
     size_t start = (size_t)y * (size_t)a->grid.width;
-    int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
+    int end = s->label + s->labels;
     for (int x = s->first; x < s->last; x++) {
-        int from, to, first = (a->sign > 0 ? a->grid.width - 1 - x : x) + a->grid.space.u_min;
+        struct labels_inside in = labels_inside(a, x, s);
         uint8_t *out = span_pixel(s, x) - s->label;
         const uint8_t *p = ad ? a->reference + (start + (size_t)x) * (size_t)channels : NULL;
         const uint8_t *bits =
             census ? (const uint8_t *)(a->census_reference + start + (size_t)x) : NULL;
-        labels_inside(a, x, &from, &to);
-        from = stage_clamp(from, s->label, labels);
-        to = stage_clamp(to, from, labels);
-        for (int d = from / STEP * STEP; from < to && d < to; d += STEP) {
+        for (int d = in.from / STEP * STEP; in.from < in.to && d < in.to; d += STEP) {
             __m256i cost =
-                match_32(&m->tables, row, STEP + first + d, p, bits, ad, census, channels);
+                match_32(&m->tables, row, TARGETS + in.target + d, p, bits, ad, census, channels);
             if (d + STEP <= end)
                 store_256((out + d), cost);
             else
                 store_128((out + d), _mm256_castsi256_si128(cost));
         }
-        memset(out + s->label, a->outside, (size_t)(from - s->label));
-        memset(out + to, a->outside, (size_t)(labels - to));
-        memset(out + labels, 0, (size_t)(end - labels));
+        fill_outside(a, x, s, &in);
     }
 }
 
@@ -196,28 +181,26 @@ void match_make_avx2(struct match *m, const struct cost_args *a) {
 
 /* Where the table of differences is too long for shuffles, each label is computed separately. */
 static void match_labels(const struct cost_args *a, int y, const struct span *s) {
-    int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
     for (int x = s->first; x < s->last; x++) {
-        int from, to;
+        struct labels_inside in = labels_inside(a, x, s);
         uint8_t *out = span_pixel(s, x);
-        labels_inside(a, x, &from, &to);
-        memset(out, a->outside, (size_t)(labels - s->label));
-        memset(out + labels - s->label, 0, (size_t)(end - labels));
-        for (int d = stage_max(from, s->label); d < stage_min(to, labels); d++)
+        for (int d = in.from; d < in.to; d++)
             out[d - s->label] =
                 (uint8_t)cost_match(a, x, x - a->sign * (a->grid.space.u_min + d), y);
+        fill_outside(a, x, s, &in);
     }
 }
 
-void match_span_avx2(const struct match *m, struct target_row *row, int y, const struct span *s) {
+void match_span_avx2(const struct match *m, union targets *targets, int y, const struct span *s) {
     const struct cost_args *a = m->args;
-    int at = s->label + a->grid.space.u_min, census = a->kind != DATA_COST_AD;
-    int first = (a->sign > 0 ? a->grid.width - s->last : s->first) + at;
-    if (m->parts < 0) {
+    struct target_row *row = &targets->row;
+    if (a->kind == DATA_COST_BT)
+        bt_span_avx2(a, &targets->bt, y, s);
+    else if (m->parts < 0)
         match_labels(a, y, s);
+    if (m->parts < 0)
         return;
-    }
-    line_up(a, y, first, first + s->last - s->first + s->labels, m->parts, census, row);
+    line_up(a, y, first_target(a, s), last_target(a, s), m->parts, a->kind != DATA_COST_AD, row);
     if (m->parts == SHORT_PARTS)
         match_parts(m, row, y, s, SHORT_PARTS);
     else if (m->parts)
@@ -229,10 +212,28 @@ void match_span_avx2(const struct match *m, struct target_row *row, int y, const
 void rows_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct cost_args *a = args;
     struct match m;
-    static_assert(sizeof(struct target_row) <= SCRATCH_BYTES, "a row fits");
+    static_assert(sizeof(union targets) <= SCRATCH_BYTES, "a row fits");
     match_make_avx2(&m, a);
     for (int y = first; y < last; y++) {
         struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.padded);
         match_span_avx2(&m, scratch, y, &s);
+    }
+}
+
+/* Labels outside on one side have the same match. */
+void rows_border_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct cost_args *a = args;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.labels);
+        for (int x = 0; x < width; x++) {
+            struct labels_inside in = labels_inside(a, x, &s);
+            int before = a->sign > 0 ? width - 1 : 0, behind = width - 1 - before;
+            if (in.from > 0)
+                memset(span_pixel(&s, x), cost_match(a, x, before, y), (size_t)in.from);
+            if (in.to < a->grid.labels)
+                memset(span_pixel(&s, x) + in.to, cost_match(a, x, behind, y),
+                       (size_t)(a->grid.labels - in.to));
+        }
     }
 }

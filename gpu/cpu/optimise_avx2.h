@@ -12,8 +12,8 @@
 /* clang-format off */
 #define AVX2_STAGES(STAGE) \
     STAGE(message) STAGE(downsample_cost) STAGE(start_messages) \
-    STAGE(cost) STAGE(cross_x) STAGE(cross_y) STAGE(winner_takes_all) STAGE(best_label) \
-    STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) STAGE(columns) \
+    STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(winner_takes_all) \
+    STAGE(best_label) STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) STAGE(columns) \
     STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(smooth_x) STAGE(smooth_y) STAGE(pruned_start) \
