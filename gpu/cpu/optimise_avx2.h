@@ -13,8 +13,8 @@
 #define AVX2_STAGES(STAGE) \
     STAGE(message) STAGE(downsample_cost) STAGE(start_messages) \
     STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(winner_takes_all) \
-    STAGE(best_label) STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) STAGE(columns) \
-    STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
+    STAGE(best_label) STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) \
+    STAGE(columns) STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(smooth_x) STAGE(smooth_y) STAGE(pruned_start) \
     STAGE(pruned_message) STAGE(pruned_winner)
