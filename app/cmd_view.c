@@ -165,6 +165,7 @@ static int open_window(struct viewer *v) {
 static void init_viewer(struct viewer *v, const struct view_options *o, const struct params *params,
                         const struct session *remembered, struct source *source) {
     v->options = o;
+    v->still.waiting = -1;
     v->rig_options = o->rig;
     v->settings.params = *params;
     v->remembered = *remembered;

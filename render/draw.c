@@ -484,12 +484,14 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
     bool more = false;
     glClearColor(0.09f, 0.09f, 0.10f, 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    for (int i = 0; frame && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const struct draw_settings *s = &views[i];
         struct offscreen *o = &draw->offscreen[i];
-        if (s->width < 1 || s->height < 1)
+        bool kept =
+            o->number >= 0 && o->settings.width == s->width && o->settings.height == s->height;
+        if (s->width < 1 || s->height < 1 || (!frame && !kept))
             continue;
-        if (must_draw(draw, o, s, number)) {
+        if (frame && must_draw(draw, o, s, number)) {
             upload_textures(draw, s->mode, frame, number);
             draw_view(draw, o, s);
             o->settings = *s;

@@ -97,8 +97,8 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
 
 void live_set_params(struct live *live, const struct params *params) {
     pthread_mutex_lock(&live->lock);
+    live->settings_changed |= !params_same_method(&live->params, params);
     live->params = *params;
-    live->settings_changed = true;
     pthread_mutex_unlock(&live->lock);
     if (live->options.player)
         queue_interrupt(live->pairs);
@@ -199,6 +199,14 @@ void live_pause(struct live *live, struct frame *frame) {
     pthread_cond_broadcast(&live->changed);
     pthread_mutex_unlock(&live->lock);
     frame_drop(&before);
+}
+
+void live_hold(struct live *live, struct frame *pair) {
+    live_pause(live, pair);
+    pthread_mutex_lock(&live->lock);
+    live->settings_changed = true;
+    pthread_mutex_unlock(&live->lock);
+    queue_interrupt(live->pairs);
 }
 
 void live_play(struct live *live) {

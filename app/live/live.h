@@ -61,7 +61,7 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
 int live_take(struct live *live, int timeout_ms, struct frame **frame);
 
 /* Sets the parameters of all later frames; START parameters keep the value of matcher_open. A
- * paused player computes its pair again. Any thread. */
+ * paused player computes its pair again where the map changes. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
 
 /* From the next pair on the capture thread calls tap with every pair that it reads, including those
@@ -93,6 +93,12 @@ void live_lower_priority(void);
 /* Pauses at this frame, which live_take returned, or (NULL) at the present one. Frames in the
  * queues are dropped. */
 void live_pause(struct live *live, struct frame *frame);
+
+/* Computes a pair, of whatever player, in a paused one whose source cannot seek. */
+void live_hold(struct live *live, struct frame *pair);
+
+/* Copies a pair as captured, with its truth, into a frame of the same size. */
+void live_copy_pair(const struct frame *from, struct frame *to);
 
 /* Continues with the next pair. */
 void live_play(struct live *live);

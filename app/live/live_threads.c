@@ -218,7 +218,7 @@ void *live_capture_thread(void *context) {
 
 /* ---- compute */
 
-static void copy_pair(const struct frame *from, struct frame *to) {
+void live_copy_pair(const struct frame *from, struct frame *to) {
     size_t pixels = (size_t)from->left.width * (size_t)from->left.height;
     to->index = from->index;
     to->left_ns = from->left_ns;
@@ -247,7 +247,7 @@ static struct frame *take_held_pair(struct live *live) {
     if (!held)
         return NULL;
     struct frame *frame = pool_take(live->pool);
-    copy_pair(held, frame);
+    live_copy_pair(held, frame);
     frame_drop(&held);
     return frame;
 }

@@ -169,6 +169,10 @@ static void clear_probes(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
     bool on = !v->measure.on;
     v->measure = (struct measure){.on = on};
+    const struct viewer_quality *q = &v->quality;
+    bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
+    if (q->automatic && differs && !playback_is_stopped(&v->playback))
+        viewer_set_quality(v, QUALITY_AUTO); /* of whole pictures while it is on */
     if (on && !rig_use_is_metric(&v->rig))
         screen_notify(&v->screen, "distances need a calibration (--calib FILE)");
     else
@@ -243,18 +247,32 @@ static void save_window(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->save_window = true;
 }
 
+/* What is saved: its size and how it was computed. g_free. */
+static char *describe_frame(const struct viewer *v) {
+    const struct image *left = &v->playback.shown->rect_left;
+    return g_strdup_printf("%dx%d, quality %s", left->width, left->height,
+                           quality_names[viewer_quality(v)]);
+}
+
 static void save_pair(struct viewer *v, G_GNUC_UNUSED int argument) {
-    if (v->playback.shown)
-        export_pair(v->options->output, v->playback.shown, &v->screen);
+    if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_PAIR))
+        return;
+    struct frame frame = *v->playback.shown;
+    settings_copy_display(&frame.params, &v->settings.params);
+    g_autofree char *how = describe_frame(v);
+    export_pair(v->options->output, &frame, how, &v->screen);
 }
 
 static void save_points(struct viewer *v, G_GNUC_UNUSED int argument) {
-    if (v->playback.shown)
-        export_points(v->options->output, v->playback.shown, &v->rig, &v->screen);
+    if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_POINTS))
+        return;
+    g_autofree char *how = describe_frame(v);
+    export_points(v->options->output, v->playback.shown, &v->rig, how, &v->screen);
 }
 
 static void save_video(struct viewer *v, G_GNUC_UNUSED int argument) {
-    video_export_toggle(v);
+    if (v->video_export.on || still_is_whole(v, ACTION_SAVE_VIDEO))
+        video_export_toggle(v);
 }
 
 static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -333,7 +351,7 @@ const char *action_help(const struct display *display, enum action action) {
     return action_table[action].help;
 }
 
-static void run_action(struct viewer *v, enum action action) {
+void action_run(struct viewer *v, enum action action) {
     if (action_fits(&v->display, action))
         calls[action].function(v, calls[action].argument);
     else
@@ -344,7 +362,7 @@ static void run_action(struct viewer *v, enum action action) {
 bool action_run_key(struct viewer *v, const char *key) {
     for (int i = 0; i < ACTIONS; i++)
         if (screen_has_key(action_table[i].keys, key)) {
-            run_action(v, (enum action)i);
+            action_run(v, (enum action)i);
             return true;
         }
     return false;
@@ -359,5 +377,5 @@ void action_button(struct viewer *v, const char *name, const char *label, enum a
     else
         snprintf(help, sizeof(help), "%s", info->help);
     if (ui_button(v->screen.ui, name, label, help))
-        run_action(v, action);
+        action_run(v, action);
 }

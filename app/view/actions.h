@@ -29,6 +29,9 @@ bool action_fits(const struct display *display, enum action action);
 /* The action's line in the list of keys. */
 const char *action_help(const struct display *display, enum action action);
 
+/* Runs an action, or shows that it is not available. */
+void action_run(struct viewer *v, enum action action);
+
 /* Runs the action of a key, or shows that it is not available; false if no action has this key. */
 bool action_run_key(struct viewer *v, const char *key);
 

@@ -64,11 +64,13 @@ char *export_base(const char *folder) {
     return base;
 }
 
-static void report(struct screen *screen, int error, const char *base, const char *what) {
+/* how: what the screen also shows, or "". */
+static void report(struct screen *screen, int error, const char *base, const char *what,
+                   const char *how) {
     if (error) {
         screen_notify(screen, "%s could not be saved; key m shows why", what);
     } else {
-        screen_notify(screen, "saved %s%s", base, what);
+        screen_notify(screen, "saved %s%s%s%s", base, what, *how ? ", " : "", how);
         log_info(base, "saved %s", what);
     }
 }
@@ -82,7 +84,7 @@ void export_window(const char *folder, struct screen *screen) {
         error = picture_write(path, &picture);
         picture_free(&picture);
     }
-    report(screen, error, base, endings[WINDOW]);
+    report(screen, error, base, endings[WINDOW], "");
 }
 
 static bool is_written(const struct frame *frame, enum ending ending) {
@@ -112,11 +114,12 @@ static int write_map(const char *path, const struct frame *frame, enum ending en
     return error;
 }
 
-void export_pair(const char *folder, const struct frame *frame, struct screen *screen) {
+void export_pair(const char *folder, const struct frame *frame, const char *how,
+                 struct screen *screen) {
     g_autofree char *base = export_base(folder);
     int error = 0;
     if (!base) {
-        report(screen, -EIO, "", "the pair");
+        report(screen, -EIO, "", "the pair", "");
         return;
     }
     for (int i = LEFT; i <= COLOR && !error; i++) {
@@ -129,16 +132,16 @@ void export_pair(const char *folder, const struct frame *frame, struct screen *s
             error = write_map(path, frame, (enum ending)i);
     }
     report(screen, error, base,
-           frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm");
+           frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm", how);
 }
 
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
-                   struct screen *screen) {
+                   const char *how, struct screen *screen) {
     g_autofree char *base = export_base(folder);
     int error = base ? 0 : -EIO;
     for (int i = POINTS; i <= POINTS_OBJ && !error; i++) {
         g_autofree char *path = g_strconcat(base, endings[i], NULL);
         error = points_write(path, frame, &rig->geometry);
     }
-    report(screen, error, base, ".ply and .obj");
+    report(screen, error, base, ".ply and .obj", how);
 }

@@ -28,12 +28,14 @@ char *export_base(const char *folder);
  * pictures. */
 void export_window(const char *folder, struct screen *screen);
 
-/* Saves both pictures, and the disparity as 16-bit PNG, as PFM and in colour. */
-void export_pair(const char *folder, const struct frame *frame, struct screen *screen);
+/* Saves both pictures, and the disparity as 16-bit PNG, as PFM and in colour. how: the size and the
+ * quality, for the notice. */
+void export_pair(const char *folder, const struct frame *frame, const char *how,
+                 struct screen *screen);
 
 /* Saves the points as PLY and OBJ, in metres, or in baselines where the rig has no unit. */
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
-                   struct screen *screen);
+                   const char *how, struct screen *screen);
 
 /* ---- export_recording.c: pairs as they come from the source */
 

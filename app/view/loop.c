@@ -160,7 +160,8 @@ static int redraw(struct viewer *v) {
         p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
-    if (draw_frame(v->display.draw, views, count, p->shown, v->statistics.frames))
+    if (draw_frame(v->display.draw, views, p->shown || v->still.keeps ? count : 0, p->shown,
+                   v->statistics.frames))
         screen_redraw(&v->screen); /* it would draw more points */
     ui_end(v->screen.ui);
     video_export_add(v, fresh != NULL);
@@ -254,6 +255,7 @@ int loop_run(struct viewer *v) {
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
         messages_update(&v->screen);
+        still_update(v);
         opening_update(v);
         video_export_update(v);
         recording_update(&v->recording, &v->screen);

@@ -166,6 +166,7 @@ static void scale_disparities(struct viewer *v, double from, double to) {
     history_scale_search(&v->history, ratio);
     v->display.settings.min *= ratio;
     v->display.settings.max *= ratio;
+    v->display.seen_range = params->disparity_range;
 }
 
 /* Opens the pipeline and the threads again at the present position. GO_ON or the exit code. */
@@ -199,6 +200,40 @@ static void forget_places(struct viewer *v) {
     display_reset(&v->display);
 }
 
+static void scale_place(int *at, int side, double ratio) {
+    *at = MIN((int)((*at + 0.5) * ratio), (int)(side * ratio) - 1);
+}
+
+/* The same on pictures of another size. */
+static void scale_places(struct viewer *v, double ratio) {
+    int width = v->rig.width, height = v->rig.height;
+    for (int i = 0; i < v->probes.count; i++) {
+        scale_place(&v->probes.probe[i].x, width, ratio);
+        scale_place(&v->probes.probe[i].y, height, ratio);
+    }
+    for (int i = 0; i < v->measure.count; i++) {
+        scale_place(&v->measure.x[i], width, ratio);
+        scale_place(&v->measure.y[i], height, ratio);
+    }
+    v->refused = 0;
+    v->display.seen_min *= ratio;
+    v->display.seen_max *= ratio;
+}
+
+/* A copy of the pair on screen where it is paused and cannot be read again; else NULL. */
+static struct frame *keep_pair(const struct viewer *v) {
+    const struct frame *shown = v->playback.shown;
+    if (v->playback.source->seek || !v->playback.state.paused || !shown)
+        return NULL;
+    struct frame_pool *pool = pool_open(1, shown->left.width, shown->left.height,
+                                        shown->left.channels, shown->has_truth, NULL);
+    struct frame *pair = pool ? pool_take(pool) : NULL;
+    if (pair)
+        live_copy_pair(shown, pair);
+    pool_close(&pool);
+    return pair;
+}
+
 /* Computes the requested part and scale from now on or, where that fails, what was computed
  * before. */
 static void set_part(struct viewer *v) {
@@ -209,15 +244,19 @@ static void set_part(struct viewer *v) {
     bool paused = v->playback.state.paused, same = scale == now && g_strcmp0(roi, before.roi) == 0;
     struct live_state state;
     v->wanted_part.on = false;
+    v->still.keeps = g_strcmp0(roi, before.roi) == 0;
     if (v->recording.recorder || v->output) {
         screen_notify(&v->screen, "the size stays while pairs are recorded or sent");
         g_free(roi);
         return;
     }
     live_get_state(v->playback.live, &state);
-    close_pipeline(v);
-    if (!same) /* else it needs wider margins alone */
+    struct frame *kept = keep_pair(v);
+    if (g_strcmp0(roi, before.roi) != 0)
         forget_places(v);
+    else if (!same) /* else it needs wider margins alone */
+        scale_places(v, scale / now);
+    close_pipeline(v);
     v->rig_options.roi = roi;
     v->rig_options.scale = scale;
     scale_disparities(v, now, scale);
@@ -236,6 +275,9 @@ static void set_part(struct viewer *v) {
     g_free(roi);
     if (!v->quit)
         viewer_adjust_settings(v);
+    if (kept && !v->quit)
+        live_hold(v->playback.live, kept);
+    frame_drop(&kept);
 }
 
 /* ---- another source */
@@ -269,6 +311,7 @@ static void forget(struct viewer *v) {
     v->statistics.flicker = (struct statistics_flicker){0};
     v->mouse.pressed = 0;
     v->refused = 0;
+    v->still.keeps = false;
     g_clear_pointer(&v->proposed_rig, g_free);
     display_reset(&v->display);
     display_forget_range(&v->display);

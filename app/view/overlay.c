@@ -100,15 +100,17 @@ void overlay_draw(struct viewer *v) {
     const struct draw_settings *area = &v->display.settings;
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
-    if (shown) {
+    if (shown || v->still.keeps) {
         if (display_has_wheel(&v->display))
             display_draw_wheel(&v->display, &v->layout.color_bar, ui);
         else
             display_draw_bar(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
+    }
+    if (shown) {
         draw_marks(v, shown);
         draw_read_out(v);
         region_draw(&v->region, ui);
-    } else {
+    } else if (!v->still.keeps) {
         ui_label(ui, area->x + 20, area->y + 20, 0xffffff, "waiting for the first frame");
     }
     cameras_draw_banner(&v->cameras, ui, area);

@@ -103,6 +103,8 @@ void screen_wait(struct screen *s) {
     else if (s->notice_until_ns)
         timeout_s =
             fmin(timeout_s, fmax(0, (double)(s->notice_until_ns - clock_ns()) / 1e9 + 0.001));
+    if (s->wake_ns)
+        timeout_s = fmin(timeout_s, fmax(0, (double)(s->wake_ns - clock_ns()) / 1e9 + 0.001));
     window_wait(s->window, timeout_s);
 }
 

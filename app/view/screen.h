@@ -24,6 +24,7 @@ struct screen { /* zero to begin with */
     int redraws;             /* that are due */
     char notice[256];
     int64_t notice_until_ns; /* 0: there is no notice */
+    int64_t wake_ns;         /* when the loop must go on at the latest, 0: no matter when */
     char *map;               /* that was written last */
 };
 

@@ -38,7 +38,7 @@ void settings_reset(struct settings *s) {
 
 bool settings_equal_live(const struct params *a, const struct params *b) {
     for (int i = 0; i < param_count; i++)
-        if (param_table[i].when == PARAM_LIVE &&
+        if (param_table[i].when == PARAM_LIVE && param_table[i].part != PARAM_DISPLAY &&
             param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
             return false;
     return true;
@@ -47,6 +47,12 @@ bool settings_equal_live(const struct params *a, const struct params *b) {
 void settings_copy(struct params *to, const struct params *from, enum param_when when) {
     for (int i = 0; i < param_count; i++)
         if (param_table[i].when == when)
+            param_put(to, &param_table[i], param_get(from, &param_table[i]));
+}
+
+void settings_copy_display(struct params *to, const struct params *from) {
+    for (int i = 0; i < param_count; i++)
+        if (param_table[i].part == PARAM_DISPLAY)
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 

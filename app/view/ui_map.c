@@ -108,13 +108,6 @@ static void add_probes(const struct viewer *v, GString *map) {
     }
 }
 
-/* Whether the frame on screen is the one that was asked for, with the settings of now. */
-static bool is_current(const struct viewer *v) {
-    const struct playback *p = &v->playback;
-    return p->shown && !p->fresh && p->target < 0 &&
-           settings_equal_live(&p->shown->params, &v->settings.params);
-}
-
 void ui_map_write(struct viewer *v) {
     if (!v->options->ui_map)
         return;
@@ -133,8 +126,17 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state source %s\n", v->playback.source->name);
     g_string_append_printf(map, "state quality %s%s\n", quality_names[viewer_quality(v)],
                            v->quality.automatic ? " auto" : "");
+    if (v->playback.shown && v->quality.known)
+        g_string_append_printf(
+            map, "state shown %dx%d %s\n", v->playback.shown->rect_left.width,
+            v->playback.shown->rect_left.height,
+            quality_names[quality_of(&v->quality.all, &v->playback.shown->params)]);
+    bool preview =
+        v->playback.shown && /* a frame of quality fast that the settings did not ask for */
+        v->playback.shown->params.lr_check != v->settings.params.lr_check;
+    g_string_append_printf(map, "state preview %d\n", preview);
     g_string_append_printf(map, "state searching %d\n", v->quality.search.on);
-    g_string_append_printf(map, "state current %d\n", is_current(v));
+    g_string_append_printf(map, "state current %d\n", viewer_is_current(v));
     g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
     char text[256];
     if (overlay_read_out(v, text, sizeof(text)))

@@ -23,7 +23,7 @@ static void take_back_size(struct viewer *v) {
 
 /* Recordings and outputs keep their size, and what the command line says stays. */
 static int sizes_to_try(const struct viewer *v) {
-    bool may = v->options->rig.scale == 0 && !v->output && !v->recording.recorder;
+    bool may = v->options->rig.scale == 0 && !v->output && !v->recording.recorder && !v->measure.on;
     return may && (v->rig.scale == 1 || v->quality.search.size > 0) ? QUALITY_SIZES : 1;
 }
 
@@ -31,6 +31,7 @@ void viewer_begin_search(struct viewer *v) {
     int sizes = sizes_to_try(v);
     take_back_size(v);
     v->quality.automatic = true;
+    v->quality.still = false;
     quality_search_begin(&v->quality.search, sizes);
 }
 
@@ -42,7 +43,7 @@ void viewer_set_quality(struct viewer *v, int quality) {
         viewer_begin_search(v);
     } else {
         take_back_size(v);
-        q->automatic = false;
+        q->automatic = q->still = false;
         q->search = (struct quality_search){0};
     }
     quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality,
@@ -53,6 +54,8 @@ void viewer_set_quality(struct viewer *v, int quality) {
 void viewer_search_quality(struct viewer *v, const struct frame *frame) {
     struct viewer_quality *q = &v->quality;
     int size = q->search.size;
+    if (playback_is_stopped(&v->playback))
+        return;
     if (v->rig.scale != quality_sizes[size] && !v->wanted_part.on)
         q->search.on = false; /* it was refused, or the user has chosen */
     if (!q->search.on || v->wanted_part.on ||
@@ -83,6 +86,7 @@ static bool needs_margins(const struct viewer *v) {
 
 static void pass_settings(struct viewer *v) {
     struct params effective = settings_effective(&v->settings);
+    still_preview(v, &effective);
     if (!needs_margins(v))
         live_set_params(v->playback.live, &effective);
     else if (!v->wanted_part.on)
@@ -92,8 +96,10 @@ static void pass_settings(struct viewer *v) {
 }
 
 void viewer_apply_settings(struct viewer *v) {
-    if (v->quality.automatic && viewer_quality(v) != (int)v->quality.search.at)
+    int automatic = (int)(v->quality.still ? QUALITY_BEST : v->quality.search.at);
+    if (v->quality.automatic && viewer_quality(v) != automatic)
         v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
+    still_begin_preview(v);
     limit_range(v);
     history_note(&v->history, &v->settings.params, clock_ns());
     pass_settings(v);

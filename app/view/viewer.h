@@ -12,6 +12,7 @@
 #include "app/camera_options.h"
 #include "app/live/output_gst.h"
 #include "app/rig_options.h"
+#include "app/view/actions.h"
 #include "app/view/display.h"
 #include "app/view/export.h"
 #include "app/view/hints.h"
@@ -70,6 +71,15 @@ struct viewer_quality {
     struct qualities all;
     bool automatic; /* the user has not chosen one; the search may be over */
     struct quality_search search;
+    bool still; /* pictures stand still: best on whole ones, in place of what the search found */
+};
+
+struct still {
+    int64_t since_ns, preview_ns; /* when pictures or settings changed last; 0: they do, or no */
+    long index;                   /* preview by fast is shown */
+    int waiting;                  /* an enum action that needs whole pictures, or -1 */
+    bool resumes;                 /* it goes on playing then */
+    bool keeps;                   /* without a frame the window shows the last one */
 };
 
 struct viewer {
@@ -88,6 +98,7 @@ struct viewer {
     long refused; /* how often the pipeline has refused settings, when the user was told last */
     struct presets presets;
     struct viewer_quality quality;
+    struct still still;
     struct display display;
     struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
@@ -139,6 +150,25 @@ void viewer_set_quality(struct viewer *v, int quality);
 
 /* Continues the search with a frame that was taken to be shown. */
 void viewer_search_quality(struct viewer *v, const struct frame *frame);
+
+/* Whether the frame on screen is the one asked for, computed with the settings of now. */
+bool viewer_is_current(const struct viewer *v);
+
+/* ---- still.c: what stands still is computed whole and by best, unless the user has chosen; while
+ * a setting changes it is computed by fast, where a frame takes long. */
+
+/* Begins and ends that; to be called often. */
+void still_update(struct viewer *v);
+
+/* Notes that settings change; frames that take long are shown by fast until they rest. */
+void still_begin_preview(struct viewer *v);
+
+/* Sets what quality best has to what fast has, while that lasts. */
+void still_preview(const struct viewer *v, struct params *params);
+
+/* Whether whole pictures are shown, computed as the settings say. If not, playback pauses until
+ * they are, and then runs the action. */
+bool still_is_whole(struct viewer *v, enum action action);
 
 /* Loads the preset of this name, with a notice where there is none. */
 void viewer_load_preset(struct viewer *v, const char *name);

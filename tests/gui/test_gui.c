@@ -369,6 +369,57 @@ static void test_quality(void) {
     gui_quit(&p);
 }
 
+static gboolean shows(const struct gui_program *p, const char *shown) {
+    return gui_is(p, "state", "shown", shown) && gui_is(p, "state", "current", "1");
+}
+
+/* What stands still is whole and best, by fast while a slider moves; what is saved while it plays
+ * is whole, and zoom and pins stay. */
+static void test_still(void) {
+    struct gui_program p = {0};
+    start_slow(&p, "--loop");
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
+    gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
+    g_assert_cmpfloat(scale_of(&p), <=, 0.5);
+    g_autofree char *small = gui_look(&p, "state", "part");
+    gui_run_action(&p, "pause");
+    gui_wait_for(&p, shows(&p, "1280x720 best"));
+    g_assert_true(gui_is(&p, "state", "quality", "best auto"));
+
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_move(&p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+    gui_button(&p, "click", 1);
+    gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
+    gui_button(&p, "click", 4);
+    gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
+    g_autofree char *zoom = gui_look(&p, "state", "zoom");
+
+    struct gui_rect slider = gui_find(&p, "discontinuity_weight");
+    double x = slider.x + slider.width * 0.6, y = slider.y + slider.height / 2.0;
+    gui_move(&p, x, y);
+    gui_button(&p, "mousedown", 1);
+    g_autofree char *right = gui_look(&p, "value", "lr_check");
+    for (int i = 0; !gui_is(&p, "state", "preview", "1"); i++) {
+        g_assert_cmpint(i, <, 1000);
+        gui_move(&p, x + i % 8, y);
+    }
+    gui_button(&p, "mouseup", 1);
+    g_assert_true(gui_is(&p, "value", "lr_check", right));
+    gui_wait_for(&p, shows(&p, "1280x720 custom"));
+    g_assert_true(gui_is(&p, "state", "preview", "0"));
+
+    gui_run_action(&p, "pause"); /* it plays again as before */
+    gui_wait_for(&p, gui_is(&p, "state", "part", small) && gui_is(&p, "state", "current", "1"));
+    g_assert_true(gui_is(&p, "state", "probes", "1"));
+    g_assert_true(gui_is(&p, "state", "zoom", zoom));
+    g_autofree char *path = gui_new_file(&p, "export", "-disp.pfm");
+    g_autofree char *pfm = NULL;
+    g_assert_true(g_file_get_contents(path, &pfm, NULL, NULL));
+    g_assert_true(g_str_has_prefix(pfm, "Pf\n1280 720\n"));
+    gui_wait_for(&p, gui_is(&p, "state", "part", small));
+    gui_quit(&p);
+}
+
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
 static void test_next_start(void) {
     struct gui_program p = {0};
@@ -432,6 +483,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/preset-keeps", test_preset_keeps);
     g_test_add_func("/gui/range-hint", test_range_hint);
     g_test_add_func("/gui/quality", test_quality);
+    g_test_add_func("/gui/still", test_still);
     g_test_add_func("/gui/next-start", test_next_start);
     g_test_add_func("/gui/own-settings", test_own_settings);
     g_test_add_func("/gui/close", test_close);
