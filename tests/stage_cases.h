@@ -98,7 +98,7 @@ static inline struct likeness *case_likeness(struct pass_case *c) {
     struct likeness *likeness = case_add_table(c, sizeof(*likeness));
     likeness->difference = (int32_t)case_value(c, AGREEMENT_ALL);
     likeness->smooth_bits = (int32_t)case_value(c, SMOOTH_ALL);
-    likeness->noise = (int32_t)case_value(c, 20);
+    likeness->noise = (int32_t)case_value(c, 80);
     return likeness;
 }
 
@@ -183,7 +183,8 @@ static inline void case_arms(struct pass_case *c) {
                           .longest_x = case_between(c, 1, 63),
                           .longest_y = case_between(c, 0, 63),
                           .step = case_between(c, 5, 40)};
-    a.image = case_bytes(c, w, h, a.channels, (uint32_t)case_between(c, 10, 60));
+    int brightest = case_between(c, 0, 3) ? case_between(c, 10, 60) : 255;
+    a.image = case_bytes(c, w, h, a.channels, (uint32_t)brightest);
     if (case_between(c, 0, 1))
         a.likeness = case_likeness(c);
     a.out = case_add_rows(c, w, h, sizeof(*a.out));

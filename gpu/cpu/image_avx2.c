@@ -73,7 +73,7 @@ static void arms_row(const struct arms_args *a, int y, struct arms_row *r) {
     const uint8_t *row = a->image + y * stride;
     struct arms *out = a->out + (size_t)y * (size_t)a->width, last[PIXELS];
     int end = (int)stride, above = stage_min(a->longest_y, y),
-        below = stage_min(a->longest_y, a->height - 1 - y), step = arm_step(a);
+        below = stage_min(a->longest_y, a->height - 1 - y), step = stage_min(arm_step(a), 255);
     memcpy(r->row, row, (size_t)end);
     memset(r->row + end, 0, ARMS_LEAD);
     arm_bytes(row, -stride, above, step, end, r->length[UP]);
@@ -98,8 +98,8 @@ static void arms_row(const struct arms_args *a, int y, struct arms_row *r) {
 void rows_arms_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct arms_args *a = args;
     struct arms_row *row = scratch;
-    bool plain = width * a->channels < STEP || arm_step(a) > 255 ||
-                 a->longest_x * a->channels > ARMS_LEAD || a->longest_y > 255;
+    bool plain =
+        width * a->channels < STEP || a->longest_x * a->channels > ARMS_LEAD || a->longest_y > 255;
     static_assert(sizeof(*row) <= SCRATCH_BYTES, "a row fits");
     memset(row->lead, 0, ARMS_LEAD);
     for (int y = first; y < last; y++)
