@@ -90,9 +90,12 @@ static inline void fill_outside(const struct cost_args *a, int x, const struct s
                                 const struct labels_inside *in) {
     uint8_t *out = span_pixel(s, x);
     int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
-    memset(out, a->outside, (size_t)(in->from - s->label));
-    memset(out + in->to - s->label, a->outside, (size_t)(labels - in->to));
-    memset(out + labels - s->label, 0, (size_t)(end - labels));
+    if (in->from > s->label) /* mostly there are none */
+        memset(out, a->outside, (size_t)(in->from - s->label));
+    if (in->to < labels)
+        memset(out + in->to - s->label, a->outside, (size_t)(labels - in->to));
+    if (labels < end)
+        memset(out + labels - s->label, 0, (size_t)(end - labels));
 }
 
 struct match_tables {

@@ -253,8 +253,8 @@ struct chance_args {
 /* The number of v's bin: 0, 1, 2 to 3, 4 to 7, and so on. */
 STAGE int chance_bin(int v) {
     int bin = 0;
-    for (; v > 0 && bin < CHANCE_BINS - 1; v >>= 1)
-        bin++;
+    for (int k = 0; k < CHANCE_BINS - 1; k++)
+        bin += v >= 1 << k;
     return bin;
 }
 
