@@ -169,7 +169,8 @@ STAGE void stage_add(uint32_t *sum, uint32_t value) {
 
 /* a / b to the nearest whole number, halves away from zero; b > 0. */
 STAGE int divide_round(int a, int b) {
-    return a >= 0 ? (2 * a + b) / (2 * b) : -((-2 * a + b) / (2 * b));
+    int size = (2 * stage_abs(a) + b) / (2 * b); /* without a branch, which depends on noise */
+    return a < 0 ? -size : size;
 }
 
 #endif
