@@ -1,39 +1,10 @@
 /*
- * Occlusion masks optimised for CUDA: 16 labels a thread, so that a pixel's beliefs and costs are
- * read and written in whole words.
+ * Occlusion masks optimised for CUDA: 16 labels a thread, so that a pixel's costs are read and
+ * written in whole words.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cuda/bp.cuh"
 #include "gpu/cuda/launch.cuh"
-#include "gpu/cuda/wta.cuh"
-
-template <int GROUP>
-__global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, uint16_t *label) {
-    if constexpr (!LEFT_OUT(GROUP)) {
-        wait_for_previous_kernel();
-        work_item p = work_item_of<GROUP>(a, a.parity);
-        if (p.y >= a.grid.height)
-            return;
-        packed_labels belief = belief_in_memory<false>(a, p, a.parity);
-        uint32_t key = minimum_belief<GROUP>(a.grid, p, &belief);
-        if (p.exists && p.in_group == 0)
-            label[(size_t)p.y * (size_t)a.grid.width + (size_t)p.x] = (uint16_t)key;
-    }
-}
-
-void cuda_launch_best_label(backend_cuda *cuda, const void *args, int width, int height) {
-    static void (*const kernels[BP_KERNELS])(bp_level, uint16_t *) = BY_GROUP(best_label_kernel);
-    const best_label_args *b = static_cast<const best_label_args *>(args);
-    if (b->cost16) { /* beliefs of coarse levels do not fit into twelve bits */
-        cuda->plain[STAGE_best_label](cuda, args, width, height);
-        return;
-    }
-    bp_level a = bp_level_of_grid(&b->grid);
-    a.cost8 = b->cost8;
-    a.parity = b->parity;
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.in[r] = b->message[r] + (size_t)!a.parity * a.plane;
-    launch_dependent(cuda, kernels[bp_kernel_for(cuda, &a)], bp_grid(&a), bp_block(), a, b->label);
-}
 
 enum { MASK_ROWS = 8 };
 

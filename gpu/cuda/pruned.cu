@@ -286,10 +286,8 @@ DEVICE packed_labels receive_from(const pruned_level &a, const pruned_item &p, i
     int classes_q = pruned_classes<EDGES>(a, q);
     packed_labels h = pruned_cost(a, q);
 #pragma unroll
-    for (int r = 0; r < DIRECTIONS; r++) {
-        if (r == opposite(s))
-            continue;
-        packed_labels in = handed_from<SOURCE, EDGES, ALIKE>(a, q, classes_q, r);
+    for (int other = 1; other < DIRECTIONS; other++) {
+        packed_labels in = handed_from<SOURCE, EDGES, ALIKE>(a, q, classes_q, opposite(s) ^ other);
         packed_add(&h, &in);
     }
     uint32_t minimum =
@@ -306,48 +304,63 @@ DEVICE packed_labels receive_from(const pruned_level &a, const pruned_item &p, i
     return h;
 }
 
-/* All that p gets; AFTER: after a half-step of its neighbours, else as it lies in memory. */
+/* What p gets from its neighbour in direction s; AFTER: after a half-step of its neighbours, else
+ * as it lies in memory. */
 template <int SOURCE, bool EDGES, bool AFTER, bool ALIKE>
-DEVICE void take_all(const pruned_level &a, const pruned_item &p, int log2_group, int classes,
-                     packed_labels in[DIRECTIONS]) {
-#pragma unroll
-    for (int s = 0; s < DIRECTIONS; s++) {
-        if constexpr (AFTER)
-            in[s] = receive_from<SOURCE, EDGES, ALIKE>(a, p, log2_group, classes, s);
-        else
-            in[s] = handed_from<SOURCE, EDGES, ALIKE>(a, p, classes, s);
-    }
+DEVICE packed_labels taken_from(const pruned_level &a, const pruned_item &p, int log2_group,
+                                int classes, int s) {
+    if constexpr (AFTER)
+        return receive_from<SOURCE, EDGES, ALIKE>(a, p, log2_group, classes, s);
+    else
+        return handed_from<SOURCE, EDGES, ALIKE>(a, p, classes, s);
 }
 
-/* What a warp does. */
+/* What each thread got from four directions. */
+struct incoming_store {
+    uint4 part[DIRECTIONS][2][WARP_SIZE * TILE_WARPS_X * TILE_WARPS_Y];
+};
+
+/* What a warp does. The loops over directions stay loops: unrolled, the code of warps that are not
+ * alike is larger than what a multiprocessor keeps of its instructions. */
 template <int SOURCE, bool EDGES, bool PAIR, bool ALIKE>
-DEVICE void half_steps(const pruned_level &a, int parity) {
-    int log2_group = warp_group < PAIR && !ALIKE > (a, parity);
+DEVICE void half_steps(const pruned_level &a, int parity, incoming_store &store) {
+    int log2_group = warp_group < PAIR && !ALIKE > (a, parity), thread = thread_number();
     for (int pass = 0; pass < 1 << log2_group; pass++) {
         pruned_item p = pruned_item_of(a, parity, pass, log2_group);
         int classes = pruned_classes<EDGES>(a, p);
-        packed_labels in[DIRECTIONS];
-        take_all<SOURCE, EDGES, PAIR, ALIKE>(a, p, log2_group, classes, in);
-        packed_labels cost = pruned_cost(a, p);
-        send_sums(cost, in, [&](int r, packed_labels h) {
+        packed_labels sum = pruned_cost(a, p);
+#pragma unroll(ALIKE ? DIRECTIONS : 1)
+        for (int s = 0; s < DIRECTIONS; s++) {
+            packed_labels in = taken_from<SOURCE, EDGES, PAIR, ALIKE>(a, p, log2_group, classes, s);
+            store.part[s][0][thread] = make_uint4(in.v[0], in.v[1], in.v[2], in.v[3]);
+            store.part[s][1][thread] = make_uint4(in.v[4], in.v[5], in.v[6], in.v[7]);
+            packed_add(&sum, &in);
+        }
+#pragma unroll(ALIKE ? DIRECTIONS : 1)
+        for (int r = 0; r < DIRECTIONS; r++) {
+            uint4 low = store.part[r][0][thread], high = store.part[r][1][thread];
+            packed_labels h = {{sum.v[0] - low.x, sum.v[1] - low.y, sum.v[2] - low.z,
+                                sum.v[3] - low.w, sum.v[4] - high.x, sum.v[5] - high.y,
+                                sum.v[6] - high.z, sum.v[7] - high.w}};
             uint32_t minimum =
                 convolve_kept(a, p, log2_group, &h, pruned_weight<EDGES>(a, classes, r));
             store_words(a.out[r] + (size_t)p.k * a.block + a.out_plane +
                             place_in_plane(a, p.x, p.y),
                         packed_to_bytes(&h, minimum), p.exists);
-        });
+        }
     }
 }
 
 /* PAIR: two half-steps, of which the messages of the second one are stored; else one. */
 template <int SOURCE, bool EDGES, bool PAIR>
 __global__ void BP_BOUNDS pruned_kernel(const __grid_constant__ pruned_level a) {
+    __shared__ incoming_store store;
     wait_for_previous_kernel();
     int parity = PAIR ? !a.parity : a.parity;
     if (all_alike(a, parity, 1 + PAIR))
-        half_steps<SOURCE, EDGES, PAIR, true>(a, parity);
+        half_steps<SOURCE, EDGES, PAIR, true>(a, parity, store);
     else
-        half_steps<SOURCE, EDGES, PAIR, false>(a, parity);
+        half_steps<SOURCE, EDGES, PAIR, false>(a, parity, store);
 }
 
 /* The number of the label of least belief among a pixel's, with the belief above it, as
@@ -412,12 +425,13 @@ DEVICE void winners_of_warp(const pruned_level &a, const pruned_wta_args &wta, i
     for (int pass = 0; pass < 1 << log2_group; pass++) {
         pruned_item p = pruned_item_of(a, parity, pass, log2_group);
         int classes = pruned_classes<EDGES>(a, p);
-        packed_labels in[DIRECTIONS];
-        take_all<OWN_MESSAGES, EDGES, AFTER, ALIKE>(a, p, log2_group, classes, in);
         packed_labels belief = pruned_cost(a, p);
-#pragma unroll
-        for (int r = 0; r < DIRECTIONS; r++)
-            packed_add(&belief, &in[r]);
+#pragma unroll(ALIKE ? DIRECTIONS : 1)
+        for (int s = 0; s < DIRECTIONS; s++) {
+            packed_labels in =
+                taken_from<OWN_MESSAGES, EDGES, AFTER, ALIKE>(a, p, log2_group, classes, s);
+            packed_add(&belief, &in);
+        }
         write_winner(a, wta, p, log2_group, belief, store);
     }
 }

@@ -16,6 +16,7 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
 /* The stages and fused passes that are emulated. */
 #define EMULATED(STAGE)     \
     STAGE(winner_takes_all) \
+    STAGE(best_label)       \
     STAGE(start_messages) STAGE(downsample_cost) STAGE(pruned_message) STAGE(pruned_winner)
 static const cuda_fusion *const fusions[] = {&cuda_fuse_bp, &cuda_fuse_pruned};
 
