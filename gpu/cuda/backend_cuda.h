@@ -69,10 +69,11 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
 /* clang-format off */
 #define CUDA_STAGES(STAGE) \
     STAGE(cost) STAGE(downsample_cost) STAGE(start_messages) \
-    STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(speckle_join) STAGE(speckle_count) \
-    STAGE(hole_median) STAGE(median) STAGE(border_plane) STAGE(check) STAGE(rows) STAGE(columns) \
-    STAGE(tiles) STAGE(best_label) STAGE(mask_cost) STAGE(fill) STAGE(motion_cost) \
-    STAGE(motion_centre) STAGE(pruned_message) STAGE(pruned_winner)
+    STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(arms) \
+    STAGE(speckle_join) STAGE(speckle_count) STAGE(hole_median) STAGE(median) \
+    STAGE(border_plane) STAGE(check) STAGE(rows) STAGE(columns) STAGE(tiles) STAGE(best_label) \
+    STAGE(mask_cost) STAGE(fill) STAGE(motion_cost) STAGE(motion_centre) \
+    STAGE(pruned_message) STAGE(pruned_winner)
 /* clang-format on */
 #define CUDA_LAUNCH(name) cuda_launch cuda_launch_##name;
 CUDA_STAGES(CUDA_LAUNCH)
