@@ -87,11 +87,12 @@ static void downsample_cost(struct graph *g, const struct level *fine, const str
     graph_stage(g, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
 }
 
-/* Whether the finest levels are pruned: among few labels there is nothing to gain. */
+/* Whether the finest levels are pruned. Among 64 labels and fewer a GPU would lose more than
+ * processors gain. */
 static bool is_pruned(const struct problem *p, int levels) {
     const struct scaling *s = p->scaling;
     bool fits = p->params->label_windows && levels > PRUNED_LEVELS + 1 && !p->window &&
-                p->grid.padded > 2 * LABEL_BLOCK && !p->params->occlusion_masks &&
+                p->grid.padded > 4 * LABEL_BLOCK && !p->params->occlusion_masks &&
                 !p->params->bp_fast_converging;
     for (int i = 0; i < 4; i++)
         fits &= s->truncation[i] <= PRUNING_APART * s->rho[i];
