@@ -1,6 +1,6 @@
 /*
- * Census, arms and speckles optimised for CUDA: census from a tile in shared memory; arms from whole
- * colours; speckles joined run by run and counted warp by warp.
+ * Census, arms and speckles optimised for CUDA: census from a tile in shared memory; arms from
+ * whole colours; speckles joined run by run and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
