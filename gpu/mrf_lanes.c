@@ -3,12 +3,12 @@
  */
 #include "gpu/mrf_lanes.h"
 
-static void multiply(const uint16_t *a, const uint16_t *b, int labels, uint16_t *out,
-                     uint16_t *factor) {
+static void multiply(const uint16_t *a, const uint16_t *factor_a, const uint16_t *b, int labels,
+                     uint16_t *out, uint16_t *factor) {
     uint16_t largest[LANES] = {0};
     for (int n = 0; n < labels * LANES; n++) {
         int i = n % LANES;
-        uint16_t whole = (uint16_t)(a[n] * factor[i]);
+        uint16_t whole = (uint16_t)(a[n] * factor_a[i]);
         uint16_t v = (uint16_t)((uint32_t)whole * b[n] >> 16);
         out[n] = v > 1 ? v : 1;
         largest[i] = out[n] > largest[i] ? out[n] : largest[i];

@@ -19,12 +19,12 @@ struct lanes_kernel {
 };
 
 struct lanes {
-    /* out = a b, where a still lacks the factors; so does out, which gets new ones: the powers of
-     * two with which the largest of each lane is at least 2^15. out may be a. */
-    void (*multiply)(const uint16_t *a, const uint16_t *b, int labels, uint16_t *out,
-                     uint16_t *factor);
+    /* out = a b, where a still lacks its factors. So does out: the powers of two with which the
+     * largest of each lane is at least 2^15. out may be a, and its factors a's. */
+    void (*multiply)(const uint16_t *a, const uint16_t *factor_a, const uint16_t *b, int labels,
+                     uint16_t *out, uint16_t *factor);
     void (*scale)(uint16_t *v, int labels, const uint16_t *factor);
-    /* out(k) = sum_l h(l) exp(-V(|l - k|)), which lacks the factors. steps labels of zeros lie
+    /* out(k) = sum_l h(l) exp(-V(|l - k|)), which lacks its factors. steps labels of zeros lie
      * before and after h. */
     void (*spread)(const struct lanes_kernel *k, const uint16_t *h, int labels, uint16_t *out,
                    uint16_t *factor);

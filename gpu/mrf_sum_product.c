@@ -20,6 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Probabilities between two arrays that are read and written together: a cache keeps few lines
+ * whose addresses differ by a multiple of 4096 bytes, and takes one for the other. */
+enum { ARRAYS_APART = 480 };
+
 enum { LEVELS = 5, MOST_DIRECT = 8, STEPS_TOGETHER = 5 };
 
 /* How a message follows from h, the product at the sender: m(k) = sum_l h(l) exp(-V(l, k)), times
@@ -41,6 +45,7 @@ struct level {
     uint16_t *probability;     /* exp(-D) */
     uint16_t *message[DIRECTIONS];
     uint8_t *classes[MRF_EDGES];
+    uint16_t *kernel; /* of the edges from each pixel, [direction][parity][y][block][lane] */
 };
 
 struct sum_product {
@@ -283,36 +288,30 @@ static void find_messages(const struct half_step *step, int y, int b, const stru
                     t->shifted);
 }
 
-/* The kernel of the edge from a pixel in a direction. */
-static int kernel_of(const struct level *v, int x, int y, int direction) {
-    int to_x = x + (direction == RIGHT) - (direction == LEFT);
-    int to_y = y + (direction == DOWN) - (direction == UP);
-    if (x >= v->width || to_x < 0 || to_y < 0 || to_x >= v->width || to_y >= v->height)
-        return 256;
-    int left = x < to_x ? x : to_x, upper = y < to_y ? y : to_y;
-    return v->classes[x == to_x ? MRF_DOWN : MRF_RIGHT]
-                     [(size_t)upper * (size_t)v->width + (size_t)left];
+static uint16_t *kernels_of(const struct level *v, int direction, int parity, int y, int block) {
+    size_t row = (size_t)(2 * direction + parity) * (size_t)v->height + (size_t)y;
+    return v->kernel + (row * (size_t)v->blocks + (size_t)block) * LANES;
 }
+
+static const uint16_t no_factors[LANES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* Sends the product, one kernel after the other to the lanes that have it. */
 static void send(const struct half_step *step, int b, int y, int direction,
                  const struct scratch *t) {
     const struct sum_product *s = step->s;
     const struct level *v = step->level;
-    int labels = s->m->labels, kernel[LANES], odd = (y + step->parity) & 1;
-    uint16_t *to = block_of(s, v, v->message[direction], step->parity, y, b);
-    for (int i = 0; i < LANES; i++)
-        kernel[i] = kernel_of(v, 2 * (b * LANES + i) + odd, y, direction);
+    int labels = s->m->labels;
+    const uint16_t *kernel = kernels_of(v, direction, step->parity, y, b);
+    uint16_t *to = block_of(s, v, v->message[direction], step->parity, y, b), sent[LANES] = {0};
     for (int next = 0; next < LANES; next++) {
-        if (kernel[next] < 0)
+        if (sent[next])
             continue;
-        int chosen = kernel[next];
-        const struct kernel *k = &s->kernel[chosen];
+        const struct kernel *k = &s->kernel[kernel[next]];
         uint16_t mask[LANES], factor[LANES];
+        memcpy(factor, no_factors, sizeof(factor));
         for (int i = 0; i < LANES; i++) {
-            factor[i] = 1;
-            mask[i] = kernel[i] == chosen ? UINT16_MAX : 0;
-            kernel[i] = kernel[i] == chosen ? -1 : kernel[i];
+            mask[i] = kernel[i] == kernel[next] ? UINT16_MAX : 0;
+            sent[i] |= mask[i];
         }
         if (k->kind == FREE)
             memset(t->sent, UINT8_MAX, (size_t)labels * LANES * sizeof(*t->sent));
@@ -330,10 +329,8 @@ static void send(const struct half_step *step, int b, int y, int direction,
 /* out = a b c, and its factors. */
 static void multiply_three(const struct sum_product *s, const uint16_t *a, const uint16_t *b,
                            const uint16_t *c, uint16_t *out, uint16_t *factor) {
-    for (int i = 0; i < LANES; i++)
-        factor[i] = 1;
-    s->lanes->multiply(a, b, s->m->labels, out, factor);
-    s->lanes->multiply(out, c, s->m->labels, out, factor);
+    s->lanes->multiply(a, no_factors, b, s->m->labels, out, factor);
+    s->lanes->multiply(out, factor, c, s->m->labels, out, factor);
 }
 
 static void send_row(const struct half_step *step, int y, const struct scratch *t) {
@@ -350,8 +347,8 @@ static void send_row(const struct half_step *step, int y, const struct scratch *
         for (int r = 0; r < DIRECTIONS; r++) {
             bool vertical = r == UP || r == DOWN;
             int opposite = r ^ 1;
-            memcpy(factor, vertical ? with_rows : with_columns, sizeof(factor));
-            s->lanes->multiply(vertical ? t->with_rows : t->with_columns, from[opposite], labels,
+            s->lanes->multiply(vertical ? t->with_rows : t->with_columns,
+                               vertical ? with_rows : with_columns, from[opposite], labels,
                                t->product, factor);
             s->lanes->scale(t->product, labels, factor);
             send(step, b, y, r, t);
@@ -394,9 +391,7 @@ static void label_row(const struct half_step *step, int y, const struct scratch 
         find_messages(step, y, b, t, from);
         multiply_three(s, from[UP], from[DOWN], data, t->with_columns, factor);
         s->lanes->scale(t->with_columns, s->m->labels, factor);
-        for (int i = 0; i < LANES; i++)
-            factor[i] = 1;
-        s->lanes->multiply(from[LEFT], from[RIGHT], s->m->labels, t->product, factor);
+        s->lanes->multiply(from[LEFT], no_factors, from[RIGHT], s->m->labels, t->product, factor);
         s->lanes->scale(t->product, s->m->labels, factor);
         for (int i = 0; i < LANES; i++) {
             int x = 2 * (b * LANES + i) + odd;
@@ -407,19 +402,19 @@ static void label_row(const struct half_step *step, int y, const struct scratch 
 }
 
 static size_t scratch_bytes(int labels) {
-    return (size_t)labels * LANES * (7 * sizeof(uint16_t) + sizeof(uint32_t));
+    return ((size_t)labels * LANES + ARRAYS_APART) * (7 * sizeof(uint16_t) + sizeof(uint32_t));
 }
 
 static struct scratch scratch_of(const struct sum_product *s, uint32_t *memory) {
-    size_t lanes = (size_t)s->m->labels * LANES;
-    uint16_t *rest = (uint16_t *)(memory + lanes);
-    memset(rest + 4 * lanes, 0, 3 * lanes * sizeof(*rest));
+    size_t lanes = (size_t)s->m->labels * LANES, apart = lanes + ARRAYS_APART;
+    uint16_t *rest = (uint16_t *)(memory + apart);
+    memset(rest + 4 * apart, 0, 3 * lanes * sizeof(*rest));
     return (struct scratch){.wide = memory,
                             .with_columns = rest,
-                            .with_rows = rest + lanes,
-                            .sent = rest + 2 * lanes,
-                            .shifted = rest + 3 * lanes,
-                            .product = rest + 5 * lanes};
+                            .with_rows = rest + apart,
+                            .sent = rest + 2 * apart,
+                            .shifted = rest + 3 * apart,
+                            .product = rest + 4 * apart + lanes};
 }
 
 static void send_row_of(const void *context, int step, int y, void *scratch) {
@@ -512,6 +507,26 @@ static void fill_classes(const struct level *fine, struct level *coarse) {
             }
 }
 
+/* The kernel of the edge from a pixel in a direction. */
+static int kernel_of(const struct level *v, int x, int y, int direction) {
+    int to_x = x + (direction == RIGHT) - (direction == LEFT);
+    int to_y = y + (direction == DOWN) - (direction == UP);
+    if (x >= v->width || to_x < 0 || to_y < 0 || to_x >= v->width || to_y >= v->height)
+        return 256;
+    int left = x < to_x ? x : to_x, upper = y < to_y ? y : to_y;
+    return v->classes[x == to_x ? MRF_DOWN : MRF_RIGHT]
+                     [(size_t)upper * (size_t)v->width + (size_t)left];
+}
+
+static void fill_kernels(const struct level *v) {
+    for (int r = 0; r < DIRECTIONS; r++)
+        for (int parity = 0; parity < 2; parity++)
+            for (int y = 0; y < v->height; y++)
+                for (int i = 0; i < v->blocks * LANES; i++)
+                    kernels_of(v, r, parity, y, 0)[i] =
+                        (uint16_t)kernel_of(v, 2 * i + ((y + parity) & 1), y, r);
+}
+
 /* Pixels of parity 1 take their node's messages; those of parity 0 send before they are heard. */
 static void start_messages(const struct sum_product *s, const struct level *v,
                            const struct level *coarse) {
@@ -533,18 +548,16 @@ static int open_level(struct sum_product *s, struct level *v, int width, int hei
     size_t pixels = (size_t)width * (size_t)height, labels = (size_t)s->m->labels;
     *v = (struct level){
         .width = width, .height = height, .blocks = ((width + 1) / 2 + LANES - 1) / LANES};
-    size_t volume = 2 * (size_t)height * (size_t)v->blocks * labels * LANES * sizeof(uint16_t);
-    v->probability = malloc(volume);
-    if (v->probability)
-        memset(v->probability, UINT8_MAX, volume);
-    bool taken = v->probability;
-    for (int r = 0; r < DIRECTIONS && taken; r++) {
-        taken = (v->message[r] = malloc(volume));
-        if (taken)
-            memset(v->message[r], UINT8_MAX, volume);
-    }
+    size_t columns = 2 * (size_t)height * (size_t)v->blocks * LANES,
+           volume = columns * labels + ARRAYS_APART;
+    bool taken = (v->probability = malloc((1 + DIRECTIONS) * volume * sizeof(uint16_t)));
+    if (taken)
+        memset(v->probability, UINT8_MAX, (1 + DIRECTIONS) * volume * sizeof(uint16_t));
+    for (size_t r = 0; r < DIRECTIONS && taken; r++)
+        v->message[r] = v->probability + (1 + r) * volume;
     for (int r = 0; r < MRF_EDGES && taken; r++)
         taken = (v->classes[r] = malloc(pixels));
+    taken = taken && (v->kernel = malloc(DIRECTIONS * columns * sizeof(*v->kernel)));
     return taken ? 0 : -ENOMEM;
 }
 
@@ -573,6 +586,8 @@ static int open_levels(struct sum_product *s) {
         fill_probabilities(s, &s->level[l]);
         fill_classes(&s->level[l - 1], &s->level[l]);
     }
+    for (int l = 0; l < s->levels; l++)
+        fill_kernels(&s->level[l]);
     return 0;
 }
 
@@ -591,10 +606,9 @@ static int open_kernels(struct sum_product *s) {
 static void close_all(struct sum_product *s) {
     for (int l = 0; l < LEVELS; l++) {
         free(s->level[l].probability);
-        for (int r = 0; r < DIRECTIONS; r++)
-            free(s->level[l].message[r]);
         for (int r = 0; r < MRF_EDGES; r++)
             free(s->level[l].classes[r]);
+        free(s->level[l].kernel);
     }
     for (int c = 0; c < 256; c++)
         free(s->kernel[c].direct.value), free(s->kernel[c].table);

@@ -6,15 +6,21 @@
 
 #include <stdbool.h>
 
+/* Shifts by 8, 4, 2 and 1 where that many upper bits are 0. */
 INLINE void find_factors(__m256i largest, uint16_t *factor) {
-    uint16_t v[LANES];
-    store_256(v, largest);
-    lanes_find_factors(v, factor);
+    __m256i f = _mm256_set1_epi16(1);
+    for (int bits = 8; bits; bits /= 2) {
+        __m256i fits =
+            _mm256_cmpeq_epi16(_mm256_srli_epi16(largest, 16 - bits), _mm256_setzero_si256());
+        largest = _mm256_blendv_epi8(largest, _mm256_slli_epi16(largest, bits), fits);
+        f = _mm256_blendv_epi8(f, _mm256_slli_epi16(f, bits), fits);
+    }
+    store_256(factor, f);
 }
 
-static void multiply(const uint16_t *a, const uint16_t *b, int labels, uint16_t *out,
-                     uint16_t *factor) {
-    __m256i f = load_256(factor), one = _mm256_set1_epi16(1), largest = one;
+static void multiply(const uint16_t *a, const uint16_t *factor_a, const uint16_t *b, int labels,
+                     uint16_t *out, uint16_t *factor) {
+    __m256i f = load_256(factor_a), one = _mm256_set1_epi16(1), largest = one;
     for (int n = 0; n < labels * LANES; n += LANES) {
         __m256i v = _mm256_mulhi_epu16(_mm256_mullo_epi16(load_256(a + n), f), load_256(b + n));
         v = _mm256_max_epu16(v, one);
