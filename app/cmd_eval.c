@@ -231,6 +231,8 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
     kept.group = group_of(folder);
     result->name = NULL;
     g_array_append_vals(eval->results, &kept, 1);
+    if (eval->csv && eval_report_csv(eval->csv, &kept) != 0)
+        eval->csv_failed = true;
     if (eval->json) {
         eval_report_json(&kept);
     } else if (eval->all_presets) {
@@ -420,11 +422,19 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
         log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
         return EXIT_RUN_FAILED;
     }
+    if (eval->csv_path && !(eval->csv = fopen(eval->csv_path, "we"))) {
+        log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
+        return EXIT_RUN_FAILED;
+    }
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
     eval->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     quit_catch();
     int code =
         eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
+    if (eval->csv && (fclose(eval->csv) != 0 || eval->csv_failed)) {
+        log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
+        code = EXIT_RUN_FAILED;
+    }
     clear_results(eval);
     g_array_free(eval->results, TRUE);
     g_hash_table_destroy(eval->failed);
@@ -440,6 +450,8 @@ int cmd_eval(int argc, char **argv) {
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
          "pixels, bad ones, px within which 68 % lie",
          "CSV"},
+        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &eval.csv_path,
+         "Also write all figures, a line for each pair, as --json names them", "FILE"},
         {"degrade", 0, 0, G_OPTION_ARG_STRING, &eval.degraded,
          "Make the pictures worse: noise=SIGMA,light=L,jpeg=Q in both; "
          "gain=G,offset=O,vignette=V,gamma=E,blur=SIGMA,rows=N in the right one; seed=N",

@@ -145,6 +145,7 @@ static void print_live(struct live *live, const struct reader *reader) {
                all.bad[0]);
         printf("bad-2.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[1],
                all.bad[1]);
+        printf("D1        %.2f %% of what both cameras see, %.2f %% of all\n", seen.d1, all.d1);
     }
 }
 

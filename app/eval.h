@@ -16,7 +16,10 @@ struct eval {
     struct params params;
     gboolean json, all_presets;
     int repeat;
-    int bound;                /* sweeps for a lower bound, 0: none */
+    int bound;      /* sweeps for a lower bound, 0: none */
+    char *csv_path; /* --csv, or NULL */
+    FILE *csv;
+    bool csv_failed;
     char *counts;             /* CSV of confidences, or NULL */
     char *folder;             /* for pictures, or NULL */
     char *degraded;           /* --degrade, or NULL */

@@ -5,6 +5,7 @@
 
 #include "config/log.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -265,6 +266,52 @@ static void print_json_string(const char *text) {
             printf("%.*s", (int)(g_utf8_next_char(c) - c), c);
     }
     putchar('"');
+}
+
+/* figures NULL: the heads. */
+static void print_csv(FILE *file, const struct column *column, const void *figures,
+                      const char *mask) {
+    for (; column->key; column++) {
+        double value = figures ? value_of(column, figures) : NAN;
+        if (!figures)
+            fprintf(file, ",%s%s%s", mask, *mask ? "_" : "", column->key);
+        else if (isfinite(value))
+            fprintf(file, ",%.*g", column->digits ? 6 : 9, value);
+        else
+            fputc(',', file);
+    }
+}
+
+static void print_csv_text(FILE *file, const char *text) {
+    fputc('"', file);
+    for (; text && *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text == '\n' || *text == '\r' ? '?' : *text, file);
+    }
+    fputc('"', file);
+}
+
+static void print_csv_line(FILE *file, const struct eval_result *r, bool heads) {
+    for (int i = 0; i < MASK_COUNT && r->kind == EVAL_STEREO; i++)
+        print_csv(file, of_mask, heads ? NULL : &r->figures.rates[i], mask_names[i]);
+    print_csv(file, of_kind[r->kind], heads ? NULL : &r->figures, "");
+    print_csv(file, of_all, heads ? NULL : &r->figures, "");
+    fputc('\n', file);
+}
+
+int eval_report_csv(FILE *file, const struct eval_result *result) {
+    if (ftell(file) == 0) {
+        fputs("name,group,preset", file);
+        print_csv_line(file, result, true);
+    }
+    print_csv_text(file, result->name);
+    fputc(',', file);
+    print_csv_text(file, result->group);
+    fputc(',', file);
+    print_csv_text(file, result->preset);
+    print_csv_line(file, result, false);
+    return fflush(file) == 0 && !ferror(file) ? 0 : -EIO;
 }
 
 void eval_report_json(const struct eval_result *result) {

@@ -8,6 +8,7 @@
 #include "app/metrics.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum { SPARSIFY_COUNT = 2 };
 extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
@@ -53,6 +54,11 @@ void eval_report_means(const struct eval_result *results, int count);
 void eval_report_preset_header(void);
 void eval_report_preset_row(const struct eval_result *result);
 void eval_report_preset_mean(const struct eval_result *results, int count);
+
+/* A line of a CSV file for each result, and before the first one of a file its head: name, group,
+ * preset, of stereo all_bad1 and so on for each mask, and the figures by their keys in JSON; ""
+ * for what is absent. 0 or -errno. */
+int eval_report_csv(FILE *file, const struct eval_result *result);
 
 /* One object on one line; null for what is absent. */
 void eval_report_json(const struct eval_result *result);

@@ -92,8 +92,8 @@ static double read_rate(const char *folder) {
                     : rate_of_fraction(read_number(folder, "camera.txt", "frame_rate_hz="), 1);
 }
 
-/* disparities of pair.ini, else ndisp of Middlebury's calib.txt. */
-static int read_disparities(const char *folder) {
+/* disparities of pair.ini, else ndisp of Middlebury's calib.txt; and pair.ini's scale. */
+static int read_disparities(const char *folder, double *scale) {
     g_autofree char *ini = g_build_filename(folder, "pair.ini", NULL);
     g_autoptr(GKeyFile) file = g_key_file_new();
     char *text;
@@ -101,8 +101,9 @@ static int read_disparities(const char *folder) {
     double count = 0;
     if (g_file_test(ini, G_FILE_TEST_IS_REGULAR) &&
         file_load(ini, MAX_ABOUT, &text, &length) == 0) {
-        if (g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL))
-            count = g_key_file_get_integer(file, "pair", "disparities", NULL);
+        g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL);
+        count = g_key_file_get_integer(file, "pair", "disparities", NULL);
+        *scale = g_key_file_get_double(file, "pair", "disparity_scale", NULL);
         free(text);
     }
     if (count == 0)
@@ -117,7 +118,7 @@ void folder_about_read(const char *folder, struct folder_about *about) {
                                                "calibration.yml",
                                                "rig.yml",
                                                NULL};
-    *about = (struct folder_about){.calibration = find(folder, calibrations),
-                                   .rate = read_rate(folder),
-                                   .disparities = read_disparities(folder)};
+    *about =
+        (struct folder_about){.calibration = find(folder, calibrations), .rate = read_rate(folder)};
+    about->disparities = read_disparities(folder, &about->disparity_scale);
 }

@@ -7,10 +7,11 @@
 #define LIVESTEREO_FOLDER_ABOUT_H
 
 struct folder_about {
-    char *calibration; /* path of a calibration file, or NULL; g_free */
-    double rate;       /* pairs a second by KITTI's times.txt or timestamps.txt, or by
+    char *calibration;      /* path of a calibration file, or NULL; g_free */
+    double rate;            /* pairs a second by KITTI's times.txt or timestamps.txt, or by
                           frame_rate_hz in camera.txt; 0: not known */
-    int disparities;   /* by pair.ini or Middlebury's ndisp; 0: not known */
+    double disparity_scale; /* what 1 px is in pair.ini's disp_left; 0: not known */
+    int disparities;        /* by pair.ini or Middlebury's ndisp; 0: not known */
 };
 
 /* Looks for calib.txt, calib_cam_to_cam.txt (here or, as KITTI has it, one folder up),

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/flow.h"
+#include "image/pfm.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "capture/folder_about.h"
@@ -12,6 +13,7 @@
 #include "config/log.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -63,6 +65,42 @@ static void put_image(const struct image *from, int channels, struct image *to) 
     image_convert(from, to);
 }
 
+/* Where true disparities lie: beside a left picture of this name, or, below the folder above, in a
+ * folder for the pictures of a folder of this name. */
+static const struct truth_place {
+    const char *name, *folder, *truth, *seen; /* seen: a mask of what the right picture shows */
+    double scale;                             /* 0: that of pair.ini */
+    int seen_from;                            /* values of the mask */
+} truth_places[] = {{"left.png", NULL, "disp_left.png", "nonocc.png", 0, 255},
+                    {"im0.png", NULL, "disp0.pfm", "mask0nocc.png", 1, 255},
+                    {NULL, "left", "disp_left", "nonocc", 0, 255},
+                    {NULL, "image_2", "disp_occ_0", "disp_noc_0", 256, 1},
+                    {NULL, "image_0", "disp_occ", "disp_noc", 256, 1},
+                    {NULL, "colored_0", "disp_occ", "disp_noc", 256, 1}};
+
+/* The place that has a file for this left picture, with the file's path and that of its mask, which
+ * may be missing; else NULL. */
+static const struct truth_place *find_truth(const struct pictures *pictures, const char *left,
+                                            char **path, char **seen) {
+    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
+                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
+    for (size_t i = 0; i < G_N_ELEMENTS(truth_places); i++) {
+        const struct truth_place *place = &truth_places[i];
+        if (g_strcmp0(place->folder ? folder_name : name,
+                      place->folder ? place->folder : place->name) != 0 ||
+            (place->scale == 0 && !(pictures->about.disparity_scale > 0)))
+            continue;
+        const char *below = place->folder ? above : folder, *file = place->folder ? name : NULL;
+        *path = g_build_filename(below, place->truth, file, NULL);
+        *seen = g_build_filename(below, place->seen, file, NULL);
+        if (g_file_test(*path, G_FILE_TEST_IS_REGULAR))
+            return place;
+        g_free(*path);
+        g_free(*seen);
+    }
+    return NULL;
+}
+
 /* The file of the true motion from a picture to the next one, as eval has it: flowN.flo beside
  * frameN.png, flow_occ/N.png beside image_2/N.png. NULL: none. For g_free(). */
 static char *truth_path(const char *left) {
@@ -81,18 +119,61 @@ static char *truth_path(const char *left) {
     return NULL;
 }
 
-/* Whether pictures come with the motion to the next one; it is that of pictures as they are. */
+/* Whether pictures come with disparities or the motion to the next one, of pictures as they are. */
 static bool has_truth(const struct pictures *pictures) {
     const struct source_options *o = &pictures->options;
     bool told = false;
-    if (o->motion_step != 1 || o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] ||
+    if (o->motion_step > 1 || o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] ||
         o->rotate180[1])
         return false;
     for (long i = 0; i < pictures->pairs.count && !told; i++) {
-        g_autofree char *path = truth_path(pictures->pairs.left[i]);
-        told = path;
+        const char *left = pictures->pairs.left[i];
+        g_autofree char *path = NULL, *seen = NULL;
+        told = o->motion_step ? (path = truth_path(left)) != NULL
+                              : find_truth(pictures, left, &path, &seen) != NULL;
     }
     return told;
+}
+
+/* False, after a log line, of a file of another size. */
+static bool fits(const char *path, int width, int height, const struct frame *frame) {
+    if (width == frame->left.width && height == frame->left.height)
+        return true;
+    log_warning(path, "is %dx%d, but the pictures are %dx%d: it is not used", width, height,
+                frame->left.width, frame->left.height);
+    return false;
+}
+
+/* True disparities and what the right picture shows, or has_truth 0. */
+static void read_disparities(const struct pictures *pictures, long index, struct frame *frame) {
+    size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
+    g_autofree char *path = NULL, *seen = NULL;
+    const struct truth_place *place =
+        find_truth(pictures, pictures->pairs.left[index], &path, &seen);
+    double scale = place && place->scale > 0 ? place->scale : pictures->about.disparity_scale;
+    uint16_t *values = NULL;
+    float *map = NULL;
+    int width, height, error = -ENOENT;
+    if (place && g_str_has_suffix(path, ".pfm"))
+        error = pfm_read(path, &map, &width, &height);
+    else if (place)
+        error = picture_read16(path, &values, &width, &height);
+    frame->has_truth = error == 0 && fits(path, width, height, frame);
+    for (size_t i = 0; frame->has_truth && i < count; i++) {
+        double px = map ? (double)map[i] : values[i] / scale;
+        bool known = px * DISPARITY_ONE <= INT16_MAX && (map || values[i]); /* not of NaN */
+        frame->truth[i] = (int16_t)(known ? lrint(px * DISPARITY_ONE) : DISPARITY_UNKNOWN);
+    }
+    free(values);
+    free(map);
+    memset(frame->non_occluded, 255, count);
+    if (!frame->has_truth || !g_file_test(seen, G_FILE_TEST_IS_REGULAR) ||
+        picture_read16(seen, &values, &width, &height) != 0)
+        return;
+    bool used = fits(seen, width, height, frame);
+    for (size_t i = 0; used && i < count; i++)
+        frame->non_occluded[i] = values[i] >= place->seen_from ? 255 : 0;
+    free(values);
 }
 
 /* A file that is damaged or of another size is no truth, after a log line. */
@@ -103,11 +184,7 @@ static void read_truth(const struct pictures *pictures, long index, struct frame
     frame->has_truth = path && flow_read(path, &flow) == 0;
     if (!frame->has_truth)
         return;
-    if (flow.width != frame->left.width || flow.height != frame->left.height) {
-        log_warning(path, "is %dx%d, but the pictures are %dx%d: it is not used", flow.width,
-                    flow.height, frame->left.width, frame->left.height);
-        frame->has_truth = 0;
-    }
+    frame->has_truth = fits(path, flow.width, flow.height, frame);
     for (size_t i = 0; frame->has_truth && i < count; i++) {
         float u = flow.data[i] * DISPARITY_ONE, v = flow.data[i + count] * DISPARITY_ONE;
         bool known = fabsf(u) <= INT16_MAX && fabsf(v) <= INT16_MAX; /* not of NaN */
@@ -146,7 +223,8 @@ static int pictures_read(struct source *source, struct frame *frame) {
     free_pair(pair);
     frame_turn(&pictures->options, frame);
     frame->has_truth = source->has_truth && frame->truth;
-    read_truth(pictures, index, frame);
+    if (frame->has_truth)
+        (pictures->options.motion_step ? read_truth : read_disparities)(pictures, index, frame);
     frame->left_ns = pair_time_ns(index, source->rate);
     frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
     frame->taken_ns = clock_ns();

@@ -77,9 +77,9 @@ void draw_close(struct draw **draw);
 
 #define DRAW_VIEWS 4
 
-/* Draws a frame in count views, each in its own area; NULL: as they were drawn last. number tells frames
- * apart: what was uploaded under the same number is not uploaded again. Returns true when another
- * call would draw more points. */
+/* Draws a frame in count views, each in its own area; NULL: as they were drawn last. number tells
+ * frames apart: what was uploaded under the same number is not uploaded again. Returns true when
+ * another call would draw more points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
 

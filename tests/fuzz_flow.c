@@ -1,8 +1,9 @@
 /*
- * Fuzzes the reader of motion files. SPDX-License-Identifier: MIT
+ * Fuzzes the readers of motion files and of PFM. SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
 #include "image/flow.h"
+#include "image/pfm.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,9 +14,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct flow flow;
     log_set_level((enum log_level) - 1); /* expected errors would drown the fuzzer's own output */
-    uint8_t *copy = malloc(size);        /* of its own, so that a read past the end is seen */
+    uint8_t *copy = malloc(size + 1);    /* of its own, so that a read past the end is seen */
+    float *map;
+    int width, height;
     if (size)
         memcpy(copy, data, size);
+    copy[size] = 0;
+    if (pfm_parse((const char *)copy, size, "fuzz", &map, &width, &height) == 0) {
+        volatile float last = map[(size_t)width * (size_t)height - 1];
+        (void)last;
+    }
+    free(map);
     int error = flow_parse(copy, size, "fuzz", &flow);
     assert(error <= 0 && (error == 0) == (flow.data != NULL));
     if (error == 0) {

@@ -470,6 +470,18 @@ static void test_eval(void *fixture, const void *data) {
         double value = g_ascii_strtod(at + strlen(key), &end);
         g_assert_true(end != at + strlen(key) && value >= 0);
     }
+    g_free(expect_success("eval --csv %s/figures.csv --set threads=1 %s/set %s/set", folder, folder,
+                          folder));
+    expect_shell(0, "3 1 34\n", "",
+                 "cd $D && head -1 figures.csv | grep -q '^name,group,preset,nonocc_bad1,' && "
+                 "echo $(wc -l <figures.csv) $(cut -d, -f1-20 figures.csv | tail -2 | sort -u | "
+                 "wc -l) $(head -1 figures.csv | tr , '\\n' | wc -l)");
+    expect_error(1, "nosuch", "eval --csv %s/nosuch/f.csv --set threads=1 %s/set", folder, folder);
+    /* run finds the truth that lies beside the pictures, too */
+    g_autofree char *found =
+        expect_success("run %s/set --set threads=1 --set disparity_range=8", folder);
+    g_assert_nonnull(strstr(found, "D1        0.00 % of what both cameras see"));
+
     const char *bad1 = strstr(json, "\"bad1\": ") + strlen("\"bad1\": ");
     g_assert_cmpfloat(g_ascii_strtod(bad1, NULL), <, 20); /* the moved texture is found */
 

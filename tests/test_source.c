@@ -424,6 +424,64 @@ static void test_kitti_pair(void) {
     g_free(path);
 }
 
+/* True disparities and their masks, from the places where data sets have them. */
+static void test_truth(void) {
+    static const struct {
+        const char *left, *right, *truth, *seen, *ini;
+    } sets[] = {{"left.png", "right.png", "disp_left.png", "nonocc.png", "4"},
+                {"left/7.png", "right/7.png", "disp_left/7.png", "nonocc/7.png", "4"},
+                {"image_2/7.png", "image_3/7.png", "disp_occ_0/7.png", "disp_noc_0/7.png", NULL},
+                {"image_0/7.png", "image_1/7.png", "disp_occ/7.png", "disp_noc/7.png", NULL},
+                {"im0.png", "im1.png", "disp0.pfm", "mask0nocc.png", NULL},
+                {"left.png", "right.png", "disp_left.png", "nonocc.png", NULL}};
+    for (size_t s = 0; s < G_N_ELEMENTS(sets); s++) {
+        g_autofree char *folder = g_dir_make_tmp("livestereo-truth-XXXXXX", NULL);
+        const char *names[] = {sets[s].left, sets[s].right, sets[s].truth, sets[s].seen};
+        char *path[4];
+        static uint8_t gray[8 * 4];
+        uint16_t values[8 * 4] = {[3] = 40}, seen[8 * 4] = {[3] = 255};
+        int16_t disparity[8 * 4];
+        bool pfm = g_str_has_suffix(sets[s].truth, ".pfm"), kitti = !sets[s].ini && !pfm && s < 5;
+        for (int i = 0; i < 8 * 4; i++)
+            disparity[i] = i == 3 ? 10 * 16 : DISPARITY_UNKNOWN;
+        values[3] = (uint16_t)(kitti ? 2560 : 40);
+        for (int i = 0; i < 4; i++) {
+            path[i] = g_build_filename(folder, names[i], NULL);
+            g_autofree char *below = g_path_get_dirname(path[i]);
+            g_assert_cmpint(g_mkdir_with_parents(below, 0777), ==, 0);
+        }
+        for (int i = 0; i < 2; i++)
+            g_assert_cmpint(picture_write(path[i], &(struct image){gray, 8, 4, 1}), ==, 0);
+        g_assert_cmpint(pfm ? picture_write_pfm(path[2], disparity, 8, 4)
+                            : picture_write16(path[2], values, 8, 4),
+                        ==, 0);
+        g_assert_cmpint(picture_write16(path[3], seen, 8, 4), ==, 0);
+        g_autofree char *ini = g_build_filename(folder, "pair.ini", NULL);
+        if (sets[s].ini)
+            g_assert_true(g_file_set_contents(ini, "[pair]\ndisparity_scale=4\n", -1, NULL));
+        const char *words[] = {pfm ? path[0] : folder, path[1]};
+        struct source_options options = {0};
+        int error;
+        struct source *source = source_open(words, pfm ? 2 : 1, &options, &error);
+        g_assert_nonnull(source);
+        g_assert_cmpint(source->has_truth, ==, s < 5); /* without a scale nothing is known */
+        struct frame_pool *pool = pool_open(1, 8, 4, 1, source->has_truth, NULL);
+        struct frame *f = pool_take(pool);
+        g_assert_cmpint(source->read(source, f), ==, 0);
+        for (int i = 0; i < 8 * 4 && source->has_truth; i++) {
+            g_assert_cmpint(f->truth[i], ==, disparity[i]);
+            g_assert_cmpint(f->non_occluded[i], ==, i == 3 ? 255 : 0);
+        }
+        frame_drop(&f);
+        pool_close(&pool);
+        source_close(&source);
+        for (int i = 0; i < 4; i++)
+            g_free(path[i]);
+        g_autofree char *remove = g_strdup_printf("rm -r %s", folder);
+        g_assert_cmpint(system(remove), ==, 0);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/source/layouts", test_layouts);
@@ -437,5 +495,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/source/damaged", test_damaged);
     g_test_add_func("/source/kitti-sequence", test_kitti_sequence);
     g_test_add_func("/source/kitti-pair", test_kitti_pair);
+    g_test_add_func("/source/truth", test_truth);
     return g_test_run();
 }

@@ -82,9 +82,16 @@ static bool is_off(const struct frame *f, long i, long pixels) {
     return map[i] == DISPARITY_UNKNOWN || hypot(u, v) > DISPARITY_ONE;
 }
 
+/* KITTI's: whether a disparity is off by more than 3 px and 5 %, or unknown. */
+static bool is_d1(const struct frame *f, long i) {
+    int off = abs(f->disparity[i] - f->truth[i]);
+    return f->disparity[i] == DISPARITY_UNKNOWN ||
+           (off > 3 * DISPARITY_ONE && 20 * off > abs(f->truth[i]));
+}
+
 void statistics_add_error(struct statistics *s, const struct frame *f) {
     struct statistics_error *e = &s->error;
-    struct count all = {0}, non_occluded = {0};
+    struct count all = {0}, non_occluded = {0}, d1 = {0};
     long pixels = (long)f->rect_left.width * f->rect_left.height;
     if (!f->has_truth || e->taken_ns == f->taken_ns)
         return;
@@ -94,10 +101,12 @@ void statistics_add_error(struct statistics *s, const struct frame *f) {
             continue;
         bool bad = is_off(f, i, pixels);
         count_pixel(&all, bad);
+        count_pixel(&d1, f->params.mode == MODE_STEREO && is_d1(f, i));
         if (f->non_occluded[i])
             count_pixel(&non_occluded, bad);
     }
     e->all = percent(&all);
+    e->d1 = percent(&d1);
     e->non_occluded = percent(&non_occluded);
     if (e->frames == 0 || !params_equal(&e->params, &f->params)) {
         e->params = f->params;
@@ -166,8 +175,11 @@ static void draw_counts(const struct statistics *s, struct ui *ui,
 
 static void draw_error(const struct statistics_error *e, struct ui *ui) {
     char text[160];
-    snprintf(text, sizeof(text), "off by more than 1 px: %.2f %% non-occluded, %.2f %% all",
-             e->non_occluded, e->all);
+    int used =
+        snprintf(text, sizeof(text), "off by more than 1 px: %.2f %% non-occluded, %.2f %% all",
+                 e->non_occluded, e->all);
+    if (e->params.mode == MODE_STEREO)
+        snprintf(text + used, sizeof(text) - (size_t)used, "   D1 %.2f %%", e->d1);
     ui_text(ui, text);
     snprintf(text, sizeof(text), "mean since the settings changed: %.2f %%, %.2f %%",
              e->sum_non_occluded / (double)e->frames, e->sum_all / (double)e->frames);

@@ -29,7 +29,7 @@ struct statistics_rates {
 
 /* Percent of the pixels that are off by more than 1 px. */
 struct statistics_error {
-    double non_occluded, all;         /* of the frame shown */
+    double non_occluded, all, d1;     /* of the frame shown; D1 as KITTI has it, of all */
     double sum_non_occluded, sum_all; /* of the frames since the settings changed */
     long frames;                      /* that these sums are of */
     struct params params;             /* the settings */

@@ -141,6 +141,9 @@ void ui_map_write(struct viewer *v) {
     char text[256];
     if (overlay_read_out(v, text, sizeof(text)))
         g_string_append_printf(map, "state read-out %s\n", text);
+    const struct statistics_error *e = &v->statistics.error;
+    if (e->frames > 0)
+        g_string_append_printf(map, "state error %.2f %.2f %.2f\n", e->non_occluded, e->all, e->d1);
     g_string_append_printf(map, "state probes %d\n", v->probes.count);
     g_string_append_printf(map, "state recording %d\n",
                            v->recording.recorder || v->recording.background.on);

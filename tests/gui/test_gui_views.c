@@ -4,6 +4,9 @@
  */
 #include "tests/gui/gui.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static gboolean has_view(const struct gui_program *p, const char *view) {
     return gui_is(p, "state", "view", view);
 }
@@ -161,6 +164,39 @@ static void test_confidence(void) {
     gui_quit(&p);
 }
 
+/* The statistics have the errors against true disparities that lie beside the pictures. */
+static void test_truth(void) {
+    enum { WIDTH = 96, HEIGHT = 64, MOVED = 5 };
+    static uint8_t row[HEIGHT][WIDTH + MOVED], side[2][HEIGHT][WIDTH];
+    static uint16_t truth[HEIGHT * WIDTH];
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        truth[i] = i % WIDTH < MOVED ? 0 : 4 * MOVED;
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int x = 0; x < WIDTH + MOVED; x++)
+            row[y][x] = (uint8_t)g_test_rand_int();
+        memcpy(side[0][y], row[y], WIDTH);
+        memcpy(side[1][y], row[y] + MOVED, WIDTH);
+    }
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *path = g_build_filename(p.folder, i ? "right.png" : "left.png", NULL);
+        g_assert_cmpint(picture_write(path, &(struct image){side[i][0], WIDTH, HEIGHT, 1}), ==, 0);
+    }
+    g_autofree char *path = g_build_filename(p.folder, "disp_left.png", NULL),
+                    *ini = g_build_filename(p.folder, "pair.ini", NULL), *error = NULL;
+    g_assert_cmpint(picture_write16(path, truth, WIDTH, HEIGHT), ==, 0);
+    g_assert_true(g_file_set_contents(ini, "[pair]\ndisparity_scale=4\n", -1, NULL));
+    gui_start(&p, "--stats", p.folder);
+    gui_wait_for(&p, (error = gui_look(&p, "state", "error")) != NULL);
+    double seen, all, d1;
+    g_assert_cmpint(sscanf(error, "%lf %lf %lf", &seen, &all, &d1), ==, 3);
+    g_test_message("bad-1.0 %.2f %%, D1 %.2f %%", all, d1);
+    g_assert_cmpfloat(all, <, 20);
+    g_assert_cmpfloat(d1, <=, all);
+    gui_quit(&p);
+}
+
 /* The points begin slightly turned, and become all of them once nothing changes. */
 static void test_points(void) {
     struct gui_program p = {0};
@@ -182,6 +218,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/views/wide", test_wide);
     g_test_add_func("/gui/views/depth", test_depth);
     g_test_add_func("/gui/views/confidence", test_confidence);
+    g_test_add_func("/gui/views/truth", test_truth);
     g_test_add_func("/gui/views/points", test_points);
     return g_test_run();
 }
