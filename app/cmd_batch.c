@@ -5,6 +5,7 @@
  */
 #include "app/batch_output.h"
 #include "app/batch_rows.h"
+#include "app/batch_workers.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live/live.h"
@@ -25,7 +26,8 @@ struct batch {
     struct camera_options camera;
     char *folder, *save, *part_text, *merge, *mask;
     gboolean resume;
-    int kinds, part, parts;
+    int kinds, part, parts, workers, gpus;
+    char **argv; /* as they were given */
     long written, damaged;
     struct depth_totals depth16;
 };
@@ -335,10 +337,14 @@ static int parse_part(struct batch *batch) {
 static void say_seams(const struct batch *batch) {
     const struct params *p = &batch->params;
     bool motion = p->mode == MODE_MOTION;
-    if ((batch->parts == 1 && !batch->resume) ||
-        (motion ? p->temporal_weight <= 0 : p->temporal_mode != TEMPORAL_ON))
+    const char *option = batch->parts > 1 ? "--part"
+                         : batch->gpus    ? "--gpus"
+                         : batch->workers ? "--workers"
+                         : batch->resume  ? "--resume"
+                                          : NULL;
+    if (!option || (motion ? p->temporal_weight <= 0 : p->temporal_mode != TEMPORAL_ON))
         return;
-    log_warning(batch->parts > 1 ? "--part" : "--resume",
+    log_warning(option,
                 "pairs after a gap differ from those of a whole batch, since %s takes from the "
                 "pair before",
                 motion ? "temporal_weight" : "temporal_mode=on");
@@ -350,6 +356,16 @@ static int merge(const struct batch *batch, int count) {
         return EXIT_USAGE;
     }
     return batch_rows_merge(batch->merge) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
+}
+
+static int run_workers(const struct batch *batch) {
+    if (batch->part_text || (batch->workers && batch->gpus)) {
+        log_error(batch->gpus ? "--gpus" : "--workers", "does not go with %s",
+                  batch->part_text ? "--part" : "--workers");
+        return EXIT_USAGE;
+    }
+    int count = batch->gpus ? batch->gpus : batch->workers;
+    return batch_workers_run(batch->argv, count, batch->gpus, batch->folder);
 }
 
 static int check_and_run(struct batch *batch, int count, char **words) {
@@ -368,6 +384,8 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         return EXIT_USAGE;
     say_seams(batch);
     quit_catch();
+    if (batch->workers || batch->gpus)
+        return run_workers(batch);
     int code = run_all(batch, count, words);
     if (!batch->common.quiet && (batch->written || batch->damaged))
         printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
@@ -380,10 +398,12 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
-enum { BATCH_ENTRIES = 8 + RIG_ENTRIES };
+enum { MAX_WORKERS = 64 };
+enum { BATCH_ENTRIES = 10 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
-    struct batch batch = {0};
+    g_auto(GStrv) words = g_strdupv(argv);
+    struct batch batch = {.argv = words};
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
@@ -400,6 +420,10 @@ int cmd_batch(int argc, char **argv) {
          "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
         {"part", 0, 0, G_OPTION_ARG_STRING, &batch.part_text,
          "Compute every N-th pair from the K-th on, for N machines", "K/N"},
+        {"workers", 0, 0, G_OPTION_ARG_INT, &batch.workers,
+         "Compute N parts beside each other and join them; processes share the cores", "N"},
+        {"gpus", 0, 0, G_OPTION_ARG_INT, &batch.gpus,
+         "The same on the first N GPUs, one process each", "N"},
         {"merge", 0, 0, G_OPTION_ARG_FILENAME, &batch.merge,
          "Join the parts' frames-K-of-N.csv in DIR to frames.csv, and do nothing else", "DIR"},
         RIG_OPTION_ENTRIES(&batch.rig),
@@ -441,6 +465,10 @@ int cmd_batch(int argc, char **argv) {
         entries, &batch.common, &batch.params);
     if (code == GO_ON)
         code = camera_options_apply(&batch.camera, &batch.params, &batch.source);
+    if (code == GO_ON)
+        code = option_check("--workers", batch.workers, 1, MAX_WORKERS);
+    if (code == GO_ON)
+        code = option_check("--gpus", batch.gpus, 1, MAX_WORKERS);
     if (code == GO_ON)
         code = check_and_run(&batch, argc - 1, argv + 1);
     options_free(&batch.common);

@@ -58,6 +58,25 @@ static void test_resume(void *fixture, const void *data) {
     expect_shell(0, "", "", "$B batch $D/in -o $D/out --resume --set threads=2 " SMALL);
 }
 
+/* Processes beside each other give the files of one, and end with the one that started them. */
+static void test_workers(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    make_input();
+    expect_shell(6, "", "005.png", "$B batch $D/in -o $D/out --workers 3 " SMALL);
+    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "out/frames.csv"));
+    expect_shell(0, "", "", "diff -r -x frames.csv $D/whole $D/out");
+    expect_shell(6, "", "005.png", "$B batch " SMALL " -o $D/words --workers=2 -- $D/in");
+    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "words/frames.csv"));
+    expect_error(2, "--workers", "batch %s/in -o %s/no --workers 2 --part 1/2", folder, folder);
+    expect_error(2, "--gpus", "batch %s/in -o %s/no --workers 2 --gpus 2", folder, folder);
+    expect_error(2, "--workers", "batch %s/in -o %s/no --workers -1", folder, folder);
+    expect_shell(3, "", "nothing", "$B batch $D/nothing -o $D/no --workers 2");
+    expect_shell(0, "", "",
+                 "$B batch $(yes $D/in | head -n 300) -o $D/many --workers 2 -q " SMALL
+                 " 2>/dev/null & sleep 0.5; kill $!; wait $!; test $? = 130 && ! pgrep -f $D/many");
+}
+
 static void test_parts(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -485,6 +504,7 @@ int main(int argc, char **argv) {
         {"/batch/rows", test_rows},
         {"/batch/resume", test_resume},
         {"/batch/parts", test_parts},
+        {"/batch/workers", test_workers},
         {"/batch/merge-part", test_merge_part},
         {"/batch/stopped-early", test_stopped_early},
         {"/batch/spared", test_spared},
