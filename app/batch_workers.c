@@ -19,7 +19,8 @@ static void end_together(gpointer context) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-/* The worker's words: those of argv, and before a "--" what makes it a worker. g_ptr_array_unref. */
+/* The worker's words: those of argv, and before a "--" what makes it a worker. Free them with
+ * g_ptr_array_unref. */
 static GPtrArray *words_of(char **argv, int number, int count, bool gpus) {
     GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
     int threads = MAX((int)g_get_num_processors() / count, 1);

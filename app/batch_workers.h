@@ -1,5 +1,6 @@
 /*
- * batch --workers and --gpus: a batch as processes that each compute a part. SPDX-License-Identifier: MIT
+ * batch --workers and --gpus: a batch as processes that each compute a part.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_BATCH_WORKERS_H
 #define LIVESTEREO_BATCH_WORKERS_H
