@@ -1,7 +1,12 @@
 /*
  * See mrf_lanes.h: the plain form. SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf_lanes.h"
+#include "gpu/mrf_lanes_wide.h"
+
+static void find_factors(const uint16_t *largest, uint16_t *factor) {
+    for (int i = 0; i < LANES; i++)
+        factor[i] = (uint16_t)(1 << (__builtin_clz(largest[i]) - 16));
+}
 
 static void multiply(const uint16_t *a, const uint16_t *factor_a, const uint16_t *b, int labels,
                      uint16_t *out, uint16_t *factor) {
@@ -13,7 +18,7 @@ static void multiply(const uint16_t *a, const uint16_t *factor_a, const uint16_t
         out[n] = v > 1 ? v : 1;
         largest[i] = out[n] > largest[i] ? out[n] : largest[i];
     }
-    lanes_find_factors(largest, factor);
+    find_factors(largest, factor);
 }
 
 static void scale(uint16_t *v, int labels, const uint16_t *factor) {
@@ -36,7 +41,7 @@ static void spread(const struct lanes_kernel *k, const uint16_t *h, int labels, 
         out[n] = (uint16_t)(v > 1 ? v : 1);
         largest[i] = out[n] > largest[i] ? out[n] : largest[i];
     }
-    lanes_find_factors(largest, factor);
+    find_factors(largest, factor);
 }
 
 static void store(const uint16_t *v, const uint16_t *factor, const uint16_t *mask, int labels,
@@ -46,4 +51,5 @@ static void store(const uint16_t *v, const uint16_t *factor, const uint16_t *mas
             to[n] = (uint16_t)(v[n] * factor[n % LANES]);
 }
 
-const struct lanes lanes_plain = {multiply, scale, spread, store};
+const struct lanes lanes_plain = {multiply,           scale,           spread,
+                                  spread_recursively, spread_by_table, store};

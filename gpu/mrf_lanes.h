@@ -6,6 +6,7 @@
 #ifndef LIVESTEREO_MRF_LANES_H
 #define LIVESTEREO_MRF_LANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { LANES = 16 };
@@ -18,6 +19,14 @@ struct lanes_kernel {
     uint16_t *value; /* exp(-V(d)) - t, of which 2^16 is 1, for d above 0 twice; steps + 1 */
 };
 
+/* V = min(rho d, T), of which 2^16 is 1. */
+struct lanes_recursion {
+    int window;      /* the first difference of which V is T */
+    uint32_t ratio;  /* exp(-rho) */
+    uint32_t leaves; /* exp(-rho window) */
+    uint32_t rest;   /* exp(-T) */
+};
+
 struct lanes {
     /* out = a b, where a still lacks its factors. So does out: the powers of two with which the
      * largest of each lane is at least 2^15. out may be a, and its factors a's. */
@@ -28,25 +37,18 @@ struct lanes {
      * before and after h. */
     void (*spread)(const struct lanes_kernel *k, const uint16_t *h, int labels, uint16_t *out,
                    uint16_t *factor);
+    /* The same in 32 bits, without factors; window labels of zeros lie before and after h. wide:
+     * memory for labels * LANES. */
+    void (*spread_recursively)(const struct lanes_recursion *k, const uint16_t *h, int labels,
+                               uint32_t *wide, uint16_t *out);
+    /* The same with a table of exp(-V), [l][k], or with forwards false [k][l]. */
+    void (*spread_by_table)(const uint16_t *table, bool forwards, const uint16_t *h, int labels,
+                            uint32_t *wide, uint16_t *out);
     /* to = v with the factors, in lanes whose mask is all ones; others, with 0, stay. */
     void (*store)(const uint16_t *v, const uint16_t *factor, const uint16_t *mask, int labels,
                   uint16_t *to);
 };
 
 extern const struct lanes lanes_plain, lanes_avx2;
-
-/* The sums over all labels. */
-static inline void lanes_add(const uint16_t *h, int labels, uint32_t *sum) {
-    for (int i = 0; i < LANES; i++)
-        sum[i] = 0;
-    for (int l = 0; l < labels; l++)
-        for (int i = 0; i < LANES; i++)
-            sum[i] += h[l * LANES + i];
-}
-
-static inline void lanes_find_factors(const uint16_t *largest, uint16_t *factor) {
-    for (int i = 0; i < LANES; i++)
-        factor[i] = (uint16_t)(1 << (__builtin_clz(largest[i]) - 16));
-}
 
 #endif

@@ -24,7 +24,7 @@
  * whose addresses differ by a multiple of 4096 bytes, and takes one for the other. */
 enum { ARRAYS_APART = 480 };
 
-enum { LEVELS = 5, MOST_DIRECT = 8, STEPS_TOGETHER = 5 };
+enum { LEVELS = 5, MOST_DIRECT = 24, STEPS_TOGETHER = 5 };
 
 /* How a message follows from h, the product at the sender: m(k) = sum_l h(l) exp(-V(l, k)), times
  * a factor with which it has 16 bits. */
@@ -32,10 +32,7 @@ struct kernel {
     enum { FREE, DIRECT, RECURSIVE, TABLE } kind;
     struct lanes_kernel direct;
     uint16_t *table; /* [l][k] */
-    /* RECURSIVE, of which 2^16 is 1: exp(-V(1)), the same to the power of the first difference of
-     * which V is largest, and exp(-largest). */
-    uint32_t ratio, leaves, rest;
-    int window; /* that difference */
+    struct lanes_recursion recursion;
 };
 
 /* A level of the hierarchy. Volumes are [parity][y][block][label][lane]; what is outside the
@@ -139,9 +136,8 @@ static void make_table(const struct sum_product *s, int edge_class, uint16_t *to
         to[i] = at_most_16_bits(exp_of(s, (int64_t)edge_class * (m->table[i] - least)) >> 16);
 }
 
-static void make_recursive(const struct sum_product *s, const struct mrf_curve *c,
-                           struct kernel *k) {
-    k->kind = RECURSIVE;
+static void make_recursion(const struct sum_product *s, const struct mrf_curve *c,
+                           struct lanes_recursion *k) {
     k->window = c->steps + 1;
     k->ratio = at_most_16_bits(exp_of(s, c->value[1]) >> 16);
     k->leaves = at_most_16_bits(exp_of(s, (int64_t)c->value[1] * k->window) >> 16);
@@ -163,7 +159,8 @@ static int make_kernel(const struct sum_product *s, int edge_class, struct kerne
         return k->table ? 0 : -ENOMEM;
     }
     if (c->linear && c->steps > MOST_DIRECT) {
-        make_recursive(s, c, k);
+        k->kind = RECURSIVE;
+        make_recursion(s, c, &k->recursion);
         return 0;
     }
     k->kind = DIRECT;
@@ -172,73 +169,6 @@ static int make_kernel(const struct sum_product *s, int edge_class, struct kerne
     if (k->direct.value)
         make_direct(s, c, &k->direct);
     return k->direct.value ? 0 : -ENOMEM;
-}
-
-/* ---- sixteen pixels */
-
-/* The upper 16 bits of each lane, the largest of which gets shifted to the top. */
-static void narrow(const uint32_t *wide, int labels, uint16_t *restrict out) {
-    uint32_t largest[LANES] = {0}, shift[LANES];
-    for (int l = 0; l < labels; l++)
-        for (int i = 0; i < LANES; i++)
-            largest[i] = wide[l * LANES + i] > largest[i] ? wide[l * LANES + i] : largest[i];
-    for (int i = 0; i < LANES; i++)
-        shift[i] = (uint32_t)__builtin_clz(largest[i]);
-    for (int l = 0; l < labels; l++)
-        for (int i = 0; i < LANES; i++) {
-            uint32_t v = wide[l * LANES + i] << shift[i] >> 16;
-            out[l * LANES + i] = (uint16_t)(v > 1 ? v : 1);
-        }
-}
-
-/* v ratio, 2^16 of which is 1. */
-static int32_t decay(int32_t v, uint32_t ratio) {
-    return (v >> 16) * (int32_t)ratio + (int32_t)(((uint32_t)v & 0xffff) * ratio >> 16);
-}
-
-/* Sums of h exp(-V) over the labels nearer than steps + 1 by a recursion in each direction, which
- * what leaves this window is subtracted from, and t times what is outside. 2^5 is 1 of h. */
-static void spread_recursively(const struct kernel *k, const uint16_t *h, int labels,
-                               uint32_t *restrict wide, uint16_t *restrict out) {
-    int32_t sum[LANES] = {0};
-    uint32_t outside[LANES];
-    int window = k->window;
-    for (int l = 0; l < labels; l++)
-        for (int i = 0; i < LANES; i++) {
-            int n = l * LANES + i;
-            sum[i] = decay(sum[i], k->ratio) + (h[n] << 5) -
-                     (int32_t)(h[n - window * LANES] * k->leaves >> 11);
-            wide[n] = (uint32_t)sum[i];
-        }
-    memset(sum, 0, sizeof(sum));
-    lanes_add(h, labels - window + 1, outside); /* of the label behind the last one */
-    for (int l = labels - 1; l >= 0; l--)
-        for (int i = 0; i < LANES; i++) {
-            int n = l * LANES + i;
-            sum[i] = decay(sum[i], k->ratio) + (h[n] << 5) -
-                     (int32_t)(h[n + window * LANES] * k->leaves >> 11);
-            outside[i] += h[n + window * LANES];
-            outside[i] -= h[n - (window - 1) * LANES];
-            int32_t v = (int32_t)wide[n] + sum[i] - (h[n] << 5) +
-                        (int32_t)((outside[i] >> 9) * k->rest >> 2);
-            wide[n] = (uint32_t)(v > 1 ? v : 1);
-        }
-    narrow(wide, labels, out);
-}
-
-static void spread_by_table(const struct kernel *k, bool forwards, const uint16_t *h, int labels,
-                            uint32_t *restrict wide, uint16_t *restrict out) {
-    for (int to = 0; to < labels; to++) {
-        uint32_t sum[LANES] = {0};
-        for (int l = 0; l < labels; l++) {
-            uint32_t v = k->table[forwards ? l * labels + to : to * labels + l];
-            for (int i = 0; i < LANES; i++)
-                sum[i] += h[l * LANES + i] * v >> 9;
-        }
-        for (int i = 0; i < LANES; i++)
-            wide[to * LANES + i] = sum[i] > 1 ? sum[i] : 1;
-    }
-    narrow(wide, labels, out);
 }
 
 /* ---- half-steps */
@@ -318,10 +248,10 @@ static void send(const struct half_step *step, int b, int y, int direction,
         else if (k->kind == DIRECT)
             s->lanes->spread(&k->direct, t->product, labels, t->sent, factor);
         else if (k->kind == RECURSIVE)
-            spread_recursively(k, t->product, labels, t->wide, t->sent);
+            s->lanes->spread_recursively(&k->recursion, t->product, labels, t->wide, t->sent);
         else
-            spread_by_table(k, direction == RIGHT || direction == DOWN, t->product, labels, t->wide,
-                            t->sent);
+            s->lanes->spread_by_table(k->table, direction == RIGHT || direction == DOWN, t->product,
+                                      labels, t->wide, t->sent);
         s->lanes->store(t->sent, factor, mask, labels, to);
     }
 }

@@ -501,7 +501,7 @@ static void test_lanes(void) {
 #ifdef __x86_64__
     enum { MOST = 37, BYTES = MOST * LANES * 2 };
     uint16_t v[3 * MOST * LANES] = {0}, b[MOST * LANES], out[2][MOST * LANES], f[2][LANES];
-    uint16_t mask[LANES], values[MOST];
+    uint16_t mask[LANES], values[MOST], table[MOST * MOST];
     const struct lanes *const forms[] = {&lanes_plain, &lanes_avx2};
     if (!__builtin_cpu_supports("avx2")) {
         g_test_skip("this processor has no AVX2");
@@ -509,6 +509,10 @@ static void test_lanes(void) {
     }
     for (int round = 0; round < 500; round++) {
         int labels = g_test_rand_int_range(2, MOST + 1);
+        struct lanes_recursion r = {
+            g_test_rand_int_range(1, labels + 1), (uint32_t)g_test_rand_int_range(0, 65536),
+            (uint32_t)g_test_rand_int_range(0, 4096), (uint32_t)g_test_rand_int_range(0, 65536)};
+        uint32_t wide[MOST * LANES];
         struct lanes_kernel k = {g_test_rand_int_range(0, labels), 0, values};
         k.rest = (uint64_t)g_test_rand_int_range(0, 1 << 20);
         for (int d = 0; d <= k.steps; d++)
@@ -522,11 +526,17 @@ static void test_lanes(void) {
         }
         for (int i = 0; i < LANES; i++)
             mask[i] = g_test_rand_bit() || round % 3 == 0 ? UINT16_MAX : 0;
+        for (int i = 0; i < labels * labels; i++)
+            table[i] = (uint16_t)g_test_rand_int_range(0, 65536);
         memset(out, 1, sizeof(out));
         for (int form = 0; form < 2; form++) {
             for (int i = 0; i < LANES; i++)
                 f[form][i] = 1;
             forms[form]->spread(&k, h, labels, out[form], f[form]);
+            if (round % 4 == 1)
+                forms[form]->spread_recursively(&r, h, labels, wide, out[form]);
+            if (round % 4 == 2)
+                forms[form]->spread_by_table(table, round % 8 == 2, h, labels, wide, out[form]);
             forms[form]->multiply(out[form], f[form], b, labels, out[form], f[form]);
             forms[form]->store(b, f[form], mask, labels, out[form]);
             forms[form]->scale(out[form], labels, f[form]);

@@ -2,9 +2,7 @@
  * See gpu/mrf_lanes.h: the form for AVX2. SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/vector_avx2.h"
-#include "gpu/mrf_lanes.h"
-
-#include <stdbool.h>
+#include "gpu/mrf_lanes_wide.h"
 
 /* Shifts by 8, 4, 2 and 1 where that many upper bits are 0. */
 INLINE void find_factors(__m256i largest, uint16_t *factor) {
@@ -84,4 +82,5 @@ static void store(const uint16_t *v, const uint16_t *factor, const uint16_t *mas
     }
 }
 
-const struct lanes lanes_avx2 = {multiply, scale, spread, store};
+const struct lanes lanes_avx2 = {multiply,           scale,           spread,
+                                 spread_recursively, spread_by_table, store};
