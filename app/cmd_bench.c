@@ -17,6 +17,7 @@ struct bench {
     struct bench_size size; /* 0: those of the table */
     int frames, channels;
     gboolean rectify, json;
+    char *svg;
 };
 
 static int start_frame(void *context, struct frame *f) {
@@ -147,24 +148,30 @@ int cmd_bench(int argc, char **argv) {
          "1|3"},
         {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &b.json, "Print a line of JSON for each size", NULL},
+        {"svg", 0, 0, G_OPTION_ARG_FILENAME, &b.svg, "With converging: its curves as a picture",
+         "FILE.svg"},
         {0},
     };
     int code = options_parse(
-        &argc, &argv, "",
+        &argc, &argv, "[converging PAIR]",
         "Measures the speed of frames on random textures: whole frames alone and overlapped,\n"
-        "from the first stage to the last, and belief propagation of the left view, in ms.",
+        "from the first stage to the last, and belief propagation of the left view, in ms.\n"
+        "converging: of the pair in a folder, the tiles that fast-converging updates update, and "
+        "the\nenergy and the time of belief propagation, over the number of half-steps.",
         "Examples:\n"
         "  livestereo bench --preset live\n"
-        "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n",
+        "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n"
+        "  livestereo bench converging ../shared/data/middlebury/tsukuba --svg converging.svg\n",
         entries, &b.common, &b.params);
-    if (code == GO_ON && argc > 1) {
+    bool converging = argc == 3 && strcmp(argv[1], "converging") == 0;
+    if (code == GO_ON && argc > 1 && !converging) {
         log_error("bench", "does not measure '%s'; see livestereo bench --help", argv[1]);
         code = EXIT_USAGE;
     }
     if (code == GO_ON)
         code = check_options(&b);
     if (code == GO_ON)
-        code = measure_frames(&b);
+        code = converging ? bench_converging(&b.params, argv[2], b.svg) : measure_frames(&b);
     options_free(&b.common);
     return code;
 }

@@ -134,6 +134,7 @@ static void test_bench(void *fixture, const void *data) {
                                   "\"rectified\": 0, \"labels\": 8, "));
     g_assert_nonnull(strstr(json, "\"frames\": 3}"));
     g_assert_null(strstr(json, "\"memory\": 0,"));
+    expect_error(2, "does not measure 'converging'", "bench converging");
     expect_error(2, "'64' is no size", "bench --size 64");
     expect_error(2, "'64x48x' is no size", "bench --size 64x48x");
     expect_error(2, "--frames", "bench --frames 1001");
@@ -507,6 +508,16 @@ static void test_eval(void *fixture, const void *data) {
     g_assert_cmpstr(lines[row], ==, "");
     g_assert_null(lines[row + 1]);
 
+    g_autofree char *converging = expect_success(
+        "bench converging %s/set --set threads=1 --svg %s/curves.svg", folder, folder);
+    g_assert_nonnull(strstr(converging, "\n         1      100.0"));
+    g_assert_nonnull(strstr(converging, "\n        64 "));
+    g_auto(GStrv) svg = read_lines("curves.svg");
+    g_assert_true(g_str_has_prefix(svg[0], "<svg "));
+    g_assert_cmpstr(svg[g_strv_length(svg) - 2], ==, "</svg>");
+    expect_error(1, "cannot be written", "bench converging %s/set --svg %s/no/c.svg", folder,
+                 folder);
+    expect_error(3, "nosuch", "bench converging %s/nosuch", folder);
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);
     write_text("set/pair.ini", "[pair]\n");

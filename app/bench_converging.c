@@ -1,0 +1,114 @@
+/*
+ * livestereo bench converging: what fast-converging updates skip, and what they cost (Yang et al.
+ * 2006, figure 2). SPDX-License-Identifier: MIT
+ */
+#include "app/bench.h"
+#include "app/commands.h"
+#include "app/dataset.h"
+#include "app/matcher.h"
+#include "app/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REPEAT = 9, PLAIN = 0, CONVERGING = 1 };
+
+/* Half-steps on each level, of which the least time counts; a frame tells of as many at most. */
+static const int half_steps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+enum { COUNTS = G_N_ELEMENTS(half_steps) };
+
+struct convergence {
+    double energy[2][COUNTS], ms[2][COUNTS];
+};
+
+static int measure(struct matcher *m, struct params p, struct frame *f, struct convergence *c) {
+    p.label_windows = p.occlusion_masks = 0; /* fast-converging updates leave them out, too */
+    p.bp_iterations_0 = p.bp_iterations_1 = p.bp_iterations_2 = p.bp_iterations_3 = -1;
+    for (int i = 0; i < (int)COUNTS; i++)
+        for (int n = 0; n < 2 * REPEAT; n++) {
+            int kind = n & 1;
+            p.bp_iterations = half_steps[i];
+            p.bp_fast_converging = kind;
+            if (quit_asked())
+                return EXIT_INTERRUPTED;
+            if (matcher_run(m, &p, f) != 0)
+                return EXIT_RUN_FAILED;
+            c->ms[kind][i] = n < 2 ? f->left_bp_ms : fmin(c->ms[kind][i], f->left_bp_ms);
+            c->energy[kind][i] = matcher_energy(m);
+        }
+    return EXIT_DONE;
+}
+
+static void print_rows(const struct convergence *c, const struct frame *f) {
+    printf("half-steps  updated %%  energy, plain  converging    BP ms, plain  converging\n");
+    for (int i = 0; i < (int)COUNTS; i++)
+        printf("%10d %10.1f %14.0f %11.0f %15.3f %11.3f\n", half_steps[i],
+               100 * (double)f->updated[half_steps[i] - 1], c->energy[PLAIN][i],
+               c->energy[CONVERGING][i], c->ms[PLAIN][i], c->ms[CONVERGING][i]);
+}
+
+/* Shares in percent: of tiles, of plain's time, and of the energy that was to be lost. */
+static int draw(const char *svg, const struct convergence *c, const struct frame *f) {
+    double number[G_N_ELEMENTS(f->updated)], updated[G_N_ELEMENTS(f->updated)], x[COUNTS],
+        ms[COUNTS], energy[COUNTS], last = c->energy[PLAIN][COUNTS - 1],
+                                    first = c->energy[PLAIN][0];
+    const struct plot_curve curves[] = {
+        {"tiles updated", f->updated_count, number, updated},
+        {"time of plain half-steps", (int)COUNTS, x, ms},
+        {"energy still above plain's last one", (int)COUNTS, x, energy}};
+    for (int i = 0; i < f->updated_count; i++) {
+        number[i] = i + 1;
+        updated[i] = 100 * (double)f->updated[i];
+    }
+    for (int i = 0; i < (int)COUNTS; i++) {
+        x[i] = half_steps[i];
+        ms[i] = 100 * c->ms[CONVERGING][i] / c->ms[PLAIN][i];
+        energy[i] =
+            first > last ? fmax(0, 100 * (c->energy[CONVERGING][i] - last) / (first - last)) : 0;
+    }
+    return plot_write(svg, "half-steps on each level", "%", curves, G_N_ELEMENTS(curves))
+               ? EXIT_RUN_FAILED
+               : EXIT_DONE;
+}
+
+static int measure_pair(struct params *params, const struct test_pair *pair, const char *svg) {
+    int code, width = pair->left.width, height = pair->left.height;
+    struct convergence c;
+    if (pair->disparities)
+        param_put(params, param_find("disparity_range"), pair->disparities);
+    struct matcher *m =
+        matcher_open(params, pair->name, width, height, pair->left.channels, NULL, false, &code);
+    if (!m)
+        return code;
+    struct frame_pool *pool =
+        pool_open(1, width, height, pair->left.channels, 0, matcher_frame_alloc(m));
+    struct frame *f = pool ? pool_take(pool) : NULL;
+    code = f ? EXIT_DONE : EXIT_RUN_FAILED;
+    if (f) {
+        memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
+        memcpy(f->right.data, pair->right.data, image_bytes(&pair->right));
+        code = measure(m, *params, f, &c);
+    }
+    if (code == EXIT_DONE)
+        print_rows(&c, f);
+    if (code == EXIT_DONE && svg)
+        code = draw(svg, &c, f);
+    if (f)
+        frame_drop(&f);
+    pool_close(&pool);
+    matcher_close(&m);
+    return code;
+}
+
+int bench_converging(struct params *params, const char *folder, const char *svg) {
+    struct pair_ini ini = {0};
+    struct test_pair pair = {0};
+    g_auto(GStrv) stems = test_pairs_list(folder);
+    if (!stems || pair_ini_read(folder, &ini) != 0 ||
+        test_pair_read(folder, stems[0], &ini, &pair) != 0)
+        return EXIT_SOURCE;
+    int code = measure_pair(params, &pair, svg);
+    test_pair_free(&pair);
+    return code;
+}
