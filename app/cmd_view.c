@@ -50,6 +50,14 @@ static int parse_range(const char *text, struct display *display) {
     return GO_ON;
 }
 
+/* The picture, and its depth or disparity. */
+static void show_both(struct viewer *v) {
+    display_set_layout(&v->display, LAYOUT_STACKED);
+    v->display.fits = true;
+    if (rig_use_is_metric(&v->rig))
+        viewer_set_mode(v, 1, DISPLAY_DEPTH);
+}
+
 /* --view, the keys of one display mode, of two that are stacked or of four. GO_ON or EXIT_USAGE. */
 static int set_modes(struct viewer *v, const char *keys) {
     static const enum display_layout layouts[] = {
@@ -60,6 +68,8 @@ static int set_modes(struct viewer *v, const char *keys) {
     if (!keys) {
         if (v->options->source.pictures == PICTURES_ONE && !v->display.motion)
             viewer_set_mode(v, 0, DISPLAY_LEFT);
+        else if (!v->display.motion && !v->options->plain)
+            show_both(v);
         return GO_ON;
     }
     bool known = count == 1 || count == 2 || count == 4;

@@ -246,6 +246,15 @@ void ui_same_line(struct ui *ui) {
     ImGui::SameLine();
 }
 
+void ui_same_line_for(struct ui *ui, const char *label) {
+    const ImGuiStyle &style = ImGui::GetStyle();
+    (void)ui;
+    double end = ImGui::GetItemRectMax().x + style.ItemSpacing.x + 2 * style.FramePadding.x +
+                 ImGui::CalcTextSize(label).x;
+    if (end <= ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
+        ImGui::SameLine();
+}
+
 void ui_text(struct ui *ui, const char *text) {
     bool breaks = !(ui->panel_flags & UI_AUTO_SIZE);
     if (breaks)

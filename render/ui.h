@@ -56,6 +56,9 @@ bool ui_group(struct ui *ui, const char *name, bool open);
 /* The next widget goes to the right of the last one. */
 void ui_same_line(struct ui *ui);
 
+/* The same where a button with this label still fits. */
+void ui_same_line_for(struct ui *ui, const char *label);
+
 /* Long lines break at the edge of a panel without UI_AUTO_SIZE; those of ui_text_color always. */
 void ui_text(struct ui *ui, const char *text);
 void ui_text_color(struct ui *ui, unsigned rgb, const char *text);

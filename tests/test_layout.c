@@ -46,6 +46,25 @@ static void test_apart(void) {
     }
 }
 
+/* At all sizes of the window, and of text, the pictures have half of it. */
+static void test_half(void) {
+    static const int sizes[][2] = {
+        {800, 600}, {1000, 700}, {1280, 800}, {1920, 1080}, {3840, 2160}};
+    for (size_t s = 0; s < 2 * G_N_ELEMENTS(sizes); s++) {
+        struct layout_input in = {.width = sizes[s / 2][0],
+                                  .height = sizes[s / 2][1],
+                                  .line = s % 2 ? 36 : 18,
+                                  .panel = true,
+                                  .seek_bar = true,
+                                  .color_bar = true,
+                                  .picture_width = 640,
+                                  .picture_height = 480};
+        struct layout l = layout_window(&in);
+        g_assert_cmpint(2 * l.picture.width * l.picture.height, >=, in.width * in.height);
+        g_assert_cmpint(l.panel.width, >=, MIN(27 * (int)in.line, in.width / 10 * 3));
+    }
+}
+
 static void test_wide(void) {
     struct layout_input in = {.width = 1280,
                               .height = 800,
@@ -73,6 +92,7 @@ static void test_wide(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/layout/apart", test_apart);
+    g_test_add_func("/layout/half", test_half);
     g_test_add_func("/layout/wide", test_wide);
     return g_test_run();
 }

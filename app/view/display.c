@@ -183,6 +183,7 @@ void display_set_layout(struct display *d, enum display_layout layout) {
         s->mode = d->more[0];
     }
     d->layout = layout;
+    d->fits = false;
 }
 
 int display_views(const struct display *d) {

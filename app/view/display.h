@@ -32,6 +32,7 @@ struct display {
     struct draw *draw;             /* NULL before the window is open */
     struct draw_settings settings; /* of the first view; its area is that of all */
     enum display_layout layout;
+    bool fits; /* two views are stacked or side by side, as the window has more room for them */
     enum display_mode more[DRAW_VIEWS - 1]; /* modes of the other views */
     enum display_range range_from;
     double seen_min, seen_max; /* of the first frames, px */

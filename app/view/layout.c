@@ -9,7 +9,8 @@
 #define MIN_LINES 18        /* height of the panel below the picture, and of a dock */
 #define COLOR_BAR_LINES 5.5 /* width of the strip for the colour bar */
 #define SEEK_BAR_LINES 2.2
-#define CLEARLY 1.3 /* so much larger the picture must become for a panel below it */
+#define BAR_LINES 42    /* width of a window that has a strip for the colour bar */
+#define LEAST_PANEL 0.3 /* of the window's width */
 
 static int at_least(int min, double value) {
     return value > min ? (int)value : min;
@@ -22,9 +23,12 @@ static double fit(const struct layout_input *in, double width, double height) {
 
 /* The panel beside the picture, over the window's whole height. */
 static struct layout beside(const struct layout_input *in) {
-    int panel = in->panel ? (int)fmin(PANEL_LINES * in->line, in->width * 0.5) : 0;
     int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
-    int strip = in->color_bar ? (int)fmin(COLOR_BAR_LINES * in->line, in->width * 0.2) : 0;
+    bool bar = in->color_bar && in->width >= BAR_LINES * in->line;
+    int strip = bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
+    double half = ceil(0.5 * in->width * in->height / at_least(1, in->height - seek));
+    double most = fmax(in->width - strip - half, LEAST_PANEL * in->width);
+    int panel = in->panel ? (int)fmin(PANEL_LINES * in->line, most) : 0;
     int left = in->width - panel, height = at_least(1, in->height - seek);
     struct layout l = {.picture = {0, 0, at_least(1, left - strip), height},
                        .color_bar = {left - strip, 0, strip, height},
@@ -65,7 +69,8 @@ struct layout layout_window(const struct layout_input *in) {
     struct layout right = beside(in);
     double room = in->height - SEEK_BAR_LINES * in->line - MIN_LINES * in->line;
     if (!in->panel || room < 1 || in->width < 2 * PANEL_LINES * in->line ||
-        fit(in, in->width, room) <= CLEARLY * fit(in, right.picture.width, right.picture.height))
+        fit(in, in->width, room) <=
+            LAYOUT_CLEARLY * fit(in, right.picture.width, right.picture.height))
         return right;
     return below(in);
 }

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#define LAYOUT_CLEARLY 1.3 /* so much larger pictures must become for a panel below them */
+
 struct layout_rect {
     int x, y, width, height; /* px of the window, from its top left */
 };
@@ -26,8 +28,8 @@ struct layout {
     bool docked; /* the dock does not overlap the picture */
 };
 
-/* The panel is to the right of the picture, or below it where that makes the picture clearly
- * larger. */
+/* The panel is to the right of the picture, to which it leaves half of the window where it can, or
+ * below it where that makes the picture clearly larger. A narrow window has no colour bar. */
 struct layout layout_window(const struct layout_input *input);
 
 #endif

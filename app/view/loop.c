@@ -73,8 +73,8 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
 
 /* ---- drawing */
 
-static void lay_out(struct viewer *v, int width, int height) {
-    struct draw_settings *s = &v->display.settings;
+/* *scale: window pixels for one of the picture's. */
+static struct layout lay_out_views(const struct viewer *v, int width, int height, double *scale) {
     bool panels = v->visible[PART_PANELS];
     int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
     double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
@@ -90,7 +90,27 @@ static void lay_out(struct viewer *v, int width, int height) {
         .tight = display_views(&v->display) > 1,
         .picture_width = columns * across * v->rig.width,
         .picture_height = rows * v->rig.height};
-    v->layout = layout_window(&in);
+    struct layout l = layout_window(&in);
+    *scale = fmin(l.picture.width / in.picture_width, l.picture.height / in.picture_height);
+    return l;
+}
+
+static void lay_out(struct viewer *v, int width, int height) {
+    struct draw_settings *s = &v->display.settings;
+    double scale, beside_scale;
+    if (v->display.fits)
+        v->display.layout = LAYOUT_STACKED;
+    v->layout = lay_out_views(v, width, height, &scale);
+    if (v->display.fits) {
+        v->display.layout = LAYOUT_BESIDE;
+        struct layout beside = lay_out_views(v, width, height, &beside_scale);
+        bool moves =
+            beside.panel.y > 0 && v->layout.panel.y == 0; /* the panel below the pictures */
+        if (beside_scale > (moves ? LAYOUT_CLEARLY : 1) * scale)
+            v->layout = beside;
+        else
+            v->display.layout = LAYOUT_STACKED;
+    }
     s->x = v->layout.picture.x;
     s->y = v->layout.picture.y;
     s->width = v->layout.picture.width;

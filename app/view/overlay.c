@@ -100,7 +100,7 @@ void overlay_draw(struct viewer *v) {
     const struct draw_settings *area = &v->display.settings;
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
-    if (shown || v->still.keeps) {
+    if ((shown || v->still.keeps) && v->layout.color_bar.width > 0) {
         if (display_has_wheel(&v->display))
             display_draw_wheel(&v->display, &v->layout.color_bar, ui);
         else

@@ -214,9 +214,9 @@ static void draw_cameras_group(struct viewer *v) {
 static void draw_presets(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     ui_text_input(ui, "preset_name", "name", v->presets.name, sizeof(v->presets.name));
-    ui_same_line(ui);
+    ui_same_line_for(ui, "save");
     action_button(v, "preset_save", "save", ACTION_SAVE_PRESET);
-    ui_same_line(ui);
+    ui_same_line_for(ui, "load");
     action_button(v, "preset_load", "load", ACTION_LOAD_PRESET);
     const char *chosen = NULL;
     const struct ui_rect *panel = ui_find_rect(ui, "panel.settings");
@@ -246,12 +246,12 @@ static void draw_presets_group(struct viewer *v) {
     ui_separator(v->screen.ui);
     snprintf(label, sizeof(label), "compare: now %c", "AB"[v->settings.slot_in_use]);
     action_button(v, "compare", label, ACTION_COMPARE);
-    ui_same_line(v->screen.ui);
+    ui_same_line_for(v->screen.ui, "all defaults");
     action_button(v, "defaults", "all defaults", ACTION_RESET_SETTINGS);
     action_button(v, "undo", "undo", ACTION_UNDO);
-    ui_same_line(v->screen.ui);
+    ui_same_line_for(v->screen.ui, "redo");
     action_button(v, "redo", "redo", ACTION_REDO);
-    ui_same_line(v->screen.ui);
+    ui_same_line_for(v->screen.ui, "copy as --set");
     action_button(v, "copy_settings", "copy as --set", ACTION_COPY_SETTINGS);
 }
 

@@ -156,7 +156,7 @@ static void draw_lock(struct cameras *c, struct screen *screen, struct source *s
             screen_notify(screen, "not every control could be locked; see the terminal");
         read_controls(c, source, true);
     }
-    ui_same_line(screen->ui);
+    ui_same_line_for(screen->ui, "     both at once");
     bool both = !c->separate;
     ui_checkbox(screen->ui, "camera_link", "both at once",
                 "unchecked: left and right have sliders of their own", &both);

@@ -174,7 +174,7 @@ void panel_picture_draw(struct viewer *v) {
         ui_row_draw(v->screen.ui, &blend, &s->blend);
     if (!v->display.motion) {
         action_button(v, "measure", v->measure.on ? "end measuring" : "measure", ACTION_MEASURE);
-        ui_same_line(v->screen.ui);
+        ui_same_line_for(v->screen.ui, "part of it");
     }
     action_button(v, "region", v->rig_options.roi ? "whole picture" : "part of it", ACTION_REGION);
     action_button(v, "save_video", "save as video", ACTION_SAVE_VIDEO);

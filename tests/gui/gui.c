@@ -149,9 +149,10 @@ void gui_spawn(struct gui_program *p, const char *line) {
 void gui_start(struct gui_program *p, const char *options, const char *source) {
     const char *more = g_getenv("GUI_OPTIONS");
     gui_prepare(p);
-    char *line = g_strdup_printf("%s view %s --window 1000x700 %s %s --ui-map %s -o %s -q %s",
-                                 g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "",
-                                 options, p->map, p->output, source);
+    char *line =
+        g_strdup_printf("%s view --view 3 %s --window 1000x700 %s %s --ui-map %s -o %s -q %s",
+                        g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "", options, p->map,
+                        p->output, source);
     gui_spawn(p, line);
     g_free(line);
 }
