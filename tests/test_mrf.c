@@ -496,6 +496,38 @@ static void test_marginals_in_steps(void) {
     }
 }
 
+/* Each compiler gives these bytes. */
+static void test_marginals_bytes(void) {
+    static const char expected[] =
+        "bd517a6c5ea2f20834d53be41c71128799ea4a3a65b756544692a23151fd3e93";
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+    for (int kind = 0; kind < 4; kind++) {
+        struct numbers n;
+        float belief[MAX_PIXELS * MAX_VALUES];
+        uint16_t label[MAX_PIXELS];
+        struct mrf_result result;
+        struct mrf_marginals to = {.belief = belief};
+        uint32_t state = 1;
+        make_numbers(&n, 8, 12, MAX_VALUES, kind, 1);
+        for (int i = 0; i < 96; i++) {
+            for (int l = 0; l < n.labels; l++)
+                n.cost[i][l] = (state = state * 1664525 + 1013904223) >> 25;
+            n.classes[0][i] = n.classes[1][i] = (uint8_t)(state >> 10 & 3);
+        }
+        for (int l = 0; l < n.labels; l++)
+            for (int m = 0; m < n.labels; m++)
+                n.smoothness[l][m] = kind == 0   ? MIN(ABS(l - m), 30)
+                                     : kind == 1 ? MIN((l - m) * (l - m), 70)
+                                     : kind == 2 ? 20 * (l != m)
+                                                 : (7 * l + 3 * m) % 40;
+        struct mrf *m = open_problem(&n);
+        g_assert_cmpint(mrf_sum_product(m, 9, 20, 2, NULL, &to, label, &result), ==, 0);
+        g_checksum_update(sum, (const guchar *)belief, sizeof(belief));
+        mrf_close(&m);
+    }
+    g_assert_cmpstr(g_checksum_get_string(sum), ==, expected);
+}
+
 /* The form for AVX2 gives the bytes of the plain one. */
 static void test_lanes(void) {
 #ifdef __x86_64__
@@ -558,6 +590,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/marginals/chains", test_marginals_of_chains);
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
     g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
+    g_test_add_func("/mrf/marginals/bytes", test_marginals_bytes);
     g_test_add_func("/mrf/marginals/lanes", test_lanes);
     return g_test_run();
 }
