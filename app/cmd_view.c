@@ -240,7 +240,7 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (code != GO_ON)
         return code;
     presets_update(&v->presets, params->mode);
-    if (v->display.motion)
+    if (common->preset || v->display.motion)
         g_strlcpy(v->presets.name, common->preset ? common->preset : MOTION_PRESET,
                   sizeof(v->presets.name));
     history_begin(&v->history, params);

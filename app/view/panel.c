@@ -7,6 +7,7 @@
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "app/visualize.h"
+#include "config/presets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -211,29 +212,72 @@ static void draw_cameras_group(struct viewer *v) {
 
 /* ---- settings */
 
+/* The presets' groups: by what a name begins with, a paper's; any other that is built in; own. */
+static const struct preset_group {
+    const char *begin, *title;
+} preset_groups[] = {
+    {NULL, "for use"},
+    {"brunton2006",
+     "Brunton, Shu, Roth: Belief Propagation on the GPU for Stereo Vision. CRV 2006"},
+    {"felzenszwalb2006",
+     "Felzenszwalb, Huttenlocher: Efficient Belief Propagation for Early Vision. IJCV 2006"},
+    {"grauergray2008", "Grauer-Gray, Kambhamettu, Palaniappan: GPU Implementation of Belief "
+                       "Propagation Using CUDA. PRRS 2008"},
+    {"liang2011",
+     "Liang, Cheng, Lai, Chen, Chen: Hardware-Efficient Belief Propagation. TCSVT 2011"},
+    {"xu2009",
+     "Xu, Chen, Klette, Liu, Vaudrey: Belief Propagation Implementation Using CUDA. AusAI 2009"},
+    {"yang2006", "Yang, Wang, Yang, Wang, Liao, Nister: Real-time Global Stereo Matching Using "
+                 "Hierarchical Belief Propagation. BMVC 2006"},
+    {"", "own"}};
+
+/* A row of preset_groups. */
+static size_t preset_group(const char *name) {
+    if (!preset_find(name))
+        return G_N_ELEMENTS(preset_groups) - 1;
+    for (size_t i = 1; i + 1 < G_N_ELEMENTS(preset_groups); i++)
+        if (g_str_has_prefix(name, preset_groups[i].begin))
+            return i;
+    return 0;
+}
+
+/* Draws the presets of a group; the one that was loaded last says so. The one clicked, or NULL. */
+static const char *draw_preset_buttons(struct viewer *v, size_t group, bool changed) {
+    struct ui *ui = v->screen.ui;
+    const char *chosen = NULL;
+    bool first = true;
+    for (char **preset = v->presets.names; preset && *preset; preset++) {
+        char name[96], label[96];
+        if (preset_group(*preset) != group)
+            continue;
+        bool active = strcmp(*preset, v->presets.name) == 0;
+        snprintf(name, sizeof(name), "preset.%s", *preset);
+        snprintf(label, sizeof(label), "%s%s%s", active ? "> " : "", *preset,
+                 active && changed ? ", changed" : "");
+        if (first)
+            ui_text_color(ui, 0xb0b0b0, preset_groups[group].title);
+        else
+            ui_same_line_for(ui, label);
+        first = false;
+        if (ui_button(ui, name, label, "load this preset; range and calibration stay"))
+            chosen = *preset;
+    }
+    return chosen;
+}
+
 static void draw_presets(struct viewer *v) {
     struct ui *ui = v->screen.ui;
+    const char *chosen = NULL;
+    bool changed = presets_are_changed(&v->presets, &v->settings);
+    for (size_t i = 0; i < G_N_ELEMENTS(preset_groups); i++) {
+        const char *clicked = draw_preset_buttons(v, i, changed);
+        chosen = clicked ? clicked : chosen;
+    }
     ui_text_input(ui, "preset_name", "name", v->presets.name, sizeof(v->presets.name));
     ui_same_line_for(ui, "save");
     action_button(v, "preset_save", "save", ACTION_SAVE_PRESET);
     ui_same_line_for(ui, "load");
     action_button(v, "preset_load", "load", ACTION_LOAD_PRESET);
-    const char *chosen = NULL;
-    const struct ui_rect *panel = ui_find_rect(ui, "panel.settings");
-    double line = ui_text_height(ui), room = panel ? panel->width - 2 * line : 0, used = room;
-    for (int i = 0; v->presets.names && v->presets.names[i]; i++) {
-        const char *preset = v->presets.names[i];
-        char name[96];
-        snprintf(name, sizeof(name), "preset.%s", preset);
-        double button = ui_text_width(ui, preset) + line;
-        if (used + button <= room)
-            ui_same_line(ui);
-        else
-            used = 0;
-        used += button;
-        if (ui_button(ui, name, preset, "load this preset"))
-            chosen = preset;
-    }
     if (chosen)
         viewer_load_preset(v, chosen);
 }

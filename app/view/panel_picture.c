@@ -37,7 +37,7 @@ static void draw_layout(struct viewer *v) {
                            .label = "views",
                            .help = "one view, two or four (key v)",
                            .choices = names,
-                           .def = LAYOUT_ONE};
+                           .def = v->display.fits ? (int)v->display.layout : LAYOUT_ONE};
     int layout = (int)v->display.layout;
     if (ui_combo(v->screen.ui, &combo, &layout))
         display_set_layout(&v->display, (enum display_layout)layout);

@@ -144,6 +144,8 @@ void ui_map_write(struct viewer *v) {
     const struct statistics_error *e = &v->statistics.error;
     if (e->frames > 0)
         g_string_append_printf(map, "state error %.2f %.2f %.2f\n", e->non_occluded, e->all, e->d1);
+    g_string_append_printf(map, "state preset %s%s\n", v->presets.name,
+                           presets_are_changed(&v->presets, &v->settings) ? " changed" : "");
     g_string_append_printf(map, "state probes %d\n", v->probes.count);
     g_string_append_printf(map, "state recording %d\n",
                            v->recording.recorder || v->recording.background.on);

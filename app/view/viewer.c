@@ -204,12 +204,28 @@ void presets_save(struct presets *p, const struct params *params, struct screen 
     screen_notify(screen, "saved %s", path);
 }
 
+/* The settings with a preset in place of all that it may change; false where there is none. */
+static bool with_preset(const char *name, const struct params *params, struct params *loaded) {
+    params_default(loaded);
+    settings_copy(loaded, params, PARAM_START);
+    if (!*name || preset_load_over(loaded, name) != 0)
+        return false;
+    settings_copy_group(loaded, params, SETTINGS_RIG_GROUP);
+    settings_copy_group(loaded, params, SETTINGS_SEARCH_GROUP);
+    return true;
+}
+
+bool presets_are_changed(const struct presets *p, const struct settings *settings) {
+    struct params loaded;
+    bool known = p->names && g_strv_contains((const char *const *)p->names, p->name);
+    return known && with_preset(p->name, &settings->params, &loaded) &&
+           !settings_equal_live(&loaded, &settings->params);
+}
+
 bool presets_load(struct presets *p, const char *name, struct settings *settings,
                   struct screen *screen) {
     struct params loaded, alone;
-    params_default(&loaded);
-    settings_copy(&loaded, &settings->params, PARAM_START);
-    if (!*name || preset_load_over(&loaded, name) != 0) {
+    if (!with_preset(name, &settings->params, &loaded)) {
         g_autofree char *known = p->names ? g_strjoinv(", ", p->names) : NULL;
         screen_notify(screen, "there is no preset \"%s\"; there are %s", name,
                       known ? known : "none");
@@ -220,8 +236,7 @@ bool presets_load(struct presets *p, const char *name, struct settings *settings
                       alone.mode == MODE_MOTION ? "motion" : "stereo");
         return false;
     }
-    settings_copy_group(&loaded, &settings->params, SETTINGS_RIG_GROUP);
-    settings_copy_group(&loaded, &settings->params, SETTINGS_SEARCH_GROUP);
+    settings_copy_display(&loaded, &settings->params);
     settings->params = loaded;
     g_strlcpy(p->name, name, sizeof(p->name));
     screen_notify(screen, "preset %s", name);

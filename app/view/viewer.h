@@ -61,6 +61,9 @@ void presets_save(struct presets *presets, const struct params *params, struct s
 bool presets_load(struct presets *presets, const char *name, struct settings *settings,
                   struct screen *screen);
 
+/* Whether the settings differ from what loading the preset of that name would make of them. */
+bool presets_are_changed(const struct presets *presets, const struct settings *settings);
+
 void presets_free(struct presets *presets);
 
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */

@@ -302,7 +302,12 @@ static void test_preset_keeps(void) {
         g_autofree char *text = read_out(&p);
         g_test_message("%s: %s", presets[i], text);
         g_assert_nonnull(strstr(text, " of 255"));
+        g_assert_true(gui_is(&p, "state", "preset", presets[i] + strlen("preset.")));
     }
+    gui_click(&p, "fill"); /* the list says that it is not the preset any more, until it is */
+    gui_wait_for(&p, gui_is(&p, "state", "preset", "default changed"));
+    gui_click(&p, "fill");
+    gui_wait_for(&p, gui_is(&p, "state", "preset", "default"));
     gui_quit(&p);
 }
 
