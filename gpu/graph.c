@@ -325,7 +325,8 @@ static void find_lifetimes(struct graph *g) {
             b->last = b->lifetime == LIFETIME_KEPT ? INT_MAX : stage_max(b->last, unit);
         }
     }
-    for (struct buffer *b = p->buffers; b < p->buffers + p->buffer_count; b++) {
+    for (int i = 0; i < p->buffer_count; i++) {
+        struct buffer *b = &p->buffers[i];
         b->left_out =
             b->lifetime == LIFETIME_FRAME && b->first == b->last && g->passes[b->first].leaves_out;
         if (b->left_out)
