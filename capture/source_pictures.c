@@ -95,8 +95,8 @@ static const struct truth_place *find_truth(const struct pictures *pictures, con
         *seen = g_build_filename(below, place->seen, file, NULL);
         if (g_file_test(*path, G_FILE_TEST_IS_REGULAR))
             return place;
-        g_free(*path);
-        g_free(*seen);
+        g_clear_pointer(path, g_free);
+        g_clear_pointer(seen, g_free);
     }
     return NULL;
 }
