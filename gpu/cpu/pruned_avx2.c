@@ -162,7 +162,7 @@ static void step_row(const void *context, int step, int y, void *scratch) {
     (void)scratch;
     const struct pruned_unit *u = s->unit;
     int half_step = step - (u->start != NULL);
-    if (half_step < 0)
+    if (u->start && step == 0)
         rows_pruned_start_avx2(u->start, 0, y, y + 1, NULL);
     else if (half_step < u->count)
         message_row_pruned(s, s->args->iteration + half_step, y);
