@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
     static void rows_##name(const void *args, int width, int first, int last, void *scratch) { \
@@ -34,11 +35,18 @@ static struct backend_cpu *cpu_of(struct backend *b) {
     return (struct backend_cpu *)b;
 }
 
+enum { HUGE_PAGE = 2 << 20 };
+
 static void *cpu_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
     (void)b;
     (void)kind;
     void *memory = NULL;
-    return posix_memalign(&memory, 256, bytes ? bytes : 1) ? NULL : memory;
+    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 256;
+    if (posix_memalign(&memory, alignment, bytes ? bytes : 1))
+        return NULL;
+    if (alignment == HUGE_PAGE) /* rows of volumes lie on many small pages */
+        madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return memory;
 }
 
 static void cpu_release(struct backend *b, enum memory_kind kind, void *memory) {
