@@ -97,22 +97,42 @@ static inline bool fusion_starts_pruned(const struct graph *g, int i) {
            !memcmp(up->message, a->message, sizeof(a->message));
 }
 
-/* What follows the last half-step, pass i, and looks at one pixel and what comes to it: how many of
- * its labels and their cost curves. */
-static inline int fusion_pruned_labels(const struct graph *g, int i) {
-    const struct pruned_message_args *a =
-        (const struct pruned_message_args *)graph_virtual_args(g, i);
-    if (!a->cost8 || !fusion_allows(g, i + 1, STAGE_pruned_winner))
+/* Whether pass i finds the labels of what this half-step, the pass before, ends with. */
+static inline bool fusion_labels_of(const struct graph *g, int i, const struct message_args *a) {
+    if (!a->cost8 || !fusion_allows(g, i, STAGE_winner_takes_all))
+        return false;
+    const struct wta_args *w = (const struct wta_args *)graph_virtual_args(g, i);
+    return !memcmp(&w->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(w->message, a->message, sizeof(w->message));
+}
+
+static inline bool fusion_pruned_labels_of(const struct graph *g, int i,
+                                           const struct pruned_message_args *a) {
+    if (!a->cost8 || !fusion_allows(g, i, STAGE_pruned_winner))
+        return false;
+    const struct pruned_wta_args *w = (const struct pruned_wta_args *)graph_virtual_args(g, i);
+    return !memcmp(&w->grid, &a->grid, sizeof(a->grid)) &&
+           !memcmp(w->message, a->message, sizeof(w->message)) &&
+           !memcmp(&w->pruning, &a->pruning, sizeof(a->pruning));
+}
+
+/* How many passes behind the last half-step, pass i - 1, look at one pixel and what comes to it:
+ * its label, and perhaps its cost curve. */
+static inline int fusion_labels(const struct graph *g, int i) {
+    const void *half_step = graph_virtual_args(g, i - 1);
+    const uint16_t *label;
+    if (g->passes[i - 1].stage == STAGE_message &&
+        fusion_labels_of(g, i, (const struct message_args *)half_step))
+        label = ((const struct wta_args *)graph_virtual_args(g, i))->label;
+    else if (g->passes[i - 1].stage == STAGE_pruned_message &&
+             fusion_pruned_labels_of(g, i, (const struct pruned_message_args *)half_step))
+        label = ((const struct pruned_wta_args *)graph_virtual_args(g, i))->label;
+    else
         return 0;
-    const struct pruned_wta_args *w = (const struct pruned_wta_args *)graph_virtual_args(g, i + 1);
-    if (memcmp(&w->grid, &a->grid, sizeof(a->grid)) ||
-        memcmp(w->message, a->message, sizeof(w->message)) ||
-        memcmp(&w->pruning, &a->pruning, sizeof(a->pruning)))
-        return 0;
-    if (!fusion_allows(g, i + 2, STAGE_cost_curve))
+    if (!fusion_allows(g, i + 1, STAGE_cost_curve))
         return 1;
-    const struct cost_curve_args *c = (const struct cost_curve_args *)graph_virtual_args(g, i + 2);
-    return 1 + (c->label == w->label && !memcmp(&c->grid, &a->grid, sizeof(a->grid)));
+    const struct cost_curve_args *c = (const struct cost_curve_args *)graph_virtual_args(g, i + 1);
+    return c->label == label ? 2 : 1;
 }
 
 /* Whether pass i and the next are both passes of cross averaging. */

@@ -132,6 +132,18 @@ static void change_half_step(struct pass_case *c, int *iteration, uint8_t rho[4]
     }
 }
 
+/* Perhaps the cost curves of labels. */
+static void add_curve(struct pass_case *c, const struct grid *grid, const uint8_t *cost,
+                      const uint16_t *label) {
+    struct cost_curve_args a = {.grid = *grid,
+                                .label = label,
+                                .cost = cost,
+                                .disparity = case_disparities(c, 1),
+                                .rise = case_bytes(c, grid->width, grid->height, 1, 255)};
+    if (case_between(c, 0, 1))
+        add(c, STAGE_cost_curve, &a, grid->width, grid->height);
+}
+
 /* Perhaps a start, half-steps, perhaps the labels, which need not store what the last half-step
  * sends. Bytes of no pixel are anyone's. */
 static void list_of_level(struct pass_case *c) {
@@ -155,6 +167,7 @@ static void list_of_level(struct pass_case *c) {
     bool parted = add(c, STAGE_winner_takes_all, &wta, a.grid.width, a.grid.height);
     for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
+    add_curve(c, &a.grid, wta.cost, wta.label);
 }
 
 /* Two levels: nothing of the second belongs to the first, whose half-steps it seems to go on
@@ -191,13 +204,7 @@ static void list_of_pruned_level(struct pass_case *c) {
     bool parted = add(c, STAGE_pruned_winner, &wta, a.grid.width, a.grid.height);
     for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
-    struct cost_curve_args curve = {.grid = a.grid,
-                                    .label = wta.label,
-                                    .cost = wta.cost,
-                                    .disparity = case_disparities(c, 1),
-                                    .rise = case_bytes(c, a.grid.width, a.grid.height, 1, 255)};
-    if (case_between(c, 0, 1))
-        add(c, STAGE_cost_curve, &curve, a.grid.width, a.grid.height);
+    add_curve(c, &a.grid, wta.cost, wta.label);
 }
 
 /* ---- comparing */

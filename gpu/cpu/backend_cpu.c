@@ -91,17 +91,22 @@ static void run_costs(struct backend_cpu *cpu, const struct graph *g, int i, int
     cpu->costs(cpu->pool, &u);
 }
 
-static void run_pruned(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
-    struct pruned_unit u = {0};
+static void run_level(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
+    struct level_unit u = {0};
+    bool pruned = false;
     for (int k = i; k < i + g->passes[i].unit; k++) {
         const void *args = graph_args(g, k, slot);
         switch (g->passes[k].stage) {
+        case STAGE_start_messages:
         case STAGE_pruned_start:
             u.start = args;
             break;
+        case STAGE_message:
         case STAGE_pruned_message:
+            pruned = g->passes[k].stage == STAGE_pruned_message;
             u.args = u.count++ ? u.args : args;
             break;
+        case STAGE_winner_takes_all:
         case STAGE_pruned_winner:
             u.winner = args;
             break;
@@ -109,7 +114,7 @@ static void run_pruned(struct backend_cpu *cpu, const struct graph *g, int i, in
             u.curve = args;
         }
     }
-    cpu->pruned_steps(cpu->pool, &u);
+    (pruned ? cpu->pruned_steps : cpu->half_steps)(cpu->pool, &u);
 }
 
 /* Half-steps in which all tiles are active may run as one, after messages from the level above as
@@ -118,14 +123,11 @@ static int cpu_unit(struct backend *b, const struct graph *g, int i) {
     const struct backend_cpu *cpu = cpu_of(b);
     if (cpu->costs && costs_unit(cpu, g, i) > 1)
         return -costs_unit(cpu, g, i);
-    if (cpu->half_steps && fusion_starts_level(g, i))
-        return 1 + fusion_half_steps(g, i + 1);
-    if (cpu->pruned_steps) {
-        int start = fusion_starts_pruned(g, i), pruned = fusion_pruned_steps(g, i + start);
-        if (pruned > 0)
-            return start + pruned + fusion_pruned_labels(g, i + start + pruned - 1);
-    }
-    return stage_max(cpu->half_steps ? fusion_half_steps(g, i) : 0, 1);
+    if (!cpu->half_steps || !cpu->pruned_steps)
+        return 1;
+    int start = fusion_starts_level(g, i) || fusion_starts_pruned(g, i),
+        steps = stage_max(fusion_half_steps(g, i + start), fusion_pruned_steps(g, i + start));
+    return steps > 0 ? start + steps + fusion_labels(g, i + start + steps) : 1;
 }
 
 /* The list of passes is run as it is. */
@@ -163,23 +165,14 @@ static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const vo
 
 /* What cpu_unit() found from pass i on. */
 static void run_unit(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
-    const void *first = graph_args(g, i, slot), *second = graph_args(g, i + 1, slot);
-    int count = g->passes[i].unit;
     switch (g->passes[i].stage) {
     case STAGE_cost:
     case STAGE_cross_x:
     case STAGE_downsample_cost:
         run_costs(cpu, g, i, slot);
         break;
-    case STAGE_start_messages:
-        cpu->half_steps(cpu->pool, first, second, count - 1);
-        break;
-    case STAGE_pruned_start:
-    case STAGE_pruned_message:
-        run_pruned(cpu, g, i, slot);
-        break;
     default:
-        cpu->half_steps(cpu->pool, NULL, first, count);
+        run_level(cpu, g, i, slot);
     }
 }
 

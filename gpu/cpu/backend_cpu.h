@@ -21,13 +21,13 @@ struct cost_unit {
     const struct downsample_cost_args *half, *quarter;
 };
 
-/* Half-steps among pruned labels from args->iteration on, perhaps after messages from the level
- * above, perhaps with the labels and their cost curves after them; NULL where they are not. */
-struct pruned_unit {
-    const struct pruned_start_args *start;
-    const struct pruned_message_args *args;
-    int count; /* half-steps */
-    const struct pruned_wta_args *winner;
+/* Half-steps of a level, perhaps after messages from the level above, perhaps with the labels and
+ * their cost curves after them; NULL where they are not. The arguments are those of the stages
+ * start_messages, message and winner_takes_all, or of those for pruned labels. */
+struct level_unit {
+    const void *start, *args; /* args: of the first half-step */
+    int count;                /* half-steps; after a start of all labels, at least 2 */
+    const void *winner;
     const struct cost_curve_args *curve;
 };
 
@@ -38,12 +38,9 @@ struct backend_cpu {
     /* Whether there is so little work that waking the thread pool would take longer; NULL:
      * never. */
     bool (*is_small[STAGE_COUNT])(const void *args);
-    /* Runs a number of half-steps from args->iteration on together; NULL: one by one. Where up is
-     * not NULL, the first of at least two takes its messages from the level above. */
-    void (*half_steps)(struct thread_pool *pool, const struct start_messages_args *up,
-                       const struct message_args *args, int count);
-    /* The same of pruned labels, and what follows. */
-    void (*pruned_steps)(struct thread_pool *pool, const struct pruned_unit *unit);
+    /* Run half-steps among all labels, and among pruned ones, together; NULL: one by one. */
+    void (*half_steps)(struct thread_pool *pool, const struct level_unit *unit);
+    void (*pruned_steps)(struct thread_pool *pool, const struct level_unit *unit);
     /* Runs a unit of fusion_costs() whose averaging, where there is some, cross_fits; NULL: its
      * passes one by one. What comes before averaging and within it is not stored. */
     void (*costs)(struct thread_pool *pool, const struct cost_unit *unit);

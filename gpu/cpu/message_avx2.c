@@ -225,24 +225,38 @@ bool message_is_small_avx2(const void *args) {
 
 struct steps {
     struct envelope envelope;
-    const struct message_args *args;
-    const struct start_messages_args *up; /* for the first of them, or NULL */
+    const struct level_unit *unit;
 };
 
+/* The first half-step reads the level above; labels are the last step. */
 static void steps_row(const void *context, int step, int y, void *scratch) {
     const struct steps *s = context;
-    (void)scratch;
-    struct message_args a = *s->args;
-    a.iteration += step;
-    message_row_avx2(&s->envelope, &a, step == 0 ? s->up : NULL, y);
+    const struct level_unit *u = s->unit;
+    struct message_args a = *(const struct message_args *)u->args;
+    if (step < u->count) {
+        a.iteration += step;
+        message_row_avx2(&s->envelope, &a, step == 0 ? u->start : NULL, y);
+        return;
+    }
+    rows_winner_takes_all_avx2(u->winner, a.grid.width, y, y + 1, scratch);
+    for (int x = 0; u->curve && x < a.grid.width; x++)
+        stage_cost_curve(u->curve, x, y);
 }
 
-/* Half-steps that go down the picture together. */
-enum { STEPS_TOGETHER = 5 };
+/* Steps that go down the picture together: more where the second cache has their rows. */
+enum { STEPS_TOGETHER = 5, MOST_TOGETHER = 8, STEPS_BYTES = 2 << 20 };
 
-void half_steps_avx2(struct thread_pool *pool, const struct start_messages_args *up,
-                     const struct message_args *args, int count) {
-    struct steps steps = {.args = args, .up = up};
-    envelope_make(&steps.envelope, &args->grid, args->classes != NULL, args->rho, args->truncation);
-    wave_run(pool, args->grid.height, count, STEPS_TOGETHER, steps_row, &steps);
+static int steps_together(const struct grid *g) {
+    int row = g->width * g->padded * (DIRECTIONS + 1), together = MOST_TOGETHER;
+    while (together > STEPS_TOGETHER && (together + 2) * row > STEPS_BYTES)
+        together--;
+    return together;
+}
+
+void half_steps_avx2(struct thread_pool *pool, const struct level_unit *u) {
+    const struct message_args *a = u->args;
+    struct steps steps = {.unit = u};
+    envelope_make(&steps.envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
+    wave_run(pool, a->grid.height, u->count + (u->winner != NULL), steps_together(&a->grid),
+             steps_row, &steps);
 }

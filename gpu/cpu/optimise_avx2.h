@@ -25,9 +25,8 @@ AVX2_STAGES(AVX2_ROWS)
 
 /* struct backend_cpu's. */
 bool message_is_small_avx2(const void *args);
-void half_steps_avx2(struct thread_pool *pool, const struct start_messages_args *up,
-                     const struct message_args *args, int count);
-void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_unit *unit);
+void half_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
+void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
 bool cross_fits_avx2(const struct cross_args *args);
 void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit);
 

@@ -14,7 +14,7 @@ struct pruned_steps {
     struct envelope envelope;
     struct borders borders;
     const struct pruned_message_args *args;
-    const struct pruned_unit *unit;
+    const struct level_unit *unit;
 };
 
 static void steps_make(struct pruned_steps *s, const struct pruned_message_args *a) {
@@ -160,7 +160,7 @@ void rows_pruned_start_avx2(const void *args, int width, int first, int last, vo
 static void step_row(const void *context, int step, int y, void *scratch) {
     const struct pruned_steps *s = context;
     (void)scratch;
-    const struct pruned_unit *u = s->unit;
+    const struct level_unit *u = s->unit;
     int half_step = step - (u->start != NULL);
     if (u->start && step == 0)
         rows_pruned_start_avx2(u->start, 0, y, y + 1, NULL);
@@ -172,9 +172,9 @@ static void step_row(const void *context, int step, int y, void *scratch) {
         stage_cost_curve(u->curve, x, y);
 }
 
-void pruned_steps_avx2(struct thread_pool *pool, const struct pruned_unit *u) {
+void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *u) {
     struct pruned_steps s = {.unit = u};
     steps_make(&s, u->args);
-    wave_run(pool, u->args->grid.height, (u->start != NULL) + u->count + (u->winner != NULL),
+    wave_run(pool, s.args->grid.height, (u->start != NULL) + u->count + (u->winner != NULL),
              PRUNED_TOGETHER, step_row, &s);
 }
