@@ -153,15 +153,15 @@ static void read_disparities(const struct pictures *pictures, long index, struct
     double scale = place && place->scale > 0 ? place->scale : pictures->about.disparity_scale;
     uint16_t *values = NULL;
     float *map = NULL;
-    int width, height, error = -ENOENT;
+    int width = 0, height = 0, error = -ENOENT;
     if (place && g_str_has_suffix(path, ".pfm"))
         error = pfm_read(path, &map, &width, &height);
     else if (place)
         error = picture_read16(path, &values, &width, &height);
-    frame->has_truth = error == 0 && fits(path, width, height, frame);
+    frame->has_truth = error == 0 && (map || values) && fits(path, width, height, frame);
     for (size_t i = 0; frame->has_truth && i < count; i++) {
         double px = map ? (double)map[i] : values[i] / scale;
-        bool known = px * DISPARITY_ONE <= INT16_MAX && (map || values[i]); /* not of NaN */
+        bool known = fabs(px) * DISPARITY_ONE <= INT16_MAX && (map || values[i]); /* not of NaN */
         frame->truth[i] = (int16_t)(known ? lrint(px * DISPARITY_ONE) : DISPARITY_UNKNOWN);
     }
     free(values);
