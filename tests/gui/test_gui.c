@@ -337,7 +337,7 @@ static void start_slow(struct gui_program *p, const char *options) {
     gui_prepare(p);
     char *line = g_strdup_printf(
         "%s view --set threads=1 --set backend=cpu --set disparity_range=128 --window 1000x700 "
-        "%s --ui-map %s -o %s -q synth:width=1280,height=720,range=64",
+        "--view 3 %s --ui-map %s -o %s -q synth:width=1280,height=720,range=64",
         g_getenv("LIVESTEREO_BIN"), options, p->map, p->output);
     gui_spawn(p, line);
     g_free(line);
