@@ -184,10 +184,11 @@ static void test_marginals(void *fixture, const void *data) {
     g_assert_nonnull(bound);
     g_assert_cmpfloat(energy_of(label), <,
                       1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
-    g_autofree char *paths[] = {path_in("mean.npy"), path_in("near.npy"), path_in("belief.npy")};
-    g_assert_cmpint(npy_read(paths[0], &mean), ==, 0);
-    g_assert_cmpint(npy_read(paths[1], &near), ==, 0);
-    g_assert_cmpint(npy_read(paths[2], &belief), ==, 0);
+    g_autofree char *mean_path = path_in("mean.npy"), *near_path = path_in("near.npy"),
+                    *belief_path = path_in("belief.npy");
+    g_assert_cmpint(npy_read(mean_path, &mean), ==, 0);
+    g_assert_cmpint(npy_read(near_path, &near), ==, 0);
+    g_assert_cmpint(npy_read(belief_path, &belief), ==, 0);
     g_assert_true(mean.type == NPY_FLOAT32 && mean.dimensions == 2 && mean.shape[0] == H &&
                   mean.shape[1] == W && near.dimensions == 2);
     g_assert_true(belief.dimensions == 3 && belief.shape[2] == L);
