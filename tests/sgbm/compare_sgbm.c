@@ -1,8 +1,8 @@
 /*
  * usage: compare_sgbm THREADS PRESET.. DIR..     (presets are the words that end in .ini)
  * The CPU backend beside OpenCV's StereoSGBM: the same pictures, labels and threads in one run,
- * times and errors of both. Each is run several times in turn, medians are printed. SGBM on RGB and
- * on grey; the pipeline on RGB.
+ * times, processor times and errors of both. Each is run several times in turn, medians are printed.
+ * SGBM on RGB and on grey; the pipeline on RGB.
  * SPDX-License-Identifier: MIT
  */
 #include "app/dataset.h"
@@ -17,11 +17,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { REPEATS = 5, BEFORE = 1 };
 
+/* Of this program, all threads. */
+static double processor_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
 static void print_row(const char *name, const char *what, const struct test_pair *pair, int labels,
-                      double bp_ms, double ms, const int16_t *disparity) {
+                      double bp_ms, double ms, double processor, const int16_t *disparity) {
     long count = (long)pair->left.width * pair->left.height;
     struct error_rates rates[2];
     for (int i = 0; i < 2; i++) {
@@ -32,8 +40,9 @@ static void print_row(const char *name, const char *what, const struct test_pair
     char bp[16] = "-";
     if (!isnan(bp_ms))
         snprintf(bp, sizeof(bp), "%.1f", bp_ms);
-    printf("%-16.16s %4dx%-4d %3d  %-14s %8s %8.1f  %7.2f %7.2f %7.2f\n", name, pair->left.width,
-           pair->left.height, labels, what, bp, ms, rates[0].bad[0], rates[1].bad[0], rates[1].d1);
+    printf("%-16.16s %4dx%-4d %3d  %-14s %8s %8.1f %8.1f  %7.2f %7.2f %7.2f\n", name,
+           pair->left.width, pair->left.height, labels, what, bp, ms, processor, rates[0].bad[0],
+           rates[1].bad[0], rates[1].d1);
     fflush(stdout);
 }
 
@@ -50,18 +59,21 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     struct frame_pool *pool =
         s ? frame_pool(s, 1, pair->left.width, pair->left.height, pair->left.channels) : NULL;
     struct frame *f = pool ? pool_take(pool) : NULL;
-    double ms[REPEATS], bp[REPEATS];
+    double ms[REPEATS], bp[REPEATS], processor[REPEATS];
     for (int i = -BEFORE; i < REPEATS && f && !error; i++) {
         memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
         memcpy(f->right.data, pair->right.data, image_bytes(&pair->right));
+        processor[i < 0 ? 0 : i] = -processor_ms();
         error = frame_run(s, &p, f);
+        processor[i < 0 ? 0 : i] += processor_ms();
         ms[i < 0 ? 0 : i] = f->compute_ms;
         bp[i < 0 ? 0 : i] = f->stage_ms[TIME_BP] / (p.lr_check == LR_CHECK_BP ? 2 : 1);
     }
     if (f && !error) {
         g_autofree char *base = g_path_get_basename(preset);
         print_row(pair->name, base, pair, p.disparity_range, metrics_quantile(bp, REPEATS, 0.5),
-                  metrics_quantile(ms, REPEATS, 0.5), f->disparity);
+                  metrics_quantile(ms, REPEATS, 0.5), metrics_quantile(processor, REPEATS, 0.5),
+                  f->disparity);
     }
     frame_drop(&f);
     pool_close(&pool);
@@ -86,12 +98,16 @@ static void run_sgbm(const struct test_pair *pair, int grey) {
     struct image left = grey ? grey_of(&pair->left) : pair->left,
                  right = grey ? grey_of(&pair->right) : pair->right;
     int labels = pair->disparities ? pair->disparities : 64;
-    double ms[REPEATS];
+    double ms[REPEATS], processor[REPEATS];
     g_autofree int16_t *disparity = g_new(int16_t, (size_t)left.width * (size_t)left.height);
-    for (int i = -BEFORE; i < REPEATS; i++)
+    for (int i = -BEFORE; i < REPEATS; i++) {
+        processor[i < 0 ? 0 : i] = -processor_ms();
         ms[i < 0 ? 0 : i] = sgbm_run(&left, &right, labels, disparity);
+        processor[i < 0 ? 0 : i] += processor_ms();
+    }
     print_row(pair->name, grey ? "SGBM HH grey" : "SGBM HH colour", pair, labels, NAN,
-              metrics_quantile(ms, REPEATS, 0.5), disparity);
+              metrics_quantile(ms, REPEATS, 0.5), metrics_quantile(processor, REPEATS, 0.5),
+              disparity);
     if (grey) {
         g_free(left.data);
         g_free(right.data);
@@ -124,8 +140,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     sgbm_threads(threads);
-    printf("OpenCV %s, %d threads\n%-16s %-9s %3s  %-14s %8s %8s  %7s %7s %7s\n", sgbm_version(),
-           threads, "pair", "size", "lab", "program", "BP ms", "ms", "nonocc", "all", "D1 all");
+    printf("OpenCV %s, %d threads\n%-16s %-9s %3s  %-14s %8s %8s %8s  %7s %7s %7s\n",
+           sgbm_version(), threads, "pair", "size", "lab", "program", "BP ms", "ms", "cpu ms",
+           "nonocc", "all", "D1 all");
     for (int i = 2; i < argc && !error; i++) {
         if (g_str_has_suffix(argv[i], ".ini") && count < 16)
             presets[count++] = argv[i];
