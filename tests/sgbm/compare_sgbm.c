@@ -1,8 +1,8 @@
 /*
  * usage: compare_sgbm THREADS PRESET.. DIR..     (presets are the words that end in .ini)
  * The CPU backend beside OpenCV's StereoSGBM: the same pictures, labels and threads in one run,
- * times, processor times and errors of both. Each is run several times in turn, medians are printed.
- * SGBM on RGB and on grey; the pipeline on RGB.
+ * times, processor times of all threads, and errors of both. Each is run several times in turn,
+ * medians are printed. SGBM on RGB and on grey; the pipeline on RGB.
  * SPDX-License-Identifier: MIT
  */
 #include "app/dataset.h"
