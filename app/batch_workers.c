@@ -54,11 +54,6 @@ static int look_at(GPid *worker, bool *asked) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_RUN_FAILED;
 }
 
-/* Of two exit codes the one to end with: some damaged pairs are the least. */
-static int worse(int a, int b) {
-    return a == EXIT_DONE || (a == EXIT_SOME_FAILED && b != EXIT_DONE) ? b : a;
-}
-
 int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {
     g_autofree GPid *workers = g_new0(GPid, count);
     g_autofree bool *asked = g_new0(bool, count);
@@ -78,7 +73,7 @@ int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {
         for (int i = 0; i < count; i++) {
             int ended = workers[i] ? look_at(&workers[i], &asked[i]) : GO_ON;
             if (ended != GO_ON) {
-                code = worse(code, ended);
+                code = exit_worse(code, ended);
                 left--;
             }
         }

@@ -60,11 +60,6 @@ void bench_turn(struct rectify_point *points, int width, int height);
 /* The quantile at share (0 to 1) of count values, which are sorted in place. */
 double bench_quantile(double *values, int count, double share);
 
-/* Of the program alone: measures fast-converging updates on the first pair of a folder, for which
- * params get its range, prints a table and, with svg not NULL, writes a picture. The exit code. */
-struct params;
-int bench_converging(struct params *params, const char *folder, const char *svg);
-
 /* The next number of splitmix64. */
 uint64_t bench_random(uint64_t *state);
 

@@ -2,7 +2,8 @@
  * livestereo bench converging: what fast-converging updates skip, and what they cost (Yang et al.
  * 2006, figure 2). SPDX-License-Identifier: MIT
  */
-#include "app/bench.h"
+#include "app/bench_converging.h"
+
 #include "app/commands.h"
 #include "app/dataset.h"
 #include "app/matcher.h"

@@ -300,8 +300,8 @@ static int run_all(struct batch *batch, int count, char **words) {
     g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     int worst = EXIT_DONE;
     for (int i = 0, step; i < count; i += step) {
-        step = MIN(words_of_input(batch, words[i]), count - i);
-        int error;
+        int error, wanted = words_of_input(batch, words[i]);
+        step = MIN(wanted, count - i);
         struct input input = {.words = (const char *const *)words + i, .count = step};
         int code = EXIT_SOURCE;
         input.source = source_open(input.words, step, &batch->source, &error);
@@ -315,8 +315,7 @@ static int run_all(struct batch *batch, int count, char **words) {
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_CALIBRATION ||
             code == EXIT_INTERRUPTED)
             return code;
-        if (code != EXIT_DONE && (worst == EXIT_DONE || worst == EXIT_SOME_FAILED))
-            worst = code;
+        worst = exit_worse(worst, code);
     }
     return worst;
 }
@@ -408,9 +407,7 @@ int cmd_batch(int argc, char **argv) {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
          "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, color; of motion "
-         "flow16 "
-         "(the "
-         "default), flo, color",
+         "flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},

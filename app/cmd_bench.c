@@ -2,6 +2,7 @@
  * livestereo bench: times of whole frames on random textures. SPDX-License-Identifier: MIT
  */
 #include "app/bench.h"
+#include "app/bench_converging.h"
 #include "app/commands.h"
 #include "app/matcher.h"
 #include "config/log.h"

@@ -15,16 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the pixels of MASK_ALL. */
+static bool is_scored(const struct test_pair *pair, long i) {
+    const uint8_t *mask = pair->mask[MASK_ALL];
+    return !isnan(pair->truth[i]) && (!mask || mask[i] == 255);
+}
+
+/* Px, of a known disparity. */
+static double error_of(const struct test_pair *pair, const struct frame *frame, long i) {
+    return fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
+}
+
 /* The share of scored, known pixels that are off by at most metrics_sigma(), in percent. */
 static double share_within(const struct test_pair *pair, const struct frame *frame, long count) {
-    const uint8_t *mask = pair->mask[MASK_ALL];
     long known = 0, within = 0;
     for (long i = 0; i < count; i++) {
-        if (isnan(pair->truth[i]) || (mask && mask[i] != 255) ||
-            frame->disparity[i] == DISPARITY_UNKNOWN)
+        if (!is_scored(pair, i) || frame->disparity[i] == DISPARITY_UNKNOWN)
             continue;
-        double error = fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
-        within += error <= metrics_sigma(&frame->params, frame->confidence[i]);
+        within += error_of(pair, frame, i) <= metrics_sigma(&frame->params, frame->confidence[i]);
         known++;
     }
     return known ? 100.0 * (double)within / (double)known : NAN;
@@ -68,11 +76,10 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
     for (int i = 0; i < 256; i++)
         errors[i] = g_array_new(FALSE, FALSE, sizeof(double));
     for (long i = 0; i < count; i++) {
-        const uint8_t *mask = pair->mask[MASK_ALL];
         int confidence = frame->confidence[i];
-        if (isnan(pair->truth[i]) || (mask && mask[i] != 255))
+        if (!is_scored(pair, i))
             continue;
-        double error = fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
+        double error = error_of(pair, frame, i);
         bool known = frame->disparity[i] != DISPARITY_UNKNOWN;
         bad[confidence] += !known || error > 1;
         unknown[confidence] += !known;

@@ -9,6 +9,8 @@
 
 #include "image/frame.h"
 
+#include <stdbool.h>
+
 #define BAD_COUNT 3 /* off by more than 1, 2, 3 px */
 
 /* Sums over the scored pixels of one or more maps; initialised with zeros. */
@@ -44,6 +46,9 @@ struct error_rates error_rates(const struct error_sums *sums);
 struct sparsification {
     double area, best;
 };
+
+/* KITTI's D1, px: off by more than 3 px and 5 %. */
+bool metrics_is_d1(double error, double truth);
 
 /* Arrays as in error_add(). Pixels of equal confidence are removed together, as if their bad ones
  * were spread evenly. */

@@ -48,11 +48,11 @@ int recipe_denoise(struct recipe *r, const char *picture, const char *mask_path)
     int code = mask_path ? mask_read(mask_path, im.width, im.height, &mask) : EXIT_DONE;
     if (code == EXIT_DONE && !(r->cost = calloc(pixels, GREY_LEVELS * sizeof(*r->cost))))
         code = out_of_memory(r, picture);
-    for (size_t i = 0; i < pixels && code == EXIT_DONE; i++)
-        for (int l = 0; l < GREY_LEVELS && !(mask && mask[i]); l++) {
-            int difference = l - grey_of(&im, i);
-            r->cost[i * GREY_LEVELS + (size_t)l] = (uint16_t)(difference * difference);
-        }
+    for (size_t i = 0; i < pixels && code == EXIT_DONE; i++) {
+        int grey = grey_of(&im, i);
+        for (int l = 0; l < GREY_LEVELS && !(mask && mask[i]); l++)
+            r->cost[i * GREY_LEVELS + (size_t)l] = (uint16_t)((l - grey) * (l - grey));
+    }
     free(mask);
     picture_free(&im);
     return code;

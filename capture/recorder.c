@@ -137,8 +137,10 @@ static GstPadProbeReturn count_written(GstPad *pad, GstPadProbeInfo *info, gpoin
 /* Pairs that can be played again. */
 static long whole_pairs(struct recorder *recorder) {
     long pairs = atomic_load(&recorder->rows);
-    for (int i = 0; i < recorder->tracks; i++)
-        pairs = MIN(pairs, atomic_load(&recorder->whole[i]));
+    for (int i = 0; i < recorder->tracks; i++) {
+        long whole = atomic_load(&recorder->whole[i]);
+        pairs = MIN(pairs, whole);
+    }
     return pairs;
 }
 
@@ -415,7 +417,7 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
         }
     }
     struct recorder_status status = recorder->status;
-    long kept = ended ? status.pairs : MIN(status.pairs, whole_pairs(recorder));
+    long whole = whole_pairs(recorder), kept = ended ? status.pairs : MIN(status.pairs, whole);
     status.dropped += status.pairs - kept;
     status.pairs = kept;
     if (kept > 0 && !ended)

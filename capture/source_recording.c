@@ -148,7 +148,8 @@ static int pull_row(struct recording *r, int tracks) {
             break;
         int64_t asked_ns = clock_ns();
         pull(r, missing, PULL_NS);
-        idle_ns += MIN(clock_ns() - asked_ns, 2 * PULL_NS);
+        int64_t waited_ns = clock_ns() - asked_ns;
+        idle_ns += MIN(waited_ns, 2 * PULL_NS);
     }
     log_error(r->name, "nothing came for %d s after pair %ld; is the file damaged?",
               (int)(STALL_NS / CLOCK_NS_PER_S), r->next - 1);

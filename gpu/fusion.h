@@ -16,33 +16,40 @@ static inline bool fusion_allows(const struct graph *g, int i, enum stage stage)
            !g->passes[i].fenced;
 }
 
-/* Whether b is the half-step after a and differs from it in nothing else. */
-static inline bool fusion_next_half_step(const struct message_args *a,
-                                         const struct message_args *b) {
-    return b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
-           b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
-           !memcmp(b->message, a->message, sizeof(a->message)) &&
-           !memcmp(b->rho, a->rho, sizeof(a->rho)) &&
-           !memcmp(b->truncation, a->truncation, sizeof(a->truncation));
-}
-
-/* Half-steps from pass i on that follow each other on one level and update all tiles without
- * looking for changes: how many, 0 if pass i is none. */
-static inline int fusion_half_steps(const struct graph *g, int i) {
+/* How many passes of a stage from number i on follow each other; before is NULL for the first. */
+static inline int fusion_run(const struct graph *g, int i, enum stage stage,
+                             bool (*follows)(const void *before, const void *after)) {
     int count = 0;
-    const struct message_args *before = NULL;
+    const void *before = NULL;
     while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
-           g->passes[i + count].stage == STAGE_message &&
-           (count == 0 || !g->passes[i + count].fenced)) {
-        const struct message_args *a =
-            (const struct message_args *)graph_virtual_args(g, i + count);
-        if (a->active || a->next_active || a->windows ||
-            (before && !fusion_next_half_step(before, a)))
+           g->passes[i + count].stage == stage && (count == 0 || !g->passes[i + count].fenced)) {
+        const void *args = graph_virtual_args(g, i + count);
+        if (!follows(before, args))
             break;
-        before = a;
+        before = args;
         count++;
     }
     return count;
+}
+
+/* Whether a half-step updates all tiles without looking for changes, and differs from the one
+ * before it in nothing but its number. */
+static inline bool fusion_next_half_step(const void *before, const void *after) {
+    const struct message_args *a = (const struct message_args *)before,
+                              *b = (const struct message_args *)after;
+    if (b->active || b->next_active || b->windows)
+        return false;
+    return !a ||
+           (b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
+            b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
+            !memcmp(b->message, a->message, sizeof(a->message)) &&
+            !memcmp(b->rho, a->rho, sizeof(a->rho)) &&
+            !memcmp(b->truncation, a->truncation, sizeof(a->truncation)));
+}
+
+/* Half-steps from pass i on that follow each other on one level: how many, 0 if pass i is none. */
+static inline int fusion_half_steps(const struct graph *g, int i) {
+    return fusion_run(g, i, STAGE_message, fusion_next_half_step);
 }
 
 /* Whether pass i makes messages that the half-step after it reads and the next one replaces. */
@@ -59,30 +66,20 @@ static inline bool fusion_starts_level(const struct graph *g, int i) {
 }
 
 /* The same of pruned labels. */
-static inline bool fusion_next_pruned_step(const struct pruned_message_args *a,
-                                           const struct pruned_message_args *b) {
-    return b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
-           b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
-           !memcmp(b->message, a->message, sizeof(a->message)) &&
-           !memcmp(&b->pruning, &a->pruning, sizeof(a->pruning)) &&
-           !memcmp(b->rho, a->rho, sizeof(a->rho)) &&
-           !memcmp(b->truncation, a->truncation, sizeof(a->truncation));
+static inline bool fusion_next_pruned_step(const void *before, const void *after) {
+    const struct pruned_message_args *a = (const struct pruned_message_args *)before,
+                                     *b = (const struct pruned_message_args *)after;
+    return !a ||
+           (b->iteration == a->iteration + 1 && b->cost8 == a->cost8 && b->cost16 == a->cost16 &&
+            b->classes == a->classes && !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
+            !memcmp(b->message, a->message, sizeof(a->message)) &&
+            !memcmp(&b->pruning, &a->pruning, sizeof(a->pruning)) &&
+            !memcmp(b->rho, a->rho, sizeof(a->rho)) &&
+            !memcmp(b->truncation, a->truncation, sizeof(a->truncation)));
 }
 
 static inline int fusion_pruned_steps(const struct graph *g, int i) {
-    int count = 0;
-    const struct pruned_message_args *before = NULL;
-    while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
-           g->passes[i + count].stage == STAGE_pruned_message &&
-           (count == 0 || !g->passes[i + count].fenced)) {
-        const struct pruned_message_args *a =
-            (const struct pruned_message_args *)graph_virtual_args(g, i + count);
-        if (before && !fusion_next_pruned_step(before, a))
-            break;
-        before = a;
-        count++;
-    }
-    return count;
+    return fusion_run(g, i, STAGE_pruned_message, fusion_next_pruned_step);
 }
 
 static inline bool fusion_starts_pruned(const struct graph *g, int i) {

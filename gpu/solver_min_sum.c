@@ -257,43 +257,50 @@ static void clear_tiles(struct graph *g, const struct problem *p, struct level *
         }
 }
 
+static void winner_pruned(struct graph *g, const struct problem *p, const struct level *finest,
+                          const struct label_map *map) {
+    struct pruned_wta_args a = {.grid = finest->grid,
+                                .cost = finest->cost8,
+                                .classes = finest->edges,
+                                .pruning = finest->pruning,
+                                .label = map->label,
+                                .disparity = map->disparity,
+                                .confidence = map->confidence,
+                                .subpixel = p->params->subpixel};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = finest->message[r];
+    memcpy(a.rho, p->scaling->rho, sizeof(a.rho));
+    memcpy(a.truncation, p->scaling->truncation, sizeof(a.truncation));
+    graph_stage(g, STAGE_pruned_winner, &a, a.grid.width, a.grid.height);
+}
+
+static void winner_of_all(struct graph *g, const struct problem *p, const struct level *finest,
+                          const struct label_map *map) {
+    struct wta_args a = {.grid = finest->grid,
+                         .cost = finest->masked8 ? finest->masked8 : finest->cost8,
+                         .label = map->label,
+                         .disparity = map->disparity,
+                         .confidence = map->confidence,
+                         .subpixel = p->params->subpixel,
+                         .fraction = p->window ? p->window->fraction : 1,
+                         .v = map->v};
+    if (p->window)
+        a.centre = p->window->centre;
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = finest->message[r];
+    graph_stage(g, STAGE_winner_takes_all, &a, a.grid.width, a.grid.height);
+}
+
 static struct label_map winner_takes_all(struct graph *g, const struct problem *p,
                                          const struct level *finest) {
     size_t pixels = (size_t)p->grid.width * (size_t)p->grid.height;
     struct label_map map = {.label = graph_buffer(g, pixels * sizeof(*map.label)),
                             .disparity = graph_buffer(g, pixels * sizeof(*map.disparity)),
                             .v = p->window ? graph_buffer(g, pixels * sizeof(*map.v)) : NULL,
-                            .confidence = graph_buffer(g, pixels)};
-    struct wta_args a = {.grid = finest->grid,
-                         .cost = finest->masked8 ? finest->masked8 : finest->cost8,
-                         .label = map.label,
-                         .disparity = map.disparity,
-                         .confidence = map.confidence,
-                         .subpixel = p->params->subpixel,
-                         .fraction = p->window ? p->window->fraction : 1,
-                         .v = map.v};
-    if (p->window)
-        a.centre = p->window->centre;
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.message[r] = finest->message[r];
+                            .confidence = graph_buffer(g, pixels),
+                            .pruning = finest->pruning};
     memcpy(map.message, finest->message, sizeof(map.message));
-    map.pruning = finest->pruning;
-    if (finest->pruning.kept) {
-        struct pruned_wta_args b = {.grid = finest->grid,
-                                    .cost = finest->cost8,
-                                    .classes = finest->edges,
-                                    .pruning = finest->pruning,
-                                    .label = map.label,
-                                    .disparity = map.disparity,
-                                    .confidence = map.confidence,
-                                    .subpixel = p->params->subpixel};
-        memcpy(b.message, a.message, sizeof(b.message));
-        memcpy(b.rho, p->scaling->rho, sizeof(b.rho));
-        memcpy(b.truncation, p->scaling->truncation, sizeof(b.truncation));
-        graph_stage(g, STAGE_pruned_winner, &b, b.grid.width, b.grid.height);
-        return map;
-    }
-    graph_stage(g, STAGE_winner_takes_all, &a, a.grid.width, a.grid.height);
+    (finest->pruning.kept ? winner_pruned : winner_of_all)(g, p, finest, &map);
     return map;
 }
 

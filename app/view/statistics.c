@@ -82,11 +82,11 @@ static bool is_off(const struct frame *f, long i, long pixels) {
     return map[i] == DISPARITY_UNKNOWN || hypot(u, v) > DISPARITY_ONE;
 }
 
-/* KITTI's: whether a disparity is off by more than 3 px and 5 %, or unknown. */
+/* The same of D1. */
 static bool is_d1(const struct frame *f, long i) {
-    int off = abs(f->disparity[i] - f->truth[i]);
+    double error = abs(f->disparity[i] - f->truth[i]) / (double)DISPARITY_ONE;
     return f->disparity[i] == DISPARITY_UNKNOWN ||
-           (off > 3 * DISPARITY_ONE && 20 * off > abs(f->truth[i]));
+           metrics_is_d1(error, f->truth[i] / (double)DISPARITY_ONE);
 }
 
 void statistics_add_error(struct statistics *s, const struct frame *f) {

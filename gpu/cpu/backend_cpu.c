@@ -121,8 +121,9 @@ static void run_level(struct backend_cpu *cpu, const struct graph *g, int i, int
  * well, which then need not be stored, and data costs. */
 static int cpu_unit(struct backend *b, const struct graph *g, int i) {
     const struct backend_cpu *cpu = cpu_of(b);
-    if (cpu->costs && costs_unit(cpu, g, i) > 1)
-        return -costs_unit(cpu, g, i);
+    int costs = cpu->costs ? costs_unit(cpu, g, i) : 0;
+    if (costs > 1)
+        return -costs;
     if (!cpu->half_steps || !cpu->pruned_steps)
         return 1;
     int start = fusion_starts_level(g, i) || fusion_starts_pruned(g, i),
