@@ -119,15 +119,16 @@ C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration
     $(OTHER_SETS), $(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
 CORE = $(filter gpu/%,$(C)) $(CU) app/bench.c image/frame.c \
-       $(patsubst %,config/%.c,log number params presets)
-# What liblivestereo consists of, besides presets.c.
+       $(patsubst %,config/%.c,feature_network log number params presets)
+# What liblivestereo consists of, besides what is generated.
 LIBRARY = $(filter library/% gpu/%,$(C)) $(CU) \
-          $(patsubst %,config/%.c,file log number params presets) \
+          $(patsubst %,config/%.c,feature_network file log number params presets) \
           $(patsubst %,calibration/%.c,camera depth rectify rig rig_read rig_read_text \
                                        rig_read_yaml yaml_tree)
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
+GENERATED = $(BUILD)/presets.c.o $(BUILD)/weights.c.o
 # The program is linked with the same objects.
-LIBRARY_OBJECTS = $(call obj,$(LIBRARY)) $(BUILD)/presets.c.o
+LIBRARY_OBJECTS = $(call obj,$(LIBRARY)) $(GENERATED)
 PIC = -fPIC -fvisibility=hidden
 IN_LIBRARY = $(if $(filter $@,$(LIBRARY_OBJECTS) $(PLUGIN_OBJECTS)),$(PIC))
 SO = liblivestereo.so.0
@@ -209,8 +210,8 @@ $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
 	@rm $(@:.a=.o)
 
 $(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) \
-                $(BUILD)/shaders.c.o $(BUILD)/presets.c.o
-$(BUILD)/core.a: $(call obj,$(CORE)) $(BUILD)/presets.c.o
+                $(BUILD)/shaders.c.o $(GENERATED)
+$(BUILD)/core.a: $(call obj,$(CORE)) $(GENERATED)
 $(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
 	@rm -f $@
@@ -229,7 +230,16 @@ $(BUILD)/presets.c: $(sort $(wildcard config/presets/*.ini)) $(BUILD)/link.stamp
 	    for f in $(filter %.ini,$^); do echo "{\"$$(basename $$f .ini)\"," && \
 	    sed -n 's/[\"]/\\&/g; s/^\([a-z][a-z_0-9]*\)=\(.*\)$$/"\1=\2\\n"/p' $$f && \
 	    echo '""},' || exit 1; done && echo '{NULL, NULL}};'; } >$@
-$(BUILD)/shaders.c.o $(BUILD)/presets.c.o: %.o: % $(BUILD)/c.stamp
+# The weights of the learned descriptor as bytes: config/feature_network.c.
+$(BUILD)/weights.c: config/features/weights.features $(BUILD)/link.stamp
+	$(call say,BYTES,$<)
+	$(Q){ echo '#include <stddef.h>' && \
+	    echo 'extern const unsigned char feature_weights[];' && \
+	    echo 'extern const size_t feature_weights_size;' && \
+	    echo 'const unsigned char feature_weights[] = {' && \
+	    od -An -v -tu1 -w32 $< | sed 's/[0-9][0-9]*/&,/g' && echo '};' && \
+	    echo 'const size_t feature_weights_size = sizeof(feature_weights);'; } >$@
+$(BUILD)/shaders.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
 IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)
@@ -261,7 +271,7 @@ OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_% app/eval_% app/live/% \
            app/view/%
 $(BUILD)/input.a: $(call obj,$(filter-out $(NO_INPUT),$(C)) app/view/session.c \
-                  app/view/settings.c) $(BUILD)/presets.c.o
+                  app/view/settings.c) $(GENERATED)
 $(FUZZ): $(BUILD)/input.a
 $(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)
 $(UNIT): $(BUILD)/all.a

@@ -12,8 +12,10 @@
 #include "app/mask.h"
 #include "app/rig_options.h"
 #include "capture/recording_files.h"
+#include "config/feature_network.h"
 #include "config/log.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +204,8 @@ static char *describe_settings(const struct batch *batch, const struct input *in
     }
     for (int i = 0; table && i < table->count; i++)
         g_string_append_printf(text, "table=%.17g\n", table->value[i]);
+    if (batch->params.network)
+        g_string_append_printf(text, "weights=%016" PRIx64 "\n", batch->params.network->hash);
     int error = add_files(text, batch, input);
     return g_string_free(text, error != 0);
 }

@@ -44,9 +44,10 @@ int cmd_solve(int argc, char **argv);
 
 /* The common options; initialised with zeros. */
 struct common_options {
-    char *preset, *config, *quality, *smoothness, *memory, **set;
-    struct smoothness_table *table; /* that of the file smoothness */
-    const GOptionEntry *entries;    /* the command's own */
+    char *preset, *config, *quality, *smoothness, *weights, *memory, **set;
+    struct smoothness_table *table;  /* that of the file smoothness */
+    struct feature_network *network; /* that of the file weights */
+    const GOptionEntry *entries;     /* the command's own */
     gboolean dump_config, quiet, verbose;
     bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
     const char *first_preset; /* set before parsing: without --preset in place of livestereo.ini */
@@ -97,9 +98,9 @@ int option_check(const char *name, double value, double min, double max);
 int option_check_rate(double rate);
 
 /* Whether the quality is searched automatically: with --quality auto, or if no option determines
- * it. */
+ * it. *params gets the best then, which the search begins with. */
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
-                          const struct params *params);
+                          struct params *params);
 
 /* Whether --set names this parameter. */
 bool options_set(const struct common_options *options, const char *name);

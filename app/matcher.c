@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/mask.h"
+#include "config/feature_network.h"
 #include "config/log.h"
 
 #include <assert.h>
@@ -34,6 +35,9 @@ static int set_all(struct matcher *m, const struct params *params) {
     int error = params->table ? livestereo_settings_set_smoothness(
                                     m->settings, params->table->value, params->table->count)
                               : 0;
+    if (!error && params->network)
+        error = livestereo_settings_set_weights(m->settings, params->network->file,
+                                                params->network->size);
     for (int i = 0; i < param_count && !error; i++) {
         char text[64];
         if (param_table[i].part > PARAM_DEVICE)
@@ -149,6 +153,22 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     log_info(name, "%dx%d, %d %s, %s", info.width, info.height, info.labels,
              params->mode == MODE_MOTION ? "motions" : "disparities", info.backend);
     return m;
+}
+
+bool matcher_has_gpu(const struct params *params) {
+    enum log_level level = log_get_level();
+    struct params smallest;
+    int code;
+    params_default(&smallest);
+    smallest.backend = params->backend;
+    smallest.gpu = params->gpu;
+    smallest.disparity_range = 2;
+    log_set_level((enum log_level) - 1);
+    struct matcher *m = matcher_open(&smallest, "gpu", 16, 2, 1, NULL, false, &code);
+    log_set_level(level);
+    bool has = m && g_str_has_prefix(matcher_info(m).backend, "cuda");
+    matcher_close(&m);
+    return has;
 }
 
 static struct livestereo_image image_of(void *data, int width, int height, int row_bytes,

@@ -3,13 +3,16 @@
  */
 #include "app/commands.h"
 
+#include "app/matcher.h"
 #include "app/view/settings.h"
+#include "config/feature_network.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +36,7 @@ static int load_first(const struct common_options *options, struct params *param
 static int set_quality(const char *name, struct params *params) {
     struct qualities qualities;
     int quality = quality_parse(name);
-    if (quality < 0 || qualities_load(&qualities) != 0)
+    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(params)) != 0)
         return EXIT_USAGE;
     quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
                   params);
@@ -54,6 +57,8 @@ static int apply_options(const struct common_options *options, struct params *pa
         }
     }
     if (options->smoothness && params_load_table(params, options->table, options->smoothness) != 0)
+        return EXIT_USAGE;
+    if (options->weights && params_load_network(params, options->network, options->weights) != 0)
         return EXIT_USAGE;
     char why[512];
     if (options->memory && params_set_memory(params, options->memory, why, sizeof(why)) != 0) {
@@ -105,6 +110,8 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
         {"smoothness", 0, 0, G_OPTION_ARG_FILENAME, &options->smoothness,
          "smoothness=table, with a file's numbers for labels 0, 1, 2... apart, one a line", "FILE"},
+        {"weights", 0, 0, G_OPTION_ARG_FILENAME, &options->weights,
+         "Weights of descriptor=learned, in place of those that are built in", "FILE"},
         {"memory", 0, 0, G_OPTION_ARG_STRING, &options->memory,
          "Most memory for frames on the device; larger pictures are computed in blocks",
          "SIZE[K|M|G]"},
@@ -150,6 +157,7 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     }
 
     options->table = g_new0(struct smoothness_table, 1);
+    options->network = g_new0(struct feature_network, 1);
     int code = options_params(options, params);
     if (code == GO_ON && options->dump_config)
         code = params_dump(params, stdout) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
@@ -168,7 +176,7 @@ int option_check_rate(double rate) {
 }
 
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
-                          const struct params *params) {
+                          struct params *params) {
     if (params->mode == MODE_MOTION)
         return false;
     if (options->quality ? strcmp(options->quality, quality_names[QUALITY_AUTO]) != 0
@@ -177,7 +185,13 @@ bool options_quality_auto(const struct common_options *options, const struct qua
     for (int i = 0; i < param_count; i++)
         if (quality_covers(qualities, &param_table[i]) && options_set(options, param_table[i].name))
             return false;
-    return quality_of(qualities, params) == QUALITY_BEST;
+    struct params best = *params; /* but for the descriptor, which needs a GPU */
+    quality_apply(qualities, QUALITY_BEST, &best);
+    best.descriptor = params->descriptor;
+    if (!params_equal(&best, params))
+        return false;
+    quality_apply(qualities, QUALITY_BEST, params);
+    return true;
 }
 
 bool options_set(const struct common_options *options, const char *name) {
@@ -205,6 +219,10 @@ void options_free(struct common_options *options) {
     g_free(options->quality);
     g_free(options->smoothness);
     g_free(options->table);
+    g_free(options->weights);
+    if (options->network)
+        free((void *)(uintptr_t)options->network->file);
+    g_free(options->network);
     g_free(options->memory);
     g_strfreev(options->set);
 }

@@ -106,7 +106,7 @@ static bool parts_equal(const struct params *a, const struct params *b, enum par
         if (param_table[i].part <= last &&
             param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
             return false;
-    return tables_equal(a->table, b->table);
+    return tables_equal(a->table, b->table) && a->network == b->network;
 }
 
 bool params_equal(const struct params *a, const struct params *b) {

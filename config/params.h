@@ -30,6 +30,7 @@ enum {
     DATA_COST_BT_SUM_SQUARED,
     DATA_COST_BT_SMOOTHED
 };
+enum { DESCRIPTOR_CENSUS, DESCRIPTOR_LEARNED };
 enum { OUTSIDE_MATCH_COST, OUTSIDE_MATCH_BORDER };
 enum { CURVE_TRUNCATED, CURVE_EXPONENTIAL };
 enum { COST_SMOOTHING_OFF, COST_SMOOTHING_GAUSSIAN, COST_SMOOTHING_CROSS };
@@ -57,6 +58,8 @@ struct smoothness_table {
     double value[SMOOTHNESS_VALUES]; /* the first is 0; they do not decrease */
 };
 
+struct feature_network;
+
 struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 #define PARAM_INT(name, def, min, max, step, part, when, unit, group, help) int name;
 #define PARAM_REAL(name, def, min, max, step, part, when, unit, group, help) double name;
@@ -67,7 +70,8 @@ struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 #undef PARAM_REAL
 #undef PARAM_BOOL
 #undef PARAM_ENUM
-    const struct smoothness_table *table; /* no row; whoever set it owns it; NULL: none */
+    const struct smoothness_table *table;  /* no row; whoever set it owns it; NULL: none */
+    const struct feature_network *network; /* likewise; NULL: the one that is compiled in */
 };
 
 enum param_type { PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_BOOL, PARAM_TYPE_ENUM };

@@ -6,6 +6,7 @@
  */
 #include "config/params_file.h"
 
+#include "config/feature_network.h"
 #include "config/file.h"
 #include "config/log.h"
 #include "config/presets.h"
@@ -160,6 +161,25 @@ int params_load_table(struct params *p, struct smoothness_table *table, const ch
     g_strfreev(lines);
     free(text);
     return rc;
+}
+
+int params_load_network(struct params *p, struct feature_network *network, const char *path) {
+    struct feature_network read;
+    char why[WHY_BYTES], *file;
+    size_t size;
+    int rc = file_load(path, FEATURE_FILE_BYTES, &file, &size);
+    if (rc != 0)
+        return rc;
+    rc = feature_network_parse(&read, file, size, why, sizeof why);
+    if (rc != 0) {
+        log_error(path, "%s", why);
+        free(file);
+        return rc;
+    }
+    free((void *)(uintptr_t)network->file);
+    *network = read;
+    p->network = network;
+    return 0;
 }
 
 int params_load(struct params *p, const char *path) {

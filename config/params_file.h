@@ -53,6 +53,11 @@ int params_load_user(struct params *p);
  * and they do not decrease. 0 or -errno after a log line. */
 int params_load_table(struct params *p, struct smoothness_table *table, const char *path);
 
+/* Reads a file of weights (config/feature_network.h) into *network, whose file the caller frees
+ * with free, and sets p->network. What *network had before is freed. 0 or -errno after a log
+ * line. */
+int params_load_network(struct params *p, struct feature_network *network, const char *path);
+
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,
  * help. */
 void params_help(FILE *out);

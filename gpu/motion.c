@@ -223,6 +223,8 @@ static int make_pyramids(struct graph *g, const struct pipeline *p,
         for (int side = 0; side < 2; side++)
             views[side][levels] = picture_halve(g, p, &views[side][levels - 1]);
     }
+    for (int i = 0; i < 2 * levels; i++)
+        picture_describe(g, p, &views[i % 2][i / 2]);
     return levels;
 }
 

@@ -236,6 +236,13 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
     }
 }
 
+void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v) {
+    if (p->params.descriptor != DESCRIPTOR_LEARNED)
+        return;
+    picture_group(g, v->side, TIME_SMOOTH);
+    v->census = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
+}
+
 static const uint8_t *halve(struct graph *g, const struct picture *fine, const struct picture *v,
                             const uint8_t *image, int channels) {
     static const struct taps binomial = {.radius = 2, .q14 = {6144, 4096, 1024}};

@@ -483,6 +483,8 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         likeness = measure_likeness(g, p, grid, picture);
         picture_adapt(g, p, likeness, picture);
     }
+    for (int side = 0; side < 2; side++)
+        picture_describe(g, p, &picture[side]);
     struct costs costs = choose_costs(g, p, likeness);
     if (solves_right)
         right_map = find_labels(g, p, picture, RIGHT_SIDE, space, costs).map.disparity;

@@ -7,6 +7,7 @@
 #define LIVESTEREO_PIPELINE_H
 
 #include "gpu/blocks.h"
+#include "gpu/features.h"
 
 enum { LEFT_SIDE, RIGHT_SIDE };
 
@@ -32,6 +33,8 @@ struct pipeline {
     const struct rectify_point *map[2]; /* width*height, NULL where pictures are rectified */
     int map_samples, map_step;          /* struct rectify_map's */
     const struct tables *tables;        /* struct scaling's; only addresses within it are taken */
+    struct feature_network network;     /* on the host; with descriptor=learned */
+    const void *weights;                /* its weights, by features_pack() */
     const uint8_t *mask;                /* width*height, 255 leaves out; or NULL */
     struct blocks blocks;               /* that labels are found in */
     bool in_parts;                      /* the map is downloaded in two parts */

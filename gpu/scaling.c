@@ -125,10 +125,10 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     if (uses_difference(p))
         max_difference = difference_cost(p, match_channels, COST_LUT - 1);
     if (uses_census(p))
-        max_census = census_cost(p, CENSUS_LUT - 1);
+        max_census = census_cost(p, CENSUS_BITS);
     double maximum = max_difference + max_census;
     if (scaling_adapts(p))
-        maximum = fmax(maximum, differing_census_cost(p, CENSUS_LUT - 1));
+        maximum = fmax(maximum, differing_census_cost(p, CENSUS_BITS));
     s->scale = MAX_TRUNCATION / truncation_of(p);
     double temporal = p->mode == MODE_MOTION ? p->temporal_weight * truncation_of(p) : 0;
     if (maximum + temporal > 0)
@@ -143,8 +143,8 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     for (int i = 0; i < COST_LUT && uses_difference(p); i++)
         s->tables.lut[i] = byte_of(s->scale * difference_cost(p, match_channels, i), MAX_COST);
     for (int i = 0; i < CENSUS_LUT && uses_census(p); i++)
-        s->tables.census_lut[i] =
-            byte_of(s->scale * census_cost(p, i), MAX_COST - s->tables.lut[COST_LUT - 1]);
+        s->tables.census_lut[i] = byte_of(s->scale * census_cost(p, stage_min(i, CENSUS_BITS)),
+                                          MAX_COST - s->tables.lut[COST_LUT - 1]);
     for (int i = 0; i < SUM_LUT; i++)
         s->tables.fraction_lut[i] =
             byte_of(s->scale * curve(p->data_curve, 1, p->data_truncation, i / 16.0) *
@@ -152,7 +152,7 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
                     MAX_COST);
     for (int i = 0; i < CENSUS_LUT && scaling_adapts(p); i++)
         s->tables.differing_census_lut[i] =
-            byte_of(s->scale * differing_census_cost(p, i), MAX_COST);
+            byte_of(s->scale * differing_census_cost(p, stage_min(i, CENSUS_BITS)), MAX_COST);
     s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
     make_edges(s, p);
     make_smoothness(s, p);

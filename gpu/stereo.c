@@ -46,6 +46,7 @@ static void release_inputs(struct stereo *s) {
     }
     release(s, &s->mask);
     s->pipeline.mask = NULL;
+    release(s, &s->weights);
     for (int i = 0; i < MAX_SLOTS; i++) {
         s->backend->release(s->backend, MEMORY_HOST, s->updates[i]);
         s->updates[i] = NULL;
@@ -239,6 +240,28 @@ static int check_params(const struct stereo *s, const struct params *p) {
 
 static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
 
+/* Gives the backend the weights of the learned descriptor. */
+static int take_weights(struct stereo *s) {
+    struct backend *b = s->backend;
+    struct pipeline *p = &s->pipeline;
+    if (p->params.descriptor != DESCRIPTOR_LEARNED)
+        return 0;
+    if (p->params.network)
+        p->network = *p->params.network;
+    else
+        feature_network_built_in(&p->network);
+    void *packed = malloc(FEATURE_BYTES);
+    if (!s->weights)
+        s->weights = b->alloc(b, MEMORY_STAGES, FEATURE_BYTES);
+    bool taken = packed && s->weights;
+    if (taken)
+        features_pack(&p->network, packed);
+    int error = taken ? b->copy(b, s->weights, packed, FEATURE_BYTES) : no_memory(s, "the weights");
+    free(packed);
+    p->weights = s->weights;
+    return error;
+}
+
 int stereo_prepare(struct stereo *s, const struct params *params) {
     int error = check_params(s, params);
     if (error)
@@ -258,6 +281,8 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
                  pipeline_match_channels(params, s->pipeline.channels));
     error = s->backend->copy(s->backend, s->tables, &s->pipeline.scaling.tables,
                              sizeof(s->pipeline.scaling.tables));
+    if (!error)
+        error = take_weights(s);
     if (!error)
         error = describe(s);
     s->described = !error;

@@ -38,6 +38,7 @@ struct stereo {
     void *tables;                   /* pipeline's */
     void *map[2];                   /* the rectification tables, or NULL */
     void *mask;                     /* pipeline's, or NULL */
+    void *weights;                  /* likewise */
 
     /* Frames in flight, the oldest in slot first. */
     int slot, in_flight;

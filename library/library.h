@@ -5,6 +5,7 @@
 #ifndef LIVESTEREO_LIBRARY_H
 #define LIVESTEREO_LIBRARY_H
 
+#include "config/feature_network.h"
 #include "config/log.h"
 #include "config/params.h"
 #include "include/livestereo.h"
@@ -12,8 +13,15 @@
 struct livestereo_settings {
     struct params params; /* of parts METHOD and DEVICE */
     struct smoothness_table table;
+    struct feature_network network; /* of a copy of its file, or without one */
     char error[LOG_MESSAGE];
 };
+
+/* Copies size bytes of a file of weights, and parses them; free it with library_drop_network(). 0
+ * or -errno, and why says what is wrong. */
+int library_copy_network(struct feature_network *network, const void *file, size_t size, char *why,
+                         size_t why_size);
+void library_drop_network(struct feature_network *network);
 
 /* What a call without a handle says; of this thread. */
 extern _Thread_local struct log_target library_no_handle;

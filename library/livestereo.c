@@ -34,6 +34,7 @@ struct livestereo {
     struct depth_geometry geometry;
     struct params at_open;
     struct smoothness_table table[TABLES];
+    struct feature_network network; /* of weights that are not compiled in */
 };
 
 /* ---- messages */
@@ -335,10 +336,11 @@ static int check_options(const struct livestereo_options *o) {
     return 0;
 }
 
-/* The settings with a table of the handle's own. */
+/* The settings with a table and a network of the handle's own. */
 static struct params params_of(struct livestereo *h, const struct livestereo_settings *s) {
     struct params params = s->params;
     int i = 0;
+    params.network = h->network.file ? &h->network : NULL;
     if (!params.table)
         return params;
     while (h->stereo && stereo_uses_table(h->stereo, &h->table[i]))
@@ -359,8 +361,14 @@ static void keep_at_open(const struct livestereo *h, struct params *params) {
 static int open_pipeline(struct livestereo *h, const struct livestereo_settings *settings,
                          const struct livestereo_options *o) {
     struct rectify_map maps[2] = {{0}};
+    const struct feature_network *network = settings->params.network;
     h->motion = settings->params.mode == MODE_MOTION;
-    int error = o->rig ? use_rig(h, o, maps) : use_remap(h, o, maps);
+    int error = network ? library_copy_network(&h->network, network->file, network->size,
+                                               h->log.error, sizeof(h->log.error))
+                        : 0;
+    if (error)
+        return error;
+    error = o->rig ? use_rig(h, o, maps) : use_remap(h, o, maps);
     bool remapped = maps[0].point || maps[1].point;
     h->width = o->width;
     h->height = o->height;

@@ -123,6 +123,44 @@ int livestereo_settings_set_smoothness(struct livestereo_settings *s, const doub
     return 0;
 }
 
+int library_copy_network(struct feature_network *network, const void *file, size_t size, char *why,
+                         size_t why_size) {
+    void *copy = malloc(size);
+    int error = -ENOMEM;
+    if (copy) {
+        memcpy(copy, file, size);
+        error = feature_network_parse(network, copy, size, why, why_size);
+    } else {
+        snprintf(why, why_size, "not enough memory for the weights");
+    }
+    if (error)
+        free(copy);
+    return error;
+}
+
+void library_drop_network(struct feature_network *network) {
+    free((void *)(uintptr_t)network->file);
+    network->file = NULL;
+}
+
+int livestereo_settings_set_weights(struct livestereo_settings *s, const void *file, size_t size) {
+    struct feature_network network = {0};
+    if (!s)
+        return -EINVAL;
+    if ((size && !file) || size > FEATURE_FILE_BYTES) {
+        snprintf(s->error, sizeof(s->error), "weights need a file of at most %d bytes",
+                 FEATURE_FILE_BYTES);
+        return -EINVAL;
+    }
+    int error = size ? library_copy_network(&network, file, size, s->error, sizeof(s->error)) : 0;
+    if (error)
+        return error;
+    library_drop_network(&s->network);
+    s->network = network;
+    s->params.network = size ? &s->network : NULL;
+    return 0;
+}
+
 int livestereo_parameters(int (*each)(void *context, const struct livestereo_parameter *parameter),
                           void *context) {
     static const enum livestereo_type types[] = {
@@ -160,6 +198,8 @@ const char *livestereo_settings_error(const struct livestereo_settings *s) {
 void livestereo_settings_close(struct livestereo_settings **s) {
     if (!s)
         return;
+    if (*s)
+        library_drop_network(&(*s)->network);
     free(*s);
     *s = NULL;
 }

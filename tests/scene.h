@@ -97,6 +97,7 @@ static const char *const scene_settings[] = {
     "temporal_weight=0.5",
     "temporal_mode=on temporal_filter=0.5 bp_iterations=3",
     "window_blocks=1 bp_levels=4 right_iterations=3",
+    "descriptor=learned bp_iterations=3",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 

@@ -175,6 +175,43 @@ static inline void case_census(struct pass_case *c) {
     case_add_pass(c, STAGE_census, &a, w, h);
 }
 
+static inline void case_feature(struct pass_case *c, enum stage stage) {
+    static const int kinds[][2] = {{1, 32}, {1, 64}, {32, 32}, {32, 64}, {64, 32}, {64, 64}};
+    int w = c->shape.width, h = c->shape.height, kind = case_between(c, 0, 5);
+    bool words = stage == STAGE_feature_word;
+    struct feature_args a = {.width = w,
+                             .height = h,
+                             .inputs = kinds[kind][0],
+                             .outputs = words ? FEATURE_CHANNELS : kinds[kind][1],
+                             .dilation = case_between(c, 1, FEATURE_DILATION),
+                             .shift = case_between(c, 0, 1) ? case_between(c, 4, 10)
+                                                            : case_between(c, 0, 24)};
+    int groups = (a.inputs + FEATURE_GROUP - 1) / FEATURE_GROUP,
+        words_of_weights = FEATURE_TAPS * groups * a.outputs;
+    int32_t *bias = case_add_table(c, (size_t)a.outputs * sizeof(*bias));
+    int8_t *weights = case_add_table(c, (size_t)words_of_weights * FEATURE_GROUP);
+    for (int o = 0; o < a.outputs; o++)
+        bias[o] = (int32_t)case_value(c, 200000) - 100000;
+    for (int i = 0; i < words_of_weights * FEATURE_GROUP; i++)
+        weights[i] = (int8_t)(i % FEATURE_GROUP < a.inputs ? (int)case_value(c, 254) - 127 : 0);
+    a.bias = bias;
+    a.weights = weights;
+    a.source = case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
+    if (words)
+        a.words = case_add_rows(c, w, h, sizeof(*a.words));
+    else
+        a.out = case_bytes(c, w, h, a.outputs, 255);
+    case_add_pass(c, stage, &a, w, h);
+}
+
+static inline void case_feature_layer(struct pass_case *c) {
+    case_feature(c, STAGE_feature_layer);
+}
+
+static inline void case_feature_word(struct pass_case *c) {
+    case_feature(c, STAGE_feature_word);
+}
+
 static inline void case_arms(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct arms_args a = {.width = w,

@@ -115,7 +115,7 @@ static void test_presets_compiled_in(void *fixture, const void *data) {
     const char *argv[] = {copy, "--list-presets", NULL};
     g_assert_true(g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
                                &out, NULL, NULL, NULL));
-    g_assert_true(g_str_has_prefix(out, "balanced\nbrunton2006\n"));
+    g_assert_true(g_str_has_prefix(out, "balanced\nbest\nbrunton2006\n"));
     g_assert_nonnull(strstr(out, "\nyang2006\n"));
 }
 
@@ -296,6 +296,11 @@ static void test_bad_sources(void *fixture, const void *data) {
     g_autofree char *table = path_in("falling.txt"), *empty = path_in("empty.txt");
     g_assert_true(g_file_set_contents(table, "0\n3\n2\n", -1, NULL));
     g_assert_true(g_file_set_contents(empty, "", -1, NULL));
+    g_autofree char *weights = path_in("cut.features");
+    g_assert_true(g_file_set_contents(weights, "livestereo-features 1\n", -1, NULL));
+    expect_error(2, "no line licence:", "run --weights %s synth:", weights);
+    expect_error(2, "cut.features", "batch --weights %s synth: %s/out", weights, f);
+    expect_error(2, "nosuch.features", "eval --weights nosuch.features %s", f);
     expect_error(2, "falling.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", table, f, f);
     expect_error(2, "empty.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", empty, f, f);
     expect_error(2, "nosuch.txt", "run --smoothness %s/nosuch.txt synth:", f);

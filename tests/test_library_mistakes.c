@@ -93,6 +93,12 @@ static void test_settings(void) {
     g_assert_cmpint(livestereo_settings_set_smoothness(settings, endless, 2), ==, -EINVAL);
     g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 1), ==, -EINVAL);
     g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 100000), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_weights(NULL, "?", 1), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_weights(settings, NULL, 1), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_weights(settings, "?", SIZE_MAX), ==, -EINVAL);
+    g_assert_cmpint(livestereo_settings_set_weights(settings, "?", 1), ==, -EINVAL);
+    g_assert_nonnull(strstr(livestereo_settings_error(settings), "livestereo-features 1"));
+    g_assert_cmpint(livestereo_settings_set_weights(settings, NULL, 0), ==, 0);
     g_assert_cmpint(livestereo_parameters(NULL, NULL), ==, -EINVAL);
     g_assert_null(livestereo_preset(-1));
     g_assert_null(livestereo_preset(10000));

@@ -60,7 +60,6 @@ static void line_up(const struct cost_args *a, int y, int first, int last, int a
 /* The parts of the table of differences that are looked up: 0 where the table is not used or adds
  * nothing to census, -1 where it is too long. */
 static int make_tables(const struct cost_args *a, struct match_tables *t) {
-    uint8_t census[CENSUS_ENTRIES] = {0};
     int changing = 255 * a->channels, ad = a->kind != DATA_COST_CENSUS;
     while (ad && changing > 0 && a->lut[changing - 1] == a->lut[255 * a->channels])
         changing--;
@@ -68,8 +67,7 @@ static int make_tables(const struct cost_args *a, struct match_tables *t) {
         return -1;
     if (ad)
         make_parts(a->lut, AD_ENTRIES / 16, t->ad);
-    memcpy(census, a->census_lut, CENSUS_LUT);
-    make_parts(census, CENSUS_ENTRIES / 16, t->census);
+    make_parts(a->census_lut, CENSUS_LUT / 16, t->census);
     if (!ad || (a->kind == DATA_COST_AD_CENSUS && changing == 0 && a->lut[0] == 0))
         return 0;
     return changing < 16 * SHORT_PARTS ? SHORT_PARTS : AD_ENTRIES / 16;
@@ -103,8 +101,8 @@ INLINE __m256i differing(const uint8_t *bits, const struct target_row *row, int 
     return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load_256(row->census[k] + at));
 }
 
-/* 32 Hamming distances; bits: the pixel's bytes. Seven bytes are added bit by bit before bits are
- * counted. */
+/* 32 of census_distance(); bits: the pixel's bytes. Seven bytes are added bit by bit before bits
+ * are counted. */
 INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int at) {
     struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),
                               differing(bits, row, at, 2));
@@ -114,8 +112,9 @@ INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int 
     struct added twos = add_bits(a.carry, b.carry, ones.carry);
     __m256i count =
         _mm256_add_epi8(count_bits(ones.sum, 1), count_bits(differing(bits, row, at, 7), 1));
-    return _mm256_add_epi8(count,
-                           _mm256_add_epi8(count_bits(twos.sum, 2), count_bits(twos.carry, 4)));
+    count =
+        _mm256_add_epi8(count, _mm256_add_epi8(count_bits(twos.sum, 2), count_bits(twos.carry, 4)));
+    return _mm256_min_epu8(count, _mm256_set1_epi8(CENSUS_LUT - 1));
 }
 
 INLINE __m256i match_32(const struct match_tables *t, const struct target_row *row, int at,
@@ -129,8 +128,7 @@ INLINE __m256i match_32(const struct match_tables *t, const struct target_row *r
     if (ad)
         cost = look_up(t->ad, ad, _mm256_min_epu8(sum, _mm256_set1_epi8((char)(16 * ad - 1))));
     if (census)
-        cost = _mm256_add_epi8(cost,
-                               look_up(t->census, CENSUS_ENTRIES / 16, distances(bits, row, at)));
+        cost = _mm256_add_epi8(cost, look_up(t->census, CENSUS_LUT / 16, distances(bits, row, at)));
     return cost;
 }
 

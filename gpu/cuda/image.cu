@@ -9,7 +9,7 @@ enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
 
 /* ---- census: four pixels a thread, two of them in the 16-bit lanes of a word */
 
-enum { QUAD = 4, CENSUS_WIDTH = QUAD * BLOCK_WIDTH, CENSUS_BITS = 62 };
+enum { QUAD = 4, CENSUS_WIDTH = QUAD * BLOCK_WIDTH };
 
 /* Grey levels around a block's pixels; the picture's rim goes on outside it. */
 struct census_tile {

@@ -57,7 +57,7 @@ static __host__ __device__ __forceinline__ int targets(int pixels, int group) {
 /* The curves of both costs. ad_last: differences from here on have the same cost and are looked up
  * at this one address, which avoids bank conflicts. */
 struct match_tables {
-    uint8_t ad[AD_LUT + 1], census[64];
+    uint8_t ad[AD_LUT + 1], census[CENSUS_LUT + 1];
     int ad_last;
 };
 
@@ -77,8 +77,8 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
         last = max(last, __shfl_xor_sync(ALL_LANES, last, step));
     if ((threadIdx.x % WARP_SIZE) == 0)
         atomicMax(&t->ad_last, last);
-    for (int i = (int)threadIdx.x; CENSUS && i < CENSUS_LUT; i += (int)blockDim.x)
-        t->census[i] = __ldg(a.census_lut + i);
+    for (int i = (int)threadIdx.x; CENSUS && i <= CENSUS_LUT; i += (int)blockDim.x)
+        t->census[i] = __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* census_distance() */
 }
 
 /* What a comparison needs of a pixel. */

@@ -11,7 +11,7 @@
 #include "config/params.h"
 #include "gpu/stages/image.h"
 
-enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 63, SUM_LUT = 4096 };
+enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 64, SUM_LUT = 4096 };
 
 /* D_p(d): the dissimilarity of reference (x, y) and target (x - sign*(u_min + d), y). The index
  * into lut depends on the kind: ad, sum of |difference| over channels; bt, Birchfield and Tomasi's
@@ -42,6 +42,11 @@ STAGE int hamming64(uint64_t a, uint64_t b) {
 #else
     return __builtin_popcountll(a ^ b);
 #endif
+}
+
+/* The distance of two words as a place in a table of CENSUS_LUT entries. */
+STAGE int census_distance(uint64_t a, uint64_t b) {
+    return stage_min(hamming64(a, b), CENSUS_LUT - 1);
 }
 
 STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
@@ -90,7 +95,7 @@ STAGE int cost_ssd(const struct cost_args *a, int x, int xo, int y) {
 
 STAGE int cost_census(const struct cost_args *a, int x, int xo, int y) {
     size_t row = (size_t)y * a->grid.width;
-    return a->census_lut[hamming64(a->census_reference[row + x], a->census_target[row + xo])];
+    return a->census_lut[census_distance(a->census_reference[row + x], a->census_target[row + xo])];
 }
 
 STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {

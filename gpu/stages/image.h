@@ -149,6 +149,8 @@ STAGE void stage_residual(const struct residual_args *a, int x, int y) {
 
 /* Census transform (Zabih, Woodfill 1994) over 9x7: bit set where the neighbour is darker, 62
  * bits. */
+enum { CENSUS_BITS = 62 };
+
 struct census_args {
     const uint8_t *grey;
     uint64_t *out;

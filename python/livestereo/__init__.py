@@ -107,6 +107,9 @@ class _Settings:
                 self.check(lib.settings_set_smoothness(
                     self.pointer, table.ctypes.data_as(POINTER(c_double)), table.size))
                 value = "table"
+            if name == "weights":
+                self.check(lib.settings_set_weights(self.pointer, bytes(value), len(value)))
+                continue
             text = str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
             self.check(lib.settings_set(self.pointer, name.encode(), text.encode()))
 
@@ -329,7 +332,8 @@ class Matcher:
     a pair of paths, left and right, or a Rig; without it the pictures are rectified, and there are
     no depths. unit: metres per unit of its lengths, where it does not say it. alpha: of rectified
     pictures, 0 shows valid pixels only, 1 all pixels. bgr: pictures have blue first, as OpenCV's.
-    Further keywords are parameters: see settings(); smoothness may be a table of numbers, too.
+    Further keywords are parameters: see settings(); smoothness may be a table of numbers, too, and
+    weights are the bytes of a file for descriptor="learned".
 
     It is opened for pictures in colour; the first grey pair opens it anew. Errors of the library
     are Error, pictures of a wrong shape or type ValueError. Messages go to the logger

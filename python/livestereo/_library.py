@@ -139,6 +139,7 @@ FUNCTIONS: Dict[str, tuple] = {  # name: (result, arguments...)
     "settings_open": (c_int, POINTER(c_void_p), c_char_p),
     "settings_set": (c_int, c_void_p, c_char_p, c_char_p),
     "settings_set_smoothness": (c_int, c_void_p, POINTER(c_double), c_int),
+    "settings_set_weights": (c_int, c_void_p, c_char_p, c_size_t),
     "stage_name": (c_char_p, c_int),
     "start": (c_int, c_void_p, POINTER(Frame)),
     "update": (c_int, c_void_p, c_void_p),

@@ -273,6 +273,7 @@ def test_errors_have_the_library_s_sentence():
                                   ({"disparity": 3}, errno.ENOENT, "disparity"),
                                   ({"disparity_range": "many"}, errno.EINVAL, "disparity_range"),
                                   ({"disparity_range": 9999}, errno.ERANGE, "disparity_range"),
+                                  ({"weights": b"?"}, errno.EINVAL, "file of weights"),
                                   ({"smoothness": [1, 2]}, errno.EINVAL, "table of smoothness"),
                                   ({"alpha": 2}, errno.EINVAL, "alpha")):
         with pytest.raises(ls.Error, match=words) as caught:

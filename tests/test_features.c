@@ -1,0 +1,300 @@
+/*
+ * The learned descriptor: words of random networks with convolutions written from the format of
+ * their file alone, on every form of the CPU backend; the frame with those words in place of
+ * census; blocks; files that are refused.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config/feature_network.h"
+#include "gpu/features.h"
+#include "tests/frame_run.h"
+#include "tests/network.h"
+#include "tests/scene.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- words */
+
+static int clamp_to(int v, int size) {
+    return CLAMP(v, 0, size - 1);
+}
+
+/* The last layer's sums of a grey picture, from the definition: [y][x][output]. numbers is the
+ * file's part behind the empty line. */
+static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int w, int h) {
+    const uint8_t *numbers = f->bytes + f->header;
+    int64_t *in = g_new(int64_t, w * h), *out = NULL;
+    for (int i = 0; i < w * h; i++)
+        in[i] = grey[i];
+    for (int k = 0; k < f->layers; k++) {
+        const struct network_layer *l = &f->layer[k];
+        const uint8_t *weight = numbers + 4 * l->outputs;
+        out = g_new(int64_t, w * h * l->outputs);
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                for (int o = 0; o < l->outputs; o++) {
+                    int32_t bias;
+                    memcpy(&bias, numbers + 4 * o, 4);
+                    int64_t sum = bias;
+                    for (int ky = 0; ky < 3; ky++)
+                        for (int kx = 0; kx < 3; kx++)
+                            for (int i = 0; i < l->inputs; i++) {
+                                int px = clamp_to(x + (kx - 1) * l->dilation, w),
+                                    py = clamp_to(y + (ky - 1) * l->dilation, h);
+                                int8_t wt = (int8_t)weight[((o * 3 + ky) * 3 + kx) * l->inputs + i];
+                                sum += wt * in[(py * w + px) * l->inputs + i];
+                            }
+                    bool last = k + 1 == f->layers;
+                    double shifted = floor((double)sum / (1 << l->shift));
+                    out[(y * w + x) * l->outputs + o] =
+                        last ? sum : (int64_t)CLAMP(shifted, 0, 127);
+                }
+        numbers = weight + l->outputs * 9 * l->inputs;
+        g_free(in);
+        in = out;
+    }
+    return out;
+}
+
+/* The words by the stages, on a backend. */
+static void describe(struct backend *b, const struct feature_network *n, const uint8_t *grey, int w,
+                     int h, uint64_t *words) {
+    struct graph *g = graph_open();
+    void *const no_slots[MAX_SLOTS] = {NULL};
+    void *packed = aligned_alloc(64, FEATURE_BYTES);
+    features_pack(n, packed);
+    const uint64_t *out = features_describe(g, n, packed, grey, w, h);
+    graph_keep(g, out);
+    g_assert_cmpint(backend_plan(b, g), ==, 0);
+    void *arena = aligned_alloc(256, g->arena_bytes);
+    g_assert_cmpint(graph_bind(g, arena, no_slots, 1), ==, 0);
+    void *compiled = b->compile(b, NULL, g);
+    b->run(b, compiled, 0, &(struct backend_frame){0});
+    g_assert_cmpint(b->wait(b, 0), ==, 0);
+    memcpy(words, graph_address(g, out, 0), (size_t)(w * h) * sizeof(*words));
+    b->discard(b, compiled);
+    graph_close(&g);
+    free(arena);
+    free(packed);
+}
+
+static void test_words(void) {
+    static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 7}, {3, 3}, {5, 2}, {17, 6}, {8, 33}};
+    for (int n = 0; n < 40; n++) {
+        int w = sizes[n % G_N_ELEMENTS(sizes)][0], h = sizes[n % G_N_ELEMENTS(sizes)][1], error;
+        g_autofree uint8_t *grey = g_malloc((gsize)(w * h));
+        g_autofree uint64_t *words = g_new(uint64_t, w * h);
+        struct network_file f;
+        struct feature_network network;
+        char why[256];
+        network_random(&f, 2 + n % 7, (uint64_t)g_test_rand_int());
+        g_assert_cmpint(feature_network_parse(&network, f.bytes, f.size, why, sizeof(why)), ==, 0);
+        for (int i = 0; i < w * h; i++)
+            grey[i] = (uint8_t)(n % 5 ? g_test_rand_int() : 255);
+        g_autofree int64_t *sums = convolve(&f, grey, w, h);
+        for (int variant = VARIANT_PLAIN; variant <= VARIANT_OPTIMISED; variant++) {
+            struct backend *b = backend_cpu_open(2, (enum backend_variant)variant, &error);
+            describe(b, &network, grey, w, h, words);
+            b->close(&b);
+            for (int i = 0; i < w * h; i++)
+                for (int o = 0; o < 64; o++)
+                    g_assert_cmpint(words[i] >> o & 1, ==, sums[64 * i + o] > 0);
+        }
+        network_free(&f);
+    }
+}
+
+/* ---- frames */
+
+/* Disparities of the built-in scene. */
+static void run_frame(struct frame *f, const char *settings, const struct feature_network *network,
+                      int16_t *map) {
+    char why[256];
+    int error, width = f->left.width, height = f->left.height;
+    struct params p;
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    params_default(&p);
+    p.disparity_range = 16;
+    p.network = network;
+    for (char **word = words; *word; word++)
+        if (**word)
+            g_assert_cmpint(params_assign(&p, *word, why, sizeof(why)), ==, 0);
+    struct stereo *s = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), width, height,
+                                      PICTURE_RGB, NULL, &error);
+    g_assert_nonnull(s);
+    g_assert_cmpint(frame_run(s, &p, f), ==, 0);
+    memcpy(map, p.mode == MODE_MOTION ? f->motion : f->disparity,
+           sizeof(*map) * (size_t)(width * height));
+    stereo_close(&s);
+}
+
+/* The learned words matter where census does, and only there; a network given is used. */
+static void test_frames(void) {
+    enum { W = 64, H = 40, N = W * H };
+    static int16_t census[N], learned[N];
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    struct network_file file;
+    struct feature_network network;
+    char why[256];
+    const char *modes[] = {"", "data_cost=census row_alignment=0", "data_cost=ad", "cost_adapts=0",
+                           "mode=motion cost_smoothing=off data_cost=census motion_fraction=1"};
+    network_random(&file, 3, 5);
+    g_assert_cmpint(feature_network_parse(&network, file.bytes, file.size, why, sizeof(why)), ==,
+                    0);
+    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
+        g_autofree char *with = g_strconcat(modes[i], " descriptor=learned", NULL);
+        run_frame(f, modes[i], &network, census);
+        run_frame(f, with, &network, learned);
+        g_assert_cmpint(memcmp(census, learned, sizeof(census)) == 0, ==, i == 2);
+        if (i == 2)
+            continue;
+        run_frame(f, with, NULL, census); /* the one that is compiled in */
+        g_assert_cmpint(memcmp(census, learned, sizeof(census)), !=, 0);
+    }
+    network_free(&file);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+/* The costs of blocks are those of the whole picture. */
+static void test_blocks(void) {
+    enum { W = 64, H = 40, N = W * H };
+    static int16_t whole[N], blocks[N];
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    run_frame(f, "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1", NULL, whole);
+    run_frame(f,
+              "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1 block_size=16 "
+              "block_overlap=0",
+              NULL, blocks);
+    g_assert_cmpint(memcmp(whole, blocks, sizeof(whole)), ==, 0);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+/* ---- files */
+
+static void refuse(const void *bytes, size_t size, const char *reason) {
+    struct feature_network n;
+    char why[256];
+    uint8_t *copy = g_memdup2(bytes, size); /* a read past its end is seen by a sanitizer */
+    g_assert_cmpint(feature_network_parse(&n, copy, size, why, sizeof(why)), ==, -EINVAL);
+    if (!strstr(why, reason))
+        g_error("\"%s\" does not say \"%s\"", why, reason);
+    g_free(copy);
+}
+
+/* A file whose text has been changed. */
+static void refuse_text(const char *from, const char *to, const char *reason) {
+    struct network_file f;
+    network_random(&f, 3, 1);
+    g_autofree char *text = g_strndup((char *)f.bytes, f.header);
+    char *at = strstr(text, from);
+    g_assert_nonnull(at);
+    *at = '\0';
+    g_autofree char *changed = g_strconcat(text, to, at + strlen(from), NULL);
+    size_t length = strlen(changed);
+    g_autofree uint8_t *bytes = g_malloc(length + f.size - f.header);
+    memcpy(bytes, changed, length);
+    memcpy(bytes + length, f.bytes + f.header, f.size - f.header);
+    refuse(bytes, length + f.size - f.header, reason);
+    network_free(&f);
+}
+
+static void test_refused(void) {
+    struct network_file f;
+    network_random(&f, 3, 1);
+    for (size_t size = 0; size < f.size; size += size < f.header + 40 ? 1 : 97)
+        refuse(f.bytes, size, "");
+    refuse(f.bytes, 0, "livestereo-features 1");
+    refuse(f.bytes, f.size - 1, "ends within");
+    f.bytes[f.size - 1] ^= 1;
+    refuse(f.bytes, f.size, "damaged");
+    f.bytes[f.size - 1] = 0x80;
+    refuse(f.bytes, f.size, "-128");
+    network_free(&f);
+    refuse_text("features 1", "features 2", "livestereo-features 1");
+    refuse_text("licence", "license", "licence:");
+    refuse_text("trained", "tested", "trained:");
+    refuse_text("layer 1 ", "layer 3 ", "inputs");
+    refuse_text("layer 1 ", "layer  1 ", "four numbers");
+    refuse_text("layer 1 ", "layer 1 x", "four numbers");
+    refuse_text("layer 1 ", "layer 99999 ", "four numbers");
+    refuse_text("layer 1 ", "player 1 ", "fewer than 2 layers");
+    refuse_text("hash ", "hash", "hash");
+    refuse_text("hash ", "hash 0", "hash");
+    struct network_file broken;
+    const struct {
+        struct network_layer layer[9];
+        int layers;
+        const char *reason;
+    } shapes[] = {{{{1, 64, 1, 0}}, 1, "fewer than 2"},
+                  {{{1, 48, 1, 0}, {48, 64, 1, 0}}, 2, "32 or 64"},
+                  {{{1, 64, 1, 0}, {32, 64, 1, 0}}, 2, "inputs"},
+                  {{{1, 64, 1, 0}, {64, 32, 1, 0}}, 2, "64 outputs"},
+                  {{{1, 64, 5, 0}, {64, 64, 1, 0}}, 2, "dilation"},
+                  {{{1, 64, 0, 0}, {64, 64, 1, 0}}, 2, "dilation"},
+                  {{{1, 64, 1, 25}, {64, 64, 1, 0}}, 2, "shift"},
+                  {{{1, 64, 1, -1}, {64, 64, 1, 0}}, 2, "shift"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++) {
+        network_make(&broken, shapes[i].layer, shapes[i].layers, 3);
+        refuse(broken.bytes, broken.size, shapes[i].reason);
+        network_free(&broken);
+    }
+    struct network_layer many[9] = {{1, 32, 1, 4}};
+    for (int i = 1; i < 9; i++)
+        many[i] = (struct network_layer){32, i < 8 ? 32 : 64, 1, 4};
+    network_make(&broken, many, 9, 3);
+    refuse(broken.bytes, broken.size, "more than 8");
+    network_free(&broken);
+}
+
+/* A bias that lets a sum reach 2^31 is refused, one less is not. */
+static void test_sums(void) {
+    const struct network_layer layers[] = {{1, 32, 1, 4}, {32, 64, 1, 0}};
+    for (int more = 0; more < 2; more++) {
+        struct network_file f;
+        struct feature_network n;
+        char why[256];
+        network_make(&f, layers, 2, 3);
+        uint8_t *second = f.bytes + f.header + 32 * (4 + 9);
+        int64_t sum = 0;
+        for (int i = 0; i < 9 * 32; i++)
+            sum += 127 * abs((int8_t)second[64 * 4 + i]);
+        int32_t bias = (int32_t)(-(INT64_C(2147483647) - sum) - more);
+        memcpy(second, &bias, 4);
+        network_sign(&f);
+        int error = feature_network_parse(&n, f.bytes, f.size, why, sizeof(why));
+        g_assert_cmpint(error, ==, more ? -EINVAL : 0);
+        if (more)
+            g_assert_nonnull(strstr(why, "32 bits"));
+        network_free(&f);
+    }
+}
+
+/* The one that is compiled in is the file of the tree, and its words depend on all it has. */
+static void test_built_in(void) {
+    struct feature_network n;
+    g_autofree char *file = NULL;
+    gsize size;
+    feature_network_built_in(&n);
+    if (!g_file_get_contents("config/features/weights.features", &file, &size, NULL)) {
+        g_test_skip("not run from the sources");
+        return;
+    }
+    g_assert_cmpmem(file, size, n.file, n.size);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/features/words", test_words);
+    g_test_add_func("/features/frames", test_frames);
+    g_test_add_func("/features/blocks", test_blocks);
+    g_test_add_func("/features/refused", test_refused);
+    g_test_add_func("/features/sums", test_sums);
+    g_test_add_func("/features/built_in", test_built_in);
+    return g_test_run();
+}
