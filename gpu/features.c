@@ -11,11 +11,12 @@ static void pack_layer(const struct feature_layer *l, int32_t *bias) {
     memset(bias, 0, FEATURE_LAYER_BYTES);
     for (int o = 0; o < l->outputs; o++)
         bias[o] = feature_bias(l, o);
-    for (int tap = 0; tap < FEATURE_TAPS; tap++)
-        for (int i = 0; i < l->inputs; i += FEATURE_GROUP)
-            for (int o = 0; o < l->outputs; o++, w += FEATURE_GROUP)
-                for (int k = 0; k < stage_min(l->inputs, FEATURE_GROUP); k++)
-                    w[k] = (int8_t)feature_weight(l, o, tap, i + k);
+    for (int first = 0; first < l->outputs; first += FEATURE_BLOCK)
+        for (int tap = 0; tap < FEATURE_TAPS; tap++)
+            for (int i = 0; i < l->inputs; i += FEATURE_GROUP)
+                for (int o = first; o < first + FEATURE_BLOCK; o++, w += FEATURE_GROUP)
+                    for (int k = 0; k < stage_min(l->inputs, FEATURE_GROUP); k++)
+                        w[k] = (int8_t)feature_weight(l, o, tap, i + k);
 }
 
 void features_pack(const struct feature_network *n, void *to) {

@@ -10,15 +10,16 @@
 #include "config/feature_network.h"
 #include "gpu/stages/stage.h"
 
-enum { FEATURE_GROUP = 4, FEATURE_LARGEST = 127 };
+enum { FEATURE_GROUP = 4, FEATURE_BLOCK = 32, FEATURE_LARGEST = 127 };
 
 /* A layer: 3x3 taps, dilation px apart, of a picture or of what the layer before it gave; outside
  * of it its border repeats. Inputs are grey levels or at most FEATURE_LARGEST. */
 struct feature_args {
     const uint8_t *source; /* width*height*inputs */
     const int32_t *bias;   /* outputs */
-    const int8_t *weights; /* [tap][inputs / FEATURE_GROUP][output][FEATURE_GROUP]; of one input its
-                              weight and three of 0 */
+    const int8_t *weights; /* [outputs / FEATURE_BLOCK][tap][inputs / FEATURE_GROUP][output %
+                              FEATURE_BLOCK][FEATURE_GROUP]; of one input its weight and three
+                              of 0 */
     uint8_t *out;          /* width*height*outputs, of feature_layer */
     uint64_t *words;       /* of feature_word */
     int width, height, inputs, outputs, dilation, shift;
@@ -36,13 +37,14 @@ STAGE void feature_sums(const struct feature_args *a, int x, int y, int32_t sum[
     const int8_t *w = a->weights;
     for (int o = 0; o < a->outputs; o++)
         sum[o] = a->bias[o];
-    for (int tap = 0; tap < FEATURE_TAPS; tap++) {
-        const uint8_t *from = feature_tap(a, x, y, tap);
-        for (int i = 0; i < a->inputs; i += FEATURE_GROUP)
-            for (int o = 0; o < a->outputs; o++, w += FEATURE_GROUP)
-                for (int k = 0; k < used; k++)
-                    sum[o] += w[k] * from[i + k];
-    }
+    for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
+        for (int tap = 0; tap < FEATURE_TAPS; tap++) {
+            const uint8_t *from = feature_tap(a, x, y, tap);
+            for (int i = 0; i < a->inputs; i += FEATURE_GROUP)
+                for (int o = first; o < first + FEATURE_BLOCK; o++, w += FEATURE_GROUP)
+                    for (int k = 0; k < used; k++)
+                        sum[o] += w[k] * from[i + k];
+        }
 }
 
 /* What a hidden layer gives on. The bias has its rounding. */

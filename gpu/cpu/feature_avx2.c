@@ -1,0 +1,155 @@
+/*
+ * The layers of the learned descriptor in AVX2: the sums of 32 outputs of a few pixels are in
+ * registers, four inputs of a pixel at a time are multiplied by their weights for eight outputs in
+ * a vector. Without VNNI that is vpmaddubsw, whose sums of two products have 16 bits: inputs are at
+ * most 127 and weights -127 to 127, so they are at most 2 * 127 * 127 = 32258 and never saturate; of
+ * grey levels, up to 255, one product is not 0, at most 255 * 127 = 32385.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
+
+#include <assert.h>
+#include <cpuid.h>
+#include <string.h>
+
+enum form { AVX2, AVX_VNNI, AVX512_VNNI };
+enum { VECTORS = 4, MOST_PIXELS = 3 };
+
+bool has_vnni(void) {
+    unsigned a = 0, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
+}
+
+bool has_vnni_512(void) {
+    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl");
+}
+
+/* sum plus four products in each number. The instruction is written out, since these functions are
+ * compiled for processors without it, too. */
+INLINE __m256i dot(enum form form, __m256i sum, __m256i inputs, __m256i weights) {
+    if (form == AVX_VNNI)
+        __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(inputs), "x"(weights));
+    else if (form == AVX512_VNNI)
+        __asm__("%{evex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(inputs), "x"(weights));
+    else
+        sum = _mm256_add_epi32(
+            sum, _mm256_madd_epi16(_mm256_maddubs_epi16(inputs, weights), _mm256_set1_epi16(1)));
+    return sum;
+}
+
+/* The rows of the taps, and for each column where in them its taps are. */
+struct taps_of_row {
+    const uint8_t *row[3];
+    const int32_t (*at)[MAX_WIDTH + MOST_PIXELS]; /* [3]; in bytes */
+};
+
+/* Four inputs; of one input it and three of 0. */
+INLINE __m256i four_inputs(const uint8_t *from, bool single) {
+    int32_t four = *from;
+    if (!single)
+        memcpy(&four, from, sizeof(four));
+    return _mm256_set1_epi32(four);
+}
+
+/* The sums of 32 outputs of pixels x, x + 1... */
+INLINE void sum_pixels(enum form form, int pixels, bool single, const struct feature_args *a,
+                       int first, const struct taps_of_row *taps, int x,
+                       __m256i sum[MOST_PIXELS][VECTORS]) {
+    int groups = single ? 1 : a->inputs / FEATURE_GROUP;
+    const int8_t *w = a->weights + (size_t)first * (size_t)(FEATURE_TAPS * groups * FEATURE_GROUP);
+    for (int v = 0; v < VECTORS; v++)
+        for (int p = 0; p < pixels; p++)
+            sum[p][v] = load_256(a->bias + first + 8 * v);
+    for (int tap = 0; tap < FEATURE_TAPS; tap++) {
+        const uint8_t *from[MOST_PIXELS];
+        for (int p = 0; p < pixels; p++)
+            from[p] = taps->row[tap / 3] + taps->at[tap % 3][x + p];
+        for (int i = 0; i < FEATURE_GROUP * groups; i += FEATURE_GROUP) {
+            __m256i inputs[MOST_PIXELS];
+            for (int p = 0; p < pixels; p++)
+                inputs[p] = four_inputs(from[p] + i, single);
+            for (int v = 0; v < VECTORS; v++, w += 32) {
+                __m256i weights = load_256(w);
+                for (int p = 0; p < pixels; p++)
+                    sum[p][v] = dot(form, sum[p][v], inputs[p], weights);
+            }
+        }
+    }
+}
+
+/* feature_activation() of 32 outputs: packing saturates at 127. */
+INLINE void store_activations(const __m256i sum[VECTORS], int shift, uint8_t *out) {
+    const __m128i count = _mm_cvtsi32_si128(shift);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i low =
+        _mm256_packs_epi32(_mm256_sra_epi32(sum[0], count), _mm256_sra_epi32(sum[1], count));
+    __m256i high =
+        _mm256_packs_epi32(_mm256_sra_epi32(sum[2], count), _mm256_sra_epi32(sum[3], count));
+    __m256i bytes = _mm256_max_epi8(_mm256_packs_epi16(low, high), _mm256_setzero_si256());
+    store_256(out, _mm256_permutevar8x32_epi32(bytes, order));
+}
+
+/* Half a word: the signs of 32 outputs. */
+INLINE void store_signs(const __m256i sum[VECTORS], uint8_t *out) {
+    uint32_t bits = 0;
+    for (int v = 0; v < VECTORS; v++) {
+        __m256i above = _mm256_cmpgt_epi32(sum[v], _mm256_setzero_si256());
+        bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above)) << 8 * v;
+    }
+    memcpy(out, &bits, sizeof(bits));
+}
+
+/* 32 outputs of a row; behind its end the last pixel is repeated. */
+INLINE void do_row(enum form form, int pixels, bool single, bool words,
+                   const struct feature_args *a, int y, int first, const struct taps_of_row *taps) {
+    size_t start = (size_t)y * (size_t)a->width;
+    for (int x = 0; x < a->width; x += pixels) {
+        __m256i sum[MOST_PIXELS][VECTORS];
+        sum_pixels(form, pixels, single, a, first, taps, x, sum);
+        for (int p = 0; p < pixels; p++) {
+            size_t i = start + (size_t)stage_min(x + p, a->width - 1);
+            if (words)
+                store_signs(sum[p], (uint8_t *)(a->words + i) + first / 8);
+            else
+                store_activations(sum[p], a->shift, a->out + i * (size_t)a->outputs + first);
+        }
+    }
+}
+
+INLINE void do_rows(enum form form, int pixels, bool words, const struct feature_args *a,
+                    int first_row, int last_row, void *scratch) {
+    int32_t(*at)[MAX_WIDTH + MOST_PIXELS] = scratch;
+    static_assert(3 * sizeof(*at) <= SCRATCH_BYTES, "the columns of the taps fit");
+    struct taps_of_row taps = {.at = (const int32_t(*)[MAX_WIDTH + MOST_PIXELS]) at};
+    for (int k = 0; k < 3; k++)
+        for (int x = 0; x < a->width + MOST_PIXELS; x++)
+            at[k][x] = a->inputs * stage_clamp(stage_min(x, a->width - 1) + (k - 1) * a->dilation,
+                                               0, a->width - 1);
+    for (int y = first_row; y < last_row; y++) {
+        for (int k = 0; k < 3; k++)
+            taps.row[k] =
+                a->source + (size_t)stage_clamp(y + (k - 1) * a->dilation, 0, a->height - 1) *
+                                (size_t)a->width * (size_t)a->inputs;
+        for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
+            if (a->inputs == 1)
+                do_row(form, pixels, true, words, a, y, first, &taps);
+            else
+                do_row(form, pixels, false, words, a, y, first, &taps);
+    }
+}
+
+#define ROWS(name, form, pixels)                                                     \
+    void rows_feature_layer_##name(const void *args, int width, int first, int last, \
+                                   void *scratch) {                                  \
+        (void)width;                                                                 \
+        do_rows(form, pixels, false, args, first, last, scratch);                    \
+    }                                                                                \
+    void rows_feature_word_##name(const void *args, int width, int first, int last,  \
+                                  void *scratch) {                                   \
+        (void)width;                                                                 \
+        do_rows(form, pixels, true, args, first, last, scratch);                     \
+    }
+ROWS(avx2, AVX2, 2)
+ROWS(vnni, AVX_VNNI, 3)
+ROWS(vnni_512, AVX512_VNNI, 3)
