@@ -1,11 +1,12 @@
 /*
- * synth: a scene of moving textured surfaces with the true disparity of every pixel, or the true
- * motion to a later picture. Every pair is a function of the keys and its number. Owned and read by
- * one thread at a time.
+ * synth: a scene of moving textured surfaces, or a desk, with the true disparity of every pixel, or
+ * the true motion to a later picture. Every pair is a function of the keys and its number. Owned
+ * and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
 #include "capture/source_private.h"
+#include "capture/synth_desk.h"
 #include "capture/synth_private.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -35,13 +36,16 @@ static const struct {
     [SYNTH_RATE] = {"rate", 30, 0.001, 10000, 0},
     [SYNTH_SEED] = {"seed", 1, 0, 4294967295.0, 1},
     [SYNTH_COLOR] = {"color", 1, 0, 1, 1},
+    [SYNTH_SCENE] = {"scene", 0, 0, 1, 1}, /* a word: */
 };
+static const char *const scenes[] = {"shapes", "desk"};
 
 struct synth {
     struct source source; /* first: a struct source pointer is a struct synth pointer */
     char *name;
     double value[SYNTH_KEYS];
-    struct scene *scene;
+    struct scene *scene; /* or else */
+    struct desk *desk;
     struct scene_row left, right;
     uint8_t gain_table[256];
     struct source_options options;
@@ -64,6 +68,15 @@ static int parse_pair(char *text, double *value) {
         return -EINVAL;
     }
     const char *number = equals ? equals + 1 : "";
+    if (i == SYNTH_SCENE) {
+        for (size_t k = 0; k < G_N_ELEMENTS(scenes); k++)
+            if (strcmp(scenes[k], number) == 0) {
+                value[i] = (double)k;
+                return 0;
+            }
+        log_error("synth", "scene=%s: it takes %s or %s", number, scenes[0], scenes[1]);
+        return -EINVAL;
+    }
     char *end;
     double v = g_ascii_strtod(number, &end);
     if (end == number || *end || !(v >= keys[i].min && v <= keys[i].max) ||
@@ -106,16 +119,23 @@ static void add_noise(const struct synth *synth, uint8_t *row, long index, int v
     }
 }
 
-static void paint(const struct synth *synth, double y, const struct scene_row *seen,
-                  struct image *image, int row, int view, long index) {
+/* What the cameras make of a row that was painted. */
+static void degrade_row(const struct synth *synth, struct image *image, int row, int view,
+                        long index) {
     size_t stride = (size_t)image->width * (size_t)image->channels;
     uint8_t *out = image->data + (size_t)row * stride;
-    scene_paint(synth->scene, y, seen, image->channels, out);
     if (view == VIEW_RIGHT && synth->value[SYNTH_GAIN] != 1)
         for (size_t i = 0; i < stride; i++)
             out[i] = synth->gain_table[out[i]];
     if (synth->value[SYNTH_NOISE] > 0)
         add_noise(synth, out, index, view, row);
+}
+
+static void paint(const struct synth *synth, double y, const struct scene_row *seen,
+                  struct image *image, int row, int view, long index) {
+    size_t stride = (size_t)image->width * (size_t)image->channels;
+    scene_paint(synth->scene, y, seen, image->channels, image->data + (size_t)row * stride);
+    degrade_row(synth, image, row, view, index);
 }
 
 /* The truth of one row, and where the right view sees the same point inside its picture. */
@@ -159,9 +179,27 @@ static void tell_motion(struct synth *synth, long index, int16_t *truth, uint8_t
     }
 }
 
+static void render_desk(struct synth *synth, struct frame *frame, long index, struct image *left,
+                        struct image *right) {
+    desk_render(synth->desk, index, left, right);
+    if (frame->has_truth && synth->options.motion_step > 0)
+        desk_motion(synth->desk, index, synth->options.motion_step, frame->truth,
+                    frame->non_occluded);
+    else if (frame->has_truth)
+        desk_truth(synth->desk, frame->truth, frame->non_occluded);
+    for (int y = 0; y < synth->source.height; y++) {
+        degrade_row(synth, left, y, VIEW_LEFT, index);
+        degrade_row(synth, right, y, VIEW_RIGHT, index);
+    }
+}
+
 static void render(struct synth *synth, struct frame *frame, long index) {
     struct image *left = synth->options.swap ? &frame->right : &frame->left;
     struct image *right = synth->options.swap ? &frame->left : &frame->right;
+    if (synth->desk) {
+        render_desk(synth, frame, index, left, right);
+        return;
+    }
     double offset = synth->value[SYNTH_ROW_OFFSET];
     int width = synth->source.width;
     bool tells_motion = frame->has_truth && synth->options.motion_step > 0;
@@ -237,6 +275,7 @@ static int row_open(struct scene_row *row, size_t width) {
 static void synth_close(struct source *source) {
     struct synth *synth = (struct synth *)source;
     scene_close(synth->scene);
+    desk_close(synth->desk);
     row_close(&synth->left);
     row_close(&synth->right);
     free(synth->name);
@@ -272,9 +311,16 @@ static struct source *synth_make(const char *spec, const double *value,
     };
     /* a little inside the range, so that rounding to 1/16 px cannot leave it */
     double last = value[SYNTH_RANGE] - 1, min = value[SYNTH_MIN_DISPARITY] + 0.02 * last;
-    synth->scene = scene_open(synth->source.width, synth->source.height, min, min + 0.96 * last,
-                              (uint64_t)value[SYNTH_SEED]);
-    if (!synth->name || !synth->scene || row_open(&synth->left, (size_t)value[SYNTH_WIDTH]) ||
+    int width = synth->source.width, height = synth->source.height;
+    if (value[SYNTH_SCENE] != 0)
+        synth->desk = desk_open(width, height, value[SYNTH_MIN_DISPARITY], value[SYNTH_RANGE],
+                                value[SYNTH_ROW_OFFSET], (uint32_t)value[SYNTH_SEED],
+                                (int)g_get_num_processors());
+    else
+        synth->scene =
+            scene_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
+    if (!synth->name || !(synth->scene || synth->desk) ||
+        row_open(&synth->left, (size_t)value[SYNTH_WIDTH]) ||
         row_open(&synth->right, (size_t)value[SYNTH_WIDTH])) {
         synth_close(&synth->source);
         return NULL;

@@ -20,6 +20,7 @@ enum synth_key {
     SYNTH_RATE,
     SYNTH_SEED,
     SYNTH_COLOR,
+    SYNTH_SCENE, /* 0 shapes, 1 desk */
     SYNTH_KEYS
 };
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
+#include "capture/synth_desk.h"
 #include "image/picture.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
@@ -121,6 +122,14 @@ static int attempt_synth(void) {
     return error;
 }
 
+/* On one thread: it does without others. */
+static int attempt_desk(void) {
+    struct desk *desk = desk_open(40, 30, 0, 16, 0, 1, 1);
+    int error = desk ? 0 : -ENOMEM;
+    desk_close(desk);
+    return error;
+}
+
 static int attempt_live(void) {
     struct params p;
     struct source_options source_options = {0};
@@ -178,6 +187,9 @@ static void test_pool(void) {
 static void test_synth(void) {
     fail_each(attempt_synth, 2, true);
 }
+static void test_desk(void) {
+    fail_each(attempt_desk, 12, false);
+}
 static void test_live(void) {
     fail_each(attempt_live, 5, true);
 }
@@ -193,6 +205,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/alloc/stereo", test_stereo);
     g_test_add_func("/alloc/pool", test_pool);
     g_test_add_func("/alloc/synth", test_synth);
+    g_test_add_func("/alloc/desk", test_desk);
     g_test_add_func("/alloc/live", test_live);
     g_test_add_func("/alloc/write", test_write);
     return g_test_run();

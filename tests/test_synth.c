@@ -1,8 +1,10 @@
 /*
  * The synthetic source against what it claims: truth, motion, mask, noise, gain, row offset, range,
- * order, and pacing by its times.
+ * order, and pacing by its times. Of the desk also its planes, the same colours in both views, and
+ * the same bytes with any number of threads.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/synth_desk.h"
 #include "tests/source_open.h"
 
 #include <limits.h>
@@ -53,12 +55,14 @@ static void test_synth_warp(void) {
     check_warp("synth:");
     check_warp("synth:color=0,seed=9,width=333,height=201,range=40");
     check_warp("synth:min_disparity=-30,range=50,width=400,height=300");
+    check_warp("synth:scene=desk");
+    check_warp("synth:scene=desk,color=0,seed=3,width=500,height=300,min_disparity=-9,range=80");
 }
 
 /* Middlebury's way to the mask, from the truth alone: a pixel is hidden where another one of
  * clearly larger disparity lands on the same right column. */
-static void test_synth_mask(void) {
-    struct opened o = open_one("synth:width=480,height=320");
+static void check_mask(const char *spec) {
+    struct opened o = open_one(spec);
     struct frame *f = read_one(&o);
     int w = 480, h = 320, agree = 0, seen = 0;
     int *nearest = g_new(int, w);
@@ -82,7 +86,8 @@ static void test_synth_mask(void) {
                 g_assert_cmpint(mask, ==, 0);
         }
     }
-    g_test_message("agree %.4f, seen %.4f", agree / (double)(w * h), seen / (double)(w * h));
+    g_test_message("%s: agree %.4f, seen %.4f", spec, agree / (double)(w * h),
+                   seen / (double)(w * h));
     g_assert_cmpint(agree, >, w * h * 98 / 100);
     g_assert_cmpint(seen, >, w * h / 2);
     g_assert_cmpint(seen, <, w * h * 98 / 100);
@@ -91,17 +96,23 @@ static void test_synth_mask(void) {
     opened_close(&o);
 }
 
-static void test_synth_range(void) {
+static void test_synth_mask(void) {
+    check_mask("synth:width=480,height=320");
+    check_mask("synth:scene=desk,width=480,height=320");
+}
+
+static void check_range(const char *scene) {
     static const struct {
         int width, height, min, range;
     } cases[] = {
-        {640, 480, 0, 64}, {320, 240, -16, 16}, {64, 48, 5, 2},       {200, 100, 100, 512},
-        {2, 2, 0, 2},      {3, 2, 0, 64},       {800, 60, -400, 300}, {128, 128, 0, 128},
+        {640, 480, 0, 64},    {320, 240, -16, 16}, {64, 48, 5, 2},
+        {200, 100, 100, 512}, {2, 2, 0, 2},        {3, 2, 0, 64},
+        {800, 60, -400, 300}, {128, 128, 0, 128},  {60, 700, 0, 60},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         int w = cases[i].width, h = cases[i].height, min = cases[i].min, range = cases[i].range;
-        char *spec =
-            g_strdup_printf("synth:width=%d,height=%d,min_disparity=%d,range=%d", w, h, min, range);
+        char *spec = g_strdup_printf("synth:scene=%s,width=%d,height=%d,min_disparity=%d,range=%d",
+                                     scene, w, h, min, range);
         struct opened o = open_one(spec);
         int low = INT_MAX, high = INT_MIN;
         for (int n = 0; n < 400; n += 57) {
@@ -115,11 +126,17 @@ static void test_synth_range(void) {
         }
         g_assert_cmpint(low, >=, min * 16);
         g_assert_cmpint(high, <=, (min + range - 1) * 16);
-        if (w >= 100 && range <= w) /* and the range is used, not only kept to */
+        /* and the range is used, not only kept to; of the desk a strip shows little */
+        if (w >= 100 && range <= w && (h >= 100 || strcmp(scene, "desk") != 0))
             g_assert_cmpint(high - low, >, (range - 1) * 16 / 2);
         opened_close(&o);
         g_free(spec);
     }
+}
+
+static void test_synth_range(void) {
+    check_range("shapes");
+    check_range("desk");
 }
 
 static void test_synth_deterministic(void) {
@@ -285,17 +302,17 @@ static double moved_error(const struct frame *f, int sign, int wanted) {
 
 /* Of one picture to a later one: pictures are those of the stream, and truth leads from each to the
  * other, between layers that hide each other too. */
-static void test_synth_motion(void) {
-    const char *spec = "synth:width=320,height=240,color=0,frames=40";
-    for (int step = 1; step <= 5; step += 4) {
+static void check_motion(const char *spec, const int steps[2]) {
+    for (int i = 0; i < 2; i++) {
+        int step = steps[i];
         struct opened o = open_words(spec, NULL, &(struct source_options){.motion_step = step}),
                       plain = open_one(spec);
-        g_assert_cmpint(o.source->count, ==, 40 - step);
+        g_assert_cmpint(o.source->count, ==, 60 - step);
         g_assert_cmpint(o.source->seek(o.source, 20), ==, 0);
         g_assert_cmpint(plain.source->seek(plain.source, 20 + step), ==, 0);
         struct frame *f = read_one(&o), *later = read_one(&plain);
         double right = moved_error(f, 1, 255);
-        g_test_message("step %d: moved %.2f, hidden %.1f, wrong way %.1f", step, right,
+        g_test_message("%s step %d: moved %.2f, hidden %.1f, wrong way %.1f", spec, step, right,
                        moved_error(f, 1, 0), moved_error(f, -1, 255));
         g_assert_true(f->has_truth && same_pixels(&f->right, &later->left));
         g_assert_cmpfloat(right, <, 4);
@@ -311,6 +328,145 @@ static void test_synth_motion(void) {
     opened_close(&o);
 }
 
+static void test_synth_motion(void) {
+    check_motion("synth:width=320,height=240,color=0,frames=60", (int[]){1, 5});
+    check_motion("synth:scene=desk,width=320,height=240,color=0,frames=60", (int[]){8, 24});
+}
+
+/* f B of the desk, px m, with a range of 64: see desk_open(). */
+#define DESK_FOCAL_BASELINE (0.97 * 63 * 0.6)
+
+/* In frame 0 the rig looks straight ahead, 0.31 rad down from 0.51 m above the desk: the table top
+ * is y = 0, and the picture outside of the window at z = 25 m. */
+static void test_desk_planes(void) {
+    const int w = 640, h = 480;
+    struct opened o = open_one("synth:scene=desk");
+    struct frame *f = read_one(&o);
+    double focal = 1.1 * sqrt(w * h), s = sin(0.31), c = cos(0.31);
+    int on_desk = 0, on_desk_rows = 0, outside = 0;
+    for (int y = 0; y < h; y++) {
+        double down = (y - (h - 1) / 2.0) / focal;
+        double desk_z = 0.51 / (s + down * c), outside_z = OUTSIDE_Z / (c - down * s);
+        for (int x = 0; x < w; x++) {
+            double d = f->truth[y * w + x] / 16.0;
+            outside += fabs(d - DESK_FOCAL_BASELINE / outside_z) < 0.032;
+            if (y < 300)
+                continue;
+            on_desk += fabs(d - DESK_FOCAL_BASELINE / desk_z) < 0.032;
+            on_desk_rows++;
+            /* what stands on it is nearer */
+            g_assert_cmpfloat(d, >, DESK_FOCAL_BASELINE / desk_z - 0.032);
+        }
+    }
+    g_test_message("desk %d of %d, outside %d", on_desk, on_desk_rows, outside);
+    g_assert_cmpint(on_desk, >, on_desk_rows / 2);
+    g_assert_cmpint(outside, >, w * h / 20);
+    frame_drop(&f);
+    opened_close(&o);
+}
+
+/* Where both cameras see a point and no edge is near, they see it in the same colour. */
+static void test_desk_colors(void) {
+    struct opened o = open_one("synth:scene=desk");
+    g_assert_cmpint(o.source->seek(o.source, 200), ==, 0);
+    struct frame *f = read_one(&o);
+    int w = 640, h = 480, count = 0, off = 0;
+    for (int y = 2; y < h - 2; y++)
+        for (int x = 2; x < w - 2; x++) {
+            int i = y * w + x, smooth = 1;
+            for (int k = -2; k <= 2; k++)
+                smooth &= f->non_occluded[i + k] && f->non_occluded[i + k * w] &&
+                          abs(f->truth[i + k] - f->truth[i]) < 16 &&
+                          abs(f->truth[i + k * w] - f->truth[i]) < 16;
+            double at = x - f->truth[i] / 16.0;
+            int x0 = (int)floor(at);
+            if (!smooth || x0 < 1 || x0 + 2 >= w)
+                continue;
+            const uint8_t *l = f->left.data + 3 * i, *r = f->right.data + 3 * (y * w + x0);
+            for (int c = 0; c < 3; c++) {
+                /* the value between both pixels, give or take how much it changes there */
+                int low = MIN(MIN(r[c - 3], r[c]), MIN(r[c + 3], r[c + 6])),
+                    high = MAX(MAX(r[c - 3], r[c]), MAX(r[c + 3], r[c + 6]));
+                off += l[c] < low - 3 || l[c] > high + 3;
+                count++;
+            }
+        }
+    g_test_message("%d of %d off", off, count);
+    g_assert_cmpint(count, >, w * h * 3 / 2);
+    g_assert_cmpint(off, <, count / 500);
+    frame_drop(&f);
+    opened_close(&o);
+}
+
+/* The same bytes with any number of threads, and when a frame is rendered after another one. */
+static void test_desk_threads(void) {
+    enum { W = 203, H = 151, N = W * H };
+    uint8_t *pictures[3][2];
+    int16_t *truth[3], *motion[3];
+    uint8_t *mask[3], *motion_mask[3];
+    for (int k = 0; k < 3; k++) {
+        struct desk *desk = desk_open(W, H, 0, 64, 0.5, 7, k == 2 ? 5 : k + 1);
+        g_assert_nonnull(desk);
+        struct image image[2];
+        for (int i = 0; i < 2; i++)
+            image[i] = (struct image){pictures[k][i] = g_malloc(3 * N), W, H, 3};
+        truth[k] = g_new(int16_t, N);
+        motion[k] = g_new(int16_t, 2 * N);
+        mask[k] = g_malloc(N);
+        motion_mask[k] = g_malloc(N);
+        if (k)
+            desk_render(desk, 3, &image[0], &image[1]);
+        desk_render(desk, 90, &image[0], &image[1]);
+        desk_truth(desk, truth[k], mask[k]);
+        desk_motion(desk, 90, 2, motion[k], motion_mask[k]);
+        desk_close(desk);
+        g_assert_cmpmem(pictures[k][0], 3 * N, pictures[0][0], 3 * N);
+        g_assert_cmpmem(pictures[k][1], 3 * N, pictures[0][1], 3 * N);
+        g_assert_cmpmem(truth[k], 2 * N, truth[0], 2 * N);
+        g_assert_cmpmem(motion[k], 4 * N, motion[0], 4 * N);
+        g_assert_cmpmem(mask[k], N, mask[0], N);
+        g_assert_cmpmem(motion_mask[k], N, motion_mask[0], N);
+    }
+    for (int k = 0; k < 3; k++) {
+        g_free(pictures[k][0]);
+        g_free(pictures[k][1]);
+        g_free(truth[k]);
+        g_free(motion[k]);
+        g_free(mask[k]);
+        g_free(motion_mask[k]);
+    }
+}
+
+/* Gain, rows and noise are what they are of the other scene. */
+static void test_desk_degraded(void) {
+    struct opened plain = open_one("synth:scene=desk,width=160,height=120");
+    struct opened down = open_one("synth:scene=desk,width=160,height=120,row_offset=3,gain=0.5");
+    struct opened noisy = open_one("synth:scene=desk,width=160,height=120,noise=4");
+    struct frame *a = read_one(&plain), *b = read_one(&down), *c = read_one(&noisy);
+    size_t row = 160 * 3;
+    g_assert_true(same_pixels(&a->left, &b->left));
+    g_assert_cmpmem(a->truth, 160 * 120 * 2, b->truth, 160 * 120 * 2);
+    int off = 0;
+    for (size_t i = 0; i < 117 * row; i++) /* but what rounds to the other side of an edge */
+        off += fabs(b->right.data[3 * row + i] - 0.5 * a->right.data[i]) > 1;
+    g_assert_cmpint(off, <, 160 * 120 * 3 / 1000);
+    for (int i = 160 * 117; i < 160 * 120; i++)
+        g_assert_cmpint(b->non_occluded[i], ==, 0);
+    double squares = 0, count = 0;
+    for (size_t i = 0; i < 120 * row; i++)
+        if (a->left.data[i] >= 40 && a->left.data[i] <= 215) {
+            squares += pow(c->left.data[i] - a->left.data[i], 2);
+            count++;
+        }
+    g_assert_cmpfloat(fabs(sqrt(squares / count) - 4), <, 0.1);
+    frame_drop(&a);
+    frame_drop(&b);
+    frame_drop(&c);
+    opened_close(&plain);
+    opened_close(&down);
+    opened_close(&noisy);
+}
+
 static void test_synth_refused(void) {
     expect_refused("synth:size=3", NULL, -EINVAL, "'size'", "row_offset");
     expect_refused("synth:width", NULL, -EINVAL, "width", "2 to 16384");
@@ -321,6 +477,8 @@ static void test_synth_refused(void) {
     expect_refused("synth:noise=nan", NULL, -EINVAL, "noise", "100");
     expect_refused("synth:gain=1x", NULL, -EINVAL, "gain=1x", "10");
     expect_refused("synth:width=64,=4", NULL, -EINVAL, "''", "width");
+    expect_refused("synth:scene=chair", NULL, -EINVAL, "scene=chair", "shapes or desk");
+    expect_refused("synth:scene", NULL, -EINVAL, "scene=:", "shapes or desk");
     expect_refused("synth:color=2", NULL, -EINVAL, "color", "0 to 1");
     expect_refused("synth:", "right.png", -EINVAL, "right.png", NULL);
 }
@@ -337,6 +495,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/synth/end", test_synth_end);
     g_test_add_func("/synth/swap", test_synth_swap);
     g_test_add_func("/synth/motion", test_synth_motion);
+    g_test_add_func("/synth/desk-planes", test_desk_planes);
+    g_test_add_func("/synth/desk-colors", test_desk_colors);
+    g_test_add_func("/synth/desk-threads", test_desk_threads);
+    g_test_add_func("/synth/desk-degraded", test_desk_degraded);
     g_test_add_func("/synth/refused", test_synth_refused);
     return g_test_run();
 }
