@@ -329,7 +329,7 @@ $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD
 run: deps
 	$(SUB) $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc)) all
 	@if [ -n "$$DISPLAY" ]; then $(BUILD)/livestereo; \
-	else $(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png; fi
+	else $(BUILD)/livestereo run synth:scene=desk --frames 100 --save-picture $(BUILD)/run.png; fi
 
 # What has to report; what does not has not been built.
 REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \

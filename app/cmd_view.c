@@ -299,7 +299,7 @@ static char *choose_source(void) {
     struct device_list list;
     char rig[512];
     if (device_list_read(&list) != 0)
-        return g_strdup("synth:");
+        return g_strdup(DEMONSTRATION);
     bool found = device_list_rig(&list, rig, sizeof(rig));
     if (found)
         log_info(rig, "two cameras of one make; key x exchanges left and right");
@@ -307,7 +307,7 @@ static char *choose_source(void) {
         log_info(NULL, "there are cameras, but no two of one make; livestereo list shows how to "
                        "name them");
     device_list_free(&list);
-    return g_strdup(found ? rig : "synth:");
+    return g_strdup(found ? rig : DEMONSTRATION);
 }
 
 static int view(int count, char **words, const struct common_options *common,

@@ -74,6 +74,7 @@ struct source {
     bool rectified; /* the pictures need no rectification: a recording says so */
     /* Files that a recording or a folder of pictures has beside them, then NULL; the source's. */
     const char *calibration[3];
+    const char *calibration_text; /* or what such a file would hold, NULL: not known; its own */
     const char *settings; /* file of parameters that a recording was made with, or NULL; its own */
     int disparities; /* number of labels that the pairs need, by files beside them; 0: not known */
     long count;      /* pairs in all, -1 when not known */

@@ -42,7 +42,7 @@ static const char *const scenes[] = {"shapes", "desk"};
 
 struct synth {
     struct source source; /* first: a struct source pointer is a struct synth pointer */
-    char *name;
+    char *name, *calibration;
     double value[SYNTH_KEYS];
     struct scene *scene; /* or else */
     struct desk *desk;
@@ -279,7 +279,17 @@ static void synth_close(struct source *source) {
     row_close(&synth->left);
     row_close(&synth->right);
     free(synth->name);
+    g_free(synth->calibration);
     free(synth);
+}
+
+/* What a file of calibration beside the pictures would say; g_free. */
+static char *calibration_of(const struct desk *desk, const double *value) {
+    double focal, baseline;
+    desk_cameras(desk, &focal, &baseline);
+    return g_strdup_printf("focal_px=%.9g\ncx=%.9g\ncy=%.9g\ndoffs=%.9g\nbaseline_m=%.9g\n", focal,
+                           0.5 * (value[SYNTH_WIDTH] - 1), 0.5 * (value[SYNTH_HEIGHT] - 1),
+                           -value[SYNTH_MIN_DISPARITY], baseline);
 }
 
 static struct source *synth_make(const char *spec, const double *value,
@@ -319,6 +329,8 @@ static struct source *synth_make(const char *spec, const double *value,
     else
         synth->scene =
             scene_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
+    if (synth->desk && as_rendered && value[SYNTH_ROW_OFFSET] == 0)
+        synth->source.calibration_text = synth->calibration = calibration_of(synth->desk, value);
     if (!synth->name || !(synth->scene || synth->desk) ||
         row_open(&synth->left, (size_t)value[SYNTH_WIDTH]) ||
         row_open(&synth->right, (size_t)value[SYNTH_WIDTH])) {

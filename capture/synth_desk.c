@@ -300,6 +300,11 @@ struct desk *desk_open(int width, int height, double min, double range, double r
     return desk;
 }
 
+void desk_cameras(const struct desk *desk, double *focal, double *baseline) {
+    *focal = desk->focal;
+    *baseline = desk->baseline;
+}
+
 void desk_close(struct desk *desk) {
     if (!desk)
         return;

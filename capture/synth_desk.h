@@ -65,6 +65,9 @@ struct desk;
 struct desk *desk_open(int width, int height, double min, double range, double row_offset,
                        uint32_t seed, int threads);
 
+/* The focal length in px and the baseline in metres. */
+void desk_cameras(const struct desk *desk, double *focal, double *baseline);
+
 /* The pictures of frame number index, RGB or grey as the images say. Their bytes do not depend on
  * the number of threads. */
 void desk_render(struct desk *desk, long index, struct image *left, struct image *right);

@@ -4,6 +4,9 @@
  * the same bytes with any number of threads.
  * SPDX-License-Identifier: MIT
  */
+#include "calibration/depth.h"
+#include "calibration/rectify.h"
+#include "calibration/rig_read.h"
 #include "capture/synth_desk.h"
 #include "tests/source_open.h"
 
@@ -437,6 +440,34 @@ static void test_desk_threads(void) {
     }
 }
 
+/* The calibration gives the depth of the planes above; with rows that do not agree there is none. */
+static void test_desk_calibration(void) {
+    static const char *const none[] = {"synth:", "synth:scene=desk,row_offset=1"};
+    struct opened o = open_one("synth:scene=desk,min_disparity=-5");
+    const char *text = o.source->calibration_text;
+    struct rig rig;
+    struct depth_geometry g;
+    rig_clear(&rig);
+    g_assert_cmpint(rig_parse(&(struct rig_text){"desk", text, strlen(text)}, 1, NULL, &rig), ==,
+                    0);
+    struct rectification to = {.width = 640, .height = 480};
+    g_assert_cmpint(rectify_of_rig(&rig, 0, &to), ==, 0);
+    depth_geometry_of(&to, rig.metric, &g);
+    double down = (470 - 239.5) / g.fy, z = 0.51 / (sin(0.31) + down * cos(0.31));
+    struct frame *f = read_one(&o);
+    double depth = depth_of(&g, f->truth[470 * 640 + 20] / 16.0);
+    g_test_message("%.4f m, of the plane %.4f m", depth, z);
+    g_assert_true(g.metric);
+    g_assert_cmpfloat(fabs(depth - z), <, 0.002);
+    frame_drop(&f);
+    opened_close(&o);
+    for (int i = 0; i < 2; i++) {
+        o = open_one(none[i]);
+        g_assert_null(o.source->calibration_text);
+        opened_close(&o);
+    }
+}
+
 /* Gain, rows and noise are what they are of the other scene. */
 static void test_desk_degraded(void) {
     struct opened plain = open_one("synth:scene=desk,width=160,height=120");
@@ -498,6 +529,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/synth/desk-planes", test_desk_planes);
     g_test_add_func("/synth/desk-colors", test_desk_colors);
     g_test_add_func("/synth/desk-threads", test_desk_threads);
+    g_test_add_func("/synth/desk-calibration", test_desk_calibration);
     g_test_add_func("/synth/desk-degraded", test_desk_degraded);
     g_test_add_func("/synth/refused", test_synth_refused);
     return g_test_run();

@@ -357,7 +357,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
 
 /* The built-in scene, with the start page over it. */
 static void play_scene(struct viewer *v) {
-    static const char *const words[] = {"synth:", NULL};
+    static const char *const words[] = {DEMONSTRATION, NULL};
     struct source *source = opening_source(v->options, words, 1);
     v->rig_options =
         (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
@@ -380,7 +380,7 @@ static void open_words(struct viewer *v, char **words) {
         return;
     }
     v->visible[PART_START] = false;
-    if (strcmp(words[0], "synth:") != 0)
+    if (strcmp(words[0], DEMONSTRATION) != 0)
         start_page_remember(&v->start_page, list, count);
     screen_notify(&v->screen, "opened %s", v->playback.source->name);
 }

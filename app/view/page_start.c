@@ -254,8 +254,8 @@ void start_page_draw(struct viewer *v, int width, int height) {
     draw_recent(v, &chosen);
     ui_separator(ui);
     if (ui_button(ui, "start.synth", "the built-in scene",
-                  "a demonstration: drawn by the program, every disparity is known"))
-        chosen = g_strdup("synth:");
+                  "a demonstration: a desk drawn by the program, every disparity is known"))
+        chosen = g_strdup(DEMONSTRATION);
     ui_same_line(ui);
     action_button(v, "start.help", "keys (F1)", ACTION_HELP);
     ui_same_line(ui);

@@ -29,6 +29,9 @@
 
 #include <stdbool.h>
 
+/* The source where none is given, and of the start page. */
+#define DEMONSTRATION "synth:scene=desk"
+
 /* The options of livestereo view, as its command line is parsed. Owned by cmd_view.c. */
 struct view_options {
     struct rig_options rig;

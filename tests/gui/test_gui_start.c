@@ -70,7 +70,7 @@ static void test_page(void) {
     g_assert_true(gui_is(&p, "state", "paused", "1")); /* the scene behind it costs nothing */
     type_path(&p, "/nowhere/at/all");
     gui_wait_for(&p, message_has(&p, "/nowhere/at/all"));
-    g_assert_true(source_is(&p, "synth:"));
+    g_assert_true(source_is(&p, "synth:scene=desk"));
     gui_run_action(&p, "log"); /* the same, and what was said before */
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
     gui_run_action(&p, "log");
@@ -84,7 +84,7 @@ static void test_page(void) {
     gui_run_action(&p, "start");
     gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
     gui_click(&p, "start.synth");
-    gui_wait_for(&p, source_is(&p, "synth:"));
+    gui_wait_for(&p, source_is(&p, "synth:scene=desk"));
     gui_settle(&p);
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
