@@ -2,8 +2,8 @@
  * The layers of the learned descriptor in AVX2: the sums of 32 outputs of a few pixels are in
  * registers, four inputs of a pixel at a time are multiplied by their weights for eight outputs in
  * a vector. Without VNNI that is vpmaddubsw, whose sums of two products have 16 bits: inputs are at
- * most 127 and weights -127 to 127, so they are at most 2 * 127 * 127 = 32258 and never saturate; of
- * grey levels, up to 255, one product is not 0, at most 255 * 127 = 32385.
+ * most 127 and weights -127 to 127, so they are at most 2 * 127 * 127 = 32258 and never saturate;
+ * of grey levels, up to 255, one product is not 0, at most 255 * 127 = 32385.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"

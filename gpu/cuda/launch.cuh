@@ -7,6 +7,11 @@
 
 #include "gpu/cuda/backend_cuda.h"
 
+/* Memory of a block whose size is chosen at the launch. */
+#ifndef DYNAMIC_SHARED
+#define DYNAMIC_SHARED(type, name) extern __shared__ type name[]
+#endif
+
 /* The start of a kernel launched with launch_dependent: it waits for its predecessor, then lets its
  * successor start. It must not do so earlier: a first-level cache could still hold what the
  * predecessor read, out of date by the time the successor reads it. */
@@ -18,16 +23,22 @@ DEVICE void wait_for_previous_kernel(void) {
 }
 
 /* Launches a kernel that begins with wait_for_previous_kernel(): it gets ready while the one before
- * it runs. */
+ * it runs. shared: bytes of DYNAMIC_SHARED. */
 template <typename... Parameters>
-static void launch_dependent(struct backend_cuda *cuda, void (*kernel)(Parameters...), dim3 grid,
-                             dim3 block, const Parameters &...parameters) {
+static void launch_with_memory(struct backend_cuda *cuda, void (*kernel)(Parameters...), dim3 grid,
+                               dim3 block, size_t shared, const Parameters &...parameters) {
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {grid,         block,  0,
+    cudaLaunchConfig_t config = {grid,         block,  shared,
                                  cuda->stream, &early, cuda->capability >= 90 ? 1u : 0u};
     cudaLaunchKernelEx(&config, kernel, parameters...);
+}
+
+template <typename... Parameters>
+static void launch_dependent(struct backend_cuda *cuda, void (*kernel)(Parameters...), dim3 grid,
+                             dim3 block, const Parameters &...parameters) {
+    launch_with_memory(cuda, kernel, grid, block, 0, parameters...);
 }
 
 #endif

@@ -20,6 +20,7 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __shared__ static /* blocks run one after the other */
+#define DYNAMIC_SHARED(type, name) static type name[(228 << 10) / sizeof(type)]
 
 struct dim3 {
     unsigned x = 1, y = 1, z = 1;
@@ -63,6 +64,9 @@ inline int __ffs(int v) {
 const uint32_t *emulated_exchange(uint32_t value);
 int emulated_lane();
 
+/* Waits until all threads of the block are here. */
+void __syncthreads();
+
 inline void __syncwarp() {
     emulated_exchange(0);
 }
@@ -98,6 +102,10 @@ inline uint32_t __shfl_down_sync(uint32_t, uint32_t value, int step) {
 typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
 enum { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
+template <typename Kernel> int cudaFuncSetAttribute(Kernel, int, int) {
+    return 0;
+}
 struct cudaLaunchAttribute {
     int id;
     struct {

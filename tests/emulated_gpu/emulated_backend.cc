@@ -17,7 +17,9 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
 #define EMULATED(STAGE)     \
     STAGE(winner_takes_all) \
     STAGE(best_label)       \
-    STAGE(start_messages) STAGE(downsample_cost) STAGE(pruned_message) STAGE(pruned_winner)
+    STAGE(start_messages)   \
+    STAGE(downsample_cost)  \
+    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_word)
 static const cuda_fusion *const fusions[] = {&cuda_fuse_bp, &cuda_fuse_pruned};
 
 /* The stages as written, in the form of a launch. */
@@ -112,6 +114,8 @@ struct backend *emulated_backend_open(void) {
     assert(cuda);
     cuda->capability = 90;
     cuda->processors = 1;
+    cuda->max_shared = 228 << 10;
+    cuda->plain = plain;
     memcpy(cuda->launches, plain, sizeof(plain));
 #define KERNEL(name) cuda->launches[STAGE_##name] = cuda_launch_##name;
     EMULATED(KERNEL)

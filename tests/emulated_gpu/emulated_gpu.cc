@@ -13,27 +13,32 @@ dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace {
 
-enum { LANES = 32, STACK = 256 << 10 };
+enum { LANES = 32, WARPS = 32, STACK = 256 << 10 };
 
 struct coroutine {
     ucontext_t context;
     jmp_buf place;
     std::unique_ptr<char[]> stack;
     bool begun, ended;
+    int exchanges, barriers;
 };
 
-/* The warp that runs. Contexts begin coroutines; jumps, which make no system calls, change between
+struct warp {
+    coroutine lanes[LANES];
+    uint32_t given[2][LANES];
+};
+
+/* The block that runs. Contexts begin coroutines; jumps, which make no system calls, change between
  * them. */
-coroutine lanes[LANES];
+warp warps[WARPS], *now;
 ucontext_t begin;
 jmp_buf scheduler;
-uint32_t given[2][LANES];
-int exchanges[LANES], lane;
+int lane;
 const std::function<void()> *body;
 
 void run_lane() {
     (*body)();
-    lanes[lane].ended = true;
+    now->lanes[lane].ended = true;
     _longjmp(scheduler, 1);
 }
 
@@ -46,8 +51,7 @@ void go_on(coroutine *c) {
     swapcontext(&begin, &c->context);
 }
 
-void start_lane(int i) {
-    coroutine &c = lanes[i];
+void start_lane(coroutine &c) {
     if (!c.stack)
         c.stack.reset(new char[STACK]);
     getcontext(&c.context);
@@ -55,26 +59,43 @@ void start_lane(int i) {
     c.context.uc_stack.ss_size = STACK;
     c.context.uc_link = nullptr;
     c.begun = c.ended = false;
-    exchanges[i] = 0;
+    c.exchanges = c.barriers = 0;
     makecontext(&c.context, run_lane, 0);
 }
 
-/* All lanes run up to their next exchange, until all have ended: together, or the kernel exchanges
- * values with threads that are gone. */
+/* All lanes of a warp run up to their next exchange, and on, until all have ended or wait for the
+ * block: together, or the kernel exchanges values with threads that are gone. */
 void run_warp(unsigned first, dim3 block) {
-    for (int i = 0; i < LANES; i++)
-        start_lane(i);
-    for (bool ended = false; !ended;) {
+    const coroutine &one = now->lanes[0];
+    for (int barriers = one.barriers; !one.ended && one.barriers == barriers;) {
         for (lane = 0; lane < LANES; lane++) {
             unsigned number = first + (unsigned)lane;
             threadIdx =
                 dim3(number % block.x, number / block.x % block.y, number / block.x / block.y);
-            go_on(&lanes[lane]);
+            go_on(&now->lanes[lane]);
         }
-        ended = lanes[0].ended;
-        for (int i = 0; i < LANES; i++)
-            assert(lanes[i].ended == ended && exchanges[i] == exchanges[0]);
+        for (const coroutine &c : now->lanes)
+            assert(c.ended == one.ended && c.exchanges == one.exchanges &&
+                   c.barriers == one.barriers);
     }
+}
+
+/* Each warp in turn up to its next barrier. */
+void run_block(unsigned threads, dim3 block) {
+    for (unsigned i = 0; i < threads; i++)
+        start_lane(warps[i / LANES].lanes[i % LANES]);
+    do {
+        for (unsigned first = 0; first < threads; first += LANES) {
+            now = &warps[first / LANES];
+            run_warp(first, block);
+            assert(now->lanes[0].ended == warps[0].lanes[0].ended);
+        }
+    } while (!warps[0].lanes[0].ended);
+}
+
+void pause() {
+    if (!_setjmp(now->lanes[lane].place))
+        _longjmp(scheduler, 1);
 }
 
 } // namespace
@@ -84,24 +105,27 @@ int emulated_lane() {
 }
 
 const uint32_t *emulated_exchange(uint32_t value) {
-    int here = lane, buffer = exchanges[here]++ & 1;
-    given[buffer][here] = value;
-    if (!_setjmp(lanes[here].place))
-        _longjmp(scheduler, 1);
-    return given[buffer];
+    uint32_t *given = now->given[now->lanes[lane].exchanges++ & 1];
+    given[lane] = value;
+    pause();
+    return given;
+}
+
+void __syncthreads() {
+    now->lanes[lane].barriers++;
+    pause();
 }
 
 void emulated_run(dim3 grid, dim3 block, const std::function<void()> &thread) {
     unsigned threads = block.x * block.y * block.z;
-    assert(threads % LANES == 0);
+    assert(threads % LANES == 0 && threads <= LANES * WARPS);
     body = &thread;
     gridDim = grid;
     blockDim = block;
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
-            for (unsigned x = 0; x < grid.x; x++)
-                for (unsigned warp = 0; warp < threads; warp += LANES) {
-                    blockIdx = dim3(x, y, z);
-                    run_warp(warp, block);
-                }
+            for (unsigned x = 0; x < grid.x; x++) {
+                blockIdx = dim3(x, y, z);
+                run_block(threads, block);
+            }
 }
