@@ -5,6 +5,7 @@
  * that AddressSanitizer sees what lies outside.
  * SPDX-License-Identifier: MIT
  */
+#include "config/feature_network.h"
 #include "tests/library_pair.h"
 
 #include <errno.h>
@@ -138,6 +139,19 @@ static void set_smoothness(struct caller *c) {
     if (count > 33 && count <= SMOOTHNESS_VALUES)
         return;
     expect(livestereo_settings_set_smoothness(c->settings, is_odd(c) ? NULL : values, count),
+           livestereo_settings_error(c->settings));
+}
+
+static void set_weights(struct caller *c) {
+    struct feature_network built_in;
+    feature_network_built_in(&built_in);
+    uint8_t *file = own(c, built_in.size);
+    memcpy(file, built_in.file, built_in.size);
+    if (is_odd(c))
+        file[pick(c, (int)built_in.size)] ^= 1;
+    expect(livestereo_settings_set_weights(c->settings, is_odd(c) ? NULL : file,
+                                           is_odd(c) ? (size_t)pick(c, (int)built_in.size + 1)
+                                                     : built_in.size),
            livestereo_settings_error(c->settings));
 }
 
@@ -540,7 +554,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         start,    wait_for_frame, set,        open_handle, update,
         look,     convert,        set_mask,   forget,      open_settings,
         read_rig, close_handle,   use_memory, ask_names,   set_smoothness,
-        solve};
+        solve,    set_weights};
     struct caller c = {.at = data, .end = data + size};
     if (parameter_count == 0 && livestereo_parameters(note_parameter, NULL))
         abort();
