@@ -101,7 +101,7 @@ INLINE __m256i differing(const uint8_t *bits, const struct target_row *row, int 
     return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load_256(row->census[k] + at));
 }
 
-/* 32 of census_distance(); bits: the pixel's bytes. Seven bytes are added bit by bit before bits
+/* 32 of word_distance(); bits: the pixel's bytes. Seven bytes are added bit by bit before bits
  * are counted. */
 INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int at) {
     struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),

@@ -78,7 +78,7 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
     if ((threadIdx.x % WARP_SIZE) == 0)
         atomicMax(&t->ad_last, last);
     for (int i = (int)threadIdx.x; CENSUS && i <= CENSUS_LUT; i += (int)blockDim.x)
-        t->census[i] = __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* census_distance() */
+        t->census[i] = __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* word_distance() */
 }
 
 /* What a comparison needs of a pixel. */

@@ -78,7 +78,7 @@ template <bool AD, bool CENSUS> struct matcher {
             sum += a.lut[difference];
         }
         if (CENSUS)
-            sum += a.census_lut[census_distance(census, a.census_target[at])];
+            sum += a.census_lut[word_distance(census, a.census_target[at])];
         return a.border || (x == xo && y == yo) ? sum : a.outside;
     }
 };

@@ -45,7 +45,7 @@ STAGE int hamming64(uint64_t a, uint64_t b) {
 }
 
 /* The distance of two words as a place in a table of CENSUS_LUT entries. */
-STAGE int census_distance(uint64_t a, uint64_t b) {
+STAGE int word_distance(uint64_t a, uint64_t b) {
     return stage_min(hamming64(a, b), CENSUS_LUT - 1);
 }
 
@@ -95,7 +95,7 @@ STAGE int cost_ssd(const struct cost_args *a, int x, int xo, int y) {
 
 STAGE int cost_census(const struct cost_args *a, int x, int xo, int y) {
     size_t row = (size_t)y * a->grid.width;
-    return a->census_lut[census_distance(a->census_reference[row + x], a->census_target[row + xo])];
+    return a->census_lut[word_distance(a->census_reference[row + x], a->census_target[row + xo])];
 }
 
 STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {

@@ -87,8 +87,8 @@ STAGE int motion_ssd(const struct motion_cost_args *a, int x, int y, int xo, int
 
 STAGE int motion_census(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
     size_t width = (size_t)a->width;
-    return a->census_lut[census_distance(a->census_reference[(size_t)y * width + (size_t)x],
-                                         a->census_target[(size_t)yo * width + (size_t)xo])];
+    return a->census_lut[word_distance(a->census_reference[(size_t)y * width + (size_t)x],
+                                       a->census_target[(size_t)yo * width + (size_t)xo])];
 }
 
 /* fraction^2 times the target's channel c at (fx, fy) / fraction px. */
