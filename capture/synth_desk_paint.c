@@ -109,10 +109,10 @@ static struct vec outside(float u, float v, uint32_t seed) {
     float x = (u - 0.40f) / 0.2f, roof = 0.61f - 0.15f * fabsf(2 * x - 1);
     if (x > -0.05f && x < 1.05f && v < roof) {
         c = v > 0.46f ? vec_mix(vec(0.35f, 0.1f, 0.06f), vec(0.5f, 0.18f, 0.1f), leaves)
-                      : vec(0.62f, 0.56f, 0.45f);
-        float pane = x * 4 - floorf(x * 4);
-        if (v > 0.32f && v < 0.42f && pane > 0.3f && pane < 0.75f)
-            c = vec(0.08f, 0.1f, 0.13f);
+                      : vec_scale(vec(0.68f, 0.6f, 0.47f), 0.7f + 0.5f * leaves);
+        bool wide = x > 0.08f && x<0.26f, narrow = x> 0.42f && x < 0.53f;
+        if ((v > 0.32f && v < 0.42f && (wide || narrow)) || (v < 0.4f && x > 0.7f && x < 0.86f))
+            c = narrow ? vec(0.08f, 0.1f, 0.13f) : vec(0.12f, 0.2f, 0.16f);
     }
     if (v < 0.25f)
         c = vec_mix(vec(0.10f, 0.20f, 0.04f), vec(0.26f, 0.40f, 0.10f), leaves);
@@ -143,10 +143,11 @@ static void paint_row(void *context, int y) {
     uint8_t *texel = p->texture->texel + (size_t)y * (size_t)side * 4;
     for (int x = 0; x < side; x++) {
         struct vec sum = {0};
-        for (int i = 0; i < samples * samples; i++)
-            sum = vec_add(sum, textures[p->number].at(
-                                   ((float)(x * samples + i % samples) + 0.5f) * step,
-                                   ((float)(y * samples + i / samples) + 0.5f) * step, p->seed));
+        for (int i = 0; i < samples * samples; i++) {
+            int column = x * samples + i % samples, row = y * samples + i / samples;
+            float u = ((float)column + 0.5f) * step, v = ((float)row + 0.5f) * step;
+            sum = vec_add(sum, textures[p->number].at(u, v, p->seed));
+        }
         sum = vec_scale(sum, 1 / (float)(samples * samples));
         const float c[3] = {sum.x, sum.y, sum.z};
         for (int i = 0; i < 3; i++)

@@ -276,8 +276,9 @@ static float visible(const struct desk_scene *scene, int first, int last, struct
                up = vec_unit(vec(-way.x * way.y, way.x * way.x + way.z * way.z, -way.y * way.z));
     int seen = 0;
     for (int k = 0; k < side * side; k++) {
-        float u = 2 * ((float)(k % side) + 0.5f) / (float)side - 1,
-              v = 2 * ((float)(k / side) + 0.5f) / (float)side - 1;
+        int column = k % side, row = k / side;
+        float u = 2 * ((float)column + 0.5f) / (float)side - 1,
+              v = 2 * ((float)row + 0.5f) / (float)side - 1;
         struct vec d = vec_along(vec_along(way, radius * u, across), radius * v, up);
         bool blocked = false;
         for (int i = 0; i < count && !blocked; i++)
@@ -392,9 +393,10 @@ static struct vec shadow_from(const struct desk_scene *scene) {
 void desk_scene_shade_mug(struct desk_scene *scene) {
     struct vec from = shadow_from(scene);
     for (int i = 0; i < SHADOW_SIDE * SHADOW_SIDE; i++) {
+        int column = i % SHADOW_SIDE, row = i / SHADOW_SIDE;
         struct vec p = from;
-        p.x += (float)(i % SHADOW_SIDE) * SHADOW_STEP;
-        p.z += (float)(i / SHADOW_SIDE) * SHADOW_STEP;
+        p.x += (float)column * SHADOW_STEP;
+        p.z += (float)row * SHADOW_STEP;
         scene->shadow[i] = visible(scene, scene->moving, scene->shapes, p, key_at, KEY_RADIUS, 4);
     }
 }

@@ -440,7 +440,7 @@ static void test_desk_threads(void) {
     }
 }
 
-/* The calibration gives the depth of the planes above; with rows that do not agree there is none. */
+/* The calibration gives the depth of the planes above; rows that do not agree have none. */
 static void test_desk_calibration(void) {
     static const char *const none[] = {"synth:", "synth:scene=desk,row_offset=1"};
     struct opened o = open_one("synth:scene=desk,min_disparity=-5");

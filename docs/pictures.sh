@@ -1,0 +1,46 @@
+#!/bin/sh
+# The pictures of the window in this folder that show the built-in desk, by docs/pictures.sh, with
+# the program in build/. It needs xvfb-run and xdotool.
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$(dirname "$0")/.."
+if [ -z "${PICTURES_FOLDER:-}" ]; then
+    PICTURES_FOLDER=$(mktemp -d)
+    export PICTURES_FOLDER
+    exec xvfb-run -a -s "-screen 0 1280x800x24" "$0"
+fi
+folder=$PICTURES_FOLDER
+trap 'rm -r "$folder"' EXIT
+export HOME="$folder" XDG_CONFIG_HOME="$folder" XDG_STATE_HOME="$folder" XDG_CACHE_HOME="$folder" \
+    XDG_DATA_HOME="$folder"
+
+# NAME OPTIONS...: the window after some frames
+shot() {
+    name=$1
+    shift
+    build/livestereo view -q --window 1280x800 --frames 6 --screenshot "docs/$name.png" "$@"
+}
+
+# NAME ACTIONS OPTIONS...: the window that stands still, after actions of xdotool
+acted() {
+    name=$1 actions=$2
+    shift 2
+    build/livestereo view -q --window 1280x800 --paused -o "$folder/out" "$@" &
+    sleep 6
+    # shellcheck disable=SC2086
+    xdotool $actions
+    sleep 6
+    xdotool key s
+    sleep 2
+    kill $!
+    wait $! || true
+    mv "$folder"/out/*.png "docs/$name.png"
+}
+
+desk=synth:scene=desk
+shot screenshot $desk
+shot driving --stats synth:scene=desk,width=1242,height=374
+shot points --view 9 $desk
+shot views --view 1357 $desk
+shot start
+acted measure 'key d mousemove 251 545 click 1 sleep 0.5 mousemove 650 530 click 1 mousemove 580 350' --view 4 $desk
