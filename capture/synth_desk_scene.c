@@ -6,6 +6,7 @@
  */
 #include "capture/synth_desk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -42,6 +43,7 @@ static const struct vec lamp_at = {0.52f, 0.37f, 1.2f};
 
 static struct shape *add(struct desk_scene *scene, enum shape_kind kind, enum material material,
                          struct vec at, struct vec color) {
+    assert(scene->shapes < DESK_SHAPES);
     struct shape *s = &scene->shape[scene->shapes++];
     *s = (struct shape){.kind = kind, .material = (int)material, .at = at, .color = color};
     s->cos_yaw = 1;
@@ -220,15 +222,15 @@ static void add_mug(struct desk_scene *s) {
     cup->fill = 0.08f;
     turn(cup, s->mug_yaw);
     struct vec last = {0};
-    for (int i = 0; i <= 7; i++) {
-        float angle = TURN * ((float)i / 7 - 0.5f) * 0.46f;
+    for (int i = 0; i <= 10; i++) {
+        float angle = TURN * ((float)i / 10 - 0.5f) * 0.46f;
         float out = radius - 0.004f + 0.031f * cosf(angle);
         struct vec at =
             vec(s->mug.x + out * cosf(s->mug_yaw), s->mug.y + 0.05f + 0.033f * sinf(angle),
                 s->mug.z - out * sinf(s->mug_yaw));
         if (i > 0)
             add_cone(s, MATERIAL_PAINT, last, at, 0.0058f, 0.0058f, white);
-        if (i > 0 && i < 7)
+        if (i > 0 && i < 10)
             add_ball(s, MATERIAL_PAINT, at, 0.0058f, white);
         last = at;
     }
