@@ -7,6 +7,7 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "tests/library_pair.h"
+#include "tests/network.h"
 #include "tests/rig_scene.h"
 
 #include <errno.h>
@@ -491,6 +492,43 @@ static void test_update(void) {
     pair_free(&p);
 }
 
+/* A handle computes with the weights that it was opened with, whatever becomes of settings. */
+static void test_weights(void) {
+    static const char words[] = SMALL " descriptor=learned";
+    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
+    struct livestereo_settings *s = pair_settings("default", words);
+    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    struct params params = pair_params("default", words);
+    struct network_file file, other;
+    struct feature_network network;
+    char why[256];
+    network_random(&file, 2, 4);
+    network_random(&other, 2, 5);
+    g_assert_cmpint(feature_network_parse(&network, file.bytes, file.size, why, sizeof(why)), ==,
+                    0);
+    for (int given = 0; given < 2; given++) { /* then without: those that are compiled in */
+        params.network = given ? NULL : &network;
+        g_assert_cmpint(livestereo_settings_set_weights(s, file.bytes, given ? 0 : file.size), ==,
+                        0);
+        struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+        for (int i = 0; i < 2; i++) {
+            struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
+            g_assert_cmpint(livestereo_start(h, &f), ==, 0);
+            g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
+            pair_check_plain(plain, &params, &p, &f);
+            pair_frame_free(&f);
+            g_assert_cmpint(livestereo_settings_set_weights(s, other.bytes, other.size), ==, 0);
+            g_assert_cmpint(livestereo_update(h, s), ==, 0);
+        }
+        livestereo_close(&h);
+    }
+    network_free(&file);
+    network_free(&other);
+    stereo_close(&plain);
+    livestereo_settings_close(&s);
+    pair_free(&p);
+}
+
 /* Settings that do not change anything are not in the way of the next ones, tables included. */
 static void test_smoothness(void) {
     static const char words[] = SMALL " smoothness=table bp_schedule=rows_columns";
@@ -649,6 +687,7 @@ static void test_result(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/library/weights", test_weights);
     g_test_add_func("/library/formats", test_formats);
     g_test_add_func("/library/remap", test_remap);
     g_test_add_func("/library/row-offset", test_row_offset);
