@@ -32,11 +32,16 @@ static int load_first(const struct common_options *options, struct params *param
     return GO_ON;
 }
 
-/* auto begins with the best. GO_ON or EXIT_USAGE. */
-static int set_quality(const char *name, struct params *params) {
+/* auto begins with the best, which depends on what --set says of the backend. GO_ON or
+ * EXIT_USAGE. */
+static int set_quality(const struct common_options *options, struct params *params) {
     struct qualities qualities;
-    int quality = quality_parse(name);
-    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(params)) != 0)
+    struct params with_set = *params;
+    char why[512];
+    int quality = quality_parse(options->quality);
+    for (char **set = options->set; set && *set; set++)
+        params_assign(&with_set, *set, why, sizeof(why)); /* mistakes are refused afterwards */
+    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(&with_set)) != 0)
         return EXIT_USAGE;
     quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
                   params);
@@ -45,7 +50,7 @@ static int set_quality(const char *name, struct params *params) {
 
 /* --quality, --set and what has an option of its own, over the parameters. GO_ON or EXIT_USAGE. */
 static int apply_options(const struct common_options *options, struct params *params) {
-    if (options->quality && set_quality(options->quality, params) != GO_ON)
+    if (options->quality && set_quality(options, params) != GO_ON)
         return EXIT_USAGE;
     for (char **set = options->set; set && *set; set++) {
         char why[512];
