@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""Trains the weights of `descriptor=learned` (gpu/stages/feature.h) from a folder of photographs.
+
+    python3 training/train.py PHOTOGRAPHS --out learned.features --minutes 9
+
+A network of 3x3 convolutions gives 64 bits for each pixel; the Hamming distance of two pixels' bits
+is the data cost. It is trained on synthetic pairs (scenes.py) so that the distance at the true
+disparity is the least of all labels, by itself and after averaging over cross-shaped windows.
+Weights and activations are rounded while training as the program rounds them.
+"""
+import argparse
+import json
+import math
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import scenes
+
+BITS = 64
+MARGIN = 6  # rows and columns that see the picture's border
+FRACTION = 7  # activations are whole numbers of 1/128, 0..127
+CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
+
+
+class Whole(torch.autograd.Function):
+    """Rounds weights to whole numbers / scale, -127..127; the gradient passes."""
+
+    @staticmethod
+    def forward(_, weight, scale):
+        return (weight * scale).round().clamp(-127, 127) / scale
+
+    @staticmethod
+    def backward(_, gradient):
+        return gradient, None
+
+
+class Activation(torch.autograd.Function):
+    """Clamps to 0..127/128 and rounds to 1/128; the gradient passes inside the range, a tenth of it
+    outside, so that no channel stays at an end for ever."""
+
+    @staticmethod
+    def forward(context, x):
+        context.save_for_backward(((x > 0) & (x < 127 / 128)).to(x.dtype).mul_(0.9).add_(0.1))
+        return (x.clamp(0, 127 / 128) * 128).round_().div_(128)
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient * context.saved_tensors[0]
+
+
+class Sign(torch.autograd.Function):
+    """-1 or 1; the gradient is that of tanh."""
+
+    @staticmethod
+    def forward(context, z):
+        context.save_for_backward(z)
+        return (z > 0).to(z.dtype).mul_(2).sub_(1)
+
+    @staticmethod
+    def backward(context, gradient):
+        soft = torch.tanh(context.saved_tensors[0])
+        return gradient * soft.square_().neg_().add_(1)
+
+
+class Layer(torch.nn.Module):
+    """A convolution whose sums are normalised by running means and deviations, which are folded into
+    weights of whole numbers / 2^shift, -127..127, and biases."""
+
+    def __init__(self, inputs, outputs, dilation, shift, spread):
+        super().__init__()
+        self.dilation, self.shift, self.spread = dilation, shift, spread
+        weight = torch.randn(outputs, inputs, 3, 3) / math.sqrt(9 * inputs)
+        if inputs == 1:
+            weight -= weight.mean((2, 3), keepdim=True)
+        self.weight = torch.nn.Parameter(weight)
+        self.gain = torch.nn.Parameter(torch.ones(outputs))
+        self.bias = torch.nn.Parameter(torch.full((outputs,), 0.3))
+        self.register_buffer('mean', torch.zeros(outputs))
+        self.register_buffer('deviation', torch.ones(outputs))
+        self.register_buffer('steps', torch.zeros((), dtype=torch.long))
+
+    def folded(self):
+        """Weights and biases that the sums of this layer are made with."""
+        gain = self.spread * self.gain / self.deviation
+        weight = Whole.apply(self.weight * gain.view(-1, 1, 1, 1), 2.0**self.shift)
+        return weight, self.spread * self.bias - self.mean * gain
+
+    def forward(self, x):
+        self.steps += self.training
+        if self.training and (self.steps < 40 or self.steps % 8 == 0):
+            with torch.no_grad():
+                z = F.conv2d(x, self.weight, padding=self.dilation, dilation=self.dilation)
+                deviation, mean = torch.std_mean(z.float(), (0, 2, 3))
+                part = max(0.05, 1 / float(self.steps))
+                self.mean.lerp_(mean, part)
+                self.deviation.lerp_(deviation + 1e-4, part)
+        weight, bias = self.folded()
+        return F.conv2d(x, weight, bias, padding=self.dilation, dilation=self.dilation)
+
+
+class Network(torch.nn.Module):
+
+    def __init__(self, channels, dilations):
+        super().__init__()
+        widths = [1] + channels + [BITS]
+        # The first layer's unit is 1/256 of white, its activations' 1/128: one bit less to shift.
+        self.layers = torch.nn.ModuleList(
+            Layer(i, o, d, 2 if i == 1 else 8, 0.3 if n < len(dilations) - 1 else 1.0)
+            for n, (i, o, d) in enumerate(zip(widths, widths[1:], dilations)))
+        torch.nn.init.zeros_(self.layers[-1].bias)  # half of the bits are 1
+        self.rate = torch.nn.Parameter(torch.tensor([0.0, 0.0]))  # logarithms of both losses'
+
+    def forward(self, grey):
+        """grey (N, 1, H, W) of whole numbers 0..255; returns bits -1, 1 without the
+        MARGIN above and below, (N, BITS, H - 2 MARGIN, W)."""
+        x = grey / 256
+        for layer in self.layers[:-1]:
+            x = Activation.apply(layer(x))
+        return Sign.apply(self.layers[-1](x)[:, :, MARGIN:-MARGIN])
+
+    def save(self, path, about):
+        """Writes the weights in the program's format (docs/METHODS.md, learned descriptor)."""
+        head, payload = '', b''
+        for i, layer in enumerate(self.layers):
+            outputs, inputs = layer.weight.shape[:2]
+            last = i == len(self.layers) - 1
+            weight, bias = (t.detach().double().cpu() for t in layer.folded())
+            weight = (weight * 2.0**layer.shift).round()
+            # A sum's unit: 1/256 or 1/128, times 1/2^shift.
+            unit = (256 if inputs == 1 else 128) * 2.0**layer.shift
+            shift = 0 if last else layer.shift + (1 if inputs == 1 else 0)
+            rounded = (bias * unit).round() + (0 if last else 2.0**(shift - 1))
+            head += f'layer {inputs} {outputs} {layer.dilation} {shift}\n'
+            payload += rounded.numpy().astype('<i4').tobytes()
+            payload += weight.cpu().permute(0, 2, 3, 1).contiguous().numpy().astype('i1').tobytes()
+        code = 0xcbf29ce484222325  # FNV-1a
+        for byte in payload:
+            code = (code ^ byte) * 0x100000001b3 % 2**64
+        text = f'livestereo-features 1\nlicence: MIT\ntrained: {about}\n{head}'
+        with open(path, 'wb') as file:
+            file.write(f'{text}hash {code:016x}\n\n'.encode() + payload)
+
+
+def census(grey):
+    """Census bits over 9x7 of grey (N, 1, H, W), as Network gives its own; two bits are constant."""
+    padded = F.pad(grey, (4, 4, 3, 3), 'replicate')
+    h, w = grey.shape[2:]
+    bits = [padded[:, 0, 3 + dy:3 + dy + h, 4 + dx:4 + dx + w] < grey[:, 0]
+            for dy in range(-3, 4) for dx in range(-4, 5) if dx or dy]
+    bits += [torch.zeros_like(bits[0])] * 2
+    return torch.stack(bits, 1)[:, :, MARGIN:-MARGIN].float() * 2 - 1
+
+
+def distances(left, right):
+    """Hamming distances (N, H, W, LABELS) of bits (N, BITS, H, W); BITS / 2 out of the picture."""
+    n, _, h, w = left.shape
+    l = left.permute(0, 2, 3, 1).reshape(n * h, w, BITS).to(torch.bfloat16)
+    r = right.permute(0, 2, 3, 1).reshape(n * h, w, BITS).to(torch.bfloat16)
+    r = F.pad(r, (0, 0, scenes.LABELS - 1, 0))
+    # Blocks of columns against what their labels reach: a banded product.
+    size = 64
+    steps = -(-w // size)
+    l = F.pad(l, (0, 0, 0, steps * size - w)).view(n * h, steps, size, BITS)
+    reach = size + scenes.LABELS - 1
+    r = F.pad(r, (0, 0, 0, steps * size - w))
+    r = torch.stack([r[:, s * size:s * size + reach] for s in range(steps)], 1)
+    products = F.pad((l @ r.transpose(2, 3)).float(), (0, 1))  # (rows, steps, size, reach + 1)
+    # Of row x of a block, columns x .. x + LABELS - 1, the last of which is label 0.
+    flat = products.reshape(n * h, steps, size * (reach + 1))
+    band = torch.as_strided(flat, (n * h, steps, size, scenes.LABELS),
+                            (flat.stride(0), flat.stride(1), reach + 2, 1))
+    band = band.flip(-1).reshape(n, h, steps * size, scenes.LABELS)[:, :, :w]
+    return (BITS - band) / 2
+
+
+def arm(image, dx, dy, longest):
+    """Lengths of the arms of cross-shaped windows (Zhang, Lu, Lafruit 2009) towards (dx, dy)."""
+    h, w = image.shape[1:]
+    padded = F.pad(image, (longest, longest, longest, longest), value=1e6)
+    alike = torch.ones_like(image, dtype=torch.bool)
+    length = torch.zeros_like(image, dtype=torch.long)
+    for i in range(1, longest + 1):
+        y, x = longest + i * dy, longest + i * dx
+        alike = alike & ((padded[:, y:y + h, x:x + w] - image).abs() <= CROSS_STEP)
+        length += alike
+    return length
+
+
+def along(cost, before, after, dim):
+    """Sums of cost (N, H, W, LABELS) from -before to +after along dim."""
+    total = F.pad(cost.cumsum(dim), (0, 0) * (3 - dim) + (1, 0))
+    at = torch.arange(cost.shape[dim], device=cost.device)
+    at = at.view(-1, 1) if dim == 1 else at
+    expand = lambda i: i.unsqueeze(-1).expand(-1, -1, -1, cost.shape[3])
+    return total.gather(dim, expand(at + after + 1)) - total.gather(dim, expand(at - before))
+
+
+def average(cost, image):
+    """Means of cost over cross-shaped windows of the image (N, H, W)."""
+    left, right = arm(image, -1, 0, CROSS_LENGTH), arm(image, 1, 0, CROSS_LENGTH)
+    up, down = arm(image, 0, -1, CROSS_HEIGHT), arm(image, 0, 1, CROSS_HEIGHT)
+    rows = along(cost, left, right, 2)
+    count = along((left + right + 1).float().unsqueeze(-1), up, down, 1)
+    return along(rows, up, down, 1) / count
+
+
+def loss_of(network, rates, left, right, d, visible, edge):
+    """Losses of single pixels and of windows, and the shares of both that are off by over 1."""
+    with torch.autocast(left.device.type, torch.bfloat16):
+        bits = network(torch.cat([left, right]).unsqueeze(1))
+    rows = (slice(None), slice(MARGIN, -MARGIN))
+    columns = (slice(None), slice(None), slice(scenes.LABELS + MARGIN, -MARGIN))
+    first, second = bits.chunk(2)
+    cost = distances(first, second)
+    curve = average(1 - torch.exp(-cost / 14), left[rows])[columns]
+    cost = cost[columns]
+    d, visible, edge = (t[rows][columns] for t in (d, visible, edge))
+    low = d.floor().long().clamp(0, scenes.LABELS - 2)
+    part = (d - low).clamp(0, 1)
+    weight = visible * (1 + 2.0 * edge)
+    losses, off = [], []
+    for logits, rate in ((-cost * 0.3, rates[0]), (-curve * 40, rates[1])):
+        chance = F.log_softmax(logits * rate.exp(), -1)
+        at = chance.gather(-1, torch.stack([low, low + 1], -1))
+        right_one = torch.logaddexp(at[..., 0] + torch.log(1 - part + 1e-3),
+                                    at[..., 1] + torch.log(part + 1e-3))
+        losses.append(-(right_one * weight).sum() / weight.sum())
+        wrong = ((logits.argmax(-1) - d).abs() > 1) & visible
+        off.append(wrong.sum() / visible.sum())
+    return losses, off
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('photographs', help='a folder of photographs')
+    parser.add_argument('--out', default='learned.features')
+    parser.add_argument('--minutes', type=float, default=9)
+    parser.add_argument('--channels', default='64,64,64', help='of the layers but the last')
+    parser.add_argument('--dilations', default='1,1,1,1', help='of all layers')
+    parser.add_argument('--pairs', type=int, default=16, help='of one step')
+    parser.add_argument('--rate', type=float, default=2e-3)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--start', help='a .pt file to go on from')
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    torch.backends.cudnn.benchmark = True
+    device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
+    generator = torch.Generator(device).manual_seed(options.seed)
+    random = np.random.default_rng(options.seed)
+    photographs = scenes.photographs(options.photographs)
+    kept = photographs[7::8].copy()  # for the figures of the log
+    textures = np.concatenate([np.delete(photographs, np.s_[7::8], 0),
+                               scenes.procedural(random, len(photographs) // 5)])
+    pool, kept = (torch.from_numpy(t).to(device) for t in (textures, kept))
+    print(f'{len(pool)} textures, {len(kept)} kept for the figures', flush=True)
+    waves = np.stack([scenes.noise(random, 8, 0.7) for _ in range(8)])
+    waves = torch.from_numpy(np.clip(128 + 60 * waves, 0, 255).astype(np.uint8)).to(device)
+
+    network = Network([int(c) for c in options.channels.split(',')],
+                      [int(d) for d in options.dilations.split(',')]).to(device)
+    network = network.to(memory_format=torch.channels_last)
+    if options.start:
+        network.load_state_dict(torch.load(options.start))
+    optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.99))
+    held = [scenes.pairs(kept, waves, 16, torch.Generator(device).manual_seed(100 + i))
+            for i in range(6)]
+    noisy = torch.Generator(device).manual_seed(99)
+    held = [(*((v.round() for v in p[:2]) if i < 3 else scenes.degrade(*p[:2], noisy)), *p[2:])
+            for i, p in enumerate(held)]
+
+    def figures(descriptor):
+        """Shares off by over 1 of clean and degraded held pairs: pixels, windows; and the loss."""
+        with torch.no_grad():
+            rows = [loss_of(descriptor, network.rate, *p) for p in held]
+        clean, degraded = ([round(100 * float(np.mean([float(r[1][i]) for r in half])), 2)
+                            for i in (0, 1)] for half in (rows[:3], rows[3:]))
+        loss = float(np.mean([0.4 * float(r[0][0]) + 0.6 * float(r[0][1]) for r in rows]))
+        return {'clean': clean, 'degraded': degraded, 'loss': round(loss, 4)}
+    print(json.dumps({'census': figures(census)}), flush=True)
+
+    start, step, log, stored, best = time.time(), 0, [], [], float('inf')
+    while True:
+        done = (time.time() - start) / (60 * options.minutes)
+        if done >= 1:
+            break
+        rate = options.rate * min(1, (step + 1) / 100) * 0.5 * (1 + math.cos(math.pi * done))
+        for group in optimiser.param_groups:
+            group['lr'] = max(rate, 1e-6)
+        with torch.no_grad():
+            if step % 4 == 0:  # a scene is drawn once and degraded anew four times on average
+                stored = stored[-31:] + [scenes.pairs(pool, waves, options.pairs, generator)]
+            pair = stored[random.integers(len(stored))]
+            left, right = scenes.degrade(*pair[:2], generator)
+        network.train(done < 0.8)  # at the end with fixed means, as the program has them
+        losses, _ = loss_of(network, network.rate, left, right, *pair[2:])
+        optimiser.zero_grad(set_to_none=True)
+        (0.4 * losses[0] + 0.6 * losses[1]).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        step += 1
+        if step % 100 == 0:
+            network.eval()
+            log.append({'step': step, 'seconds': round(time.time() - start, 1), **figures(network),
+                        'rates': [round(float(r.exp()), 3) for r in network.rate]})
+            print(json.dumps(log[-1]), flush=True)
+            if done < 0.5 or log[-1]['loss'] < best:  # the best of the second half is kept
+                best = log[-1]['loss'] if done >= 0.5 else best
+                network.save(options.out, f'{step} steps, seed {options.seed}')
+                torch.save(network.state_dict(), options.out + '.pt')
+    with open(options.out + '.json', 'w') as file:
+        json.dump({'options': vars(options), 'log': log}, file, indent=1)
+
+
+if __name__ == '__main__':
+    main()
