@@ -132,7 +132,8 @@ static const char *read_numbers(struct feature_network *n, const struct reader *
 
 int feature_network_parse(struct feature_network *n, const void *file, size_t size, char *why,
                           size_t why_size) {
-    struct reader r = {.at = file, .end = (const char *)file + size};
+    const char *bytes = size ? file : "";
+    struct reader r = {.at = bytes, .end = bytes + size};
     *n = (struct feature_network){.file = file, .size = size};
     const char *wrong = read_lines(n, &r);
     if (!wrong)

@@ -133,8 +133,10 @@ int library_copy_network(struct feature_network *network, const void *file, size
     } else {
         snprintf(why, why_size, "not enough memory for the weights");
     }
-    if (error)
+    if (error) {
         free(copy);
+        network->file = NULL;
+    }
     return error;
 }
 
