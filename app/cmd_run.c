@@ -267,15 +267,13 @@ static int run_live(const struct run *run, struct source *source, struct matcher
     };
     int code = read_pattern(run, &pattern, &reader), error;
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
-    struct params params = run->params;
-    if (live_source && !recorded &&
-        qualities_load(&reader.qualities, matcher_has_gpu(&params)) == 0 &&
-        options_quality_auto(&run->common, &reader.qualities, &params))
+    if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
+        options_quality_auto(&run->common, &reader.qualities, &run->params))
         quality_search_begin(&reader.search, 1);
     if (code == GO_ON) {
         reader.output = output_open(&run->out, &about, &code);
         struct live *live =
-            code == EXIT_DONE ? live_open(source, matcher, &params, &options, &error) : NULL;
+            code == EXIT_DONE ? live_open(source, matcher, &run->params, &options, &error) : NULL;
         if (live)
             code = read_live(run, source, live, &reader);
         else if (code == EXIT_DONE)

@@ -260,7 +260,7 @@ def degrade(left, right, generator):
 
     def some(p, value, neutral):
         return torch.where(lot(0, 1) < p, value, torch.full_like(value, neutral))
-    worse = lot(0, 1) < 0.6  # the others stay nearly clean
+    worse = lot(0, 1) < 0.5  # the others stay nearly clean
     common = some(0.5, lot(0.5, 1.3), 1), some(0.3, lot(0.6, 1.6), 1)
     deviation = torch.where(worse & (lot(0, 1) < 0.35), lot(2, 14), lot(0.3, 2.0))
     dark = worse & (lot(0, 1) < 0.12)

@@ -66,39 +66,18 @@ class Sign(torch.autograd.Function):
 
 
 class Layer(torch.nn.Module):
-    """A convolution whose sums are normalised by running means and deviations, which are folded into
-    weights of whole numbers / 2^shift, -127..127, and biases."""
+    """A convolution with weights of whole numbers / 2^shift, -127..127."""
 
-    def __init__(self, inputs, outputs, dilation, shift, spread):
+    def __init__(self, inputs, outputs, dilation, shift):
         super().__init__()
-        self.dilation, self.shift, self.spread = dilation, shift, spread
-        weight = torch.randn(outputs, inputs, 3, 3) / math.sqrt(9 * inputs)
-        if inputs == 1:
-            weight -= weight.mean((2, 3), keepdim=True)
-        self.weight = torch.nn.Parameter(weight)
-        self.gain = torch.nn.Parameter(torch.ones(outputs))
-        self.bias = torch.nn.Parameter(torch.full((outputs,), 0.3))
-        self.register_buffer('mean', torch.zeros(outputs))
-        self.register_buffer('deviation', torch.ones(outputs))
-        self.register_buffer('steps', torch.zeros((), dtype=torch.long))
-
-    def folded(self):
-        """Weights and biases that the sums of this layer are made with."""
-        gain = self.spread * self.gain / self.deviation
-        weight = Whole.apply(self.weight * gain.view(-1, 1, 1, 1), 2.0**self.shift)
-        return weight, self.spread * self.bias - self.mean * gain
+        self.dilation, self.shift = dilation, shift
+        self.weight = torch.nn.Parameter(
+            torch.randn(outputs, inputs, 3, 3) * math.sqrt(2 / (9 * inputs)))
+        self.bias = torch.nn.Parameter(torch.full((outputs,), 0.05))
 
     def forward(self, x):
-        self.steps += self.training
-        if self.training and (self.steps < 40 or self.steps % 8 == 0):
-            with torch.no_grad():
-                z = F.conv2d(x, self.weight, padding=self.dilation, dilation=self.dilation)
-                deviation, mean = torch.std_mean(z.float(), (0, 2, 3))
-                part = max(0.05, 1 / float(self.steps))
-                self.mean.lerp_(mean, part)
-                self.deviation.lerp_(deviation + 1e-4, part)
-        weight, bias = self.folded()
-        return F.conv2d(x, weight, bias, padding=self.dilation, dilation=self.dilation)
+        return F.conv2d(x, Whole.apply(self.weight, 2.0**self.shift), self.bias,
+                        padding=self.dilation, dilation=self.dilation)
 
 
 class Network(torch.nn.Module):
@@ -108,10 +87,45 @@ class Network(torch.nn.Module):
         widths = [1] + channels + [BITS]
         # The first layer's unit is 1/256 of white, its activations' 1/128: one bit less to shift.
         self.layers = torch.nn.ModuleList(
-            Layer(i, o, d, 2 if i == 1 else 8, 0.3 if n < len(dilations) - 1 else 1.0)
-            for n, (i, o, d) in enumerate(zip(widths, widths[1:], dilations)))
-        torch.nn.init.zeros_(self.layers[-1].bias)  # half of the bits are 1
+            Layer(i, o, d, 2 if i == 1 else 7) for i, o, d in zip(widths, widths[1:], dilations))
+        # Geometric means of the sizes of the last layer's sums; at first not known.
+        self.register_buffer('size', torch.full((BITS, 1, 1), 10.0))
+        if channels == [channels[0]] * 3 and dilations == [1] * 4:
+            self.begin_as_census()
         self.rate = torch.nn.Parameter(torch.tensor([0.0, 0.0]))  # logarithms of both losses'
+
+    @torch.no_grad()
+    def begin_as_census(self):
+        """Sets the bits to those of census over 9x7: 18 channels carry the grey levels up to 127
+        and above it, moved by -3, 0 and 3 pixels along both axes, one pixel a layer. The other
+        channels begin with small weights and have no part in the bits yet."""
+        first, *hidden, last = self.layers
+        first.weight[18:] *= 4
+        first.weight[18:] -= first.weight[18:].mean((2, 3), keepdim=True)
+        for layer in self.layers[:-1]:
+            layer.weight[:18] = 0
+            layer.bias.zero_()  # bits that do not change with contrast
+        last.weight.zero_()
+        last.bias.zero_()
+        moves = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+        for i, (dy, dx) in enumerate(moves):
+            first.weight[2 * i:2 * i + 2, 0, 1 + dy, 1 + dx] = 2
+            first.bias[2 * i + 1] = -1
+            for layer in hidden:
+                for c in (2 * i, 2 * i + 1):
+                    layer.weight[c, c, 1 + dy, 1 + dx] = 127 / 128
+        bit = 0
+        for dy in range(-3, 4):
+            for dx in range(-4, 5):
+                if not (dx or dy):
+                    continue
+                my, mx = round(dy / 3), round(dx / 3)
+                i = moves.index((my, mx))
+                for c in (0, 1):
+                    last.weight[bit, 2 * i + c, 1 + dy - 3 * my, 1 + dx - 3 * mx] -= 0.9
+                    last.weight[bit, 8 + c, 1, 1] += 0.9
+                bit += 1
+        last.weight[bit:] = 0.02 * torch.randn_like(last.weight[bit:])
 
     def forward(self, grey):
         """grey (N, 1, H, W) of whole numbers 0..255; returns bits -1, 1 without the
@@ -119,7 +133,12 @@ class Network(torch.nn.Module):
         x = grey / 256
         for layer in self.layers[:-1]:
             x = Activation.apply(layer(x))
-        return Sign.apply(self.layers[-1](x)[:, :, MARGIN:-MARGIN])
+        z = self.layers[-1](x)[:, :, MARGIN:-MARGIN]
+        if self.training:
+            with torch.no_grad():
+                size = (z[::4].float().abs() + 1e-3).log().mean((0, 2, 3)).exp()
+                self.size.lerp_(size.view(-1, 1, 1), 0.05 if self.size[0] < 9 else 1.0)
+        return Sign.apply(z / (2 * self.size).to(z.dtype))
 
     def save(self, path, about):
         """Writes the weights in the program's format (docs/METHODS.md, learned descriptor)."""
@@ -127,8 +146,8 @@ class Network(torch.nn.Module):
         for i, layer in enumerate(self.layers):
             outputs, inputs = layer.weight.shape[:2]
             last = i == len(self.layers) - 1
-            weight, bias = (t.detach().double().cpu() for t in layer.folded())
-            weight = (weight * 2.0**layer.shift).round()
+            weight = (layer.weight.detach().cpu() * 2.0**layer.shift).round().clamp(-127, 127)
+            bias = layer.bias.detach().double().cpu()
             # A sum's unit: 1/256 or 1/128, times 1/2^shift.
             unit = (256 if inputs == 1 else 128) * 2.0**layer.shift
             shift = 0 if last else layer.shift + (1 if inputs == 1 else 0)
@@ -301,6 +320,9 @@ def main():
         (0.4 * losses[0] + 0.6 * losses[1]).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
+        with torch.no_grad():
+            for layer in network.layers:
+                layer.weight.clamp_(-127 / 2.0**layer.shift, 127 / 2.0**layer.shift)
         step += 1
         if step % 100 == 0:
             network.eval()

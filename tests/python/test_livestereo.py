@@ -402,6 +402,8 @@ import os, signal, sys, threading, time
 import livestereo as ls
 import numpy as np
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where it was ignored before
+
 def interrupt():
     while not m._handle.lock.locked() or not m._handle._in_flight:
         time.sleep(0.001)
