@@ -176,9 +176,7 @@ DEVICE packed_labels wide_cost_at(const bp_level &a, size_t at, bool exists) {
 
 DEVICE packed_labels packed_of(const label_words &w) {
     packed_labels out;
-    label_sums s;
-    sums_start(&s, &w);
-    sums_to_packed(&s, &out);
+    packed_from_bytes(&w, &out);
     return out;
 }
 

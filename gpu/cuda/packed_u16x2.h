@@ -113,6 +113,15 @@ STAGE void sums_to_packed(const struct label_sums *s, struct packed_labels *out)
     }
 }
 
+/* 16 labels of 8 bits. */
+STAGE void packed_from_bytes(const struct label_words *a, struct packed_labels *out) {
+    for (int k = 0; k < 4; k++) { /* labels 2k, 2k + 1, 2k + 8 and 2k + 9 */
+        uint32_t four = byte_permute(a->w[k / 2], a->w[k / 2 + 2], k % 2 ? 0x7632 : 0x5410);
+        out->v[2 * k + 1] = odd_labels(four);
+        out->v[2 * k] = four - 256 * out->v[2 * k + 1];
+    }
+}
+
 /* 16 labels of 16 bits, two to a word as they lie in memory. */
 STAGE void packed_from_u16(const uint32_t w[8], struct packed_labels *out) {
     for (int k = 0; k < 4; k++) {

@@ -2,7 +2,9 @@
  * Belief propagation among the labels that tiles keep, see gpu/stages/pruning.h. A warp has the 32
  * pixels of one parity that lie in one tile of the finest level, or in four tiles of the next one.
  * It looks at them in passes, a group of 1, 2 or 4 threads for each pixel: as many as the tiles
- * keep blocks, one thread for each block of labels.
+ * keep blocks, one thread for each block of labels. A kernel is one half-step: in a pair, of which
+ * only the second is stored, each pixel would look for the blocks of twelve neighbours instead of
+ * twice four.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
@@ -11,33 +13,37 @@
 
 #include <cstring>
 
-/* A level. Where in[] are the messages of the level above: parents. */
+/* Where a half-step reads messages: those of its own level, or the parents', of the level above. */
 enum pruned_source { OWN_MESSAGES, PRUNED_PARENTS, PARENTS };
 
+/* What a kernel does with the pixels of its parity. */
+enum { SENDS = 1, PICKS = 2 };
+
+/* A level. A plane holds the messages that the pixels of one parity send. */
 struct pruned_level {
     struct grid grid, coarse;
     const uint8_t *cost8;
     const uint16_t *cost16;
     const uint8_t *classes;
-    const uint32_t *kept; /* the bytes of a tile in a word */
-    const uint8_t *in[DIRECTIONS];
-    uint8_t *out[DIRECTIONS];
-    uint32_t rho, truncation;   /* tables of four bytes */
-    size_t block, coarse_block; /* labels from one block of a message to the next */
-    size_t plane, in_plane,
-        out_plane;     /* labels of a parity; where that read, that written begins */
-    int columns, rows; /* tiles */
-    int small_tiles;   /* 4x4 px, of the second finest level */
-    int parity;        /* of the pixels looked at */
-    int carry;         /* blocks of 8 labels that a carry travels */
+    const uint32_t *kept;          /* the bytes of a tile in a word */
+    const uint8_t *in[DIRECTIONS]; /* the plane of the other parity, or the parents */
+    uint8_t *out[DIRECTIONS];      /* the plane of this one */
+    uint32_t rho, truncation;      /* tables of four bytes */
+    size_t block, coarse_block;    /* labels from one block of a message to the next */
+    int columns, rows;             /* tiles */
+    int small_tiles;               /* 4x4 px, of the second finest level */
+    int parity;                    /* of the pixels looked at */
+    int carry;                     /* blocks of 8 labels that a carry travels */
 };
 
-/* A pixel and a block of its labels. */
+/* A pixel and a block of its labels. Where it does not exist, k and block are those of the pixel's
+ * first block, and what is read there is not used. */
 struct pruned_item {
     int x, y;
     uint32_t kept;
     int k, block;              /* number among those kept; which one it is */
     bool exists, below, above; /* whether the labels below and above are kept as well */
+    size_t at;                 /* of its first label in the plane of its parity */
 };
 
 enum { TILE_WARPS_X = 4, TILE_WARPS_Y = 2 };
@@ -53,8 +59,12 @@ DEVICE uint32_t kept_in(const pruned_level &a, int x, int y) {
     return __ldg(a.kept + (size_t)(y >> shift) * (size_t)a.columns + (size_t)(x >> shift));
 }
 
+DEVICE bool in_picture(const pruned_level &a, int x, int y) {
+    return x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
+}
+
 /* The place of pixel j of the warp. */
-DEVICE void warp_pixel(const pruned_level &a, int parity, int j, int *x, int *y) {
+DEVICE void warp_pixel(const pruned_level &a, int j, int *x, int *y) {
     int tile_x = (int)blockIdx.x * TILE_WARPS_X + (int)(threadIdx.y % TILE_WARPS_X),
         tile_y = (int)blockIdx.y * TILE_WARPS_Y + (int)(threadIdx.y / TILE_WARPS_X), i;
     if (a.small_tiles) {
@@ -64,122 +74,92 @@ DEVICE void warp_pixel(const pruned_level &a, int parity, int j, int *x, int *y)
         *y = 8 * tile_y + (j >> 2);
         i = 4 * tile_x + (j & 3);
     }
-    *x = grid_column(parity, i, *y);
+    *x = grid_column(a.parity, i, *y);
 }
 
-/* Whether, for all pixels of the warp, all others within reach (at most half a tile) exist and keep
- * the same blocks. Then no load needs a test, and no block has to be looked for. Most warps are of
- * this kind. */
-DEVICE bool all_alike(const pruned_level &a, int parity, int reach) {
-    int x, y;
-    warp_pixel(a, parity, (int)threadIdx.x, &x, &y);
-    bool alike = x >= reach && y >= reach && x + reach < a.grid.width && y + reach < a.grid.height;
-    if (alike) {
-        uint32_t kept = kept_in(a, x, y);
-        for (int corner = 0; corner < 4; corner++)
-            alike &= kept == kept_in(a, x + (corner & 1 ? reach : -reach),
-                                     y + (corner & 2 ? reach : -reach));
-    }
-    return __all_sync(ALL_LANES, alike);
+/* What is the same for all pixels of a warp. */
+struct warp_tiles {
+    int log2_group; /* of the threads a pixel: as many as the tile that keeps most needs */
+    unsigned alike; /* bits of the directions in which all have a neighbour that keeps the same */
+};
+
+/* Each thread looks at one of the warp's tiles and at the neighbour of it in one direction. */
+DEVICE warp_tiles warp_tiles_of(const pruned_level &a) {
+    int s = (int)threadIdx.x % DIRECTIONS, size = a.small_tiles ? 4 : 8, x, y;
+    warp_pixel(a, a.small_tiles ? 2 * (int)threadIdx.x & 24 : 0, &x, &y);
+    x &= -size; /* the first pixel may be of the other parity */
+    int qx = x + (s == RIGHT  ? size
+                  : s == LEFT ? -1
+                              : 0),
+        qy = y + (s == DOWN ? size
+                  : s == UP ? -1
+                            : 0);
+    uint32_t kept = in_picture(a, x, y) ? kept_in(a, x, y) : ~0u;
+    bool alike = x + size <= a.grid.width && y + size <= a.grid.height && in_picture(a, qx, qy) &&
+                 kept_in(a, qx, qy) == kept;
+    uint32_t same = __ballot_sync(ALL_LANES, alike);
+    same &= same >> 16;
+    same &= same >> 8;
+    same &= same >> 4;
+    return {__any_sync(ALL_LANES, ~kept & 0xff0000) ? 2
+            : __any_sync(ALL_LANES, ~kept & 0xff00) ? 1
+                                                    : 0,
+            same};
 }
 
-/* log2 of the threads a pixel takes: as many as the tile that keeps most needs. AROUND: the tiles
- * of the neighbours, too. */
-template <bool AROUND> DEVICE int warp_group(const pruned_level &a, int parity) {
-    int x, y;
-    warp_pixel(a, parity, (int)threadIdx.x, &x, &y);
-    uint32_t second = 0, third = 0; /* bits of blocks that are kept */
-    for (int r = AROUND ? 0 : DIRECTIONS; r <= DIRECTIONS; r++) {
-        int qx = x + (r == RIGHT) - (r == LEFT), qy = y + (r == DOWN) - (r == UP);
-        if (qx < 0 || qy < 0 || qx >= a.grid.width || qy >= a.grid.height)
-            continue;
-        uint32_t kept = ~kept_in(a, qx, qy);
-        second |= kept >> 8 & 255;
-        third |= kept >> 16 & 255;
-    }
-    return __any_sync(ALL_LANES, third) ? 2 : __any_sync(ALL_LANES, second) ? 1 : 0;
+/* The first label of a pixel's block number k in the plane of its parity. */
+DEVICE size_t place_in_plane(const pruned_level &a, int x, int y, int k) {
+    return (size_t)k * a.block + (size_t)(uint32_t)(y * a.grid.half + (x >> 1)) * LABEL_BLOCK;
 }
 
-/* Block number k of a pixel, which may lie outside the picture. */
-DEVICE pruned_item item_at(const pruned_level &a, int x, int y, int k) {
+DEVICE pruned_item pruned_item_of(const pruned_level &a, int pass, int log2_group) {
+    int lane = (int)threadIdx.x, k = lane & ((1 << log2_group) - 1), x, y;
+    warp_pixel(a, (pass << (5 - log2_group)) + (lane >> log2_group), &x, &y);
     pruned_item p;
-    bool inside = x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
+    bool inside = in_picture(a, x, y);
     p.x = inside ? x : 0;
     p.y = inside ? y : 0;
-    p.k = k;
     p.kept = kept_in(a, p.x, p.y);
     p.block = (int)(p.kept >> 8 * k & 255);
     p.exists = inside && p.block != NOT_KEPT;
-    p.block = p.exists ? p.block : 0;
     int before = k > 0 ? (int)(p.kept >> (8 * k - 8) & 255) : NOT_KEPT,
         after = k < 3 ? (int)(p.kept >> (8 * k + 8) & 255) : NOT_KEPT;
     p.below = p.exists && before + 1 == p.block;
     p.above = p.exists && p.block + 1 == after;
+    p.k = p.exists ? k : 0;
+    p.block = p.exists ? p.block : (int)(p.kept & 255);
+    p.at = place_in_plane(a, p.x, p.y, p.k);
     return p;
-}
-
-DEVICE pruned_item pruned_item_of(const pruned_level &a, int parity, int pass, int log2_group) {
-    int lane = (int)threadIdx.x, x, y;
-    warp_pixel(a, parity, (pass << (5 - log2_group)) + (lane >> log2_group), &x, &y);
-    return item_at(a, x, y, lane & ((1 << log2_group) - 1));
-}
-
-/* The first label of a pixel in the plane of a parity. */
-DEVICE size_t place_in_plane(const pruned_level &a, int x, int y) {
-    return ((size_t)y * (size_t)a.grid.half + (size_t)(x >> 1)) * LABEL_BLOCK;
 }
 
 /* Label 0 of the message that pixel (x, y) sends in direction r, of number k of the blocks kept. */
 template <int SOURCE>
 DEVICE const uint8_t *sent_by(const pruned_level &a, int x, int y, int r, uint32_t kept, int k) {
     if (SOURCE == OWN_MESSAGES)
-        return a.in[r] + (size_t)k * a.block + a.in_plane + place_in_plane(a, x, y);
+        return a.in[r] + place_in_plane(a, x, y, k);
     size_t above = grid_pixel(&a.coarse, x >> 1, y >> 1);
     if (SOURCE == PRUNED_PARENTS)
         return a.in[r] + (size_t)k * a.coarse_block + above * LABEL_BLOCK;
     return a.in[r] + above * (size_t)a.coarse.padded + (size_t)(kept >> 8 * k & 255) * LABEL_BLOCK;
 }
 
-/* The labels of a block that is not kept, out of the messages of the label below it and of the one
- * above, in both lanes: U16X2_FAR where these are not kept. */
-DEVICE packed_labels beside_of(uint32_t up, uint32_t down, edge_weight weight) {
-    uint32_t rho = weight.rho & 0xffff;
+/* handed_label(), of all labels of a block that the neighbour (x, y) does not keep. */
+template <int SOURCE>
+DEVICE label_words handed_beside(const pruned_level &a, int x, int y, int r, uint32_t kept,
+                                 int block, edge_weight weight) {
+    int before = block > 0 ? kept_number(kept, block - 1) : -1,
+        after = kept_number(kept, block + 1);
+    uint32_t up = U16X2_FAR, down = U16X2_FAR, rho = weight.rho & 0xffff;
+    if (before >= 0)
+        up = u16x2_broadcast(sent_by<SOURCE>(a, x, y, r, kept, before)[LABEL_BLOCK - 1]);
+    if (after >= 0)
+        down = u16x2_broadcast(*sent_by<SOURCE>(a, x, y, r, kept, after));
     packed_labels m;
 #pragma unroll
     for (uint32_t i = 0; i < PACKED_REGISTERS; i++)
         m.v[i] = u16x2_min3(weight.truncation, up + rho * (i + 1 + ((i + 9) << 16)),
                             down + rho * (16 - i + ((8 - i) << 16)));
-    return m;
-}
-
-/* handed_label(), of all labels of a block that the neighbour (x, y) does not keep. rho and T in
- * both lanes. */
-template <int SOURCE>
-DEVICE packed_labels handed_beside(const pruned_level &a, int x, int y, int r, uint32_t kept,
-                                   int block, edge_weight weight) {
-    int before = block > 0 ? kept_number(kept, block - 1) : -1,
-        after = kept_number(kept, block + 1);
-    uint32_t up = U16X2_FAR, down = U16X2_FAR;
-    if (before >= 0)
-        up = u16x2_broadcast(sent_by<SOURCE>(a, x, y, r, kept, before)[LABEL_BLOCK - 1]);
-    if (after >= 0)
-        down = u16x2_broadcast(*sent_by<SOURCE>(a, x, y, r, kept, after));
-    return beside_of(up, down, weight);
-}
-
-/* What p gets from its neighbour (x, y), which sends it in direction r. */
-template <int SOURCE>
-DEVICE packed_labels handed(const pruned_level &a, const pruned_item &p, int x, int y, int r,
-                            bool exists, edge_weight weight) {
-    exists = exists && p.exists;
-    uint32_t kept = exists ? kept_in(a, x, y) : 0;
-    int k = exists ? kept_number(kept, p.block) : -1;
-    const uint8_t *from =
-        k >= 0 ? sent_by<SOURCE>(a, x, y, r, kept, k) : a.in[r]; /* read if k >= 0 */
-    packed_labels m = packed_of(words_at<false>(from, k >= 0));
-    if (exists && k < 0)
-        m = handed_beside<SOURCE>(a, x, y, r, kept, p.block, weight);
-    return m;
+    return packed_to_bytes(&m, 0);
 }
 
 template <bool EDGES> DEVICE edge_weight pruned_weight(const pruned_level &a, int classes, int r) {
@@ -187,36 +167,52 @@ template <bool EDGES> DEVICE edge_weight pruned_weight(const pruned_level &a, in
     return {u16x2_from_table(a.rho, edge_class), u16x2_from_table(a.truncation, edge_class)};
 }
 
-template <bool EDGES> DEVICE int pruned_classes(const pruned_level &a, const pruned_item &p) {
-    return EDGES ? __ldg(a.classes + (size_t)p.y * (size_t)a.grid.width + (size_t)p.x) : 0;
-}
-
-/* What p gets from its neighbour in direction s, as it lies in memory. */
-template <int SOURCE, bool EDGES, bool ALIKE>
-DEVICE packed_labels handed_from(const pruned_level &a, const pruned_item &p, int classes, int s) {
-    int x = p.x + (s == RIGHT) - (s == LEFT), y = p.y + (s == DOWN) - (s == UP);
-    if (ALIKE)
-        return packed_of(
-            words_at<false>(sent_by<SOURCE>(a, x, y, opposite(s), p.kept, p.k), p.exists));
-    bool exists = x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
-    return handed<SOURCE>(a, p, x, y, opposite(s), exists, pruned_weight<EDGES>(a, classes, s));
+/* What p gets from its neighbour in direction s. ALIKE: all pixels of the warp have one, which
+ * keeps the same blocks. */
+template <int SOURCE, bool EDGES>
+DEVICE label_words received(const pruned_level &a, const pruned_item &p, int classes, int s,
+                            bool alike) {
+    int x = p.x + (s == RIGHT) - (s == LEFT), y = p.y + (s == DOWN) - (s == UP), r = opposite(s);
+    if (alike && SOURCE == OWN_MESSAGES) {
+        int odd = p.x & 1;
+        ptrdiff_t step = s == UP     ? -a.grid.half
+                         : s == DOWN ? a.grid.half
+                         : s == LEFT ? odd - 1
+                                     : odd;
+        return words_at<true>(a.in[r] + step * LABEL_BLOCK + p.at, true);
+    }
+    if (alike)
+        return words_at<true>(sent_by<SOURCE>(a, x, y, r, p.kept, p.k), true);
+    bool exists = p.exists && in_picture(a, x, y);
+    uint32_t kept = exists ? kept_in(a, x, y) : 0;
+    int k = exists ? kept_number(kept, p.block) : -1;
+    label_words words =
+        words_at<false>(k < 0 ? a.in[r] : sent_by<SOURCE>(a, x, y, r, kept, k), k >= 0);
+    if (exists && k < 0)
+        words =
+            handed_beside<SOURCE>(a, x, y, r, kept, p.block, pruned_weight<EDGES>(a, classes, s));
+    return words;
 }
 
 DEVICE packed_labels pruned_cost(const pruned_level &a, const pruned_item &p) {
-    size_t at = grid_labels(&a.grid, p.x, p.y) + (size_t)p.block * LABEL_BLOCK;
+    uint32_t pixel = (uint32_t)((a.parity * a.grid.height + p.y) * a.grid.half + (p.x >> 1));
+    size_t at = (size_t)pixel * (uint32_t)a.grid.padded + (size_t)(p.block * LABEL_BLOCK);
     packed_labels cost;
     if (a.cost16) {
         const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);
-        label_words low = words_at<false>(from, p.exists),
-                    high = words_at<false>(from + 16, p.exists);
+        label_words low = words_at<true>(from, true), high = words_at<true>(from + 16, true);
         uint32_t w[8] = {low.w[0],  low.w[1],  low.w[2],  low.w[3],
                          high.w[0], high.w[1], high.w[2], high.w[3]};
         packed_from_u16(w, &cost);
     } else {
-        cost = packed_of(words_at<false>(a.cost8 + at, p.exists));
+        cost = packed_of(words_at<true>(a.cost8 + at, true));
     }
     /* blocks that do not exist and padding lose every minimum */
-    packed_pad(&cost, p.exists ? p.block * LABEL_BLOCK : a.grid.labels, a.grid.labels);
+    if (a.grid.labels != a.grid.padded)
+        packed_pad(&cost, p.block * LABEL_BLOCK, a.grid.labels);
+#pragma unroll
+    for (int i = 0; i < PACKED_REGISTERS; i++)
+        cost.v[i] = p.exists ? cost.v[i] : U16X2_FAR;
     return cost;
 }
 
@@ -247,120 +243,6 @@ DEVICE uint32_t convolve_kept(const pruned_level &a, const pruned_item &p, int l
     packed_sweep(&slanted, up, down, weight.rho, minimum + weight.truncation);
     *h = slanted;
     return minimum;
-}
-
-/* What p gets from its neighbour q, which has the message in its own blocks: handed_label() between
- * the threads of a group. */
-DEVICE packed_labels hand_over(const pruned_item &p, const pruned_item &q, int log2_group,
-                               packed_labels m, edge_weight weight) {
-    if (__all_sync(ALL_LANES, p.kept == q.kept))
-        return m;
-    int first = (int)threadIdx.x >> log2_group << log2_group;
-    int k = kept_number(q.kept, p.block),
-        before = p.block > 0 ? kept_number(q.kept, p.block - 1) : -1,
-        after = kept_number(q.kept, p.block + 1);
-    uint32_t up = __shfl_sync(ALL_LANES, m.v[7], first + max(before, 0)) >> 16,
-             down = __shfl_sync(ALL_LANES, m.v[0], first + max(after, 0)) & 0xffff;
-    up = before >= 0 ? u16x2_broadcast(up) : U16X2_FAR;
-    down = after >= 0 ? u16x2_broadcast(down) : U16X2_FAR;
-    packed_labels beside = beside_of(up, down, weight);
-#pragma unroll
-    for (int i = 0; i < PACKED_REGISTERS; i++) {
-        uint32_t same = __shfl_sync(ALL_LANES, m.v[i], first + max(k, 0));
-        m.v[i] = k >= 0 ? same : beside.v[i];
-    }
-    return m;
-}
-
-/* What p gets from its neighbour in direction s after that one's half-step, worked out from what
- * the neighbour gets from its three other neighbours. */
-template <int SOURCE, bool EDGES, bool ALIKE>
-DEVICE packed_labels receive_from(const pruned_level &a, const pruned_item &p, int log2_group,
-                                  int classes, int s) {
-    int x = p.x + (s == RIGHT) - (s == LEFT), y = p.y + (s == DOWN) - (s == UP);
-    pruned_item q = p;
-    q.x = x;
-    q.y = y;
-    if (!ALIKE)
-        q = item_at(a, x, y, p.k);
-    int classes_q = pruned_classes<EDGES>(a, q);
-    packed_labels h = pruned_cost(a, q);
-#pragma unroll
-    for (int other = 1; other < DIRECTIONS; other++) {
-        packed_labels in = handed_from<SOURCE, EDGES, ALIKE>(a, q, classes_q, opposite(s) ^ other);
-        packed_add(&h, &in);
-    }
-    uint32_t minimum =
-        convolve_kept(a, q, log2_group, &h, pruned_weight<EDGES>(a, classes_q, opposite(s)));
-    packed_subtract(&h, minimum);
-    bool none = !p.exists;
-    if (!ALIKE) {
-        h = hand_over(p, q, log2_group, h, pruned_weight<EDGES>(a, classes, s));
-        none |= x < 0 || y < 0 || x >= a.grid.width || y >= a.grid.height;
-    }
-#pragma unroll
-    for (int i = 0; i < PACKED_REGISTERS; i++)
-        h.v[i] = none ? 0 : h.v[i];
-    return h;
-}
-
-/* What p gets from its neighbour in direction s; AFTER: after a half-step of its neighbours, else
- * as it lies in memory. */
-template <int SOURCE, bool EDGES, bool AFTER, bool ALIKE>
-DEVICE packed_labels taken_from(const pruned_level &a, const pruned_item &p, int log2_group,
-                                int classes, int s) {
-    if constexpr (AFTER)
-        return receive_from<SOURCE, EDGES, ALIKE>(a, p, log2_group, classes, s);
-    else
-        return handed_from<SOURCE, EDGES, ALIKE>(a, p, classes, s);
-}
-
-/* What each thread got from four directions. */
-struct incoming_store {
-    uint4 part[DIRECTIONS][2][WARP_SIZE * TILE_WARPS_X * TILE_WARPS_Y];
-};
-
-/* What a warp does. The loops over directions stay loops: unrolled, the code of warps that are not
- * alike is larger than what a multiprocessor keeps of its instructions. */
-template <int SOURCE, bool EDGES, bool PAIR, bool ALIKE>
-DEVICE void half_steps(const pruned_level &a, int parity, incoming_store &store) {
-    int log2_group = warp_group < PAIR && !ALIKE > (a, parity), thread = thread_number();
-    for (int pass = 0; pass < 1 << log2_group; pass++) {
-        pruned_item p = pruned_item_of(a, parity, pass, log2_group);
-        int classes = pruned_classes<EDGES>(a, p);
-        packed_labels sum = pruned_cost(a, p);
-#pragma unroll(ALIKE ? DIRECTIONS : 1)
-        for (int s = 0; s < DIRECTIONS; s++) {
-            packed_labels in = taken_from<SOURCE, EDGES, PAIR, ALIKE>(a, p, log2_group, classes, s);
-            store.part[s][0][thread] = make_uint4(in.v[0], in.v[1], in.v[2], in.v[3]);
-            store.part[s][1][thread] = make_uint4(in.v[4], in.v[5], in.v[6], in.v[7]);
-            packed_add(&sum, &in);
-        }
-#pragma unroll(ALIKE ? DIRECTIONS : 1)
-        for (int r = 0; r < DIRECTIONS; r++) {
-            uint4 low = store.part[r][0][thread], high = store.part[r][1][thread];
-            packed_labels h = {{sum.v[0] - low.x, sum.v[1] - low.y, sum.v[2] - low.z,
-                                sum.v[3] - low.w, sum.v[4] - high.x, sum.v[5] - high.y,
-                                sum.v[6] - high.z, sum.v[7] - high.w}};
-            uint32_t minimum =
-                convolve_kept(a, p, log2_group, &h, pruned_weight<EDGES>(a, classes, r));
-            store_words(a.out[r] + (size_t)p.k * a.block + a.out_plane +
-                            place_in_plane(a, p.x, p.y),
-                        packed_to_bytes(&h, minimum), p.exists);
-        }
-    }
-}
-
-/* PAIR: two half-steps, of which the messages of the second one are stored; else one. */
-template <int SOURCE, bool EDGES, bool PAIR>
-__global__ void BP_BOUNDS pruned_kernel(const __grid_constant__ pruned_level a) {
-    __shared__ incoming_store store;
-    wait_for_previous_kernel();
-    int parity = PAIR ? !a.parity : a.parity;
-    if (all_alike(a, parity, 1 + PAIR))
-        half_steps<SOURCE, EDGES, PAIR, true>(a, parity, store);
-    else
-        half_steps<SOURCE, EDGES, PAIR, false>(a, parity, store);
 }
 
 /* The number of the label of least belief among a pixel's, with the belief above it, as
@@ -417,46 +299,39 @@ DEVICE void write_winner(const pruned_level &a, const pruned_wta_args &wta, cons
     wta.confidence[at] = (uint8_t)(min(second, minimum + 255) - minimum);
 }
 
-/* Pixels of one parity. */
-template <bool EDGES, bool AFTER, bool ALIKE>
-DEVICE void winners_of_warp(const pruned_level &a, const pruned_wta_args &wta, int parity,
-                            belief_store<1> &store) {
-    int log2_group = warp_group < AFTER && !ALIKE > (a, parity);
-    for (int pass = 0; pass < 1 << log2_group; pass++) {
-        pruned_item p = pruned_item_of(a, parity, pass, log2_group);
-        int classes = pruned_classes<EDGES>(a, p);
-        packed_labels belief = pruned_cost(a, p);
-#pragma unroll(ALIKE ? DIRECTIONS : 1)
-        for (int s = 0; s < DIRECTIONS; s++) {
-            packed_labels in =
-                taken_from<OWN_MESSAGES, EDGES, AFTER, ALIKE>(a, p, log2_group, classes, s);
-            packed_add(&belief, &in);
-        }
-        write_winner(a, wta, p, log2_group, belief, store);
-    }
-}
-
-template <bool EDGES, bool AFTER>
-DEVICE void winners(const pruned_level &a, const pruned_wta_args &wta, int parity,
-                    belief_store<1> &store) {
-    if (all_alike(a, parity, 1 + AFTER))
-        winners_of_warp<EDGES, AFTER, true>(a, wta, parity, store);
-    else
-        winners_of_warp<EDGES, AFTER, false>(a, wta, parity, store);
-}
-
-/* LAST: after the last half-step, which parity a.parity sends and nobody stores; else out of the
- * messages of both. */
-template <bool EDGES, bool LAST>
-__global__ void BP_BOUNDS pruned_wta_kernel(const __grid_constant__ pruned_level level,
-                                            const __grid_constant__ pruned_wta_args wta) {
-    __shared__ belief_store<1> store;
+/* A half-step, or the labels out of what comes in, or both: WORK. */
+template <int SOURCE, bool EDGES, int WORK>
+__global__ void BP_BOUNDS pruned_kernel(const __grid_constant__ pruned_level a,
+                                        const __grid_constant__ pruned_wta_args wta) {
     wait_for_previous_kernel();
-    pruned_level a = level;
-    winners<EDGES, LAST>(a, wta, !a.parity, store);
-    if (!LAST)
-        a.in_plane = a.plane - a.in_plane;
-    winners<EDGES, false>(a, wta, a.parity, store);
+    warp_tiles tiles = warp_tiles_of(a);
+    for (int pass = 0; pass < 1 << tiles.log2_group; pass++) {
+        pruned_item p = pruned_item_of(a, pass, tiles.log2_group);
+        int classes =
+            EDGES ? __ldg(a.classes + (size_t)p.y * (size_t)a.grid.width + (size_t)p.x) : 0;
+        label_words words[DIRECTIONS];
+#pragma unroll
+        for (int s = 0; s < DIRECTIONS; s++)
+            words[s] = received<SOURCE, EDGES>(a, p, classes, s, tiles.alike >> s & 1);
+        packed_labels cost = pruned_cost(a, p), in[DIRECTIONS];
+#pragma unroll
+        for (int s = 0; s < DIRECTIONS; s++)
+            in[s] = packed_of(words[s]);
+        if constexpr (WORK & SENDS) {
+            send_sums(cost, in, [&](int r, packed_labels h) {
+                uint32_t minimum =
+                    convolve_kept(a, p, tiles.log2_group, &h, pruned_weight<EDGES>(a, classes, r));
+                store_words(a.out[r] + p.at, packed_to_bytes(&h, minimum), p.exists);
+            });
+        }
+        if constexpr (WORK & PICKS) {
+            __shared__ belief_store<1> store;
+#pragma unroll
+            for (int s = 0; s < DIRECTIONS; s++)
+                packed_add(&cost, &in[s]);
+            write_winner(a, wta, p, tiles.log2_group, cost, store);
+        }
+    }
 }
 
 static pruned_level pruned_level_of(const struct grid *grid, const struct pruning *pruning,
@@ -471,7 +346,6 @@ static pruned_level pruned_level_of(const struct grid *grid, const struct prunin
     a.rows = (grid->height + pruning->tile - 1) / pruning->tile;
     a.small_tiles = pruning->tile < PRUNING_TILE;
     a.block = pruned_volume(grid, 1);
-    a.plane = a.block / 2;
     a.carry = 1;
     for (int c = 0; c < (classes ? 4 : 1); c++)
         a.carry = stage_max(a.carry, carry_blocks(rho[c], truncation[c], 2 * KEPT_MOST));
@@ -480,21 +354,22 @@ static pruned_level pruned_level_of(const struct grid *grid, const struct prunin
     return a;
 }
 
+/* Its pixels of one parity, which read their neighbours' messages. */
+static void choose_parity(pruned_level *a, uint8_t *const message[DIRECTIONS], int parity) {
+    size_t plane = a->block / 2;
+    a->parity = parity;
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a->in[r] = message[r] + (parity ? 0 : plane);
+        a->out[r] = message[r] + (parity ? plane : 0);
+    }
+}
+
 static pruned_level level_of_message(const pruned_message_args *m) {
     pruned_level a = pruned_level_of(&m->grid, &m->pruning, m->classes, m->rho, m->truncation);
     a.cost8 = m->cost8;
     a.cost16 = m->cost16;
-    a.parity = m->iteration & 1;
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.in[r] = a.out[r] = m->message[r];
+    choose_parity(&a, m->message, m->iteration & 1);
     return a;
-}
-
-/* Messages are read from the plane of parity in and written to that of parity out, whichever parity
- * they belong to. */
-static void choose_planes(pruned_level *a, int in, int out) {
-    a->in_plane = (size_t)in * a->plane;
-    a->out_plane = (size_t)out * a->plane;
 }
 
 static dim3 pruned_grid(const pruned_level *a) {
@@ -504,40 +379,34 @@ static dim3 pruned_grid(const pruned_level *a) {
 
 static const dim3 pruned_block(WARP_SIZE, TILE_WARPS_X *TILE_WARPS_Y);
 
-#define BY_EDGES(pair, source) \
-    { pruned_kernel<source, false, pair>, pruned_kernel<source, true, pair> }
-#define BY_SOURCE(pair) \
-    { BY_EDGES(pair, OWN_MESSAGES), BY_EDGES(pair, PRUNED_PARENTS), BY_EDGES(pair, PARENTS) }
-
-static void launch_half_steps(backend_cuda *cuda, const pruned_level *a, pruned_source source,
-                              bool pair) {
-    static void (*const kernels[2][3][2])(pruned_level) = {BY_SOURCE(false), BY_SOURCE(true)};
-    launch_dependent(cuda, kernels[pair][source][a->classes != nullptr], pruned_grid(a),
-                     pruned_block, *a);
+static void launch_pruned(backend_cuda *cuda, const pruned_level *a, pruned_source source, int work,
+                          const pruned_wta_args *wta) {
+#define BY_EDGES(source, work) \
+    { pruned_kernel<source, false, work>, pruned_kernel<source, true, work> }
+    static void (*const kernels[5][2])(pruned_level, pruned_wta_args) = {
+        BY_EDGES(OWN_MESSAGES, SENDS), BY_EDGES(PRUNED_PARENTS, SENDS), BY_EDGES(PARENTS, SENDS),
+        BY_EDGES(OWN_MESSAGES, PICKS), BY_EDGES(OWN_MESSAGES, SENDS | PICKS)};
+    static const pruned_wta_args none = {};
+    launch_dependent(cuda, kernels[source + (work & PICKS ? work + 1 : 0)][a->classes != nullptr],
+                     pruned_grid(a), pruned_block, *a, wta ? *wta : none);
 }
 
 void cuda_launch_pruned_message(backend_cuda *cuda, const void *args, int, int) {
     pruned_level a = level_of_message(static_cast<const pruned_message_args *>(args));
-    choose_planes(&a, !a.parity, a.parity);
-    launch_half_steps(cuda, &a, OWN_MESSAGES, false);
+    launch_pruned(cuda, &a, OWN_MESSAGES, SENDS, nullptr);
 }
 
-static void launch_winner(backend_cuda *cuda, const pruned_level *a, const pruned_wta_args *w,
-                          bool last) {
-    static void (*const kernels[2][2])(pruned_level, pruned_wta_args) = {
-        {pruned_wta_kernel<false, false>, pruned_wta_kernel<true, false>},
-        {pruned_wta_kernel<false, true>, pruned_wta_kernel<true, true>}};
-    launch_dependent(cuda, kernels[last][a->classes != nullptr], pruned_grid(a), pruned_block, *a,
-                     *w);
+/* The labels of the pixels of one parity. */
+static void launch_winner(backend_cuda *cuda, const pruned_wta_args *w, int parity, int work) {
+    pruned_level a = pruned_level_of(&w->grid, &w->pruning, w->classes, w->rho, w->truncation);
+    a.cost8 = w->cost;
+    choose_parity(&a, const_cast<uint8_t *const *>(w->message), parity);
+    launch_pruned(cuda, &a, OWN_MESSAGES, work, w);
 }
 
 void cuda_launch_pruned_winner(backend_cuda *cuda, const void *args, int, int) {
-    const pruned_wta_args *w = static_cast<const pruned_wta_args *>(args);
-    pruned_level a = pruned_level_of(&w->grid, &w->pruning, w->classes, w->rho, w->truncation);
-    a.cost8 = w->cost;
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.in[r] = w->message[r];
-    launch_winner(cuda, &a, w, false);
+    for (int parity = 0; parity < 2; parity++)
+        launch_winner(cuda, static_cast<const pruned_wta_args *>(args), parity, PICKS);
 }
 
 /* ---- half-steps of one level that follow each other, and what may come before and after them */
@@ -589,49 +458,37 @@ static int run_length(const backend_cuda *, const struct graph *g, int i) {
     return g->passes[i].kind == PASS_STAGE ? find_run(g, i).length : 0;
 }
 
-static void launch_from_start(backend_cuda *cuda, const pruned_level *level,
-                              const pruned_start_args *start, int count) {
-    for (int k = 0; k < level_kernels(count); k++) {
-        level_kernel kernel = level_kernel_of(count, k);
-        pruned_level a = *level;
-        choose_planes(&a, !kernel.out, kernel.out);
-        a.coarse = start->coarse;
-        a.coarse_block = pruned_volume(&start->coarse, 1);
-        for (int r = 0; r < DIRECTIONS && k == 0; r++)
-            a.in[r] = start->parent[r];
-        a.parity = kernel.parity;
-        launch_half_steps(cuda, &a,
-                          k                    ? OWN_MESSAGES
-                          : start->from_pruned ? PRUNED_PARENTS
-                                               : PARENTS,
-                          !kernel.single);
-    }
-}
-
-/* The last half-step of the finest level gives the labels and stores no messages. */
+/* The first half-step reads the messages that the start would make from the parents. The last one
+ * gives the labels of the pixels that send, too. */
 static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
     pruned_run r = find_run(g, i);
-    const pruned_message_args *m =
-        static_cast<const pruned_message_args *>(graph_args(g, r.first, slot));
-    pruned_level a = level_of_message(m);
-    if (r.start >= 0 && r.count > 1) {
-        launch_from_start(cuda, &a,
-                          static_cast<const pruned_start_args *>(graph_args(g, r.start, slot)),
-                          r.count);
-    } else {
-        if (r.start >= 0)
-            cuda->launches[STAGE_pruned_start](cuda, graph_args(g, r.start, slot), m->grid.half,
-                                               m->grid.height);
-        for (int k = 0; k + 1 < r.count; k++)
-            cuda_launch_pruned_message(cuda, graph_args(g, r.first + k, slot), 0, 0);
+    const pruned_start_args *start =
+        r.start < 0 ? nullptr
+                    : static_cast<const pruned_start_args *>(graph_args(g, r.start, slot));
+    const pruned_wta_args *wta =
+        r.wta < 0 ? nullptr : static_cast<const pruned_wta_args *>(graph_args(g, r.wta, slot));
+    if (start && r.count == 1) { /* both parities' messages are kept */
+        cuda->launches[STAGE_pruned_start](cuda, start, start->grid.half, start->grid.height);
+        start = nullptr;
     }
-    a.parity = (m->iteration + r.count - 1) & 1;
-    choose_planes(&a, !a.parity, a.parity);
-    if (r.wta < 0)
-        launch_half_steps(cuda, &a, OWN_MESSAGES, false);
-    else
-        launch_winner(cuda, &a, static_cast<const pruned_wta_args *>(graph_args(g, r.wta, slot)),
-                      true);
+    for (int k = 0; k < r.count; k++) {
+        const pruned_message_args *m =
+            static_cast<const pruned_message_args *>(graph_args(g, r.first + k, slot));
+        pruned_level a = level_of_message(m);
+        if (k == 0 && start) {
+            a.coarse = start->coarse;
+            a.coarse_block = pruned_volume(&start->coarse, 1);
+            memcpy(a.in, start->parent, sizeof(a.in));
+        }
+        bool last = wta && k + 1 == r.count;
+        launch_pruned(cuda, &a,
+                      k || !start          ? OWN_MESSAGES
+                      : start->from_pruned ? PRUNED_PARENTS
+                                           : PARENTS,
+                      last ? SENDS | PICKS : SENDS, wta);
+        if (last)
+            launch_winner(cuda, wta, !a.parity, PICKS);
+    }
 }
 
 extern const cuda_fusion cuda_fuse_pruned = {run_length, launch_run};
