@@ -9,9 +9,9 @@
 #include "gpu/cuda/launch.cuh"
 
 enum { WARPS = 4, BLOCK_THREADS = WARPS * WARP_SIZE };
-enum { PART_WIDTH = 32, PART_HEIGHT = 8 };     /* pixels of a tile */
-enum { ROWS = 16, COLUMNS = 8, PRODUCTS = 4 }; /* of a product; of pixels, of a warp */
-enum { BLOCKS = 2 };                           /* of a multiprocessor */
+enum { PART_WIDTH = 32, PART_HEIGHT = 4 };     /* pixels of a tile */
+enum { ROWS = 16, COLUMNS = 8, PRODUCTS = 2 }; /* of a product; of pixels, of a warp */
+enum { BLOCKS = 4 };                           /* of a multiprocessor */
 
 /* c += a b, of 16x32 bytes without sign and 32x8 bytes with sign: thread 4 g + t of the warp has of
  * a, in rows g and g + 8, bytes 4 t to 4 t + 3, and the same of the other 16; of b these bytes of
@@ -183,7 +183,7 @@ DEVICE void do_part(const feature_args &a, int left, int top, const uint32_t *we
 #pragma unroll
         for (int m = 0; m < PRODUCTS; m++) {
             int x = m % 2 * ROWS + tap % 3 * a.dilation,
-                y = 2 * warp + m / 2 + tap / 3 * a.dilation;
+                y = PRODUCTS / 2 * warp + m / 2 + tap / 3 * a.dilation;
             load_pixels<INPUTS>(part + (y * pitch + x) * INPUTS, pitch, a.dilation, pixels[m]);
         }
 #pragma unroll
@@ -204,7 +204,8 @@ DEVICE void do_part(const feature_args &a, int left, int top, const uint32_t *we
     for (int m = 0; m < PRODUCTS; m++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            int x = left + m % 2 * ROWS + lane / 4 + 8 * half, y = top + 2 * warp + m / 2;
+            int x = left + m % 2 * ROWS + lane / 4 + 8 * half,
+                y = top + PRODUCTS / 2 * warp + m / 2;
             int32_t own[OUTPUTS / 4];
 #pragma unroll
             for (int i = 0; i < OUTPUTS / 4; i++)
