@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -214,7 +213,7 @@ void options_free(struct common_options *options) {
     g_free(options->table);
     g_free(options->weights);
     if (options->network)
-        free((void *)(uintptr_t)options->network->file);
+        feature_network_drop(options->network);
     g_free(options->network);
     g_free(options->memory);
     g_strfreev(options->set);

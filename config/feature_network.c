@@ -149,3 +149,8 @@ void feature_network_built_in(struct feature_network *n) {
     assert(!error);
     (void)error;
 }
+
+void feature_network_drop(struct feature_network *n) {
+    free((void *)(uintptr_t)n->file);
+    n->file = NULL;
+}

@@ -61,4 +61,7 @@ static inline int feature_weight(const struct feature_layer *layer, int output, 
     return (int8_t)layer->weight[(output * FEATURE_TAPS + tap) * layer->inputs + input];
 }
 
+/* Frees the file of a network that was parsed from memory of malloc(); NULL is none. */
+void feature_network_drop(struct feature_network *network);
+
 #endif

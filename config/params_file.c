@@ -176,7 +176,7 @@ int params_load_network(struct params *p, struct feature_network *network, const
         free(file);
         return rc;
     }
-    free((void *)(uintptr_t)network->file);
+    feature_network_drop(network);
     *network = read;
     p->network = network;
     return 0;

@@ -17,11 +17,10 @@ struct livestereo_settings {
     char error[LOG_MESSAGE];
 };
 
-/* Copies size bytes of a file of weights, and parses them; free it with library_drop_network(). 0
+/* Copies size bytes of a file of weights, and parses them; free it with feature_network_drop(). 0
  * or -errno, and why says what is wrong. */
 int library_copy_network(struct feature_network *network, const void *file, size_t size, char *why,
                          size_t why_size);
-void library_drop_network(struct feature_network *network);
 
 /* What a call without a handle says; of this thread. */
 extern _Thread_local struct log_target library_no_handle;

@@ -434,7 +434,7 @@ void livestereo_close(struct livestereo **handle) {
     *handle = NULL;
     struct log_target *before = enter(h);
     stereo_close(&h->stereo);
-    library_drop_network(&h->network);
+    feature_network_drop(&h->network);
     leave(before, 0);
     free(h);
 }

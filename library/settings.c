@@ -140,11 +140,6 @@ int library_copy_network(struct feature_network *network, const void *file, size
     return error;
 }
 
-void library_drop_network(struct feature_network *network) {
-    free((void *)(uintptr_t)network->file);
-    network->file = NULL;
-}
-
 int livestereo_settings_set_weights(struct livestereo_settings *s, const void *file, size_t size) {
     struct feature_network network = {0};
     if (!s)
@@ -157,7 +152,7 @@ int livestereo_settings_set_weights(struct livestereo_settings *s, const void *f
     int error = size ? library_copy_network(&network, file, size, s->error, sizeof(s->error)) : 0;
     if (error)
         return error;
-    library_drop_network(&s->network);
+    feature_network_drop(&s->network);
     s->network = network;
     s->params.network = size ? &s->network : NULL;
     return 0;
@@ -201,7 +196,7 @@ void livestereo_settings_close(struct livestereo_settings **s) {
     if (!s)
         return;
     if (*s)
-        library_drop_network(&(*s)->network);
+        feature_network_drop(&(*s)->network);
     free(*s);
     *s = NULL;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Trains the weights of `descriptor=learned` (gpu/stages/feature.h) from a folder of photographs.
 
-    python3 training/train.py PHOTOGRAPHS --out learned.features --minutes 9
+    python3 training/train.py PHOTOGRAPHS --out learned.features
 
 A network of 3x3 convolutions gives 64 bits for each pixel; the Hamming distance of two pixels' bits
 is the data cost. It is trained on synthetic pairs (scenes.py) so that the distance at the true
@@ -21,7 +21,6 @@ import scenes
 
 BITS = 64
 MARGIN = 6  # rows and columns that see the picture's border
-FRACTION = 7  # activations are whole numbers of 1/128, 0..127
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
 
 
@@ -259,8 +258,8 @@ def main():
     parser.add_argument('--minutes', type=float, default=9)
     parser.add_argument('--channels', default='64,64,64', help='of the layers but the last')
     parser.add_argument('--dilations', default='1,1,1,1', help='of all layers')
-    parser.add_argument('--pairs', type=int, default=16, help='of one step')
-    parser.add_argument('--rate', type=float, default=2e-3)
+    parser.add_argument('--pairs', type=int, default=64, help='of one step')
+    parser.add_argument('--rate', type=float, default=6e-5)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a .pt file to go on from')
     options = parser.parse_args()
@@ -314,7 +313,7 @@ def main():
                 stored = stored[-31:] + [scenes.pairs(pool, waves, options.pairs, generator)]
             pair = stored[random.integers(len(stored))]
             left, right = scenes.degrade(*pair[:2], generator)
-        network.train(done < 0.8)  # at the end with fixed means, as the program has them
+        network.train(done < 0.8)  # at the end with fixed sizes of the sums
         losses, _ = loss_of(network, network.rate, left, right, *pair[2:])
         optimiser.zero_grad(set_to_none=True)
         (0.4 * losses[0] + 0.6 * losses[1]).backward()
