@@ -3,6 +3,7 @@
  */
 #include "app/batch_output.h"
 
+#include "app/batch_rgbd.h"
 #include "app/batch_rows.h"
 #include "app/metrics.h"
 #include "app/points.h"
@@ -82,17 +83,32 @@ static int write_sigma(struct batch_output *output, const char *path, const stru
     return error;
 }
 
-static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
+static int write_units(const struct batch_output *output, const char *path,
+                       const struct frame *frame, int units, struct depth_totals *totals) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     uint16_t *depth = malloc((size_t)width * (size_t)height * sizeof *depth);
     if (!depth)
         return cannot_write(path, ENOMEM);
-    output->task.depth16->far += depth_map_16(&output->geometry, frame->disparity, width, height,
-                                              output->depth_units, depth);
-    output->task.depth16->all += (long)width * height;
+    totals->far += depth_map_16(&output->geometry, frame->disparity, width, height, units, depth);
+    totals->all += (long)width * height;
     int error = picture_write16(path, depth, width, height);
     free(depth);
     return error;
+}
+
+static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
+    return write_units(output, path, frame, output->depth_units, output->task.depth16);
+}
+
+static int write_rgbd_depth(struct batch_output *output, const char *path,
+                            const struct frame *frame) {
+    return write_units(output, path, frame, RGBD_UNITS, output->task.rgbd);
+}
+
+static int write_rgbd_color(struct batch_output *output, const char *path,
+                            const struct frame *frame) {
+    (void)output;
+    return picture_write(path, &frame->rect_left);
 }
 
 static int write_depth(struct batch_output *output, const char *path, const struct frame *frame) {
@@ -131,24 +147,28 @@ static int write_color(struct batch_output *output, const char *path, const stru
 static const struct {
     const char *name;
     int flag, modes;
+    const char *folder; /* below that of the results, with numbers as names; or "" */
     const char *ending; /* of the file of a pair */
     /* 0 or -errno after a log line */
     int (*write)(struct batch_output *output, const char *path, const struct frame *frame);
 } kinds[] = {
-    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "_disp16.png", write_disp16},
-    {"pfm", SAVE_PFM, 1 << MODE_STEREO, ".pfm", write_pfm},
-    {"sigma", SAVE_SIGMA, 1 << MODE_STEREO, "_sigma.pfm", write_sigma},
-    {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "_depth16.png", write_depth16},
-    {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "_depth.pfm", write_depth},
-    {"ply", SAVE_PLY, 1 << MODE_STEREO, ".ply", write_ply},
-    {"flo", SAVE_FLO, 1 << MODE_MOTION, ".flo", write_motion},
-    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "_flow16.png", write_motion},
-    {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "_color.png", write_color},
+    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "", "_disp16.png", write_disp16},
+    {"pfm", SAVE_PFM, 1 << MODE_STEREO, "", ".pfm", write_pfm},
+    {"sigma", SAVE_SIGMA, 1 << MODE_STEREO, "", "_sigma.pfm", write_sigma},
+    {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "", "_depth16.png", write_depth16},
+    {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "", "_depth.pfm", write_depth},
+    {"ply", SAVE_PLY, 1 << MODE_STEREO, "", ".ply", write_ply},
+    {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "color", ".png", write_rgbd_color},
+    {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "depth", ".png", write_rgbd_depth},
+    {"flo", SAVE_FLO, 1 << MODE_MOTION, "", ".flo", write_motion},
+    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "", "_flow16.png", write_motion},
+    {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "", "_color.png", write_color},
 };
 
 int batch_output_kinds(const char *text, int mode) {
-    const char *known = mode == MODE_MOTION ? "flo, flow16, color"
-                                            : "disp16, pfm, sigma, depth16, depth, ply, color";
+    const char *known = mode == MODE_MOTION
+                            ? "flo, flow16, color"
+                            : "disp16, pfm, sigma, depth16, depth, ply, rgbd, color";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     int sum = 0;
     for (char **word = words; *word; word++) {
@@ -242,6 +262,14 @@ static char *choose_stem(struct batch_output *output, long index) {
     return g_strdup(g_ptr_array_index(output->names, index));
 }
 
+/* The name, below the folder, of a file of a pair: kinds[kind]'s. */
+static char *choose_name(struct batch_output *output, size_t kind, long index) {
+    if (*kinds[kind].folder)
+        return g_strdup_printf("%s/%06ld%s", kinds[kind].folder, index, kinds[kind].ending);
+    g_autofree char *stem = choose_stem(output, index);
+    return g_strconcat(stem, kinds[kind].ending, NULL);
+}
+
 /* The field of a row that names the pair's files. */
 static char *file_field(const struct batch_output *output, long index) {
     char files[8192] = "";
@@ -268,10 +296,10 @@ static bool is_newer(const char *path, const struct stat *than) {
 static bool has_changed(struct batch_output *output, long index) {
     const char *left, *right;
     bool changed = false;
-    g_autofree char *stem = choose_stem(output, index);
     output->source->files(output->source, index, &left, &right);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        g_autofree char *path = g_strdup_printf("%s/%s%s", output->folder, stem, kinds[i].ending);
+        g_autofree char *name = choose_name(output, i, index);
+        g_autofree char *path = g_build_filename(output->folder, name, NULL);
         struct stat about;
         if ((output->kinds & kinds[i].flag) && stat(path, &about) == 0)
             changed |= is_newer(left, &about) || is_newer(right, &about);
@@ -356,14 +384,14 @@ static int open_rows(struct batch_output *output, size_t kept_bytes) {
     return 0;
 }
 
-/* Notes the names of the input's pictures that are in the folder of the results. */
-static GHashTable *inputs_in_folder(const struct batch_output *output) {
-    GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_autofree char *last = NULL;
+/* Adds the names, below the folder of the results, of the input's pictures that are in its folder
+ * below. */
+static void add_inputs_in(const struct batch_output *output, const char *below, GHashTable *names) {
+    g_autofree char *path = g_build_filename(output->folder, below, NULL), *last = NULL;
     struct stat folder, about;
     bool here = false;
-    if (!output->source->files || fstat(output->folder_fd, &folder) != 0)
-        return names;
+    if (!output->source->files || stat(path, &folder) != 0)
+        return;
     for (long i = 0; i < output->source->count; i++) {
         const char *pair[2];
         output->source->files(output->source, i, &pair[0], &pair[1]);
@@ -375,20 +403,23 @@ static GHashTable *inputs_in_folder(const struct batch_output *output) {
                 g_free(last);
                 last = g_steal_pointer(&above);
             }
+            g_autofree char *name = g_path_get_basename(pair[side]);
             if (here)
-                g_hash_table_add(names, g_path_get_basename(pair[side]));
+                g_hash_table_add(names, g_build_filename(below, name, NULL));
         }
     }
-    return names;
 }
 
 /* Whether no result has the name of a picture that is computed. 0, or -EEXIST after a log line. */
 static int spare_inputs(struct batch_output *output) {
-    g_autoptr(GHashTable) inputs = inputs_in_folder(output);
+    g_autoptr(GHashTable) inputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    add_inputs_in(output, "", inputs);
+    for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
+        if (output->kinds & kinds[k].flag && *kinds[k].folder)
+            add_inputs_in(output, kinds[k].folder, inputs);
     for (long i = 0; g_hash_table_size(inputs) > 0 && i < output->source->count; i++) {
-        g_autofree char *stem = choose_stem(output, i);
         for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
-            g_autofree char *name = g_strconcat(stem, kinds[k].ending, NULL);
+            g_autofree char *name = choose_name(output, k, i);
             if (!(output->kinds & kinds[k].flag) || !g_hash_table_contains(inputs, name))
                 continue;
             g_autofree char *path = g_build_filename(output->folder, name, NULL);
@@ -405,6 +436,8 @@ static int spare_others(struct batch_output *output) {
     int error = batch_rows_may_replace(output->csv_path, BATCH_HEADER_START);
     if (!error && (output->kinds & SAVE_DEPTH16))
         error = batch_rows_may_replace(units, DEPTH_UNITS_START);
+    if (!error && (output->kinds & SAVE_RGBD))
+        error = batch_rgbd_may_replace(output->folder);
     return error ? error : spare_inputs(output);
 }
 
@@ -440,6 +473,8 @@ static int begin(struct batch_output *output) {
         error = open_rows(output, kept_bytes);
     if (!error)
         error = note_depth_units(output);
+    if (!error && (output->kinds & SAVE_RGBD))
+        error = batch_rgbd_begin(output->folder, &output->geometry, task->width, task->height);
     return error || noted ? error : note_settings(output);
 }
 
@@ -490,10 +525,11 @@ bool batch_output_wants(const struct batch_output *output, long index) {
            !g_hash_table_contains(output->done, GSIZE_TO_POINTER((size_t)index + 1));
 }
 
-static int write_files(struct batch_output *output, const char *stem, const struct frame *frame) {
+static int write_files(struct batch_output *output, const struct frame *frame) {
     int error = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !error; i++) {
-        g_autofree char *path = g_strdup_printf("%s/%s%s", output->folder, stem, kinds[i].ending);
+        g_autofree char *name = choose_name(output, i, frame->index);
+        g_autofree char *path = g_build_filename(output->folder, name, NULL);
         if (output->kinds & kinds[i].flag)
             error = kinds[i].write(output, path, frame);
     }
@@ -533,8 +569,7 @@ static void write_row(struct batch_output *output, const struct frame *frame) {
 }
 
 int batch_output_write(struct batch_output *output, const struct frame *frame) {
-    g_autofree char *stem = choose_stem(output, frame->index);
-    int error = write_files(output, stem, frame);
+    int error = write_files(output, frame);
     if (error)
         return error;
     errno = 0;
@@ -576,6 +611,8 @@ int batch_output_close(struct batch_output **output, enum batch_end end) {
     int error = fflush(o->csv) != 0 || ferror(o->csv) ? -(errno ? errno : EIO) : 0;
     if (!error && (end == BATCH_ENDED || (end == BATCH_LEFT && o->task.parts == 1)))
         error = name_csv(o);
+    if (!error && end != BATCH_FAILED && o->kinds & SAVE_RGBD && o->task.parts == 1)
+        error = batch_rgbd_lists(o->folder);
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
     if ((error || end == BATCH_FAILED) && o->rows == 0 && !o->task.resume) {

@@ -20,11 +20,12 @@ enum {
     SAVE_FLO = 32,
     SAVE_FLOW16 = 64,
     SAVE_DEPTH = 128,
-    SAVE_SIGMA = 256
+    SAVE_SIGMA = 256,
+    SAVE_RGBD = 512
 };
 
-/* "disp16,pfm,sigma,depth16,depth,ply,color" to the sum of the flags, or "flo,flow16,color" with
- * mode=motion; -EINVAL after a log line. */
+/* "disp16,pfm,sigma,depth16,depth,ply,rgbd,color" to the sum of the flags, or "flo,flow16,color"
+ * with mode=motion; -EINVAL after a log line. */
 int batch_output_kinds(const char *text, int mode);
 
 /* Numbers of pixels. */
@@ -37,13 +38,14 @@ struct batch_task {
     const char *folder;
     int kinds;
     struct source *source;
-    const struct depth_geometry *geometry; /* for depth16, depth and ply */
+    int width, height;                     /* of the results */
+    const struct depth_geometry *geometry; /* for depth16, depth, ply and rgbd */
     int min_disparity;                     /* that the pairs are searched from, px */
     int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
     bool resume;                           /* skip pairs that have a row already */
     const char *settings;                  /* text with all that the results depend on */
-    struct depth_totals *depth16;          /* the pixels of depth16 are added to these */
+    struct depth_totals *depth16, *rgbd;   /* the pixels of these are added to them */
 };
 
 struct batch_output;

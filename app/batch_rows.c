@@ -3,6 +3,7 @@
  */
 #include "app/batch_rows.h"
 
+#include "app/batch_rgbd.h"
 #include "config/file.h"
 #include "config/log.h"
 
@@ -207,7 +208,7 @@ static int write_joined(const char *folder, const char *const *texts, int parts)
         g_autofree char *part = batch_rows_path(folder, i + 1, parts);
         g_unlink(part);
     }
-    return 0;
+    return batch_rgbd_is_there(folder) ? batch_rgbd_lists(folder) : 0;
 }
 
 static int load_part(const char *folder, int i, int parts, char settings[65], char **text) {

@@ -31,7 +31,7 @@ struct batch {
     int kinds, part, parts, workers, gpus;
     char **argv; /* as they were given */
     long written, damaged;
-    struct depth_totals depth16;
+    struct depth_totals depth16, rgbd;
 };
 
 /* One of the inputs, with its words. */
@@ -237,7 +237,7 @@ static int run_input(struct batch *batch, const struct input *input, const char 
     how.one_camera = batch->params.mode == MODE_MOTION;
     how.params = &batch->params;
     int code = rig_use_open_for(&how, source, &rig);
-    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY)))
+    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY | SAVE_RGBD)))
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)
         matcher = matcher_open(&batch->params, source->name, source->width, source->height,
@@ -257,6 +257,8 @@ static int run_input(struct batch *batch, const struct input *input, const char 
     const struct batch_task task = {.folder = folder,
                                     .kinds = batch->kinds,
                                     .source = source,
+                                    .width = rig.width,
+                                    .height = rig.height,
                                     .geometry = &rig.geometry,
                                     .min_disparity = batch->params.min_disparity,
                                     .part = batch->part,
@@ -264,7 +266,8 @@ static int run_input(struct batch *batch, const struct input *input, const char 
                                     .left_out = left_out,
                                     .resume = batch->resume,
                                     .settings = settings,
-                                    .depth16 = &batch->depth16};
+                                    .depth16 = &batch->depth16,
+                                    .rgbd = &batch->rgbd};
     struct batch_output *output = settings ? batch_output_open(&task) : NULL;
     code = !settings && quit_asked() ? EXIT_INTERRUPTED : EXIT_RUN_FAILED;
     if (output) {
@@ -398,6 +401,10 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         printf("depth16: %.3g %% of the pixels are too far for it and 0 there (see depth16.ini); "
                "--save depth has them\n",
                100.0 * (double)batch->depth16.far / (double)batch->depth16.all);
+    if (!batch->common.quiet && batch->rgbd.far)
+        printf("rgbd: %.3g %% of the pixels are beyond 65.535 m and 0 there; --save depth has "
+               "them\n",
+               100.0 * (double)batch->rgbd.far / (double)batch->rgbd.all);
     return code;
 }
 
@@ -410,8 +417,8 @@ int cmd_batch(int argc, char **argv) {
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, color; of motion "
-         "flow16 (the default), flo, color",
+         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, rgbd, color; of "
+         "motion flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
@@ -448,6 +455,11 @@ int cmd_batch(int argc, char **argv) {
         "                   says; 0 unknown or too far (needs --calib)\n"
         "  NAME_depth.pfm   32-bit float, metres, NaN unknown, +inf at infinity (needs --calib)\n"
         "  NAME.ply         coloured points in metres, up to 100 m (needs --calib)\n"
+        "  color/N.png, depth/N.png  rgbd: the left picture and 16-bit mm (0 unknown or beyond 65 "
+        "m),\n"
+        "                   with intrinsics.json, calibration.yaml, times.txt, associations.txt, "
+        "for\n"
+        "                   Open3D, RTAB-Map and readers of TUM's sets (needs --calib)\n"
         "  NAME_color.png   colour picture to look at\n"
         "  NAME_flow16.png  with mode=motion: 16-bit RGB PNG, u * 64 + 32768, v * 64 + 32768, "
         "known\n"

@@ -224,6 +224,33 @@ static void test_spared(void *fixture, const void *data) {
     expect_shell(0, "", "", "diff $D/merged/frames.csv $D/kept/frames.csv");
 }
 
+/* An RGB-D folder is read as others do it, and is the same of one process, of parts, and of a batch
+ * that went on; what lies there already is not written over. */
+static void test_rgbd(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
+    g_free(expect_success("batch %s -o %s/out --save rgbd,depth " SMALL, source, folder));
+    expect_shell(0, "Open3D", "", "/usr/bin/python3 tests/read_rgbd.py $D/out");
+    g_free(expect_success("batch %s -o %s/parts --save rgbd,depth --workers 2 " SMALL, source,
+                          folder));
+    expect_shell(0, "", "", "diff -r -x frames.csv $D/out $D/parts");
+    expect_shell(0, "", "",
+                 "cp -r $D/out $D/on && cd $D/on && rm times.txt */00000[4-9].png && "
+                 "head -n 5 frames.csv >.frames.csv.part && rm frames.csv");
+    g_free(expect_success("batch %s -o %s/on --save rgbd,depth --resume " SMALL, source, folder));
+    expect_shell(0, "", "", "diff -r -x frames.csv $D/out $D/on");
+    expect_shell(0, "", "", "mkdir -p $D/other && echo 0.5 >$D/other/times.txt");
+    expect_error(1, "times.txt: was not written by batch",
+                 "batch %s -o %s/other --save rgbd " SMALL, source, folder);
+    write_text("calib.txt", "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
+                            "doffs=0\nbaseline=100\nwidth=96\nheight=64\n");
+    expect_error(1, "000000.png: is a picture to compute",
+                 "batch %s/out/color/%%06d.png %s/out/color/%%06d.png -o %s/out --save rgbd "
+                 "--calib %s/calib.txt --rectified --unit m " SMALL,
+                 folder, folder, folder, folder);
+}
+
 /* What is in the files that results depend on is part of the settings. */
 static void test_files_changed(void *fixture, const void *data) {
     (void)fixture;
@@ -511,6 +538,7 @@ int main(int argc, char **argv) {
         {"/batch/merge-part", test_merge_part},
         {"/batch/stopped-early", test_stopped_early},
         {"/batch/spared", test_spared},
+        {"/batch/rgbd", test_rgbd},
         {"/batch/files-changed", test_files_changed},
         {"/batch/resume-refused", test_resume_refused},
         {"/batch/rows-before-settings", test_rows_before_settings},

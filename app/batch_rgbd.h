@@ -1,0 +1,32 @@
+/*
+ * The lists of an RGB-D folder, which batch --save rgbd makes of its results: color/N.png and
+ * depth/N.png (mm, 16 bits) have files beside them that Open3D, RTAB-Map and readers of TUM's data
+ * sets take. No shared state.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_BATCH_RGBD_H
+#define LIVESTEREO_BATCH_RGBD_H
+
+#include "calibration/depth.h"
+
+#include <stdbool.h>
+
+enum { RGBD_UNITS = 1000 }; /* of its depths, per metre */
+
+/* Makes color/ and depth/, and writes intrinsics.json (Open3D's form) and calibration.yaml
+ * (RTAB-Map's) for pictures of this size. 0 or -errno after a log line. */
+int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, int width,
+                     int height);
+
+/* Writes times.txt (seconds, a line for each picture) and associations.txt (TUM's) of the rows of
+ * frames.csv that were computed. 0 or -errno after a log line. */
+int batch_rgbd_lists(const char *folder);
+
+/* Whether the folder has intrinsics.json of batch_rgbd_begin(). */
+bool batch_rgbd_is_there(const char *folder);
+
+/* Whether none of these files in a folder is another's, which would be written over. 0, or -EEXIST
+ * after a log line. */
+int batch_rgbd_may_replace(const char *folder);
+
+#endif
