@@ -65,6 +65,23 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
     result->figures.density = metrics_density(frame->disparity, NULL, count);
 }
 
+/* The same of another method's map, which takes the place of the frame's, rounded to 1/16 px. It
+ * has no confidence and no energy. */
+static void measure_map(const struct eval *eval, const struct test_pair *pair, struct frame *frame,
+                        const uint8_t *left_out, struct eval_result *result) {
+    long count = (long)pair->left.width * pair->left.height;
+    struct figures *f = &result->figures;
+    for (long i = 0; i < count; i++) {
+        double value = round((double)pair->map[i] * DISPARITY_ONE);
+        frame->disparity[i] =
+            isfinite(value) ? (int16_t)fmax(-INT16_MAX, fmin(value, INT16_MAX)) : DISPARITY_UNKNOWN;
+    }
+    measure(pair, frame, left_out, result);
+    result->maps = eval->maps;
+    f->sparsify[0] = f->sparsify[1] = (struct sparsification){NAN, NAN};
+    f->within = f->energy = f->ms = f->mib = f->bound = f->least = NAN;
+}
+
 /* Appends a line for each confidence: how many scored pixels have it, how many of those are off by
  * more than 1 px or unknown, and within which error, in px, 68 % of the known ones lie. */
 static int save_counts(const char *path, const struct test_pair *pair, const struct frame *frame) {
@@ -130,6 +147,7 @@ int eval_compute(const struct eval *eval, struct matcher *matcher, const struct 
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
+    result->params = *params;
     result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
     result->figures.ms = metrics_quantile(ms, eval->repeat, 0.5);
     result->figures.energy = matcher_energy(matcher);
@@ -148,7 +166,7 @@ int eval_compute(const struct eval *eval, struct matcher *matcher, const struct 
 
 static int compute(struct eval *eval, struct matcher *matcher, const struct params *params,
                    const struct test_pair *pair, struct frame *frame, const uint8_t *left_out,
-                   struct eval_result *result) {
+                   struct eval_result result[2]) {
     memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
     memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
     int code = eval_compute(eval, matcher, params, frame, pair->name, result);
@@ -159,7 +177,13 @@ static int compute(struct eval *eval, struct matcher *matcher, const struct para
         return EXIT_RUN_FAILED;
     if (eval->folder && eval_save_pictures(eval->folder, pair->name, pair->truth, frame) != 0)
         return EXIT_RUN_FAILED;
-    return EXIT_DONE;
+    if (!pair->map)
+        return EXIT_DONE;
+    measure_map(eval, pair, frame, left_out, &result[1]);
+    g_autofree char *name = g_strdup_printf("%s_maps", pair->name);
+    return eval->folder && eval_save_pictures(eval->folder, name, pair->truth, frame) != 0
+               ? EXIT_RUN_FAILED
+               : EXIT_DONE;
 }
 
 /* --mask: given to the pipeline, and what it leaves out is not scored. */
@@ -187,7 +211,8 @@ static int take_range(const struct eval *eval, int disparities, struct params *p
     return param_put(params, param_find("disparity_range"), disparities);
 }
 
-static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result *result) {
+/* result[1] gets the figures of the pair's other map, where it has one. */
+static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result result[2]) {
     struct params params = eval->params;
     struct rig_use rig;
     take_range(eval, pair->disparities, &params);
@@ -237,7 +262,7 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
     struct eval_result kept = *result;
     kept.group = group_of(folder);
     result->name = NULL;
-    g_array_append_vals(eval->results, &kept, 1);
+    g_array_append_vals(kept.maps ? eval->theirs : eval->results, &kept, 1);
     if (eval->csv && eval_report_csv(eval->csv, &kept) != 0)
         eval->csv_failed = true;
     if (eval->json) {
@@ -245,7 +270,7 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
     } else if (eval->all_presets) {
         eval_report_preset_row(&kept);
     } else {
-        if (eval->results->len == 1)
+        if (eval->results->len == 1 && !kept.maps)
             eval_report_header(kept.kind);
         eval_report_row(&kept);
     }
@@ -263,12 +288,14 @@ bool eval_wants(const struct eval *eval, long index) {
 int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
     if (eval->degraded && degrade_apply(&eval->degrade, pair->name, &pair->left, &pair->right) != 0)
         return EXIT_RUN_FAILED;
-    struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
-    int code = run_pair(eval, pair, &result);
-    result.name = g_steal_pointer(&pair->name);
-    if (code == EXIT_DONE)
-        eval_report(eval, folder, &result);
-    g_free(result.name);
+    struct eval_result result[2] = {{.preset = eval->all_presets ? eval->common.preset : NULL}};
+    int code = run_pair(eval, pair, result);
+    for (int i = 0; i < (pair->map ? 2 : 1); i++) {
+        result[i].name = g_strdup(pair->name);
+        if (code == EXIT_DONE)
+            eval_report(eval, folder, &result[i]);
+        g_free(result[i].name);
+    }
     return code;
 }
 
@@ -307,6 +334,10 @@ static int read_pair(struct eval *eval, const char *folder, const char *stem,
         return code;
     int error = eval->params.mode == MODE_MOTION ? motion_pair_read(folder, stem, pair)
                                                  : test_pair_read(folder, stem, ini, pair);
+    if (!error && eval->maps && test_pair_read_map(eval->maps, folder, stem, pair) != 0) {
+        test_pair_free(pair);
+        error = -ENOENT;
+    }
     return error ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
 }
 
@@ -357,16 +388,18 @@ static int run_folders(struct eval *eval, int count, char **folders) {
         eval_report_preset_mean(results, rows);
     else if (!eval->json && !eval->all_presets && rows > 0)
         eval_report_means(results, rows);
+    if (!eval->json && eval->theirs->len > 0) {
+        printf("\n%s\n", eval->maps);
+        eval_report_means((const struct eval_result *)(void *)eval->theirs->data,
+                          (int)eval->theirs->len);
+    }
     return worst;
 }
 
-static void clear_results(struct eval *eval) {
-    for (guint i = 0; i < eval->results->len; i++) {
-        struct eval_result *result = &g_array_index(eval->results, struct eval_result, i);
-        g_free(result->name);
-        g_free(result->group);
-    }
-    g_array_set_size(eval->results, 0);
+static void clear_result(void *result) {
+    struct eval_result *r = result;
+    g_free(r->name);
+    g_free(r->group);
 }
 
 /* Each preset in turn, under --config and --set. One that fails is left out. */
@@ -383,7 +416,7 @@ static int run_presets(struct eval *eval, int count, char **folders) {
             continue; /* it needs other folders */
         if (code == GO_ON)
             code = run_folders(eval, count, folders);
-        clear_results(eval);
+        g_array_set_size(eval->results, 0);
         if (code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
             return code;
         worst = worst ? worst : code;
@@ -421,6 +454,11 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
         log_error("eval", "--all-presets does not go with --preset and --save");
         return EXIT_USAGE;
     }
+    if (eval->maps && (eval->all_presets || eval->params.mode == MODE_MOTION)) {
+        log_error("--maps", "goes with disparities of one preset; it does not go with %s",
+                  eval->all_presets ? "--all-presets" : "mode=motion");
+        return EXIT_USAGE;
+    }
     if (!check_lists(eval))
         return EXIT_USAGE;
     if (eval->degraded && degrade_parse(eval->degraded, &eval->degrade) != 0)
@@ -434,6 +472,9 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
         return EXIT_RUN_FAILED;
     }
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
+    eval->theirs = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
+    g_array_set_clear_func(eval->results, clear_result);
+    g_array_set_clear_func(eval->theirs, clear_result);
     eval->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     quit_catch();
     int code =
@@ -442,8 +483,8 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
         log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
         code = EXIT_RUN_FAILED;
     }
-    clear_results(eval);
     g_array_free(eval->results, TRUE);
+    g_array_free(eval->theirs, TRUE);
     g_hash_table_destroy(eval->failed);
     return code;
 }
@@ -466,6 +507,10 @@ int cmd_eval(int argc, char **argv) {
         {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
          "Only these pairs of each DIR, counted from 0", "N,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
+        {"maps", 0, 0, G_OPTION_ARG_FILENAME, &eval.maps,
+         "Also another method's maps: MAPS/DIR.png or .pfm, MAPS/DIR/N.png; 16-bit PNG as KITTI's, "
+         "PFM in px",
+         "MAPS"},
         MASK_ENTRY(&eval.mask),
         RIG_WHOLE_ENTRIES(&eval.rig),
         {"bound", 0, 0, G_OPTION_ARG_INT, &eval.bound,
@@ -506,10 +551,11 @@ int cmd_eval(int argc, char **argv) {
         "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
         "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, within, "
         "density,\n"
-        "energy, ms, mib.\n\n"
+        "energy, ms, mib, parameters; with --maps also maps, in place of parameters.\n\n"
         "Examples:\n"
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
         "  livestereo eval --preset yang2006 --json tsukuba/\n"
+        "  livestereo eval --maps sgbm/ teddy/ cones/      (sgbm/teddy.png, sgbm/cones.png)\n"
         "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n"
         "  livestereo eval --preset clouds goes_irma_ir/ --mask goes_irma_ir/overlay.png\n",
         entries, &eval.common, &eval.params);

@@ -27,7 +27,8 @@ struct eval {
     char *frames, *ring_text; /* --frames, --ring, or NULL */
     struct ring ring;
     struct degrade degrade;
-    GArray *results;
+    char *maps;               /* --maps, or NULL */
+    GArray *results, *theirs; /* theirs: of the maps */
     GHashTable *failed; /* exit codes of folders and pairs that cannot be read, by their paths */
 };
 

@@ -115,7 +115,9 @@ static void print_bound(const struct figures *f) {
 
 void eval_report_row(const struct eval_result *result) {
     bool stereo = result->kind == EVAL_STEREO;
-    print_name(result->name);
+    g_autofree char *base = result->maps ? g_path_get_basename(result->maps) : NULL;
+    g_autofree char *theirs = g_strconcat("  ", base, NULL);
+    print_name(base ? theirs : result->name);
     for (int i = 0; i < MASK_COUNT && stereo; i++) {
         printf("  |");
         print_figures(of_mask, &result->figures.rates[i]);
@@ -302,7 +304,7 @@ static void print_csv_line(FILE *file, const struct eval_result *r, bool heads) 
 
 int eval_report_csv(FILE *file, const struct eval_result *result) {
     if (ftell(file) == 0) {
-        fputs("name,group,preset", file);
+        fputs("name,group,preset,maps", file);
         print_csv_line(file, result, true);
     }
     print_csv_text(file, result->name);
@@ -310,8 +312,23 @@ int eval_report_csv(FILE *file, const struct eval_result *result) {
     print_csv_text(file, result->group);
     fputc(',', file);
     print_csv_text(file, result->preset);
+    fputc(',', file);
+    print_csv_text(file, result->maps);
     print_csv_line(file, result, false);
     return fflush(file) == 0 && !ferror(file) ? 0 : -EIO;
+}
+
+/* Their values by name, as --set takes them. */
+static void print_json_parameters(const struct params *params) {
+    printf(", \"parameters\": {");
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        const char *quote = info->type == PARAM_TYPE_ENUM ? "\"" : "";
+        char value[64];
+        printf("%s\"%s\": %s%s%s", i ? ", " : "", info->name, quote,
+               param_print(params, info, value, sizeof(value)), quote);
+    }
+    putchar('}');
 }
 
 void eval_report_json(const struct eval_result *result) {
@@ -325,6 +342,11 @@ void eval_report_json(const struct eval_result *result) {
         print_json_string(result->preset);
         printf(", ");
     }
+    if (result->maps) {
+        printf("\"maps\": ");
+        print_json_string(result->maps);
+        printf(", ");
+    }
     for (int i = 0; i < MASK_COUNT && result->kind == EVAL_STEREO; i++) {
         printf("\"%s\": %s", mask_names[i], result->has_mask[i] ? "{" : "null, ");
         if (result->has_mask[i]) {
@@ -336,5 +358,7 @@ void eval_report_json(const struct eval_result *result) {
     print_json(of_all, &result->figures, ", ");
     if (!isnan(result->figures.bound))
         printf(", \"bound\": %.9g, \"trws\": %.9g", result->figures.bound, result->figures.least);
+    if (!result->maps)
+        print_json_parameters(&result->params);
     printf("}\n");
 }

@@ -6,6 +6,8 @@
 
 #include "config/params_file.h"
 
+#include <math.h>
+
 static void test_usage(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
@@ -478,8 +480,8 @@ static void test_eval(void *fixture, const void *data) {
     }
     g_free(expect_success("eval --csv %s/figures.csv --set threads=1 %s/set %s/set", folder, folder,
                           folder));
-    expect_shell(0, "3 1 34\n", "",
-                 "cd $D && head -1 figures.csv | grep -q '^name,group,preset,nonocc_bad1,' && "
+    expect_shell(0, "3 1 35\n", "",
+                 "cd $D && head -1 figures.csv | grep -q '^name,group,preset,maps,nonocc_bad1,' && "
                  "echo $(wc -l <figures.csv) $(cut -d, -f1-20 figures.csv | tail -2 | sort -u | "
                  "wc -l) $(head -1 figures.csv | tr , '\\n' | wc -l)");
     expect_error(1, "nosuch", "eval --csv %s/nosuch/f.csv --set threads=1 %s/set", folder, folder);
@@ -531,6 +533,56 @@ static void test_eval(void *fixture, const void *data) {
     expect_error(2, "1000", "eval %s/set", folder);
 }
 
+/* Another method's maps: those of batch have the figures that ours have, one made by hand has those
+ * that follow from it, and what cannot be its map is refused. */
+static void test_eval_maps(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char compare[] =
+        "$B eval --json --maps $D/%s --set threads=1 $D/set >$D/json && /usr/bin/python3 -c 'if "
+        "1:\n"
+        " import json, sys\n"
+        " ours, theirs = map(json.loads, open(sys.argv[1]))\n"
+        " all, p = theirs[\"all\"], ours[\"parameters\"]\n"
+        " print(all[\"bad1\"], all[\"bad2\"], all[\"mean\"], theirs[\"density\"],\n"
+        "       all == ours[\"all\"], theirs[\"d1\"] == ours[\"d1\"], theirs[\"energy\"],\n"
+        "       \"maps\" in ours, p[\"disparity_range\"], p[\"temporal_mode\"])' $D/json";
+    write_pair("set", 40);
+    g_autofree char *truth = path_in("set/disp_left.png"), *map = path_in("png/set.png"),
+                    *pfm = path_in("pfm/left.pfm");
+    uint16_t values[40 * 20];
+    float floats[40 * 20];
+    for (int i = 0; i < 40 * 20; i++) {
+        values[i] = 3 * 256;
+        floats[i] = i < 200 ? INFINITY : i < 400 ? 4.5F : 3;
+    }
+    g_assert_cmpint(picture_write16(truth, values, 40, 20), ==, 0);
+    write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=8\n");
+    expect_shell(0, "", "",
+                 "$B batch $D/set -o $D/ours --set threads=1 "
+                 "--set disparity_range=8");
+    g_autofree char *of_ours = g_strdup_printf(compare, "ours");
+    expect_shell(0, "True True None False 8", "", of_ours);
+    g_assert_cmpint(picture_write_floats(pfm, floats, 40, 20), ==, 0);
+    g_autofree char *of_pfm = g_strdup_printf(compare, "pfm");
+    expect_shell(0, "50 25 0.5 75 False False None False 8 auto\n", "", of_pfm);
+    for (int i = 0; i < 40 * 20; i++)
+        values[i] = i < 200 ? 0 : i < 400 ? 4 * 256 + 128 : 3 * 256;
+    g_assert_cmpint(picture_write16(map, values, 40, 20), ==, 0);
+    g_autofree char *of_png = g_strdup_printf(compare, "png");
+    expect_shell(0, "50 25 0.5 75 False False None False 8 auto\n", "", of_png);
+    g_autofree char *table = expect_success("eval --maps %s/png --save %s/e --set threads=1 %s/set",
+                                            folder, folder, folder);
+    g_assert_nonnull(strstr(table, "\n  png "));
+    g_assert_true(exists("e/set_error.png") && exists("e/set_maps_error.png"));
+    g_assert_cmpint(picture_write16(map, values, 20, 40), ==, 0);
+    expect_error(3, "is 20x40, but", "eval --maps %s/png %s/set", folder, folder);
+    write_picture("png/set.png", 40, 20, 7);
+    expect_error(3, "no disparity of 1 px", "eval --maps %s/png %s/set", folder, folder);
+    expect_error(3, "holds no map of", "eval --maps %s/e %s/set", folder, folder);
+    expect_error(2, "--all-presets", "eval --maps %s/png --all-presets %s/set", folder, folder);
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/cli/usage", test_usage},
@@ -550,6 +602,7 @@ int main(int argc, char **argv) {
         {"/cli/unwritable", test_unwritable},
         {"/cli/full-disk", test_full_disk},
         {"/cli/eval", test_eval},
+        {"/cli/eval-maps", test_eval_maps},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
