@@ -549,7 +549,7 @@ $(BUILD)/compare_sgbm: $(call obj,tests/sgbm/compare_sgbm.c) $(BUILD)/tests/sgbm
 accuracy: $(BUILD)/livestereo
 	@tests/accuracy.py $(BUILD)/livestereo $(PRESETS)
 # What docs/PAPERS.md compares with the papers: its column of our own figures, on the CPU.
-papers: $(BUILD)/livestereo
+papers: $(BUILD)/livestereo $(BUILD)/test_blocks
 	@tests/papers.py $(BUILD)/livestereo $(or $(LIVESTEREO_DATA),../shared/data)
 need-cuda:
 	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/cuda/*.cu" >&2; exit 1

@@ -187,11 +187,12 @@ static void test_costs(void) {
 /* Shares of labels unlike the whole picture's, blocks of 128 px. */
 static void compare_overlaps(const char *name, struct frame *f, int labels, int step,
                              const double most[4]) {
-    struct params p = make_params("data_cost=ad cost_color=0 data_curve=truncated data_weight=0.07 "
-                                  "data_truncation=15 cost_smoothing=off edge_factor_1=1 "
-                                  "edge_factor_2=1 discontinuity_weight=1 smooth_sigma=1 "
-                                  "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
-                                  "lr_check=off fill=0 median_radius=0 icm_sweeps=0");
+    struct params p =
+        make_params("data_cost=ad cost_color=0 data_curve=truncated data_weight=0.07 "
+                    "data_truncation=15 cost_smoothing=off edge_factor_1=1 "
+                    "edge_factor_2=1 discontinuity_weight=1 smooth_sigma=1 "
+                    "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
+                    "lr_check=off fill=0 median_radius=0 icm_sweeps=0 row_alignment=0");
     p.disparity_range = labels;
     struct result plain = compute(&p, f);
     p.block_size = 128;
