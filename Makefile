@@ -15,14 +15,14 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
-               fonts-dejavu-core libyaml-dev libopencv-calib3d-dev
+               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libopencv-calib3d-dev
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
                  clang-format clang-tidy cppcheck mandoc desktop-file-utils appstream \
                  locales abigail-tools binutils gstreamer1.0-tools \
                  python3-numpy python3-pil python3-pytest python3-setuptools python3-venv \
                  python3-wheel
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
-       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, compilers and test programs
 # alike.

@@ -149,7 +149,8 @@ static int add_file(GString *text, const char *key, const char *path) {
 static int add_recording(GString *text, const char *word) {
     static const char *const endings[] = {".csv", ".recording.ini"};
     g_autofree char *of_uri = g_filename_from_uri(word, NULL, NULL);
-    const char *path = of_uri ? of_uri : word;
+    g_autofree char *of_mcap = source_mcap_path(word);
+    const char *path = of_uri ? of_uri : of_mcap ? of_mcap : word;
     int error = add_file(text, "recording", path);
     for (size_t i = 0; i < G_N_ELEMENTS(endings) && !error; i++) {
         g_autofree char *beside = recording_beside(path, endings[i]);

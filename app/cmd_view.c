@@ -348,6 +348,7 @@ static const char motion_help[] =
     "One stream of pictures is enough. A SOURCE is\n"
     "  v4l2:DEVICE           a camera; livestereo list prints them\n"
     "  gst:PIPELINE          a live GStreamer pipeline with an appsink named picture\n"
+    "  mcap:FILE,/TOPIC      a topic of pictures that ROS recorded\n"
     "  FILE                  a recording or a URI with one video track\n"
     "  FILE FILE...          two or more pictures\n"
     "  PATTERN               frame_%06d.png\n"

@@ -132,9 +132,9 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
     return rectify_tables(&use->rig, &to, use->maps) ? EXIT_RUN_FAILED : EXIT_DONE;
 }
 
-/* own: the calibration that is taken where the options name none, or NULL. */
-static int open_rig(const struct rig_options *options, const struct rig_text *own, int width,
-                    int height, int channels, struct rig_use *use) {
+/* own: the calibration that is taken where the options name none, in own_count texts. */
+static int open_rig(const struct rig_options *options, const struct rig_text *own, int own_count,
+                    int width, int height, int channels, struct rig_use *use) {
     struct rig_read_options how = {.width = width,
                                    .height = height,
                                    .color = channels == 3,
@@ -145,9 +145,9 @@ static int open_rig(const struct rig_options *options, const struct rig_text *ow
         return EXIT_USAGE;
     rig_clear(&use->rig);
     int count = options->files ? (int)g_strv_length(options->files) : 0;
-    if (count > 0 || own) {
+    if (count > 0 || own_count > 0) {
         if (count > 0 ? rig_load((const char *const *)options->files, count, &how, &use->rig)
-                      : rig_parse(own, 1, &how, &use->rig))
+                      : rig_parse(own, own_count, &how, &use->rig))
             return EXIT_CALIBRATION;
         if (options->one_camera)
             rig_make_one_camera(&use->rig);
@@ -158,7 +158,7 @@ static int open_rig(const struct rig_options *options, const struct rig_text *ow
 
 int rig_use_open(const struct rig_options *options, int width, int height, int channels,
                  struct rig_use *use) {
-    return open_rig(options, NULL, width, height, channels, use);
+    return open_rig(options, NULL, 0, width, height, channels, use);
 }
 
 int rig_use_open_for(const struct rig_options *options, const struct source *source,
@@ -171,10 +171,13 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
                  source->files ? "folder" : "recording");
         of_source.files = (char **)(gpointer)source->calibration;
     }
-    const char *text = source->calibration_text;
-    struct rig_text known = {source->name, text, text ? strlen(text) : 0};
-    int code = open_rig(&of_source, text ? &known : NULL, source->width, source->height,
-                        source->channels, use);
+    struct rig_text known[2] = {{0}};
+    int texts = 0;
+    for (; texts < 2 && source->calibration_text[texts]; texts++)
+        known[texts] = (struct rig_text){source->name, source->calibration_text[texts],
+                                         strlen(source->calibration_text[texts])};
+    int code =
+        open_rig(&of_source, known, texts, source->width, source->height, source->channels, use);
     if (code != EXIT_CALIBRATION || !own || !source->files)
         return code;
     log_warning(source->name, "goes on without it; --calib FILE names another one");

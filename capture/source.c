@@ -103,13 +103,17 @@ static const struct scheme {
     {"v4l2:", "write v4l2:LEFT,RIGHT", source_v4l2_open},
     {"sbs:", "write sbs:DEVICE", source_v4l2_open},
     {"gst:", "put the pipeline in quotes", source_live_gst_open},
+    {"mcap:", "write mcap:FILE,/LEFT,/RIGHT", source_mcap_open},
 };
+enum { SCHEME_SYNTH = 0, SCHEME_MCAP = 4 };
 
 static const struct scheme *scheme_of(const char *word) {
     for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
         if (g_str_has_prefix(word, schemes[i].prefix))
             return &schemes[i];
-    return strcmp(word, "synth") == 0 ? &schemes[0] : NULL;
+    if (g_str_has_suffix(word, ".mcap") && !strstr(word, "://"))
+        return &schemes[SCHEME_MCAP];
+    return strcmp(word, "synth") == 0 ? &schemes[SCHEME_SYNTH] : NULL;
 }
 
 bool source_is_whole(const char *word) {

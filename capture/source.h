@@ -74,7 +74,8 @@ struct source {
     bool rectified; /* the pictures need no rectification: a recording says so */
     /* Files that a recording or a folder of pictures has beside them, then NULL; the source's. */
     const char *calibration[3];
-    const char *calibration_text; /* or what such a file would hold, NULL: not known; its own */
+    /* Or what such files would hold; the first is NULL where that is not known. The source's. */
+    const char *calibration_text[2];
     const char *settings; /* file of parameters that a recording was made with, or NULL; its own */
     int disparities; /* number of labels that the pairs need, by files beside them; 0: not known */
     long count;      /* pairs in all, -1 when not known */
@@ -139,6 +140,14 @@ struct source *source_motion_open(struct source *inner, int step, int *error);
 /* Picture files: two files, two patterns, a folder; with options->lists many files. */
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
+
+/* "mcap:FILE", "mcap:FILE,/LEFT,/RIGHT", for motion "mcap:FILE,/TOPIC", or a file FILE.mcap: topics
+ * of pictures that ROS recorded, by these names, else by those that say left and right. The
+ * calibration is that of CameraInfo beside them. */
+struct source *source_mcap_open(const char *word, const struct source_options *options, int *error);
+
+/* The path in such a word; g_free. NULL of other words. */
+char *source_mcap_path(const char *word);
 
 /* "gst:PIPELINE", as for gst-launch, live, with appsinks named left and right, one named
  * both, or one named picture, for motion only. */

@@ -330,7 +330,7 @@ static struct source *synth_make(const char *spec, const double *value,
         synth->scene =
             scene_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
     if (synth->desk && as_rendered && value[SYNTH_ROW_OFFSET] == 0)
-        synth->source.calibration_text = synth->calibration = calibration_of(synth->desk, value);
+        synth->source.calibration_text[0] = synth->calibration = calibration_of(synth->desk, value);
     if (!synth->name || !(synth->scene || synth->desk) ||
         row_open(&synth->left, (size_t)value[SYNTH_WIDTH]) ||
         row_open(&synth->right, (size_t)value[SYNTH_WIDTH])) {

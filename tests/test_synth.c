@@ -444,7 +444,7 @@ static void test_desk_threads(void) {
 static void test_desk_calibration(void) {
     static const char *const none[] = {"synth:", "synth:scene=desk,row_offset=1"};
     struct opened o = open_one("synth:scene=desk,min_disparity=-5");
-    const char *text = o.source->calibration_text;
+    const char *text = o.source->calibration_text[0];
     struct rig rig;
     struct depth_geometry g;
     rig_clear(&rig);
@@ -463,7 +463,7 @@ static void test_desk_calibration(void) {
     opened_close(&o);
     for (int i = 0; i < 2; i++) {
         o = open_one(none[i]);
-        g_assert_null(o.source->calibration_text);
+        g_assert_null(o.source->calibration_text[0]);
         opened_close(&o);
     }
 }

@@ -1,0 +1,46 @@
+/*
+ * Reads bytes as an MCAP file of pictures, pairs included: what is opened has pictures of its size,
+ * and ends. SPDX-License-Identifier: MIT
+ */
+#include "capture/source.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_pairs(struct source *source) {
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    assert(source->count > 0 && (source->channels == 1 || source->channels == 3));
+    struct frame *frame = pool ? pool_take(pool) : NULL;
+    for (long i = 0; frame && i <= source->count; i++) {
+        int status = source->read(source, frame);
+        assert(status <= 0 || i > 0 || status == SOURCE_END);
+        if (status == SOURCE_END)
+            break;
+        assert(i < source->count && frame->index >= i && frame->index < source->count);
+    }
+    assert(source->seek(source, source->count) < 0 && source->seek(source, 0) == 0);
+    frame_drop(&frame);
+    pool_close(&pool);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char word[64];
+    int error, fd = memfd_create("fuzz", MFD_CLOEXEC);
+    const struct source_options motion = {.motion_step = size % 2};
+    log_set_level((enum log_level) - 1); /* expected errors would drown the fuzzer's own output */
+    assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    snprintf(word, sizeof word, "mcap:/proc/self/fd/%d", fd);
+    struct source *source = source_mcap_open(word, &motion, &error);
+    if (source && (long)source->width * source->height < 1 << 22)
+        read_pairs(source);
+    source_close(&source);
+    close(fd);
+    return 0;
+}

@@ -1,0 +1,166 @@
+/*
+ * MCAP files as a source: pairs, times, calibrations and maps are those of the pictures that the
+ * same program wrote (tests/write_mcap.py, with a writer of its own and, where they are installed,
+ * with PyPI's packages); odd files end with one line. SPDX-License-Identifier: MIT
+ */
+#include "tests/cli.h"
+
+#include "capture/source.h"
+
+#define TINY "--set disparity_range=8 --set threads=1"
+#define WRITE "${PYTHON:-/usr/bin/python3} tests/write_mcap.py $D "
+
+/* The maps, depths by CameraInfo included, are those of the same pictures in folders. */
+static void expect_same(const char *keys) {
+    g_autofree char *line = g_strdup_printf(
+        "rm -rf $D/* && " WRITE "%s && $B batch $D -o $D/a --calib $D/left.yaml "
+        "--calib $D/right.yaml --save disp16,depth -q " TINY " && $B batch mcap:$D/ros.mcap "
+        "-o $D/b --save disp16,depth -q " TINY " && ls $D/b/*_disp16.png | wc -l && "
+        "diff -r -x 'frames.csv' -x '.frames*' $D/a $D/b",
+        keys);
+    expect_shell(0, "4\n", "", line);
+}
+
+static void test_same(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const keys[] = {"compression=zstd",
+                                       "compression=lz4 encoding=rgb8",
+                                       "chunk=0 encoding=mono16",
+                                       "index=0 compression=zstd encoding=bgr8",
+                                       "summary=0 compression=lz4 encoding=bgra8",
+                                       "summary=0 index=0 chunk=1",
+                                       "encoding=png topics=/left/image/compressed,/right/image/"
+                                       "compressed",
+                                       "ros=1 chunk=1000000",
+                                       "ros=1 encoding=png chunk=0 summary=0",
+                                       "late=300 topics=/cam0/image,/cam1/image"};
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+        expect_same(keys[i]);
+}
+
+static void test_packages(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    if (system("${PYTHON:-/usr/bin/python3} -c 'import mcap_ros2' 2>/dev/null") != 0) {
+        g_test_skip("needs pip install mcap mcap-ros2-support, and PYTHON that has them");
+        return;
+    }
+    expect_same("writer=mcap");
+    expect_same("writer=mcap compression=lz4 encoding=bgr8");
+    expect_same("writer=mcap compression=zstd encoding=png");
+}
+
+static struct source *open_word(const char *format, int motion_step) {
+    g_autofree char *word = g_strdup_printf(format, folder);
+    const char *const words[] = {word};
+    const struct source_options options = {.motion_step = motion_step};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    g_assert_nonnull(source);
+    return source;
+}
+
+static void expect_pair(struct source *source, struct frame *frame, long index) {
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    g_assert_cmpint(frame->index, ==, index);
+    g_assert_cmpint(frame->left_ns, ==, 1700000000000000000 + index * 50000000);
+    g_assert_cmpint(frame->right_ns, ==, frame->left_ns + 1000000);
+    g_autofree char *name = g_strdup_printf("right/%06ld.png", index), *path = path_in(name);
+    struct image picture;
+    g_assert_cmpint(picture_read(path, &picture), ==, 0);
+    g_assert_cmpmem(frame->right.data, image_bytes(&frame->right), picture.data,
+                    image_bytes(&picture));
+    picture_free(&picture);
+}
+
+/* Pictures without a partner are left out, wherever reading begins; pairs are told by the times in
+ * their messages, not by when they were recorded. */
+static void test_pairs(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const long kept[] = {0, 2, 3, 6, 7};
+    expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
+    struct source *source = open_word("mcap:%s/ros.mcap,/stereo/left/image_raw,/stereo/right/"
+                                      "image_raw",
+                                      0);
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    struct frame *frame = pool_take(pool);
+    g_assert_cmpint(source->count, ==, 8);
+    g_assert_cmpfloat_with_epsilon(source->rate, 20, 1e-9);
+    g_assert_false(source->rectified || source->live);
+    for (size_t i = 0; i < G_N_ELEMENTS(kept); i++)
+        expect_pair(source, frame, kept[i]);
+    g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
+    for (size_t i = G_N_ELEMENTS(kept); i > 0; i--) {
+        g_assert_cmpint(source->seek(source, i > 1 ? kept[i - 2] + 1 : 0), ==, 0);
+        expect_pair(source, frame, kept[i - 1]);
+    }
+    g_assert_cmpint(source->seek(source, 8), ==, -EINVAL);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    source = open_word("%s/ros.mcap", 1); /* motion has each picture */
+    g_assert_cmpint(source->count, ==, 7);
+    g_assert_nonnull(source->calibration_text[0]);
+    g_assert_null(source->calibration_text[1]);
+    source_close(&source);
+}
+
+/* Rectified topics are preferred, and need no rectification. */
+static void test_rectified(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
+    struct source *source = open_word("mcap:%s/ros.mcap", 0);
+    g_assert_true(source->rectified);
+    source_close(&source);
+    expect_shell(0, "", "", WRITE "topics=/a/image,/b/image info=0");
+    source = open_word("%s/ros.mcap", 0); /* the only two */
+    g_assert_null(source->calibration_text[0]);
+    g_assert_false(source->rectified);
+    source_close(&source);
+}
+
+static void test_refused(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char run[] = "run mcap:%s/ros.mcap%s " TINY;
+    expect_shell(0, "", "", WRITE "compression=zstd encoding=mono8 chunk=1");
+    expect_error(3, "pictures are in /stereo/left/image_raw, /stereo/right/image_raw", run, folder,
+                 ",/left,/right");
+    expect_error(3, "has no such topics", run, folder, ",/stereo/left/image_raw");
+    expect_error(3, "No such file", "run mcap:%s/no.mcap " TINY, folder);
+    expect_error(3, "is no MCAP file", "run mcap:%s/left.yaml " TINY, folder);
+    expect_error(3, "cannot be opened", "run mcap:%s " TINY, folder);
+    expect_error(3, "does not belong behind", "run mcap:%s/ros.mcap x.mcap " TINY, folder);
+    /* a byte of one chunk of pictures is another: the others are read */
+    expect_shell(0, "", "",
+                 "/usr/bin/python3 -c 'import sys; f = open(sys.argv[1], \"r+b\"); "
+                 "f.seek(9000); b = f.read(400); f.seek(9000); f.write(bytes(c ^ 85 for c in b))' "
+                 "$D/ros.mcap");
+    expect_shell(6, "3 pairs written", "a chunk is not what was written",
+                 "$B batch $D/ros.mcap -o $D/out " TINY);
+    /* cut at any place: what is whole is read, or one line says what is missing */
+    expect_shell(0, "", "",
+                 WRITE "compression=lz4 summary=0 && n=$(stat -c %s $D/ros.mcap) && "
+                       "for k in 8 100 3000 $((n / 2)) $((n - 1)); do "
+                       "head -c $k $D/ros.mcap >$D/cut.mcap; $B run $D/cut.mcap " TINY
+                       " >$D/log 2>&1; code=$?; test $code = 0 -o $code = 3 || exit 1; "
+                       "test $code = $((3 * $(grep -c error: $D/log))) || exit 2; done");
+    expect_shell(0, "", "",
+                 WRITE "chunk=0 topics=/a,/b info=0 && sed -i s/mono8/rggb8/ $D/ros.mcap");
+    expect_error(3, "is of the encoding rggb8", run, folder, "");
+    expect_shell(0, "", "", "sed -i 's,msg/Image,msg/Imoge,' $D/ros.mcap");
+    expect_error(3, "holds no pictures", run, folder, "");
+}
+
+int main(int argc, char **argv) {
+    static const struct cli_test tests[] = {
+        {"/mcap/same", test_same},       {"/mcap/packages", test_packages},
+        {"/mcap/pairs", test_pairs},     {"/mcap/rectified", test_rectified},
+        {"/mcap/refused", test_refused},
+    };
+    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+}

@@ -1,0 +1,243 @@
+#!/usr/bin/python3
+# usage: tests/write_mcap.py FOLDER KEY=VALUE...
+# Writes pairs as FOLDER/left/N.png, FOLDER/right/N.png, FOLDER/left.yaml and right.yaml, and the
+# same as FOLDER/ros.mcap, by the specifications of MCAP and CDR alone or, with writer=mcap, by the
+# packages mcap and mcap-ros2-support of PyPI. Keys: writer (own), count (4), compression (none,
+# lz4, zstd), chunk (bytes of a chunk, 0: no chunks), index, summary (1), encoding (mono8, mono16,
+# rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1 writes messages), drop (numbers of right pictures
+# that are left out), late (ms that right messages are recorded later), info (1: with CameraInfo),
+# size, topics. SPDX-License-Identifier: MIT
+import ctypes
+import io
+import os
+import struct
+import sys
+import zlib
+
+import numpy as np
+from PIL import Image
+
+keys = dict(writer="own", count="4", compression="none", chunk="20000", index="1", summary="1",
+            encoding="mono8", ros="2", drop="", late="0", info="1",
+            size="64x48", topics="/stereo/left/image_raw,/stereo/right/image_raw")
+keys.update(word.split("=", 1) for word in sys.argv[2:])
+folder = sys.argv[1]
+W, H = map(int, keys["size"].split("x"))
+START, STEP = 1_700_000_000_000_000_000, 50_000_000
+TYPES = {"Image": "sensor_msgs/msg/Image", "CompressedImage": "sensor_msgs/msg/CompressedImage",
+         "CameraInfo": "sensor_msgs/msg/CameraInfo"}
+K = [60.0, 0, 31.5, 0, 60.0, 23.5, 0, 0, 1]
+D = [-0.05, 0.01, 0.0005, -0.0003, 0.0]
+R = [1.0, 0, 0, 0, 1, 0, 0, 0, 1]
+
+
+def P(side):
+    return [60.0, 0, 31.5, [0, -6.0][side], 0, 60, 23.5, 0, 0, 0, 1, 0]
+
+
+class Packer:  # of a message
+    def __init__(self):
+        self.ros1 = keys["ros"] == "1"
+        self.out = bytearray()
+
+    def number(self, kind, *values):
+        size = struct.calcsize(kind)
+        for value in values:
+            self.out += bytes(0 if self.ros1 else -len(self.out) % size)
+            self.out += struct.pack("<" + kind, value)
+
+    def string(self, text):
+        text = text.encode() + (b"" if self.ros1 else b"\0")
+        self.number("I", len(text))
+        self.out += text
+
+    def message(self):
+        return bytes(self.out) if self.ros1 else b"\0\1\0\0" + bytes(self.out)
+
+
+def pack(kind, m):
+    p = Packer()
+    if p.ros1:
+        p.number("I", 7)
+    p.number("i", m["header"]["stamp"]["sec"])
+    p.number("I", m["header"]["stamp"]["nanosec"])
+    p.string(m["header"]["frame_id"])
+    if kind == "Image":
+        p.number("I", m["height"], m["width"])
+        p.string(m["encoding"])
+        p.number("B", m["is_bigendian"])
+        p.number("I", m["step"], len(m["data"]))
+        p.out += m["data"]
+    elif kind == "CompressedImage":
+        p.string(m["format"])
+        p.number("I", len(m["data"]))
+        p.out += m["data"]
+    else:
+        p.number("I", m["height"], m["width"])
+        p.string(m["distortion_model"])
+        p.number("I", len(m["d"]))
+        p.number("d", *m["d"], *m["k"], *m["r"], *m["p"])
+        p.number("I", 0, 0, 0, 0, 0, 0)
+        p.number("B", 0)
+    return p.message()
+
+
+def compress(data):
+    if keys["compression"] == "zstd":
+        lib = ctypes.CDLL("libzstd.so.1")
+        bound, run, level = lib.ZSTD_compressBound, lib.ZSTD_compress, 3
+    elif keys["compression"] == "lz4":
+        lib = ctypes.CDLL("liblz4.so.1")
+        bound, run, level = lib.LZ4F_compressFrameBound, lib.LZ4F_compressFrame, None
+    else:
+        return data
+    bound.restype = run.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(bound(ctypes.c_size_t(len(data)), None))
+    size = run(room, ctypes.c_size_t(len(room)), data, ctypes.c_size_t(len(data)), level)
+    return room.raw[:size]
+
+
+def text(value):
+    return struct.pack("<I", len(value)) + value.encode()
+
+
+def record(kind, data):
+    return struct.pack("<BQ", kind, len(data)) + data
+
+
+class Mcap:
+    def __init__(self, path):
+        self.file = open(path, "wb")
+        self.file.write(b"\x89MCAP0\r\n" + record(1, text("ros2") + text("test")))
+        self.known, self.chunk, self.index, self.summary = {}, b"", {}, b""
+
+    def message(self, topic, kind, message, log_ns):
+        define = b""
+        if topic not in self.known:
+            self.known[topic] = len(self.known) + 1
+            n = self.known[topic]
+            name = TYPES[kind] if keys["ros"] == "2" else TYPES[kind].replace("/msg", "")
+            encoding = "cdr" if keys["ros"] == "2" else "ros1"
+            define = record(3, struct.pack("<H", n) + text(name) + text("ros2msg") + text("")) + \
+                record(4, struct.pack("<HH", n, n) + text(topic) + text(encoding) + text(""))
+            self.summary += define
+        n = self.known[topic]
+        self.chunk += define
+        self.index.setdefault(n, []).append((log_ns, len(self.chunk)))
+        self.chunk += record(5, struct.pack("<HIQQ", n, 0, log_ns, log_ns) + pack(kind, message))
+        if len(self.chunk) > int(keys["chunk"]):
+            self.flush()
+
+    def flush(self):
+        if self.chunk and keys["chunk"] == "0":
+            self.file.write(self.chunk)
+        elif self.chunk:
+            packed = compress(self.chunk)
+            name = "" if keys["compression"] == "none" else keys["compression"]
+            head = struct.pack("<QQQI", 0, 0, len(self.chunk), zlib.crc32(self.chunk))
+            self.file.write(record(6, head + text(name) +
+                                   struct.pack("<Q", len(packed)) + packed))
+            for n, entries in self.index.items() if keys["index"] == "1" else ():
+                self.file.write(record(7, struct.pack("<HI", n, 16 * len(entries)) + b"".join(
+                    struct.pack("<QQ", *entry) for entry in entries)))
+        self.chunk, self.index = b"", {}
+
+    def finish(self):
+        self.flush()
+        if keys["summary"] == "1":
+            self.file.write(record(15, bytes(4)) + self.summary + record(2, bytes(20)) +
+                            b"\x89MCAP0\r\n")
+        self.file.close()
+
+
+class Package:  # the same by the packages
+    DEFINITIONS = {
+        "Image": "std_msgs/Header header\nuint32 height\nuint32 width\nstring encoding\n"
+                 "uint8 is_bigendian\nuint32 step\nuint8[] data\n",
+        "CompressedImage": "std_msgs/Header header\nstring format\nuint8[] data\n",
+        "CameraInfo": "std_msgs/Header header\nuint32 height\nuint32 width\n"
+                      "string distortion_model\nfloat64[] d\nfloat64[9] k\nfloat64[9] r\n"
+                      "float64[12] p\n"}
+    HEADER = "=" * 80 + "\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" \
+        + "=" * 80 + "\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
+
+    def __init__(self, path):
+        from mcap.writer import CompressionType
+        from mcap_ros2.writer import Writer
+        kind = {"none": CompressionType.NONE, "lz4": CompressionType.LZ4,
+                "zstd": CompressionType.ZSTD}[keys["compression"]]
+        self.file = open(path, "wb")
+        self.writer = Writer(self.file, chunk_size=int(keys["chunk"]), compression=kind)
+        self.schemas = {}
+
+    def message(self, topic, kind, message, log_ns):
+        if kind not in self.schemas:
+            self.schemas[kind] = self.writer.register_msgdef(
+                TYPES[kind], self.DEFINITIONS[kind] + self.HEADER)
+        self.writer.write_message(topic, self.schemas[kind], message, log_time=log_ns,
+                                  publish_time=log_ns)
+
+    def finish(self):
+        self.writer.finish()
+        self.file.close()
+
+
+def encode(picture, header):
+    name = keys["encoding"]
+    if name in ("png", "jpeg"):
+        out = io.BytesIO()
+        Image.fromarray(picture).save(out, name)
+        return "CompressedImage", dict(header=header, format=name, data=out.getvalue())
+    if name == "mono16":
+        rows = picture.astype("<u2") * 257
+    elif name == "bgr8":
+        rows = picture[..., ::-1]
+    elif name == "bgra8":
+        rows = np.dstack([picture[..., ::-1], np.zeros((H, W), np.uint8)])
+    else:
+        rows = picture
+    rows = np.ascontiguousarray(rows).reshape(H, -1).view(np.uint8)
+    rows = np.hstack([rows, np.full((H, 8), 99, np.uint8)])  # a gap behind each row
+    return "Image", dict(header=header, height=H, width=W, encoding=name, is_bigendian=0,
+                         step=rows.shape[1], data=rows.tobytes())
+
+
+def calibration(side):
+    def matrix(name, values, columns):
+        rows = len(values) // columns
+        return f"{name}:\n  rows: {rows}\n  cols: {columns}\n  data: {values}\n"
+    return (f"image_width: {W}\nimage_height: {H}\ncamera_name: camera\n" +
+            matrix("camera_matrix", K, 3) + "distortion_model: plumb_bob\n" +
+            matrix("distortion_coefficients", D, 5) + matrix("rectification_matrix", R, 3) +
+            matrix("projection_matrix", P(side), 4))
+
+
+generator = np.random.default_rng(5)
+color = keys["encoding"] in ("rgb8", "bgr8", "bgra8")
+out = (Mcap if keys["writer"] == "own" else Package)(f"{folder}/ros.mcap")
+topics, dropped = keys["topics"].split(","), [int(n) for n in keys["drop"].split(",") if n]
+messages = []
+for side in range(2):
+    os.makedirs(f"{folder}/{('left', 'right')[side]}", exist_ok=True)
+    with open(f"{folder}/{('left', 'right')[side]}.yaml", "w") as file:
+        file.write(calibration(side))
+for i in range(int(keys["count"])):
+    wide = generator.integers(0, 256, (H, W + 8, 3) if color else (H, W + 8), np.uint8)
+    for side in range(2):
+        picture = np.ascontiguousarray(wide[:, 5 * side:5 * side + W])
+        ns = START + i * STEP + side * 1_000_000
+        stamp = dict(sec=ns // 10**9, nanosec=ns % 10**9)
+        header = dict(stamp=stamp, frame_id=f"camera{side}")
+        if side == 1 and i in dropped:
+            continue
+        Image.fromarray(picture).save(f"{folder}/{('left', 'right')[side]}/{i:06d}.png")
+        log_ns = ns + side * int(keys["late"]) * 1_000_000
+        messages.append((log_ns, topics[side], *encode(picture, header)))
+        if keys["info"] == "1":
+            info = dict(header=header, height=H, width=W, distortion_model="plumb_bob", d=D, k=K,
+                        r=R, p=P(side))
+            where = topics[side].removesuffix("/compressed").rsplit("/", 1)[0] + "/camera_info"
+            messages.append((log_ns, where, "CameraInfo", info))
+for log_ns, topic, kind, message in sorted(messages, key=lambda m: m[0]):
+    out.message(topic, kind, message, log_ns)
+out.finish()
