@@ -139,7 +139,7 @@ void mrf_close(struct mrf **m) {
     *m = NULL;
 }
 
-/* ---- energies */
+/* ---- smoothness */
 
 int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k) {
     return m->is_table ? edge_class * m->table[l * m->labels + k]
@@ -149,6 +149,57 @@ int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k) {
 bool mrf_is_free(const struct mrf *m, int edge_class) {
     return m->is_table ? edge_class == 0 : m->curve[edge_class].largest == 0;
 }
+
+/* ---- messages */
+
+int32_t mrf_least(const int32_t *v, int count) {
+    int32_t least = v[0];
+    for (int l = 1; l < count; l++)
+        least = v[l] < least ? v[l] : least;
+    return least;
+}
+
+/* out(k) = min_l h(l) + V(|l - k|), for all k at once where V is not linear. */
+static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t *restrict h,
+                           int32_t *restrict out) {
+    int32_t limit = mrf_least(h, labels) + c->largest;
+    for (int l = 0; l < labels; l++)
+        out[l] = h[l] < limit ? h[l] : limit;
+    for (int l = 1; l < labels && c->linear && c->steps; l++)
+        out[l] = out[l - 1] + c->value[1] < out[l] ? out[l - 1] + c->value[1] : out[l];
+    for (int l = labels - 2; l >= 0 && c->linear && c->steps; l--)
+        out[l] = out[l + 1] + c->value[1] < out[l] ? out[l + 1] + c->value[1] : out[l];
+    for (int k = 1; k <= c->steps && !c->linear; k++) {
+        int32_t v = c->value[k];
+        for (int l = k; l < labels; l++)
+            out[l] = h[l - k] + v < out[l] ? h[l - k] + v : out[l];
+        for (int l = 0; l < labels - k; l++)
+            out[l] = h[l + k] + v < out[l] ? h[l + k] + v : out[l];
+    }
+}
+
+static void convolve_table(const struct mrf *m, int edge_class, bool onward,
+                           const int32_t *restrict h, int32_t *restrict out) {
+    int labels = m->labels;
+    for (int k = 0; k < labels; k++) {
+        out[k] = INT32_MAX;
+        for (int l = 0; l < labels; l++) {
+            int at = onward ? l * labels + k : k * labels + l;
+            int32_t v = h[l] + edge_class * m->table[at];
+            out[k] = v < out[k] ? v : out[k];
+        }
+    }
+}
+
+void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h,
+                  int32_t *out) {
+    if (m->is_table)
+        convolve_table(m, edge_class, onward, h, out);
+    else
+        convolve_curve(&m->curve[edge_class], m->labels, h, out);
+}
+
+/* ---- energies of labels */
 
 int64_t mrf_energy(const struct mrf *m, const uint16_t *label) {
     int64_t sum = 0;

@@ -68,6 +68,12 @@ int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k);
 /* Whether edges of this class cost nothing, as if they were not there. */
 bool mrf_is_free(const struct mrf *m, int edge_class);
 
+int32_t mrf_least(const int32_t *v, int count);
+
+/* The message out(k) = min_l h(l) + V(l, k) along an edge. h belongs to the left or upper end where
+ * it goes onward, to the right or down. */
+void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h, int32_t *out);
+
 /* The energy of width*height labels, in units. */
 int64_t mrf_energy(const struct mrf *m, const uint16_t *label);
 
@@ -102,6 +108,12 @@ int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
  * label. */
 void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
              struct mrf_result *result);
+
+/* Min-sum belief propagation for any smoothness and any costs, hierarchical with checkerboard
+ * updates as solver_min_sum() has it, in 32 bits: sweeps half-steps on each of five levels. threads
+ * 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
+int mrf_min_sum(const struct mrf *m, int sweeps, int threads, const struct mrf_watch *watch,
+                uint16_t *label, struct mrf_result *result);
 
 /* What sum-product is asked for besides labels; NULL: not asked for. */
 struct mrf_marginals {

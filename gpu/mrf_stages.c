@@ -55,8 +55,8 @@ static const char *check_smoothness(const struct translation *t, int schedule) {
 }
 
 /* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
- * changes no best label. */
-static void choose_scale(struct translation *t, int schedule) {
+ * changes no best label. On a checkerboard nothing may be rounded. */
+static const char *choose_scale(struct translation *t, int schedule) {
     int most = schedule == BP_SCHEDULE_CHECKERBOARD ? MAX_COST : UINT8_MAX;
     int64_t largest = 1, range = 1;
     size_t pixels = (size_t)t->m->width * (size_t)t->m->height;
@@ -75,6 +75,11 @@ static void choose_scale(struct translation *t, int schedule) {
     }
     t->most_per_cost = range < DIRECTIONS * largest ? range : DIRECTIONS * largest;
     t->scale = fmin((double)MAX_TRUNCATION / (double)largest, most / (double)t->most_per_cost);
+    if (schedule != BP_SCHEDULE_CHECKERBOARD)
+        return NULL;
+    double whole = floor(t->scale * t->m->scale);
+    t->scale = whole / t->m->scale;
+    return t->m->whole && whole >= 1 ? NULL : "numbers that bytes do not hold";
 }
 
 static void fill_scaling(struct translation *t) {
@@ -157,7 +162,6 @@ static int translate(struct translation *t, int schedule) {
     params_default(&t->params);
     t->params.bp_schedule = schedule;
     t->params.disparity_range = t->m->labels;
-    choose_scale(t, schedule);
     fill_scaling(t);
     fill_costs(t, &grid);
     fill_edges(t);
@@ -235,6 +239,7 @@ int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, int threads,
     t->m = m;
     *why = number_classes(t);
     *why = *why ? *why : check_smoothness(t, schedule);
+    *why = *why ? *why : choose_scale(t, schedule);
     t->backend = *why ? NULL : backend_cpu_open(threads, VARIANT_OPTIMISED, &error);
     if (t->backend) {
         error = translate(t, schedule);

@@ -63,45 +63,6 @@ static void find_edges(const struct trws *t, int x, int y, struct edges *back,
         add_edge(t, onward, MRF_DOWN, i, i + width, true);
 }
 
-static int32_t least_of(const int32_t *v, int count) {
-    int32_t least = v[0];
-    for (int l = 1; l < count; l++)
-        least = v[l] < least ? v[l] : least;
-    return least;
-}
-
-/* out(k) = min_l h(l) + V(|l - k|), for all k at once where V is not linear. */
-static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t *restrict h,
-                           int32_t *restrict out) {
-    int32_t limit = least_of(h, labels) + c->largest;
-    for (int l = 0; l < labels; l++)
-        out[l] = h[l] < limit ? h[l] : limit;
-    for (int l = 1; l < labels && c->linear && c->steps; l++)
-        out[l] = out[l - 1] + c->value[1] < out[l] ? out[l - 1] + c->value[1] : out[l];
-    for (int l = labels - 2; l >= 0 && c->linear && c->steps; l--)
-        out[l] = out[l + 1] + c->value[1] < out[l] ? out[l + 1] + c->value[1] : out[l];
-    for (int k = 1; k <= c->steps && !c->linear; k++) {
-        int32_t v = c->value[k];
-        for (int l = k; l < labels; l++)
-            out[l] = h[l - k] + v < out[l] ? h[l - k] + v : out[l];
-        for (int l = 0; l < labels - k; l++)
-            out[l] = h[l + k] + v < out[l] ? h[l + k] + v : out[l];
-    }
-}
-
-static void convolve_table(const struct mrf *m, const struct edge *e, const int32_t *restrict h,
-                           int32_t *restrict out) {
-    int labels = m->labels;
-    for (int k = 0; k < labels; k++) {
-        out[k] = INT32_MAX;
-        for (int l = 0; l < labels; l++) {
-            int at = e->to_right_or_down ? l * labels + k : k * labels + l;
-            int32_t v = h[l] + e->edge_class * m->table[at];
-            out[k] = v < out[k] ? v : out[k];
-        }
-    }
-}
-
 /* Sends a message along an edge of a pixel whose costs in this chain are t->share, which is
  * changed. What is subtracted from the message goes into the bound. */
 static void send(struct trws *t, const struct edge *e) {
@@ -109,11 +70,8 @@ static void send(struct trws *t, const struct edge *e) {
     int labels = m->labels;
     for (int l = 0; l < labels; l++)
         t->share[l] -= e->message[l];
-    if (m->is_table)
-        convolve_table(m, e, t->share, t->sent);
-    else
-        convolve_curve(&m->curve[e->edge_class], labels, t->share, t->sent);
-    int32_t least = least_of(t->sent, labels), differs = 0;
+    mrf_convolve(m, e->edge_class, e->to_right_or_down, t->share, t->sent);
+    int32_t least = mrf_least(t->sent, labels), differs = 0;
     for (int l = 0; l < labels; l++) {
         int32_t v = t->sent[l] - least;
         differs |= v ^ e->message[l];
@@ -150,7 +108,7 @@ static uint16_t choose(struct trws *t, const struct edges *back) {
             sum[l] -= message[l];
         add_smoothness(t, &back->edge[i], sum);
     }
-    int32_t least = least_of(sum, labels);
+    int32_t least = mrf_least(sum, labels);
     while (sum[best] != least)
         best++;
     return (uint16_t)best;
@@ -196,7 +154,7 @@ static void visit(struct trws *t, int x, int y, bool forwards) {
         if (i < onward->count)
             send(t, &onward->edge[i]);
         else
-            t->bound += least_of(t->share, labels);
+            t->bound += mrf_least(t->share, labels);
     }
 }
 

@@ -442,11 +442,12 @@ enum livestereo_solver {
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
  *
  * TRWS and ICM take all of it: they compute with whole multiples of a power of two (the largest
- * with which no number exceeds 2^26), to which other numbers are rounded. The other three compute
- * with bytes, to which costs and smoothness are rounded, and take no TABLE and at most four
- * different weights; MIN_SUM takes no QUADRATIC. SUM_PRODUCT takes all of it and finds the labels
- * of most probability; costs and smoothness of more than 11 temperatures above the least count as
- * 11, since probabilities have 16 bits. */
+ * with which no number exceeds 2^26), to which other numbers are rounded. ROWS_COLUMNS and TILES
+ * compute with bytes, to which costs and smoothness are rounded, and take no TABLE and at most four
+ * different weights. MIN_SUM does where bytes hold all numbers and V is LINEAR or POTTS, and else
+ * computes as TRWS does, about twenty times slower. SUM_PRODUCT takes all of it and finds the
+ * labels of most probability; costs and smoothness of more than 11 temperatures above the least
+ * count as 11, since probabilities have 16 bits. */
 struct livestereo_problem {
     size_t size;
     int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
@@ -466,9 +467,9 @@ struct livestereo_problem {
                          five levels (MIN_SUM, SUM_PRODUCT), over all pixels (ICM) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
     int threads;      /* of all but TRWS and ICM; 0: all cores */
-    /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and MIN_SUM
-     * after 1, 2, 4, 8... sweeps, each begun anew, and after all. Another return than 0 ends the
-     * work, with the labels so far. It must not call the library. NULL: none. */
+    /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and, in
+     * bytes, MIN_SUM after 1, 2, 4, 8... sweeps, each begun anew, and after all. Another return
+     * than 0 ends the work, with the labels so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
     double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */

@@ -131,6 +131,8 @@ static int run_solver(const struct mrf *m, struct livestereo_problem *p,
     }
     int error =
         mrf_run_stages(m, schedules[p->solver], p->sweeps, p->threads, watch, label, result, &why);
+    if (error == -ENOTSUP && p->solver == LIVESTEREO_MIN_SUM)
+        return mrf_min_sum(m, p->sweeps, p->threads, watch, label, result);
     if (error == -ENOTSUP)
         log_explain("%s; trws takes any", why);
     return error;

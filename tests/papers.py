@@ -64,6 +64,8 @@ def run(program, data, command, path):
     name, *words = command.split()
     if name == "tests/papers.py":
         return bandwidth(words[1:])
+    if name == "tests/solvers.py":
+        return output_of([sys.executable, name, program, data] + words).strip()
     if name != "livestereo":
         shares = re.findall(r"[\d.]+ %", output_of([os.path.dirname(program) + name[5:]] + words))
         return ", ".join(shares)

@@ -8,7 +8,11 @@
  */
 #include "gpu/mrf.h"
 #include "gpu/mrf_lanes.h"
+#include "gpu/mrf_stages.h"
 
+#include "config/solvers.h"
+
+#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <string.h>
@@ -579,6 +583,57 @@ static void test_lanes(void) {
 #endif
 }
 
+/* Enough half-steps find the optimum of a chain, whatever the smoothness. Fractions of costs leave
+ * one optimum. */
+static void test_min_sum_of_chains(void) {
+    for (int round = 0; round < 100; round++) {
+        struct numbers n;
+        uint16_t label[MAX_PIXELS];
+        struct mrf_result result;
+        bool row = round & 1;
+        int length = g_test_rand_int_range(1, MAX_PIXELS + 1), labels = 2 + round % 7;
+        make_numbers(&n, row ? length : 1, row ? 1 : length, labels, round % 5, 1);
+        for (int i = 0; i < length; i++)
+            for (int l = 0; l < labels; l++)
+                n.cost[i][l] += g_test_rand_double_range(0, 0.5);
+        struct mrf *m = open_problem(&n);
+        g_assert_cmpint(mrf_min_sum(m, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);
+        g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);
+        g_assert_cmpfloat_with_epsilon(result.energy, energy_of(&n, label), 0.001);
+        g_assert_true(isnan(result.bound));
+        mrf_close(&m);
+    }
+}
+
+/* Where bytes hold all numbers, the pipeline's solver finds the same labels; others it leaves. */
+static void test_min_sum_in_bytes(void) {
+    for (int round = 0; round < 60; round++) {
+        struct numbers n;
+        uint16_t label[MAX_PIXELS], of_bytes[MAX_PIXELS];
+        struct mrf_result result, other;
+        const char *why;
+        int sweeps = 1 + round % 7;
+        make_numbers(&n, 8 + round % 5, 8, 5 + round % 12, 0, 1);
+        for (int l = 0; l < n.labels; l++)
+            for (int k = 0; k < n.labels; k++)
+                n.smoothness[l][k] = round & 1 ? 15 * (l != k) : MIN(3 * ABS(l - k), 20);
+        struct mrf *m = open_problem(&n);
+        g_assert_cmpint(mrf_min_sum(m, sweeps, 2, NULL, label, &result), ==, 0);
+        g_assert_cmpint(
+            mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, 1, NULL, of_bytes, &other, &why),
+            ==, 0);
+        for (int i = 0; i < n.width * n.height; i++)
+            g_assert_cmpint(label[i], ==, of_bytes[i]);
+        mrf_close(&m);
+        n.cost[5][1] += 0.25;
+        m = open_problem(&n);
+        g_assert_cmpint(
+            mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, 1, NULL, of_bytes, &other, &why),
+            ==, -ENOTSUP);
+        mrf_close(&m);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mrf/chain", test_chain);
@@ -586,6 +641,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/grid", test_grid);
     g_test_add_func("/mrf/fractions", test_fractions);
     g_test_add_func("/mrf/two-labels", test_two_labels);
+    g_test_add_func("/mrf/min-sum/chains", test_min_sum_of_chains);
+    g_test_add_func("/mrf/min-sum/bytes", test_min_sum_in_bytes);
     g_test_add_func("/mrf/marginals/trees", test_marginals_of_trees);
     g_test_add_func("/mrf/marginals/chains", test_marginals_of_chains);
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
