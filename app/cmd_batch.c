@@ -27,7 +27,7 @@ struct batch {
     struct rig_options rig;
     struct camera_options camera;
     char *folder, *save, *part_text, *merge, *mask;
-    gboolean resume;
+    gboolean resume, estimate;
     int kinds, part, parts, workers, gpus;
     char **argv; /* as they were given */
     long written, damaged;
@@ -205,6 +205,8 @@ static char *describe_settings(const struct batch *batch, const struct input *in
     }
     for (int i = 0; table && i < table->count; i++)
         g_string_append_printf(text, "table=%.17g\n", table->value[i]);
+    if (batch->estimate)
+        add_word(text, "estimate", "true");
     if (batch->params.network)
         g_string_append_printf(text, "weights=%016" PRIx64 "\n", batch->params.network->hash);
     int error = add_files(text, batch, input);
@@ -248,7 +250,9 @@ static int run_input(struct batch *batch, const struct input *input, const char 
         return code;
     }
     uint8_t *left_out = NULL;
-    code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
+    code = batch->estimate ? matcher_estimate(matcher, &batch->params) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
     if (code != EXIT_DONE) {
         matcher_close(&matcher);
         rig_use_close(&rig);
@@ -410,7 +414,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
 }
 
 enum { MAX_WORKERS = 64 };
-enum { BATCH_ENTRIES = 10 + RIG_ENTRIES };
+enum { BATCH_ENTRIES = 11 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
     g_auto(GStrv) words = g_strdupv(argv);
@@ -422,6 +426,7 @@ int cmd_batch(int argc, char **argv) {
          "motion flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
+        ESTIMATE_ENTRY(&batch.estimate),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &batch.source.rate,
          "Pairs a second that picture files were taken at, for pts_s", "N"},

@@ -234,7 +234,9 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
         return code;
     }
     uint8_t *left_out = NULL;
-    code = use_mask(eval, matcher, pair, &left_out);
+    code = eval->estimate ? matcher_estimate(matcher, &params) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = use_mask(eval, matcher, pair, &left_out);
     struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height, pair->left.channels,
                                         0, matcher_frame_alloc(matcher));
     if (pool && code == EXIT_DONE) {
@@ -512,6 +514,7 @@ int cmd_eval(int argc, char **argv) {
          "PFM in px",
          "MAPS"},
         MASK_ENTRY(&eval.mask),
+        ESTIMATE_ENTRY(&eval.estimate),
         RIG_WHOLE_ENTRIES(&eval.rig),
         {"bound", 0, 0, G_OPTION_ARG_INT, &eval.bound,
          "A lower bound of the energy, by N sweeps of TRW-S", "N"},

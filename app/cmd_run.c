@@ -30,7 +30,8 @@ struct run {
     struct rig_options rig;
     struct output_options out;
     int frames;
-    char *mask;                /* --mask, or NULL */
+    char *mask; /* --mask, or NULL */
+    gboolean estimate;
     char *picture, *disparity; /* files for the last frame (or a pattern, for all), NULL none */
 };
 
@@ -311,6 +312,8 @@ static int open_and_run(struct run *run, int argc, char **argv) {
                           : NULL;
     uint8_t *left_out = NULL;
     if (matcher)
+        code = run->estimate ? matcher_estimate(matcher, &run->params) : EXIT_DONE;
+    if (matcher && code == EXIT_DONE)
         code = mask_use(run->mask, &run->params, rig.width, rig.height, matcher, &left_out);
     if (matcher && code == EXIT_DONE) {
         quit_catch();
@@ -323,7 +326,7 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     return code;
 }
 
-enum { RUN_ENTRIES = 7 + RIG_ENTRIES + OUTPUT_ENTRIES };
+enum { RUN_ENTRIES = 8 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_run(int argc, char **argv) {
     struct run run = {0};
@@ -337,6 +340,7 @@ int cmd_run(int argc, char **argv) {
          " pattern (%06d.png)",
          "FILE"},
         MASK_ENTRY(&run.mask),
+        ESTIMATE_ENTRY(&run.estimate),
         {"swap", 0, 0, G_OPTION_ARG_NONE, &run.source.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},
         RIG_OPTION_ENTRIES(&run.rig),

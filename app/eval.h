@@ -14,7 +14,7 @@ struct eval {
     struct rig_options rig;
     struct common_options common;
     struct params params;
-    gboolean json, all_presets;
+    gboolean json, all_presets, estimate;
     int repeat;
     int bound;      /* sweeps for a lower bound, 0: none */
     char *csv_path; /* --csv, or NULL */

@@ -4,6 +4,7 @@
 #include "app/matcher.h"
 
 #include "app/commands.h"
+#include "app/estimate.h"
 #include "app/mask.h"
 #include "config/feature_network.h"
 #include "config/log.h"
@@ -18,7 +19,8 @@ struct matcher {
     struct livestereo_settings *settings;
     struct params params; /* those of settings */
     bool sequence;
-    bool exchanged; /* of the last frame: left and right */
+    bool exchanged;       /* of the last frame: left and right */
+    bool estimates, told; /* matcher_estimate(); the first frame's were printed */
     struct frame_alloc alloc;
 };
 
@@ -192,6 +194,8 @@ struct livestereo_info matcher_info(struct matcher *m) {
     int error = livestereo_info(m->handle, &info);
     assert(!error);
     (void)error;
+    if (m->estimates)
+        info.frames_in_flight = 1;
     return info;
 }
 
@@ -215,7 +219,7 @@ static struct livestereo_image rectify(const struct livestereo_info *info, int s
     return picture_of(to);
 }
 
-int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
+static int start(struct matcher *m, const struct params *params, struct frame *f) {
     int error = f->exchanged != m->exchanged ? livestereo_forget(m->handle) : 0;
     if (!error && !params_same_method(params, &m->params)) {
         error = set_all(m, params);
@@ -243,6 +247,40 @@ int matcher_start(struct matcher *m, const struct params *params, struct frame *
     else
         frame.disparity = image_of(f->disparity, w, h, 2 * w, LIVESTEREO_DISP16);
     return livestereo_start(m->handle, &frame);
+}
+
+/* Alternates labels and parameters until these hardly change. */
+static int estimate(struct matcher *m, struct params *params, struct frame *f) {
+    char text[128];
+    double change = 1;
+    int error = 0;
+    for (int i = 1; i <= ESTIMATES && change > 0.02 && !error; i++) {
+        struct params labels = estimate_unrefined(params);
+        error = start(m, &labels, f);
+        if (!error)
+            error = matcher_finish(m, f);
+        change = error ? error : estimate_fit(f, params);
+        error = change < 0 ? (int)change : 0;
+        if (!error)
+            log_at(m->told ? LOG_DEBUG : LOG_INFO, "estimate", "%d: %s", i,
+                   estimate_print(params, text, sizeof(text)));
+    }
+    m->told = true;
+    return error;
+}
+
+int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
+    struct params estimated = *params;
+    int error = m->estimates ? estimate(m, &estimated, f) : 0;
+    return error ? error : start(m, &estimated, f);
+}
+
+int matcher_estimate(struct matcher *m, const struct params *params) {
+    const char *why = estimate_conflict(params);
+    if (why)
+        log_error("--estimate", "%s", why);
+    m->estimates = !why;
+    return why ? EXIT_USAGE : EXIT_DONE;
 }
 
 int matcher_finish(struct matcher *m, struct frame *f) {

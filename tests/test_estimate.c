@@ -1,0 +1,88 @@
+/*
+ * Parameters that are estimated: from differences that were drawn from the mixture itself, what
+ * they were drawn with; the commands' option.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/estimate.h"
+#include "tests/cli.h"
+
+#include <math.h>
+
+enum { PIXELS = 16000, LABELS = 512 };
+
+/* 0, 1, 2... with probabilities that fall by the factor q. */
+static int draw(GRand *r, double q) {
+    return (int)floor(log(1 - g_rand_double(r)) / log(q));
+}
+
+/* A row. Matching pixels differ by a geometric distribution, neighbours' labels by one of both
+ * signs; a tenth of the pixels is anything. */
+static void fill(struct frame *f, GRand *r, double q_pixels, double q_labels) {
+    int label = LABELS / 2;
+    for (int i = 0; i < PIXELS; i++) {
+        int next = label + draw(r, q_labels) - draw(r, q_labels), d = draw(r, q_pixels);
+        label = next < 0 || next >= LABELS ? label : next;
+        f->disparity[i] = (int16_t)(DISPARITY_ONE * label);
+        f->rect_right.data[i] = 0;
+        f->rect_left.data[i] =
+            (uint8_t)(g_rand_double(r) < 0.1 ? g_rand_int_range(r, 0, 256) : MIN(d, 255));
+    }
+}
+
+static void test_mixture(void) {
+    struct frame_pool *pool = pool_open(1, PIXELS, 1, 1, 0, NULL);
+    struct frame *f = pool_take(pool);
+    struct params p;
+    params_default(&p);
+    GRand *r = g_rand_new_with_seed(5);
+    f->rect_left = f->left;
+    f->rect_right = f->right;
+    p.data_cost = DATA_COST_AD;
+    p.data_curve = CURVE_TRUNCATED;
+    p.disparity_range = LABELS;
+    p.edge_factor_1 = p.edge_factor_2 = 1;
+    fill(f, r, exp(-0.2), exp(-1.5));
+    double odds = 0.9 / 0.1 * (1 - exp(-0.2)) * 256, change = estimate_fit(f, &p);
+    g_test_message("lambda %g, tau %g, rho %g, T %g", p.data_weight, p.data_truncation,
+                   p.discontinuity_weight, p.discontinuity_truncation);
+    g_assert_cmpfloat(change, >, 0);
+    g_assert_cmpfloat(fabs(p.data_weight - 0.2), <, 0.01);
+    g_assert_cmpfloat(fabs(p.data_truncation * p.data_weight - log1p(odds)), <, 0.1);
+    g_assert_cmpfloat(fabs(p.discontinuity_weight - 1.5), <, 0.05);
+    struct params again = p;
+    g_assert_cmpfloat(estimate_fit(f, &again), ==, 0);
+    /* the exponential curve has the same slope at 0 and the same largest cost */
+    p.data_curve = CURVE_EXPONENTIAL;
+    double largest = p.data_weight * p.data_truncation, slope = p.data_weight * -expm1(-largest);
+    estimate_fit(f, &p);
+    g_assert_cmpfloat(fabs(p.data_weight - largest), <, 1e-9);
+    g_assert_cmpfloat(fabs(p.data_weight / p.data_truncation - slope), <, 1e-9);
+    g_rand_free(r);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+static void test_option(void) {
+    struct outcome o = run_limited(
+        0, "run --estimate --preset yang2006 synth:width=120,height=90,range=16,frames=2,noise=4 "
+           "--set disparity_range=16");
+    g_assert_cmpint(o.code, ==, 0);
+    const char *line = strstr(o.err, "estimate: 1: lambda ");
+    g_assert_nonnull(line);
+    g_assert_nonnull(strstr(line, "; rho "));
+    g_assert_null(strstr(line + 1, "estimate: 1: ")); /* of the first pair alone */
+    outcome_free(&o);
+    expect_error(2, "smooth_sigma=0", "run --estimate --preset xu2009 synth:");
+    expect_error(2, "data_cost=ad", "run --estimate --preset brunton2006 synth:");
+    expect_error(2, "mode=stereo", "run --estimate --preset flow synth:");
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    set_up(NULL, NULL);
+    g_test_add_func("/estimate/mixture", test_mixture);
+    g_test_add_func("/estimate/option", test_option);
+    int code = g_test_run();
+    tear_down(NULL, NULL);
+    return code;
+}
