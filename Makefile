@@ -108,7 +108,7 @@ HAVE_OPENCV := $(if $(filter-out 0,$(OPENCV)),$(firstword $(wildcard \
                $(addsuffix /include/opencv4/opencv2/calib3d.hpp,/usr/local /usr))))
 ifneq ($(HAVE_OPENCV),)
 OPENCV_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
-OPENCV_LIBS = -lopencv_calib3d -lopencv_imgproc -lopencv_core
+OPENCV_LIBS = -lopencv_calib3d -lopencv_features2d -lopencv_imgproc -lopencv_core
 endif
 
 FOLDERS = app app/* config image capture gpu gpu/* calibration render library
@@ -404,8 +404,8 @@ $(BUILD)/locale/de_DE.UTF-8:
 # Programs of one thread, of which ThreadSanitizer has nothing to say, run without it alone. So does
 # test_gst_plugin, whose threads meet in GLib's locks, which it does not see.
 ONE_THREAD = blocks calibration calibration_fold calibration_opencv graph gst_plugin mrf \
-             mrf_energy oracle oracle_pipeline oracle_refine oracle_surface reach rig row_error \
-             waits
+             mrf_energy oracle oracle_pipeline oracle_refine oracle_surface reach refine rig \
+             row_error waits
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(ONE_THREAD:%=$(BUILD)/test_%)),$(UNIT))
 unit: $(UNIT_RUN:%=%.ran)

@@ -1,10 +1,10 @@
 /*
- * livestereo calib: what a calibration file holds, how well pictures fit it, and other forms of
- * it. Main thread.
+ * livestereo calib: what a calibration file holds, how well pictures fit it, other forms of it, and
+ * its pose anew. Main thread.
  * SPDX-License-Identifier: MIT
  */
+#include "app/calib_refine.h"
 #include "app/commands.h"
-#include "app/rig_options.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "calibration/row_error.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 struct calib {
-    char *unit, *size, *output;
+    char *unit, *size, *output, **files;
     int labels;
     gboolean rectified;
     struct rig_read_options how;
@@ -313,33 +313,49 @@ static int convert(struct calib *c, int count, char **words) {
     return EXIT_DONE;
 }
 
+static int refine(struct calib *c, int count, char **words) {
+    struct rig_options options = {.files = c->files, .unit = c->unit, .rectified = c->rectified};
+    const struct source_options source = {
+        .lists = true, .width = c->how.width, .height = c->how.height};
+    return calib_refine(&options, &source, (const char *const *)words, count, c->output);
+}
+
 int cmd_calib(int argc, char **argv) {
     struct calib c = {.labels = 64};
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &c.output,
-         "convert: OUT.yml (OpenCV), or LEFT.yaml,RIGHT.yaml (ROS)", "FILE"},
+         "convert, refine: OUT.yml (OpenCV); convert: or LEFT.yaml,RIGHT.yaml (ROS)", "FILE"},
+        {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c.files,
+         "refine: the calibration to begin with (twice where it is two files)", "FILE"},
         {"unit", 0, 0, G_OPTION_ARG_STRING, &c.unit,
          "Unit of a calibration that does not say it: m, cm or mm", "UNIT"},
-        {"size", 0, 0, G_OPTION_ARG_STRING, &c.size, "Picture size the calibration is wanted for",
-         "WxH"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &c.size,
+         "Picture size the calibration is wanted for; refine: of each camera", "WxH"},
         {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels,
          "check: disparities to tell the depths of (64)", "N"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &c.rectified,
-         "check: the pictures are rectified already", NULL},
+         "check, refine: the pictures are rectified already", NULL},
         {0},
     };
     struct common_options options = {0};
     int code = options_parse(
-        &argc, &argv, "check|convert FILE [FILE] [LEFT.. RIGHT..]",
+        &argc, &argv, "check|convert|refine FILE [FILE] [LEFT.. RIGHT..]",
         "check prints what a calibration says, the depths it gives, and how well the rows of "
         "pictures\n"
-        "match. convert writes it in another form. Files are OpenCV's (one, or intrinsics and\n"
-        "extrinsics), ROS's (left and right), KITTI's, Middlebury's, Kalibr's or ZED's.",
+        "match. convert writes it in another form. refine takes a SOURCE, recorded or live while "
+        "the\n"
+        "rig is moved past near and far things, and finds from it, without a board, how the "
+        "cameras\n"
+        "stand to each other since they were nudged; lenses and baseline's length stay. Files are\n"
+        "OpenCV's (one, or intrinsics and extrinsics), ROS's (left and right), KITTI's, "
+        "Middlebury's,\n"
+        "Kalibr's or ZED's.",
         "Examples:\n"
         "  livestereo calib check rig.yml left*.png right*.png\n"
         "  livestereo calib check --rectified left.png right.png\n"
         "  livestereo calib convert intrinsics.yml extrinsics.yml --unit mm -o rig.yml\n"
-        "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n",
+        "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n"
+        "  livestereo calib refine v4l2:0,2 --calib rig.yml -o new.yml\n",
         entries, &options, &c.params);
     if (code == GO_ON)
         code = parse_words(&c);
@@ -347,8 +363,10 @@ int cmd_calib(int argc, char **argv) {
         code = check(&c, argc - 2, argv + 2);
     else if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "convert") == 0)
         code = convert(&c, argc - 2, argv + 2);
+    else if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "refine") == 0)
+        code = refine(&c, argc - 2, argv + 2);
     else if (code == EXIT_DONE && !options.dump_config) {
-        log_error("calib", "check or convert? See livestereo calib --help");
+        log_error("calib", "check, convert or refine? See livestereo calib --help");
         code = EXIT_USAGE;
     }
     options_free(&options);

@@ -206,6 +206,22 @@ static bool comes_back(const struct grey *left, struct corner c, const struct gr
     return refine(right, there, left, &back_x, &back_y) == 0 && hypot(back_x - u, back_y - v) < 0.2;
 }
 
+static bool inside(const struct grey *g, double x, double y) {
+    return x >= EDGE && y >= EDGE && x <= g->width - EDGE - 1 && y <= g->height - EDGE - 1;
+}
+
+int row_error_refine(const uint8_t *left, const uint8_t *right, int width, int height,
+                     struct feature_match *match) {
+    const struct grey l = {left, width, height}, r = {right, width, height};
+    struct corner c = {(int)lrintf(match->x[0]), (int)lrintf(match->y[0])};
+    double x = (double)match->x[1], y = (double)match->y[1];
+    if (!inside(&l, c.x, c.y) || !inside(&r, x, y) || refine(&l, c, &r, &x, &y) ||
+        !comes_back(&l, c, &r, x, y))
+        return -EDOM;
+    *match = (struct feature_match){{(float)c.x, (float)x}, {(float)c.y, (float)y}};
+    return 0;
+}
+
 static int match(const struct grey *left, const struct grey *right, struct corner c, int min,
                  int max, float *scores, struct row_match *out) {
     struct patch p;

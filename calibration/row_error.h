@@ -6,6 +6,8 @@
 #ifndef LIVESTEREO_ROW_ERROR_H
 #define LIVESTEREO_ROW_ERROR_H
 
+#include "calibration/matches.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +39,11 @@ struct row_error {
  * log line: callers try again with the next picture. */
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int min,
                       int max, struct row_error *result, struct row_match *matches, int room);
+
+/* Brings the right place of a match, known to two pixels, to a part of a pixel; the left one is
+ * rounded. 0, or -EDOM where the patches differ, have no texture or lie at the border. */
+int row_error_refine(const uint8_t *left, const uint8_t *right, int width, int height,
+                     struct feature_match *match);
 
 /* Combines several pairs of one rig: the median of each figure, the sum of counts; the scatter is
  * that of the better half, since on chessboards some features are mismatched in every pair. Uses at

@@ -3,6 +3,7 @@
  * that LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
  */
 #include "calibration/chessboard.h"
+#include "calibration/matches.h"
 #include "calibration/rig_read.h"
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
@@ -406,9 +407,47 @@ static void test_convert(void) {
     check(4, "none.yml", "calib check none.yml");
     check(2, "-o OUT.yml", "calib convert %D/reference.yml");
     check(2, "one name (OpenCV) or two", "calib convert %D/reference.yml -o a,b,c");
-    check(2, "check or convert", "calib");
+    check(2, "check, convert or refine", "calib");
     check(2, "left before right", "calib check %D/reference.yml %D/left01.jpg");
     end();
+}
+
+/* A drive gives a rig near its own; a single pair and a built-in scene at rest do not. */
+static void test_refine(void) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *drive =
+        g_build_filename(data ? data : "../shared/data", "driving", "kitti_seq1", NULL);
+    g_autofree char *calib = g_build_filename(drive, "calib.txt", NULL);
+    if (!matches_available() || !g_file_test(calib, G_FILE_TEST_EXISTS)) {
+        g_test_skip("needs libopencv-calib3d-dev and ../shared/data/driving/kitti_seq1");
+        return;
+    }
+    boards = drive;
+    folder = g_dir_make_tmp("livestereo-refine-XXXXXX", NULL);
+    check(2, "takes a source", "calib refine synth: --calib none.yml");
+    check(2, "takes a source", "calib refine --calib none.yml -o %F/new.yml");
+    check(4, "none.yml", "calib refine %D --calib none.yml -o %F/new.yml");
+    check(4, "does not determine the rig",
+          "calib refine synth:scene=desk,width=320,height=240,frames=2 -o %F/new.yml");
+    check(4, "does not determine the rig",
+          "calib refine %D/left/000000.png %D/right/000000.png --calib %D/calib.txt -o %F/new.yml");
+    g_autofree char *new_rig = g_build_filename(folder, "new.yml", NULL);
+    g_assert_false(g_file_test(new_rig, G_FILE_TEST_EXISTS));
+    if (!WATCHED) {
+        GString *words = g_string_new("calib refine --calib %D/calib.txt -o %F/new.yml");
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < 12; i++)
+                g_string_append_printf(words, " %%D/%s/%06d.png", side ? "right" : "left", i);
+        check(0, "written to", words->str);
+        g_string_free(words, TRUE);
+        struct rig rig = read_rig("new.yml");
+        double turn[3];
+        rotation_to_vector(rig.R, turn);
+        for (int i = 0; i < 3; i++)
+            g_assert_cmpfloat(fabs(turn[i]), <, 0.05 * M_PI / 180);
+        g_assert_cmpfloat(fabs(rig_baseline(&rig) - 379.8145 / 707.0912), <, 1e-6);
+    }
+    remove_folder(folder);
 }
 
 /* A rectified pair is not rectified again: the figures of eval stay what they are without its
@@ -448,6 +487,7 @@ int main(int argc, char **argv) {
     if (!THREADS_WATCHED) { /* one thread; those of eval are run's */
         g_test_add_func("/cli/calib/check", test_check);
         g_test_add_func("/cli/calib/convert", test_convert);
+        g_test_add_func("/cli/calib/refine", test_refine);
         g_test_add_func("/cli/calib/eval", test_eval);
     }
     int failed = g_test_run();

@@ -1,0 +1,208 @@
+/*
+ * The function of app/calib_refine.h. SPDX-License-Identifier: MIT
+ */
+#include "app/calib_refine.h"
+
+#include "calibration/refine.h"
+#include "calibration/rig_read.h"
+#include "config/log.h"
+#include "image/pixel_format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUPLES 24            /* taken of files, evenly */
+#define COUPLES_BETWEEN 8     /* where there is no end, from one attempt to the next */
+#define LATER_S 0.125         /* between the first couple's pairs, where a source says its rate */
+#define MAX_LATER_S 4.0       /* of cameras that hardly move */
+#define BETWEEN_COUPLES_S 0.5 /* of cameras */
+#define MOVED 0.02            /* of the width, how far points should move within a couple */
+#define SEEN_AGAIN 0.3        /* share of the points that should be seen again */
+
+struct taking {
+    struct source *source;
+    struct frame_pool *pool;
+    const struct rig *rig;
+    struct image left, right, later; /* grey; of the couple at hand */
+    struct refine_point *points;
+    int couples, count;
+    long gap, stride;      /* pairs to the couple's second one, and to the next couple */
+    long max_gap, between; /* the least from couple to couple */
+    struct refinement result;
+};
+
+/* The rig as the source's pictures show it: of rectified ones both cameras are ideal. EXIT_DONE or
+ * the exit code after a log line. */
+static int open_rig(struct rig_options *options, const struct source *source, struct rig *rig) {
+    struct rig_use use;
+    int code = rig_use_open_for(options, source, &use);
+    *rig = use.rig;
+    if (code == EXIT_DONE && !use.known) {
+        log_error("calib refine", "needs the calibration that is to be refined: --calib FILE");
+        code = EXIT_CALIBRATION;
+    }
+    if (code == EXIT_DONE && (options->rectified || source->rectified || rig->rectified)) {
+        static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        memcpy(rig->R, identity, sizeof(rig->R));
+        rig->T[0] = -use.geometry.baseline;
+        rig->T[1] = rig->T[2] = 0;
+    }
+    rig_use_close(&use);
+    return code;
+}
+
+static void plan(struct taking *t) {
+    const struct source *source = t->source;
+    double rate = source_assumes_rate(source) ? 0 : source->rate;
+    t->gap = MAX(1, lround(rate * LATER_S));
+    t->max_gap =
+        source->count > 0 ? MAX(t->gap, source->count / 4) : MAX(1, lround(rate * MAX_LATER_S));
+    t->between = source->count > 0 ? source->count / COUPLES : lround(rate * BETWEEN_COUPLES_S);
+    t->stride = MAX(t->gap + 1, t->between);
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The time between the pairs of the next couple follows from how far points moved in this one. */
+static void adapt(struct taking *t, const struct refine_point *points, int count) {
+    g_autofree double *moved = g_new(double, count + 1);
+    int seen = 0;
+    for (int i = 0; i < count; i++)
+        if (points[i].later)
+            moved[seen++] = hypot(points[i].at[2][0] - points[i].at[0][0],
+                                  points[i].at[2][1] - points[i].at[0][1]);
+    qsort(moved, (size_t)seen, sizeof(*moved), compare);
+    if (seen < SEEN_AGAIN * count)
+        t->gap = MAX(1, t->gap / 2);
+    else if (seen > 0 && moved[seen / 2] < MOVED * t->left.width)
+        t->gap = MIN(2 * t->gap, t->max_gap);
+    t->stride = MAX(t->gap + 1, t->between);
+}
+
+/* 0, SOURCE_END, or -errno (logged). */
+static int read_pair(struct taking *t, struct frame *frame) {
+    int status;
+    do
+        status = t->source->read(t->source, frame);
+    while ((status == -EAGAIN || status == -EBADMSG) && !quit_asked());
+    return status;
+}
+
+/* Adds the couple's features; later says whether there is a second pair. 0 or -errno (logged). */
+static int add_couple(struct taking *t, bool later) {
+    t->points = g_renew(struct refine_point, t->points, t->count + MAX_FEATURES);
+    int found = refine_find(t->left.data, t->right.data, later ? t->later.data : NULL,
+                            t->left.width, t->left.height, t->couples, t->points + t->count);
+    if (found < 0)
+        return found;
+    adapt(t, t->points + t->count, found);
+    t->couples++;
+    t->count += found;
+    return 0;
+}
+
+/* Whether there are enough couples for the next attempt, which then succeeds or fails for good. */
+static bool is_done(struct taking *t) {
+    if (t->source->count > 0 || t->couples % COUPLES_BETWEEN != 0)
+        return false;
+    return t->couples >= MAX_COUPLES ||
+           refine_rig(t->rig, t->points, t->count, &t->result) != -ENODATA;
+}
+
+/* 0 at the end of the source or when there are enough couples, else -errno (logged). */
+static int take_couples(struct taking *t, struct frame *frame) {
+    long left = 0, skip = 0; /* pairs to the couple's second one, and to the next couple */
+    int status = 0;
+    while (!quit_asked() && t->couples < MAX_COUPLES && (status = read_pair(t, frame)) == 0) {
+        if (skip > 0) {
+            skip--;
+        } else if (left == 0) {
+            image_convert(&frame->left, &t->left);
+            image_convert(&frame->right, &t->right);
+            left = t->gap;
+        } else if (--left == 0) {
+            image_convert(&frame->left, &t->later);
+            skip = t->stride - t->gap - 1;
+            if ((status = add_couple(t, true)) != 0 || is_done(t))
+                break;
+        }
+    }
+    if (status >= 0 && left > 0)
+        status = add_couple(t, false);
+    return MIN(status, 0);
+}
+
+/* EXIT_DONE or the exit code. */
+static int write_result(const struct refinement *r, int couples, const char *output) {
+    g_autofree char *name = g_strdup(output);
+    log_clean(name);
+    printf("%d points of %d pairs agree, %d of them seen again later\n", r->used, couples,
+           r->moved);
+    printf("the right camera is turned by %+.3f %+.3f %+.3f (+- %.3f %.3f %.3f) degrees about its "
+           "x, y, z, its place by %+.2f %+.2f (+- %.2f %.2f) degrees down, forward\n",
+           r->turn[0], r->turn[1], r->turn[2], r->turn_sd[0], r->turn_sd[1], r->turn_sd[2],
+           r->shift[0], r->shift[1], r->shift_sd[0], r->shift_sd[1]);
+    printf("row error, median: %.3f px before, %.3f px after\n", r->rows_before, r->rows_after);
+    if (rig_keep_old(output) || rig_write_opencv(output, &r->rig))
+        return EXIT_RUN_FAILED;
+    printf("written to %s; livestereo --calib %s SOURCE uses it\n", name, name);
+    return EXIT_DONE;
+}
+
+static int refine(struct taking *t, const char *output) {
+    struct frame *frame = pool_take(t->pool);
+    size_t pixels = (size_t)t->source->width * (size_t)t->source->height;
+    struct image *const pictures[3] = {&t->left, &t->right, &t->later};
+    g_autofree uint8_t *grey = g_malloc(3 * pixels);
+    for (int i = 0; i < 3; i++)
+        *pictures[i] =
+            (struct image){grey + (size_t)i * pixels, t->source->width, t->source->height, 1};
+    int status = take_couples(t, frame), code = EXIT_RUN_FAILED;
+    frame_drop(&frame);
+    if (status < 0)
+        return status == -ENOMEM ? EXIT_RUN_FAILED : EXIT_SOURCE;
+    if (quit_asked() && !t->source->live)
+        return EXIT_INTERRUPTED;
+    status = refine_rig(t->rig, t->points, t->count, &t->result);
+    if (status == 0) {
+        code = write_result(&t->result, t->couples, output);
+    } else if (status == -ENODATA) {
+        log_error(t->source->name, "does not determine the rig: %s", t->result.why);
+        code = EXIT_CALIBRATION;
+    }
+    return code;
+}
+
+int calib_refine(struct rig_options *options, const struct source_options *source_options,
+                 const char *const *words, int count, const char *output) {
+    struct taking t = {0};
+    struct rig rig;
+    int error, code;
+    if (count == 0 || !output) {
+        log_error("calib refine", "takes a source, --calib FILE and -o OUT.yml");
+        return EXIT_USAGE;
+    }
+    if (!matches_available())
+        return EXIT_RUN_FAILED;
+    t.source = source_open(words, count, source_options, &error);
+    if (!t.source)
+        return EXIT_SOURCE;
+    code = open_rig(options, t.source, &rig);
+    if (code == EXIT_DONE) {
+        t.rig = &rig;
+        t.pool = pool_open(1, t.source->width, t.source->height, t.source->channels,
+                           t.source->has_truth, NULL);
+        plan(&t);
+        quit_catch();
+        code = t.pool ? refine(&t, output) : EXIT_RUN_FAILED;
+    }
+    g_free(t.points);
+    pool_close(&t.pool);
+    source_close(&t.source);
+    return code;
+}

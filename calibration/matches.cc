@@ -1,0 +1,113 @@
+/*
+ * OpenCV's features and RANSAC behind matches.h. Every exception of OpenCV ends at one of the
+ * extern "C" functions at the bottom. No state.
+ * SPDX-License-Identifier: MIT
+ */
+#include "calibration/matches.h"
+
+extern "C" {
+#include "config/log.h"
+}
+
+#include <cerrno>
+#include <new>
+#include <vector>
+
+#include <opencv2/calib3d.hpp>
+#include <opencv2/features2d.hpp>
+#include <opencv2/imgproc.hpp>
+
+namespace {
+
+const double quality = 1e-3; /* of the strongest corner, that the weakest one must have */
+const double spacing = 6;    /* px, least distance of two corners */
+const float patch = 5;       /* size of keypoints: descriptors of about 30 px */
+const float lead = 0.8F;     /* the best match must be so much better than the second (Lowe 2004) */
+const double sure = 0.9999;  /* of RANSAC */
+
+struct described {
+    std::vector<cv::KeyPoint> corners;
+    cv::Mat descriptors;
+};
+
+described describe(const uint8_t *grey, int width, int height) {
+    cv::Mat picture(height, width, CV_8U, const_cast<uint8_t *>(grey));
+    std::vector<cv::Point2f> found;
+    described d;
+    cv::goodFeaturesToTrack(picture, found, MAX_FEATURES, quality, spacing);
+    for (const cv::Point2f &p : found) /* upright: cameras of a rig hardly roll */
+        d.corners.emplace_back(p, patch, 0.F);
+    if (!d.corners.empty())
+        cv::SIFT::create()->compute(picture, d.corners, d.descriptors);
+    return d;
+}
+
+/* For each descriptor the index of its match, or -1. */
+std::vector<int> nearest(const described &from, const described &to) {
+    std::vector<std::vector<cv::DMatch>> pairs;
+    std::vector<int> match(from.corners.size(), -1);
+    cv::BFMatcher(cv::NORM_L2).knnMatch(from.descriptors, to.descriptors, pairs, 2);
+    for (const std::vector<cv::DMatch> &p : pairs)
+        if (p.size() == 2 && p[0].distance < lead * p[1].distance)
+            match[static_cast<size_t>(p[0].queryIdx)] = p[0].trainIdx;
+    return match;
+}
+
+int find(const described d[2], feature_match *matches) {
+    int count = 0;
+    if (d[0].corners.size() < 2 || d[1].corners.size() < 2)
+        return 0;
+    std::vector<int> there = nearest(d[0], d[1]), back = nearest(d[1], d[0]);
+    for (size_t i = 0; i < there.size(); i++) {
+        if (there[i] < 0 || back[static_cast<size_t>(there[i])] != static_cast<int>(i))
+            continue;
+        const cv::Point2f l = d[0].corners[i].pt,
+                          r = d[1].corners[static_cast<size_t>(there[i])].pt;
+        matches[count++] = {{l.x, r.x}, {l.y, r.y}};
+    }
+    return count;
+}
+
+int fail(const std::exception &e) {
+    const cv::Exception *of_opencv = dynamic_cast<const cv::Exception *>(&e);
+    if (of_opencv ? of_opencv->code == cv::Error::StsNoMem
+                  : dynamic_cast<const std::bad_alloc *>(&e) != nullptr) {
+        log_error("calib refine", "no memory to match features");
+        return -ENOMEM;
+    }
+    log_error("calib refine", "matching features failed: %s", e.what());
+    return -EINVAL;
+}
+
+} // namespace
+
+bool matches_available(void) {
+    return true;
+}
+
+int matches_find(const uint8_t *left, const uint8_t *right, int width, int height,
+                 struct feature_match *matches) {
+    try {
+        const described d[2] = {describe(left, width, height), describe(right, width, height)};
+        return find(d, matches);
+    } catch (const std::exception &e) {
+        return fail(e);
+    }
+}
+
+int matches_agree(const double (*rays)[4], int count, double max, uint8_t *in) {
+    try {
+        std::vector<cv::Point2d> of[2];
+        for (int i = 0; i < count; i++)
+            for (int v = 0; v < 2; v++)
+                of[v].emplace_back(rays[i][2 * v], rays[i][2 * v + 1]);
+        cv::Mat mask;
+        cv::findEssentialMat(of[0], of[1], cv::Mat::eye(3, 3, CV_64F), cv::RANSAC, sure, max, mask);
+        int agree = 0;
+        for (int i = 0; i < count; i++)
+            agree += in[i] = !mask.empty() && mask.at<uint8_t>(i) != 0;
+        return agree;
+    } catch (const std::exception &e) {
+        return fail(e);
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * Features of pairs of pictures that need not be rectified. Corners, descriptors and the search for
+ * a common essential matrix are OpenCV's (matches.cc); a build without it has matches_stub.c. No
+ * state: any thread, the caller owns all memory.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_MATCHES_H
+#define LIVESTEREO_MATCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One point in the left and in the right picture, px. */
+struct feature_match {
+    float x[2], y[2];
+};
+
+#define MAX_FEATURES 3000 /* of a picture */
+
+/* Whether a build can find features; if not, one log line says what is missing. */
+bool matches_available(void);
+
+/* Corners (Shi and Tomasi 1994) of two grey pictures of one size, matched by their SIFT descriptors
+ * (Lowe 2004), the best one both ways. The pictures may be turned against each other by some
+ * degrees. How many of at most MAX_FEATURES matches there are, to whole pixels, or -errno after a
+ * log line. */
+int matches_find(const uint8_t *left, const uint8_t *right, int width, int height,
+                 struct feature_match *matches);
+
+/* Of count pairs of rays (x/z, y/z of left and right) those that have one essential matrix in
+ * common get 1 in in, the others 0: 5-point RANSAC (Nister 2004). max: largest distance from the
+ * epipolar line, in the rays' unit. count must be 5 or more. How many there are, or -errno after a
+ * log line. */
+int matches_agree(const double (*rays)[4], int count, double max, uint8_t *in);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
