@@ -3,7 +3,7 @@
 #
 # Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
 # gpu/cuda/X.cu is built where nvcc is found, gpu/cuda/X_stub.c stands in for it elsewhere, X_avx2.c
-# gets its instruction set and is left out where the compiler is not for x86-64. A test program is
+# gets its instruction set, and elsewhere than on x86-64 what SIMDe makes of it. A test program is
 # tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and the core files
 # only); all of them print TAP.
 # Yours to set: CC CXX NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CUDA_ARCH ("sm_90 sm_120"; "all";
@@ -15,18 +15,20 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
-               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libopencv-calib3d-dev
+               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libopencv-calib3d-dev \
+               $(if $(X86),,libsimde-dev)
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
                  clang-format clang-tidy cppcheck mandoc desktop-file-utils appstream \
                  locales abigail-tools binutils gstreamer1.0-tools \
                  python3-numpy python3-pil python3-pytest python3-setuptools python3-venv \
-                 python3-wheel
+                 python3-wheel gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static \
+                 libsimde-dev
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, compilers and test programs
 # alike.
-CHECKS = vm-test gui-test tsan asan unit parity goldens fuzz package lint
+CHECKS = vm-test gui-test tsan asan unit parity goldens arm fuzz package lint
 
 BUILD ?= build
 OBJCOPY ?= objcopy
@@ -91,6 +93,8 @@ endif
 ifeq ($(CUDA_ARCH),all)
 override CUDA_ARCH := $(ALL_ARCH)
 endif
+UNKNOWN_ARCH := $(filter-out $(foreach a,$(KNOWN_ARCH),$a $aa $af),$(CUDA_ARCH))
+$(if $(UNKNOWN_ARCH),$(error CUDA_ARCH: $(NVCC) has no $(UNKNOWN_ARCH), only $(KNOWN_ARCH)))
 HAVE_CUDA := $(if $(CUDA_ARCH),$(HAVE_CUDA))
 endif
 ifneq ($(HAVE_CUDA),)
@@ -114,9 +118,9 @@ endif
 FOLDERS = app app/* config image capture gpu gpu/* calibration render library
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
-OTHER_SETS := $(if $(filter x86_64%,$(MACHINE)),,gpu/%_avx2.c)
-C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c) \
-    $(OTHER_SETS), $(wildcard $(FOLDERS:%=%/*.c)))
+X86 := $(filter x86_64%,$(MACHINE))
+C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c), \
+    $(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
 CORE = $(filter gpu/%,$(C)) $(CU) app/bench.c image/frame.c \
        $(patsubst %,config/%.c,feature_network log number params presets)
@@ -146,7 +150,7 @@ LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
 GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))
 GUI = $(patsubst tests/gui/%.c,$(BUILD)/%,$(wildcard tests/gui/test_*.c))
-UNIT = $(patsubst tests/%.c,$(BUILD)/%,$(filter-out $(if $(OTHER_SETS),tests/test_faults.c), \
+UNIT = $(patsubst tests/%.c,$(BUILD)/%,$(filter-out $(if $(X86),,tests/test_faults.c), \
        $(wildcard tests/test_*.c)))
 FUZZ = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 
@@ -156,8 +160,8 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found lib run check deps deps-check bench install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
-.PHONY: unit gui-test parity golden goldens asan tsan fuzz fuzz-run vm-test vm-ready lint gpu-test
-.PHONY: package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
+.PHONY: unit gui-test parity golden goldens arm asan tsan fuzz fuzz-run vm-test vm-ready lint
+.PHONY: arm-instructions gpu-test package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -243,7 +247,7 @@ $(BUILD)/shaders.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
 IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)
-$(BUILD)/%_avx2.c.o: SIMD = -mavx2
+$(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2)
 # Without checks of each pointer's use, most of which AddressSanitizer repeats, compiling them takes
 # a sixth of the time.
 NO_POINTER_CHECKS = $(patsubst %,-fno-sanitize=%,null alignment object-size pointer-overflow)
@@ -315,8 +319,8 @@ $(EMULATED): $(BUILD)/emulated/%.o: % $(BUILD)/c.stamp
 	    -c -o $@ $<
 $(BUILD)/emulated.o: $(EMULATED)
 	$(call say,LINK,$@)
-	$(Q)ld -r --force-group-allocation -o $@.all $^
-	$(Q)objcopy --keep-global-symbol=emulated_backend_open $@.all $@
+	$(Q)$(LD) -r --force-group-allocation -o $@.all $^
+	$(Q)$(OBJCOPY) --keep-global-symbol=emulated_backend_open $@.all $@
 $(PARITY): $(BUILD)/emulated.o
 ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu library_lost pruning reach waits)
 $(ON_SHUFFLED): $(BUILD)/tests/shuffled_backend.c.o
@@ -334,7 +338,8 @@ run: deps
 # What has to report; what does not has not been built.
 REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \
           $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) \
-          $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) \
+          $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst %,$(BUILD)/arm:%,parity golden) \
+          $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) \
           $(LINT:%=lint:%) $(PACKAGE:%=package:%)
 check: deps-check
 	$(Q)CUDA_ARCH="$(CHECK_ARCH)" CUDA_QUICK="$(CHECK_CUDA_QUICK)" \
@@ -427,6 +432,24 @@ golden-gcc-%:
 	$(SUB) BUILD=$(BUILD)/gcc-$* CC=gcc CFLAGS=-$* CUDA=0 golden
 golden-clang-%:
 	$(SUB) BUILD=$(BUILD)/clang-$* CC=clang CXX=clang++ CFLAGS=-$* CUDA=0 golden
+
+# On Arm: the optimised stages by SIMDe, in NEON, against the plain ones, and the goldens, emulated.
+ARM = aarch64-linux-gnu-
+ON_ARM = CC=$(ARM)gcc CXX=$(ARM)g++ AR=$(ARM)ar LD=$(ARM)ld OBJCOPY=$(ARM)objcopy \
+         LDFLAGS=-static CUDA=0
+arm:
+	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O2 -g1' RUNNER=qemu-aarch64-static \
+	    PARITY_ARGS='--small --backend cpu' \
+	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_active parity_frames)' golden parity
+
+# Instructions of each function of one frame on one thread, plain and optimised; by hand, with
+# Debian's qemu-user, since qemu-user-static takes no plugins.
+arm-instructions:
+	$(Q)$(CC) -std=c11 -O2 $(CWARN) -shared -fPIC -o $(BUILD)/instructions.so tests/arm/instructions.c
+	$(SUB) BUILD=$(BUILD)/arm-O3 $(ON_ARM) $(BUILD)/arm-O3/bench_gpu
+	for form in --plain ''; do qemu-aarch64 -plugin $(BUILD)/instructions.so \
+	    $(BUILD)/arm-O3/bench_gpu --backend cpu --set threads=1 --size 128x96 --labels 64 $$form \
+	    default 2>&1 | grep '^[0-9]* [a-z_0-9]*$$' | sort -rn | head -n 20; done
 
 ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:

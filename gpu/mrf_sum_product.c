@@ -10,6 +10,7 @@
  * Sixteen pixels of a row that have one parity of the checkerboard are computed together.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/backend_cpu.h"
 #include "gpu/cpu/wave.h"
 #include "gpu/mrf.h"
 #include "gpu/mrf_lanes.h"
@@ -574,11 +575,7 @@ int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int thr
         return error;
     s->m = m;
     s->bits_per_unit = M_LOG2E / (temperature * m->scale);
-    s->lanes = &lanes_plain;
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
-        s->lanes = &lanes_avx2;
-#endif
+    s->lanes = cpu_vectors() ? &lanes_avx2 : &lanes_plain;
     make_powers(s);
     s->pool = thread_pool_open(threads, scratch_bytes(m->labels), &error);
     if (!error)

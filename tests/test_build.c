@@ -77,6 +77,9 @@ static void test_architectures(void) {
     g_autofree char *out = make("", (const char *[]){"--dry-run", "found", "gpu-test", NULL});
     g_autofree char *built = behind(out, " for ");
     g_assert_cmpstr(built, ==, all);
+    /* What this nvcc has not is an error, not left out. */
+    g_autofree char *unknown = make("", (const char *[]){"found", "CUDA_ARCH=sm_72 sm_86", NULL});
+    g_assert_cmpstr(unknown, ==, "");
 }
 
 /* A packager's compiler may warn of what ours does not know: only tests stop at that. */

@@ -88,13 +88,16 @@ static struct backend *open_form(int number) {
     g_assert_nonnull(b);
     if (number == 0)
         return b;
-#ifdef __x86_64__
     const struct {
         bool there;
         cpu_rows *layer, *word;
-    } forms[] = {{__builtin_cpu_supports("avx2"), rows_feature_layer_avx2, rows_feature_word_avx2},
-                 {has_vnni(), rows_feature_layer_vnni, rows_feature_word_vnni},
-                 {has_vnni_512(), rows_feature_layer_vnni_512, rows_feature_word_vnni_512}};
+    } forms[] = {
+        {cpu_vectors(), rows_feature_layer_avx2, rows_feature_word_avx2},
+#ifdef __x86_64__
+        {has_vnni(), rows_feature_layer_vnni, rows_feature_word_vnni},
+        {has_vnni_512(), rows_feature_layer_vnni_512, rows_feature_word_vnni_512},
+#endif
+    };
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
         if (!forms[i].there || --number)
             continue;
@@ -102,7 +105,6 @@ static struct backend *open_form(int number) {
         ((struct backend_cpu *)b)->rows[STAGE_feature_word] = forms[i].word;
         return b;
     }
-#endif
     b->close(&b);
     return NULL;
 }

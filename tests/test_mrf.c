@@ -6,6 +6,7 @@
  * random.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/cpu/backend_cpu.h"
 #include "gpu/mrf.h"
 #include "gpu/mrf_lanes.h"
 #include "gpu/mrf_stages.h"
@@ -532,15 +533,14 @@ static void test_marginals_bytes(void) {
     g_assert_cmpstr(g_checksum_get_string(sum), ==, expected);
 }
 
-/* The form for AVX2 gives the bytes of the plain one. */
+/* The optimised form gives the bytes of the plain one. */
 static void test_lanes(void) {
-#ifdef __x86_64__
     enum { MOST = 37, BYTES = MOST * LANES * 2 };
     uint16_t v[3 * MOST * LANES] = {0}, b[MOST * LANES], out[2][MOST * LANES], f[2][LANES];
     uint16_t mask[LANES], values[MOST], table[MOST * MOST];
     const struct lanes *const forms[] = {&lanes_plain, &lanes_avx2};
-    if (!__builtin_cpu_supports("avx2")) {
-        g_test_skip("this processor has no AVX2");
+    if (!cpu_vectors()) {
+        g_test_skip("this processor has none of the vectors");
         return;
     }
     for (int round = 0; round < 500; round++) {
@@ -580,7 +580,6 @@ static void test_lanes(void) {
         g_assert_cmpmem(f[0], sizeof(f[0]), f[1], sizeof(f[1]));
         g_assert_cmpmem(out[0], BYTES, out[1], BYTES);
     }
-#endif
 }
 
 /* Enough half-steps find the optimum of a chain, whatever the smoothness. Fractions of costs leave

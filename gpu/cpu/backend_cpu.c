@@ -219,18 +219,16 @@ static void cpu_close(struct backend **b) {
     *b = NULL;
 }
 
-/* Whether there are optimised stages for this processor, which is asked here and not in their
- * files: those are compiled for AVX2 throughout, and on x86-64 alone. */
-static bool optimise(struct backend_cpu *cpu) {
+/* Asked here and not in the files of the optimised stages: on x86-64 those are compiled for AVX2
+ * throughout. */
+const char *cpu_vectors(void) {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
-        cpu_optimise_avx2(cpu);
-        return true;
-    }
+    return __builtin_cpu_supports("avx2") ? "avx2" : NULL;
+#elif defined(__ARM_NEON)
+    return "neon";
 #else
-    (void)cpu;
+    return "simde";
 #endif
-    return false;
 }
 
 static const struct backend cpu_base = {
@@ -261,8 +259,10 @@ struct backend *backend_cpu_open(int threads, enum backend_variant variant, int 
     }
     memcpy(cpu->rows, plain_rows, sizeof(plain_rows));
     int threads_running = thread_pool_threads(cpu->pool);
-    bool optimised = variant == VARIANT_OPTIMISED && optimise(cpu);
+    const char *vectors = variant == VARIANT_OPTIMISED ? cpu_vectors() : NULL;
+    if (vectors)
+        cpu_optimise_avx2(cpu);
     snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (%s, %d thread%s)",
-             optimised ? "avx2" : "plain", threads_running, threads_running > 1 ? "s" : "");
+             vectors ? vectors : "plain", threads_running, threads_running > 1 ? "s" : "");
     return &cpu->base;
 }

@@ -48,8 +48,11 @@ struct backend_cpu {
     double ms[GROUP_COUNT]; /* of the last frame */
 };
 
-/* Enters the stages optimised for AVX2 into the launch table; does nothing on processors without
- * AVX2. */
+/* What the optimised stages run on here: "avx2", "neon" or, on other processors that SIMDe makes
+ * AVX2 of, "simde". NULL where they cannot run. */
+const char *cpu_vectors(void);
+
+/* Enters the stages optimised for AVX2 into the launch table. */
 void cpu_optimise_avx2(struct backend_cpu *cpu);
 
 #endif

@@ -7,7 +7,6 @@
 #include "gpu/cpu/vector_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 enum { REACH_X = 4, REACH_Y = 3, ROWS = 2 * REACH_Y + 1, STEP = 32 };

@@ -10,7 +10,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 static void store_bytes(uint8_t *to, __m256i words) {

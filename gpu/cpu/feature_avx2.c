@@ -10,12 +10,15 @@
 #include "gpu/cpu/vector_avx2.h"
 
 #include <assert.h>
-#include <cpuid.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 enum form { AVX2, AVX_VNNI, AVX512_VNNI };
 enum { VECTORS = 4, MOST_PIXELS = 3 };
 
+#ifdef __x86_64__
 bool has_vnni(void) {
     unsigned a = 0, b, c, d;
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
@@ -24,18 +27,22 @@ bool has_vnni(void) {
 bool has_vnni_512(void) {
     return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl");
 }
+#endif
 
 /* sum plus four products in each number. The instruction is written out, since these functions are
  * compiled for processors without it, too. */
 INLINE __m256i dot(enum form form, __m256i sum, __m256i inputs, __m256i weights) {
+#ifdef __x86_64__
     if (form == AVX_VNNI)
         __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(inputs), "x"(weights));
-    else if (form == AVX512_VNNI)
+    if (form == AVX512_VNNI)
         __asm__("%{evex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(inputs), "x"(weights));
-    else
-        sum = _mm256_add_epi32(
-            sum, _mm256_madd_epi16(_mm256_maddubs_epi16(inputs, weights), _mm256_set1_epi16(1)));
-    return sum;
+    if (form != AVX2)
+        return sum;
+#endif
+    (void)form;
+    return _mm256_add_epi32(
+        sum, _mm256_madd_epi16(_mm256_maddubs_epi16(inputs, weights), _mm256_set1_epi16(1)));
 }
 
 /* The rows of the taps, and for each column where in them its taps are. */
@@ -151,5 +158,7 @@ INLINE void do_rows(enum form form, int pixels, bool words, const struct feature
         do_rows(form, pixels, true, args, first, last, scratch);                     \
     }
 ROWS(avx2, AVX2, 2)
+#ifdef __x86_64__
 ROWS(vnni, AVX_VNNI, 3)
 ROWS(vnni_512, AVX512_VNNI, 3)
+#endif

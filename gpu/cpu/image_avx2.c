@@ -7,7 +7,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 enum { STEP = 32, ROW_BYTES = 3 * MAX_WIDTH };

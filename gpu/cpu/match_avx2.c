@@ -10,7 +10,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 enum { STEP = 32, SHORT_PARTS = 5 };

@@ -7,7 +7,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 enum { ROW = 16 }; /* labels in a register */

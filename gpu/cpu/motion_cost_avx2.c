@@ -8,7 +8,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 /* ---- whole pixels */

@@ -8,12 +8,14 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
 #define AVX2_ROWS(name) cpu->rows[STAGE_##name] = rows_##name##_avx2;
     AVX2_STAGES(AVX2_ROWS)
 #undef AVX2_ROWS
+#ifdef __x86_64__
     if (has_vnni() || has_vnni_512()) {
         bool vex = has_vnni();
         cpu->rows[STAGE_feature_layer] =
             vex ? rows_feature_layer_vnni : rows_feature_layer_vnni_512;
         cpu->rows[STAGE_feature_word] = vex ? rows_feature_word_vnni : rows_feature_word_vnni_512;
     }
+#endif
     cpu->is_small[STAGE_message] = message_is_small_avx2;
     cpu->half_steps = half_steps_avx2;
     cpu->pruned_steps = pruned_steps_avx2;

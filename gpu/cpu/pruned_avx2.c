@@ -55,24 +55,20 @@ INLINE void pruned_messages(const struct sender *s, const struct pruned_run *run
 
 INLINE void run_messages(const struct envelope *e, const struct pruned_row *row,
                          const struct pruned_run *run, int n, int wide, int steps) {
-    struct sender s = {.envelope = e, .plane = row->plane};
     gathered_labels gathered, both;
     for (int i = run->first; i < run->end; i += 2) {
         struct pruned_pair p = pruned_receive(row, run, i, gathered);
-        for (int r = 0; r < DIRECTIONS; r++)
-            s.out[r] = row->messages.out[r] + (size_t)i * LABEL_BLOCK;
-        if (p.two) {
-            pruned_messages(&s, run, &p, n, wide, steps);
-            continue;
+        struct sender s = {.envelope = e, .plane = p.two ? row->plane : sizeof(both[0][0])};
+        uint8_t *out[DIRECTIONS];
+        for (int r = 0; r < DIRECTIONS; r++) {
+            out[r] = row->messages.out[r] + (size_t)i * LABEL_BLOCK;
+            s.out[r] = p.two ? out[r] : both[r][0];
         }
-        struct sender one = s;
-        for (int r = 0; r < DIRECTIONS; r++)
-            one.out[r] = both[r][0];
-        one.plane = sizeof(both[0][0]);
-        pruned_messages(&one, run, &p, n, wide, steps);
-        for (int r = 0; r < DIRECTIONS; r++)
-            for (int k = 0; k < n; k++)
-                memcpy(s.out[r] + (size_t)k * s.plane, both[r][k], LABEL_BLOCK);
+        pruned_messages(&s, run, &p, n, wide, steps);
+        if (!p.two)
+            for (int r = 0; r < DIRECTIONS; r++)
+                for (int k = 0; k < n; k++)
+                    memcpy(out[r] + (size_t)k * row->plane, both[r][k], LABEL_BLOCK);
     }
 }
 
@@ -88,13 +84,24 @@ INLINE void run_steps(const struct pruned_steps *s, const struct pruned_row *row
         run_messages(e, row, run, n, wide, BLOCK_STEPS + 1);
 }
 
-INLINE void run_of(const struct pruned_steps *s, const struct pruned_row *row,
-                   const struct pruned_run *run, int n) {
-    if (s->args->cost16)
-        run_steps(s, row, run, n, 1);
-    else
-        run_steps(s, row, run, n, 0);
-}
+/* A function for each number of blocks and size of costs: one for all takes compilers that make
+ * NEON of it minutes. */
+#define RUNS(n)                                                                        \
+    __attribute__((noinline)) static void run_##n(const struct pruned_steps *s,        \
+                                                  const struct pruned_row *row,        \
+                                                  const struct pruned_run *run) {      \
+        run_steps(s, row, run, n, 0);                                                  \
+    }                                                                                  \
+    __attribute__((noinline)) static void wide_run_##n(const struct pruned_steps *s,   \
+                                                       const struct pruned_row *row,   \
+                                                       const struct pruned_run *run) { \
+        run_steps(s, row, run, n, 1);                                                  \
+    }
+RUNS(1)
+RUNS(2)
+RUNS(3)
+RUNS(4)
+#undef RUNS
 
 static void message_row_pruned(const struct pruned_steps *s, int iteration, int y) {
     const struct pruned_message_args *a = s->args;
@@ -107,22 +114,13 @@ static void message_row_pruned(const struct pruned_steps *s, int iteration, int 
     for (int r = 0; r < DIRECTIONS; r++)
         row.messages.out[r] =
             a->message[r] + pruned_labels(g, 0, grid_pixel(g, row.messages.odd, y));
+    static void (*const runs[2][KEPT_MOST])(const struct pruned_steps *, const struct pruned_row *,
+                                            const struct pruned_run *) = {
+        {run_1, run_2, run_3, run_4}, {wide_run_1, wide_run_2, wide_run_3, wide_run_4}};
     struct pruned_run run;
     for (run.next = 0; run.next < row.tiles;) {
         pruned_next(&row, &run);
-        switch (run.n) {
-        case 1:
-            run_of(s, &row, &run, 1);
-            break;
-        case 2:
-            run_of(s, &row, &run, 2);
-            break;
-        case 3:
-            run_of(s, &row, &run, 3);
-            break;
-        default:
-            run_of(s, &row, &run, 4);
-        }
+        runs[a->cost16 != NULL][run.n - 1](s, &row, &run);
     }
 }
 

@@ -9,7 +9,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 enum { STEP = 16, REACH = 4, RING = 2 * REACH + 1 };

@@ -7,7 +7,6 @@
 #include "gpu/cpu/vector_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 void rows_agreement_avx2(const void *args, int width, int first, int last, void *scratch) {

@@ -9,7 +9,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
 
 /* BAND: rows that are computed together. LEAD: bytes before a row's first pixel. */

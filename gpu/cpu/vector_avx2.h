@@ -6,8 +6,13 @@
 #ifndef LIVESTEREO_VECTOR_AVX2_H
 #define LIVESTEREO_VECTOR_AVX2_H
 
-#include <immintrin.h>
 #include <stdint.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#else /* SIMDe has the same functions by the processor's own vectors: NEON on Arm. */
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx2.h>
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
