@@ -161,7 +161,8 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all found lib run check deps deps-check bench install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
 .PHONY: unit gui-test parity golden goldens arm asan tsan fuzz fuzz-run vm-test vm-ready lint
-.PHONY: arm-instructions gpu-test package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
+.PHONY: gpu-test arm-instructions
+.PHONY: package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -447,7 +448,7 @@ arm:
 arm-instructions:
 	$(Q)$(CC) -std=c11 -O2 $(CWARN) -shared -fPIC -o $(BUILD)/instructions.so tests/arm/instructions.c
 	$(SUB) BUILD=$(BUILD)/arm-O3 $(ON_ARM) $(BUILD)/arm-O3/bench_gpu
-	for form in --plain ''; do qemu-aarch64 -plugin $(BUILD)/instructions.so \
+	$(Q)for form in --plain ''; do qemu-aarch64 -plugin $(BUILD)/instructions.so \
 	    $(BUILD)/arm-O3/bench_gpu --backend cpu --set threads=1 --size 128x96 --labels 64 $$form \
 	    default 2>&1 | grep '^[0-9]* [a-z_0-9]*$$' | sort -rn | head -n 20; done
 
