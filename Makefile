@@ -15,7 +15,8 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
-               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libopencv-calib3d-dev \
+               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev \
+               libopencv-calib3d-dev \
                $(if $(X86),,libsimde-dev)
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
                  clang-format clang-tidy cppcheck mandoc desktop-file-utils appstream \
@@ -490,7 +491,7 @@ fuzz-run: $(FUZZ:%=%.fuzzed)
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $<
 
 # Live cameras, against the kernel's own drivers in a small virtual machine.
-VM_TESTS = vivid uvc
+VM_TESTS = vivid uvc output
 VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs $(BUILD)/vm_usb_camera $(BUILD)/vm_make_clip
 $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)

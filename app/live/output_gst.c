@@ -33,6 +33,8 @@
 #define GRAY16 \
     (G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY16_BE)
 
+#define DEVICE_PREFIX "v4l2:"
+
 enum what { WHAT_COLOR, WHAT_DISPARITY, WHAT_DEPTH, WHAT_LEFT, WHAT_COUNT };
 static const char *const what_names[WHAT_COUNT] = {"color", "disparity", "depth", "left"};
 
@@ -239,11 +241,14 @@ static int choose(struct output *output, const struct output_options *options,
         return EXIT_USAGE;
     }
     if (!options->pipeline) {
-        log_error("--out-what", "says what --out sends; add --out 'gst:PIPELINE'");
+        log_error("--out-what", "says what --out sends; add --out gst:PIPELINE or v4l2:DEVICE");
         return EXIT_USAGE;
     }
-    if (!g_str_has_prefix(options->pipeline, "gst:")) {
-        log_error("--out", "\"%s\" is no pipeline; write it as 'gst:videoconvert ! ... ! sink'",
+    if (!g_str_has_prefix(options->pipeline, "gst:") &&
+        !g_str_has_prefix(options->pipeline, DEVICE_PREFIX)) {
+        log_error("--out",
+                  "\"%s\" is no pipeline; write it as 'gst:videoconvert ! ... ! sink', or a device "
+                  "as v4l2:/dev/videoN",
                   options->pipeline);
         return EXIT_USAGE;
     }
@@ -267,6 +272,23 @@ static void set_head(struct output *output, const struct output_about *about) {
                  "do-timestamp", TRUE, "max-buffers", (guint64)1, "max-bytes", (guint64)0, NULL);
     gst_util_set_object_arg(G_OBJECT(output->head), "leaky-type", "downstream");
     gst_launch_probe_buffers(GST_ELEMENT(output->head), "src", count_sent, output);
+}
+
+/* What --out says behind "gst:", or the pipeline for a device (g_free): of colours YUYV, which all
+ * programs that show cameras know; grey stays as it is, whatever colours the device asks for.
+ * Devices of v4l2loopback take copies alone. */
+static char *pipeline_text(const struct output *output, const char *text,
+                           const struct output_about *about) {
+    bool colors = output->what == WHAT_COLOR || (output->what == WHAT_LEFT && about->channels == 3);
+    GstVideoFormat grey = output->what == WHAT_LEFT ? GST_VIDEO_FORMAT_GRAY8 : GRAY16;
+    if (!g_str_has_prefix(text, DEVICE_PREFIX))
+        return g_strdup(text + strlen("gst:"));
+    g_autofree char *device = g_strescape(text + strlen(DEVICE_PREFIX), NULL);
+    return g_strdup_printf("videoconvert %s ! video/x-raw,format=%s ! identity "
+                           "drop-allocation=true ! v4l2sink sync=false device=\"%s\"",
+                           colors ? "" : "matrix-mode=none chroma-mode=none dither=none",
+                           gst_video_format_to_string(colors ? GST_VIDEO_FORMAT_YUY2 : grey),
+                           device);
 }
 
 static int make_pipeline(struct output *output, const char *text,
@@ -294,8 +316,10 @@ struct output *output_open(const struct output_options *options, const struct ou
     clock_cond_init(&output->changed);
     pthread_mutex_init(&output->lock, NULL);
     *code = choose(output, options, about);
-    if (*code == GO_ON)
-        *code = make_pipeline(output, options->pipeline + 4, about);
+    if (*code == GO_ON) {
+        g_autofree char *text = pipeline_text(output, options->pipeline, about);
+        *code = make_pipeline(output, text, about);
+    }
     if (*code == GO_ON) {
         output->queue = queue_open(1, QUEUE_DROP_OLDEST);
         int error = output->queue ? pthread_create(&output->thread, NULL, work, output) : ENOMEM;

@@ -1,8 +1,9 @@
 /*
  * --out: what is computed, into a GStreamer pipeline of the user's (a network stream, shared
- * memory, a V4L2 loopback, a file). A thread of its own takes the newest frame, converts it and
- * hands it to an appsrc that keeps one; a receiver that is slow costs frames, one that fails is
- * started again, one that hangs is left behind at the end. Whoever gives frames never waits.
+ * memory, a file) or into a V4L2 device, where other programs see it as a camera. A thread of its
+ * own takes the newest frame, converts it and hands it to an appsrc that keeps one; a receiver that
+ * is slow costs frames, one that fails is started again, one that hangs is left behind at the end.
+ * Whoever gives frames never waits.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OUTPUT_GST_H
@@ -16,7 +17,7 @@
 
 /* Zero to begin with. */
 struct output_options {
-    char *pipeline; /* --out, "gst:..." */
+    char *pipeline; /* --out, "gst:..." or "v4l2:..." */
     char *what;     /* --out-what */
 };
 
@@ -29,8 +30,8 @@ enum { OUTPUT_ENTRIES = 2 };
      0,                                                                                           \
      G_OPTION_ARG_STRING,                                                                         \
      &(o)->pipeline,                                                                              \
-     "Send what is computed on, into a GStreamer pipeline (newest frame first)",                  \
-     "gst:PIPELINE"},                                                                             \
+     "Send what is computed on, into a GStreamer pipeline or a V4L2 device (newest frame first)", \
+     "gst:PIPELINE|v4l2:DEVICE"},                                                                 \
     {                                                                                             \
         "out-what", 0, 0, G_OPTION_ARG_STRING, &(o)->what,                                        \
             "What --out sends: color (the default), disparity (16 bit, px * 256), depth (16 bit," \

@@ -1,7 +1,8 @@
 #!/bin/sh
-# usage: tests/vm/plugins.sh
-# Prints the GStreamer plugins that recording needs, for the guest. SPDX-License-Identifier: MIT
+# usage: tests/vm/plugins.sh [NAME...]
+# Prints the paths of GStreamer plugins for the guest, without names those that recording needs.
+# SPDX-License-Identifier: MIT
 folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
-for plugin in coreelements app matroska debug typefindfunctions; do
+for plugin in ${*:-coreelements app matroska debug typefindfunctions}; do
     echo "$folder/libgst$plugin.so"
 done
