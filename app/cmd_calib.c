@@ -5,12 +5,12 @@
  */
 #include "app/calib_refine.h"
 #include "app/commands.h"
+#include "app/row_samples.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "calibration/row_error.h"
 #include "image/picture.h"
 #include "config/log.h"
-#include "gpu/stages/image.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -100,31 +100,6 @@ static void print_depths(const struct depth_geometry *g, int labels) {
                    100 * depth_error(g, steps[i], 0.25) / steps[i], depth_labels(g, 0, steps[i]));
 }
 
-/* Grey of a picture as the pipeline sees it after rectification. */
-static uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map, int width,
-                               int height, double row_offset) {
-    size_t count = (size_t)width * (size_t)height;
-    g_autofree uint8_t *straight = g_new0(uint8_t, count * (size_t)im->channels);
-    uint8_t *grey = g_new(uint8_t, count);
-    const struct remap_args remap = {.source = im->data,
-                                     .map = map->point,
-                                     .out = straight,
-                                     .width = width,
-                                     .channels = im->channels,
-                                     .source_width = im->width,
-                                     .source_height = im->height,
-                                     .row_shift = (int)lround(32 * row_offset),
-                                     .samples = map->samples,
-                                     .step = map->step};
-    const struct grey_args to_grey = {straight, grey, width, im->channels};
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            stage_remap(&remap, x, y);
-            stage_grey(&to_grey, x, y);
-        }
-    return grey;
-}
-
 /* name: of a pair, or of all of them. */
 static void print_rows(const char *given, const struct row_error *e, int error) {
     g_autofree char *name = g_strdup(given);
@@ -145,14 +120,16 @@ static void print_verdict(const struct row_error *pairs, int count, double offse
     if (count == 0)
         return;
     row_error_combine(pairs, count, &all);
-    const char *advice = row_error_advice(&all);
+    const struct row_health health = row_error_health(pairs, count);
+    char text[96];
+    row_health_print(&health, NAN, text, sizeof(text));
     snprintf(name, sizeof(name), "%d pairs", count);
     if (count > 1)
         print_rows(name, &all, 0);
     if (row_error_offset(&all) != 0 && row_error_mendable(&all))
         printf("  --set row_offset=%.2f brings the median to 0\n",
                offset + row_error_offset(&all) * row_px);
-    printf("  %s\n", advice ? advice : "rows agree");
+    printf("  %s\n  %s\n", text, health.advice ? health.advice : "rows agree");
 }
 
 /* What was measured of the pairs so far. */

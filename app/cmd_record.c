@@ -4,6 +4,8 @@
  */
 #include "app/camera_options.h"
 #include "app/commands.h"
+#include "app/rig_options.h"
+#include "app/row_samples.h"
 #include "capture/recorder.h"
 #include "capture/source_status.h"
 #include "config/clock.h"
@@ -22,6 +24,7 @@ struct record {
     char *path, **calibration;
     int frames;
     double seconds;
+    struct row_samples rows; /* where there is a calibration */
 };
 
 static void print_progress(struct recorder *recorder) {
@@ -67,6 +70,8 @@ static int read_all(struct record *record, struct source *source, struct recorde
         status = source->read(source, frame);
         if (status == 0 && !source->set_tap)
             recorder_give_frame(recorder, frame);
+        if (status == 0)
+            row_samples_add(&record->rows, &frame->left, &frame->right);
         frame_drop(&frame);
         damaged |= status == -EBADMSG && !source->live;
         recorder_get_status(recorder, &done);
@@ -80,6 +85,17 @@ static int read_all(struct record *record, struct source *source, struct recorde
     if (status < 0 && status != -EAGAIN && status != -EBADMSG)
         return EXIT_SOURCE;
     return damaged ? EXIT_SOME_FAILED : EXIT_DONE;
+}
+
+/* How well the calibration fits the recording. */
+static void print_rows(const struct record *record, const struct source *source) {
+    const struct rig_options options = {.files = record->calibration,
+                                        .rectified = record->source.rectified};
+    struct rig_use use;
+    if (record->rows.count > 0 && rig_use_open_for(&options, source, &use) == EXIT_DONE) {
+        row_samples_print(&record->rows, rig_use_maps(&use));
+        rig_use_close(&use);
+    }
 }
 
 static int finish(const struct record *record, struct source *source, struct recorder **recorder,
@@ -96,6 +112,7 @@ static int finish(const struct record *record, struct source *source, struct rec
         source->get_status(source, &cameras);
         source_status_print(&cameras);
     }
+    print_rows(record, source);
     return code;
 }
 
@@ -114,6 +131,8 @@ static int record_source(struct record *record, struct source *source) {
     struct frame_pool *pool =
         pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
     if (recorder && pool) {
+        if (record->calibration && !record->common.quiet)
+            row_samples_open(&record->rows, source->width, source->height);
         struct source_tap tap = {recorder_tap, recorder};
         if (source->set_tap)
             source->set_tap(source, &tap);
@@ -124,6 +143,7 @@ static int record_source(struct record *record, struct source *source) {
     } else {
         recorder_close(&recorder, NULL);
     }
+    row_samples_close(&record->rows);
     pool_close(&pool);
     g_free(path);
     return code;

@@ -10,6 +10,7 @@
 #include "app/live/output_gst.h"
 #include "app/mask.h"
 #include "app/rig_options.h"
+#include "app/row_samples.h"
 #include "app/visualize.h"
 #include "image/flow.h"
 #include "image/picture.h"
@@ -48,6 +49,7 @@ struct reader {
     double density;                 /* sum over frames */
     struct flicker_sums flicker;    /* of disparities */
     long frames;
+    struct row_samples rows; /* of a calibrated rig */
     struct qualities qualities;
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
@@ -96,6 +98,7 @@ static int read_frame(struct reader *reader, struct frame **frame) {
     if (reader->last && f->params.mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
     reader->frames++;
+    row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
     output_give(reader->output, *frame);
     if (reader->pattern && save_numbered(reader->pattern, f) != 0)
         return -EIO;
@@ -152,6 +155,7 @@ static void print_live(struct live *live, const struct reader *reader) {
 
 static void print_report(struct source *source, struct live *live, const struct reader *reader) {
     print_live(live, reader);
+    row_samples_print(&reader->rows, NULL);
     if (source->get_status) {
         struct source_status status;
         source->get_status(source, &status);
@@ -267,6 +271,8 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         .kept = 1 + OUTPUT_FRAMES,
     };
     int code = read_pattern(run, &pattern, &reader), error;
+    if (rig->known && run->params.mode != MODE_MOTION && !run->common.quiet)
+        row_samples_open(&reader.rows, rig->width, rig->height);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
         options_quality_auto(&run->common, &reader.qualities, &run->params))
@@ -284,6 +290,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         live_close(&live);
     }
     free(reader.truth);
+    row_samples_close(&reader.rows);
     number_pattern_free(&pattern);
     return code;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -436,10 +437,37 @@ const char *row_error_too_few(const struct row_error *error) {
 const char *row_error_advice(const struct row_error *error) {
     if (!row_error_mendable(error))
         return "rows do not match and no offset mends it: the cameras have moved since the "
-               "calibration, or these pictures are not rectified; calibrate again";
+               "calibration, or these pictures are not rectified; calibrate again, or refine the "
+               "calibration";
     if (error->p95_abs > 1 && fabs(error->median) > 0.25)
         return "the right picture sits too high or too low: a row offset mends it; if it comes "
                "back, "
                "fix the cameras and calibrate again";
     return NULL;
+}
+
+struct row_health row_error_health(const struct row_error *pairs, int count) {
+    struct row_error all;
+    double least = INFINITY, most = 0;
+    row_error_combine(pairs, count, &all);
+    for (int i = 0; i < count && i < MAX_ROW_ERROR_PAIRS; i++) {
+        least = fmin(least, pairs[i].median_abs);
+        most = fmax(most, pairs[i].median_abs);
+    }
+    struct row_health health = {.error = all.median_abs, .pairs = count};
+    /* of a median of n values with a Gaussian's scatter: 1.25 deviations over the root of n */
+    health.sd = fmax(1.25 * 1.48 * all.spread / sqrt(fmax(all.matches, 1)), (most - least) / 2);
+    health.advice = row_error_advice(&all);
+    health.level = !health.advice ? ROWS_GOOD : row_error_mendable(&all) ? ROWS_OFF : ROWS_BAD;
+    return health;
+}
+
+void row_health_print(const struct row_health *health, double age_s, char *text, size_t size) {
+    static const char *const levels[] = {
+        [ROWS_GOOD] = "good", [ROWS_OFF] = "off", [ROWS_BAD] = "bad"};
+    char age[32] = "";
+    if (isfinite(age_s))
+        snprintf(age, sizeof age, ", %.0f s old", age_s);
+    snprintf(text, size, "rows %.2f +- %.2f px%s: %s", health->error, fmax(health->sd, 0.01), age,
+             levels[health->level]);
 }

@@ -66,4 +66,21 @@ const char *row_error_too_few(const struct row_error *error);
 /* A message about what is wrong with the rig, or NULL when nothing is. */
 const char *row_error_advice(const struct row_error *error);
 
+/* How well a rig fits its pictures. */
+enum row_level { ROWS_GOOD, ROWS_OFF, ROWS_BAD };
+
+struct row_health {
+    enum row_level level; /* OFF: a row offset mends it; BAD: a new calibration */
+    double error, sd;     /* px: median |dy|, and how sure it is */
+    int pairs;
+    const char *advice; /* as row_error_advice */
+};
+
+/* That of one pair or more, all of one rig. The deviation is the larger one of what the scatter of
+ * the matches leaves and of what the pairs differ by. */
+struct row_health row_error_health(const struct row_error *pairs, int count);
+
+/* "rows 0.21 +- 0.02 px, 3 s old: good"; without the age where that is NaN. */
+void row_health_print(const struct row_health *health, double age_s, char *text, size_t size);
+
 #endif

@@ -69,8 +69,8 @@ lint_layers() {
     allow render 'config/|image/' || status=1
     allow library 'config/|calibration/|gpu/|include/' || status=1
     allow gst 'image/picture\.h"|include/' || status=1
-    # cmd_calib remaps pictures as the pipeline does, with its stage.
-    ! grep -nE '^ *# *include "(gpu|library)/' -r app | grep -v '^app/cmd_calib.c:' || status=1
+    # row_samples remaps pictures as the pipeline does, with its stage.
+    ! grep -nE '^ *# *include "(gpu|library)/' -r app | grep -v '^app/row_samples.c:' || status=1
     # The library's messages name parameters, not options of the program.
     ! grep -nE '"[^"]*(--[a-z]|livestereo [a-z])' -r gpu library calibration/rect* \
         calibration/rig_read* config/params.c config/params.def || status=1

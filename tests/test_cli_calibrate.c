@@ -330,6 +330,7 @@ static void test_check(void) {
     double p95 = g_ascii_strtod(strstr(rows, "95 % ") + 5, NULL);
     g_assert_cmpfloat(p95, <, 0.8);
     g_assert_null(strstr(rows, "row_offset="));
+    g_assert_nonnull(strstr(rows, "px: good"));
     g_assert_null(strstr(rows, "calibrate again"));
     /* the same pair with its rows moved: told, and what is told mends it */
     g_autofree char *moved =
@@ -412,6 +413,23 @@ static void test_convert(void) {
     end();
 }
 
+/* What run and record say of a calibrated rig at their end. */
+static void test_health(void) {
+    if (!begin(FALSE))
+        return;
+    check(0, "px, ", "run synth:scene=desk,width=320,height=240,frames=2 --quality fast");
+    g_autofree char *rig = expect(
+        0, ": off; the right picture",
+        "run synth:scene=desk,width=320,height=240,frames=2 --quality fast --set row_offset=2");
+    g_assert_nonnull(strstr(rig, "rig       rows "));
+    g_autofree char *recorded =
+        expect(0, "rig       rows ",
+               "record '%D/left%02d.jpg' '%D/right%02d.jpg' --frames 1 --calib %D/reference.yml "
+               "-o %F/rec.mkv");
+    g_assert_nonnull(strstr(recorded, "px, "));
+    end();
+}
+
 /* A drive gives a rig near its own; a single pair and a built-in scene at rest do not. */
 static void test_refine(void) {
     const char *data = g_getenv("LIVESTEREO_DATA");
@@ -488,6 +506,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/cli/calib/check", test_check);
         g_test_add_func("/cli/calib/convert", test_convert);
         g_test_add_func("/cli/calib/refine", test_refine);
+        g_test_add_func("/cli/calib/health", test_health);
         g_test_add_func("/cli/calib/eval", test_eval);
     }
     int failed = g_test_run();

@@ -196,11 +196,38 @@ static void test_combine(void) {
     g_assert_nonnull(row_error_advice(&pairs[1]));
 }
 
+/* One number, how sure and how old, and what to do. */
+static void test_health(void) {
+    const struct row_error pairs[3] = {
+        {.matches = 100, .median_abs = 0.2, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.1},
+        {.matches = 100, .median_abs = 0.3, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.1},
+        {.matches = 100, .median_abs = 0.22, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.1}};
+    const struct row_error off = {
+        .matches = 100, .median = 1.8, .median_abs = 1.8, .p95_abs = 2, .scatter = 0.5};
+    const struct row_error bad = {
+        .matches = 100, .median = 0, .median_abs = 1.2, .p95_abs = 4, .scatter = 4, .spread = 1};
+    char text[96];
+    struct row_health health = row_error_health(pairs, 3);
+    row_health_print(&health, 3.2, text, sizeof text);
+    g_assert_cmpstr(text, ==, "rows 0.22 +- 0.05 px, 3 s old: good");
+    g_assert_null(health.advice);
+    health = row_error_health(pairs, 1);
+    near(health.sd, 1.25 * 1.48 * 0.1 / 10, 1e-6);
+    health = row_error_health(&off, 1);
+    row_health_print(&health, NAN, text, sizeof text);
+    g_assert_cmpstr(text, ==, "rows 1.80 +- 0.01 px: off");
+    g_assert_nonnull(strstr(health.advice, "a row offset mends it"));
+    health = row_error_health(&bad, 1);
+    g_assert_cmpint(health.level, ==, ROWS_BAD);
+    g_assert_nonnull(strstr(health.advice, "calibrate again"));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/row_error/drift", test_drift);
     g_test_add_func("/row_error/alone", test_alone);
     g_test_add_func("/row_error/boards", test_boards);
     g_test_add_func("/row_error/combine", test_combine);
+    g_test_add_func("/row_error/health", test_health);
     return g_test_run();
 }

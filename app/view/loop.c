@@ -279,7 +279,8 @@ int loop_run(struct viewer *v) {
         opening_update(v);
         video_export_update(v);
         recording_update(&v->recording, &v->screen);
-        row_watch_update(&v->row_watch, &v->screen, v->playback.shown);
+        row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
+                         v->rig.known && !v->display.motion);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {
             v->screen.redraws--;

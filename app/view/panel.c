@@ -90,6 +90,7 @@ void panel_draw_status(struct viewer *v) {
     snprintf(all, sizeof(all), "%s   %s", text, v->playback.state.backend);
     ui_panel_begin(ui, "status", area->x, area->y, 0, 0, UI_AUTO_SIZE | UI_TRANSLUCENT);
     ui_text(ui, all);
+    row_watch_draw(&v->row_watch, ui, v->rig.known && !v->display.motion);
     ui_panel_end(ui);
 }
 
@@ -185,6 +186,7 @@ static void draw_head(struct viewer *v) {
                  source->height);
     ui_text(ui, text);
     draw_status(v);
+    row_watch_draw(&v->row_watch, ui, v->rig.known && !v->display.motion);
     if (g_str_has_prefix(source->name, "synth"))
         ui_text_color(ui, 0xb0b0b0, "a demonstration: the built-in scene (n opens something else)");
     else if (v->display.motion && v->rig.known)

@@ -84,10 +84,15 @@ void exposure_draw(const struct frame *frame, struct ui *ui);
 
 /* ---- panel_rig.c: calibration, row error of the pictures and advice, accuracy of depths */
 
-/* How well the rows of the pictures agree, about once a second. */
-struct row_watch {         /* zero to begin with */
-    bool on;               /* the user wants it */
-    long count;            /* pairs measured, 0 before the first */
+/* How well the rows of the pictures agree: about once a second where the user wants to see it, and
+ * every few seconds of a calibrated rig, for its health. */
+enum { HEALTH_PAIRS = 8 };
+struct row_watch {                       /* zero to begin with */
+    bool on;                             /* the user wants it */
+    struct row_error last[HEALTH_PAIRS]; /* a ring, of one row_offset */
+    long lasts;                          /* put into it */
+    int64_t last_ns;                     /* when the last one was */
+    long count;                          /* pairs measured, 0 before the first */
     int error;             /* of the last one: 0, -ENODATA (too few features) or -ENOMEM */
     struct row_error rows; /* of the last one */
     double row_offset;     /* the parameter that the last one was computed with */
@@ -102,8 +107,14 @@ struct row_watch {         /* zero to begin with */
     int agree;               /* pairs in a row that gave it */
 };
 
-/* Measures the frame's row error now and then, if the user has turned that on, and shows advice. */
-void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown);
+/* Measures the frame's row error now and then, if the user has turned that on or the rig is
+ * calibrated, and shows advice. */
+void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown,
+                      bool calibrated);
+
+/* Draws the health of the rig and what to do; of a rig that is not calibrated only where the user
+ * has turned measuring on. */
+void row_watch_draw(const struct row_watch *watch, struct ui *ui, bool calibrated);
 
 /* Ends it; a new one begins with nothing. */
 void row_watch_close(struct row_watch *watch);

@@ -15,6 +15,7 @@
 /* ---- the row error: a thread of lower priority matches features in one frame per second */
 
 #define INTERVAL_NS INT64_C(1000000000)
+#define HEALTH_INTERVAL_NS INT64_C(4000000000) /* where only the health is wanted */
 #define MARGIN_PX 8 /* searched below the smallest disparity: a rig also drifts along rows */
 #define MIN_AGREE 3 /* pairs in a row must give the same advice, but for the first */
 
@@ -42,19 +43,28 @@ static int measure_frame(void *context) {
 /* Takes over the result of a pair. */
 static void store(struct row_watch *w, int error) {
     const char *advice = error ? NULL : row_error_advice(&w->measured);
+    double offset = w->frame->params.row_offset;
+    frame_drop(&w->frame);
+    w->last_ns = clock_ns();
+    w->due_ns = w->last_ns + (w->on ? INTERVAL_NS : HEALTH_INTERVAL_NS);
+    if (offset != w->row_offset)
+        w->lasts = 0;
+    w->row_offset = offset;
+    if (!error)
+        w->last[w->lasts++ % HEALTH_PAIRS] = w->measured;
+    if (!w->on)
+        return;
     w->agree = advice == w->last_advice ? w->agree + 1 : 1;
     w->last_advice = advice;
     w->count++;
     w->error = error;
     w->rows = w->measured;
-    w->row_offset = w->frame->params.row_offset;
-    w->due_ns = clock_ns() + INTERVAL_NS;
-    frame_drop(&w->frame);
     if (!advice || w->count == 1 || w->agree >= MIN_AGREE)
         w->advice = advice;
 }
 
-void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *shown) {
+void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *shown,
+                      bool calibrated) {
     const char *before = w->advice;
     if (background_is_done(&w->background)) {
         store(w, background_take(&w->background));
@@ -62,7 +72,7 @@ void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *
         if (w->advice && w->advice != before)
             screen_notify(screen, "%s", w->advice);
     }
-    if (!w->on || !shown || w->background.on || shown->taken_ns == w->taken_ns ||
+    if (!(w->on || calibrated) || !shown || w->background.on || shown->taken_ns == w->taken_ns ||
         clock_ns() < w->due_ns)
         return;
     w->frame = frame_ref(shown);
@@ -83,6 +93,26 @@ enum { WARNING_COLOR = 0xff8070, NOTE_COLOR = 0xb0b0b0, CURVE_COLOR = 0x60c0ff }
 #define ERROR_PX 0.25 /* of the disparity, for the plot of the depth error */
 #define PLOT_POINTS 64
 #define FARTHEST 30 /* times the nearest depth: the end of the plot */
+
+/* ---- the health of the rig */
+
+void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
+    static const unsigned colors[] = {
+        [ROWS_GOOD] = 0x80e080, [ROWS_OFF] = 0xffd080, [ROWS_BAD] = 0xff8070};
+    char text[96];
+    if (w->lasts == 0) { /* the line keeps its place */
+        if (calibrated)
+            ui_text_color(ui, NOTE_COLOR, "rows not measured yet");
+        return;
+    }
+    const struct row_health health =
+        row_error_health(w->last, (int)MIN(w->lasts, (long)HEALTH_PAIRS));
+    row_health_print(&health, (double)(clock_ns() - w->last_ns) / CLOCK_NS_PER_S, text,
+                     sizeof(text));
+    ui_text_color(ui, colors[health.level], text);
+    if (health.advice)
+        ui_text_color(ui, colors[health.level], health.advice);
+}
 
 /* ---- the calibration */
 

@@ -96,10 +96,27 @@ static void test_depths(void) {
     gui_quit(&p);
 }
 
+/* The health of a calibrated rig is measured unasked: good on the built-in desk, off where its rows
+ * are moved. */
+static void test_health(void) {
+    static const char *const options[] = {"--quality fast", "--quality fast --set row_offset=2"};
+    for (int i = 0; i < 2; i++) {
+        struct gui_program p = {0};
+        g_autofree char *level = g_strdup_printf(" %d", i), *text = NULL;
+        gui_start(&p, options[i], "synth:scene=desk,width=320,height=240,frames=400");
+        gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "health")) &&
+                             !g_str_has_prefix(text, "0 "));
+        g_test_message("health %s", text);
+        g_assert_true(g_str_has_suffix(text, level));
+        gui_quit(&p);
+    }
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/rig/rows", test_rows);
     g_test_add_func("/gui/rig/depths", test_depths);
+    g_test_add_func("/gui/rig/health", test_health);
     return g_test_run();
 }

@@ -1,0 +1,39 @@
+/*
+ * Pairs of the last seconds of a command that runs without a window, whose row error is measured at
+ * its end. One thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_ROW_SAMPLES_H
+#define LIVESTEREO_ROW_SAMPLES_H
+
+#include "calibration/rectify.h"
+#include "image/frame.h"
+
+enum { ROW_SAMPLES = 3 };
+
+struct row_samples {
+    int width, height;
+    uint8_t *grey[ROW_SAMPLES][2];
+    int64_t taken_ns[ROW_SAMPLES];
+    long count; /* pairs taken; the ring has the last ones */
+};
+
+/* Takes memory for pictures of this size. */
+void row_samples_open(struct row_samples *samples, int width, int height);
+
+/* Takes a pair if the last one is a second old; samples that were not opened take none. */
+void row_samples_add(struct row_samples *samples, const struct image *left,
+                     const struct image *right);
+
+/* Prints the health of the rig by the pairs, to be rectified by maps or NULL, and what to do;
+ * nothing without a pair. */
+void row_samples_print(const struct row_samples *samples, const struct rectify_map *maps);
+
+void row_samples_close(struct row_samples *samples);
+
+/* Grey of a picture as the pipeline sees it after rectification; map->point NULL: as it is. The
+ * caller frees it. */
+uint8_t *rectified_grey(const struct image *picture, const struct rectify_map *map, int width,
+                        int height, double row_offset);
+
+#endif
