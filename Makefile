@@ -15,7 +15,7 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libudev-dev libgstreamer1.0-dev \
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
-               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev \
+               fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
                libopencv-calib3d-dev \
                $(if $(X86),,libsimde-dev)
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
@@ -146,7 +146,7 @@ PLUGIN_OBJECTS = $(call obj,$(wildcard gst/*.c) image/colormap.c)
 # A program with a sanitizer is linked by lld, where it is installed: a seventh of the time.
 LLD := $(if $(SANITIZE),$(if $(shell command -v ld.lld),-fuse-ld=lld))
 LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(LLD) $(LDFLAGS)
-LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lm
+LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lbz2 -lm
 
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
 GOLDEN = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/golden*.c))

@@ -67,7 +67,7 @@ struct common_options {
     "                        or one named both\n"                                                \
     "  FILE [FILE]           a recording or two, or URIs: two video tracks, one with both\n"     \
     "                        pictures side by side, or a file for left and one for right\n"      \
-    "  mcap:FILE             what ROS 2 recorded: topics that are named left and right, or\n"    \
+    "  mcap:FILE             what ROS recorded (MCAP, bag): topics named left and right, or\n"   \
     "                        mcap:FILE,/LEFT,/RIGHT\n"                                           \
     "  LEFT RIGHT            two pictures, or two patterns: left_%06d.png right_%06d.png\n"      \
     "  FOLDER                holds left/ and right/, image_0/ and image_1/, image_2/ and\n"      \

@@ -111,7 +111,8 @@ static const struct scheme *scheme_of(const char *word) {
     for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
         if (g_str_has_prefix(word, schemes[i].prefix))
             return &schemes[i];
-    if (g_str_has_suffix(word, ".mcap") && !strstr(word, "://"))
+    bool ros = g_str_has_suffix(word, ".mcap") || g_str_has_suffix(word, ".bag");
+    if (ros && !strstr(word, "://"))
         return &schemes[SCHEME_MCAP];
     return strcmp(word, "synth") == 0 ? &schemes[SCHEME_SYNTH] : NULL;
 }

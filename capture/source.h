@@ -141,8 +141,8 @@ struct source *source_motion_open(struct source *inner, int step, int *error);
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 
-/* "mcap:FILE", "mcap:FILE,/LEFT,/RIGHT", for motion "mcap:FILE,/TOPIC", or a file FILE.mcap: topics
- * of pictures that ROS recorded, by these names, else by those that say left and right. The
+/* "mcap:FILE", "mcap:FILE,/LEFT,/RIGHT", for motion "mcap:FILE,/TOPIC", or FILE.mcap, FILE.bag:
+ * topics of pictures that ROS recorded, by these names, else by those that say left and right. The
  * calibration is that of CameraInfo beside them. */
 struct source *source_mcap_open(const char *word, const struct source_options *options, int *error);
 

@@ -1,11 +1,11 @@
 /*
- * Pairs of pictures in an MCAP file, as ROS 2 records them: two topics of sensor_msgs Image or
- * CompressedImage. The pictures of a pair are those whose times of capture are nearest to each
- * other, both ways, and within a tolerance; pair n has the left topic's n-th picture. Owned and
- * read by one thread at a time.
+ * Pairs of pictures in an MCAP file or a bag, as ROS 2 and ROS 1 record them: two topics of
+ * sensor_msgs Image or CompressedImage. The pictures of a pair are those whose times of capture are
+ * nearest to each other, both ways, and within a tolerance; pair n has the left topic's n-th
+ * picture. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/mcap.h"
+#include "capture/ros_file.h"
 #include "capture/ros_message.h"
 #include "capture/source_private.h"
 #include "image/picture.h"
@@ -21,7 +21,7 @@
 
 /* One of the two topics. */
 struct topic {
-    const struct mcap_channel *channel;
+    const struct ros_channel *channel;
     enum ros_type type;
     bool ros1;
     int64_t *times; /* of capture, ns, or NOT_READ */
@@ -30,7 +30,7 @@ struct topic {
 struct mcap_pairs {
     struct source source; /* first */
     char *name, *calibration[2];
-    struct mcap *mcap;
+    struct ros_file *file;
     struct topic side[2]; /* left, right */
     struct source_options options;
     int64_t tolerance_ns;
@@ -43,7 +43,7 @@ static guint count_of(const struct topic *topic) {
 }
 
 static int64_t log_time(const struct topic *topic, guint i) {
-    return g_array_index(topic->channel->messages, struct mcap_message, i).log_ns;
+    return g_array_index(topic->channel->messages, struct ros_entry, i).log_ns;
 }
 
 /* The bytes are the file's, until the next call. 0 or -errno after a log line. */
@@ -51,7 +51,7 @@ static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i
                         struct ros_image *image) {
     const uint8_t *data;
     size_t size;
-    int error = mcap_read(s->mcap, topic->channel, i, &data, &size);
+    int error = ros_file_read(s->file, topic->channel, i, &data, &size);
     if (error)
         return error;
     error = ros_image_parse(topic->type, topic->ros1, data, size, image);
@@ -66,7 +66,7 @@ static int64_t time_of(struct mcap_pairs *s, const struct topic *topic, guint i)
     const uint8_t *data;
     size_t size;
     if (topic->times[i] == NOT_READ) {
-        bool known = mcap_read(s->mcap, topic->channel, i, &data, &size) == 0 &&
+        bool known = ros_file_read(s->file, topic->channel, i, &data, &size) == 0 &&
                      ros_image_parse(topic->type, topic->ros1, data, size, &image) == 0 &&
                      image.stamp_ns > 0;
         topic->times[i] = known ? image.stamp_ns : log_time(topic, i);
@@ -182,7 +182,7 @@ static void mcap_pairs_describe(struct source *source, long index, char *buf, si
 
 static void mcap_pairs_close(struct source *source) {
     struct mcap_pairs *s = (struct mcap_pairs *)source;
-    mcap_close(&s->mcap);
+    ros_file_close(&s->file);
     for (int i = 0; i < 2; i++) {
         g_free(s->side[i].times);
         g_free(s->calibration[i]);
@@ -194,9 +194,9 @@ static void mcap_pairs_close(struct source *source) {
 /* ---- which topics */
 
 static struct topic topic_at(const GArray *channels, guint i) {
-    const struct mcap_channel *channel = &g_array_index(channels, struct mcap_channel, i);
+    const struct ros_channel *channel = &g_array_index(channels, struct ros_channel, i);
     bool cdr = strcmp(channel->encoding, "cdr") == 0, ros1 = strcmp(channel->encoding, "ros1") == 0;
-    enum ros_type type = cdr || ros1 ? ros_type_named(channel->schema) : ROS_OTHER;
+    enum ros_type type = cdr || ros1 ? ros_type_named(channel->type) : ROS_OTHER;
     return (struct topic){.channel = channel, .type = type, .ros1 = ros1};
 }
 
@@ -271,7 +271,7 @@ static char *list_topics(const GArray *channels, int *count) {
 
 /* names: of the topics, NULL: by their names in the file. Motion needs one. */
 static int find_topics(struct mcap_pairs *s, char **names) {
-    const GArray *channels = mcap_channels(s->mcap);
+    const GArray *channels = ros_file_channels(s->file);
     struct topic *side = s->side;
     bool one = s->options.motion_step > 0, found;
     int count;
@@ -289,7 +289,7 @@ static int find_topics(struct mcap_pairs *s, char **names) {
         return 0;
     if (count == 0)
         log_error(s->name, "holds no pictures: no topic has messages of the type "
-                           "sensor_msgs/msg/Image or CompressedImage");
+                           "sensor_msgs Image or CompressedImage");
     else
         log_error(s->name, "%s; pictures are in %s: write mcap:FILE,%s",
                   names ? "has no such topics" : "has no two topics named left and right", known,
@@ -312,7 +312,7 @@ static int open_topics(struct mcap_pairs *s, char **names) {
 /* What the first message of CameraInfo beside the pictures says. False where there is none, or one
  * that says that the camera is not calibrated. */
 static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros_camera *camera) {
-    const GArray *channels = mcap_channels(s->mcap);
+    const GArray *channels = ros_file_channels(s->file);
     g_autofree char *topic = g_strdup(of->channel->topic);
     if (g_str_has_suffix(topic, "/compressed"))
         topic[strlen(topic) - strlen("/compressed")] = '\0';
@@ -324,7 +324,7 @@ static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros
         const uint8_t *data;
         size_t size;
         if (t.type == ROS_CAMERA_INFO && strcmp(t.channel->topic, info) == 0 &&
-            mcap_read(s->mcap, t.channel, 0, &data, &size) == 0 &&
+            ros_file_read(s->file, t.channel, 0, &data, &size) == 0 &&
             ros_camera_parse(t.ros1, data, size, camera) == 0)
             return camera->k[0] > 0 && camera->p[0] > 0;
     }
@@ -394,7 +394,7 @@ static void learn_rate(struct mcap_pairs *s) {
 char *source_mcap_path(const char *word) {
     if (g_str_has_prefix(word, "mcap:"))
         word += strlen("mcap:");
-    else if (!g_str_has_suffix(word, ".mcap"))
+    else if (!g_str_has_suffix(word, ".mcap") && !g_str_has_suffix(word, ".bag"))
         return NULL;
     const char *topics = strstr(word, ",/");
     return topics ? g_strndup(word, (size_t)(topics - word)) : g_strdup(word);
@@ -416,7 +416,7 @@ struct source *source_mcap_open(const char *word, const struct source_options *o
                                 .seek = mcap_pairs_seek,
                                 .describe = mcap_pairs_describe,
                                 .close = mcap_pairs_close};
-    s->mcap = mcap_open(path, &code);
+    s->file = ros_file_open(path, &code);
     if (!code)
         code = open_topics(s, topics);
     if (!code) {

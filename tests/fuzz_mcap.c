@@ -1,6 +1,6 @@
 /*
- * Reads bytes as an MCAP file of pictures, pairs included: what is opened has pictures of its size,
- * and ends. SPDX-License-Identifier: MIT
+ * Reads bytes as an MCAP file or a bag of pictures, pairs included: what is opened has pictures of
+ * its size, and ends. SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
 #include "config/log.h"

@@ -1,7 +1,7 @@
 /*
- * MCAP files as a source: pairs, times, calibrations and maps are those of the pictures that the
- * same program wrote (tests/write_mcap.py, with a writer of its own and, where they are installed,
- * with PyPI's packages); odd files end with one line. SPDX-License-Identifier: MIT
+ * MCAP files and bags as a source: pairs, times, calibrations and maps are those of the pictures
+ * that the same program wrote (tests/write_mcap.py, with a writer of its own and, where they are
+ * installed, with PyPI's packages); odd files end with one line. SPDX-License-Identifier: MIT
  */
 #include "tests/cli.h"
 
@@ -14,7 +14,7 @@
 static void expect_same(const char *keys) {
     g_autofree char *line = g_strdup_printf(
         "rm -rf $D/* && " WRITE "%s && $B batch $D -o $D/a --calib $D/left.yaml "
-        "--calib $D/right.yaml --save disp16,depth -q " TINY " && $B batch mcap:$D/ros.mcap "
+        "--calib $D/right.yaml --save disp16,depth -q " TINY " && $B batch $D/ros.* "
         "-o $D/b --save disp16,depth -q " TINY " && ls $D/b/*_disp16.png | wc -l && "
         "diff -r -x 'frames.csv' -x '.frames*' $D/a $D/b",
         keys);
@@ -34,7 +34,12 @@ static void test_same(void *fixture, const void *data) {
                                        "compressed",
                                        "ros=1 chunk=1000000",
                                        "ros=1 encoding=png chunk=0 summary=0",
-                                       "late=300 topics=/cam0/image,/cam1/image"};
+                                       "late=300 topics=/cam0/image,/cam1/image",
+                                       "file=bag",
+                                       "file=bag compression=lz4 chunk=5000 encoding=rgb8",
+                                       "file=bag compression=bz2 index=0",
+                                       "file=bag summary=0 chunk=4000 encoding=mono16",
+                                       "file=bag summary=0 index=0 encoding=png"};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
         expect_same(keys[i]);
 }
@@ -42,13 +47,23 @@ static void test_same(void *fixture, const void *data) {
 static void test_packages(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
-    if (system("${PYTHON:-/usr/bin/python3} -c 'import mcap_ros2' 2>/dev/null") != 0) {
-        g_test_skip("needs pip install mcap mcap-ros2-support, and PYTHON that has them");
-        return;
+    static const char *const files[][2] = {{"mcap_ros2", "zstd"}, {"rosbags", "bz2"}};
+    for (int bag = 0; bag < 2; bag++) {
+        g_autofree char *has = g_strdup_printf(
+            "${PYTHON:-/usr/bin/python3} -c 'import %s' 2>/dev/null", files[bag][0]);
+        static const char *const keys[] = {"", "compression=lz4 encoding=bgr8", "encoding=png"};
+        if (system(has) != 0) {
+            g_test_skip("needs pip install mcap mcap-ros2-support rosbags, and PYTHON with them");
+            return;
+        }
+        for (size_t i = 0; i <= G_N_ELEMENTS(keys); i++) {
+            const char *more = i < G_N_ELEMENTS(keys) ? keys[i] : files[bag][1];
+            g_autofree char *all =
+                g_strdup_printf("writer=package file=%s %s%s", bag ? "bag" : "mcap",
+                                i < G_N_ELEMENTS(keys) ? "" : "compression=", more);
+            expect_same(all);
+        }
     }
-    expect_same("writer=mcap");
-    expect_same("writer=mcap compression=lz4 encoding=bgr8");
-    expect_same("writer=mcap compression=zstd encoding=png");
 }
 
 static struct source *open_word(const char *format, int motion_step) {
@@ -132,7 +147,7 @@ static void test_refused(void *fixture, const void *data) {
                  ",/left,/right");
     expect_error(3, "has no such topics", run, folder, ",/stereo/left/image_raw");
     expect_error(3, "No such file", "run mcap:%s/no.mcap " TINY, folder);
-    expect_error(3, "is no MCAP file", "run mcap:%s/left.yaml " TINY, folder);
+    expect_error(3, "is neither an MCAP file nor a bag", "run mcap:%s/left.yaml " TINY, folder);
     expect_error(3, "cannot be opened", "run mcap:%s " TINY, folder);
     expect_error(3, "does not belong behind", "run mcap:%s/ros.mcap x.mcap " TINY, folder);
     /* a byte of one chunk of pictures is another: the others are read */

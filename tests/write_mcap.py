@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # usage: tests/write_mcap.py FOLDER KEY=VALUE...
 # Writes pairs as FOLDER/left/N.png, FOLDER/right/N.png, FOLDER/left.yaml and right.yaml, and the
-# same as FOLDER/ros.mcap, by the specifications of MCAP and CDR alone or, with writer=mcap, by the
-# packages mcap and mcap-ros2-support of PyPI. Keys: writer (own), count (4), compression (none,
-# lz4, zstd), chunk (bytes of a chunk, 0: no chunks), index, summary (1), encoding (mono8, mono16,
-# rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1 writes messages), drop (numbers of right pictures
-# that are left out), late (ms that right messages are recorded later), info (1: with CameraInfo),
-# size, topics. SPDX-License-Identifier: MIT
+# same as FOLDER/ros.mcap or ros.bag, by the specifications of MCAP, CDR and bags alone or, with
+# writer=package, by the packages mcap and mcap-ros2-support or rosbags of PyPI. Keys: file (mcap,
+# bag), writer (own), count (4), compression (none, lz4, zstd, bz2), chunk (bytes of a chunk, 0: no
+# chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1
+# writes messages), drop (numbers of right pictures that are left out), late (ms that right messages
+# are recorded later), info (1: with CameraInfo), size, topics. SPDX-License-Identifier: MIT
+import bz2
 import ctypes
 import io
 import os
@@ -17,8 +18,8 @@ import zlib
 import numpy as np
 from PIL import Image
 
-keys = dict(writer="own", count="4", compression="none", chunk="20000", index="1", summary="1",
-            encoding="mono8", ros="2", drop="", late="0", info="1",
+keys = dict(file="mcap", writer="own", count="4", compression="none", chunk="20000", index="1",
+            summary="1", encoding="mono8", ros="2", drop="", late="0", info="1",
             size="64x48", topics="/stereo/left/image_raw,/stereo/right/image_raw")
 keys.update(word.split("=", 1) for word in sys.argv[2:])
 folder = sys.argv[1]
@@ -37,7 +38,7 @@ def P(side):
 
 class Packer:  # of a message
     def __init__(self):
-        self.ros1 = keys["ros"] == "1"
+        self.ros1 = keys["ros"] == "1" or keys["file"] == "bag"
         self.out = bytearray()
 
     def number(self, kind, *values):
@@ -83,6 +84,8 @@ def pack(kind, m):
 
 
 def compress(data):
+    if keys["compression"] == "bz2":
+        return bz2.compress(data)
     if keys["compression"] == "zstd":
         lib = ctypes.CDLL("libzstd.so.1")
         bound, run, level = lib.ZSTD_compressBound, lib.ZSTD_compress, 3
@@ -150,7 +153,93 @@ class Mcap:
         self.file.close()
 
 
-class Package:  # the same by the packages
+def fields(**values):
+    return b"".join(struct.pack("<I", len(name) + 1 + len(value)) + name.encode() + b"=" + value
+                    for name, value in values.items())
+
+
+def bag_record(data, **head):
+    head = fields(**head)
+    return struct.pack("<I", len(head)) + head + struct.pack("<I", len(data)) + data
+
+
+class Bag:
+    def __init__(self, path):
+        self.file = open(path, "wb")
+        self.file.write(b"#ROSBAG V2.0\n" + bag_record(
+            b" " * 40, op=b"\3", index_pos=bytes(8), conn_count=bytes(4), chunk_count=bytes(4)))
+        self.known, self.chunk, self.index, self.summary = {}, b"", {}, b""
+
+    def message(self, topic, kind, message, log_ns):
+        define = b""
+        if topic not in self.known:
+            self.known[topic] = struct.pack("<I", len(self.known))
+            about = fields(topic=b"/other", type=TYPES[kind].replace("/msg", "").encode(),
+                           md5sum=b"*", message_definition=b"bytes a=b")
+            define = bag_record(about, op=b"\7", conn=self.known[topic], topic=topic.encode())
+        number = self.known[topic]
+        self.summary += define
+        self.chunk += define
+        time = struct.pack("<II", log_ns // 10**9, log_ns % 10**9)
+        self.index.setdefault(number, []).append(time + struct.pack("<I", len(self.chunk)))
+        self.chunk += bag_record(pack(kind, message), op=b"\2", conn=number, time=time)
+        if len(self.chunk) > int(keys["chunk"]):
+            self.flush()
+
+    def flush(self):
+        if self.chunk:
+            self.file.write(bag_record(compress(self.chunk), op=b"\5",
+                                       compression=keys["compression"].encode(),
+                                       size=struct.pack("<I", len(self.chunk))))
+            for number, entries in self.index.items() if keys["index"] == "1" else ():
+                self.file.write(bag_record(b"".join(entries), op=b"\4", ver=b"\1\0\0\0",
+                                           conn=number, count=struct.pack("<I", len(entries))))
+        self.chunk, self.index = b"", {}
+
+    def finish(self):
+        self.flush()
+        if keys["summary"] == "1":
+            self.file.write(self.summary)
+        self.file.close()
+
+
+class BagPackage:  # by rosbags
+    def __init__(self, path):
+        from rosbags.rosbag1 import Writer
+        from rosbags.typesys import Stores, get_typestore
+        self.store = get_typestore(Stores.ROS1_NOETIC)
+        self.writer = Writer(path)
+        if keys["compression"] != "none":
+            self.writer.set_compression(Writer.CompressionFormat[keys["compression"].upper()])
+        self.writer.chunk_threshold = int(keys["chunk"])
+        self.writer.open()
+        self.known = {}
+
+    def build(self, name, m):
+        types = self.store.types
+        stamp = types["builtin_interfaces/msg/Time"](**m["header"]["stamp"])
+        header = types["std_msgs/msg/Header"](seq=7, stamp=stamp, frame_id="c")
+        array = {"data": np.uint8, **dict.fromkeys("dkrp", np.float64)}
+        m = {k: np.frombuffer(v, np.uint8) if isinstance(v, bytes) else
+             np.array(v, array[k]) if k in array else v for k, v in m.items()}
+        if name.endswith("CameraInfo"):
+            m = {k.upper() if k in "dkrp" else k: v for k, v in m.items()}
+            m.update(binning_x=0, binning_y=0, roi=types["sensor_msgs/msg/RegionOfInterest"](
+                0, 0, 0, 0, False))
+        return types[name](**{**m, "header": header})
+
+    def message(self, topic, kind, message, log_ns):
+        name = TYPES[kind]
+        if topic not in self.known:
+            self.known[topic] = self.writer.add_connection(topic, name, typestore=self.store)
+        self.writer.write(self.known[topic], log_ns,
+                          self.store.serialize_ros1(self.build(name, message), name))
+
+    def finish(self):
+        self.writer.close()
+
+
+class Package:  # by mcap and mcap-ros2-support
     DEFINITIONS = {
         "Image": "std_msgs/Header header\nuint32 height\nuint32 width\nstring encoding\n"
                  "uint8 is_bigendian\nuint32 step\nuint8[] data\n",
@@ -214,7 +303,8 @@ def calibration(side):
 
 generator = np.random.default_rng(5)
 color = keys["encoding"] in ("rgb8", "bgr8", "bgra8")
-out = (Mcap if keys["writer"] == "own" else Package)(f"{folder}/ros.mcap")
+classes = {"mcap": (Mcap, Package), "bag": (Bag, BagPackage)}[keys["file"]]
+out = classes[keys["writer"] != "own"](f"{folder}/ros.{keys['file']}")
 topics, dropped = keys["topics"].split(","), [int(n) for n in keys["drop"].split(",") if n]
 messages = []
 for side in range(2):
