@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUPLES 24            /* taken of files, evenly */
@@ -18,8 +17,6 @@
 #define LATER_S 0.125         /* between the first couple's pairs, where a source says its rate */
 #define MAX_LATER_S 4.0       /* of cameras that hardly move */
 #define BETWEEN_COUPLES_S 0.5 /* of cameras */
-#define MOVED 0.02            /* of the width, how far points should move within a couple */
-#define SEEN_AGAIN 0.3        /* share of the points that should be seen again */
 
 struct taking {
     struct source *source;
@@ -33,22 +30,32 @@ struct taking {
     struct refinement result;
 };
 
-/* The rig as the source's pictures show it: of rectified ones both cameras are ideal. EXIT_DONE or
- * the exit code after a log line. */
+void calib_refine_rig(const struct rig_use *use, bool rectified, struct rig *rig) {
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    *rig = use->rig;
+    if (!rectified && !rig->rectified)
+        return;
+    memcpy(rig->R, identity, sizeof(rig->R));
+    rig->T[0] = -use->geometry.baseline;
+    rig->T[1] = rig->T[2] = 0;
+}
+
+int calib_refine_allowed(const struct source *source, bool known) {
+    if (!known)
+        log_error("calib refine", "needs the calibration that is to be refined: --calib FILE");
+    else if (source->rectified)
+        log_error(source->name, "was recorded rectified; refine from pictures of the cameras");
+    return known && !source->rectified ? EXIT_DONE : EXIT_CALIBRATION;
+}
+
+/* EXIT_DONE or the exit code after a log line. */
 static int open_rig(struct rig_options *options, const struct source *source, struct rig *rig) {
     struct rig_use use;
     int code = rig_use_open_for(options, source, &use);
-    *rig = use.rig;
-    if (code == EXIT_DONE && !use.known) {
-        log_error("calib refine", "needs the calibration that is to be refined: --calib FILE");
-        code = EXIT_CALIBRATION;
-    }
-    if (code == EXIT_DONE && (options->rectified || source->rectified || rig->rectified)) {
-        static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        memcpy(rig->R, identity, sizeof(rig->R));
-        rig->T[0] = -use.geometry.baseline;
-        rig->T[1] = rig->T[2] = 0;
-    }
+    if (code == EXIT_DONE)
+        code = calib_refine_allowed(source, use.known);
+    if (code == EXIT_DONE)
+        calib_refine_rig(&use, options->rectified, rig);
     rig_use_close(&use);
     return code;
 }
@@ -60,27 +67,6 @@ static void plan(struct taking *t) {
     t->max_gap =
         source->count > 0 ? MAX(t->gap, source->count / 4) : MAX(1, lround(rate * MAX_LATER_S));
     t->between = source->count > 0 ? source->count / COUPLES : lround(rate * BETWEEN_COUPLES_S);
-    t->stride = MAX(t->gap + 1, t->between);
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The time between the pairs of the next couple follows from how far points moved in this one. */
-static void adapt(struct taking *t, const struct refine_point *points, int count) {
-    g_autofree double *moved = g_new(double, count + 1);
-    int seen = 0;
-    for (int i = 0; i < count; i++)
-        if (points[i].later)
-            moved[seen++] = hypot(points[i].at[2][0] - points[i].at[0][0],
-                                  points[i].at[2][1] - points[i].at[0][1]);
-    qsort(moved, (size_t)seen, sizeof(*moved), compare);
-    if (seen < SEEN_AGAIN * count)
-        t->gap = MAX(1, t->gap / 2);
-    else if (seen > 0 && moved[seen / 2] < MOVED * t->left.width)
-        t->gap = MIN(2 * t->gap, t->max_gap);
     t->stride = MAX(t->gap + 1, t->between);
 }
 
@@ -100,7 +86,9 @@ static int add_couple(struct taking *t, bool later) {
                             t->left.width, t->left.height, t->couples, t->points + t->count);
     if (found < 0)
         return found;
-    adapt(t, t->points + t->count, found);
+    double longer = refine_adapt(t->points + t->count, found, t->left.width);
+    t->gap = CLAMP(lround(longer * (double)t->gap), 1, t->max_gap);
+    t->stride = MAX(t->gap + 1, t->between);
     t->couples++;
     t->count += found;
     return 0;

@@ -1,5 +1,6 @@
 /*
- * livestereo calib refine: a rig's pose anew, without a board. Main thread.
+ * livestereo calib refine: a rig's pose anew, without a board; the window does the same by itself.
+ * Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CALIB_REFINE_H
@@ -12,5 +13,12 @@
  * code: EXIT_CALIBRATION where the pairs do not determine it. */
 int calib_refine(struct rig_options *options, const struct source_options *source_options,
                  const char *const *words, int count, const char *output);
+
+/* The rig as the source's pictures show it: of rectified ones both cameras are ideal. */
+void calib_refine_rig(const struct rig_use *use, bool rectified, struct rig *rig);
+
+/* Whether there is a calibration, of pictures as the cameras gave them. EXIT_DONE, or
+ * EXIT_CALIBRATION after a log line. */
+int calib_refine_allowed(const struct source *source, bool known);
 
 #endif

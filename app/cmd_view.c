@@ -284,6 +284,7 @@ static void close_viewer(struct viewer *v) {
     messages_end();
     draw_close(&v->display.draw);
     screen_close(&v->screen);
+    refine_watch_close(&v->refine);
     presets_free(&v->presets);
     g_free(v->proposed_rig);
     g_free(v->roi);

@@ -26,7 +26,8 @@ enum {
     CELLS = CELLS_X * CELLS_Y,
     MIN_CELLS = 16, /* that have points */
     MIN_POINTS = 200,
-    MIN_MOVED = 40, /* points of a couple in the later picture, below which it is not used */
+    MIN_COUPLES = 4, /* whose points are seen again */
+    MIN_MOVED = 40,  /* points of a couple in the later picture, below which it is not used */
     MAX_ROUNDS = 50
 };
 #define RANSAC_PX 2.0
@@ -34,9 +35,21 @@ enum {
 #define MAX_SCALE 1.0  /* px, the usual residual of a usable fit */
 #define MIN_SCALE 0.05 /* px, of residuals: matching is no better */
 #define LENS_SD 5.0    /* px of the rows at x y = 1 that lenses may be wrong */
+#define MOVED 0.02     /* of the width, how far points should move within a couple */
+#define SEEN_AGAIN 0.3 /* share of the points that should be seen again */
 #define MOTION_SD 10.0 /* rad and baselines: keeps what nothing determines finite */
 
 /* ---- features */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return count ? values[count / 2] : 0;
+}
 
 int refine_find(const uint8_t *left, const uint8_t *right, const uint8_t *later, int width,
                 int height, int couple, struct refine_point *points) {
@@ -73,6 +86,20 @@ int refine_find(const uint8_t *left, const uint8_t *right, const uint8_t *later,
     free(matches);
     free(point_of);
     return found < 0 ? found : count;
+}
+
+double refine_adapt(const struct refine_point *points, int count, int width) {
+    double *moved = malloc(((size_t)count + 1) * sizeof *moved);
+    int seen = 0;
+    for (int i = 0; moved && i < count; i++)
+        if (points[i].later)
+            moved[seen++] = hypot(points[i].at[2][0] - points[i].at[0][0],
+                                  points[i].at[2][1] - points[i].at[0][1]);
+    double by = seen < SEEN_AGAIN * count                                     ? 0.5
+                : moved && seen > 0 && median_of(moved, seen) < MOVED * width ? 2
+                                                                              : 1;
+    free(moved);
+    return by;
 }
 
 /* ---- the model */
@@ -220,16 +247,6 @@ struct fit {
     double (*own)[MOTION];            /* what its motion would move by itself */
     double *values;
 };
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_of(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count ? values[count / 2] : 0;
-}
 
 /* Residuals' usual size without mismatches, and the weights that follow from it. */
 static void weigh(struct fit *f) {
@@ -507,6 +524,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct refinement *r, co
 
 /* The least well known of a result is the reason to refuse it. */
 static int judge(struct refinement *r, const struct fit *f, int rays, int cells) {
+    int seen_again = 0; /* couples that are */
     double turned = 0, shift_sd = fmax(r->shift_sd[0], r->shift_sd[1]);
     double turn_sd = fmax(r->turn_sd[0], r->turn_sd[2]);
     for (int k = 0; k < 3; k++)
@@ -534,11 +552,21 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
                       "the direction of the baseline is known to +- %.2f degrees only, for what "
                       "is seen lies too far away or at one distance; show near things as well",
                       shift_sd);
-    if (!(r->turn_sd[1] <= MAX_TURN_SD))
+    for (int i = 0, last = -1; i < f->count; i++)
+        if (f->point[i].later && f->point[i].couple != last) {
+            last = f->point[i].couple;
+            seen_again++;
+        }
+    if (seen_again == 0 || (seen_again >= MIN_COUPLES && !(r->turn_sd[1] <= MAX_TURN_SD)))
         return refuse(r,
                       "the turn towards each other is known to +- %.3f degrees only; move the rig "
                       "past near and far things while the pictures are taken",
                       r->turn_sd[1]);
+    if (seen_again < MIN_COUPLES)
+        return refuse(r,
+                      "only %d couples of pairs show the same things; %d or more are wanted, since "
+                      "in one of them most of what is seen may move by itself",
+                      seen_again, MIN_COUPLES);
     return 0;
 }
 

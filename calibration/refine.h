@@ -39,6 +39,10 @@ struct refinement {
 int refine_find(const uint8_t *left, const uint8_t *right, const uint8_t *later, int width,
                 int height, int couple, struct refine_point *points);
 
+/* By how much the time between the two pairs of the next couple should change, by how far a
+ * couple's points moved in pictures of this width: 0.5, 1 or 2. */
+double refine_adapt(const struct refine_point *points, int count, int width);
+
 /* Fits the pose of a rig, whose size is known, to points of its unrectified pictures, ordered by
  * their couple. Rows determine the pose but for the turn about y, which lenses imitate (they too
  * move rows by x y); it follows from how disparities agree with the motion between two pairs, whose

@@ -281,6 +281,7 @@ int loop_run(struct viewer *v) {
         recording_update(&v->recording, &v->screen);
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
                          v->rig.known && !v->display.motion);
+        refine_watch_update(v);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {
             v->screen.redraws--;

@@ -102,7 +102,8 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
     struct live_options options = {
         .policy = live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
         .frames = o->frames,
-        .kept = 2 + OUTPUT_FRAMES, /* on screen, and with the thread that measures rows */
+        .kept =
+            4 + OUTPUT_FRAMES, /* on screen, and with the threads that measure rows and refine */
         .player = true,
         .rate = screenshot || live ? 0 : p->rate,
         .paused = paused,
@@ -143,6 +144,7 @@ static void close_pipeline(struct viewer *v) {
 }
 
 void opening_close(struct viewer *v) {
+    refine_watch_stop(&v->refine);
     if (v->playback.source)
         recording_stop(&v->recording, &v->playback, &v->screen);
     close_pipeline(v);

@@ -12,9 +12,7 @@
 
 #include <unistd.h>
 
-/* A new file for the rig: in the folder for results, else among the user's data. g_free; NULL after
- * a log line. */
-static char *choose_path(const char *folder) {
+char *calibrate_choose_path(const char *folder) {
     g_autofree char *own = g_build_filename(g_get_user_data_dir(), "livestereo", "rigs", NULL);
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *name = g_date_time_format(now, "rig-%Y%m%d-%H%M%S.yml");
@@ -54,7 +52,7 @@ static void go_on(struct viewer *v, const char *source) {
     g_auto(GStrv) parts = g_strsplit(source, "\n", -1); /* a left and a right word */
     if (!is_usable(v, parts))
         return;
-    g_autofree char *path = choose_path(o->output);
+    g_autofree char *path = calibrate_choose_path(o->output);
     g_autoptr(GPtrArray) words = g_ptr_array_new();
     if (!path)
         return;

@@ -49,6 +49,10 @@ struct calibrate_form { /* zero to begin with */
     bool edited;
 };
 
+/* A new file for the rig: in the folder for results, else among the user's data. g_free; NULL after
+ * a log line. */
+char *calibrate_choose_path(const char *folder);
+
 /* source: what the page would open, NULL or "" where it knows none. */
 void calibrate_form_draw(struct viewer *v, const char *source);
 

@@ -302,10 +302,13 @@ static void draw_presets_group(struct viewer *v) {
 }
 
 static void draw_rig_group(struct viewer *v) {
-    if (!v->display.motion && ui_group(v->screen.ui, "rig", false) &&
-        panel_rig_draw(&v->row_watch, &v->screen, &v->rig, &v->settings.params,
+    if (v->display.motion || !ui_group(v->screen.ui, "rig", false))
+        return;
+    if (panel_rig_draw(&v->row_watch, &v->screen, &v->rig, &v->settings.params,
                        &v->display.settings.row_lines))
         viewer_apply_settings(v);
+    if (v->rig.known)
+        refine_watch_draw(v);
 }
 
 /* The parameters that are changed most often, under plain names; a tooltip has the parameter's own

@@ -10,6 +10,7 @@
 #include "app/view/background.h"
 #include "app/view/screen.h"
 #include "app/view/settings.h"
+#include "calibration/refine.h"
 #include "calibration/row_error.h"
 #include "capture/controls.h"
 #include "capture/source.h"
@@ -122,6 +123,37 @@ void row_watch_close(struct row_watch *watch);
 /* The contents of the group. True when it changed a parameter. */
 bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct rig_use *rig,
                     struct params *params, bool *row_lines);
+
+/* ---- panel_refine.c: a button in the group rig that collects couples of pairs while the rig
+ * moves, shows the rows before and after, and takes the new calibration or not */
+
+struct viewer;
+
+struct refine_watch { /* zero to begin with */
+    bool on, done;    /* it collects; there is a result */
+    struct rig rig;   /* that is refined */
+    struct refine_point *points;
+    int count, couples;
+    double gap_s; /* between the pairs of a couple */
+    int64_t due_ns;
+    struct refinement result;
+    char *files[2]; /* the calibration that was taken, then NULL */
+
+    struct background background; /* works on these: */
+    struct frame *first, *later;
+};
+
+/* Takes frames while it collects. */
+void refine_watch_update(struct viewer *v);
+
+/* Ends it and forgets what it found; the calibration that was taken stays. */
+void refine_watch_stop(struct refine_watch *watch);
+
+/* Frees everything. */
+void refine_watch_close(struct refine_watch *watch);
+
+/* The button, and what was found. */
+void refine_watch_draw(struct viewer *v);
 
 /* Draws a line with the range of depths below the number of labels. */
 void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struct params *params);

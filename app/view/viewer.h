@@ -125,6 +125,7 @@ struct viewer {
     struct start_page start_page;
     struct calibrate_form calibrate_form;
     struct row_watch row_watch;
+    struct refine_watch refine;
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
     struct video_export video_export;

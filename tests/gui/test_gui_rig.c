@@ -112,11 +112,44 @@ static void test_health(void) {
     }
 }
 
+/* Refining collects while a drive is played, shows its result and goes on with the new file. */
+static void test_refine(void) {
+    struct gui_program p = {0};
+    const char *data = g_getenv("LIVESTEREO_DATA"), *name;
+    g_autofree char *drive =
+        g_build_filename(data ? data : "../shared/data", "driving", "kitti_seq1", NULL);
+    g_autofree char *text = NULL;
+    if (!g_file_test(drive, G_FILE_TEST_EXISTS)) {
+        g_test_skip("needs ../shared/data/driving/kitti_seq1");
+        return;
+    }
+    gui_start(&p, "--quality fast --rate 8 --loop", drive);
+    gui_click(&p, "group.rig");
+    gui_scroll_to(&p, "refine");
+    gui_click(&p, "refine");
+    gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "refine")) &&
+                         g_str_has_suffix(text, " 1"));
+    g_test_message("refined: %s", text); /* not on any more, couples, done */
+    gui_scroll_to(&p, "refine_take");
+    gui_click(&p, "refine_take");
+    gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "refine")) &&
+                         g_str_has_suffix(text, " 0"));
+    GDir *dir = g_dir_open(p.output, 0, NULL);
+    g_assert_nonnull(dir);
+    for (name = g_dir_read_name(dir); name && !g_str_has_suffix(name, ".yml");)
+        name = g_dir_read_name(dir);
+    g_assert_nonnull(name);
+    g_dir_close(dir);
+    gui_settle(&p);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/rig/rows", test_rows);
     g_test_add_func("/gui/rig/depths", test_depths);
     g_test_add_func("/gui/rig/health", test_health);
+    g_test_add_func("/gui/rig/refine", test_refine);
     return g_test_run();
 }
