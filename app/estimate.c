@@ -5,7 +5,6 @@
 
 #include "config/params_file.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
@@ -190,15 +189,12 @@ static void set_curve(struct params *params, const char *weight, const char *tau
 
 double estimate_fit(const struct frame *f, struct params *params) {
     int parts = parts_of_level(params, &f->rect_left), most = UINT8_MAX * parts + 1;
-    struct counts differences = {most, g_try_new0(double, most), 0},
-                  census = {CENSUS_BITS + 1, g_try_new0(double, CENSUS_BITS + 1), 0},
-                  steps = {params->disparity_range, g_try_new0(double, params->disparity_range), 0};
-    double change = -ENOMEM;
-    if (differences.of && census.of && steps.of) {
-        change = 0;
-        count_matches(f, params, &differences, &census);
-        count_neighbours(f, params, &steps);
-    }
+    g_autofree double *room = g_new0(double, most + CENSUS_BITS + 1 + params->disparity_range);
+    struct counts differences = {most, room, 0}, census = {CENSUS_BITS + 1, room + most, 0},
+                  steps = {params->disparity_range, room + most + CENSUS_BITS + 1, 0};
+    double change = 0;
+    count_matches(f, params, &differences, &census);
+    count_neighbours(f, params, &steps);
     if (differences.all > 0 && has_difference(params)) {
         struct curve c = fit_mixture(&differences, false);
         c.rate *= parts;
@@ -215,9 +211,6 @@ double estimate_fit(const struct frame *f, struct params *params) {
         set(params, "discontinuity_truncation", c.largest, &change);
     }
     params->cost_adapts = 0;
-    g_free(differences.of);
-    g_free(census.of);
-    g_free(steps.of);
     return change;
 }
 

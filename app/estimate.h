@@ -19,8 +19,7 @@ struct params estimate_unrefined(const struct params *params);
  * that was computed without refinement. Differences of matching pixels, and of neighbours' labels
  * where edge classes do not weaken the smoothness, are taken for a mixture of a geometric
  * distribution and of outliers, all equally probable; both are fitted by expectation maximisation,
- * and the energy is the mixture's negative logarithm. Returns the largest relative change, or
- * -ENOMEM. */
+ * and the energy is the mixture's negative logarithm. Returns the largest relative change. */
 double estimate_fit(const struct frame *frame, struct params *params);
 
 /* "lambda 0.31, tau 12.5; rho 1.7, T 4.2": of census, too, where it counts. */

@@ -253,20 +253,19 @@ static int start(struct matcher *m, const struct params *params, struct frame *f
 static int estimate(struct matcher *m, struct params *params, struct frame *f) {
     char text[128];
     double change = 1;
-    int error = 0;
-    for (int i = 1; i <= ESTIMATES && change > 0.02 && !error; i++) {
+    for (int i = 1; i <= ESTIMATES && change > 0.02; i++) {
         struct params labels = estimate_unrefined(params);
-        error = start(m, &labels, f);
+        int error = start(m, &labels, f);
         if (!error)
             error = matcher_finish(m, f);
-        change = error ? error : estimate_fit(f, params);
-        error = change < 0 ? (int)change : 0;
-        if (!error)
-            log_at(m->told ? LOG_DEBUG : LOG_INFO, "estimate", "%d: %s", i,
-                   estimate_print(params, text, sizeof(text)));
+        if (error)
+            return error;
+        change = estimate_fit(f, params);
+        log_at(m->told ? LOG_DEBUG : LOG_INFO, "estimate", "%d: %s", i,
+               estimate_print(params, text, sizeof(text)));
     }
     m->told = true;
-    return error;
+    return 0;
 }
 
 int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
