@@ -274,13 +274,15 @@ static int run_live(const struct run *run, struct source *source, struct matcher
     if (rig->known && run->params.mode != MODE_MOTION && !run->common.quiet)
         row_samples_open(&reader.rows, rig->width, rig->height);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
-    if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
-        options_quality_auto(&run->common, &reader.qualities, &run->params))
+    struct params params = run->params;
+    if (live_source && !recorded &&
+        qualities_load(&reader.qualities, matcher_has_gpu(&params)) == 0 &&
+        options_quality_auto(&run->common, &reader.qualities, &params))
         quality_search_begin(&reader.search, 1);
     if (code == GO_ON) {
         reader.output = output_open(&run->out, &about, &code);
         struct live *live =
-            code == EXIT_DONE ? live_open(source, matcher, &run->params, &options, &error) : NULL;
+            code == EXIT_DONE ? live_open(source, matcher, &params, &options, &error) : NULL;
         if (live)
             code = read_live(run, source, live, &reader);
         else if (code == EXIT_DONE)

@@ -130,15 +130,6 @@ static int verify_backend(struct verify *v, int backend) {
     return code;
 }
 
-/* Whether backend=auto takes a GPU. */
-static bool gpu_answers(const struct verify *v) {
-    int code;
-    struct matcher *m = open_matcher(&v->params, &code);
-    bool answers = m && g_str_has_prefix(matcher_info(m).backend, "cuda");
-    matcher_close(&m);
-    return answers;
-}
-
 /* Those presets alone, as they are, have hashes. GO_ON or EXIT_USAGE. */
 static int check_options(struct verify *v, int words) {
     char why[512];
@@ -166,7 +157,7 @@ static int verify(struct verify *v) {
     if (backend != BACKEND_CUDA)
         code = verify_backend(v, BACKEND_CPU);
     if (code == EXIT_DONE &&
-        (backend == BACKEND_CUDA || (backend == BACKEND_AUTO && gpu_answers(v))))
+        (backend == BACKEND_CUDA || (backend == BACKEND_AUTO && matcher_has_gpu(&v->params))))
         code = verify_backend(v, BACKEND_CUDA);
     if (v->different == 0)
         return code;

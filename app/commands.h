@@ -100,9 +100,9 @@ int option_check(const char *name, double value, double min, double max);
 int option_check_rate(double rate);
 
 /* Whether the quality is searched automatically: with --quality auto, or if no option determines
- * it. */
+ * it. *params gets the best then, which the search begins with. */
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
-                          const struct params *params);
+                          struct params *params);
 
 /* Whether --set names this parameter. */
 bool options_set(const struct common_options *options, const char *name);

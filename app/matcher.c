@@ -157,6 +157,22 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     return m;
 }
 
+bool matcher_has_gpu(const struct params *params) {
+    enum log_level level = log_get_level();
+    struct params smallest;
+    int code;
+    params_default(&smallest);
+    smallest.backend = params->backend;
+    smallest.gpu = params->gpu;
+    smallest.disparity_range = 2;
+    log_set_level((enum log_level) - 1);
+    struct matcher *m = matcher_open(&smallest, "gpu", 16, 2, 1, NULL, false, &code);
+    log_set_level(level);
+    bool has = m && g_str_has_prefix(matcher_info(m).backend, "cuda");
+    matcher_close(&m);
+    return has;
+}
+
 static struct livestereo_image image_of(void *data, int width, int height, int row_bytes,
                                         enum livestereo_format format) {
     return (struct livestereo_image){

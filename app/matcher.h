@@ -24,6 +24,9 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
                              int *code);
 void matcher_close(struct matcher **matcher);
 
+/* Whether a GPU computes with these parameters; opens and closes a small pipeline. */
+bool matcher_has_gpu(const struct params *params);
+
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */
 struct livestereo *matcher_handle(struct matcher *matcher);
 

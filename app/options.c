@@ -3,6 +3,7 @@
  */
 #include "app/commands.h"
 
+#include "app/matcher.h"
 #include "app/view/settings.h"
 #include "config/feature_network.h"
 #include "config/log.h"
@@ -30,11 +31,16 @@ static int load_first(const struct common_options *options, struct params *param
     return GO_ON;
 }
 
-/* auto begins with the best. GO_ON or EXIT_USAGE. */
-static int set_quality(const char *name, struct params *params) {
+/* auto begins with the best, which depends on what --set says of the backend. GO_ON or
+ * EXIT_USAGE. */
+static int set_quality(const struct common_options *options, struct params *params) {
     struct qualities qualities;
-    int quality = quality_parse(name);
-    if (quality < 0 || qualities_load(&qualities) != 0)
+    struct params with_set = *params;
+    char why[512];
+    int quality = quality_parse(options->quality);
+    for (char **set = options->set; set && *set; set++)
+        params_assign(&with_set, *set, why, sizeof(why)); /* mistakes are refused afterwards */
+    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(&with_set)) != 0)
         return EXIT_USAGE;
     quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
                   params);
@@ -43,7 +49,7 @@ static int set_quality(const char *name, struct params *params) {
 
 /* --quality, --set and what has an option of its own, over the parameters. GO_ON or EXIT_USAGE. */
 static int apply_options(const struct common_options *options, struct params *params) {
-    if (options->quality && set_quality(options->quality, params) != GO_ON)
+    if (options->quality && set_quality(options, params) != GO_ON)
         return EXIT_USAGE;
     for (char **set = options->set; set && *set; set++) {
         char why[512];
@@ -174,7 +180,7 @@ int option_check_rate(double rate) {
 }
 
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
-                          const struct params *params) {
+                          struct params *params) {
     if (params->mode == MODE_MOTION)
         return false;
     if (options->quality ? strcmp(options->quality, quality_names[QUALITY_AUTO]) != 0
@@ -183,7 +189,13 @@ bool options_quality_auto(const struct common_options *options, const struct qua
     for (int i = 0; i < param_count; i++)
         if (quality_covers(qualities, &param_table[i]) && options_set(options, param_table[i].name))
             return false;
-    return quality_of(qualities, params) == QUALITY_BEST;
+    struct qualities without_gpu;
+    if (qualities_load(&without_gpu, false) != 0 ||
+        (quality_of(qualities, params) != QUALITY_BEST &&
+         quality_of(&without_gpu, params) != QUALITY_BEST))
+        return false;
+    quality_apply(qualities, QUALITY_BEST, params);
+    return true;
 }
 
 bool options_set(const struct common_options *options, const char *name) {

@@ -16,9 +16,9 @@ const char *const quality_names[QUALITY_CUSTOM + 1] = {"fast", "balanced", "best
                                                        "custom"};
 const double quality_sizes[QUALITY_SIZES] = {1, 1.0 / 2, 1.0 / 3};
 const char *const quality_size_names = "1|1/2|1/3";
-static const char *const presets[QUALITIES] = {"live", "balanced", "default"};
 
-int qualities_load(struct qualities *q) {
+int qualities_load(struct qualities *q, bool gpu) {
+    const char *const presets[QUALITIES] = {"live", "balanced", gpu ? "best" : "default"};
     int error = 0;
     for (int i = 0; i < QUALITIES && !error; i++)
         error = preset_load(&q->params[i], presets[i]);

@@ -1,5 +1,6 @@
 /*
- * The quality: the presets live, balanced and default under the names fast, balanced and best, and
+ * The quality: the presets live, balanced and default (with a GPU: best) under the names fast,
+ * balanced and best, and
  * the search for the best one that is fast enough, on smaller pictures if need be. It covers the
  * parameters in which these presets differ and does not change others. Plain values; one thread.
  * SPDX-License-Identifier: MIT
@@ -23,8 +24,9 @@ struct qualities {
     struct params params[QUALITIES];
 };
 
-/* Reads the presets. 0 or -errno, logged. */
-int qualities_load(struct qualities *qualities);
+/* Reads the presets; with a GPU, best is preset best with its learned descriptor. 0 or -errno,
+ * logged. */
+int qualities_load(struct qualities *qualities, bool gpu);
 
 /* The number of a name, or -1 after a log line about --quality. "custom" is not accepted. */
 int quality_parse(const char *name);

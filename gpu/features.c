@@ -35,12 +35,12 @@ const uint64_t *features_describe(struct graph *g, const struct feature_network 
         a.bias = (const int32_t *)packed + k * (FEATURE_LAYER_BYTES / 4);
         a.weights = (const int8_t *)(a.bias + l->outputs);
         a.out = last ? NULL : graph_buffer(g, pixels * (size_t)l->outputs);
-        a.words = last ? graph_buffer(g, pixels * sizeof(*a.words)) : NULL;
+        a.vectors = last ? graph_buffer(g, pixels * FEATURE_CHANNELS) : NULL;
         a.inputs = l->inputs;
         a.outputs = l->outputs;
         a.dilation = l->dilation;
         a.shift = l->shift;
-        graph_stage(g, last ? STAGE_feature_word : STAGE_feature_layer, &a, width, height);
+        graph_stage(g, last ? STAGE_feature_vector : STAGE_feature_layer, &a, width, height);
     }
-    return a.words;
+    return a.vectors;
 }

@@ -17,7 +17,7 @@ enum {
 /* Writes the weights to FEATURE_BYTES bytes, aligned for numbers of 32 bits. */
 void features_pack(const struct feature_network *network, void *to);
 
-/* Adds the passes that give each pixel of a grey picture, width*height, its word. packed is what
+/* Adds the passes that give each pixel of a grey picture, width*height, its vector. packed is what
  * features_pack() wrote, in the backend's memory. */
 const uint64_t *features_describe(struct graph *g, const struct feature_network *network,
                                   const void *packed, const uint8_t *grey, int width, int height);

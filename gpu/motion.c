@@ -87,8 +87,9 @@ static const uint8_t *match(struct graph *g, struct search *s, const struct grid
         a.target = channels > 1 ? to->matched : to->grey;
     }
     if (!samples && (kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS)) {
-        a.census_reference = from->census;
-        a.census_target = to->census;
+        a.descriptor_reference = from->descriptor;
+        a.descriptor_target = to->descriptor;
+        a.words = from->words;
     }
     picture_group(g, from->side, TIME_COST);
     graph_stage(g, STAGE_motion_cost, &a, b->width, b->height);

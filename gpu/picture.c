@@ -237,10 +237,13 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
 }
 
 void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v) {
+    v->descriptor = v->census;
+    v->words = 1;
     if (p->params.descriptor != DESCRIPTOR_LEARNED)
         return;
     picture_group(g, v->side, TIME_SMOOTH);
-    v->census = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
+    v->descriptor = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
+    v->words = VECTOR_WORDS;
 }
 
 static const uint8_t *halve(struct graph *g, const struct picture *fine, const struct picture *v,

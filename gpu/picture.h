@@ -14,7 +14,9 @@ struct picture {
     const uint8_t *image;   /* rectified */
     const uint8_t *matched; /* what is compared: the picture, smoothed if smooth_sigma is set */
     const uint8_t *grey;    /* luma of matched, or what matching_input computes from it */
-    const uint64_t *census; /* or the words that are in its place */
+    const uint64_t *census;
+    const uint64_t *descriptor; /* census or vectors, of so many words a pixel */
+    int words;
     const struct arms *arms;
     const struct likeness *likeness; /* what arms and census have been adapted to, or NULL */
     const uint8_t *edges[MAX_LEVELS];
@@ -46,7 +48,7 @@ void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid g
 void picture_adapt(struct graph *g, const struct pipeline *p, const struct likeness *likeness,
                    struct picture picture[2]);
 
-/* Adds the passes that put learned words in place of census, with descriptor=learned. */
+/* Adds the passes of the descriptor: census, or vectors with descriptor=learned. */
 void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v);
 
 /* Adds the passes for the next level of the picture pyramid: smoothed by 1 4 6 4 1 / 16, halved. */

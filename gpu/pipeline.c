@@ -89,8 +89,9 @@ static const uint8_t *match(struct graph *g, const struct search *s, struct grid
         a.target += first * (size_t)channels;
     }
     if (kind == DATA_COST_CENSUS || kind == DATA_COST_AD_CENSUS) {
-        a.census_reference = reference->census + first;
-        a.census_target = target->census + first;
+        a.words = reference->words;
+        a.descriptor_reference = reference->descriptor + first * (size_t)a.words;
+        a.descriptor_target = target->descriptor + first * (size_t)a.words;
     }
     bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
     picture_group(g, reference->side, TIME_COST);

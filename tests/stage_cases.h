@@ -178,11 +178,11 @@ static inline void case_census(struct pass_case *c) {
 static inline void case_feature(struct pass_case *c, enum stage stage) {
     static const int kinds[][2] = {{1, 32}, {1, 64}, {32, 32}, {32, 64}, {64, 32}, {64, 64}};
     int w = c->shape.width, h = c->shape.height, kind = case_between(c, 0, 5);
-    bool words = stage == STAGE_feature_word;
+    bool vectors = stage == STAGE_feature_vector;
     struct feature_args a = {.width = w,
                              .height = h,
                              .inputs = kinds[kind][0],
-                             .outputs = words ? FEATURE_CHANNELS : kinds[kind][1],
+                             .outputs = vectors ? FEATURE_CHANNELS : kinds[kind][1],
                              .dilation = case_between(c, 1, FEATURE_DILATION),
                              .shift = case_between(c, 0, 1) ? case_between(c, 4, 10)
                                                             : case_between(c, 0, 24)};
@@ -197,8 +197,8 @@ static inline void case_feature(struct pass_case *c, enum stage stage) {
     a.bias = bias;
     a.weights = weights;
     a.source = case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
-    if (words)
-        a.words = case_add_rows(c, w, h, sizeof(*a.words));
+    if (vectors)
+        a.vectors = case_add_rows(c, w, h, FEATURE_CHANNELS);
     else
         a.out = case_bytes(c, w, h, a.outputs, 255);
     case_add_pass(c, stage, &a, w, h);
@@ -208,8 +208,8 @@ static inline void case_feature_layer(struct pass_case *c) {
     case_feature(c, STAGE_feature_layer);
 }
 
-static inline void case_feature_word(struct pass_case *c) {
-    case_feature(c, STAGE_feature_word);
+static inline void case_feature_vector(struct pass_case *c) {
+    case_feature(c, STAGE_feature_vector);
 }
 
 static inline void case_arms(struct pass_case *c) {
@@ -247,6 +247,17 @@ static inline void case_downsample_edges(struct pass_case *c) {
 
 /* ---- the cost volume */
 
+/* Census of 62 bits, or vectors of random length. */
+static inline const uint64_t *case_descriptors(struct pass_case *c, int w, int h, int words) {
+    if (words == 1)
+        return case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+    int8_t *numbers = case_add_rows(c, w, h, FEATURE_CHANNELS);
+    for (int i = 0; i < w * h * FEATURE_CHANNELS; i++)
+        numbers[i] =
+            (int8_t)((int)case_value(c, 2 * FEATURE_VECTOR_LARGEST) - FEATURE_VECTOR_LARGEST);
+    return (const uint64_t *)(const void *)numbers;
+}
+
 static inline struct cost_args case_cost_args(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct cost_args a = {.grid = case_grid(c),
@@ -267,9 +278,10 @@ static inline struct cost_args case_cost_args(struct pass_case *c) {
         a.reference = case_bytes(c, w, h, a.channels, 255);
         a.target = case_bytes(c, w, h, a.channels, 255);
     }
-    if (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS) { /* 62 bits each */
-        a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
-        a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+    a.words = case_between(c, 0, 1) ? VECTOR_WORDS : 1;
+    if (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS) {
+        a.descriptor_reference = case_descriptors(c, w, h, a.words);
+        a.descriptor_target = case_descriptors(c, w, h, a.words);
     }
     a.cost = case_volume8(c, &a.grid, 255);
     return a;
@@ -291,7 +303,7 @@ static inline void case_smoothed_cost(struct pass_case *c) {
         a.match.reference = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
         a.match.target = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
     }
-    a.match.census_reference = a.match.census_target = NULL;
+    a.match.descriptor_reference = a.match.descriptor_target = NULL;
     a.taps = case_taps(c, 3);
     case_add_pass(c, STAGE_smoothed_cost, &a, a.match.grid.width, a.match.grid.height);
 }
@@ -1188,10 +1200,9 @@ static inline void case_motion_cost(struct pass_case *c) {
         a.target = case_bytes(c, a.width, a.height, a.channels, 255);
     }
     if (a.fraction == 1 && (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS)) {
-        a.census_reference =
-            case_randomise(c, case_add_rows(c, a.width, a.height, 8), 4, UINT32_MAX >> 2);
-        a.census_target =
-            case_randomise(c, case_add_rows(c, a.width, a.height, 8), 4, UINT32_MAX >> 2);
+        a.words = case_between(c, 0, 1) ? VECTOR_WORDS : 1;
+        a.descriptor_reference = case_descriptors(c, a.width, a.height, a.words);
+        a.descriptor_target = case_descriptors(c, a.width, a.height, a.words);
     }
     if (case_between(c, 0, 1))
         a.centre = case_motion(c, w, h, 20, false);

@@ -117,7 +117,7 @@ static void test_presets_compiled_in(void *fixture, const void *data) {
     const char *argv[] = {copy, "--list-presets", NULL};
     g_assert_true(g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
                                &out, NULL, NULL, NULL));
-    g_assert_true(g_str_has_prefix(out, "balanced\nbrunton2006\n"));
+    g_assert_true(g_str_has_prefix(out, "balanced\nbest\nbrunton2006\n"));
     g_assert_nonnull(strstr(out, "\nyang2006\n"));
 }
 

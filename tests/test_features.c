@@ -1,6 +1,6 @@
 /*
- * The learned descriptor: words of random networks with convolutions written from the format of
- * their file alone, on every form of the CPU backend; the frame with those words in place of
+ * The learned descriptor: vectors of random networks with convolutions written from the format of
+ * their file alone, on every form of the CPU backend; the frame with those vectors in place of
  * census; blocks; files that are refused.
  * SPDX-License-Identifier: MIT
  */
@@ -16,13 +16,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- words */
+/* ---- vectors */
 
 static int clamp_to(int v, int size) {
     return CLAMP(v, 0, size - 1);
 }
 
-/* The last layer's sums of a grey picture, from the definition: [y][x][output]. numbers is the
+/* The last layer's numbers of a grey picture, from the definition: [y][x][output]. numbers is the
  * file's part behind the empty line. */
 static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int w, int h) {
     const uint8_t *numbers = f->bytes + f->header;
@@ -50,7 +50,7 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
                     bool last = k + 1 == f->layers;
                     double shifted = floor((double)sum / (1 << l->shift));
                     out[(y * w + x) * l->outputs + o] =
-                        last ? sum : (int64_t)CLAMP(shifted, 0, 127);
+                        (int64_t)CLAMP(shifted, last ? -32767 : 0, last ? 32767 : 127);
                 }
         numbers = weight + l->outputs * 9 * l->inputs;
         g_free(in);
@@ -59,9 +59,9 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
     return out;
 }
 
-/* The words by the stages, on a backend. */
+/* The vectors by the stages, on a backend. */
 static void describe(struct backend *b, const struct feature_network *n, const uint8_t *grey, int w,
-                     int h, uint64_t *words) {
+                     int h, int8_t *vectors) {
     struct graph *g = graph_open();
     void *const no_slots[MAX_SLOTS] = {NULL};
     void *packed = aligned_alloc(64, FEATURE_BYTES);
@@ -74,7 +74,7 @@ static void describe(struct backend *b, const struct feature_network *n, const u
     void *compiled = b->compile(b, NULL, g);
     b->run(b, compiled, 0, &(struct backend_frame){0});
     g_assert_cmpint(b->wait(b, 0), ==, 0);
-    memcpy(words, graph_address(g, out, 0), (size_t)(w * h) * sizeof(*words));
+    memcpy(vectors, graph_address(g, out, 0), (size_t)(w * h) * FEATURE_CHANNELS);
     b->discard(b, compiled);
     graph_close(&g);
     free(arena);
@@ -90,32 +90,48 @@ static struct backend *open_form(int number) {
         return b;
     const struct {
         bool there;
-        cpu_rows *layer, *word;
+        cpu_rows *layer, *vector;
     } forms[] = {
-        {cpu_vectors(), rows_feature_layer_avx2, rows_feature_word_avx2},
+        {cpu_vectors(), rows_feature_layer_avx2, rows_feature_vector_avx2},
 #ifdef __x86_64__
-        {has_vnni(), rows_feature_layer_vnni, rows_feature_word_vnni},
-        {has_vnni_512(), rows_feature_layer_vnni_512, rows_feature_word_vnni_512},
+        {has_vnni(), rows_feature_layer_vnni, rows_feature_vector_vnni},
+        {has_vnni_512(), rows_feature_layer_vnni_512, rows_feature_vector_vnni_512},
 #endif
     };
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
         if (!forms[i].there || --number)
             continue;
         ((struct backend_cpu *)b)->rows[STAGE_feature_layer] = forms[i].layer;
-        ((struct backend_cpu *)b)->rows[STAGE_feature_word] = forms[i].word;
+        ((struct backend_cpu *)b)->rows[STAGE_feature_vector] = forms[i].vector;
         return b;
     }
     b->close(&b);
     return NULL;
 }
 
-static void test_words(void) {
+/* A vector is the numbers times 128 / length, up to 63, with two roundings: of the length to whole
+ * numbers, and of its inverse. */
+static void check_vector(const int8_t *vector, const int64_t *number) {
+    double squares = 0;
+    for (int o = 0; o < FEATURE_CHANNELS; o++)
+        squares += (double)(number[o] * number[o]);
+    double length = floor(sqrt(squares)), scale = length > 0 ? floor(0x1p30 / length) : 0;
+    for (int o = 0; o < FEATURE_CHANNELS; o++) {
+        double want = floor((double)number[o] * scale / 0x1p23 + 0.5);
+        g_assert_cmpint(vector[o], ==, (int)CLAMP(want, -63, 63));
+        if (length > 200)
+            g_assert_cmpfloat_with_epsilon(
+                vector[o], CLAMP(128 * (double)number[o] / sqrt(squares), -63, 63), 1.2);
+    }
+}
+
+static void test_vectors(void) {
     static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 7}, {3, 3}, {5, 2}, {17, 6}, {8, 33}};
     for (int n = 0; n < 40; n++) {
         int w = sizes[n % G_N_ELEMENTS(sizes)][0], h = sizes[n % G_N_ELEMENTS(sizes)][1];
         struct backend *b;
         g_autofree uint8_t *grey = g_malloc((gsize)(w * h));
-        g_autofree uint64_t *words = g_new(uint64_t, w * h);
+        g_autofree int8_t *vectors = g_new(int8_t, w * h * FEATURE_CHANNELS);
         struct network_file f;
         struct feature_network network;
         char why[256];
@@ -123,13 +139,12 @@ static void test_words(void) {
         g_assert_cmpint(feature_network_parse(&network, f.bytes, f.size, why, sizeof(why)), ==, 0);
         for (int i = 0; i < w * h; i++)
             grey[i] = (uint8_t)(n % 5 ? g_test_rand_int() : 255);
-        g_autofree int64_t *sums = convolve(&f, grey, w, h);
+        g_autofree int64_t *numbers = convolve(&f, grey, w, h);
         for (int form = 0; (b = open_form(form)); form++) {
-            describe(b, &network, grey, w, h, words);
+            describe(b, &network, grey, w, h, vectors);
             b->close(&b);
             for (int i = 0; i < w * h; i++)
-                for (int o = 0; o < 64; o++)
-                    g_assert_cmpint(words[i] >> o & 1, ==, sums[64 * i + o] > 0);
+                check_vector(vectors + FEATURE_CHANNELS * i, numbers + FEATURE_CHANNELS * i);
         }
         network_free(&f);
     }
@@ -159,7 +174,7 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
     stereo_close(&s);
 }
 
-/* The learned words matter where census does, and only there; a network given is used. */
+/* The learned vectors matter where census does, and only there; a network given is used. */
 static void test_frames(void) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t census[N], learned[N];
@@ -319,7 +334,7 @@ static void test_built_in(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/features/words", test_words);
+    g_test_add_func("/features/vectors", test_vectors);
     g_test_add_func("/features/frames", test_frames);
     g_test_add_func("/features/blocks", test_blocks);
     g_test_add_func("/features/refused", test_refused);

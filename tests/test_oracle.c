@@ -109,6 +109,14 @@ static int census_distance(const uint8_t *p, const uint8_t *q, int w, int h, int
     return distance;
 }
 
+/* 32 - 32 cos of vectors of length 128, rounded, of 0 to 63. */
+static int cosine_distance(const int8_t *p, const int8_t *q) {
+    double product = 0;
+    for (int i = 0; i < FEATURE_CHANNELS; i++)
+        product += p[i] * q[i];
+    return (int)CLAMP(floor(32 - 32 * product / (128 * 128) + 0.5), 0, 63);
+}
+
 static void test_cost(void) {
     enum { W = 13, H = 6, L = 9 };
     uint8_t *lut = g_malloc0(COST_LUT), census_lut[CENSUS_LUT];
@@ -119,7 +127,12 @@ static void test_cost(void) {
     for (int round = 0; round < 40; round++) {
         int ch = round & 1 ? 3 : 1, sign = round & 2 ? -1 : 1, kind = round % 5,
             min_disparity = round % 7 - 3;
-        bool border = round >= 20;
+        bool border = round >= 20, learned = round % 20 >= 10;
+        int8_t *vectors[2] = {(int8_t *)random_bytes(W * H * FEATURE_CHANNELS, 2 * 63),
+                              (int8_t *)random_bytes(W * H * FEATURE_CHANNELS, 2 * 63)};
+        for (int i = 0; i < W * H * FEATURE_CHANNELS; i++)
+            for (int k = 0; k < 2; k++)
+                vectors[k][i] = (int8_t)((uint8_t)vectors[k][i] - 63);
         uint8_t *p = random_bytes(W * H * 3, 255), *q = random_bytes(W * H * 3, 255);
         uint64_t census[2][W * H];
         uint8_t cost[2 * H * 7 * 16];
@@ -131,8 +144,9 @@ static void test_cost(void) {
         struct cost_args a = {.grid = make_grid(W, H, L),
                               .reference = p,
                               .target = q,
-                              .census_reference = census[0],
-                              .census_target = census[1],
+                              .descriptor_reference = learned ? (void *)vectors[0] : census[0],
+                              .descriptor_target = learned ? (void *)vectors[1] : census[1],
+                              .words = learned ? VECTOR_WORDS : 1,
                               .lut = lut,
                               .census_lut = census_lut,
                               .cost = cost,
@@ -162,7 +176,12 @@ static void test_cost(void) {
                                                pixel_at(q, W, H, ch, xo + i, y + k, c),
                                            2);
                     }
-                    int by_census = census_lut[census_distance(p, q, W, H, x, xo, y)];
+                    int inside = CLAMP(xo, 0, W - 1), row = FEATURE_CHANNELS * W * y;
+                    int by_census =
+                        census_lut[learned ? cosine_distance(
+                                                 vectors[0] + row + FEATURE_CHANNELS * x,
+                                                 vectors[1] + row + FEATURE_CHANNELS * inside)
+                                           : census_distance(p, q, W, H, x, xo, y)];
                     int got = cost[grid_labels(&a.grid, x, y) + d];
                     switch (kind) {
                     case DATA_COST_AD:
@@ -191,6 +210,8 @@ static void test_cost(void) {
         if (ch == 1)
             g_assert_cmpint(__builtin_popcountll(census[0][2 * W + 5] ^ census[1][2 * W + 7]), ==,
                             census_distance(p, q, W, H, 5, 7, 2));
+        g_free(vectors[0]);
+        g_free(vectors[1]);
         g_free(p);
         g_free(q);
     }

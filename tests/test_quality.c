@@ -10,7 +10,7 @@
 static void test_presets(void) {
     struct qualities q;
     struct params live, defaults, mixed;
-    g_assert_cmpint(qualities_load(&q), ==, 0);
+    g_assert_cmpint(qualities_load(&q, false), ==, 0);
     g_assert_cmpint(preset_load(&live, "live"), ==, 0);
     params_default(&defaults);
     g_assert_cmpint(quality_of(&q, &live), ==, QUALITY_FAST);
@@ -30,6 +30,13 @@ static void test_presets(void) {
     g_assert_true(params_equal(&mixed, &defaults));
     g_assert_true(quality_covers(&q, param_find("bp_iterations")));
     g_assert_false(quality_covers(&q, param_find("threads")));
+    g_assert_cmpint(qualities_load(&q, true), ==, 0); /* where a GPU computes */
+    quality_apply(&q, QUALITY_BEST, &mixed);
+    g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_LEARNED);
+    quality_apply(&q, QUALITY_BEST, &defaults);
+    g_assert_true(params_equal(&mixed, &defaults));
+    quality_apply(&q, QUALITY_FAST, &mixed);
+    g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_CENSUS);
     g_assert_cmpint(quality_parse("balanced"), ==, QUALITY_BALANCED);
     g_assert_cmpint(quality_parse("auto"), ==, QUALITY_AUTO);
 }

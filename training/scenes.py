@@ -250,8 +250,9 @@ def compress(image, quality):
     return (dct.T @ coefficients @ dct).transpose(2, 3).reshape(n, h, w) + 128
 
 
-def degrade(left, right, generator):
-    """What cameras do, to each eye by itself; (N, H, W) of whole numbers 0..255."""
+def degrade(left, right, generator, share=0.5):
+    """What cameras do, to each eye by itself; (N, H, W) of whole numbers 0..255. share: of the pairs
+    that become much worse; the others stay nearly clean."""
     n, h, w = left.shape
     device = left.device
 
@@ -260,7 +261,7 @@ def degrade(left, right, generator):
 
     def some(p, value, neutral):
         return torch.where(lot(0, 1) < p, value, torch.full_like(value, neutral))
-    worse = lot(0, 1) < 0.5  # the others stay nearly clean
+    worse = lot(0, 1) < share
     common = some(0.5, lot(0.5, 1.3), 1), some(0.3, lot(0.6, 1.6), 1)
     deviation = torch.where(worse & (lot(0, 1) < 0.35), lot(2, 14), lot(0.3, 2.0))
     dark = worse & (lot(0, 1) < 0.12)

@@ -19,7 +19,8 @@ import torch.nn.functional as F
 
 import scenes
 
-BITS = 64
+NUMBERS = 64  # of a pixel's vector
+LARGEST = 63 / 128  # of a vector of length 1
 MARGIN = 6  # rows and columns that see the picture's border
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
 
@@ -50,20 +51,6 @@ class Activation(torch.autograd.Function):
         return gradient * context.saved_tensors[0]
 
 
-class Sign(torch.autograd.Function):
-    """-1 or 1; the gradient is that of tanh."""
-
-    @staticmethod
-    def forward(context, z):
-        context.save_for_backward(z)
-        return (z > 0).to(z.dtype).mul_(2).sub_(1)
-
-    @staticmethod
-    def backward(context, gradient):
-        soft = torch.tanh(context.saved_tensors[0])
-        return gradient * soft.square_().neg_().add_(1)
-
-
 class Layer(torch.nn.Module):
     """A convolution with weights of whole numbers / 2^shift, -127..127."""
 
@@ -83,61 +70,33 @@ class Network(torch.nn.Module):
 
     def __init__(self, channels, dilations):
         super().__init__()
-        widths = [1] + channels + [BITS]
+        widths = [1] + channels + [NUMBERS]
         # The first layer's unit is 1/256 of white, its activations' 1/128: one bit less to shift.
         self.layers = torch.nn.ModuleList(
             Layer(i, o, d, 2 if i == 1 else 7) for i, o, d in zip(widths, widths[1:], dilations))
-        # Geometric means of the sizes of the last layer's sums; at first not known.
-        self.register_buffer('size', torch.full((BITS, 1, 1), 10.0))
-        if channels == [channels[0]] * 3 and dilations == [1] * 4:
-            self.begin_as_census()
         self.rate = torch.nn.Parameter(torch.tensor([0.0, 0.0]))  # logarithms of both losses'
 
     @torch.no_grad()
-    def begin_as_census(self):
-        """Sets the bits to those of census over 9x7: 18 channels carry the grey levels up to 127
-        and above it, moved by -3, 0 and 3 pixels along both axes, one pixel a layer. The other
-        channels begin with small weights and have no part in the bits yet."""
-        first, *hidden, last = self.layers
-        first.weight[18:] *= 4
-        first.weight[18:] -= first.weight[18:].mean((2, 3), keepdim=True)
-        for layer in self.layers[:-1]:
-            layer.weight[:18] = 0
-            layer.bias.zero_()  # bits that do not change with contrast
-        last.weight.zero_()
-        last.bias.zero_()
-        moves = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
-        for i, (dy, dx) in enumerate(moves):
-            first.weight[2 * i:2 * i + 2, 0, 1 + dy, 1 + dx] = 2
-            first.bias[2 * i + 1] = -1
-            for layer in hidden:
-                for c in (2 * i, 2 * i + 1):
-                    layer.weight[c, c, 1 + dy, 1 + dx] = 127 / 128
-        bit = 0
-        for dy in range(-3, 4):
-            for dx in range(-4, 5):
-                if not (dx or dy):
-                    continue
-                my, mx = round(dy / 3), round(dx / 3)
-                i = moves.index((my, mx))
-                for c in (0, 1):
-                    last.weight[bit, 2 * i + c, 1 + dy - 3 * my, 1 + dx - 3 * mx] -= 0.9
-                    last.weight[bit, 8 + c, 1, 1] += 0.9
-                bit += 1
-        last.weight[bit:] = 0.02 * torch.randn_like(last.weight[bit:])
+    def begin(self, grey):
+        """Scales the weights drawn by lot so that each channel's sums of the pictures
+        grey (N, 1, H, W) have mean 0.15 and deviation 0.3: about a third of them is below 0."""
+        self.layers[0].weight -= self.layers[0].weight.mean((2, 3), keepdim=True)
+        x = grey / 256
+        for layer in self.layers:
+            z = layer(x)
+            scale = 0.3 / z.std((0, 2, 3)).clamp(min=1e-3)
+            layer.weight *= scale.view(-1, 1, 1, 1)
+            layer.bias += 0.15 - layer(x).mean((0, 2, 3))
+            x = Activation.apply(layer(x))
 
     def forward(self, grey):
-        """grey (N, 1, H, W) of whole numbers 0..255; returns bits -1, 1 without the
-        MARGIN above and below, (N, BITS, H - 2 MARGIN, W)."""
+        """grey (N, 1, H, W) of whole numbers 0..255; returns vectors of length 1 without the
+        MARGIN above and below, (N, NUMBERS, H - 2 MARGIN, W)."""
         x = grey / 256
         for layer in self.layers[:-1]:
             x = Activation.apply(layer(x))
-        z = self.layers[-1](x)[:, :, MARGIN:-MARGIN]
-        if self.training:
-            with torch.no_grad():
-                size = (z[::4].float().abs() + 1e-3).log().mean((0, 2, 3)).exp()
-                self.size.lerp_(size.view(-1, 1, 1), 0.05 if self.size[0] < 9 else 1.0)
-        return Sign.apply(z / (2 * self.size).to(z.dtype))
+        z = self.layers[-1](x)[:, :, MARGIN:-MARGIN].float()
+        return F.normalize(z, dim=1, eps=1e-3).clamp(-LARGEST, LARGEST)
 
     def save(self, path, about):
         """Writes the weights in the program's format (docs/METHODS.md, learned descriptor)."""
@@ -149,8 +108,8 @@ class Network(torch.nn.Module):
             bias = layer.bias.detach().double().cpu()
             # A sum's unit: 1/256 or 1/128, times 1/2^shift.
             unit = (256 if inputs == 1 else 128) * 2.0**layer.shift
-            shift = 0 if last else layer.shift + (1 if inputs == 1 else 0)
-            rounded = (bias * unit).round() + (0 if last else 2.0**(shift - 1))
+            shift = 3 if last else layer.shift + (1 if inputs == 1 else 0)
+            rounded = (bias * unit).round() + 2.0**(shift - 1)
             head += f'layer {inputs} {outputs} {layer.dilation} {shift}\n'
             payload += rounded.numpy().astype('<i4').tobytes()
             payload += weight.cpu().permute(0, 2, 3, 1).contiguous().numpy().astype('i1').tobytes()
@@ -163,25 +122,25 @@ class Network(torch.nn.Module):
 
 
 def census(grey):
-    """Census bits over 9x7 of grey (N, 1, H, W), as Network gives its own; two bits are constant."""
+    """Census over 9x7 of grey (N, 1, H, W) as vectors of length 1; two bits are constant."""
     padded = F.pad(grey, (4, 4, 3, 3), 'replicate')
     h, w = grey.shape[2:]
     bits = [padded[:, 0, 3 + dy:3 + dy + h, 4 + dx:4 + dx + w] < grey[:, 0]
             for dy in range(-3, 4) for dx in range(-4, 5) if dx or dy]
     bits += [torch.zeros_like(bits[0])] * 2
-    return torch.stack(bits, 1)[:, :, MARGIN:-MARGIN].float() * 2 - 1
+    return (torch.stack(bits, 1)[:, :, MARGIN:-MARGIN].float() * 2 - 1) / math.sqrt(NUMBERS)
 
 
 def distances(left, right):
-    """Hamming distances (N, H, W, LABELS) of bits (N, BITS, H, W); BITS / 2 out of the picture."""
+    """32 - 32 cos (N, H, W, LABELS) of vectors (N, NUMBERS, H, W); 32 out of the picture."""
     n, _, h, w = left.shape
-    l = left.permute(0, 2, 3, 1).reshape(n * h, w, BITS).to(torch.bfloat16)
-    r = right.permute(0, 2, 3, 1).reshape(n * h, w, BITS).to(torch.bfloat16)
+    l = left.permute(0, 2, 3, 1).reshape(n * h, w, NUMBERS)
+    r = right.permute(0, 2, 3, 1).reshape(n * h, w, NUMBERS)
     r = F.pad(r, (0, 0, scenes.LABELS - 1, 0))
     # Blocks of columns against what their labels reach: a banded product.
     size = 64
     steps = -(-w // size)
-    l = F.pad(l, (0, 0, 0, steps * size - w)).view(n * h, steps, size, BITS)
+    l = F.pad(l, (0, 0, 0, steps * size - w)).view(n * h, steps, size, NUMBERS)
     reach = size + scenes.LABELS - 1
     r = F.pad(r, (0, 0, 0, steps * size - w))
     r = torch.stack([r[:, s * size:s * size + reach] for s in range(steps)], 1)
@@ -191,7 +150,7 @@ def distances(left, right):
     band = torch.as_strided(flat, (n * h, steps, size, scenes.LABELS),
                             (flat.stride(0), flat.stride(1), reach + 2, 1))
     band = band.flip(-1).reshape(n, h, steps * size, scenes.LABELS)[:, :, :w]
-    return (BITS - band) / 2
+    return 32 - 32 * band
 
 
 def arm(image, dx, dy, longest):
@@ -228,12 +187,12 @@ def average(cost, image):
 def loss_of(network, rates, left, right, d, visible, edge):
     """Losses of single pixels and of windows, and the shares of both that are off by over 1."""
     with torch.autocast(left.device.type, torch.bfloat16):
-        bits = network(torch.cat([left, right]).unsqueeze(1))
+        vectors = network(torch.cat([left, right]).unsqueeze(1))
     rows = (slice(None), slice(MARGIN, -MARGIN))
     columns = (slice(None), slice(None), slice(scenes.LABELS + MARGIN, -MARGIN))
-    first, second = bits.chunk(2)
+    first, second = vectors.chunk(2)
     cost = distances(first, second)
-    curve = average(1 - torch.exp(-cost / 14), left[rows])[columns]
+    curve = average(1 - torch.exp(-cost / 10), left[rows])[columns]
     cost = cost[columns]
     d, visible, edge = (t[rows][columns] for t in (d, visible, edge))
     low = d.floor().long().clamp(0, scenes.LABELS - 2)
@@ -258,8 +217,9 @@ def main():
     parser.add_argument('--minutes', type=float, default=9)
     parser.add_argument('--channels', default='64,64,64', help='of the layers but the last')
     parser.add_argument('--dilations', default='1,1,1,1', help='of all layers')
-    parser.add_argument('--pairs', type=int, default=64, help='of one step')
-    parser.add_argument('--rate', type=float, default=6e-5)
+    parser.add_argument('--pairs', type=int, default=32, help='of one step')
+    parser.add_argument('--degraded', type=float, default=0.5, help='share of degraded pairs')
+    parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a .pt file to go on from')
     options = parser.parse_args()
@@ -281,6 +241,8 @@ def main():
     network = Network([int(c) for c in options.channels.split(',')],
                       [int(d) for d in options.dilations.split(',')]).to(device)
     network = network.to(memory_format=torch.channels_last)
+    seen = scenes.pairs(pool, waves, 16, generator)[0].unsqueeze(1)
+    network.begin(seen)
     if options.start:
         network.load_state_dict(torch.load(options.start))
     optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.99))
@@ -312,8 +274,7 @@ def main():
             if step % 4 == 0:  # a scene is drawn once and degraded anew four times on average
                 stored = stored[-31:] + [scenes.pairs(pool, waves, options.pairs, generator)]
             pair = stored[random.integers(len(stored))]
-            left, right = scenes.degrade(*pair[:2], generator)
-        network.train(done < 0.8)  # at the end with fixed sizes of the sums
+            left, right = scenes.degrade(*pair[:2], generator, options.degraded)
         losses, _ = loss_of(network, network.rate, left, right, *pair[2:])
         optimiser.zero_grad(set_to_none=True)
         (0.4 * losses[0] + 0.6 * losses[1]).backward()
@@ -324,7 +285,6 @@ def main():
                 layer.weight.clamp_(-127 / 2.0**layer.shift, 127 / 2.0**layer.shift)
         step += 1
         if step % 100 == 0:
-            network.eval()
             log.append({'step': step, 'seconds': round(time.time() - start, 1), **figures(network),
                         'rates': [round(float(r.exp()), 3) for r in network.rate]})
             print(json.dumps(log[-1]), flush=True)

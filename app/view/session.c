@@ -116,7 +116,7 @@ bool session_take_params(const struct session *remembered, struct params *params
         return false;
     last.mode = params->mode;
     settings_copy_group(&last, params, SETTINGS_RIG_GROUP);
-    if (options->quality && qualities_load(&qualities) == 0)
+    if (options->quality && qualities_load(&qualities, true) == 0)
         for (int i = 0; i < param_count; i++)
             if (quality_covers(&qualities, &param_table[i]))
                 param_put(&last, &param_table[i], param_get(params, &param_table[i]));

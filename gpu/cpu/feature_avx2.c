@@ -97,34 +97,64 @@ INLINE void store_activations(const __m256i sum[VECTORS], int shift, uint8_t *ou
     store_256(out, _mm256_permutevar8x32_epi32(bytes, order));
 }
 
-/* Half a word: the signs of 32 outputs. */
-INLINE void store_signs(const __m256i sum[VECTORS], uint8_t *out) {
-    uint32_t bits = 0;
-    for (int v = 0; v < VECTORS; v++) {
-        __m256i above = _mm256_cmpgt_epi32(sum[v], _mm256_setzero_si256());
-        bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above)) << 8 * v;
+/* feature_number() of 32 outputs: packing saturates at 32767, and -32768 becomes -32767. */
+INLINE void store_numbers(const __m256i sum[VECTORS], int shift, int16_t *out) {
+    const __m128i count = _mm_cvtsi32_si128(shift);
+    for (int v = 0; v < VECTORS; v += 2) {
+        __m256i both = _mm256_packs_epi32(_mm256_sra_epi32(sum[v], count),
+                                          _mm256_sra_epi32(sum[v + 1], count));
+        both = _mm256_max_epi16(both, _mm256_set1_epi16(-FEATURE_NUMBER_LARGEST));
+        store_256(out + 8 * v, _mm256_permute4x64_epi64(both, 0xd8));
     }
-    memcpy(out, &bits, sizeof(bits));
 }
 
-/* 32 outputs of a row; behind its end the last pixel is repeated. */
-INLINE void do_row(enum form form, int pixels, bool single, bool words,
-                   const struct feature_args *a, int y, int first, const struct taps_of_row *taps) {
+/* Gives the numbers of a pixel their length. */
+INLINE void store_vector(const int16_t *number, int8_t *vector) {
+    enum { SHIFT = FEATURE_SCALE_BITS - FEATURE_LENGTH_BITS };
+    uint64_t squares = 0;
+    for (int o = 0; o < FEATURE_CHANNELS; o++)
+        squares += (uint64_t)((int64_t)number[o] * number[o]);
+    int32_t scale = feature_scale(squares);
+    for (int o = 0; o < FEATURE_CHANNELS; o++)
+        vector[o] = feature_scaled(number[o], scale);
+}
+
+/* FEATURE_BLOCK outputs of columns from..to-1 of a row; behind its end the last pixel is repeated.
+ * numbers: for the last layer, [FEATURE_CHANNELS] of each column, otherwise NULL. */
+INLINE void do_columns(enum form form, int pixels, bool single, const struct feature_args *a, int y,
+                       int first, const struct taps_of_row *taps, int from, int to,
+                       int16_t (*numbers)[FEATURE_CHANNELS]) {
     size_t start = (size_t)y * (size_t)a->width;
-    for (int x = 0; x < a->width; x += pixels) {
+    for (int x = from; x < to; x += pixels) {
         __m256i sum[MOST_PIXELS][VECTORS];
         sum_pixels(form, pixels, single, a, first, taps, x, sum);
         for (int p = 0; p < pixels; p++) {
-            size_t i = start + (size_t)stage_min(x + p, a->width - 1);
-            if (words)
-                store_signs(sum[p], (uint8_t *)(a->words + i) + first / 8);
+            int i = stage_min(x + p, a->width - 1);
+            if (numbers)
+                store_numbers(sum[p], a->shift, numbers[i - from] + first);
             else
-                store_activations(sum[p], a->shift, a->out + i * (size_t)a->outputs + first);
+                store_activations(sum[p], a->shift,
+                                  a->out + (start + (size_t)i) * (size_t)a->outputs + first);
         }
     }
 }
 
-INLINE void do_rows(enum form form, int pixels, bool words, const struct feature_args *a,
+INLINE void do_row(enum form form, int pixels, bool single, bool vectors,
+                   const struct feature_args *a, int y, const struct taps_of_row *taps) {
+    enum { COLUMNS = 48 }; /* a multiple of 2 and 3 */
+    int16_t numbers[COLUMNS][FEATURE_CHANNELS];
+    int8_t *to = (int8_t *)a->vectors + (size_t)y * (size_t)a->width * FEATURE_CHANNELS;
+    int step = vectors ? COLUMNS : a->width;
+    for (int x = 0; x < a->width; x += step) {
+        int end = stage_min(x + step, a->width);
+        for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
+            do_columns(form, pixels, single, a, y, first, taps, x, end, vectors ? numbers : NULL);
+        for (int i = x; vectors && i < end; i++)
+            store_vector(numbers[i - x], to + (size_t)i * FEATURE_CHANNELS);
+    }
+}
+
+INLINE void do_rows(enum form form, int pixels, bool vectors, const struct feature_args *a,
                     int first_row, int last_row, void *scratch) {
     int32_t(*at)[MAX_WIDTH + MOST_PIXELS] = scratch;
     static_assert(3 * sizeof(*at) <= SCRATCH_BYTES, "the columns of the taps fit");
@@ -138,24 +168,23 @@ INLINE void do_rows(enum form form, int pixels, bool words, const struct feature
             taps.row[k] =
                 a->source + (size_t)stage_clamp(y + (k - 1) * a->dilation, 0, a->height - 1) *
                                 (size_t)a->width * (size_t)a->inputs;
-        for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
-            if (a->inputs == 1)
-                do_row(form, pixels, true, words, a, y, first, &taps);
-            else
-                do_row(form, pixels, false, words, a, y, first, &taps);
+        if (a->inputs == 1)
+            do_row(form, pixels, true, vectors, a, y, &taps);
+        else
+            do_row(form, pixels, false, vectors, a, y, &taps);
     }
 }
 
-#define ROWS(name, form, pixels)                                                     \
-    void rows_feature_layer_##name(const void *args, int width, int first, int last, \
-                                   void *scratch) {                                  \
-        (void)width;                                                                 \
-        do_rows(form, pixels, false, args, first, last, scratch);                    \
-    }                                                                                \
-    void rows_feature_word_##name(const void *args, int width, int first, int last,  \
-                                  void *scratch) {                                   \
-        (void)width;                                                                 \
-        do_rows(form, pixels, true, args, first, last, scratch);                     \
+#define ROWS(name, form, pixels)                                                      \
+    void rows_feature_layer_##name(const void *args, int width, int first, int last,  \
+                                   void *scratch) {                                   \
+        (void)width;                                                                  \
+        do_rows(form, pixels, false, args, first, last, scratch);                     \
+    }                                                                                 \
+    void rows_feature_vector_##name(const void *args, int width, int first, int last, \
+                                    void *scratch) {                                  \
+        (void)width;                                                                  \
+        do_rows(form, pixels, true, args, first, last, scratch);                      \
     }
 ROWS(avx2, AVX2, 2)
 #ifdef __x86_64__

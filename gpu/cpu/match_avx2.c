@@ -45,7 +45,7 @@ static void line_up(const struct cost_args *a, int y, int first, int last, int a
     bool backwards = a->sign > 0;
     size_t start = (size_t)y * (size_t)w;
     const uint8_t *picture = ad ? a->target + start * (size_t)a->channels : NULL;
-    const uint64_t *bits = census ? a->census_target + start : NULL;
+    const uint64_t *bits = census ? a->descriptor_target + start : NULL;
     for (int c = 0; ad && c < a->channels; c++)
         for (int k = i; k < end; k++)
             row->color[c][TARGETS + k] = picture[(backwards ? w - 1 - k : k) * a->channels + c];
@@ -100,7 +100,7 @@ INLINE __m256i differing(const uint8_t *bits, const struct target_row *row, int 
     return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load_256(row->census[k] + at));
 }
 
-/* 32 of word_distance(); bits: the pixel's bytes. Seven bytes are added bit by bit before bits
+/* 32 distances of census; bits: the pixel's bytes. Seven bytes are added bit by bit before bits
  * are counted. */
 INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int at) {
     struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),
@@ -116,23 +116,72 @@ INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int 
     return _mm256_min_epu8(count, _mm256_set1_epi8(CENSUS_LUT - 1));
 }
 
-INLINE __m256i match_32(const struct match_tables *t, const struct target_row *row, int at,
-                        const uint8_t *p, const uint8_t *bits, int ad, int census, int channels) {
+/* Distances of eight vectors, before they are limited: of labels first, first + 1... of a pixel. */
+INLINE __m256i eight_vector_distances(const struct cost_args *a, const int8_t *own,
+                                      const uint64_t *targets, int first) {
+    enum { ONE = 1 << 2 * FEATURE_LENGTH_BITS, SHIFT = 2 * FEATURE_LENGTH_BITS - 5 };
+    __m256i low = load_256(own), high = load_256(own + 32), sum[8];
+    __m256i size_low = _mm256_abs_epi8(low), size_high = _mm256_abs_epi8(high);
+    for (int i = 0; i < 8; i++) {
+        int at = a->sign > 0 ? a->grid.width - 1 - first - i : first + i;
+        const int8_t *other =
+            (const int8_t *)(targets +
+                             (size_t)stage_clamp(at, 0, a->grid.width - 1) * VECTOR_WORDS);
+        __m256i products = _mm256_add_epi16(
+            _mm256_maddubs_epi16(size_low, _mm256_sign_epi8(load_256(other), low)),
+            _mm256_maddubs_epi16(size_high, _mm256_sign_epi8(load_256(other + 32), high)));
+        sum[i] = _mm256_madd_epi16(products, _mm256_set1_epi16(1));
+    }
+    for (int n = 4; n > 1; n /= 2)
+        for (int i = 0; i < n; i++)
+            sum[i] = _mm256_hadd_epi32(sum[2 * i], sum[2 * i + 1]);
+    __m256i dot = _mm256_add_epi32(_mm256_permute2x128_si256(sum[0], sum[1], 0x20),
+                                   _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
+    return _mm256_srai_epi32(_mm256_sub_epi32(_mm256_set1_epi32(ONE + (1 << (SHIFT - 1))), dot),
+                             SHIFT);
+}
+
+/* 32 of them, as places in the table. at: of the first label's target, from the row's start. */
+INLINE __m256i vector_distances(const struct cost_args *a, const int8_t *own,
+                                const uint64_t *targets, int at) {
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i d[4];
+    for (int i = 0; i < 4; i++)
+        d[i] = eight_vector_distances(a, own, targets, at + 8 * i);
+    __m256i bytes =
+        _mm256_packus_epi16(_mm256_packs_epi32(d[0], d[1]), _mm256_packs_epi32(d[2], d[3]));
+    return _mm256_min_epu8(_mm256_permutevar8x32_epi32(bytes, order),
+                           _mm256_set1_epi8(CENSUS_LUT - 1));
+}
+
+/* What is compared besides colours. */
+enum descriptor { NONE, CENSUS, VECTORS };
+
+INLINE __m256i match_32(const struct match *m, const struct target_row *row, int y, int at,
+                        const uint8_t *p, const uint8_t *own, int ad, enum descriptor descriptor,
+                        int channels) {
+    const struct match_tables *t = &m->tables;
     __m256i cost = _mm256_setzero_si256(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {
-        __m256i own = _mm256_set1_epi8((char)p[c]), target = load_256(row->color[c] + at);
+        __m256i color = _mm256_set1_epi8((char)p[c]), target = load_256(row->color[c] + at);
         sum = _mm256_adds_epu8(
-            sum, _mm256_or_si256(_mm256_subs_epu8(own, target), _mm256_subs_epu8(target, own)));
+            sum, _mm256_or_si256(_mm256_subs_epu8(color, target), _mm256_subs_epu8(target, color)));
     }
     if (ad)
         cost = look_up(t->ad, ad, _mm256_min_epu8(sum, _mm256_set1_epi8((char)(16 * ad - 1))));
-    if (census)
-        cost = _mm256_add_epi8(cost, look_up(t->census, CENSUS_LUT / 16, distances(bits, row, at)));
+    if (descriptor != NONE) {
+        const uint64_t *targets =
+            m->args->descriptor_target + (size_t)y * (size_t)m->args->grid.width * VECTOR_WORDS;
+        __m256i distance = descriptor == CENSUS ? distances(own, row, at)
+                                                : vector_distances(m->args, (const int8_t *)own,
+                                                                   targets, at - TARGETS);
+        cost = _mm256_add_epi8(cost, look_up(t->census, CENSUS_LUT / 16, distance));
+    }
     return cost;
 }
 
 INLINE void match_row(const struct match *m, const struct target_row *row, int y,
-                      const struct span *s, int ad, int census, int channels) {
+                      const struct span *s, int ad, enum descriptor descriptor, int channels) {
     const struct cost_args *a = m->args;
     size_t start = (size_t)y * (size_t)a->grid.width;
     int end = s->label + s->labels;
@@ -140,11 +189,12 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
         struct labels_inside in = labels_inside(a, x, s);
         uint8_t *out = span_pixel(s, x) - s->label;
         const uint8_t *p = ad ? a->reference + (start + (size_t)x) * (size_t)channels : NULL;
-        const uint8_t *bits =
-            census ? (const uint8_t *)(a->census_reference + start + (size_t)x) : NULL;
+        const uint64_t *own = descriptor != NONE
+                                  ? a->descriptor_reference + (start + (size_t)x) * (size_t)a->words
+                                  : NULL;
         for (int d = in.from / STEP * STEP; in.from < in.to && d < in.to; d += STEP) {
-            __m256i cost =
-                match_32(&m->tables, row, TARGETS + in.target + d, p, bits, ad, census, channels);
+            __m256i cost = match_32(m, row, y, TARGETS + in.target + d, p, (const uint8_t *)own, ad,
+                                    descriptor, channels);
             if (d + STEP <= end)
                 store_256((out + d), cost);
             else
@@ -155,19 +205,29 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
 }
 
 /* parts: of the table of differences, or 0. */
+INLINE void match_channels(const struct match *m, const struct target_row *row, int y,
+                           const struct span *s, int parts, enum descriptor descriptor) {
+    if (!parts)
+        match_row(m, row, y, s, 0, descriptor, 1);
+    else if (m->args->channels == 3)
+        match_row(m, row, y, s, parts, descriptor, 3);
+    else
+        match_row(m, row, y, s, parts, descriptor, 1);
+}
+
+static enum descriptor descriptor_of(const struct cost_args *a) {
+    return a->kind == DATA_COST_AD ? NONE : a->words == 1 ? CENSUS : VECTORS;
+}
+
 INLINE void match_parts(const struct match *m, const struct target_row *row, int y,
                         const struct span *s, int parts) {
-    int census = m->args->kind != DATA_COST_AD;
-    if (!parts)
-        match_row(m, row, y, s, 0, 1, 1);
-    else if (m->args->channels == 3 && census)
-        match_row(m, row, y, s, parts, 1, 3);
-    else if (m->args->channels == 3)
-        match_row(m, row, y, s, parts, 0, 3);
-    else if (census)
-        match_row(m, row, y, s, parts, 1, 1);
+    enum descriptor descriptor = descriptor_of(m->args);
+    if (descriptor == VECTORS)
+        match_channels(m, row, y, s, parts, VECTORS);
+    else if (descriptor == CENSUS)
+        match_channels(m, row, y, s, parts, CENSUS);
     else
-        match_row(m, row, y, s, parts, 0, 1);
+        match_channels(m, row, y, s, parts, NONE);
 }
 
 void match_make_avx2(struct match *m, const struct cost_args *a) {
@@ -197,7 +257,7 @@ void match_span_avx2(const struct match *m, union targets *targets, int y, const
         match_labels(a, y, s);
     if (m->parts < 0)
         return;
-    line_up(a, y, first_target(a, s), last_target(a, s), m->parts, a->kind != DATA_COST_AD, row);
+    line_up(a, y, first_target(a, s), last_target(a, s), m->parts, descriptor_of(a) == CENSUS, row);
     if (m->parts == SHORT_PARTS)
         match_parts(m, row, y, s, SHORT_PARTS);
     else if (m->parts)

@@ -46,8 +46,7 @@ static void whole_pixel(const struct motion_cost_args *a, struct displacement ce
         memset(out + from, 0, (size_t)(to - from));
         if (a->kind != DATA_COST_AD)
             for (int k = from; k < to; k++)
-                out[k] = a->census_lut[word_distance(a->census_reference[here],
-                                                     a->census_target[there + (size_t)(k - from)])];
+                out[k] = (uint8_t)motion_descriptor(a, x, y, left + k, yo);
         if (a->kind != DATA_COST_CENSUS)
             add_differences(a->lut, a->reference + here * (size_t)a->channels,
                             a->target + there * (size_t)a->channels, a->channels, to - from,

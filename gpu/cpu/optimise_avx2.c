@@ -13,7 +13,8 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
         bool vex = has_vnni();
         cpu->rows[STAGE_feature_layer] =
             vex ? rows_feature_layer_vnni : rows_feature_layer_vnni_512;
-        cpu->rows[STAGE_feature_word] = vex ? rows_feature_word_vnni : rows_feature_word_vnni_512;
+        cpu->rows[STAGE_feature_vector] =
+            vex ? rows_feature_vector_vnni : rows_feature_vector_vnni_512;
     }
 #endif
     cpu->is_small[STAGE_message] = message_is_small_avx2;

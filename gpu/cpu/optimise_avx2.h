@@ -17,7 +17,7 @@
     STAGE(columns) STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(smooth_x) STAGE(smooth_y) STAGE(pruned_start) \
-    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_word)
+    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector)
 /* clang-format on */
 #define AVX2_ROWS(name) cpu_rows rows_##name##_avx2;
 AVX2_STAGES(AVX2_ROWS)
@@ -30,10 +30,10 @@ void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
 bool cross_fits_avx2(const struct cross_args *args);
 void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit);
 
-/* The stages feature_layer and feature_word by vpdpbusd, where the processor has it: encoded for
+/* The stages feature_layer and feature_vector by vpdpbusd, where the processor has it: encoded for
  * AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
-cpu_rows rows_feature_layer_vnni, rows_feature_word_vnni;
-cpu_rows rows_feature_layer_vnni_512, rows_feature_word_vnni_512;
+cpu_rows rows_feature_layer_vnni, rows_feature_vector_vnni;
+cpu_rows rows_feature_layer_vnni_512, rows_feature_vector_vnni_512;
 bool has_vnni(void), has_vnni_512(void);
 
 /* The stages message and winner_takes_all of labels in windows. */

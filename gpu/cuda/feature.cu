@@ -134,13 +134,31 @@ DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t a
     }
 }
 
-/* The signs of 16 outputs, a quarter of a word. */
-DEVICE void store_signs(const feature_args &a, size_t pixel, const int32_t sum[16]) {
-    uint32_t bits = 0;
+/* What gives a vector its length, from the numbers of the four threads that have a quarter of it
+ * each. */
+DEVICE int32_t scale_of(const int32_t number[16]) {
+    uint32_t low = 0, high = 0; /* sums of 16 squares below 2^30 each: of their halves */
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        uint32_t square = (uint32_t)(number[i] * number[i]);
+        low += square & 65535;
+        high += square >> 16;
+    }
+    for (int step = 1; step < 4; step *= 2) {
+        low += __shfl_xor_sync(ALL_LANES, low, step);
+        high += __shfl_xor_sync(ALL_LANES, high, step);
+    }
+    return feature_scale(((uint64_t)high << 16) + low);
+}
+
+DEVICE void store_vector(const feature_args &a, size_t pixel, const int32_t number[16],
+                         int32_t scale) {
+    uint32_t word[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int i = 0; i < 16; i++)
-        bits |= (uint32_t)(sum[i] > 0) << i;
-    reinterpret_cast<uint16_t *>(a.words + pixel)[threadIdx.x % 4] = (uint16_t)bits;
+        word[i / 4] |= (uint32_t)(uint8_t)feature_scaled(number[i], scale) << 8 * (i % 4);
+    reinterpret_cast<uint4 *>(a.vectors)[4 * pixel + threadIdx.x % 4] =
+        make_uint4(word[0], word[1], word[2], word[3]);
 }
 
 /* A quarter of a pixel's activations. */
@@ -161,7 +179,7 @@ DEVICE void store_activations(const feature_args &a, size_t pixel, const int32_t
         *reinterpret_cast<uint2 *>(out) = uint2{word[0], word[1]};
 }
 
-template <int INPUTS, int OUTPUTS, bool WORDS>
+template <int INPUTS, int OUTPUTS, bool VECTORS>
 DEVICE void do_part(const feature_args &a, int left, int top, const uint32_t *weights,
                     const int32_t *bias, const uint8_t *part) {
     using shape = layer_shape<INPUTS, OUTPUTS>;
@@ -211,16 +229,23 @@ DEVICE void do_part(const feature_args &a, int left, int top, const uint32_t *we
             for (int i = 0; i < OUTPUTS / 4; i++)
                 own[i] = sum[m][i / 2][2 * half + i % 2];
             size_t pixel = (size_t)y * (size_t)a.width + (size_t)x;
+            int32_t scale = 0;
+            if constexpr (VECTORS) {
+#pragma unroll
+                for (int i = 0; i < 16; i++)
+                    own[i] = feature_number(&a, own[i]);
+                scale = scale_of(own);
+            }
             if (x >= a.width || y >= a.height)
                 continue;
-            if constexpr (WORDS)
-                store_signs(a, pixel, own);
+            if constexpr (VECTORS)
+                store_vector(a, pixel, own, scale);
             else
                 store_activations<OUTPUTS>(a, pixel, own);
         }
 }
 
-template <int INPUTS, int OUTPUTS, bool WORDS>
+template <int INPUTS, int OUTPUTS, bool VECTORS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     feature_kernel(const __grid_constant__ feature_args a) {
     using shape = layer_shape<INPUTS, OUTPUTS>;
@@ -239,19 +264,19 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
         __syncthreads();
         load_part<INPUTS>(a, left, top, part);
         __syncthreads();
-        do_part<INPUTS, OUTPUTS, WORDS>(a, left, top, weights, bias, part);
+        do_part<INPUTS, OUTPUTS, VECTORS>(a, left, top, weights, bias, part);
     }
 }
 
 /* False where the tiles are too large for the shared memory. */
-template <int INPUTS, int OUTPUTS, bool WORDS>
+template <int INPUTS, int OUTPUTS, bool VECTORS>
 static bool launch(backend_cuda *cuda, const feature_args &a) {
     using shape = layer_shape<INPUTS, OUTPUTS>;
     size_t pixels = (size_t)(PART_WIDTH + 2 * a.dilation) * (size_t)(PART_HEIGHT + 2 * a.dilation),
            shared = 4 * (size_t)(shape::WEIGHT_WORDS + OUTPUTS) + pixels * INPUTS;
     if (shared > cuda->max_shared)
         return false;
-    auto kernel = feature_kernel<INPUTS, OUTPUTS, WORDS>;
+    auto kernel = feature_kernel<INPUTS, OUTPUTS, VECTORS>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     dim3 blocks = cuda_blocks(a.width, PART_WIDTH, a.height, PART_HEIGHT);
     unsigned most = (unsigned)(BLOCKS * cuda->processors);
@@ -261,7 +286,7 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
 }
 
 template <int INPUTS> static bool launch_layer(backend_cuda *cuda, const feature_args &a) {
-    if (a.words)
+    if (a.vectors)
         return launch<INPUTS, FEATURE_CHANNELS, true>(cuda, a);
     return a.outputs == 64 ? launch<INPUTS, 64, false>(cuda, a)
                            : launch<INPUTS, 32, false>(cuda, a);
@@ -281,6 +306,6 @@ void cuda_launch_feature_layer(backend_cuda *cuda, const void *args, int width, 
     launch_any(cuda, STAGE_feature_layer, args, width, height);
 }
 
-void cuda_launch_feature_word(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_any(cuda, STAGE_feature_word, args, width, height);
+void cuda_launch_feature_vector(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_any(cuda, STAGE_feature_vector, args, width, height);
 }

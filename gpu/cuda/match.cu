@@ -8,6 +8,7 @@
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/cuda/packed_u16x2.h"
 #include "gpu/fusion.h"
+#include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_pixel.cuh"
 
 enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
@@ -27,6 +28,7 @@ static __global__ void __launch_bounds__(THREADS)
     window_kernel(const __grid_constant__ cost_args a) {
     int x = (int)(blockIdx.x * WARP_SIZE + threadIdx.x), y = (int)blockIdx.z,
         first = (int)(blockIdx.y * blockDim.y + threadIdx.y) * LABEL_BLOCK;
+    wait_for_previous_kernel();
     if (x >= a.grid.width || first >= a.grid.padded)
         return;
     uint32_t w[4] = {0, 0, 0, 0};
@@ -74,11 +76,12 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
         last = t->ad[i] != end ? i + 1 : last;
     }
     for (int step = WARP_SIZE / 2; step; step /= 2)
-        last = max(last, __shfl_xor_sync(ALL_LANES, last, step));
+        last = max(last, (int)__shfl_xor_sync(ALL_LANES, last, step));
     if ((threadIdx.x % WARP_SIZE) == 0)
         atomicMax(&t->ad_last, last);
     for (int i = (int)threadIdx.x; CENSUS && i <= CENSUS_LUT; i += (int)blockDim.x)
-        t->census[i] = __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* word_distance() */
+        t->census[i] =
+            __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* descriptor_distance() */
 }
 
 /* What a comparison needs of a pixel. */
@@ -127,7 +130,7 @@ DEVICE void load_row(const cost_args &a, int start, int y, int count,
         if (AD)
             to.color[place_of(i)] = packed_pixel<CHANNELS>(a.target, from);
         if (CENSUS) {
-            uint64_t bits = __ldg(a.census_target + from);
+            uint64_t bits = __ldg(a.descriptor_target + from);
             to.low[place_of(i)] = (uint32_t)bits;
             to.high[place_of(i)] = (uint32_t)(bits >> 32);
         }
@@ -144,7 +147,7 @@ DEVICE void match_quad(const cost_args &a, const match_tables &tables,
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
         size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(x + j, a.grid.width - 1);
-        uint64_t bits = CENSUS ? __ldg(a.census_reference + from) : 0;
+        uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0;
         reference[j] = {AD ? packed_pixel<CHANNELS>(a.reference, from) : 0, (uint32_t)bits,
                         (uint32_t)(bits >> 32)};
         w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
@@ -207,11 +210,12 @@ static __global__ void __launch_bounds__(THREADS)
     match_kernel(const __grid_constant__ cost_args a,
                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
-    extern __shared__ uint4 memory[];
+    DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
     int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
     int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
     int start = block_x - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    wait_for_previous_kernel();
     load_tables<AD, CENSUS, CHANNELS>(a, &tables);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -242,10 +246,117 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* ---- absolute differences and vectors */
+
+/* Four words of a vector at a time, of the targets of a block in shared memory; one empty place
+ * follows each 16. */
+enum { PIECES = VECTOR_WORDS / 2 };
+
+static __host__ __device__ __forceinline__ int piece_place_of(int i) {
+    return i + i / 16;
+}
+
+DEVICE const uint4 *vector_of(const uint64_t *vectors, const cost_args &a, int x, int y) {
+    size_t pixel = (size_t)y * (size_t)a.grid.width + (size_t)stage_clamp(x, 0, a.grid.width - 1);
+    return reinterpret_cast<const uint4 *>(vectors + pixel * VECTOR_WORDS);
+}
+
+DEVICE int dot(const uint4 &a, const uint4 &b, int sum) {
+    sum = __dp4a((int)a.x, (int)b.x, sum);
+    sum = __dp4a((int)a.y, (int)b.y, sum);
+    sum = __dp4a((int)a.z, (int)b.z, sum);
+    return __dp4a((int)a.w, (int)b.w, sum);
+}
+
+/* Products of 16 labels of 4 pixels. */
+template <int SIGN>
+DEVICE void multiply_quad(const cost_args &a, const uint4 *targets, int piece, int reach, int x,
+                          int y, int product[PIXELS][LABEL_BLOCK]) {
+    uint4 reference[PIXELS];
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        reference[j] = __ldg(vector_of(a.descriptor_reference, a, x + j, y) + piece);
+#pragma unroll
+    for (int e = SIGN > 0; e < LABEL_BLOCK + PIXELS - (SIGN < 0); e++) {
+        uint4 target = targets[piece_place_of(reach + e)];
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            int k = SIGN > 0 ? j + LABEL_BLOCK - e : e - j;
+            if (k >= 0 && k < LABEL_BLOCK)
+                product[j][k] = dot(reference[j], target, product[j][k]);
+        }
+    }
+}
+
+/* As match_kernel. AD: with absolute differences. */
+template <bool AD, int CHANNELS, int SIGN, bool DOWNSAMPLE>
+static __global__ void __launch_bounds__(THREADS)
+    vector_kernel(const __grid_constant__ cost_args a,
+                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
+    constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
+    DYNAMIC_SHARED(uint4, memory);
+    __shared__ match_tables tables;
+    int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
+    int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    int start = block_x - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
+    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK;
+    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
+    bool works = PIXELS * quad < pixels && x < a.grid.width;
+    uint4 *piece = memory + (AD ? room / 4 : 0);
+    wait_for_previous_kernel();
+    load_tables<AD, true, CHANNELS>(a, &tables);
+    uint32_t sum[ROWS][PIXELS / 2][4] = {};
+#pragma unroll 1
+    for (int r = 0; r < ROWS && top + r < a.grid.height; r++) {
+        target_row<AD, false> row = row_in<AD, false>(memory, room, 0);
+        int product[PIXELS][LABEL_BLOCK] = {};
+        uint32_t w[PIXELS][4] = {};
+#pragma unroll 1
+        for (int p = 0; p < PIECES; p++) {
+            __syncthreads();
+            if (AD && p == 0)
+                load_row<AD, false, CHANNELS>(a, start, top + r, count, row);
+            for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
+                piece[piece_place_of(i)] =
+                    __ldg(vector_of(a.descriptor_target, a, start + i, top + r) + p);
+            __syncthreads();
+            if (works)
+                multiply_quad<SIGN>(a, piece, p, reach, x, top + r, product);
+        }
+        if (!works)
+            continue;
+        if (AD)
+            match_quad<AD, false, CHANNELS, SIGN>(a, tables, row, reach, x, top + r, w);
+#pragma unroll
+        for (int i = 0; i < PIXELS * LABEL_BLOCK; i++) {
+            int j = i / LABEL_BLOCK, k = i % LABEL_BLOCK;
+            w[j][k / 4] += (uint32_t)tables.census[vector_place(product[j][k])] << 8 * (k % 4);
+        }
+        store_quad<SIGN>(a, x, top + r, first, w);
+#pragma unroll
+        for (int i = 0; i < PIXELS / 2 * 4; i++)
+            (r ? sum[ROWS - 1] : sum[0])[i / 4][i % 4] =
+                w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
+    }
+    if constexpr (DOWNSAMPLE) {
+        if (!works)
+            return;
+        store_node(h, x / 2, top / 2, first, sum[0][0], sum[1][0]);
+        if (x + 2 < a.grid.width)
+            store_node(h, x / 2 + 1, top / 2, first, sum[0][1], sum[1][1]);
+    }
+}
+
 typedef void (*match_kernel_of)(cost_args, downsample_cost_args, int, int);
 
 template <int SIGN, bool DOWNSAMPLE> static match_kernel_of choose(const cost_args *a) {
     int color = a->channels == 3;
+    if (a->kind == DATA_COST_CENSUS && a->words > 1)
+        return vector_kernel<false, 1, SIGN, DOWNSAMPLE>;
+    if (a->kind != DATA_COST_AD && a->words > 1)
+        return color ? vector_kernel<true, 3, SIGN, DOWNSAMPLE>
+                     : vector_kernel<true, 1, SIGN, DOWNSAMPLE>;
     if (a->kind == DATA_COST_AD)
         return color ? match_kernel<true, false, 3, SIGN, DOWNSAMPLE>
                      : match_kernel<true, false, 1, SIGN, DOWNSAMPLE>;
@@ -264,9 +375,9 @@ static void launch_window(backend_cuda *cuda, const cost_args *a) {
     dim3 block(WARP_SIZE, (unsigned)together);
     dim3 blocks((unsigned)(a->grid.width + WARP_SIZE - 1) / WARP_SIZE,
                 (unsigned)((group + together - 1) / together), (unsigned)a->grid.height);
-    (a->kind == DATA_COST_BT
-         ? window_kernel<DATA_COST_BT>
-         : window_kernel<DATA_COST_SSD>)<<<blocks, block, 0, cuda->stream>>>(*a);
+    auto kernel =
+        a->kind == DATA_COST_BT ? window_kernel<DATA_COST_BT> : window_kernel<DATA_COST_SSD>;
+    launch_dependent(cuda, kernel, blocks, block, *a);
 }
 
 /* A block takes as many pixels as its threads hold, but not many more than the row has. */
@@ -277,11 +388,15 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
     int rows = h ? 2 : 1;
-    size_t words = (size_t)(place_of(targets(pixels, group) + REACH) / 4 * 4 * arrays * rows);
+    int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    size_t words = (size_t)(room * arrays * rows);
+    if (a->words > 1)
+        words = (size_t)((a->kind != DATA_COST_CENSUS) * room +
+                         4 * (piece_place_of(count + REACH) + 1));
     dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
     match_kernel_of kernel = h ? choose_sign<true>(a) : choose_sign<false>(a);
-    kernel<<<blocks, (unsigned)threads, words * sizeof(uint32_t), cuda->stream>>>(
-        *a, h ? *h : downsample_cost_args(), pixels, group);
+    launch_with_memory(cuda, kernel, blocks, dim3((unsigned)threads), words * sizeof(uint32_t), *a,
+                       h ? *h : downsample_cost_args(), pixels, group);
 }
 
 static int compares_windows(const cost_args *a) {

@@ -62,7 +62,7 @@ template <bool AD, bool CENSUS> struct matcher {
 #pragma unroll
         for (unsigned c = 0; AD && c < MAX_CHANNELS; c++)
             reference[c] = c < channels ? a.reference[at * channels + c] : 0;
-        census = CENSUS ? a.census_reference[at] : 0;
+        census = CENSUS ? a.descriptor_reference[at] : 0;
     }
 
     /* The cost of a match at x, y. */
@@ -78,7 +78,7 @@ template <bool AD, bool CENSUS> struct matcher {
             sum += a.lut[difference];
         }
         if (CENSUS)
-            sum += a.census_lut[word_distance(census, a.census_target[at])];
+            sum += a.census_lut[descriptor_distance(&census, a.descriptor_target + at, 1)];
         return a.border || (x == xo && y == yo) ? sum : a.outside;
     }
 };
@@ -273,7 +273,7 @@ typedef void (*cost_launch)(motion_cost_args);
 
 /* By kind of cost, whole px: of any window, and of 7x7 labels, or NULL. */
 static cost_launch whole_kernel(const motion_cost_args *a, bool columns) {
-    if (a->fraction > 1 || a->channels > MAX_CHANNELS)
+    if (a->fraction > 1 || a->channels > MAX_CHANNELS || a->words > 1)
         return nullptr;
     switch (a->kind) {
     case DATA_COST_AD:

@@ -9,22 +9,29 @@
 #define LIVESTEREO_STAGE_COST_H
 
 #include "config/params.h"
+#include "gpu/stages/feature.h"
 #include "gpu/stages/image.h"
 
-enum { COST_LUT = 255 * 255 + 1, CENSUS_LUT = 64, SUM_LUT = 4096 };
+enum {
+    COST_LUT = 255 * 255 + 1,
+    CENSUS_LUT = 64,
+    VECTOR_WORDS = FEATURE_CHANNELS / 8,
+    SUM_LUT = 4096
+};
 
 /* D_p(d): the dissimilarity of reference (x, y) and target (x - sign*(u_min + d), y). The index
  * into lut depends on the kind: ad, sum of |difference| over channels; bt, Birchfield and Tomasi's
  * dissimilarity (1998) in half grey levels, summed over channels; ssd, mean of squares over 3x3 and
- * channels. census has its own table. */
+ * channels. Descriptors have their own table. */
 struct cost_args {
     struct grid grid;
-    const uint8_t *reference, *target; /* width*height*channels */
-    const uint64_t *census_reference, *census_target;
-    const uint8_t *lut;        /* COST_LUT entries */
-    const uint8_t *census_lut; /* CENSUS_LUT entries */
+    const uint8_t *reference, *target;                        /* width*height*channels */
+    const uint64_t *descriptor_reference, *descriptor_target; /* width*height*words */
+    const uint8_t *lut;                                       /* COST_LUT entries */
+    const uint8_t *census_lut;                                /* CENSUS_LUT entries */
     uint8_t *cost;
     int channels;
+    int words;       /* of a pixel's descriptor: 1, census, or VECTOR_WORDS */
     int kind;        /* DATA_COST_* */
     int sign;        /* 1: the target is the right picture, -1: the left one */
     uint8_t outside; /* cost of a label whose match lies outside the other picture */
@@ -44,9 +51,22 @@ STAGE int hamming64(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* The distance of two words as a place in a table of CENSUS_LUT entries. */
-STAGE int word_distance(uint64_t a, uint64_t b) {
-    return stage_min(hamming64(a, b), CENSUS_LUT - 1);
+/* 32 - 32 cos of two vectors of gpu/stages/feature.h with this product, rounded, as a place in a
+ * table of CENSUS_LUT entries. */
+STAGE int vector_place(int product) {
+    enum { ONE = 1 << 2 * FEATURE_LENGTH_BITS, SHIFT = 2 * FEATURE_LENGTH_BITS - 5 };
+    return stage_clamp((ONE - product + (1 << (SHIFT - 1))) >> SHIFT, 0, CENSUS_LUT - 1);
+}
+
+/* The distance of two descriptors of so many words as a place in this table: of bits, or of
+ * vectors. */
+STAGE int descriptor_distance(const uint64_t *a, const uint64_t *b, int words) {
+    int product = 0;
+    if (words == 1)
+        return stage_min(hamming64(*a, *b), CENSUS_LUT - 1);
+    for (int i = 0; i < FEATURE_CHANNELS; i++)
+        product += ((const int8_t *)a)[i] * ((const int8_t *)b)[i];
+    return vector_place(product);
 }
 
 STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
@@ -93,9 +113,10 @@ STAGE int cost_ssd(const struct cost_args *a, int x, int xo, int y) {
     return sum / (9 * a->channels);
 }
 
-STAGE int cost_census(const struct cost_args *a, int x, int xo, int y) {
-    size_t row = (size_t)y * a->grid.width;
-    return a->census_lut[word_distance(a->census_reference[row + x], a->census_target[row + xo])];
+STAGE int cost_descriptor(const struct cost_args *a, int x, int xo, int y) {
+    size_t row = (size_t)y * a->grid.width, words = (size_t)a->words;
+    return a->census_lut[descriptor_distance(a->descriptor_reference + (row + x) * words,
+                                             a->descriptor_target + (row + xo) * words, a->words)];
 }
 
 STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
@@ -107,9 +128,9 @@ STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
     case DATA_COST_SSD:
         return a->lut[cost_ssd(a, x, xo, y)];
     case DATA_COST_CENSUS:
-        return cost_census(a, x, xo, y);
+        return cost_descriptor(a, x, xo, y);
     default:
-        return a->lut[cost_ad(a, x, xo, y)] + cost_census(a, x, xo, y);
+        return a->lut[cost_ad(a, x, xo, y)] + cost_descriptor(a, x, xo, y);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * Stages of the learned descriptor: the layers of a convolutional network with integer weights,
- * whose last one gives a word for each pixel in place of census. A sum fits 32 bits
+ * whose last one gives a vector for each pixel in place of census. A sum fits 32 bits
  * (config/feature_network.h), so its order does not matter.
  * SPDX-License-Identifier: MIT
  */
@@ -12,6 +12,14 @@
 
 enum { FEATURE_GROUP = 4, FEATURE_BLOCK = 32, FEATURE_LARGEST = 127 };
 
+/* Of the last layer: the largest number, before and after the vector gets its length. */
+enum { FEATURE_NUMBER_LARGEST = 32767, FEATURE_VECTOR_LARGEST = 63 };
+enum {
+    FEATURE_LENGTH_BITS = 7,
+    FEATURE_LENGTH = 1 << FEATURE_LENGTH_BITS,
+    FEATURE_SCALE_BITS = 30
+};
+
 /* A layer: 3x3 taps, dilation px apart, of a picture or of what the layer before it gave; outside
  * of it its border repeats. Inputs are grey levels or at most FEATURE_LARGEST. */
 struct feature_args {
@@ -21,7 +29,7 @@ struct feature_args {
                               FEATURE_BLOCK][FEATURE_GROUP]; of one input its weight and three
                               of 0 */
     uint8_t *out;          /* width*height*outputs, of feature_layer */
-    uint64_t *words;       /* of feature_word */
+    uint64_t *vectors;     /* of feature_vector: FEATURE_CHANNELS numbers of 8 bits a pixel */
     int width, height, inputs, outputs, dilation, shift;
 };
 
@@ -60,14 +68,47 @@ STAGE void stage_feature_layer(const struct feature_args *a, int x, int y) {
         out[o] = feature_activation(a, sum[o]);
 }
 
-/* The last layer: bit o is the sign of output o. */
-STAGE void stage_feature_word(const struct feature_args *a, int x, int y) {
+/* The greatest whole number whose square is at most v, of v below 2^38. */
+STAGE int32_t feature_square_root(uint64_t v) {
+    uint32_t root = 0;
+    for (uint32_t bit = 1u << 18; bit; bit >>= 1)
+        if ((uint64_t)(root + bit) * (root + bit) <= v)
+            root += bit;
+    return (int32_t)root;
+}
+
+/* An output of the last layer, before the vector gets its length. The bias has its rounding. */
+STAGE int32_t feature_number(const struct feature_args *a, int32_t sum) {
+    return stage_clamp(sum >> a->shift, -FEATURE_NUMBER_LARGEST, FEATURE_NUMBER_LARGEST);
+}
+
+/* What gives numbers with a sum of squares the length FEATURE_LENGTH: feature_scaled() multiplies
+ * with it. */
+STAGE int32_t feature_scale(uint64_t squares) {
+    int32_t length = feature_square_root(squares);
+    return length ? (1 << FEATURE_SCALE_BITS) / length : 0;
+}
+
+/* No number exceeds the length, so the product fits 32 bits. */
+STAGE int8_t feature_scaled(int32_t number, int32_t scale) {
+    enum { SHIFT = FEATURE_SCALE_BITS - FEATURE_LENGTH_BITS };
+    int32_t scaled = (number * scale + (1 << (SHIFT - 1))) >> SHIFT;
+    return (int8_t)stage_clamp(scaled, -FEATURE_VECTOR_LARGEST, FEATURE_VECTOR_LARGEST);
+}
+
+/* The last layer: a vector of FEATURE_LENGTH. */
+STAGE void stage_feature_vector(const struct feature_args *a, int x, int y) {
     int32_t sum[FEATURE_CHANNELS];
-    uint64_t word = 0;
+    uint64_t squares = 0;
+    int8_t *vector = (int8_t *)a->vectors + ((size_t)y * a->width + x) * FEATURE_CHANNELS;
     feature_sums(a, x, y, sum);
+    for (int o = 0; o < FEATURE_CHANNELS; o++) {
+        sum[o] = feature_number(a, sum[o]);
+        squares += (uint64_t)((int64_t)sum[o] * sum[o]);
+    }
+    int32_t scale = feature_scale(squares);
     for (int o = 0; o < FEATURE_CHANNELS; o++)
-        word |= (uint64_t)(sum[o] > 0) << o;
-    a->words[(size_t)y * a->width + x] = word;
+        vector[o] = feature_scaled(sum[o], scale);
 }
 
 #endif

@@ -23,14 +23,14 @@ struct motion_cost_args {
     int left, top;                     /* the block's place */
     int width, height;                 /* of the pictures */
     const uint8_t *reference, *target; /* width*height*channels */
-    const uint64_t *census_reference, *census_target;
+    const uint64_t *descriptor_reference, *descriptor_target; /* width*height*words */
     const uint8_t *lut, *census_lut;
     struct motion_map centre; /* of the grid */
     uint8_t *cost;
-    int channels, kind;
-    int fraction;        /* labels in a px: above 1 kind is not looked at */
-    int border;          /* labels whose match lies outside are compared with the border */
-    uint8_t outside;     /* or cost this */
+    int channels, words, kind; /* as in struct cost_args */
+    int fraction;              /* labels in a px: above 1 kind is not looked at */
+    int border;                /* labels whose match lies outside are compared with the border */
+    uint8_t outside;           /* or cost this */
     const uint8_t *mask; /* of the reference, from MASKED on all labels cost nothing; or NULL */
 };
 
@@ -85,10 +85,11 @@ STAGE int motion_ssd(const struct motion_cost_args *a, int x, int y, int xo, int
     return sum / (9 * a->channels);
 }
 
-STAGE int motion_census(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
-    size_t width = (size_t)a->width;
-    return a->census_lut[word_distance(a->census_reference[(size_t)y * width + (size_t)x],
-                                       a->census_target[(size_t)yo * width + (size_t)xo])];
+STAGE int motion_descriptor(const struct motion_cost_args *a, int x, int y, int xo, int yo) {
+    size_t width = (size_t)a->width, words = (size_t)a->words;
+    return a->census_lut[descriptor_distance(
+        a->descriptor_reference + ((size_t)y * width + (size_t)x) * words,
+        a->descriptor_target + ((size_t)yo * width + (size_t)xo) * words, a->words)];
 }
 
 /* fraction^2 times the target's channel c at (fx, fy) / fraction px. */
@@ -121,9 +122,9 @@ STAGE int motion_match(const struct motion_cost_args *a, int x, int y, int xo, i
     case DATA_COST_SSD:
         return a->lut[motion_ssd(a, x, y, xo, yo)];
     case DATA_COST_CENSUS:
-        return motion_census(a, x, y, xo, yo);
+        return motion_descriptor(a, x, y, xo, yo);
     default:
-        return a->lut[motion_ad(a, x, y, xo, yo)] + motion_census(a, x, y, xo, yo);
+        return a->lut[motion_ad(a, x, y, xo, yo)] + motion_descriptor(a, x, y, xo, yo);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 
 #define __global__
@@ -54,6 +55,25 @@ inline uint32_t __vcmpeq4(uint32_t a, uint32_t b) {
     for (int i = 0; i < 32; i += 8)
         out |= (a >> i & 255) == (b >> i & 255) ? 255u << i : 0;
     return out;
+}
+inline uint32_t __vsadu4(uint32_t a, uint32_t b) {
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += (uint32_t)std::abs((int)(a >> i & 255) - (int)(b >> i & 255));
+    return sum;
+}
+inline int __dp4a(int a, int b, int sum) {
+    for (int i = 0; i < 32; i += 8)
+        sum += (int8_t)(a >> i) * (int8_t)(b >> i);
+    return sum;
+}
+inline int __popc(uint32_t v) {
+    return __builtin_popcount(v);
+}
+inline int atomicMax(int *at, int value) {
+    int old = *at;
+    *at = std::max(old, value);
+    return old;
 }
 inline int __ffs(int v) {
     return __builtin_ffs(v);

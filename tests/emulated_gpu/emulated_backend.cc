@@ -19,8 +19,9 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(best_label)       \
     STAGE(start_messages)   \
     STAGE(downsample_cost)  \
-    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_word)
-static const cuda_fusion *const fusions[] = {&cuda_fuse_bp, &cuda_fuse_pruned};
+    STAGE(cost)             \
+    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector)
+static const cuda_fusion *const fusions[] = {&cuda_fuse_match, &cuda_fuse_bp, &cuda_fuse_pruned};
 
 /* The stages as written, in the form of a launch. */
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \

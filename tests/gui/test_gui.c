@@ -175,7 +175,8 @@ static void test_preset_names(void) {
     gui_click(&p, "preset_name");
     gui_type(&p, "x");
     gui_click(&p, "preset_load");
-    gui_wait_for(&p, (message = message_with(&p, "there are balanced, brunton2006, ")) != NULL);
+    gui_wait_for(&p,
+                 (message = message_with(&p, "there are balanced, best, brunton2006, ")) != NULL);
     g_free(message);
     gui_quit(&p);
 }
