@@ -3,8 +3,8 @@
 
     python3 training/train.py PHOTOGRAPHS --out learned.features
 
-A network of 3x3 convolutions gives 64 bits for each pixel; the Hamming distance of two pixels' bits
-is the data cost. It is trained on synthetic pairs (scenes.py) so that the distance at the true
+A network of 3x3 convolutions gives a vector of 64 numbers for each pixel; 32 - 32 cos of the
+vectors of two pixels is their distance. It is trained on synthetic pairs (scenes.py) so that the distance at the true
 disparity is the least of all labels, by itself and after averaging over cross-shaped windows.
 Weights and activations are rounded while training as the program rounds them.
 """
@@ -214,11 +214,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('photographs', help='a folder of photographs')
     parser.add_argument('--out', default='learned.features')
-    parser.add_argument('--minutes', type=float, default=9)
+    parser.add_argument('--minutes', type=float, default=9.3)
     parser.add_argument('--channels', default='64,64,64', help='of the layers but the last')
     parser.add_argument('--dilations', default='1,1,1,1', help='of all layers')
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
-    parser.add_argument('--degraded', type=float, default=0.5, help='share of degraded pairs')
+    parser.add_argument('--degraded', type=float, default=0.3, help='share of degraded pairs')
     parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a .pt file to go on from')
