@@ -147,7 +147,7 @@ int eval_compute(const struct eval *eval, struct matcher *matcher, const struct 
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
-    result->params = *params;
+    result->params = frame->params; /* estimated ones with --estimate */
     result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
     result->figures.ms = metrics_quantile(ms, eval->repeat, 0.5);
     result->figures.energy = matcher_energy(matcher);

@@ -527,6 +527,10 @@ static void test_eval(void *fixture, const void *data) {
     expect_error(3, "nosuch", "bench converging %s/nosuch", folder);
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);
+    g_autofree char *estimated =
+        expect_success("eval --json --estimate --preset yang2006 --set threads=1 %s/set", folder);
+    g_assert_nonnull(strstr(estimated, "\"discontinuity_weight\": "));
+    g_assert_null(strstr(estimated, "\"discontinuity_weight\": 1,")); /* the preset's */
     write_text("set/pair.ini", "[pair]\n");
     expect_error(3, "pair.ini", "eval %s/set", folder);
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=1000\n");
