@@ -3,6 +3,7 @@
  */
 #include "app/batch_output.h"
 
+#include "app/batch_mcap.h"
 #include "app/batch_rgbd.h"
 #include "app/batch_rows.h"
 #include "app/metrics.h"
@@ -45,6 +46,8 @@ struct batch_output {
     struct source *source;
     struct depth_geometry geometry;
     int depth_units; /* of depth16, per metre */
+    char *mcap_path, *mcap_part;
+    struct batch_mcap *mcap; /* NULL: none is wanted */
 };
 
 static int cannot_write(const char *path, int error) {
@@ -126,6 +129,12 @@ static int write_ply(struct batch_output *output, const char *path, const struct
     return points_write(path, frame, &output->geometry);
 }
 
+/* All pairs are in one file. */
+static int write_mcap(struct batch_output *output, const char *path, const struct frame *frame) {
+    (void)path;
+    return batch_mcap_add(output->mcap, frame);
+}
+
 static int write_motion(struct batch_output *output, const char *path, const struct frame *frame) {
     (void)output;
     return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(
@@ -160,6 +169,7 @@ static const struct {
     {"ply", SAVE_PLY, 1 << MODE_STEREO, "", ".ply", write_ply},
     {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "color", ".png", write_rgbd_color},
     {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "depth", ".png", write_rgbd_depth},
+    {"mcap", SAVE_MCAP, 1 << MODE_STEREO, "", ".mcap", write_mcap},
     {"flo", SAVE_FLO, 1 << MODE_MOTION, "", ".flo", write_motion},
     {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "", "_flow16.png", write_motion},
     {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "", "_color.png", write_color},
@@ -168,7 +178,7 @@ static const struct {
 int batch_output_kinds(const char *text, int mode) {
     const char *known = mode == MODE_MOTION
                             ? "flo, flow16, color"
-                            : "disp16, pfm, sigma, depth16, depth, ply, rgbd, color";
+                            : "disp16, pfm, sigma, depth16, depth, ply, rgbd, mcap, color";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     int sum = 0;
     for (char **word = words; *word; word++) {
@@ -455,6 +465,21 @@ static int note_depth_units(const struct batch_output *output) {
     return -EIO;
 }
 
+/* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */
+static int spare_mcap(const struct batch_output *output) {
+    g_autofree char *input = source_mcap_path(output->source->name);
+    struct stat old, read;
+    if (!(output->kinds & SAVE_MCAP) || stat(output->mcap_path, &old) != 0)
+        return 0;
+    bool ours = access(output->csv_path, F_OK) == 0;
+    if (ours && !(input && stat(input, &read) == 0 && read.st_ino == old.st_ino &&
+                  read.st_dev == old.st_dev))
+        return 0;
+    log_error(output->mcap_path, "%s, and would be written over; name another folder",
+              ours ? "is the input" : "was not written by batch");
+    return -EEXIST;
+}
+
 /* Nothing of an earlier batch is touched before all is checked, and no row of it is left when other
  * settings are noted. */
 static int begin(struct batch_output *output) {
@@ -467,6 +492,8 @@ static int begin(struct batch_output *output) {
     }
     if (!error)
         error = spare_others(output);
+    if (!error)
+        error = spare_mcap(output);
     if (!error && task->resume)
         error = read_rows(output, noted, &kept_bytes);
     if (!error)
@@ -475,6 +502,10 @@ static int begin(struct batch_output *output) {
         error = note_depth_units(output);
     if (!error && (output->kinds & SAVE_RGBD))
         error = batch_rgbd_begin(output->folder, &output->geometry, task->width, task->height);
+    if (!error && (output->kinds & SAVE_MCAP)) {
+        output->mcap = batch_mcap_open(output->mcap_part, &output->geometry);
+        error = output->mcap ? 0 : -EIO;
+    }
     return error || noted ? error : note_settings(output);
 }
 
@@ -492,7 +523,22 @@ static void release(struct batch_output **output) {
     g_free(o->csv_path);
     g_free(o->csv_part);
     g_free(o->digest);
+    g_free(o->mcap_path);
+    g_free(o->mcap_part);
     g_free(o);
+}
+
+/* Gives the file its name, or removes it. 0 or -errno after a log line. */
+static int finish_mcap(struct batch_output *output, bool keep) {
+    if (!output->mcap)
+        return 0;
+    int error = batch_mcap_close(&output->mcap);
+    if (!error && keep && rename(output->mcap_part, output->mcap_path) == 0)
+        return 0;
+    if (!error && keep)
+        error = cannot_write(output->mcap_path, errno);
+    unlink(output->mcap_part);
+    return error;
 }
 
 struct batch_output *batch_output_open(const struct batch_task *task) {
@@ -503,6 +549,8 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     g_autofree char *name = g_path_get_basename(output->csv_path);
     output->csv_part = g_strdup_printf("%s/.%s.part", task->folder, name);
     output->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, task->settings, -1);
+    output->mcap_path = g_build_filename(task->folder, "maps.mcap", NULL);
+    output->mcap_part = g_build_filename(task->folder, ".maps.mcap.part", NULL);
     output->folder_fd = -1;
     output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -516,6 +564,7 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     struct stat about;
     if (output->locked && fstat(fileno(output->csv), &about) == 0 && about.st_size == 0)
         unlink(output->csv_part); /* it was not there before */
+    finish_mcap(output, false);
     release(&output);
     return NULL;
 }
@@ -615,6 +664,8 @@ int batch_output_close(struct batch_output **output, enum batch_end end) {
         error = batch_rgbd_lists(o->folder);
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
+    int mcap_error = finish_mcap(o, !error && end != BATCH_FAILED);
+    error = error ? error : mcap_error;
     if ((error || end == BATCH_FAILED) && o->rows == 0 && !o->task.resume) {
         g_autofree char *settings = batch_rows_settings_path(o->folder);
         g_autofree char *units = g_build_filename(o->folder, "depth16.ini", NULL);

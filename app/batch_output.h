@@ -21,11 +21,12 @@ enum {
     SAVE_FLOW16 = 64,
     SAVE_DEPTH = 128,
     SAVE_SIGMA = 256,
-    SAVE_RGBD = 512
+    SAVE_RGBD = 512,
+    SAVE_MCAP = 1024
 };
 
-/* "disp16,pfm,sigma,depth16,depth,ply,rgbd,color" to the sum of the flags, or "flo,flow16,color"
- * with mode=motion; -EINVAL after a log line. */
+/* "disp16,pfm,sigma,depth16,depth,ply,rgbd,mcap,color" to the sum of the flags, or
+ * "flo,flow16,color" with mode=motion; -EINVAL after a log line. */
 int batch_output_kinds(const char *text, int mode);
 
 /* Numbers of pixels. */
@@ -39,7 +40,7 @@ struct batch_task {
     int kinds;
     struct source *source;
     int width, height;                     /* of the results */
-    const struct depth_geometry *geometry; /* for depth16, depth, ply and rgbd */
+    const struct depth_geometry *geometry; /* for depths, ply, rgbd and mcap */
     int min_disparity;                     /* that the pairs are searched from, px */
     int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */

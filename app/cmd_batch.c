@@ -240,7 +240,8 @@ static int run_input(struct batch *batch, const struct input *input, const char 
     how.one_camera = batch->params.mode == MODE_MOTION;
     how.params = &batch->params;
     int code = rig_use_open_for(&how, source, &rig);
-    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY | SAVE_RGBD)))
+    if (code == EXIT_DONE &&
+        (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY | SAVE_RGBD | SAVE_MCAP)))
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)
         matcher = matcher_open(&batch->params, source->name, source->width, source->height,
@@ -393,6 +394,12 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     batch->kinds = batch_output_kinds(batch->save ? batch->save : first, batch->params.mode);
     if (batch->kinds < 0 || parse_part(batch) != GO_ON)
         return EXIT_USAGE;
+    if (batch->kinds & SAVE_MCAP &&
+        (batch->resume || batch->part_text || batch->workers || batch->gpus)) {
+        log_error("--save", "mcap is one file of all pairs; it does not go with --resume, --part, "
+                            "--workers or --gpus");
+        return EXIT_USAGE;
+    }
     say_seams(batch);
     quit_catch();
     if (batch->workers || batch->gpus)
@@ -422,7 +429,8 @@ int cmd_batch(int argc, char **argv) {
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, rgbd, color; of "
+         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, rgbd, mcap, color; "
+         "of "
          "motion flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
@@ -466,6 +474,8 @@ int cmd_batch(int argc, char **argv) {
         "                   with intrinsics.json, calibration.yaml, times.txt, associations.txt, "
         "for\n"
         "                   Open3D, RTAB-Map and readers of TUM's sets (needs --calib)\n"
+        "  maps.mcap        mcap: left pictures, camera_info, depths and disparities for ROS 2\n"
+        "                   (needs --calib)\n"
         "  NAME_color.png   colour picture to look at\n"
         "  NAME_flow16.png  with mode=motion: 16-bit RGB PNG, u * 64 + 32768, v * 64 + 32768, "
         "known\n"

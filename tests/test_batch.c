@@ -251,6 +251,40 @@ static void test_rgbd(void *fixture, const void *data) {
                  folder, folder, folder, folder);
 }
 
+/* The MCAP file holds what the other files do, and is read as a source; it is whole or not there,
+ * and replaces nothing but its like. */
+static void test_mcap(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
+    g_free(expect_success("batch %s -o %s/out --save mcap,pfm,depth,rgbd " SMALL, source, folder));
+    expect_shell(0, "packages", "",
+                 "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out && test ! -e "
+                 "$D/out/.maps.mcap.part");
+    write_text("out/calib.txt", "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
+                                "doffs=0\nbaseline=100\nwidth=96\nheight=64\n");
+    g_free(expect_success("batch mcap:%s/out/maps.mcap,/left/image_rect,/left/image_rect "
+                          "-o %s/again --save rgbd --calib %s/out/calib.txt " SMALL,
+                          folder, folder, folder));
+    expect_shell(0, "", "", "diff -r $D/out/color $D/again/color");
+    static const char *const bad[] = {"--resume", "--part 1/2", "--workers 2", "--gpus 1"};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
+        expect_error(2, "mcap is one file", "batch %s -o %s/no --save mcap %s", source, folder,
+                     bad[i]);
+    expect_error(1, "maps.mcap: is the input",
+                 "batch mcap:%s/out/maps.mcap,/left/image_rect,/left/image_rect -o %s/out "
+                 "--save mcap --calib %s/out/calib.txt " SMALL,
+                 folder, folder, folder);
+    expect_shell(0, "", "", "mkdir $D/mine && echo mine >$D/mine/maps.mcap");
+    expect_error(1, "maps.mcap: was not written by batch", "batch %s -o %s/mine --save mcap " SMALL,
+                 source, folder);
+    expect_shell(0, "mine\n", "", "cat $D/mine/maps.mcap");
+    g_autofree char *words =
+        g_strdup_printf("batch %s -o %s/full --save mcap " SMALL, source, folder);
+    expect_error_limited(20000, 1, "maps.mcap", words);
+    expect_shell(0, "0\n", "", "ls -A $D/full | grep -c mcap || true");
+}
+
 /* What is in the files that results depend on is part of the settings. */
 static void test_files_changed(void *fixture, const void *data) {
     (void)fixture;
@@ -539,6 +573,7 @@ int main(int argc, char **argv) {
         {"/batch/stopped-early", test_stopped_early},
         {"/batch/spared", test_spared},
         {"/batch/rgbd", test_rgbd},
+        {"/batch/mcap", test_mcap},
         {"/batch/files-changed", test_files_changed},
         {"/batch/resume-refused", test_resume_refused},
         {"/batch/rows-before-settings", test_rows_before_settings},
