@@ -411,8 +411,8 @@ $(BUILD)/locale/de_DE.UTF-8:
 # Programs of one thread, of which ThreadSanitizer has nothing to say, run without it alone. So does
 # test_gst_plugin, whose threads meet in GLib's locks, which it does not see.
 ONE_THREAD = blocks calibration calibration_fold calibration_opencv graph gst_plugin mrf \
-             mrf_energy oracle oracle_pipeline oracle_refine oracle_surface reach refine rig \
-             row_error waits
+             mrf_energy oracle oracle_pipeline oracle_refine oracle_surface pair_check reach \
+             refine rig row_error waits
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(ONE_THREAD:%=$(BUILD)/test_%)),$(UNIT))
 unit: $(UNIT_RUN:%=%.ran)

@@ -93,7 +93,7 @@ static void print_rows(const struct record *record, const struct source *source)
                                         .rectified = record->source.rectified};
     struct rig_use use;
     if (record->rows.count > 0 && rig_use_open_for(&options, source, &use) == EXIT_DONE) {
-        row_samples_print(&record->rows, rig_use_maps(&use));
+        row_samples_print(&record->rows, rig_use_maps(&use), source->name);
         rig_use_close(&use);
     }
 }

@@ -155,7 +155,7 @@ static void print_live(struct live *live, const struct reader *reader) {
 
 static void print_report(struct source *source, struct live *live, const struct reader *reader) {
     print_live(live, reader);
-    row_samples_print(&reader->rows, NULL);
+    row_samples_print(&reader->rows, NULL, source->name);
     if (source->get_status) {
         struct source_status status;
         source->get_status(source, &status);

@@ -26,8 +26,9 @@ void row_samples_add(struct row_samples *samples, const struct image *left,
                      const struct image *right);
 
 /* Prints the health of the rig by the pairs, to be rectified by maps or NULL, and what to do;
- * nothing without a pair. */
-void row_samples_print(const struct row_samples *samples, const struct rectify_map *maps);
+ * nothing without a pair. Warns where the pictures of a pair are unlike; name: of the source. */
+void row_samples_print(const struct row_samples *samples, const struct rectify_map *maps,
+                       const char *name);
 
 void row_samples_close(struct row_samples *samples);
 

@@ -422,6 +422,8 @@ static void test_health(void) {
         0, ": off; the right picture",
         "run synth:scene=desk,width=320,height=240,frames=2 --quality fast --set row_offset=2");
     g_assert_nonnull(strstr(rig, "rig       rows "));
+    check(0, "the right picture is 0.60 times as bright",
+          "run synth:scene=desk,width=320,height=240,frames=2,gain=0.6 --quality fast");
     g_autofree char *recorded =
         expect(0, "rig       rows ",
                "record '%D/left%02d.jpg' '%D/right%02d.jpg' --frames 1 --calib %D/reference.yml "

@@ -280,7 +280,7 @@ int loop_run(struct viewer *v) {
         video_export_update(v);
         recording_update(&v->recording, &v->screen);
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
-                         v->rig.known && !v->display.motion);
+                         v->rig.known && !v->display.motion, v->playback.source->name);
         refine_watch_update(v);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {

@@ -10,8 +10,8 @@
 #include "app/view/background.h"
 #include "app/view/screen.h"
 #include "app/view/settings.h"
+#include "calibration/pair_check.h"
 #include "calibration/refine.h"
-#include "calibration/row_error.h"
 #include "capture/controls.h"
 #include "capture/source.h"
 #include "capture/source_status.h"
@@ -99,9 +99,13 @@ struct row_watch {                       /* zero to begin with */
     double row_offset;     /* the parameter that the last one was computed with */
     const char *advice;    /* what the user should do, by several consecutive pairs, or NULL */
 
+    int unlike, told; /* kinds of pair_check.h: of the last pair, and those that were warned of */
+
     struct background background; /* measures this frame: */
     struct frame *frame;
     struct row_error measured;
+    struct pair_check check;
+    struct image before; /* the grey left picture of the one before */
     int64_t due_ns,
         taken_ns;            /* when the next one is due; of the last one, which is measured once */
     const char *last_advice; /* of the last pair */
@@ -109,9 +113,10 @@ struct row_watch {                       /* zero to begin with */
 };
 
 /* Measures the frame's row error now and then, if the user has turned that on or the rig is
- * calibrated, and shows advice. */
+ * calibrated, and shows advice; warns where the pictures of two pairs in a row are unlike. name: of
+ * the source. */
 void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown,
-                      bool calibrated);
+                      bool calibrated, const char *name);
 
 /* Draws the health of the rig and what to do; of a rig that is not calibrated only where the user
  * has turned measuring on. */

@@ -16,32 +16,40 @@
 
 #define INTERVAL_NS INT64_C(1000000000)
 #define HEALTH_INTERVAL_NS INT64_C(4000000000) /* where only the health is wanted */
+#define MAX_MATCHES 4000
 #define MARGIN_PX 8 /* searched below the smallest disparity: a rig also drifts along rows */
 #define MIN_AGREE 3 /* pairs in a row must give the same advice, but for the first */
-
-static int measure(const struct frame *f, struct row_error *rows) {
-    const struct image *in[2] = {&f->rect_left, &f->rect_right};
-    int width = in[0]->width, height = in[0]->height, min = f->params.min_disparity;
-    size_t pixels = (size_t)width * (size_t)height;
-    g_autofree uint8_t *grey = g_malloc(2 * pixels);
-    for (int side = 0; side < 2; side++) {
-        struct image out = {grey + (size_t)side * pixels, width, height, 1};
-        image_convert(in[side], &out);
-    }
-    int max = MAX(min + f->params.disparity_range - 1, row_error_reach(width));
-    return row_error_measure(grey, grey + pixels, width, height, min - MARGIN_PX, max, rows, NULL,
-                             0);
-}
 
 /* On a thread of its own. */
 static int measure_frame(void *context) {
     struct row_watch *w = context;
+    const struct frame *f = w->frame;
+    const struct image *in[2] = {&f->rect_left, &f->rect_right};
+    const int width = in[0]->width, height = in[0]->height, min = f->params.min_disparity;
+    const int max = MAX(min + f->params.disparity_range - 1, row_error_reach(width));
+    g_autofree struct row_match *matches = g_new(struct row_match, MAX_MATCHES);
+    struct image grey[2];
     live_lower_priority();
-    return measure(w->frame, &w->measured);
+    for (int side = 0; side < 2; side++) {
+        grey[side] = (struct image){g_malloc((size_t)width * (size_t)height), width, height, 1};
+        image_convert(in[side], &grey[side]);
+    }
+    bool same_size = w->before.width == width && w->before.height == height;
+    int error = row_error_measure(grey[0].data, grey[1].data, width, height, min - MARGIN_PX, max,
+                                  &w->measured, matches, MAX_MATCHES);
+    w->check = (struct pair_check){.unlike = 0};
+    if (!error)
+        error =
+            pair_check_measure(grey[0].data, grey[1].data, same_size ? w->before.data : NULL, width,
+                               height, matches, MIN(w->measured.matches, MAX_MATCHES), &w->check);
+    g_free(w->before.data);
+    g_free(grey[1].data);
+    w->before = grey[0];
+    return error;
 }
 
 /* Takes over the result of a pair. */
-static void store(struct row_watch *w, int error) {
+static void store(struct row_watch *w, int error, const char *name) {
     const char *advice = error ? NULL : row_error_advice(&w->measured);
     double offset = w->frame->params.row_offset;
     frame_drop(&w->frame);
@@ -52,6 +60,9 @@ static void store(struct row_watch *w, int error) {
     w->row_offset = offset;
     if (!error)
         w->last[w->lasts++ % HEALTH_PAIRS] = w->measured;
+    pair_check_warn(name, &w->check, w->unlike & ~w->told);
+    w->told |= w->unlike & w->check.unlike;
+    w->unlike = w->check.unlike;
     if (!w->on)
         return;
     w->agree = advice == w->last_advice ? w->agree + 1 : 1;
@@ -64,10 +75,10 @@ static void store(struct row_watch *w, int error) {
 }
 
 void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *shown,
-                      bool calibrated) {
+                      bool calibrated, const char *name) {
     const char *before = w->advice;
     if (background_is_done(&w->background)) {
-        store(w, background_take(&w->background));
+        store(w, background_take(&w->background), name);
         screen_redraw(screen);
         if (w->advice && w->advice != before)
             screen_notify(screen, "%s", w->advice);
@@ -84,6 +95,7 @@ void row_watch_close(struct row_watch *w) {
     if (w->background.on)
         background_take(&w->background);
     frame_drop(&w->frame);
+    g_free(w->before.data);
     *w = (struct row_watch){0};
 }
 

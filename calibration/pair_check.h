@@ -1,0 +1,31 @@
+/*
+ * Whether the two pictures of a pair are alike: brightness, focus, and the time of exposure, by the
+ * matches that row_error.h found. No state; any thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_PAIR_CHECK_H
+#define LIVESTEREO_PAIR_CHECK_H
+
+#include "calibration/row_error.h"
+
+/* How the right picture differs. */
+enum { UNLIKE_BRIGHTNESS = 1, UNLIKE_FOCUS = 2, UNLIKE_TIME = 4 };
+
+struct pair_check {
+    double brightness; /* times that of the left one */
+    double sharpness;  /* the same, of gradients relative to contrast */
+    double rows; /* px that things that move are further off their rows than those at rest; 0 where
+                    either are too few */
+    int unlike;  /* which of them are worth a sentence: flags as above */
+};
+
+/* Compares rectified grey pictures at their matches. before: a left picture of some time earlier,
+ * or NULL; the rig is taken to be at rest where most of the picture is as it was. 0 or -ENOMEM. */
+int pair_check_measure(const uint8_t *left, const uint8_t *right, const uint8_t *before, int width,
+                       int height, const struct row_match *matches, int count,
+                       struct pair_check *result);
+
+/* Logs a warning for each of these kinds that are unlike, with what to do. name: of the source. */
+void pair_check_warn(const char *name, const struct pair_check *check, int kinds);
+
+#endif
