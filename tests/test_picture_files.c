@@ -201,11 +201,12 @@ static void test_read_failures(void) {
 }
 
 static void test_colormaps(void) {
-    /* anchors as published: turbo's ends, viridis' ends */
+    /* anchors as published: the ends */
     static const uint8_t ends[COLORMAP_COUNT][2][3] = {
         {{48, 18, 59}, {122, 4, 3}},
         {{68, 1, 84}, {253, 231, 37}},
         {{0, 0, 0}, {255, 255, 255}},
+        {{0, 34, 78}, {254, 232, 56}},
     };
     static const int16_t disparity[] = {0, 160, 80, -16, 320, DISPARITY_UNKNOWN};
     static const int index[] = {0, 255, 128, 0, 255};
@@ -224,6 +225,7 @@ static void test_colormaps(void) {
     g_assert_cmpstr(colormap_names[COLORMAP_TURBO], ==, "turbo");
     g_assert_cmpstr(colormap_names[COLORMAP_VIRIDIS], ==, "viridis");
     g_assert_cmpstr(colormap_names[COLORMAP_GRAY], ==, "gray");
+    g_assert_cmpstr(colormap_names[COLORMAP_CIVIDIS], ==, "cividis");
 }
 
 int main(int argc, char **argv) {

@@ -76,7 +76,8 @@ static void draw_colormap(struct viewer *v) {
     g_autofree char *names = join_names(colormap_names, COLORMAP_COUNT);
     struct ui_row combo = {.name = "colormap",
                            .label = "colours",
-                           .help = "colour map (keys c and C)",
+                           .help = "colour map (keys c and C); cividis and viridis also for the "
+                                   "colour-blind",
                            .choices = names,
                            .def = COLORMAP_TURBO};
     ui_combo(v->screen.ui, &combo, &v->display.settings.colormap);
