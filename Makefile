@@ -26,6 +26,7 @@ CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
                  libsimde-dev
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib
+DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugins-base
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, compilers and test programs
 # alike.
@@ -33,6 +34,7 @@ CHECKS = vm-test gui-test tsan asan unit parity goldens arm fuzz package lint
 
 BUILD ?= build
 OBJCOPY ?= objcopy
+PKG_CONFIG ?= pkg-config
 PYTHON ?= /usr/bin/python3
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -64,9 +66,9 @@ CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 COMMON = -I. -MD -MP -ffp-contract=off -pthread $(SANITIZE)
 
 # pkg-config is asked at the first use; on a bare machine that is after `make run` has installed it.
-PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
-YAML_LIBS = $(eval YAML_LIBS := $$(shell pkg-config --libs yaml-0.1))$(YAML_LIBS)
-PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
+YAML_LIBS = $(eval YAML_LIBS := $$(shell $(PKG_CONFIG) --libs yaml-0.1))$(YAML_LIBS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
 
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 HAVE_CUDA := $(if $(filter-out 0,$(CUDA)),$(NVCC))
@@ -162,7 +164,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all found lib run check deps deps-check bench install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
 .PHONY: unit gui-test parity golden goldens arm asan tsan fuzz fuzz-run vm-test vm-ready lint
-.PHONY: gpu-test arm-instructions
+.PHONY: gpu-test arm-instructions dist deb deb-check
 .PHONY: package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -201,10 +203,11 @@ $(BUILD)/$(SO) $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map $(BUILD)/link
 $(BUILD)/liblivestereo.so: $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $@
 # It finds the library in the folder above its own, built and installed.
-PLUGIN_LIBS = $(shell pkg-config --libs gstreamer-video-1.0 gstreamer-base-1.0)
+PLUGIN_RPATH ?= -Wl,-rpath,'$$ORIGIN/..'
+PLUGIN_LIBS = $(shell $(PKG_CONFIG) --libs gstreamer-video-1.0 gstreamer-base-1.0)
 $(PLUGIN): $(PLUGIN_OBJECTS) $(BUILD)/liblivestereo.so $(BUILD)/link.stamp
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -pthread -Wl,-rpath,'$$ORIGIN/..' $(if $(SANITIZE),,-Wl,-z,defs) $(SANITIZE) \
+	$(Q)$(CC) -shared -pthread $(PLUGIN_RPATH) $(if $(SANITIZE),,-Wl,-z,defs) $(SANITIZE) \
 	    $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llivestereo $(PLUGIN_LIBS)
 # One object, of which other files see what livestereo.h declares.
 $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
@@ -294,7 +297,7 @@ $(BUILD)/test_alloc $(BUILD)/test_library_alloc: private override LDFLAGS += \
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign \
     -Wl,--wrap=pthread_create
 $(BUILD)/test_alloc: private override LDFLAGS += -Wl,--wrap=log_at
-$(BUILD)/test_gst_plugin: private LIBS += $(shell pkg-config --libs gstreamer-check-1.0)
+$(BUILD)/test_gst_plugin: private LIBS += $(shell $(PKG_CONFIG) --libs gstreamer-check-1.0)
 $(BUILD)/test_gst_plugin.ran: $(PLUGIN)
 # Linked statically, libyaml's allocations fail, too.
 $(BUILD)/test_library_alloc: private STATIC_LIBS = -l:libyaml.a
@@ -391,6 +394,7 @@ clean:
 
 help:
 	@echo "all lib wheel run check bench install uninstall clean deps"
+	@echo "dist deb deb-check (packages of Debian: built, installed, tried, removed)"
 	@echo "parts of check, each alone: $(CHECKS);  with a GPU: gpu-test;  long: faults soak"
 	@echo "errors on pictures with ground truth: accuracy;  beside the papers': papers"
 	@echo "the window under ThreadSanitizer: tsan-gui"
@@ -504,7 +508,7 @@ $(BUILD)/vm_test_replay.ran: $(BUILD)/vm_test_uvc.ran # of what was recorded the
 vm-test: $(VM:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-test $(VM)
 
-LINT = tidy cppcheck format style headers layers walk adding man desktop
+LINT = tidy cppcheck format style headers layers walk adding man desktop deb
 lint: $(LINT:%=lint-%)
 $(LINT:%=lint-%): lint-%:
 	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
@@ -538,6 +542,26 @@ wheel: $(WHEEL_SO)
 	    $(PYTHON) -W ignore setup.py -q bdist_wheel --dist-dir . --plat-name \
 	    manylinux_$$(echo "$${glibc#GLIBC_}" | tr . _)_$(firstword $(subst -, ,$(MACHINE)))
 $(patsubst %,package-%,python readme): wheel
+
+# All sources, which build without git, and Debian's packages of them, in a folder of its own.
+DIST = livestereo-$(VERSION)
+dist: $(BUILD)/$(DIST).tar.xz
+$(BUILD)/$(DIST).tar.xz: FORCE
+	$(call say,TAR,$@)
+	@mkdir -p $(@D)
+	$(Q){ git ls-files 2>/dev/null || find . -type f -not -path './build/*'; } | \
+	    tar -cJf $@ --transform='s,^\(\./\)\?,$(DIST)/,' --owner=0 --group=0 --sort=name -T -
+DEBS = livestereo liblivestereo0 liblivestereo-dev python3-livestereo gstreamer1.0-livestereo
+deb: $(BUILD)/$(DIST).tar.xz
+	@tests/packages.sh $(RUN_PACKAGES) $(DEB_PACKAGES)
+	$(Q)rm -rf $(BUILD)/deb && mkdir $(BUILD)/deb && tar -C $(BUILD)/deb -xf $<
+	$(call say,DEB,$(BUILD)/deb)
+	$(Q)cd $(BUILD)/deb/$(DIST) && env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u WERROR \
+	    dpkg-buildpackage -us -uc -j$$(nproc) >../build.log 2>&1 || \
+	    { tail -n 40 ../build.log; exit 1; }
+deb-check: deb
+	@tests/packages.sh $(CHECK_PACKAGES)
+	$(Q)tests/run.sh --step deb tests/deb.sh $(BUILD)/deb $(DEBS)
 
 # After a change of the library's interface that is meant.
 abi: lib

@@ -135,6 +135,21 @@ lint_adding() {
     return $status
 }
 
+# debian/ says what the Makefile and the library's interface say.
+lint_deb() {
+    local name status=0
+    for name in $(sed -n '/^RUN_PACKAGES/,/[^\\]$/p' Makefile | grep -oE '[a-z0-9.-]+-dev\b'); do
+        grep -q "^ *$name\b" debian/control ||
+            { echo "debian/control: $name is not in Build-Depends"; status=1; }
+    done
+    grep -q "^livestereo ($(sed -n 's/^VERSION = //p' Makefile)) " <(head -n 1 debian/changelog) ||
+        { echo "debian/changelog: another version"; status=1; }
+    diff <(sed -n "s/.*elf-symbol name='\(livestereo_[a-z_0-9]*\).*/\1/p" \
+        tests/abi/liblivestereo.abi | sort -u) \
+        <(sed -n 's/^ \(livestereo_.*\)@LIVESTEREO_0 .*/\1/p' debian/*.symbols | sort) || status=1
+    return $status
+}
+
 lint_man() {
     ! mandoc -Tlint -Wwarning docs/*.1 | grep .
 }
