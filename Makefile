@@ -549,7 +549,7 @@ dist: $(BUILD)/$(DIST).tar.xz
 $(BUILD)/$(DIST).tar.xz: FORCE
 	$(call say,TAR,$@)
 	@mkdir -p $(@D)
-	$(Q){ git ls-files 2>/dev/null || find . -type f -not -path './build/*'; } | \
+	$(Q){ if [ -e .git ]; then git ls-files; else find . -type f -not -path './build/*'; fi; } | \
 	    tar -cJf $@ --transform='s,^\(\./\)\?,$(DIST)/,' --owner=0 --group=0 --sort=name -T -
 DEBS = livestereo liblivestereo0 liblivestereo-dev python3-livestereo gstreamer1.0-livestereo
 deb: $(BUILD)/$(DIST).tar.xz
