@@ -430,7 +430,7 @@ static int make_rays(const struct rig *rig, const struct refine_point *points, i
     for (int i = 0; i < count; i++) {
         int bad = 0;
         struct ray_point p = {.later = points[i].later, .couple = points[i].couple, .point = i};
-        for (int k = 0; k < 2 + p.later; k++)
+        for (int k = 0; k < (p.later ? 3 : 2); k++)
             bad |= camera_unproject(&rig->camera[camera[k]], points[i].at[k], p.ray[k]);
         int column = (int)(points[i].at[0][0] * CELLS_X / rig->camera[0].width);
         int row = (int)(points[i].at[0][1] * CELLS_Y / rig->camera[0].height);

@@ -182,10 +182,20 @@ static int make_points(const struct rig *rig, const struct made *m, struct refin
     return n;
 }
 
+/* Whether this build can; else the test is skipped. */
+static gboolean can_find(void) {
+    if (matches_available())
+        return TRUE;
+    g_test_skip("needs libopencv-calib3d-dev");
+    return FALSE;
+}
+
 /* All lens models, turned about each axis and all at once. */
 static void test_points(void) {
     static const double turns[][3] = {{0, 0, 0}, {1, 0, 0},  {0, 1, 0},
                                       {0, 0, 1}, {0, -1, 0}, {-0.7, 0.8, -1}};
+    if (!can_find())
+        return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
     for (int model = 0; model < DISTORTION_COUNT; model++)
         for (size_t i = WATCHED ? 5 : 0; i < G_N_ELEMENTS(turns); i++) {
@@ -204,6 +214,8 @@ static void test_points(void) {
 
 /* The errors of fifty rigs are those that their standard deviations say: 68 % within one. */
 static void test_deviations(void) {
+    if (!can_find())
+        return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
     int within = 0, within_three = 0, all = 0;
     const int rigs = WATCHED ? 2 : 50;
@@ -247,6 +259,8 @@ static void test_undetermined_points(void) {
         {{1, 400, 0.7, 8, 0, 0.15, 0.05, 1}, NULL},                /* one pair */
         {{2, 150, 5, 40, 0.05, 0.4, 0.1, 1}, NULL},                /* a dull street */
     };
+    if (!can_find())
+        return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
     const int count = g_test_thorough() ? 200 : 32;
     int taken = 0;
@@ -310,13 +324,6 @@ static int picture_points(const struct rig *rig, const struct plane *scene, int 
         free(later[0]);
     }
     return count;
-}
-
-static gboolean can_find(void) {
-    if (matches_available())
-        return TRUE;
-    g_test_skip("needs libopencv-calib3d-dev");
-    return FALSE;
 }
 
 static void test_pictures(void) {
