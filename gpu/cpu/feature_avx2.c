@@ -145,6 +145,7 @@ INLINE void do_row(enum form form, int pixels, bool single, bool vectors,
     int16_t numbers[COLUMNS][FEATURE_CHANNELS];
     int8_t *to = (int8_t *)a->vectors + (size_t)y * (size_t)a->width * FEATURE_CHANNELS;
     int step = vectors ? COLUMNS : a->width;
+    assert(!vectors || a->outputs == FEATURE_CHANNELS);
     for (int x = 0; x < a->width; x += step) {
         int end = stage_min(x + step, a->width);
         for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
