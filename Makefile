@@ -455,7 +455,7 @@ arm-instructions:
 	$(SUB) BUILD=$(BUILD)/arm-O3 $(ON_ARM) $(BUILD)/arm-O3/bench_gpu
 	$(Q)for form in --plain ''; do qemu-aarch64 -plugin $(BUILD)/instructions.so \
 	    $(BUILD)/arm-O3/bench_gpu --backend cpu --set threads=1 --size 128x96 --labels 64 $$form \
-	    default 2>&1 | grep '^[0-9]* [a-z_0-9]*$$' | sort -rn | head -n 20; done
+	    default 2>&1 | grep '^[0-9]* [a-z_0-9.]*$$' | sort -rn | head -n 20; done
 
 ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:
