@@ -35,6 +35,7 @@ enum {
 #define MAX_SCALE 1.0  /* px, the usual residual of a usable fit */
 #define MIN_SCALE 0.05 /* px, of residuals: matching is no better */
 #define LENS_SD 5.0    /* px of the rows at x y = 1 that lenses may be wrong */
+#define MIN_SPREAD 5.0 /* px of disparities: matching's own errors, alike in all, are small by it */
 #define MOVED 0.02     /* of the width, how far points should move within a couple */
 #define SEEN_AGAIN 0.3 /* share of the points that should be seen again */
 #define MOTION_SD 10.0 /* rad and baselines: keeps what nothing determines finite */
@@ -522,6 +523,14 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct refinement *r, co
     return -ENODATA;
 }
 
+/* By how much the disparities of nine tenths and one tenth of the points differ, px. */
+static double disparity_spread(const struct fit *f) {
+    for (int i = 0; i < f->count; i++)
+        f->values[i] = f->focal * f->point[i].depth;
+    qsort(f->values, (size_t)f->count, sizeof *f->values, compare);
+    return f->values[(int)(0.9 * f->count)] - f->values[(int)(0.1 * f->count)];
+}
+
 /* The least well known of a result is the reason to refuse it. */
 static int judge(struct refinement *r, const struct fit *f, int rays, int cells) {
     int seen_again = 0; /* couples that are */
@@ -539,6 +548,12 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
         return refuse(r,
                       "features cover too small a part of the pictures; show texture everywhere, "
                       "in the corners too");
+    double spread = disparity_spread(f);
+    if (spread < MIN_SPREAD)
+        return refuse(r,
+                      "disparities differ by %.1f px only, for what is seen lies too far away or "
+                      "at one distance; show near things as well",
+                      spread);
     if (turned > MAX_REFINE_TURN)
         return refuse(r, "the pose found is more than 5 degrees from the old one; calibrate with a "
                          "board");

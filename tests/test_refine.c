@@ -250,7 +250,7 @@ static void test_undetermined_points(void) {
         struct made made;
         const char *why;
     } kinds[] = {
-        {{8, 400, 60, 90, 0.02, 0.15, 0.05, 1}, NULL},             /* one far plane */
+        {{8, 400, 60, 90, 0.02, 0.15, 0.05, 1}, "too far away"},   /* one far plane */
         {{8, 400, 0.7, 8, 0, 0.15, 0.05, 1}, "move the rig"},      /* at rest */
         {{8, 20, 0.7, 8, 0.1, 0.15, 0.05, 1}, "too few features"}, /* little texture */
         {{8, 400, 0.7, 8, 0.1, 0.15, 0.05, 0.3}, "small a part"},  /* in a corner alone */
@@ -359,7 +359,7 @@ static void test_undetermined_pictures(void) {
     int taken = 0;
     if (!can_find())
         return;
-    g_autofree struct refine_point *points = g_new(struct refine_point, 3 * MAX_FEATURES);
+    g_autofree struct refine_point *points = g_new(struct refine_point, 4 * MAX_FEATURES);
     for (int i = 0; i < count; i++) {
         struct rig rig;
         struct refinement r;
@@ -383,7 +383,7 @@ static void test_undetermined_pictures(void) {
                                       .rows = 0.25};
         const struct rig truth = turned(&rig, uniform(-1, 1), uniform(-1, 1), uniform(-1, 1));
         int found =
-            picture_points(&truth, scene, i % 3 == 2 ? 2 : 1, 2, i % 3 == 2 ? 0 : 0.05, points);
+            picture_points(&truth, scene, i % 3 == 2 ? 2 : 1, 4, i % 3 == 2 ? 0 : 0.05, points);
         int error = refine_rig(&rig, points, found, &r);
         say(i % 3 == 0 ? "far wall" : i % 3 == 1 ? "little texture" : "at rest", &truth, error, &r);
         taken += error == 0;
