@@ -95,11 +95,11 @@ int pair_check_measure(const uint8_t *left, const uint8_t *right, const uint8_t 
     const struct grey l = {left, width, height}, r = {right, width, height},
                       b = {before, width, height};
     double *values = malloc((2 * (size_t)count + 1) * sizeof *values);
-    double *sharpness = values + count;
     int n = 0;
     *result = (struct pair_check){.brightness = 1, .sharpness = 1};
     if (!values)
         return -ENOMEM;
+    double *sharpness = values + count;
     for (int i = 0; i < count; i++) {
         int x = (int)lrintf(matches[i].x), y = (int)lrintf(matches[i].y);
         int there_x = (int)lrintf(matches[i].x - matches[i].dx),
