@@ -4,6 +4,7 @@
 #include "app/estimate.h"
 
 #include "config/params_file.h"
+#include "image/pixel_format.h"
 
 #include <glib.h>
 #include <math.h>
@@ -34,12 +35,15 @@ const char *estimate_conflict(const struct params *p) {
         return "--estimate needs data_cost=ad, bt, census or ad_census, and descriptor=census";
     if (p->matching_input != MATCHING_INPUT_PICTURE || p->smooth_sigma > 0)
         return "--estimate needs matching_input=picture and smooth_sigma=0";
+    if (p->edge_difference != EDGE_DIFFERENCE_LARGEST)
+        return "--estimate needs edge_difference=largest";
     return NULL;
 }
 
 struct params estimate_unrefined(const struct params *params) {
     static const char *const groups[] = {"winner-takes-all", "check", "refine"};
     struct params p = *params, plain;
+    p.row_alignment = 0; /* the frame's rectified pictures do not show it */
     if (preset_load(&plain, "plain") != 0)
         return p;
     for (int i = 0; i < param_count; i++)
@@ -80,12 +84,10 @@ static int difference(const struct params *p, const struct image *left, const st
 }
 
 static int grey(const struct image *im, int x, int y) {
-    const uint8_t *p =
-        im->data + ((size_t)y * (size_t)im->width + (size_t)x) * (size_t)im->channels;
-    return im->channels == 1 ? *p : (77 * p[0] + 150 * p[1] + 29 * p[2]) >> 8;
+    return im->data[(size_t)y * (size_t)im->width + (size_t)x];
 }
 
-/* The number of neighbours that are darker than the centre in one picture alone. */
+/* The number of neighbours that are darker than the centre in one grey picture alone. */
 static int census_distance(const struct image *left, const struct image *right, int x, int match,
                            int y) {
     int here = grey(left, x, y), there = grey(right, match, y), sum = 0;
@@ -105,16 +107,18 @@ static void add(struct counts *c, int value) {
     c->all++;
 }
 
-static void count_matches(const struct frame *f, const struct params *p, struct counts *differences,
-                          struct counts *census) {
-    const struct image *left = &f->rect_left, *right = &f->rect_right;
+/* matched: what differences are counted of. */
+static void count_matches(const struct frame *f, const struct params *p,
+                          const struct image matched[2], const struct image greys[2],
+                          struct counts *differences, struct counts *census) {
+    const struct image *left = &greys[0], *right = &greys[1];
     for (int y = 0; y < left->height; y++)
         for (int x = 0; x < left->width; x++) {
             int d = f->disparity[(size_t)y * (size_t)left->width + (size_t)x], match;
             match = x - d / DISPARITY_ONE;
             if (d == DISPARITY_UNKNOWN || match < 0 || match >= left->width)
                 continue;
-            add(differences, difference(p, left, right, x, match, y));
+            add(differences, difference(p, &matched[0], &matched[1], x, match, y));
             if (has_census(p) && is_inside(left, x, y) && is_inside(left, match, y))
                 add(census, census_distance(left, right, x, match, y));
         }
@@ -188,12 +192,23 @@ static void set_curve(struct params *params, const char *weight, const char *tau
 }
 
 double estimate_fit(const struct frame *f, struct params *params) {
-    int parts = parts_of_level(params, &f->rect_left), most = UINT8_MAX * parts + 1;
+    const struct image pictures[2] = {f->rect_left, f->rect_right};
+    size_t pixels = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
+    g_autofree uint8_t *data = g_malloc(2 * pixels);
+    struct image greys[2];
+    for (int side = 0; side < 2; side++) {
+        greys[side] = pictures[side];
+        greys[side].channels = 1;
+        greys[side].data = data + (size_t)side * pixels;
+        image_convert(&pictures[side], &greys[side]);
+    }
+    const struct image *matched = params->cost_color ? pictures : greys;
+    int parts = parts_of_level(params, matched), most = UINT8_MAX * parts + 1;
     g_autofree double *room = g_new0(double, most + CENSUS_BITS + 1 + params->disparity_range);
     struct counts differences = {most, room, 0}, census = {CENSUS_BITS + 1, room + most, 0},
                   steps = {params->disparity_range, room + most + CENSUS_BITS + 1, 0};
     double change = 0;
-    count_matches(f, params, &differences, &census);
+    count_matches(f, params, matched, greys, &differences, &census);
     count_neighbours(f, params, &steps);
     if (differences.all > 0 && has_difference(params)) {
         struct curve c = fit_mixture(&differences, false);

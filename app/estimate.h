@@ -12,7 +12,7 @@
 const char *estimate_conflict(const struct params *params);
 
 /* The same method with what preset plain has after belief propagation, so that the map has its
- * labels. */
+ * labels, and without row_alignment, so that they belong to the frame's rectified pictures. */
 struct params estimate_unrefined(const struct params *params);
 
 /* Fits the weights and truncations in params to the rectified pictures and the labels of a frame

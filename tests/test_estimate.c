@@ -62,6 +62,35 @@ static void test_mixture(void) {
     pool_close(&pool);
 }
 
+/* Colours that are all grey give what grey pictures give: with cost_color=0, and by census. */
+static void test_grey(void) {
+    enum { W = 40, H = 30 };
+    struct params of[2];
+    for (int n = 0; n < 2; n++) {
+        struct frame_pool *pool = pool_open(1, W, H, n ? 3 : 1, 0, NULL);
+        struct frame *f = pool_take(pool);
+        GRand *r = g_rand_new_with_seed(7);
+        params_default(&of[n]);
+        of[n].cost_color = 0;
+        of[n].disparity_range = 4;
+        f->rect_left = f->left;
+        f->rect_right = f->right;
+        for (int i = 0; i < W * H; i++) {
+            int v = g_rand_int_range(r, 0, 250), other = v + g_rand_int_range(r, 0, 5);
+            memset(f->left.data + i * f->left.channels, v, (size_t)f->left.channels);
+            memset(f->right.data + i * f->left.channels, other, (size_t)f->left.channels);
+            f->disparity[i] = 0;
+        }
+        estimate_fit(f, &of[n]);
+        g_rand_free(r);
+        frame_drop(&f);
+        pool_close(&pool);
+    }
+    g_assert_true(params_equal(&of[0], &of[1]));
+    /* most bits of census are the same: a narrow curve of its own */
+    g_assert_cmpfloat(of[0].census_truncation, <, 20);
+}
+
 static void test_option(void) {
     struct outcome o = run_limited(
         0, "run --estimate --preset yang2006 synth:width=120,height=90,range=16,frames=2,noise=4 "
@@ -75,12 +104,17 @@ static void test_option(void) {
     expect_error(2, "smooth_sigma=0", "run --estimate --preset xu2009 synth:");
     expect_error(2, "data_cost=ad", "run --estimate --preset brunton2006 synth:");
     expect_error(2, "mode=stereo", "run --estimate --preset flow synth:");
+    expect_error(2, "descriptor=census", "run --estimate --preset best synth:");
+    expect_error(2, "edge_difference",
+                 "run --estimate --preset yang2006 --set "
+                 "edge_difference=root_mean_square synth:");
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     set_up(NULL, NULL);
     g_test_add_func("/estimate/mixture", test_mixture);
+    g_test_add_func("/estimate/grey", test_grey);
     g_test_add_func("/estimate/option", test_option);
     int code = g_test_run();
     tear_down(NULL, NULL);
