@@ -25,9 +25,10 @@ struct taking {
     struct image left, right, later; /* grey; of the couple at hand */
     struct refine_point *points;
     int couples, count;
-    long gap, stride;      /* pairs to the couple's second one, and to the next couple */
-    long max_gap, between; /* the least from couple to couple */
-    struct refinement result;
+    long gap, stride;         /* pairs to the couple's second one, and to the next couple */
+    long max_gap, between;    /* the least from couple to couple */
+    struct refinement result; /* of the first `fitted` couples, -1 before the first fit */
+    int fitted, error;        /* as refine_rig */
 };
 
 void calib_refine_rig(const struct rig_use *use, bool rectified, struct rig *rig) {
@@ -70,7 +71,7 @@ static void plan(struct taking *t) {
     t->stride = MAX(t->gap + 1, t->between);
 }
 
-/* 0, SOURCE_END, or -errno (logged). */
+/* 0, SOURCE_END, or -errno: logged, but for -EAGAIN or -EBADMSG where quit was asked. */
 static int read_pair(struct taking *t, struct frame *frame) {
     int status;
     do
@@ -94,15 +95,21 @@ static int add_couple(struct taking *t, bool later) {
     return 0;
 }
 
+/* 0 or as refine_rig. */
+static int fit(struct taking *t) {
+    t->fitted = t->couples;
+    return t->error = refine_rig(t->rig, t->points, t->count, &t->result);
+}
+
 /* Whether there are enough couples for the next attempt, which then succeeds or fails for good. */
 static bool is_done(struct taking *t) {
     if (t->source->count > 0 || t->couples % COUPLES_BETWEEN != 0)
         return false;
-    return t->couples >= MAX_COUPLES ||
-           refine_rig(t->rig, t->points, t->count, &t->result) != -ENODATA;
+    return t->couples >= MAX_COUPLES || fit(t) != -ENODATA;
 }
 
-/* 0 at the end of the source or when there are enough couples, else -errno (logged). */
+/* 0 at the end of the source, when there are enough couples or quit was asked, else -errno
+ * (logged). */
 static int take_couples(struct taking *t, struct frame *frame) {
     long left = 0, skip = 0; /* pairs to the couple's second one, and to the next couple */
     int status = 0;
@@ -120,6 +127,8 @@ static int take_couples(struct taking *t, struct frame *frame) {
                 break;
         }
     }
+    if (status == -EAGAIN || status == -EBADMSG) /* quit was asked */
+        status = 0;
     if (status >= 0 && left > 0)
         status = add_couple(t, false);
     return MIN(status, 0);
@@ -156,10 +165,11 @@ static int refine(struct taking *t, const char *output) {
         return status == -ENOMEM ? EXIT_RUN_FAILED : EXIT_SOURCE;
     if (quit_asked() && !t->source->live)
         return EXIT_INTERRUPTED;
-    status = refine_rig(t->rig, t->points, t->count, &t->result);
-    if (status == 0) {
+    if (t->fitted < t->couples)
+        fit(t);
+    if (t->error == 0) {
         code = write_result(&t->result, t->couples, output);
-    } else if (status == -ENODATA) {
+    } else if (t->error == -ENODATA) {
         log_error(t->source->name, "does not determine the rig: %s", t->result.why);
         code = EXIT_CALIBRATION;
     }
@@ -168,7 +178,7 @@ static int refine(struct taking *t, const char *output) {
 
 int calib_refine(struct rig_options *options, const struct source_options *source_options,
                  const char *const *words, int count, const char *output) {
-    struct taking t = {0};
+    struct taking t = {.fitted = -1};
     struct rig rig;
     int error, code;
     if (count == 0 || !output) {

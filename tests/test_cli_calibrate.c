@@ -169,21 +169,16 @@ static void test_pictures(void) {
     end();
 }
 
-/* Interrupted while it solves it says at once when it will end, and the rig is written. */
-static void test_interrupted(void) {
-    if (!begin(TRUE))
-        return;
+/* Sends Ctrl-C to the binary when it has logged `when`. What it logged, to g_free. */
+static char *interrupt(const char *words, const char *when, int code) {
     const char *bin = g_getenv("LIVESTEREO_BIN");
-    g_autofree char *pictures = pictures_to(WATCHED ? 6 : 14);
-    g_autofree char *line =
-        g_strdup_printf("%s calibrate --headless --board 9x6 --square 25mm --model rational "
-                        "-o %s/rig.yml%s",
-                        bin ? bin : "build/livestereo", folder, pictures);
-    g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+    g_autofree char *line = g_strdup_printf("%s %s", bin ? bin : "build/livestereo", words);
+    g_auto(GStrv) argv = NULL;
     g_autoptr(GError) error = NULL;
-    g_autoptr(GString) seen = g_string_new(NULL);
+    GString *seen = g_string_new(NULL);
     GPid pid;
     int err, status, byte;
+    g_assert_true(g_shell_parse_argv(line, NULL, &argv, NULL));
     g_spawn_async_with_pipes(NULL, argv, NULL,
                              G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
                              &pid, NULL, NULL, &err, &error);
@@ -192,14 +187,28 @@ static void test_interrupted(void) {
     gboolean sent = FALSE;
     while ((byte = fgetc(in)) != EOF) {
         g_string_append_c(seen, (char)byte);
-        if (!sent && strstr(seen->str, WATCHED ? "solving 6 views" : "solving 13 views"))
+        if (!sent && strstr(seen->str, when))
             sent = kill(pid, SIGINT) == 0;
     }
     fclose(in);
     g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-    if (!sent || !strstr(seen->str, "Ctrl-C again ends it now"))
-        g_error("said nothing at once:\n%s", seen->str);
-    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    if (!sent || !WIFEXITED(status) || WEXITSTATUS(status) != code)
+        g_error("status %d, expected code %d after \"%s\":\n%s", status, code, when, seen->str);
+    return g_string_free(seen, FALSE);
+}
+
+/* Interrupted while it solves it says at once when it will end, and the rig is written. */
+static void test_interrupted(void) {
+    if (!begin(TRUE))
+        return;
+    g_autofree char *pictures = pictures_to(WATCHED ? 6 : 14);
+    g_autofree char *words =
+        g_strdup_printf("calibrate --headless --board 9x6 --square 25mm --model rational "
+                        "-o %s/rig.yml%s",
+                        folder, pictures);
+    g_autofree char *said = interrupt(words, WATCHED ? "solving 6 views" : "solving 13 views", 0);
+    if (!strstr(said, "Ctrl-C again ends it now"))
+        g_error("said nothing at once:\n%s", said);
     g_assert_true(read_rig("rig.yml").metric);
     end();
 }
@@ -432,7 +441,8 @@ static void test_health(void) {
     end();
 }
 
-/* A drive gives a rig near its own; a single pair and a built-in scene at rest do not. */
+/* A drive gives a rig near its own; a single pair and a built-in scene at rest do not. Ctrl-C while
+ * a camera is silent ends with what was taken until then. */
 static void test_refine(void) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *drive =
@@ -451,6 +461,12 @@ static void test_refine(void) {
           "calib refine synth:scene=desk,width=320,height=240,frames=2 -o %F/new.yml");
     check(4, "does not determine the rig",
           "calib refine %D/left/000000.png %D/right/000000.png --calib %D/calib.txt -o %F/new.yml");
+    g_autofree char *live = g_strdup_printf(
+        "calib refine 'gst:videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=2452,"
+        "height=370,framerate=1/1000 ! appsink name=both' --calib %s -o %s/new.yml",
+        calib, folder);
+    g_autofree char *said = interrupt(live, "gives no frames", 4);
+    g_assert_nonnull(strstr(said, "does not determine the rig"));
     g_autofree char *new_rig = g_build_filename(folder, "new.yml", NULL);
     g_assert_false(g_file_test(new_rig, G_FILE_TEST_EXISTS));
     if (!WATCHED) {

@@ -136,22 +136,25 @@ struct viewer;
 
 struct refine_watch { /* zero to begin with */
     bool on, done;    /* it collects; there is a result */
+    bool stopped;     /* what the thread does is to be forgotten */
     struct rig rig;   /* that is refined */
     struct refine_point *points;
     int count, couples;
     double gap_s; /* between the pairs of a couple */
-    int64_t due_ns;
     struct refinement result;
     char *files[2]; /* the calibration that was taken, then NULL */
 
-    struct background background; /* works on these: */
+    struct background background; /* works on these, and reads those above: */
     struct frame *first, *later;
+    struct refinement fitted;
+    int found; /* points, after `count`; or -errno */
 };
 
 /* Takes frames while it collects. */
 void refine_watch_update(struct viewer *v);
 
-/* Ends it and forgets what it found; the calibration that was taken stays. */
+/* Ends it, waiting for the thread, and forgets what it found; the calibration that was taken
+ * stays. */
 void refine_watch_stop(struct refine_watch *watch);
 
 /* Frees everything. */

@@ -32,15 +32,26 @@ static int work(void *context) {
         struct image out = {grey + (size_t)i * pixels, width, height, 1};
         image_convert(in[i], &out);
     }
-    int found = refine_find(grey, grey + pixels, grey + 2 * pixels, width, height, w->couples,
-                            w->points + w->count);
-    if (found < 0)
-        return found;
-    w->gap_s =
-        CLAMP(refine_adapt(w->points + w->count, found, width) * w->gap_s, FIRST_GAP_S, MAX_GAP_S);
-    w->count += found;
-    w->couples++;
-    return refine_rig(&w->rig, w->points, w->count, &w->result);
+    w->found = refine_find(grey, grey + pixels, grey + 2 * pixels, width, height, w->couples,
+                           w->points + w->count);
+    return w->found < 0 ? w->found
+                        : refine_rig(&w->rig, w->points, w->count + w->found, &w->fitted);
+}
+
+/* Takes over what the thread found. */
+static void store(struct refine_watch *w, int error) {
+    const int width = w->first->left.width;
+    w->done = error == 0;
+    if (w->found >= 0) {
+        double longer = refine_adapt(w->points + w->count, w->found, width);
+        w->gap_s = CLAMP(longer * w->gap_s, FIRST_GAP_S, MAX_GAP_S);
+        w->count += w->found;
+        w->couples++;
+        w->result = w->fitted;
+    }
+    w->on = error == -ENODATA && w->couples < MAX_COUPLES;
+    frame_drop(&w->first);
+    frame_drop(&w->later);
 }
 
 static void begin(struct viewer *v) {
@@ -59,10 +70,10 @@ void refine_watch_update(struct viewer *v) {
     struct frame *shown = v->playback.shown;
     if (background_is_done(&w->background)) {
         int error = background_take(&w->background);
-        frame_drop(&w->first);
-        frame_drop(&w->later);
-        w->done = error == 0;
-        w->on = error == -ENODATA && w->couples < MAX_COUPLES;
+        if (w->stopped)
+            refine_watch_stop(w);
+        else
+            store(w, error);
         screen_redraw(&v->screen);
     }
     if (!w->on || w->background.on || !shown || (w->first && w->first->index == shown->index))
@@ -110,13 +121,21 @@ void refine_watch_draw(struct viewer *v) {
     struct refine_watch *w = &v->refine;
     struct ui *ui = v->screen.ui;
     char text[128];
+    if (w->stopped) {
+        ui_text_color(ui, NOTE_COLOR, "stopping");
+        return;
+    }
     if (ui_button(ui, "refine", w->on ? "stop refining" : "refine the calibration",
                   "for cameras that were nudged: carry the rig past near and far things while it "
                   "collects pairs; it needs no board, and asks before it changes anything")) {
-        if (w->on)
+        if (w->on && w->background.on) {
+            w->on = false;
+            w->stopped = true;
+        } else if (w->on) {
             refine_watch_stop(w);
-        else
+        } else {
             begin(v);
+        }
     }
     if (w->on) {
         snprintf(text, sizeof(text), "%d couples of pairs", w->couples);
