@@ -12,9 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MAX_MATCHES 4000
-#define MIN_DISPARITY (-8) /* searched: a rig also drifts along rows */
-
 void row_samples_open(struct row_samples *samples, int width, int height) {
     *samples = (struct row_samples){.width = width, .height = height};
     for (int i = 0; i < ROW_SAMPLES; i++)
@@ -63,20 +60,15 @@ uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map, i
 }
 
 /* Measures the i-th pair of the ring, from the oldest one on. before: the left picture of the one
- * before it, or NULL; replaced by this one's. 0 or as row_error_measure. */
+ * before it, or NULL; replaced by this one's. 0 or as pair_check_rows. */
 static int measure(const struct row_samples *s, int i, const struct rectify_map maps[2], int width,
                    int height, uint8_t **before, struct row_error *rows, struct pair_check *like) {
-    g_autofree struct row_match *matches = g_new(struct row_match, MAX_MATCHES);
     uint8_t *straight[2];
     for (int v = 0; v < 2; v++) {
         const struct image grey = {s->grey[i][v], s->width, s->height, 1};
         straight[v] = rectified_grey(&grey, &maps[v], width, height, 0);
     }
-    int error = row_error_measure(straight[0], straight[1], width, height, MIN_DISPARITY,
-                                  row_error_reach(width), rows, matches, MAX_MATCHES);
-    if (!error)
-        error = pair_check_measure(straight[0], straight[1], *before, width, height, matches,
-                                   MIN(rows->matches, MAX_MATCHES), like);
+    int error = pair_check_rows(straight[0], straight[1], *before, width, height, 0, 0, rows, like);
     g_free(*before);
     *before = straight[0];
     g_free(straight[1]);
@@ -89,13 +81,13 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
     const int64_t now = clock_ns();
     const int pairs = (int)MIN(samples->count, ROW_SAMPLES);
     struct row_error rows[ROW_SAMPLES];
-    struct pair_check like = {.unlike = 0};
+    struct pair_check like[ROW_SAMPLES];
     g_autofree uint8_t *before = NULL;
     int count = 0, error = 0;
     for (int i = 0; i < pairs; i++) {
         error = measure(samples, (int)((samples->count - pairs + i) % ROW_SAMPLES),
                         maps ? maps : identity, maps ? maps[0].width : samples->width,
-                        maps ? maps[0].height : samples->height, &before, &rows[count], &like);
+                        maps ? maps[0].height : samples->height, &before, &rows[count], &like[i]);
         count += !error;
     }
     if (count > 0) {
@@ -105,7 +97,11 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
         row_health_print(&health, (double)(now - last) / CLOCK_NS_PER_S, text, sizeof(text));
         printf("rig       %s%s%s\n", text, health.advice ? "; " : "",
                health.advice ? health.advice : "");
-        pair_check_warn(name, &like, like.unlike);
+        for (int i = pairs - 1, told = 0; i >= MIN(1, pairs - 1); i--) {
+            int unlike = like[i].unlike & like[MAX(i - 1, 0)].unlike;
+            pair_check_warn(name, &like[i], unlike & ~told);
+            told |= unlike;
+        }
     } else if (error) {
         printf("rig       rows cannot be measured: %s\n", row_error_too_few(&rows[0]));
     }

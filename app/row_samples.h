@@ -26,7 +26,8 @@ void row_samples_add(struct row_samples *samples, const struct image *left,
                      const struct image *right);
 
 /* Prints the health of the rig by the pairs, to be rectified by maps or NULL, and what to do;
- * nothing without a pair. Warns where the pictures of a pair are unlike; name: of the source. */
+ * nothing without a pair. Warns where the pictures of two pairs in a row, or of the only one, are
+ * unlike; name: of the source. */
 void row_samples_print(const struct row_samples *samples, const struct rectify_map *maps,
                        const char *name);
 

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { HALF = 5, MIN_MATCHES = 30, MIN_MOVING = 12 };
+enum { HALF = 5, MIN_MATCHES = 30, MIN_MOVING = 12, MAX_MATCHES = 4000 };
+#define MARGIN_PX 8         /* searched below `min`: a rig also drifts along rows */
 #define MAX_BRIGHTNESS 1.25 /* times; matching takes less without loss */
 #define MAX_SHARPNESS 1.4   /* as of a blur of about half a pixel */
 #define MIN_ROWS 0.75       /* px */
@@ -123,6 +124,20 @@ int pair_check_measure(const uint8_t *left, const uint8_t *right, const uint8_t 
     if (result->rows > MIN_ROWS)
         result->unlike |= UNLIKE_TIME;
     return 0;
+}
+
+int pair_check_rows(const uint8_t *left, const uint8_t *right, const uint8_t *before, int width,
+                    int height, int min, int max, struct row_error *rows,
+                    struct pair_check *check) {
+    struct row_match *matches = malloc(MAX_MATCHES * sizeof *matches);
+    int reach = row_error_reach(width);
+    int error = row_error_measure(left, right, width, height, min - MARGIN_PX,
+                                  max > reach ? max : reach, rows, matches, MAX_MATCHES);
+    int count = matches && !error ? rows->matches : 0;
+    pair_check_measure(left, right, before, width, height, matches,
+                       count < MAX_MATCHES ? count : MAX_MATCHES, check);
+    free(matches);
+    return error;
 }
 
 void pair_check_warn(const char *name, const struct pair_check *check, int kinds) {

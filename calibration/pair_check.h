@@ -25,6 +25,12 @@ int pair_check_measure(const uint8_t *left, const uint8_t *right, const uint8_t 
                        int height, const struct row_match *matches, int count,
                        struct pair_check *result);
 
+/* Measures rows by row_error_measure, from a margin below the disparity min up to max or the reach,
+ * and compares the pictures at its matches. 0 or as row_error_measure; where that fails or there is
+ * no memory to compare, check holds nothing unlike. */
+int pair_check_rows(const uint8_t *left, const uint8_t *right, const uint8_t *before, int width,
+                    int height, int min, int max, struct row_error *rows, struct pair_check *check);
+
 /* Logs a warning for each of these kinds that are unlike, with what to do. name: of the source. */
 void pair_check_warn(const char *name, const struct pair_check *check, int kinds);
 

@@ -2,7 +2,9 @@
  * Pairs whose right picture is brighter, less sharp or taken later are told apart, and each gets
  * its sentence; pairs that are alike get none. SPDX-License-Identifier: MIT
  */
+#include "app/row_samples.h"
 #include "calibration/pair_check.h"
+#include "config/clock.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "tests/rig_render.h"
@@ -110,6 +112,33 @@ static void test_pictures(void) {
     g_assert_cmpstr(said, ==, "");
 }
 
+/* What a command says at its end: what two pairs in a row share, or the only one has. d: a dark
+ * right picture, n: a normal one, -: a left one without features. */
+static void test_samples(void) {
+    static const char *const pairs[] = {"n", "d", "nnd", "ndn", "ndd", "dd-", "d-d"};
+    static const int warnings[] = {0, 1, 0, 0, 1, 1, 0};
+    g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2),
+                       *dark = g_memdup2(right, W * H), *flat = g_malloc0(W * H);
+    scale(dark, 0.7);
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        struct row_samples samples;
+        row_samples_open(&samples, W, H);
+        for (const char *p = pairs[i]; *p; p++) {
+            row_samples_add(&samples, &(struct image){*p == '-' ? flat : left, W, H, 1},
+                            &(struct image){*p == 'd' ? dark : right, W, H, 1});
+            samples.taken_ns[p - pairs[i]] -= CLOCK_NS_PER_S; /* so that the next is taken */
+        }
+        g_assert_cmpint(samples.count, ==, (long)strlen(pairs[i]));
+        struct stderr_of caught = stderr_begin();
+        row_samples_print(&samples, NULL, "cameras");
+        g_autofree char *said = stderr_end(caught);
+        char *first = strstr(said, "times as bright");
+        if (!first != !warnings[i] || (first && strstr(first + 1, "times as bright")))
+            g_error("%s: %s", pairs[i], said);
+        row_samples_close(&samples);
+    }
+}
+
 /* Real pairs of good rigs get no sentence; kitti_seq1 with the picture before it, which moves
  * whole. */
 static void test_real(void) {
@@ -164,6 +193,7 @@ static void test_real(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pair_check/pictures", test_pictures);
+    g_test_add_func("/pair_check/samples", test_samples);
     g_test_add_func("/pair_check/real", test_real);
     return g_test_run();
 }

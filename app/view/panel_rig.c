@@ -16,8 +16,6 @@
 
 #define INTERVAL_NS INT64_C(1000000000)
 #define HEALTH_INTERVAL_NS INT64_C(4000000000) /* where only the health is wanted */
-#define MAX_MATCHES 4000
-#define MARGIN_PX 8 /* searched below the smallest disparity: a rig also drifts along rows */
 #define MIN_AGREE 3 /* pairs in a row must give the same advice, but for the first */
 
 /* On a thread of its own. */
@@ -26,8 +24,6 @@ static int measure_frame(void *context) {
     const struct frame *f = w->frame;
     const struct image *in[2] = {&f->rect_left, &f->rect_right};
     const int width = in[0]->width, height = in[0]->height, min = f->params.min_disparity;
-    const int max = MAX(min + f->params.disparity_range - 1, row_error_reach(width));
-    g_autofree struct row_match *matches = g_new(struct row_match, MAX_MATCHES);
     struct image grey[2];
     live_lower_priority();
     for (int side = 0; side < 2; side++) {
@@ -35,13 +31,9 @@ static int measure_frame(void *context) {
         image_convert(in[side], &grey[side]);
     }
     bool same_size = w->before.width == width && w->before.height == height;
-    int error = row_error_measure(grey[0].data, grey[1].data, width, height, min - MARGIN_PX, max,
-                                  &w->measured, matches, MAX_MATCHES);
-    w->check = (struct pair_check){.unlike = 0};
-    if (!error)
-        error =
-            pair_check_measure(grey[0].data, grey[1].data, same_size ? w->before.data : NULL, width,
-                               height, matches, MIN(w->measured.matches, MAX_MATCHES), &w->check);
+    int error =
+        pair_check_rows(grey[0].data, grey[1].data, same_size ? w->before.data : NULL, width,
+                        height, min, min + f->params.disparity_range - 1, &w->measured, &w->check);
     g_free(w->before.data);
     g_free(grey[1].data);
     w->before = grey[0];
@@ -112,6 +104,8 @@ void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
     static const unsigned colors[] = {
         [ROWS_GOOD] = 0x80e080, [ROWS_OFF] = 0xffd080, [ROWS_BAD] = 0xff8070};
     char text[96];
+    if (!w->on && !calibrated)
+        return;
     if (w->lasts == 0) { /* the line keeps its place */
         if (calibrated)
             ui_text_color(ui, NOTE_COLOR, "rows not measured yet");
@@ -262,8 +256,10 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
                     "matches features of the pictures at hand, about once a second, and tells how "
                     "well their rows agree; costs some of a core",
                     &on)) {
-        row_watch_close(watch);
         watch->on = on;
+        watch->count = watch->agree = 0;
+        watch->advice = watch->last_advice = NULL;
+        watch->due_ns = watch->taken_ns = 0; /* the picture at hand, even if it was measured */
     }
     if (watch->on)
         changed = draw_rows(screen->ui, watch, rig, params);
