@@ -26,6 +26,7 @@ struct mcap_writer {
     int64_t first_ns, last_ns, chunk_first_ns, chunk_last_ns;
     uint64_t *messages; /* of each topic */
     uint32_t chunks;
+    int error; /* the first, after which nothing is written */
 };
 
 static void put(GByteArray *to, uint64_t number, int size) {
@@ -56,7 +57,7 @@ static int write_out(struct mcap_writer *w, const GByteArray *bytes) {
     if (bytes->len && fwrite(bytes->data, 1, bytes->len, w->file) != bytes->len) {
         int error = errno ? errno : EIO;
         log_error(w->path, "cannot be written: %s", strerror(error));
-        return -error;
+        return w->error = -error;
     }
     w->at += bytes->len;
     return 0;
@@ -119,7 +120,7 @@ static int put_chunk(struct mcap_writer *w, GByteArray *to, uint64_t *packed_byt
     size_t size = ZSTD_compress(packed->data, packed->len, records->data, records->len, LEVEL);
     if (ZSTD_isError(size)) {
         log_error(w->path, "cannot be compressed: %s", ZSTD_getErrorName(size));
-        return -ENOMEM;
+        return w->error = -ENOMEM;
     }
     g_byte_array_set_size(packed, (guint)size);
     put(content, (uint64_t)w->chunk_first_ns, 8);
@@ -140,8 +141,8 @@ static int flush_chunk(struct mcap_writer *w) {
     g_autoptr(GByteArray) content = g_byte_array_new();
     g_autoptr(GByteArray) offsets = g_byte_array_new();
     uint64_t packed_bytes;
-    if (w->chunk->len == 0)
-        return 0;
+    if (w->error || w->chunk->len == 0)
+        return w->error;
     int error = put_chunk(w, out, &packed_bytes);
     if (error)
         return error;

@@ -23,7 +23,8 @@ struct mcap_writer *mcap_writer_open(const char *path, const struct mcap_topic *
 /* Adds a message of a topic, by its number, in CDR. 0 or -errno after a log line. */
 int mcap_writer_add(struct mcap_writer *writer, int topic, int64_t ns, const GByteArray *message);
 
-/* Writes what is left and the index, and frees the writer. 0 or -errno after a log line. */
+/* Writes what is left and the index, unless an earlier write failed, and frees the writer. 0 or
+ * the first error, -errno, of which there was a log line. */
 int mcap_writer_close(struct mcap_writer **writer);
 
 #endif

@@ -161,8 +161,8 @@ static int expand(const struct ros_file *f, const struct block *block, uint8_t *
                           : ros_file_damaged(f, block->at, "a chunk is not what was written");
 }
 
-/* The bytes of a block, until the next call. 0 or -errno after a log line, of a damaged block after
- * its first one. */
+/* The bytes of a block, until the next call. 0 or -errno after a log line; of a damaged block there
+ * is one log line, at its first use. */
 static int load(struct ros_file *f, guint number, const uint8_t **data) {
     struct kept_block *oldest = &f->kept[0];
     for (int i = 0; i < BLOCKS_KEPT; i++) {
@@ -267,8 +267,9 @@ static int open_file(struct ros_file *f, const char *path) {
     struct stat about;
     uint8_t start[16] = {0};
     f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
-    if (f->fd < 0 || fstat(f->fd, &about) != 0 || S_ISDIR(about.st_mode)) {
-        int error = f->fd < 0 ? errno : EISDIR;
+    bool known = f->fd >= 0 && fstat(f->fd, &about) == 0;
+    if (!known || S_ISDIR(about.st_mode)) {
+        int error = known ? EISDIR : errno;
         log_error(path, "cannot be opened: %s", strerror(error));
         return -error;
     }

@@ -9,7 +9,7 @@
 
 enum {
     BLOCKS_KEPT = 4,
-    BLOCKS_BYTES = 1 << 26, /* a block of more is kept alone */
+    BLOCKS_BYTES = 1 << 26, /* before a larger block all others are freed */
     MAX_BLOCK = 1 << 29,    /* bytes */
     MAX_RECORD = 1 << 28    /* bytes of a record that is neither message nor chunk */
 };

@@ -139,18 +139,21 @@ static int read_side(struct mcap_pairs *s, int side, guint i, struct image *to) 
 static int mcap_pairs_read(struct source *source, struct frame *frame) {
     struct mcap_pairs *s = (struct mcap_pairs *)source;
     guint partner = 0;
-    if (s->next >= source->count && s->options.loop)
-        s->next = 0;
-    while (s->next < source->count && !find_partner(s, (guint)s->next, &partner)) {
+    for (bool may_wrap = s->options.loop;; s->next++) {
+        if (s->next >= source->count && may_wrap) {
+            s->next = 0;
+            may_wrap = false;
+        }
+        if (s->next >= source->count)
+            return SOURCE_END;
+        if (find_partner(s, (guint)s->next, &partner))
+            break;
         if (!s->told)
             log_warning(s->name,
                         "picture %ld of %s has no partner within %.3g ms; such are left out",
                         s->next, s->side[0].channel->topic, (double)s->tolerance_ns / 1e6);
         s->told = true;
-        s->next++;
     }
-    if (s->next >= source->count)
-        return SOURCE_END;
     guint number[2] = {(guint)s->next++, partner};
     struct image *sides[2] = {&frame->left, &frame->right};
     frame->index = (long)number[0];
@@ -277,8 +280,8 @@ static int find_topics(struct mcap_pairs *s, char **names) {
     int count;
     g_autofree char *known = list_topics(channels, &count);
     if (names)
-        found = find_topic(channels, names[0], &side[0]) &&
-                (one || (names[1] && find_topic(channels, names[1], &side[1])));
+        found = g_strv_length(names) == (one ? 1 : 2) && find_topic(channels, names[0], &side[0]) &&
+                (one || find_topic(channels, names[1], &side[1]));
     else
         found = choose_topics(channels, side) || (one && find_topic(channels, known, &side[0]));
     if (one)
@@ -309,8 +312,8 @@ static int open_topics(struct mcap_pairs *s, char **names) {
 
 /* ---- opening */
 
-/* What the first message of CameraInfo beside the pictures says. False where there is none, or one
- * that says that the camera is not calibrated. */
+/* What the first message of CameraInfo beside the pictures says. False where there is none, or,
+ * after a log line, one that cannot be used. */
 static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros_camera *camera) {
     const GArray *channels = ros_file_channels(s->file);
     g_autofree char *topic = g_strdup(of->channel->topic);
@@ -319,15 +322,23 @@ static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros
     const char *slash = strrchr(topic, '/');
     g_autofree char *info =
         g_strdup_printf("%.*s/camera_info", slash ? (int)(slash - topic) : 0, topic);
+    const char *why = NULL;
     for (guint i = 0; i < channels->len; i++) {
         struct topic t = topic_at(channels, i);
         const uint8_t *data;
         size_t size;
-        if (t.type == ROS_CAMERA_INFO && strcmp(t.channel->topic, info) == 0 &&
-            ros_file_read(s->file, t.channel, 0, &data, &size) == 0 &&
-            ros_camera_parse(t.ros1, data, size, camera) == 0)
-            return camera->k[0] > 0 && camera->p[0] > 0;
+        if (t.type != ROS_CAMERA_INFO || strcmp(t.channel->topic, info) != 0)
+            continue;
+        if (ros_file_read(s->file, t.channel, 0, &data, &size) != 0 ||
+            ros_camera_parse(t.ros1, data, size, camera) != 0)
+            why = "it is damaged or has more than 14 distortion coefficients";
+        else if (camera->k[0] > 0 && camera->p[0] > 0)
+            return true;
+        else
+            why = "its K or P has no focal length: the camera was not calibrated";
     }
+    if (why)
+        log_warning(s->name, "%s cannot be used (%s); --calib FILE names a calibration", info, why);
     return false;
 }
 

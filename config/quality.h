@@ -1,8 +1,8 @@
 /*
  * The quality: the presets live, balanced and default (with a GPU: best) under the names fast,
- * balanced and best, and
- * the search for the best one that is fast enough, on smaller pictures if need be. It covers the
- * parameters in which these presets differ and does not change others. Plain values; one thread.
+ * balanced and best, and the search for the best one that is fast enough, on smaller pictures if
+ * need be. It covers the parameters in which these presets differ and does not change others. Plain
+ * values; one thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_QUALITY_H

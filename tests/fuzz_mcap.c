@@ -1,6 +1,6 @@
 /*
  * Reads bytes as an MCAP file or a bag of pictures, pairs included: what is opened has pictures of
- * its size, and ends. SPDX-License-Identifier: MIT
+ * its size, and ends unless it is repeated (loop). SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
 #include "config/log.h"
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_pairs(struct source *source) {
+static void read_pairs(struct source *source, bool loop) {
     struct frame_pool *pool =
         pool_open(1, source->width, source->height, source->channels, 0, NULL);
     assert(source->count > 0 && (source->channels == 1 || source->channels == 3));
@@ -21,9 +21,10 @@ static void read_pairs(struct source *source) {
     for (long i = 0; frame && i <= source->count; i++) {
         int status = source->read(source, frame);
         assert(status <= 0 || i > 0 || status == SOURCE_END);
+        assert(!loop || status != SOURCE_END);
         if (status == SOURCE_END)
             break;
-        assert(i < source->count && frame->index >= i && frame->index < source->count);
+        assert((loop || (i < source->count && frame->index >= i)) && frame->index < source->count);
     }
     assert(source->seek(source, source->count) < 0 && source->seek(source, 0) == 0);
     frame_drop(&frame);
@@ -33,13 +34,13 @@ static void read_pairs(struct source *source) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char word[64];
     int error, fd = memfd_create("fuzz", MFD_CLOEXEC);
-    const struct source_options motion = {.motion_step = size % 2};
+    const struct source_options options = {.motion_step = size % 2, .loop = size / 2 % 2};
     log_set_level((enum log_level) - 1); /* expected errors would drown the fuzzer's own output */
     assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(word, sizeof word, "mcap:/proc/self/fd/%d", fd);
-    struct source *source = source_mcap_open(word, &motion, &error);
+    struct source *source = source_mcap_open(word, &options, &error);
     if (source && (long)source->width * source->height < 1 << 22)
-        read_pairs(source);
+        read_pairs(source, options.loop);
     source_close(&source);
     close(fd);
     return 0;

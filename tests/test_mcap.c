@@ -5,10 +5,15 @@
  */
 #include "tests/cli.h"
 
+#include "capture/mcap_writer.h"
 #include "capture/source.h"
+#include "tests/stderr_of.h"
+
+#include <errno.h>
 
 #define TINY "--set disparity_range=8 --set threads=1"
 #define WRITE "${PYTHON:-/usr/bin/python3} tests/write_mcap.py $D "
+#define TOPICS "mcap:%s/ros.mcap,/stereo/left/image_raw,/stereo/right/image_raw"
 
 /* The maps, depths by CameraInfo included, are those of the same pictures in folders. */
 static void expect_same(const char *keys) {
@@ -66,10 +71,9 @@ static void test_packages(void *fixture, const void *data) {
     }
 }
 
-static struct source *open_word(const char *format, int motion_step) {
+static struct source *open_word(const char *format, struct source_options options) {
     g_autofree char *word = g_strdup_printf(format, folder);
     const char *const words[] = {word};
-    const struct source_options options = {.motion_step = motion_step};
     int error;
     struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
@@ -96,9 +100,7 @@ static void test_pairs(void *fixture, const void *data) {
     (void)data;
     static const long kept[] = {0, 2, 3, 6, 7};
     expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
-    struct source *source = open_word("mcap:%s/ros.mcap,/stereo/left/image_raw,/stereo/right/"
-                                      "image_raw",
-                                      0);
+    struct source *source = open_word(TOPICS, (struct source_options){0});
     struct frame_pool *pool =
         pool_open(1, source->width, source->height, source->channels, 0, NULL);
     struct frame *frame = pool_take(pool);
@@ -113,14 +115,19 @@ static void test_pairs(void *fixture, const void *data) {
         expect_pair(source, frame, kept[i - 1]);
     }
     g_assert_cmpint(source->seek(source, 8), ==, -EINVAL);
-    frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
-    source = open_word("%s/ros.mcap", 1); /* motion has each picture */
+    source = open_word("%s/ros.mcap", (struct source_options){.motion_step = 1}); /* each picture */
     g_assert_cmpint(source->count, ==, 7);
     g_assert_nonnull(source->calibration_text[0]);
     g_assert_null(source->calibration_text[1]);
     source_close(&source);
+    expect_shell(0, "", "", WRITE "count=3 drop=2"); /* cut between left and right */
+    source = open_word("%s/ros.mcap", (struct source_options){.loop = 1});
+    for (long i = 0; i < 5; i++)
+        expect_pair(source, frame, i % 2);
+    source_close(&source);
+    frame_drop(&frame);
+    pool_close(&pool);
 }
 
 /* Rectified topics are preferred, and need no rectification. */
@@ -128,11 +135,11 @@ static void test_rectified(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
-    struct source *source = open_word("mcap:%s/ros.mcap", 0);
+    struct source *source = open_word("mcap:%s/ros.mcap", (struct source_options){0});
     g_assert_true(source->rectified);
     source_close(&source);
     expect_shell(0, "", "", WRITE "topics=/a/image,/b/image info=0");
-    source = open_word("%s/ros.mcap", 0); /* the only two */
+    source = open_word("%s/ros.mcap", (struct source_options){0}); /* the only two */
     g_assert_null(source->calibration_text[0]);
     g_assert_false(source->rectified);
     source_close(&source);
@@ -146,6 +153,10 @@ static void test_refused(void *fixture, const void *data) {
     expect_error(3, "pictures are in /stereo/left/image_raw, /stereo/right/image_raw", run, folder,
                  ",/left,/right");
     expect_error(3, "has no such topics", run, folder, ",/stereo/left/image_raw");
+    expect_error(3, "has no such topics", run, folder,
+                 ",/stereo/left/image_raw,/stereo/right/image_raw,/stereo/right/image_raw");
+    expect_error(3, "write mcap:FILE,/TOPIC",
+                 "motion mcap:%s/ros.mcap,/stereo/left/image_raw,/stereo/right/image_raw", folder);
     expect_error(3, "No such file", "run mcap:%s/no.mcap " TINY, folder);
     expect_error(3, "is neither an MCAP file nor a bag", "run mcap:%s/left.yaml " TINY, folder);
     expect_error(3, "cannot be opened", "run mcap:%s " TINY, folder);
@@ -171,11 +182,56 @@ static void test_refused(void *fixture, const void *data) {
     expect_error(3, "holds no pictures", run, folder, "");
 }
 
+/* A camera_info that cannot be used is told; the pictures are read. */
+static void test_camera(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const infos[][2] = {{"long", "damaged or has more than 14"},
+                                           {"cut", "damaged or has more than 14"},
+                                           {"zero", "no focal length"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(infos); i++) {
+        g_autofree char *write = g_strconcat(WRITE "info=", infos[i][0], NULL);
+        expect_shell(0, "", "", write);
+        struct stderr_of caught = stderr_begin();
+        struct source *source = open_word(TOPICS, (struct source_options){0});
+        stderr_one_line(caught, "/stereo/left/camera_info cannot be used", infos[i][1]);
+        g_assert_null(source->calibration_text[0]);
+        source_close(&source);
+    }
+}
+
+/* A full disk is told once, at the beginning and later. */
+static void test_full(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    if (access("/dev/full", W_OK)) {
+        g_test_skip("needs /dev/full");
+        return;
+    }
+    g_autofree char *definition = g_strnfill(100000, 'x');
+    const struct mcap_topic small = {"/a", "a/msg/A", "uint8 a"}, large = {"/a", "A", definition};
+    g_autoptr(GByteArray) message = g_byte_array_new();
+    for (guint32 i = 0; i < 1 << 20; i++) {
+        guint32 noise = g_random_int();
+        g_byte_array_append(message, (const guint8 *)&noise, sizeof noise);
+    }
+    struct stderr_of caught = stderr_begin();
+    g_assert_null(mcap_writer_open("/dev/full", &large, 1));
+    stderr_one_line(caught, "/dev/full", g_strerror(ENOSPC));
+    struct mcap_writer *writer = mcap_writer_open("/dev/full", &small, 1);
+    g_assert_nonnull(writer);
+    caught = stderr_begin();
+    g_assert_cmpint(mcap_writer_add(writer, 0, 1, message), ==, -ENOSPC);
+    g_assert_cmpint(mcap_writer_close(&writer), ==, -ENOSPC);
+    stderr_one_line(caught, "/dev/full", g_strerror(ENOSPC));
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/mcap/same", test_same},       {"/mcap/packages", test_packages},
         {"/mcap/pairs", test_pairs},     {"/mcap/rectified", test_rectified},
-        {"/mcap/refused", test_refused},
+        {"/mcap/refused", test_refused}, {"/mcap/camera", test_camera},
+        {"/mcap/full", test_full},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

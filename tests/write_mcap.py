@@ -6,7 +6,8 @@
 # bag), writer (own), count (4), compression (none, lz4, zstd, bz2), chunk (bytes of a chunk, 0: no
 # chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1
 # writes messages), drop (numbers of right pictures that are left out), late (ms that right messages
-# are recorded later), info (1: with CameraInfo), size, topics. SPDX-License-Identifier: MIT
+# are recorded later), info (1: with CameraInfo; long: of 15 coefficients; zero: of a camera that
+# was not calibrated; cut), size, topics. SPDX-License-Identifier: MIT
 import bz2
 import ctypes
 import io
@@ -78,6 +79,9 @@ def pack(kind, m):
         p.string(m["distortion_model"])
         p.number("I", len(m["d"]))
         p.number("d", *m["d"], *m["k"], *m["r"], *m["p"])
+        if keys["info"] == "cut":
+            del p.out[-8:]
+            return p.message()
         p.number("I", 0, 0, 0, 0, 0, 0)
         p.number("B", 0)
     return p.message()
@@ -323,9 +327,10 @@ for i in range(int(keys["count"])):
         Image.fromarray(picture).save(f"{folder}/{('left', 'right')[side]}/{i:06d}.png")
         log_ns = ns + side * int(keys["late"]) * 1_000_000
         messages.append((log_ns, topics[side], *encode(picture, header)))
-        if keys["info"] == "1":
-            info = dict(header=header, height=H, width=W, distortion_model="plumb_bob", d=D, k=K,
-                        r=R, p=P(side))
+        if keys["info"] != "0":
+            info = dict(header=header, height=H, width=W, distortion_model="plumb_bob",
+                        d=D * (3 if keys["info"] == "long" else 1),
+                        k=[0.0] * 9 if keys["info"] == "zero" else K, r=R, p=P(side))
             where = topics[side].removesuffix("/compressed").rsplit("/", 1)[0] + "/camera_info"
             messages.append((log_ns, where, "CameraInfo", info))
 for log_ns, topic, kind, message in sorted(messages, key=lambda m: m[0]):
