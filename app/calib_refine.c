@@ -14,8 +14,6 @@
 
 #define COUPLES 24            /* taken of files, evenly */
 #define COUPLES_BETWEEN 8     /* where there is no end, from one attempt to the next */
-#define LATER_S 0.125         /* between the first couple's pairs, where a source says its rate */
-#define MAX_LATER_S 4.0       /* of cameras that hardly move */
 #define BETWEEN_COUPLES_S 0.5 /* of cameras */
 
 struct taking {
@@ -64,9 +62,9 @@ static int open_rig(struct rig_options *options, const struct source *source, st
 static void plan(struct taking *t) {
     const struct source *source = t->source;
     double rate = source_assumes_rate(source) ? 0 : source->rate;
-    t->gap = MAX(1, lround(rate * LATER_S));
+    t->gap = MAX(1, lround(rate * FIRST_COUPLE_S));
     t->max_gap =
-        source->count > 0 ? MAX(t->gap, source->count / 4) : MAX(1, lround(rate * MAX_LATER_S));
+        source->count > 0 ? MAX(t->gap, source->count / 4) : MAX(1, lround(rate * MAX_COUPLE_S));
     t->between = source->count > 0 ? source->count / COUPLES : lround(rate * BETWEEN_COUPLES_S);
     t->stride = MAX(t->gap + 1, t->between);
 }

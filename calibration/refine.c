@@ -531,7 +531,7 @@ static double disparity_spread(const struct fit *f) {
     return f->values[(int)(0.9 * f->count)] - f->values[(int)(0.1 * f->count)];
 }
 
-/* The least well known of a result is the reason to refuse it. */
+/* 0, or -ENODATA with the first of these reasons that holds. */
 static int judge(struct refinement *r, const struct fit *f, int rays, int cells) {
     int seen_again = 0; /* couples that are */
     double turned = 0, shift_sd = fmax(r->shift_sd[0], r->shift_sd[1]);
@@ -579,8 +579,9 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
                       r->turn_sd[1]);
     if (seen_again < MIN_COUPLES)
         return refuse(r,
-                      "only %d couples of pairs show the same things; %d or more are wanted, since "
-                      "in one of them most of what is seen may move by itself",
+                      "only %d couples of pairs taken one after the other show the same things; %d "
+                      "or more are wanted, since in one of them most of what is seen may move by "
+                      "itself",
                       seen_again, MIN_COUPLES);
     return 0;
 }

@@ -15,6 +15,9 @@
 #define MAX_SHIFT_SD 0.1
 #define MAX_REFINE_TURN 5.0 /* degrees from the old pose */
 #define MAX_COUPLES 64
+/* Between the two pairs of a couple: at first, and of cameras that hardly move. */
+#define FIRST_COUPLE_S 0.125
+#define MAX_COUPLE_S 4.0
 
 /* A corner of a left picture, in the right one and in a later left one, px. */
 struct refine_point {

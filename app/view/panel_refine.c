@@ -16,8 +16,6 @@
 #include <glib.h>
 #include <stdio.h>
 
-#define FIRST_GAP_S 0.125
-#define MAX_GAP_S 4.0
 enum { TAKEN_COLOR = 0x80e080, WAITING_COLOR = 0xffd080, NOTE_COLOR = 0xb0b0b0 };
 
 /* On a thread of its own. 0; -ENODATA where more is needed; another -errno (logged). */
@@ -44,7 +42,7 @@ static void store(struct refine_watch *w, int error) {
     w->done = error == 0;
     if (w->found >= 0) {
         double longer = refine_adapt(w->points + w->count, w->found, width);
-        w->gap_s = CLAMP(longer * w->gap_s, FIRST_GAP_S, MAX_GAP_S);
+        w->gap_s = CLAMP(longer * w->gap_s, FIRST_COUPLE_S, MAX_COUPLE_S);
         w->count += w->found;
         w->couples++;
         w->result = w->fitted;
@@ -61,7 +59,7 @@ static void begin(struct viewer *v) {
         return;
     calib_refine_rig(&v->rig, v->rig_options.rectified, &w->rig);
     w->points = g_new(struct refine_point, MAX_COUPLES * MAX_FEATURES);
-    w->gap_s = FIRST_GAP_S;
+    w->gap_s = FIRST_COUPLE_S;
     w->on = true;
 }
 
@@ -138,7 +136,7 @@ void refine_watch_draw(struct viewer *v) {
         }
     }
     if (w->on) {
-        snprintf(text, sizeof(text), "%d couples of pairs", w->couples);
+        snprintf(text, sizeof(text), "%d couples of pairs taken one after the other", w->couples);
         ui_text(ui, text);
     }
     if (!w->done) {
