@@ -113,7 +113,8 @@ static void test_health(void) {
     }
 }
 
-/* Refining collects while a drive is played, shows its result and goes on with the new file. */
+/* Refining collects while a drive is played, can be stopped and begun anew, shows its result and
+ * goes on with the new file. */
 static void test_refine(void) {
     struct gui_program p = {0};
     const char *data = g_getenv("LIVESTEREO_DATA"), *name;
@@ -127,6 +128,10 @@ static void test_refine(void) {
     gui_start(&p, "--quality fast --rate 8 --loop", drive);
     gui_click(&p, "group.rig");
     gui_scroll_to(&p, "refine");
+    gui_click(&p, "refine");
+    gui_wait_for(&p, gui_is(&p, "state", "refine", "1 0 0"));
+    gui_click(&p, "refine");
+    gui_wait_for(&p, gui_is(&p, "state", "refine", "0 0 0") && gui_is_visible(&p, "refine"));
     gui_click(&p, "refine");
     gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "refine")) &&
                          g_str_has_suffix(text, " 1"));
