@@ -14,8 +14,9 @@
 
 enum { LEVELS = 5 };
 
-/* A node's costs are at most so far above its least one: four edges cannot outweigh more. */
-enum { MOST_COST = DIRECTIONS * MRF_MAX_NUMBER };
+/* A node's costs are at most so far above its least one, so that sums fit 32 bits: twice what its
+ * edges can outweigh, as coarser nodes add them up. */
+enum { MOST_COST = 2 * DIRECTIONS * MRF_MAX_NUMBER };
 
 /* problem shares curves and tables with the finest level's, which is the caller's. */
 struct level {

@@ -55,7 +55,8 @@ static const char *check_smoothness(const struct translation *t, int schedule) {
 }
 
 /* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
- * changes no best label. On a checkerboard nothing may be rounded. */
+ * changes no best label of a level, only what coarser ones add up. On a checkerboard nothing may be
+ * rounded. */
 static const char *choose_scale(struct translation *t, int schedule) {
     int most = schedule == BP_SCHEDULE_CHECKERBOARD ? MAX_COST : UINT8_MAX;
     int64_t largest = 1, range = 1;

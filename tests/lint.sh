@@ -92,7 +92,8 @@ lint_cppcheck() {
     cppcheck --quiet --error-exitcode=1 --std=c11 --language=c --inline-suppr -j "$(nproc)" -I. \
         --enable=warning,performance,portability --library=posix,gnu \
         --suppress=missingInclude --suppress=preprocessorErrorDirective \
-        --suppress=readdirCalled --suppress=memleak --suppress=uninitvar --suppress=legacyUninitvar \
+        --suppress=readdirCalled --suppress=memleak \
+        --suppress=uninitvar --suppress=legacyUninitvar \
         -D_GNU_SOURCE $(sources c | grep -v ^tests/)
 }
 

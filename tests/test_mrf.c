@@ -604,7 +604,8 @@ static void test_min_sum_of_chains(void) {
     }
 }
 
-/* Where bytes hold all numbers, the pipeline's solver finds the same labels; others it leaves. */
+/* Where bytes hold all numbers, and no cost is so high that it is cut, the pipeline's solver finds
+ * the same labels; others it leaves. */
 static void test_min_sum_in_bytes(void) {
     for (int round = 0; round < 60; round++) {
         struct numbers n;
