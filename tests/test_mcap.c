@@ -35,8 +35,8 @@ static void test_same(void *fixture, const void *data) {
                                        "index=0 compression=zstd encoding=bgr8",
                                        "summary=0 compression=lz4 encoding=bgra8",
                                        "summary=0 index=0 chunk=1",
-                                       "encoding=png topics=/left/image/compressed,/right/image/"
-                                       "compressed",
+                                       ("encoding=png topics=/left/image/compressed,"
+                                        "/right/image/compressed"),
                                        "ros=1 chunk=1000000",
                                        "ros=1 encoding=png chunk=0 summary=0",
                                        "late=300 topics=/cam0/image,/cam1/image",
