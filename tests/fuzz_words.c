@@ -44,8 +44,10 @@ static void check_pattern(const char *text) {
 }
 
 static void check_save(const char *text) {
-    assert(batch_output_kinds(text, MODE_STEREO) < SAVE_FLO);
-    assert(batch_output_kinds(text, MODE_MOTION) < 2 * SAVE_FLOW16);
+    int stereo = batch_output_kinds(text, MODE_STEREO),
+        motion = batch_output_kinds(text, MODE_MOTION);
+    assert(stereo <= 0 || !(stereo & (SAVE_FLO | SAVE_FLOW16)));
+    assert(motion <= 0 || !(motion & ~(SAVE_FLO | SAVE_FLOW16 | SAVE_COLOR)));
 }
 
 static void check_camera(const char *text, int which) {
