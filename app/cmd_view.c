@@ -193,7 +193,7 @@ static void open_quality(struct viewer *v, const struct common_options *common) 
     struct viewer_quality *q = &v->quality;
     if (v->display.motion)
         return;
-    q->known = qualities_load(&q->all, matcher_has_gpu(&v->settings.params)) == 0;
+    q->known = qualities_load(&q->all, matcher_on_gpu(v->matcher)) == 0;
     if (!q->known || v->options->screenshot ||
         (!common->quality && v->remembered.quality != QUALITY_AUTO) ||
         !options_quality_auto(common, &q->all, &v->settings.params))

@@ -157,6 +157,10 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     return m;
 }
 
+bool matcher_on_gpu(struct matcher *m) {
+    return g_str_has_prefix(matcher_info(m).backend, "cuda");
+}
+
 bool matcher_has_gpu(const struct params *params) {
     enum log_level level = log_get_level();
     struct params smallest;
@@ -168,7 +172,7 @@ bool matcher_has_gpu(const struct params *params) {
     log_set_level((enum log_level) - 1);
     struct matcher *m = matcher_open(&smallest, "gpu", 16, 2, 1, NULL, false, &code);
     log_set_level(level);
-    bool has = m && g_str_has_prefix(matcher_info(m).backend, "cuda");
+    bool has = m && matcher_on_gpu(m);
     matcher_close(&m);
     return has;
 }

@@ -24,7 +24,10 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
                              int *code);
 void matcher_close(struct matcher **matcher);
 
-/* Whether a GPU computes with these parameters; opens and closes a small pipeline. */
+/* Whether a GPU computes. */
+bool matcher_on_gpu(struct matcher *matcher);
+
+/* The same where no matcher is open yet: with these parameters; opens and closes a small one. */
 bool matcher_has_gpu(const struct params *params);
 
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */

@@ -3,6 +3,7 @@
  */
 #include "calibration/pair_check.h"
 
+#include "calibration/quantile.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -56,16 +57,6 @@ static double difference(const struct grey *a, const struct grey *b, int x, int 
     return sum / n;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
-}
-
 /* By how much things that move are further off their rows. values: room for 2 count. */
 static double compare_rows(const struct grey *left, const struct grey *before,
                            const struct row_match *m, int count, double *values) {
@@ -82,12 +73,12 @@ static double compare_rows(const struct grey *left, const struct grey *before,
     }
     if (moved < MIN_MOVING || rest < MIN_MATCHES || rest < AT_REST * count)
         return 0;
-    double middle = median(still, rest);
+    double middle = quantile_of(still, rest, 0.5);
     for (int i = 0; i < rest; i++)
         still[i] = fabs(still[i] - middle);
     for (int i = 0; i < moved; i++)
         moving[i] = fabs(moving[i] - middle);
-    return fmax(median(moving, moved) - median(still, rest), 0);
+    return fmax(quantile_of(moving, moved, 0.5) - quantile_of(still, rest, 0.5), 0);
 }
 
 int pair_check_measure(const uint8_t *left, const uint8_t *right, const uint8_t *before, int width,
@@ -112,8 +103,8 @@ int pair_check_measure(const uint8_t *left, const uint8_t *right, const uint8_t 
         sharpness[n++] = (q.sharpness + 1e-3) / (p.sharpness + 1e-3);
     }
     if (n >= MIN_MATCHES) {
-        result->brightness = median(values, n);
-        result->sharpness = median(sharpness, n);
+        result->brightness = quantile_of(values, n, 0.5);
+        result->sharpness = quantile_of(sharpness, n, 0.5);
         result->rows = before ? compare_rows(&l, &b, matches, count, values) : 0;
     }
     free(values);

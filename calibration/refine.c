@@ -3,6 +3,7 @@
  */
 #include "calibration/refine.h"
 
+#include "calibration/quantile.h"
 #include "calibration/rectify.h"
 #include "calibration/row_error.h"
 #include "config/log.h"
@@ -41,16 +42,6 @@ enum {
 #define MOTION_SD 10.0 /* rad and baselines: keeps what nothing determines finite */
 
 /* ---- features */
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_of(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count ? values[count / 2] : 0;
-}
 
 int refine_find(const uint8_t *left, const uint8_t *right, const uint8_t *later, int width,
                 int height, int couple, struct refine_point *points) {
@@ -96,9 +87,9 @@ double refine_adapt(const struct refine_point *points, int count, int width) {
         if (points[i].later)
             moved[seen++] = hypot(points[i].at[2][0] - points[i].at[0][0],
                                   points[i].at[2][1] - points[i].at[0][1]);
-    double by = seen < SEEN_AGAIN * count                                     ? 0.5
-                : moved && seen > 0 && median_of(moved, seen) < MOVED * width ? 2
-                                                                              : 1;
+    double by = seen < SEEN_AGAIN * count                                            ? 0.5
+                : moved && seen > 0 && quantile_of(moved, seen, 0.5) < MOVED * width ? 2
+                                                                                     : 1;
     free(moved);
     return by;
 }
@@ -257,7 +248,7 @@ static void weigh(struct fit *f) {
             if (picture == 0 || f->point[i].later)
                 f->values[n++] =
                     hypot(f->point[i].residual[2 * picture], f->point[i].residual[2 * picture + 1]);
-        f->scale[picture] = fmax(median_of(f->values, n), MIN_SCALE);
+        f->scale[picture] = fmax(n ? quantile_of(f->values, n, 0.5) : 0, MIN_SCALE);
     }
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < PLACES; k++) {
@@ -509,7 +500,7 @@ static double row_difference(const struct rig *rig, const struct refine_point *p
             rectify_apply(rig, &to, 1, p->at[1], at[1]) == 0)
             f->values[n++] = fabs(at[1][1] - at[0][1]);
     }
-    return n ? median_of(f->values, n) : NAN;
+    return n ? quantile_of(f->values, n, 0.5) : NAN;
 }
 
 /* ---- the judgement */
@@ -527,8 +518,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct refinement *r, co
 static double disparity_spread(const struct fit *f) {
     for (int i = 0; i < f->count; i++)
         f->values[i] = f->focal * f->point[i].depth;
-    qsort(f->values, (size_t)f->count, sizeof *f->values, compare);
-    return f->values[(int)(0.9 * f->count)] - f->values[(int)(0.1 * f->count)];
+    return quantile_of(f->values, f->count, 0.9) - quantile_of(f->values, f->count, 0.1);
 }
 
 /* 0, or -ENODATA with the first of these reasons that holds. */

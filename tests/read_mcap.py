@@ -11,6 +11,7 @@ import zlib
 
 import numpy as np
 from PIL import Image
+from read_pfm import pfm
 
 folder = sys.argv[1]
 with open(f"{folder}/maps.mcap", "rb") as file:
@@ -77,14 +78,6 @@ class Fields:  # of a message
         self.at += size
         assert step * height == size
         return values.reshape(height, width, channels).squeeze()
-
-
-def pfm(path):
-    with open(path, "rb") as file:
-        assert file.readline() == b"Pf\n"
-        width, height = map(int, file.readline().split())
-        assert float(file.readline()) < 0
-        return np.frombuffer(file.read(), "<f4").reshape(height, width)[::-1]
 
 
 # Messages in the order of the file; and where the index has them.

@@ -9,15 +9,7 @@ import sys
 
 import numpy as np
 from PIL import Image
-
-
-def pfm(path):
-    with open(path, "rb") as file:
-        assert file.readline() == b"Pf\n"
-        width, height = map(int, file.readline().split())
-        assert float(file.readline()) < 0
-        return np.frombuffer(file.read(), "<f4").reshape(height, width)[::-1]
-
+from read_pfm import pfm
 
 folder = sys.argv[1]
 with open(f"{folder}/intrinsics.json") as file:

@@ -133,14 +133,20 @@ static double optimum_of_chain(const struct numbers *n) {
     return least;
 }
 
+/* A row or a column of random length, which is returned. */
+static int make_chain(struct numbers *n, int round) {
+    bool row = round & 1;
+    int length = g_test_rand_int_range(1, MAX_PIXELS + 1);
+    make_numbers(n, row ? length : 1, row ? 1 : length, 2 + round % 7, round % 5, 1);
+    return length;
+}
+
 static void test_chain(void) {
     for (int round = 0; round < 200; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
         struct mrf_result result;
-        bool row = round & 1;
-        int length = g_test_rand_int_range(1, MAX_PIXELS + 1), labels = 2 + round % 7;
-        make_numbers(&n, row ? length : 1, row ? 1 : length, labels, round % 5, 1);
+        make_chain(&n, round);
         struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_trws(m, 3, NULL, label, &result), ==, 0);
         g_assert_true(m->whole);
@@ -589,11 +595,9 @@ static void test_min_sum_of_chains(void) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
         struct mrf_result result;
-        bool row = round & 1;
-        int length = g_test_rand_int_range(1, MAX_PIXELS + 1), labels = 2 + round % 7;
-        make_numbers(&n, row ? length : 1, row ? 1 : length, labels, round % 5, 1);
+        int length = make_chain(&n, round);
         for (int i = 0; i < length; i++)
-            for (int l = 0; l < labels; l++)
+            for (int l = 0; l < n.labels; l++)
                 n.cost[i][l] += g_test_rand_double_range(0, 0.5);
         struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_min_sum(m, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);

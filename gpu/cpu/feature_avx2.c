@@ -110,7 +110,6 @@ INLINE void store_numbers(const __m256i sum[VECTORS], int shift, int16_t *out) {
 
 /* Gives the numbers of a pixel their length. */
 INLINE void store_vector(const int16_t *number, int8_t *vector) {
-    enum { SHIFT = FEATURE_SCALE_BITS - FEATURE_LENGTH_BITS };
     uint64_t squares = 0;
     for (int o = 0; o < FEATURE_CHANNELS; o++)
         squares += (uint64_t)((int64_t)number[o] * number[o]);

@@ -119,7 +119,6 @@ INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int 
 /* Distances of eight vectors, before they are limited: of labels first, first + 1... of a pixel. */
 INLINE __m256i eight_vector_distances(const struct cost_args *a, const int8_t *own,
                                       const uint64_t *targets, int first) {
-    enum { ONE = 1 << 2 * FEATURE_LENGTH_BITS, SHIFT = 2 * FEATURE_LENGTH_BITS - 5 };
     __m256i low = load_256(own), high = load_256(own + 32), sum[8];
     __m256i size_low = _mm256_abs_epi8(low), size_high = _mm256_abs_epi8(high);
     for (int i = 0; i < 8; i++) {
@@ -137,8 +136,7 @@ INLINE __m256i eight_vector_distances(const struct cost_args *a, const int8_t *o
             sum[i] = _mm256_hadd_epi32(sum[2 * i], sum[2 * i + 1]);
     __m256i dot = _mm256_add_epi32(_mm256_permute2x128_si256(sum[0], sum[1], 0x20),
                                    _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
-    return _mm256_srai_epi32(_mm256_sub_epi32(_mm256_set1_epi32(ONE + (1 << (SHIFT - 1))), dot),
-                             SHIFT);
+    return _mm256_srai_epi32(_mm256_sub_epi32(_mm256_set1_epi32(VECTOR_HALF), dot), VECTOR_SHIFT);
 }
 
 /* 32 of them, as places in the table. at: of the first label's target, from the row's start. */

@@ -44,9 +44,13 @@ static void whole_pixel(const struct motion_cost_args *a, struct displacement ce
             continue;
         size_t there = (size_t)yo * (size_t)width + (size_t)(left + from);
         memset(out + from, 0, (size_t)(to - from));
-        if (a->kind != DATA_COST_AD)
-            for (int k = from; k < to; k++)
-                out[k] = (uint8_t)motion_descriptor(a, x, y, left + k, yo);
+        if (a->kind != DATA_COST_AD) {
+            size_t words = (size_t)a->words;
+            const uint64_t *own = a->descriptor_reference + here * words,
+                           *other = a->descriptor_target + there * words;
+            for (int k = from; k < to; k++, other += words)
+                out[k] = a->census_lut[descriptor_distance(own, other, a->words)];
+        }
         if (a->kind != DATA_COST_CENSUS)
             add_differences(a->lut, a->reference + here * (size_t)a->channels,
                             a->target + there * (size_t)a->channels, a->channels, to - from,

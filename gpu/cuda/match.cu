@@ -56,6 +56,11 @@ static __host__ __device__ __forceinline__ int targets(int pixels, int group) {
     return pixels + group * LABEL_BLOCK + PIXELS;
 }
 
+/* Words of shared memory for so many target pixels and those that a quad reads behind them. */
+static __host__ __device__ __forceinline__ int room_for(int count) {
+    return place_of(count + REACH) / 4 * 4;
+}
+
 /* The curves of both costs. ad_last: differences from here on have the same cost and are looked up
  * at this one address, which avoids bank conflicts. */
 struct match_tables {
@@ -203,6 +208,37 @@ DEVICE void store_node(const downsample_cost_args &a, int x, int y, int first,
     store_words(to + 8, w + 4);
 }
 
+/* Sums of the two pixels of each node in a row. */
+DEVICE void add_columns(const uint32_t w[PIXELS][4], uint32_t sum[PIXELS / 2][4]) {
+#pragma unroll
+    for (int i = 0; i < PIXELS / 2 * 4; i++)
+        sum[i / 4][i % 4] = w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
+}
+
+/* What a thread computes: 16 labels, from first on, of 4 pixels, from x on. start: of the targets
+ * of its block; the thread's own begin at number reach. works: it has pixels. */
+struct thread_part {
+    int x, first, start, reach;
+    bool works;
+};
+
+template <int SIGN> DEVICE thread_part part_of(const cost_args &a, int pixels, int group) {
+    int left = (int)blockIdx.x * pixels, quad = (int)threadIdx.x / group,
+        g = (int)threadIdx.x - quad * group;
+    thread_part t = {left + PIXELS * quad, g * LABEL_BLOCK};
+    t.start = left - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    t.reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : t.first);
+    t.works = PIXELS * quad < pixels && t.x < a.grid.width;
+    return t;
+}
+
+DEVICE void store_nodes(const cost_args &a, const downsample_cost_args &h, const thread_part &t,
+                        int top, const uint32_t sum[2][PIXELS / 2][4]) {
+    store_node(h, t.x / 2, top / 2, t.first, sum[0][0], sum[1][0]);
+    if (t.x + 2 < a.grid.width)
+        store_node(h, t.x / 2 + 1, top / 2, t.first, sum[0][1], sum[1][1]);
+}
+
 /* SIGN 1: targets lie to the left. DOWNSAMPLE: two rows and the nodes above them in the pyramid,
  * else one row. pixels: of a block; group: threads per pixel. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, bool DOWNSAMPLE>
@@ -212,38 +248,29 @@ static __global__ void __launch_bounds__(THREADS)
     constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
-    int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
-    int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
-    int start = block_x - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
+    const thread_part t = part_of<SIGN>(a, pixels, group);
+    int top = (int)blockIdx.y * ROWS, count = targets(pixels, group), room = room_for(count);
     wait_for_previous_kernel();
     load_tables<AD, CENSUS, CHANNELS>(a, &tables);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        load_row<AD, CENSUS, CHANNELS>(a, start, min(top + r, a.grid.height - 1), count,
+        load_row<AD, CENSUS, CHANNELS>(a, t.start, min(top + r, a.grid.height - 1), count,
                                        row_in<AD, CENSUS>(memory, room, r));
     __syncthreads();
-    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
-    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK;
-    if (PIXELS * quad >= pixels || x >= a.grid.width)
+    if (!t.works)
         return;
-    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
     uint32_t w[PIXELS][4], sum[ROWS][PIXELS / 2][4] = {};
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         if (top + r >= a.grid.height)
             break;
         match_quad<AD, CENSUS, CHANNELS, SIGN>(a, tables, row_in<AD, CENSUS>(memory, room, r),
-                                               reach, x, top + r, w);
-        store_quad<SIGN>(a, x, top + r, first, w);
-#pragma unroll
-        for (int i = 0; i < PIXELS / 2 * 4; i++)
-            sum[r][i / 4][i % 4] = w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
+                                               t.reach, t.x, top + r, w);
+        store_quad<SIGN>(a, t.x, top + r, t.first, w);
+        add_columns(w, sum[r]);
     }
-    if constexpr (DOWNSAMPLE) {
-        store_node(h, x / 2, top / 2, first, sum[0][0], sum[1][0]);
-        if (x + 2 < a.grid.width)
-            store_node(h, x / 2 + 1, top / 2, first, sum[0][1], sum[1][1]);
-    }
+    if constexpr (DOWNSAMPLE)
+        store_nodes(a, h, t, top, sum);
 }
 
 /* ---- absolute differences and vectors */
@@ -296,13 +323,8 @@ static __global__ void __launch_bounds__(THREADS)
     constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
-    int block_x = (int)blockIdx.x * pixels, top = (int)blockIdx.y * ROWS;
-    int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
-    int start = block_x - SIGN * a.grid.space.u_min - (SIGN > 0 ? group * LABEL_BLOCK : 0);
-    int quad = (int)threadIdx.x / group, g = (int)threadIdx.x - quad * group;
-    int x = block_x + PIXELS * quad, first = g * LABEL_BLOCK;
-    int reach = PIXELS * quad + (SIGN > 0 ? (group - 1 - g) * LABEL_BLOCK : first);
-    bool works = PIXELS * quad < pixels && x < a.grid.width;
+    const thread_part t = part_of<SIGN>(a, pixels, group);
+    int top = (int)blockIdx.y * ROWS, count = targets(pixels, group), room = room_for(count);
     uint4 *piece = memory + (AD ? room / 4 : 0);
     wait_for_previous_kernel();
     load_tables<AD, true, CHANNELS>(a, &tables);
@@ -316,36 +338,29 @@ static __global__ void __launch_bounds__(THREADS)
         for (int p = 0; p < PIECES; p++) {
             __syncthreads();
             if (AD && p == 0)
-                load_row<AD, false, CHANNELS>(a, start, top + r, count, row);
+                load_row<AD, false, CHANNELS>(a, t.start, top + r, count, row);
             for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
                 piece[piece_place_of(i)] =
-                    __ldg(vector_of(a.descriptor_target, a, start + i, top + r) + p);
+                    __ldg(vector_of(a.descriptor_target, a, t.start + i, top + r) + p);
             __syncthreads();
-            if (works)
-                multiply_quad<SIGN>(a, piece, p, reach, x, top + r, product);
+            if (t.works)
+                multiply_quad<SIGN>(a, piece, p, t.reach, t.x, top + r, product);
         }
-        if (!works)
+        if (!t.works)
             continue;
         if (AD)
-            match_quad<AD, false, CHANNELS, SIGN>(a, tables, row, reach, x, top + r, w);
+            match_quad<AD, false, CHANNELS, SIGN>(a, tables, row, t.reach, t.x, top + r, w);
 #pragma unroll
         for (int i = 0; i < PIXELS * LABEL_BLOCK; i++) {
             int j = i / LABEL_BLOCK, k = i % LABEL_BLOCK;
             w[j][k / 4] += (uint32_t)tables.census[vector_place(product[j][k])] << 8 * (k % 4);
         }
-        store_quad<SIGN>(a, x, top + r, first, w);
-#pragma unroll
-        for (int i = 0; i < PIXELS / 2 * 4; i++)
-            (r ? sum[ROWS - 1] : sum[0])[i / 4][i % 4] =
-                w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
+        store_quad<SIGN>(a, t.x, top + r, t.first, w);
+        add_columns(w, r ? sum[ROWS - 1] : sum[0]);
     }
-    if constexpr (DOWNSAMPLE) {
-        if (!works)
-            return;
-        store_node(h, x / 2, top / 2, first, sum[0][0], sum[1][0]);
-        if (x + 2 < a.grid.width)
-            store_node(h, x / 2 + 1, top / 2, first, sum[0][1], sum[1][1]);
-    }
+    if constexpr (DOWNSAMPLE)
+        if (t.works)
+            store_nodes(a, h, t, top, sum);
 }
 
 typedef void (*match_kernel_of)(cost_args, downsample_cost_args, int, int);
@@ -388,7 +403,7 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
     int rows = h ? 2 : 1;
-    int count = targets(pixels, group), room = place_of(count + REACH) / 4 * 4;
+    int count = targets(pixels, group), room = room_for(count);
     size_t words = (size_t)(room * arrays * rows);
     if (a->words > 1)
         words = (size_t)((a->kind != DATA_COST_CENSUS) * room +

@@ -52,10 +52,14 @@ STAGE int hamming64(uint64_t a, uint64_t b) {
 }
 
 /* 32 - 32 cos of two vectors of gpu/stages/feature.h with this product, rounded, as a place in a
- * table of CENSUS_LUT entries. */
+ * table of CENSUS_LUT entries: (VECTOR_HALF - product) >> VECTOR_SHIFT, limited. */
+enum {
+    VECTOR_SHIFT = 2 * FEATURE_LENGTH_BITS - 5,
+    VECTOR_HALF = (1 << 2 * FEATURE_LENGTH_BITS) + (1 << (VECTOR_SHIFT - 1))
+};
+
 STAGE int vector_place(int product) {
-    enum { ONE = 1 << 2 * FEATURE_LENGTH_BITS, SHIFT = 2 * FEATURE_LENGTH_BITS - 5 };
-    return stage_clamp((ONE - product + (1 << (SHIFT - 1))) >> SHIFT, 0, CENSUS_LUT - 1);
+    return stage_clamp((VECTOR_HALF - product) >> VECTOR_SHIFT, 0, CENSUS_LUT - 1);
 }
 
 /* The distance of two descriptors of so many words as a place in this table: of bits, or of
