@@ -42,13 +42,21 @@ static char *link_set(void) {
     return NULL;
 }
 
-/* before: what runs the program, "" for nothing. */
+/* before: what runs the program. */
 static void start(struct gui_program *p, const char *before) {
     rig_path = g_build_filename(p->folder, "rig.yml", NULL);
     g_autofree char *line = g_strdup_printf(
         "%s%s calibrate --board 9x6 --square 25mm --ui-map %s --window 1000x700 -o %s %s", before,
         g_getenv("LIVESTEREO_BIN"), p->map, rig_path, set);
     gui_spawn(p, line);
+}
+
+/* What preloads a library that was built beside this program. */
+static char *preloading(const char *library, const char *variable, const char *value) {
+    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *folder = g_path_get_dirname(program);
+    return g_strdup_printf("/usr/bin/env LD_PRELOAD=%s/%s %s=%s ", folder, library, variable,
+                           value);
 }
 
 /* The rig on disk is the one on screen, and a good one. */
@@ -90,7 +98,9 @@ static void test_guided(void) {
     if (!begin())
         return;
     gui_prepare(&p);
-    start(&p, "");
+    g_autofree char *held = g_build_filename(p.folder, "held", NULL);
+    g_autofree char *before = preloading("held_solver.so", "HELD_SOLVER", held);
+    start(&p, before);
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     g_assert_true(gui_is(&p, "state", "found", "1 1"));
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 13);
@@ -117,8 +127,11 @@ static void test_guided(void) {
     gui_wait_for(&p, gui_number(&p, "state", "used") == 12);
     gui_wait_for(&p, gui_is(&p, "state", "solving", "0"));
     check_rig(&p);
+    g_assert_true(g_file_set_contents(held, "", 0, NULL));
     gui_click(&p, "view.10.drop"); /* those after the first that was forgotten */
     gui_tool("xdotool key o");     /* never the rig with that view */
+    gui_wait_for(&p, gui_is(&p, "state", "message", "the rig is not solved yet"));
+    g_remove(held);
     gui_wait_for(&p, gui_number(&p, "state", "used") == 11);
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 11);
     check_rig(&p);
@@ -138,10 +151,7 @@ static void test_lost_context(void) {
     if (!begin())
         return;
     gui_prepare(&p);
-    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *folder = g_path_get_dirname(program);
-    g_autofree char *before = g_strdup_printf(
-        "/usr/bin/env LD_PRELOAD=%s/lost_context.so LOST_CONTEXT_MAP=%s ", folder, p.map);
+    g_autofree char *before = preloading("lost_context.so", "LOST_CONTEXT_MAP", p.map);
     start(&p, before);
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 1);
