@@ -416,8 +416,16 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
             end_with(recorder, -ETIMEDOUT);
         }
     }
+    int last = atomic_load(&recorder->in_write);
+    if (ended && last >= 0) /* nothing follows it in what is no file on a disk */
+        atomic_fetch_add(&recorder->whole[last], 1);
     struct recorder_status status = recorder->status;
-    long whole = whole_pairs(recorder), kept = ended ? status.pairs : MIN(status.pairs, whole);
+    long whole = whole_pairs(recorder), kept = MIN(status.pairs, whole);
+    if (ended && kept < status.pairs) { /* avenc_ffv1 goes on without a picture */
+        log_error(recorder->path, "lacks %ld of %ld pairs: encoding failed; has memory run out?",
+                  status.pairs - kept, status.pairs);
+        status.error = -EIO;
+    }
     status.dropped += status.pairs - kept;
     status.pairs = kept;
     if (kept > 0 && !ended)
