@@ -18,8 +18,8 @@
 #include <string.h>
 
 struct solve {
-    char *model, *solver, *right, *down, *denoise, *mask, *segment, *strokes, *energy, *plot,
-        **outputs;
+    char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
+        *plot, **outputs;
     char *mean, *confidence, *belief;
     double lambda, truncation; /* below 0: not given */
     double temperature;
@@ -31,10 +31,13 @@ struct solve {
     struct livestereo_problem problem;
 };
 
-static const char *const models[] = {"linear", "quadratic", "potts"}, *const solvers[] = {
-                                                                          "trws",  "rows_columns",
-                                                                          "tiles", "min_sum",
-                                                                          "icm",   "sum_product"};
+static const char *const models[] = {"linear", "quadratic", "potts"},
+                         *const backends[] = {"cpu", "cuda"}, *const solvers[] = {"trws",
+                                                                                  "rows_columns",
+                                                                                  "tiles",
+                                                                                  "min_sum",
+                                                                                  "icm",
+                                                                                  "sum_product"};
 
 /* The number of a word among count, or -1. */
 static int find_word(const char *word, const char *const *words, size_t count) {
@@ -68,6 +71,12 @@ static int parse_words(struct solve *s, int argc) {
         return EXIT_USAGE;
     }
     s->problem.solver = (enum livestereo_solver)solver;
+    int backend = find_word(s->backend ? s->backend : "cpu", backends, G_N_ELEMENTS(backends));
+    if (backend < 0) {
+        log_error("--backend", "%s is none; there are cpu, cuda", s->backend);
+        return EXIT_USAGE;
+    }
+    s->problem.backend = (enum livestereo_backend)backend;
     if ((s->mean || s->confidence || s->belief) && solver != LIVESTEREO_SUM_PRODUCT) {
         log_error("solve", "--mmse, --confidence and --beliefs need --solver sum_product");
         return EXIT_USAGE;
@@ -356,6 +365,8 @@ int cmd_solve(int argc, char **argv) {
          "FILE.npy"},
         {"solver", 0, 0, G_OPTION_ARG_STRING, &s.solver, "Default: trws",
          "trws|rows_columns|tiles|min_sum|icm|sum_product"},
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &s.backend,
+         "What rows_columns, tiles, min_sum in bytes and sum_product run on (cpu)", "cpu|cuda"},
         {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.sweeps, "At most as many (100)", "N"},
         {"bound", 0, 0, G_OPTION_ARG_INT, &s.bound,
          "With another solver than trws: its sweeps for a lower bound (0)", "N"},

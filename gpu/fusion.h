@@ -94,6 +94,20 @@ static inline bool fusion_starts_pruned(const struct graph *g, int i) {
            !memcmp(up->message, a->message, sizeof(a->message));
 }
 
+/* Half-steps of sum-product from pass i on that follow each other on one level. */
+static inline bool fusion_next_sum_step(const void *before, const void *after) {
+    const struct sum_message_args *a = (const struct sum_message_args *)before,
+                                  *b = (const struct sum_message_args *)after;
+    return !a || (b->parity != a->parity && b->data == a->data && b->edge == a->edge &&
+                  b->kernel == a->kernel && b->values == a->values && b->kinds == a->kinds &&
+                  !memcmp(&b->grid, &a->grid, sizeof(a->grid)) &&
+                  !memcmp(b->message, a->message, sizeof(a->message)));
+}
+
+static inline int fusion_sum_steps(const struct graph *g, int i) {
+    return fusion_run(g, i, STAGE_sum_message, fusion_next_sum_step);
+}
+
 /* Whether pass i finds the labels of what this half-step, the pass before, ends with. */
 static inline bool fusion_labels_of(const struct graph *g, int i, const struct message_args *a) {
     if (!a->cost8 || !fusion_allows(g, i, STAGE_winner_takes_all))

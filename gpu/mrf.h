@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct backend;
+
 /* Directions of edges from a pixel, and the largest number of a cost or a smoothness. */
 enum { MRF_RIGHT, MRF_DOWN, MRF_EDGES };
 enum { MRF_MAX_NUMBER = 1 << 26, MRF_MAX_LABELS = 512 };
@@ -126,9 +128,9 @@ struct mrf_marginals {
  * with checkerboard updates as solver_min_sum() has it, sweeps half-steps on each of five levels.
  * Exact on trees but for rounding, where half-steps suffice. label gets the labels of most
  * probability, of equals the first. Probabilities have 16 bits: costs and smoothness of more than
- * 11 temperatures above the least count as 11. threads 0 takes all cores. 0; -ENOMEM, and what
- * creating a thread returns. */
-int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int threads,
+ * 11 temperatures above the least count as 11. Every backend gives the same bytes. 0; -ENOMEM, and
+ * what the backend returns. */
+int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct backend *b,
                     const struct mrf_watch *watch, const struct mrf_marginals *marginals,
                     uint16_t *label, struct mrf_result *result);
 

@@ -3,7 +3,6 @@
  */
 #include "gpu/mrf_stages.h"
 
-#include "gpu/backend.h"
 #include "gpu/solver.h"
 
 #include <errno.h>
@@ -12,16 +11,22 @@
 #include <string.h>
 
 enum { LEVELS = 5, STAGE_CLASSES = 4 };
+enum { COST, TABLES, EDGES, ARRAYS = EDGES + LEVELS };
 
-/* The problem in the pipeline's form, in memory of the backend. */
+/* What stages read, and where the host fills it; the same memory where stages use the host's. */
+struct array {
+    void *host, *stages;
+    size_t bytes;
+};
+
+/* The problem in the pipeline's form. */
 struct translation {
     const struct mrf *m;
     struct backend *backend;
     struct params params;
     struct scaling scaling;
     struct problem problem;
-    struct tables *tables;
-    uint8_t *cost, *edges[MAX_LEVELS];
+    struct array array[ARRAYS];
     int class_of[256];     /* of the pipeline; -1: no edge has it */
     double scale;          /* units of the pipeline per unit of the problem */
     int64_t most_per_cost; /* costs that exceed a pixel's least one by more are cut, in units */
@@ -100,16 +105,16 @@ static void fill_scaling(struct translation *t) {
                 s->steps[k] = d;
         }
     }
-    *t->tables = s->tables;
+    *(struct tables *)t->array[TABLES].host = s->tables;
 }
 
 static void fill_costs(struct translation *t, const struct grid *g) {
     int labels = t->m->labels;
     const int32_t *cost = t->m->cost;
-    memset(t->cost, 0, grid_volume(g));
+    memset(t->array[COST].host, 0, grid_volume(g));
     for (int y = 0; y < g->height; y++)
         for (int x = 0; x < g->width; x++, cost += labels) {
-            uint8_t *out = t->cost + grid_labels(g, x, y);
+            uint8_t *out = (uint8_t *)t->array[COST].host + grid_labels(g, x, y);
             int32_t least = cost[0];
             for (int l = 1; l < labels; l++)
                 least = cost[l] < least ? cost[l] : least;
@@ -123,7 +128,7 @@ static void fill_costs(struct translation *t, const struct grid *g) {
 static void fill_edges(struct translation *t) {
     const struct mrf *m = t->m;
     size_t width = (size_t)m->width;
-    uint8_t *edges = t->edges[0];
+    uint8_t *edges = t->array[EDGES].host;
     memset(edges, 0, width * (size_t)m->height);
     for (int y = 0; y < m->height; y++)
         for (int x = 0; x < m->width; x++) {
@@ -138,28 +143,49 @@ static void fill_edges(struct translation *t) {
         }
     int w = m->width, h = m->height;
     for (int l = 1; l < LEVELS; l++, w = (w + 1) / 2, h = (h + 1) / 2) {
-        struct downsample_edges_args a = {t->edges[l - 1], t->edges[l], w, h, (w + 1) / 2};
+        struct downsample_edges_args a = {t->array[EDGES + l - 1].host, t->array[EDGES + l].host, w,
+                                          h, (w + 1) / 2};
         for (int y = 0; y < (h + 1) / 2; y++)
             for (int x = 0; x < (w + 1) / 2; x++)
                 stage_downsample_edges(&a, x, y);
     }
 }
 
-static void *take(struct translation *t, size_t bytes) {
-    return t->backend->alloc(t->backend, MEMORY_STAGES, bytes);
+/* 0 or -ENOMEM. */
+static int open_array(struct translation *t, int i, size_t bytes) {
+    struct array *a = &t->array[i];
+    a->bytes = bytes;
+    a->stages = t->backend->alloc(t->backend, MEMORY_STAGES, bytes);
+    a->host = t->backend->own_memory ? malloc(bytes) : a->stages;
+    return a->stages && a->host ? 0 : -ENOMEM;
 }
 
-/* 0 or -ENOMEM. */
+static int hand_over(const struct translation *t) {
+    int error = 0;
+    for (const struct array *a = t->array; a < t->array + ARRAYS && !error; a++)
+        if (a->host != a->stages)
+            error = t->backend->copy(t->backend, a->stages, a->host, a->bytes);
+    return error;
+}
+
+static void close_arrays(struct translation *t) {
+    for (struct array *a = t->array; a < t->array + ARRAYS; a++) {
+        if (a->host != a->stages)
+            free(a->host);
+        t->backend->release(t->backend, MEMORY_STAGES, a->stages);
+    }
+}
+
+/* 0 or -errno. */
 static int translate(struct translation *t, int schedule) {
     struct label_space space = {.u_count = t->m->labels, .v_count = 1};
     struct grid grid = grid_make(t->m->width, t->m->height, space);
-    size_t pixels = (size_t)grid.width * (size_t)grid.height;
-    bool taken =
-        (t->cost = take(t, grid_volume(&grid))) && (t->tables = take(t, sizeof *t->tables));
-    for (int l = 0; l < LEVELS && taken; l++)
-        taken = (t->edges[l] = take(t, pixels));
-    if (!taken)
-        return -ENOMEM;
+    int error = open_array(t, COST, grid_volume(&grid));
+    error = error ? error : open_array(t, TABLES, sizeof(struct tables));
+    for (int l = 0; l < LEVELS && !error; l++)
+        error = open_array(t, EDGES + l, (size_t)grid.width * (size_t)grid.height);
+    if (error)
+        return error;
     params_default(&t->params);
     t->params.bp_schedule = schedule;
     t->params.disparity_range = t->m->labels;
@@ -169,15 +195,15 @@ static int translate(struct translation *t, int schedule) {
     t->problem = (struct problem){.params = &t->params,
                                   .scaling = &t->scaling,
                                   .grid = grid,
-                                  .cost = t->cost,
-                                  .source = {.grid = grid, .volume = t->cost},
-                                  .tables = t->tables,
+                                  .cost = t->array[COST].stages,
+                                  .source = {.grid = grid, .volume = t->array[COST].stages},
+                                  .tables = t->array[TABLES].stages,
                                   .levels = LEVELS,
                                   .sign = 1,
                                   .max_iterations = -1};
     for (int l = 0; l < LEVELS; l++)
-        t->problem.edges[l] = t->edges[l];
-    return 0;
+        t->problem.edges[l] = t->array[EDGES + l].stages;
+    return hand_over(t);
 }
 
 /* Plans the passes, takes memory for them and runs them once. */
@@ -230,28 +256,21 @@ static int solve_all(struct translation *t, int sweeps, const struct mrf_watch *
     return error;
 }
 
-int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, int threads,
+int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, struct backend *b,
                    const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
                    const char **why) {
     struct translation *t = calloc(1, sizeof(*t));
-    int error = 0;
     if (!t)
         return -ENOMEM;
     t->m = m;
+    t->backend = b;
     *why = number_classes(t);
     *why = *why ? *why : check_smoothness(t, schedule);
     *why = *why ? *why : choose_scale(t, schedule);
-    t->backend = *why ? NULL : backend_cpu_open(threads, VARIANT_OPTIMISED, &error);
-    if (t->backend) {
-        error = translate(t, schedule);
-        if (!error)
-            error = solve_all(t, sweeps, watch, label, result);
-        t->backend->release(t->backend, MEMORY_STAGES, t->cost);
-        t->backend->release(t->backend, MEMORY_STAGES, t->tables);
-        for (int l = 0; l < LEVELS; l++)
-            t->backend->release(t->backend, MEMORY_STAGES, t->edges[l]);
-        t->backend->close(&t->backend);
-    }
+    int error = *why ? -ENOTSUP : translate(t, schedule);
+    if (!error)
+        error = solve_all(t, sweeps, watch, label, result);
+    close_arrays(t);
     free(t);
-    return *why ? -ENOTSUP : error;
+    return error;
 }

@@ -438,6 +438,8 @@ enum livestereo_solver {
     LIVESTEREO_SUM_PRODUCT   /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
 };
 
+enum livestereo_backend { LIVESTEREO_BACKEND_CPU, LIVESTEREO_BACKEND_CUDA };
+
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
  *
@@ -473,7 +475,11 @@ struct livestereo_problem {
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
     double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
-    uint64_t reserved[7];
+    /* Of ROWS_COLUMNS, TILES, SUM_PRODUCT and, in bytes, MIN_SUM; the same bytes with both. The
+     * others run on the CPU alone. */
+    enum livestereo_backend backend;
+    int gpu; /* the number of CUDA's */
+    uint64_t reserved[6];
 };
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
 
@@ -491,9 +497,9 @@ struct livestereo_solution {
 };
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
-/* Finds labels of low energy, on the CPU. -EINVAL: the problem is none; -ENOTSUP: the solver takes
- * no such smoothness or weights, or knows no marginals; -ENOMEM. livestereo_error(NULL) has the
- * sentence. */
+/* Finds labels of low energy. -EINVAL: the problem is none; -ENOTSUP: the solver takes no such
+ * smoothness or weights, knows no marginals, or runs on the CPU alone; -ENODEV: there is no usable
+ * GPU; -EIO: it failed; -ENOMEM. livestereo_error(NULL) has the sentence. */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 

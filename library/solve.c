@@ -94,6 +94,8 @@ static int check(const struct livestereo_problem *p, const struct livestereo_sol
         return error;
     if ((unsigned)p->solver > LIVESTEREO_SUM_PRODUCT)
         return refuse("problem: solver %d does not exist", (int)p->solver);
+    if ((unsigned)p->backend > LIVESTEREO_BACKEND_CUDA || p->gpu < 0)
+        return refuse("problem: backend %d, GPU %d does not exist", (int)p->backend, p->gpu);
     if (!(p->temperature >= 0) || !isfinite(p->temperature))
         return refuse("problem: temperature must be 0 or more");
     if (p->sweeps < 1 || p->bound_sweeps < 0 || p->threads < 0)
@@ -106,20 +108,41 @@ static int tell(void *context, const struct mrf_result *r) {
     return p->after_sweep(p->context, r->sweeps, r->energy, r->bound);
 }
 
-static int run_solver(const struct mrf *m, struct livestereo_problem *p,
-                      const struct livestereo_solution *s, struct mrf_result *result) {
+/* Of the solvers that are made of stages. */
+static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
+                          const struct livestereo_solution *s, const struct mrf_watch *watch,
+                          struct mrf_result *result, const char **why) {
     static const int schedules[] = {[LIVESTEREO_ROWS_COLUMNS] = BP_SCHEDULE_ROWS_COLUMNS,
                                     [LIVESTEREO_TILES] = BP_SCHEDULE_TILES,
                                     [LIVESTEREO_MIN_SUM] = BP_SCHEDULE_CHECKERBOARD};
+    int error = 0;
+    struct backend *b = p->backend == LIVESTEREO_BACKEND_CUDA
+                            ? backend_cuda_open(p->gpu, VARIANT_OPTIMISED, false, &error)
+                            : backend_cpu_open(p->threads, VARIANT_OPTIMISED, &error);
+    if (!b)
+        return error;
+    if (p->solver == LIVESTEREO_SUM_PRODUCT)
+        error = mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, b, watch,
+                                &(struct mrf_marginals){s->belief, s->mean, s->confidence},
+                                s->label, result);
+    else
+        error = mrf_run_stages(m, schedules[p->solver], p->sweeps, b, watch, s->label, result, why);
+    b->close(&b);
+    return error;
+}
+
+static int run_solver(const struct mrf *m, struct livestereo_problem *p,
+                      const struct livestereo_solution *s, struct mrf_result *result) {
     const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
     const char *why = NULL;
     uint16_t *label = s->label;
-    if (p->solver == LIVESTEREO_SUM_PRODUCT)
-        return mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, p->threads,
-                               watch, &(struct mrf_marginals){s->belief, s->mean, s->confidence},
-                               label, result);
-    if (s->belief || s->mean || s->confidence) {
+    if (p->solver != LIVESTEREO_SUM_PRODUCT && (s->belief || s->mean || s->confidence)) {
         log_explain("this solver knows no marginals; sum_product does");
+        return -ENOTSUP;
+    }
+    if (p->backend != LIVESTEREO_BACKEND_CPU &&
+        (p->solver == LIVESTEREO_TRWS || p->solver == LIVESTEREO_ICM)) {
+        log_explain("this solver runs on the CPU alone");
         return -ENOTSUP;
     }
     if (p->solver == LIVESTEREO_TRWS)
@@ -129,12 +152,14 @@ static int run_solver(const struct mrf *m, struct livestereo_problem *p,
         mrf_icm(m, p->sweeps, watch, label, result);
         return 0;
     }
-    int error =
-        mrf_run_stages(m, schedules[p->solver], p->sweeps, p->threads, watch, label, result, &why);
-    if (error == -ENOTSUP && p->solver == LIVESTEREO_MIN_SUM)
+    int error = run_on_backend(m, p, s, watch, result, &why);
+    if (error == -ENOTSUP && p->solver == LIVESTEREO_MIN_SUM &&
+        p->backend == LIVESTEREO_BACKEND_CPU)
         return mrf_min_sum(m, p->sweeps, p->threads, watch, label, result);
     if (error == -ENOTSUP)
-        log_explain("%s; trws takes any", why);
+        log_explain("%s; %s", why,
+                    p->backend == LIVESTEREO_BACKEND_CPU ? "trws takes any"
+                                                         : "on the CPU min_sum does");
     return error;
 }
 

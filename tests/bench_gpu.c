@@ -1,17 +1,20 @@
 /*
  * Times of the pipeline itself, on machines that have a GPU but no GLib (`make gpu-test`): whole
- * frames of presets, belief propagation beside the copy speed of the memory, and the plain form of
- * the stages, of which the library has no choice.
+ * frames of presets, belief propagation beside the copy speed of the memory, labelling problems,
+ * and the plain form of the stages, of which the library has no choice.
  * SPDX-License-Identifier: MIT
  */
 #include "app/bench.h"
 #include "config/clock.h"
 #include "config/log.h"
 #include "config/presets.h"
+#include "config/solvers.h"
+#include "gpu/mrf_stages.h"
 #include "tests/frame_run.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SET = 32 };
@@ -176,13 +179,74 @@ static int measure_presets(struct options *o, const char *const *names) {
     return error ? 1 : 0;
 }
 
+/* ---- labelling problems */
+
+static double random_cost(const void *context, int x, int y, int label) {
+    uint64_t state = ((uint64_t)y << 40 | (uint64_t)x << 16 | (uint64_t)label) + 1;
+    (void)context;
+    return (double)(bench_random(&state) % 60);
+}
+
+static double potts(const void *context, int edge_class, int l, int m) {
+    (void)context;
+    return l == m ? 0 : 20 * edge_class;
+}
+
+/* The time of a solver with as many sweeps, in ms, negative where it failed, and a hash of the
+ * labels. */
+static double time_solver(const struct mrf *m, struct backend *b, bool sum_product, int sweeps,
+                          uint16_t *label, uint64_t *hash) {
+    const struct mrf_marginals none = {0};
+    struct mrf_result result;
+    const char *why;
+    double started = clock_ms();
+    int error = sum_product ? mrf_sum_product(m, 20, sweeps, b, NULL, &none, label, &result)
+                            : mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, b, NULL, label,
+                                             &result, &why);
+    double ms = clock_ms() - started;
+    *hash = 0;
+    for (int i = 0; i < m->width * m->height; i++)
+        *hash = (*hash ^ label[i]) * 0x100000001b3u;
+    return error ? -1 : ms;
+}
+
+/* Both solvers on random costs with Potts smoothness; the exit code. */
+static int measure_problem(const struct options *o) {
+    struct mrf_input in = {.width = o->size.width ? o->size.width : 1920,
+                           .height = o->size.width ? o->size.height : 1080,
+                           .labels = o->size.labels ? o->size.labels : 64,
+                           .cost = random_cost,
+                           .smoothness = potts};
+    int error = 0;
+    struct mrf *m = NULL;
+    struct backend *b = open_backend(o, &error);
+    uint16_t *label = malloc((size_t)in.width * (size_t)in.height * sizeof(*label));
+    if (b && label && !(error = mrf_open(&m, &in)))
+        for (int sum_product = 0; sum_product < 2 && !error; sum_product++) {
+            uint64_t hash;
+            double few = time_solver(m, b, sum_product, 2, label, &hash),
+                   many = time_solver(m, b, sum_product, 22, label, &hash);
+            printf("%-11s %dx%d, %d labels, potts, %s: 22 sweeps %.1f ms, a half-step on all "
+                   "levels %.3f ms, labels %016llx\n",
+                   sum_product ? "sum_product" : "min_sum", in.width, in.height, in.labels, b->name,
+                   many, (many - few) / 20, (unsigned long long)hash);
+            error = few < 0 || many < 0;
+        }
+    mrf_close(&m);
+    free(label);
+    if (b)
+        b->close(&b);
+    return error || !label ? 1 : 0;
+}
+
 /* ---- the command line */
 
 static int print_usage(FILE *to, int code) {
     fprintf(to, "usage: bench_gpu [OPTION..] [PRESET..]\n"
                 "  frames of the presets, or of default, live and driving, on random textures\n"
                 "  --backend auto|cpu|cuda  --plain (stages in their plain form)\n"
-                "  --size WxH  --labels N  --set NAME=VALUE (repeatable)\n");
+                "  --size WxH  --labels N  --set NAME=VALUE (repeatable)\n"
+                "  --solve (min-sum and sum-product on a labelling problem instead)\n");
     return code;
 }
 
@@ -213,10 +277,14 @@ int main(int argc, char **argv) {
     struct options o = {.variant = VARIANT_OPTIMISED};
     const char *const usual[] = {"default", "live", "driving", NULL}, *named[MAX_SET] = {0};
     int count = 0;
+    bool solve = false;
+    params_default(&o.params);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help"))
             return print_usage(stdout, 0);
-        if (!strcmp(argv[i], "--plain"))
+        if (!strcmp(argv[i], "--solve"))
+            solve = true;
+        else if (!strcmp(argv[i], "--plain"))
             o.variant = VARIANT_PLAIN;
         else if (argv[i][0] == '-' && set_option(&o, argv[i], argv[i + 1]))
             i++;
@@ -224,6 +292,13 @@ int main(int argc, char **argv) {
             return print_usage(stderr, 2);
         else
             named[count++] = argv[i];
+    }
+    if (solve) {
+        char why[200];
+        for (const char *const *set = o.set; *set; set++)
+            if (params_assign(&o.params, *set, why, sizeof(why)))
+                return print_usage(stderr, 2);
+        return measure_problem(&o);
     }
     return measure_presets(&o, count ? named : usual);
 }

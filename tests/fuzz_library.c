@@ -465,6 +465,8 @@ static void solve(struct caller *c) {
     p.after_sweep = pick(c, 2) ? stop_sweeping : NULL;
     p.context = c;
     p.temperature = odd_double(c, pick(c, 16));
+    p.backend = (enum livestereo_backend)odd_int(c, pick(c, 16) == 1);
+    p.gpu = odd_int(c, 0);
     bool marginals = p.solver == LIVESTEREO_SUM_PRODUCT && pick(c, 2);
     s.belief = marginals || is_odd(c) ? own(c, count * sizeof(*s.belief)) : NULL;
     s.mean = marginals ? own(c, pixels * sizeof(*s.mean)) : NULL;

@@ -207,6 +207,16 @@ static void list_of_pruned_level(struct pass_case *c) {
     add_curve(c, &a.grid, wta.cost, wta.label);
 }
 
+/* Half-steps of sum-product. */
+static void list_of_sum_steps(struct pass_case *c) {
+    struct sum_message_args a = case_sum_message_args(c);
+    for (int left = case_between(c, 1, 7); left > 0; left--, a.parity = !a.parity) {
+        add(c, STAGE_sum_message, &a, sum_half(&a.grid), a.grid.height);
+        if (seldom(c))
+            a.parity = !a.parity;
+    }
+}
+
 /* ---- comparing */
 
 /* What is compared: a list, or a stage alone. fused: backends that must have run some as one. */
@@ -228,6 +238,7 @@ static const struct subject lists[] = {
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
+    {"half-steps of sum-product", list_of_sum_steps, 0, 1 << CPU | 1 << CPU_THREADS},
 };
 
 static void check(struct parity *t, struct backend *plain, struct backend *backends[VARIANTS],

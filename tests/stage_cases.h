@@ -1268,6 +1268,131 @@ static inline void case_motion_check(struct pass_case *c) {
     case_add_pass(c, STAGE_motion_check, &a, w, h);
 }
 
+/* ---- sum-product */
+
+static inline struct sum_grid case_sum_grid(struct pass_case *c) {
+    return sum_grid_make(c->shape.width, c->shape.height, c->shape.labels);
+}
+
+/* Probabilities of a level, which backends may compute for lanes of no pixel, too. */
+static inline uint16_t *case_sum_volume(struct pass_case *c, const struct sum_grid *g) {
+    uint16_t *volume = case_add_table(c, sum_volume(g) * sizeof(*volume));
+    for (size_t i = 0; i < sum_volume(g); i++) /* of all magnitudes */
+        volume[i] =
+            (uint16_t)stage_max((int)case_value(c, UINT16_MAX) >>
+                                    case_between(c, 0, c->shape.fill == FILL_RANDOM ? 15 : 0),
+                                1);
+    return volume;
+}
+
+static inline void case_sum_bits(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, labels = c->shape.labels;
+    struct sum_bits_args a = {.width = w,
+                              .labels = labels,
+                              .factor = case_between(c, 0, 1) ? UINT32_MAX : 1u << 31,
+                              .shift = case_between(c, 1, case_between(c, 0, 1) ? 62 : 32)};
+    int32_t *cost = case_randomise(c, case_add_rows(c, w, h, 4 * (size_t)labels), 4, 1 << 26);
+    a.cost = cost;
+    a.out = case_shorts(c, w, h, labels, UINT16_MAX);
+    case_add_pass(c, STAGE_sum_bits, &a, w, h);
+}
+
+static inline void case_sum_coarser(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, labels = c->shape.labels;
+    struct sum_coarser_args a = {.width = w, .height = h, .labels = labels};
+    a.fine = case_shorts(c, w, h, labels, case_between(c, 0, 1) ? UINT16_MAX : 4096);
+    a.out = case_shorts(c, (w + 1) / 2, (h + 1) / 2, labels, UINT16_MAX);
+    case_add_pass(c, STAGE_sum_coarser, &a, (w + 1) / 2, (h + 1) / 2);
+}
+
+static inline void case_sum_data(struct pass_case *c) {
+    struct sum_data_args a = {.grid = case_sum_grid(c)};
+    uint64_t *powers = case_add_table(c, SUM_POWERS * sizeof(*powers));
+    for (int i = 0; i < SUM_POWERS; i++)
+        powers[i] = ((uint64_t)1 << 32) - (i % 256 ? case_value(c, UINT32_MAX) / 2 : 0);
+    a.powers = powers;
+    a.bits = case_shorts(c, a.grid.width, a.grid.height, a.grid.labels, UINT16_MAX);
+    a.out = case_sum_volume(c, &a.grid);
+    case_add_pass(c, STAGE_sum_data, &a, a.grid.width, a.grid.height);
+}
+
+static inline void case_sum_start(struct pass_case *c) {
+    struct sum_start_args a = {.grid = case_sum_grid(c)};
+    bool coarsest = case_between(c, 0, 3) == 0;
+    a.coarse = sum_grid_make((a.grid.width + 1) / 2, (a.grid.height + 1) / 2, a.grid.labels);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a.message[r] = case_sum_volume(c, &a.grid);
+        a.parent[r] = coarsest ? NULL : case_sum_volume(c, &a.coarse);
+    }
+    case_add_pass(c, STAGE_sum_start, &a, sum_half(&a.grid), a.grid.height);
+}
+
+/* Kernels of all kinds, or of those that messages of a V that is a function have; the values of one
+ * add up to at most 2^16. */
+static inline void case_sum_kernels(struct pass_case *c, struct sum_message_args *a) {
+    enum { KERNELS = 5 };
+    int labels = a->grid.labels, kinds = case_between(c, 0, 2);
+    struct sum_kernel *k = case_add_table(c, KERNELS * sizeof(*k));
+    uint16_t *values = case_add_table(c, (size_t)(labels * labels + KERNELS * labels) * 2);
+    for (int i = 0; i < labels * labels; i++)
+        values[i] = (uint16_t)(draw(&c->random_contents) & UINT16_MAX);
+    for (int n = 0; n < KERNELS; n++) {
+        int kind = case_between(c, SUM_FREE, kinds ? SUM_DIRECT : SUM_TABLE);
+        k[n] = (struct sum_kernel){.kind = kind};
+        a->kinds |= 1 << kind;
+        if (kind == SUM_DIRECT) {
+            k[n].steps = kinds == 2 ? 0 : stage_min(case_between(c, 0, 30), labels - 1);
+            k[n].values = (size_t)(labels * labels + n * labels);
+            k[n].rest = (uint64_t)case_between(c, 0, 1 << 22);
+            for (int d = 0; d <= k[n].steps; d++)
+                values[k[n].values + (size_t)d] =
+                    (uint16_t)case_between(c, 0, 60000 / (k[n].steps + 1));
+        }
+        if (kind == SUM_RECURSIVE) {
+            k[n].steps = case_between(c, 1, labels);
+            k[n].ratio = (uint32_t)case_between(c, 0, 65000);
+            k[n].leaves = (uint32_t)case_between(c, 0, 4096);
+            k[n].rest = (uint64_t)case_between(c, 0, UINT16_MAX);
+        }
+    }
+    size_t count = DIRECTIONS * sum_slots(&a->grid);
+    uint16_t *edge = case_add_table(c, count * sizeof(*edge));
+    int most = case_between(c, 0, 1) ? KERNELS - 1 : 0;
+    for (size_t i = 0; i < count; i++)
+        edge[i] = (uint16_t)case_between(c, 0, most);
+    a->kernel = k;
+    a->values = values;
+    a->edge = edge;
+}
+
+static inline struct sum_message_args case_sum_message_args(struct pass_case *c) {
+    struct sum_message_args a = {.grid = case_sum_grid(c), .parity = case_between(c, 0, 1)};
+    case_sum_kernels(c, &a);
+    a.data = case_sum_volume(c, &a.grid);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_sum_volume(c, &a.grid);
+    return a;
+}
+
+static inline void case_sum_message(struct pass_case *c) {
+    struct sum_message_args a = case_sum_message_args(c);
+    case_add_pass(c, STAGE_sum_message, &a, sum_half(&a.grid), a.grid.height);
+}
+
+static inline void case_sum_labels(struct pass_case *c) {
+    struct sum_message_args m = case_sum_message_args(c);
+    struct sum_labels_args a = {.grid = m.grid, .parity = m.parity, .data = m.data};
+    int w = a.grid.width, h = a.grid.height;
+    memcpy(a.message, m.message, sizeof(a.message));
+    a.label = case_add_rows(c, w, h, sizeof(*a.label));
+    a.sum = case_add_rows(c, w, h, sizeof(*a.sum));
+    a.mean = case_add_rows(c, w, h, sizeof(*a.mean));
+    a.near = case_add_rows(c, w, h, sizeof(*a.near));
+    if (case_between(c, 0, 1))
+        a.belief = case_add_rows(c, w, h, sizeof(*a.belief) * (size_t)a.grid.labels);
+    case_add_pass(c, STAGE_sum_labels, &a, sum_half(&a.grid), h);
+}
+
 /* ---- all stages */
 
 typedef void case_maker(struct pass_case *c);

@@ -6,9 +6,8 @@
  * random.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cpu/backend_cpu.h"
+#include "gpu/backend.h"
 #include "gpu/mrf.h"
-#include "gpu/mrf_lanes.h"
 #include "gpu/mrf_stages.h"
 
 #include "config/solvers.h"
@@ -19,6 +18,17 @@
 #include <string.h>
 
 enum { MAX_PIXELS = 96, MAX_VALUES = 40 };
+
+/* The CPU backend with as many threads; 0: its plain form. */
+static struct backend *backend_of(int threads) {
+    static struct backend *backends[4];
+    int error;
+    if (!backends[threads])
+        backends[threads] =
+            backend_cpu_open(MAX(threads, 1), threads ? VARIANT_OPTIMISED : VARIANT_PLAIN, &error);
+    g_assert_nonnull(backends[threads]);
+    return backends[threads];
+}
 
 /* What the problem's functions answer from. */
 struct numbers {
@@ -380,8 +390,9 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
     struct mrf *m = open_problem(n);
     struct mrf_marginals to = {belief, mean, near};
     double most = 0;
-    g_assert_cmpint(mrf_sum_product(m, temperature, sweeps, threads, NULL, &to, label, &result), ==,
-                    0);
+    g_assert_cmpint(
+        mrf_sum_product(m, temperature, sweeps, backend_of(threads), NULL, &to, label, &result), ==,
+        0);
     g_assert_cmpint(result.sweeps, ==, sweeps);
     g_assert_cmpfloat(fabs(energy_of(n, label) - result.energy), <=, 200 / m->scale);
     for (int i = 0; i < n->width * n->height; i++) {
@@ -489,10 +500,12 @@ static void test_marginals_in_steps(void) {
         double temperature = temperatures[round % 3];
         make_numbers(&n, 8, 12, 12, round % 5, 1);
         struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 2, &watch, &to, label[0], &result[0]),
-                        ==, 0);
-        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 1, NULL, &other, label[1], &result[1]),
-                        ==, 0);
+        g_assert_cmpint(
+            mrf_sum_product(m, temperature, 9, backend_of(2), &watch, &to, label[0], &result[0]),
+            ==, 0);
+        g_assert_cmpint(
+            mrf_sum_product(m, temperature, 9, backend_of(1), NULL, &other, label[1], &result[1]),
+            ==, 0);
         g_assert_cmpint(steps, ==, 9);
         g_assert_cmpint(result[0].sweeps, ==, 9);
         g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
@@ -500,21 +513,22 @@ static void test_marginals_in_steps(void) {
         g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
         g_assert_cmpmem(label[0], sizeof(label[0]), label[1], sizeof(label[1]));
         watch.each = stop;
-        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 2, &watch, &to, label[0], &result[0]),
-                        ==, 0);
+        g_assert_cmpint(
+            mrf_sum_product(m, temperature, 9, backend_of(2), &watch, &to, label[0], &result[0]),
+            ==, 0);
         g_assert_cmpint(result[0].sweeps, ==, 2);
         mrf_close(&m);
     }
 }
 
-/* Each compiler gives these bytes. */
+/* Each compiler and both forms give these bytes. */
 static void test_marginals_bytes(void) {
     static const char expected[] =
         "bd517a6c5ea2f20834d53be41c71128799ea4a3a65b756544692a23151fd3e93";
     g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
     for (int kind = 0; kind < 4; kind++) {
         struct numbers n;
-        float belief[MAX_PIXELS * MAX_VALUES];
+        float belief[MAX_PIXELS * MAX_VALUES], plain[MAX_PIXELS * MAX_VALUES];
         uint16_t label[MAX_PIXELS];
         struct mrf_result result;
         struct mrf_marginals to = {.belief = belief};
@@ -532,60 +546,14 @@ static void test_marginals_bytes(void) {
                                      : kind == 2 ? 20 * (l != m)
                                                  : (7 * l + 3 * m) % 40;
         struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_sum_product(m, 9, 20, 2, NULL, &to, label, &result), ==, 0);
+        g_assert_cmpint(mrf_sum_product(m, 9, 20, backend_of(2), NULL, &to, label, &result), ==, 0);
+        to.belief = plain;
+        g_assert_cmpint(mrf_sum_product(m, 9, 20, backend_of(0), NULL, &to, label, &result), ==, 0);
+        g_assert_cmpmem(belief, sizeof(belief), plain, sizeof(plain));
         g_checksum_update(sum, (const guchar *)belief, sizeof(belief));
         mrf_close(&m);
     }
     g_assert_cmpstr(g_checksum_get_string(sum), ==, expected);
-}
-
-/* The optimised form gives the bytes of the plain one. */
-static void test_lanes(void) {
-    enum { MOST = 37, BYTES = MOST * LANES * 2 };
-    uint16_t v[3 * MOST * LANES] = {0}, b[MOST * LANES], out[2][MOST * LANES], f[2][LANES];
-    uint16_t mask[LANES], values[MOST], table[MOST * MOST];
-    const struct lanes *const forms[] = {&lanes_plain, &lanes_avx2};
-    if (!cpu_vectors()) {
-        g_test_skip("this processor has none of the vectors");
-        return;
-    }
-    for (int round = 0; round < 500; round++) {
-        int labels = g_test_rand_int_range(2, MOST + 1);
-        struct lanes_recursion r = {
-            g_test_rand_int_range(1, labels + 1), (uint32_t)g_test_rand_int_range(0, 65536),
-            (uint32_t)g_test_rand_int_range(0, 4096), (uint32_t)g_test_rand_int_range(0, 65536)};
-        uint32_t wide[MOST * LANES];
-        struct lanes_kernel k = {g_test_rand_int_range(0, labels), 0, values};
-        k.rest = (uint64_t)g_test_rand_int_range(0, 1 << 20);
-        for (int d = 0; d <= k.steps; d++)
-            values[d] = (uint16_t)g_test_rand_int_range(0, 65536 / (2 * MOST));
-        uint16_t *h = v + labels * LANES;
-        memset(v, 0, sizeof(v));
-        for (int n = 0; n < labels * LANES; n++) {
-            h[n] = (uint16_t)(g_test_rand_int_range(1, 65536) >> g_test_rand_int_range(0, 16));
-            b[n] = (uint16_t)g_test_rand_int_range(1, 65536);
-            h[n] = MAX(h[n], 1);
-        }
-        for (int i = 0; i < LANES; i++)
-            mask[i] = g_test_rand_bit() || round % 3 == 0 ? UINT16_MAX : 0;
-        for (int i = 0; i < labels * labels; i++)
-            table[i] = (uint16_t)g_test_rand_int_range(0, 65536);
-        memset(out, 1, sizeof(out));
-        for (int form = 0; form < 2; form++) {
-            for (int i = 0; i < LANES; i++)
-                f[form][i] = 1;
-            forms[form]->spread(&k, h, labels, out[form], f[form]);
-            if (round % 4 == 1)
-                forms[form]->spread_recursively(&r, h, labels, wide, out[form]);
-            if (round % 4 == 2)
-                forms[form]->spread_by_table(table, round % 8 == 2, h, labels, wide, out[form]);
-            forms[form]->multiply(out[form], f[form], b, labels, out[form], f[form]);
-            forms[form]->store(b, f[form], mask, labels, out[form]);
-            forms[form]->scale(out[form], labels, f[form]);
-        }
-        g_assert_cmpmem(f[0], sizeof(f[0]), f[1], sizeof(f[1]));
-        g_assert_cmpmem(out[0], BYTES, out[1], BYTES);
-    }
 }
 
 /* Enough half-steps find the optimum of a chain, whatever the smoothness. Fractions of costs leave
@@ -623,17 +591,17 @@ static void test_min_sum_in_bytes(void) {
                 n.smoothness[l][k] = round & 1 ? 15 * (l != k) : MIN(3 * ABS(l - k), 20);
         struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_min_sum(m, sweeps, 2, NULL, label, &result), ==, 0);
-        g_assert_cmpint(
-            mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, 1, NULL, of_bytes, &other, &why),
-            ==, 0);
+        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), NULL,
+                                       of_bytes, &other, &why),
+                        ==, 0);
         for (int i = 0; i < n.width * n.height; i++)
             g_assert_cmpint(label[i], ==, of_bytes[i]);
         mrf_close(&m);
         n.cost[5][1] += 0.25;
         m = open_problem(&n);
-        g_assert_cmpint(
-            mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, 1, NULL, of_bytes, &other, &why),
-            ==, -ENOTSUP);
+        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), NULL,
+                                       of_bytes, &other, &why),
+                        ==, -ENOTSUP);
         mrf_close(&m);
     }
 }
@@ -652,6 +620,5 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
     g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
     g_test_add_func("/mrf/marginals/bytes", test_marginals_bytes);
-    g_test_add_func("/mrf/marginals/lanes", test_lanes);
     return g_test_run();
 }

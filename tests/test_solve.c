@@ -217,6 +217,8 @@ static void test_marginals(void *fixture, const void *data) {
     npy_free(&near);
     npy_free(&belief);
     expect_error(2, "need --solver sum_product", "solve %s/c1.npy --mmse %s/m.npy", folder, folder);
+    expect_error(2, "there are cpu, cuda", "solve %s/c1.npy --backend gpu", folder);
+    expect_error(2, "on the CPU alone", "solve %s/c1.npy --backend cuda", folder);
     expect_error(2, "--temperature must", "solve %s/c1.npy --temperature 0", folder);
     expect_error(1, "cannot be written",
                  "solve %s/c1.npy --solver sum_product --beliefs %s/no/b.npy", folder, folder);
@@ -421,6 +423,8 @@ static void test_library(void *fixture, const void *data) {
     table[6] = -1;
     EXPECT((p.smoothness = LIVESTEREO_TABLE, p.table = table), "entry 1, 2");
     EXPECT(p.solver = (enum livestereo_solver)6, "solver 6");
+    EXPECT(p.backend = (enum livestereo_backend)2, "backend 2");
+    EXPECT(p.gpu = -1, "GPU -1");
     EXPECT(p.temperature = NAN, "temperature");
     EXPECT(p.sweeps = 0, "sweeps");
     solution.label = NULL;

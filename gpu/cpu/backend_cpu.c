@@ -126,6 +126,8 @@ static int cpu_unit(struct backend *b, const struct graph *g, int i) {
         return -costs;
     if (!cpu->half_steps || !cpu->pruned_steps)
         return 1;
+    if (g->passes[i].stage == STAGE_sum_message)
+        return fusion_sum_steps(g, i);
     int start = fusion_starts_level(g, i) || fusion_starts_pruned(g, i),
         steps = stage_max(fusion_half_steps(g, i + start), fusion_pruned_steps(g, i + start));
     return steps > 0 ? start + steps + fusion_labels(g, i + start + steps) : 1;
@@ -171,6 +173,9 @@ static void run_unit(struct backend_cpu *cpu, const struct graph *g, int i, int 
     case STAGE_cross_x:
     case STAGE_downsample_cost:
         run_costs(cpu, g, i, slot);
+        break;
+    case STAGE_sum_message:
+        cpu->sum_steps(cpu->pool, graph_args(g, i, slot), g->passes[i].unit);
         break;
     default:
         run_level(cpu, g, i, slot);

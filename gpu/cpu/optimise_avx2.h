@@ -17,7 +17,8 @@
     STAGE(columns) STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(smooth_x) STAGE(smooth_y) STAGE(pruned_start) \
-    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector)
+    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
+    STAGE(sum_message) STAGE(sum_labels)
 /* clang-format on */
 #define AVX2_ROWS(name) cpu_rows rows_##name##_avx2;
 AVX2_STAGES(AVX2_ROWS)
@@ -29,6 +30,7 @@ void half_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
 void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
 bool cross_fits_avx2(const struct cross_args *args);
 void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit);
+void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count);
 
 /* The stages feature_layer and feature_vector by vpdpbusd, where the processor has it: encoded for
  * AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */

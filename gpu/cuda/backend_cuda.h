@@ -73,7 +73,8 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(speckle_join) STAGE(speckle_count) STAGE(hole_median) STAGE(median) \
     STAGE(border_plane) STAGE(check) STAGE(rows) STAGE(columns) STAGE(tiles) STAGE(best_label) \
     STAGE(mask_cost) STAGE(fill) STAGE(motion_cost) STAGE(motion_centre) \
-    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector)
+    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
+    STAGE(sum_message)
 /* clang-format on */
 #define CUDA_LAUNCH(name) cuda_launch cuda_launch_##name;
 CUDA_STAGES(CUDA_LAUNCH)

@@ -75,6 +75,9 @@ inline int atomicMax(int *at, int value) {
     *at = std::max(old, value);
     return old;
 }
+inline int __clz(int v) {
+    return v ? __builtin_clz((unsigned)v) : 32;
+}
 inline int __ffs(int v) {
     return __builtin_ffs(v);
 }

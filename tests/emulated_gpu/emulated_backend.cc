@@ -20,7 +20,8 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(start_messages)   \
     STAGE(downsample_cost)  \
     STAGE(cost)             \
-    STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector)
+    STAGE(pruned_message)   \
+    STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) STAGE(sum_message)
 static const cuda_fusion *const fusions[] = {&cuda_fuse_match, &cuda_fuse_bp, &cuda_fuse_pruned};
 
 /* The stages as written, in the form of a launch. */

@@ -1,0 +1,392 @@
+/*
+ * The stages sum_message and sum_labels optimised for AVX2: the 16 pixels of a block together, in
+ * arrays [label][lane].
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cpu/optimise_avx2.h"
+#include "gpu/cpu/vector_avx2.h"
+#include "gpu/cpu/wave.h"
+
+#include <string.h>
+
+enum { LANES = SUM_LANES, STEPS_TOGETHER = 5 };
+
+/* Probabilities between two arrays that are read and written together: a cache keeps few lines
+ * whose addresses differ by a multiple of 4096 bytes, and takes one for the other. */
+enum { ARRAYS_APART = 480 };
+
+/* What a thread computes a block with. */
+struct scratch {
+    uint16_t *with[2]; /* the data with the messages from above and below, and from the sides */
+    uint16_t *product; /* with as many labels of zeros before and after */
+    uint16_t *sent, *shifted, *ones;
+    uint32_t *wide;
+};
+
+static struct scratch scratch_of(int labels, void *memory) {
+    size_t lanes = (size_t)labels * LANES, apart = lanes + ARRAYS_APART;
+    uint16_t *rest = (uint16_t *)((uint32_t *)memory + apart);
+    memset(rest + 4 * apart, UINT8_MAX, lanes * sizeof(*rest));
+    memset(rest + 5 * apart, 0, 3 * lanes * sizeof(*rest));
+    return (struct scratch){.wide = memory,
+                            .with = {rest, rest + apart},
+                            .sent = rest + 2 * apart,
+                            .shifted = rest + 3 * apart,
+                            .ones = rest + 4 * apart,
+                            .product = rest + 5 * apart + lanes};
+}
+
+_Static_assert((MAX_LABELS * LANES + ARRAYS_APART) * (8 * sizeof(uint16_t) + sizeof(uint32_t)) <=
+                   SCRATCH_BYTES,
+               "scratch");
+
+/* ---- what comes in */
+
+/* Lanes 1 lower or higher, the first or last one of them from the block beside. */
+static void shift_lanes(const uint16_t *block, const uint16_t *beside, bool lower, int labels,
+                        uint16_t *out) {
+    for (int n = 0; n < labels * LANES; n += LANES) {
+        __m256i here = load_256(block + n), there = load_256(beside + n);
+        store_256(out + n,
+                  lower
+                      ? _mm256_alignr_epi8(here, _mm256_permute2x128_si256(there, here, 0x21), 14)
+                      : _mm256_alignr_epi8(_mm256_permute2x128_si256(here, there, 0x21), here, 2));
+    }
+}
+
+/* The messages to block b of a row, from each direction. */
+static void find_messages(const struct sum_grid *g, uint16_t *const message[DIRECTIONS], int parity,
+                          int y, int b, const struct scratch *t, const uint16_t *from[DIRECTIONS]) {
+    int sender = !parity, i = b * LANES;
+    bool lower = ((y + parity) & 1) == 0; /* the left neighbour is one column lower */
+    size_t here = sum_place(g, sender, i, y), block = (size_t)g->labels * LANES;
+    const uint16_t *left = message[RIGHT] + here, *right = message[LEFT] + here;
+    from[UP] = y ? message[DOWN] + sum_place(g, sender, i, y - 1) : t->ones;
+    from[DOWN] = y + 1 < g->height ? message[UP] + sum_place(g, sender, i, y + 1) : t->ones;
+    from[LEFT] = lower ? t->shifted : left;
+    from[RIGHT] = lower ? right : t->shifted;
+    if (lower)
+        shift_lanes(left, b ? left - block : t->ones, true, g->labels, t->shifted);
+    else
+        shift_lanes(right, b + 1 < g->blocks ? right + block : t->ones, false, g->labels,
+                    t->shifted);
+}
+
+/* The power of two with which each lane has 16 bits: shifts by 8, 4, 2 and 1 where that many upper
+ * bits are 0. */
+INLINE __m256i find_factors(__m256i largest) {
+    __m256i f = _mm256_set1_epi16(1);
+    for (int bits = 8; bits; bits /= 2) {
+        __m256i fits =
+            _mm256_cmpeq_epi16(_mm256_srli_epi16(largest, 16 - bits), _mm256_setzero_si256());
+        largest = _mm256_blendv_epi8(largest, _mm256_slli_epi16(largest, bits), fits);
+        f = _mm256_blendv_epi8(f, _mm256_slli_epi16(f, bits), fits);
+    }
+    return f;
+}
+
+/* The largest of each lane's labels, and their sums: of lanes 0-3 and 8-11, and of the others, as
+ * unpacking divides them. */
+struct sums {
+    __m256i largest, low, high;
+};
+
+/* out = a b, where a lacks its factors; returns those of out. out may be a. */
+INLINE __m256i multiply(const uint16_t *a, __m256i f, const uint16_t *b, int labels, uint16_t *out,
+                        struct sums *sums) {
+    __m256i one = _mm256_set1_epi16(1), zero = _mm256_setzero_si256(), largest = one;
+    struct sums s = {one, zero, zero};
+    for (int n = 0; n < labels * LANES; n += LANES) {
+        __m256i v = _mm256_mulhi_epu16(_mm256_mullo_epi16(load_256(a + n), f), load_256(b + n));
+        v = _mm256_max_epu16(v, one);
+        largest = _mm256_max_epu16(largest, v);
+        store_256(out + n, v);
+        if (sums) {
+            s.low = _mm256_add_epi32(s.low, _mm256_unpacklo_epi16(v, zero));
+            s.high = _mm256_add_epi32(s.high, _mm256_unpackhi_epi16(v, zero));
+        }
+    }
+    s.largest = largest;
+    if (sums)
+        *sums = s;
+    return find_factors(largest);
+}
+
+/* out = a b c, and its factors. */
+static __m256i multiply_three(const uint16_t *a, const uint16_t *b, const uint16_t *c, int labels,
+                              uint16_t *out) {
+    __m256i f = multiply(a, _mm256_set1_epi16(1), b, labels, out, NULL);
+    return multiply(out, f, c, labels, out, NULL);
+}
+
+static void scale(uint16_t *v, int labels, __m256i f) {
+    for (int n = 0; n < labels * LANES; n += LANES)
+        store_256(v + n, _mm256_mullo_epi16(load_256(v + n), f));
+}
+
+/* ---- what goes out */
+
+/* v rest / 2^32. */
+INLINE __m256i upper_product(__m256i v, uint64_t rest) {
+    __m256i r = _mm256_set1_epi64x((long long)rest);
+    __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(v, r), 32),
+            odd = _mm256_mul_epu32(_mm256_srli_epi64(v, 32), r);
+    return _mm256_blend_epi32(even, odd, 0xaa);
+}
+
+/* exp(-T) times the sums of a product, which lacks its factors. */
+INLINE __m256i find_rest(const struct sums *s, __m256i f, uint64_t rest) {
+    __m256i zero = _mm256_setzero_si256();
+    return _mm256_packus_epi32(
+        upper_product(_mm256_mullo_epi32(s->low, _mm256_unpacklo_epi16(f, zero)), rest),
+        upper_product(_mm256_mullo_epi32(s->high, _mm256_unpackhi_epi16(f, zero)), rest));
+}
+
+/* Of count labels; a constant, for which sums stay in registers. */
+INLINE __m256i spread_labels(const uint16_t *value, int steps, const uint16_t *h, int count,
+                             __m256i rest, uint16_t *out) {
+    __m256i sum[4], largest = _mm256_set1_epi16(1), v = _mm256_set1_epi16((short)value[0]);
+    for (int i = 0; i < count; i++)
+        sum[i] = _mm256_add_epi16(rest, _mm256_mulhi_epu16(load_256(h + i * LANES), v));
+    for (int d = 1; d <= steps; d++) {
+        v = _mm256_set1_epi16((short)value[d]);
+        for (int i = 0; i < count; i++) {
+            __m256i mean =
+                _mm256_avg_epu16(load_256(h + (i - d) * LANES), load_256(h + (i + d) * LANES));
+            sum[i] = _mm256_add_epi16(sum[i], _mm256_mulhi_epu16(mean, v));
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        sum[i] = _mm256_max_epu16(sum[i], _mm256_set1_epi16(1));
+        largest = _mm256_max_epu16(largest, sum[i]);
+        store_256(out + i * LANES, sum[i]);
+    }
+    return largest;
+}
+
+static __m256i spread_direct(const uint16_t *value, int steps, const uint16_t *h, int labels,
+                             __m256i rest, uint16_t *out) {
+    __m256i largest = _mm256_setzero_si256();
+    int l = 0;
+    for (; l + 4 <= labels; l += 4)
+        largest = _mm256_max_epu16(
+            largest, spread_labels(value, steps, h + l * LANES, 4, rest, out + l * LANES));
+    for (; l < labels; l++)
+        largest = _mm256_max_epu16(
+            largest, spread_labels(value, steps, h + l * LANES, 1, rest, out + l * LANES));
+    return find_factors(largest);
+}
+
+/* The upper 16 bits of each lane, the largest of which gets shifted to the top. */
+static void narrow(const uint32_t *wide, int labels, uint16_t *restrict out) {
+    uint32_t largest[LANES] = {0}, shift[LANES];
+    for (int l = 0; l < labels; l++)
+        for (int i = 0; i < LANES; i++)
+            largest[i] = wide[l * LANES + i] > largest[i] ? wide[l * LANES + i] : largest[i];
+    for (int i = 0; i < LANES; i++)
+        shift[i] = (uint32_t)__builtin_clz(largest[i]);
+    for (int l = 0; l < labels; l++)
+        for (int i = 0; i < LANES; i++) {
+            uint32_t v = wide[l * LANES + i] << shift[i] >> 16;
+            out[l * LANES + i] = (uint16_t)(v > 1 ? v : 1);
+        }
+}
+
+static void spread_recursively(const struct sum_kernel *k, const uint16_t *h, int labels,
+                               uint32_t *restrict wide) {
+    int32_t sum[LANES] = {0};
+    uint32_t outside[LANES] = {0};
+    int window = k->steps;
+    for (int l = 0; l < labels; l++)
+        for (int i = 0; i < LANES; i++) {
+            int n = l * LANES + i;
+            sum[i] = sum_decay(sum[i], k->ratio) + (h[n] << 5) -
+                     (int32_t)(h[n - window * LANES] * k->leaves >> 11);
+            wide[n] = (uint32_t)sum[i];
+        }
+    memset(sum, 0, sizeof(sum));
+    for (int n = 0; n < (labels - window + 1) * LANES; n++)
+        outside[n % LANES] += h[n];
+    for (int l = labels - 1; l >= 0; l--)
+        for (int i = 0; i < LANES; i++) {
+            int n = l * LANES + i;
+            sum[i] = sum_decay(sum[i], k->ratio) + (h[n] << 5) -
+                     (int32_t)(h[n + window * LANES] * k->leaves >> 11);
+            outside[i] += h[n + window * LANES];
+            outside[i] -= h[n - (window - 1) * LANES];
+            int32_t v = (int32_t)wide[n] + sum[i] - (h[n] << 5) +
+                        (int32_t)((outside[i] >> 9) * (uint32_t)k->rest >> 2);
+            wide[n] = (uint32_t)(v > 1 ? v : 1);
+        }
+}
+
+static void spread_by_table(const uint16_t *table, bool forwards, const uint16_t *h, int labels,
+                            uint32_t *restrict wide) {
+    for (int to = 0; to < labels; to++) {
+        uint32_t sum[LANES] = {0};
+        for (int l = 0; l < labels; l++) {
+            uint32_t v = table[forwards ? l * labels + to : to * labels + l];
+            for (int i = 0; i < LANES; i++)
+                sum[i] += h[l * LANES + i] * v >> 9;
+        }
+        for (int i = 0; i < LANES; i++)
+            wide[to * LANES + i] = sum[i] > 1 ? sum[i] : 1;
+    }
+}
+
+/* to = v with the factors, in lanes whose mask is all ones. */
+INLINE void store_lanes(uint16_t *to, __m256i v, __m256i mask, bool all) {
+    store_256(to, all ? v : _mm256_blendv_epi8(load_256(to), v, mask));
+}
+
+/* What a block sends in a direction: the product, which lacks its factors until it is scaled. */
+struct sending {
+    const struct sum_message_args *a;
+    const struct scratch *t;
+    struct sums sums;
+    __m256i factor;
+    bool scaled, forwards;
+};
+
+/* Of V without steps, products and messages are largest at the same labels. */
+INLINE void send_step(const struct sending *s, uint32_t value, __m256i rest, __m256i mask, bool all,
+                      uint16_t *to) {
+    __m256i v = _mm256_set1_epi16((short)value), one = _mm256_set1_epi16(1),
+            f = s->scaled ? one : s->factor;
+    __m256i largest = _mm256_mulhi_epu16(_mm256_mullo_epi16(s->sums.largest, s->factor), v);
+    const uint16_t *h = s->t->product;
+    int count = s->a->grid.labels * LANES;
+    __m256i out_factor = find_factors(_mm256_max_epu16(_mm256_add_epi16(rest, largest), one));
+    for (int n = 0; n < count; n += LANES) {
+        __m256i m = _mm256_mulhi_epu16(_mm256_mullo_epi16(load_256(h + n), f), v);
+        m = _mm256_max_epu16(_mm256_add_epi16(rest, m), one);
+        store_lanes(to + n, _mm256_mullo_epi16(m, out_factor), mask, all);
+    }
+}
+
+/* Sends to the lanes of a mask that have this kernel. */
+static void send(struct sending *s, const struct sum_kernel *k, __m256i mask, uint16_t *to) {
+    const struct scratch *t = s->t;
+    const uint16_t *values = s->a->values + k->values;
+    int labels = s->a->grid.labels;
+    bool all = _mm256_movemask_epi8(mask) == -1;
+    __m256i rest = find_rest(&s->sums, s->factor, k->rest), factor = _mm256_set1_epi16(1);
+    if (k->kind == SUM_DIRECT && k->steps == 0) {
+        send_step(s, values[0], rest, mask, all, to);
+        return;
+    }
+    if (!s->scaled && k->kind != SUM_FREE) {
+        scale(t->product, labels, s->factor);
+        s->scaled = true;
+    }
+    if (k->kind == SUM_FREE)
+        memset(t->sent, UINT8_MAX, (size_t)labels * LANES * sizeof(*t->sent));
+    else if (k->kind == SUM_DIRECT)
+        factor = spread_direct(values, k->steps, t->product, labels, rest, t->sent);
+    else if (k->kind == SUM_RECURSIVE)
+        spread_recursively(k, t->product, labels, t->wide);
+    else
+        spread_by_table(values, s->forwards, t->product, labels, t->wide);
+    if (k->kind == SUM_RECURSIVE || k->kind == SUM_TABLE)
+        narrow(t->wide, labels, t->sent);
+    for (int n = 0; n < labels * LANES; n += LANES)
+        store_lanes(to + n, _mm256_mullo_epi16(load_256(t->sent + n), factor), mask, all);
+}
+
+/* One kernel after the other to the lanes that have it; those of no pixel have had theirs. */
+static void send_all(struct sending *s, const uint16_t *edge, int pixels, uint16_t *to) {
+    uint16_t sent[LANES] = {0}, mask[LANES];
+    for (int i = pixels; i < LANES; i++)
+        sent[i] = 1;
+    for (int next = 0; next < LANES; next++) {
+        if (sent[next])
+            continue;
+        for (int i = 0; i < LANES; i++) {
+            mask[i] = edge[i] == edge[next] && !sent[i] ? UINT16_MAX : 0;
+            sent[i] |= mask[i];
+        }
+        send(s, s->a->kernel + edge[next], load_256(mask), to);
+    }
+}
+
+static void send_block(const struct sum_message_args *a, int y, int b, const struct scratch *t) {
+    const struct sum_grid *g = &a->grid;
+    const uint16_t *from[DIRECTIONS];
+    size_t own = sum_place(g, a->parity, b * LANES, y),
+           pixel = sum_pixel(g, a->parity, b * LANES, y);
+    int pixels = stage_min((g->width - grid_column(a->parity, b * LANES, y) + 1) / 2, LANES);
+    __m256i factor[2];
+    find_messages(g, a->message, a->parity, y, b, t, from);
+    for (int n = 0; n < 2; n++)
+        factor[n] =
+            multiply_three(from[2 * n], from[2 * n + 1], a->data + own, g->labels, t->with[n]);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        struct sending s = {.a = a, .t = t, .forwards = r == RIGHT || r == DOWN};
+        int n = r < LEFT;
+        s.factor = multiply(t->with[n], factor[n], from[r ^ 1], g->labels, t->product, &s.sums);
+        send_all(&s, a->edge + (size_t)r * sum_slots(g) + pixel, pixels, a->message[r] + own);
+    }
+}
+
+void rows_sum_message_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct sum_message_args *a = args;
+    struct scratch t = scratch_of(a->grid.labels, scratch);
+    (void)width;
+    for (int y = first; y < last; y++)
+        for (int b = 0; b < a->grid.blocks; b++)
+            send_block(a, y, b, &t);
+}
+
+static void row_of_step(const void *context, int step, int y, void *scratch) {
+    struct sum_message_args a = *(const struct sum_message_args *)context;
+    a.parity = (a.parity + step) & 1;
+    rows_sum_message_avx2(&a, 0, y, y + 1, scratch);
+}
+
+void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count) {
+    wave_run(pool, args->grid.height, count, STEPS_TOGETHER, row_of_step, args);
+}
+
+/* ---- labels */
+
+static void label_lane(const struct sum_labels_args *a, const struct scratch *t, int lane,
+                       size_t at) {
+    int labels = a->grid.labels, best = 0;
+    uint64_t sum = 0, mean = 0, near = 0;
+    uint32_t *p = a->belief ? a->belief + at * (size_t)labels : t->wide;
+    for (int l = 0; l < labels; l++) {
+        p[l] = (uint32_t)t->with[0][l * LANES + lane] * t->product[l * LANES + lane];
+        sum += p[l];
+        mean += (uint64_t)l * p[l];
+        best = p[l] > p[best] ? l : best;
+    }
+    for (int l = stage_max(best - 1, 0); l <= stage_min(best + 1, labels - 1); l++)
+        near += p[l];
+    a->label[at] = (uint16_t)best;
+    a->sum[at] = sum;
+    a->mean[at] = mean;
+    a->near[at] = near;
+}
+
+void rows_sum_labels_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct sum_labels_args *a = args;
+    const struct sum_grid *g = &a->grid;
+    struct scratch t = scratch_of(g->labels, scratch);
+    const uint16_t *from[DIRECTIONS];
+    (void)width;
+    for (int y = first; y < last; y++)
+        for (int i = 0; i < sum_half(g); i += LANES) {
+            find_messages(g, a->message, a->parity, y, i / LANES, &t, from);
+            scale(t.with[0], g->labels,
+                  multiply_three(from[UP], from[DOWN], a->data + sum_place(g, a->parity, i, y),
+                                 g->labels, t.with[0]));
+            scale(t.product, g->labels,
+                  multiply(from[LEFT], _mm256_set1_epi16(1), from[RIGHT], g->labels, t.product,
+                           NULL));
+            for (int lane = 0; lane < LANES; lane++) {
+                int x = grid_column(a->parity, i + lane, y);
+                if (x < g->width)
+                    label_lane(a, &t, lane, (size_t)y * (size_t)g->width + (size_t)x);
+            }
+        }
+}
