@@ -13,4 +13,7 @@
  * When the program is to end, so are they. */
 int batch_workers_run(char **argv, int count, bool gpus, const char *folder);
 
+/* How many GPUs the library can use, from number 0 on and at most max; 0 after a log line. */
+int batch_workers_find_gpus(int max);
+
 #endif

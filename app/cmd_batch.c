@@ -28,6 +28,7 @@ struct batch {
     struct camera_options camera;
     char *folder, *save, *part_text, *merge, *mask;
     gboolean resume, estimate;
+    char *gpus_text;
     int kinds, part, parts, workers, gpus;
     char **argv; /* as they were given */
     long written, damaged;
@@ -421,6 +422,24 @@ static int check_and_run(struct batch *batch, int count, char **words) {
 }
 
 enum { MAX_WORKERS = 64 };
+
+/* --gpus: a number, or all that the library can use. GO_ON or an exit code. */
+static int parse_gpus(struct batch *batch) {
+    char rest;
+    if (!batch->gpus_text)
+        return GO_ON;
+    if (strcmp(batch->gpus_text, "all") == 0) {
+        batch->gpus = batch_workers_find_gpus(MAX_WORKERS);
+        return batch->gpus > 0 ? GO_ON : EXIT_NO_GPU;
+    }
+    if (sscanf(batch->gpus_text, "%d%c", &batch->gpus, &rest) == 1 && batch->gpus >= 0 &&
+        batch->gpus <= MAX_WORKERS)
+        return GO_ON;
+    log_error("--gpus", "\"%s\" is no number of GPUs; write 1 to %d, or all", batch->gpus_text,
+              MAX_WORKERS);
+    return EXIT_USAGE;
+}
+
 enum { BATCH_ENTRIES = 11 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
@@ -444,8 +463,8 @@ int cmd_batch(int argc, char **argv) {
          "Compute every N-th pair from the K-th on, for N machines", "K/N"},
         {"workers", 0, 0, G_OPTION_ARG_INT, &batch.workers,
          "Compute N parts beside each other and join them; processes share the cores", "N"},
-        {"gpus", 0, 0, G_OPTION_ARG_INT, &batch.gpus,
-         "The same on the first N GPUs, one process each", "N"},
+        {"gpus", 0, 0, G_OPTION_ARG_STRING, &batch.gpus_text,
+         "The same on the first N GPUs, one process each", "N|all"},
         {"merge", 0, 0, G_OPTION_ARG_FILENAME, &batch.merge,
          "Join the parts' frames-K-of-N.csv in DIR to frames.csv, and do nothing else", "DIR"},
         RIG_OPTION_ENTRIES(&batch.rig),
@@ -497,9 +516,10 @@ int cmd_batch(int argc, char **argv) {
     if (code == GO_ON)
         code = option_check("--workers", batch.workers, 1, MAX_WORKERS);
     if (code == GO_ON)
-        code = option_check("--gpus", batch.gpus, 1, MAX_WORKERS);
+        code = parse_gpus(&batch);
     if (code == GO_ON)
         code = check_and_run(&batch, argc - 1, argv + 1);
     options_free(&batch.common);
+    g_free(batch.gpus_text);
     return code;
 }

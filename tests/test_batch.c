@@ -68,6 +68,14 @@ static void test_workers(void *fixture, const void *data) {
     expect_shell(0, "", "", "diff -r -x frames.csv $D/whole $D/out");
     expect_shell(6, "", "005.png", "$B batch " SMALL " -o $D/words --workers=2 -- $D/in");
     expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "words/frames.csv"));
+    expect_shell(6, "", "005.png", "$B batch $D/in -o $D/gpus --gpus 3 " SMALL); /* on the CPU */
+    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "gpus/frames.csv"));
+    expect_shell(0, "", "", "diff -r -x frames.csv $D/whole $D/gpus");
+    expect_shell(0, "", "",
+                 "$B batch $D/in -o $D/all --gpus all " SMALL " 2>$D/said; case $? in "
+                 "5) grep -q 'error: --gpus: ' $D/said;; "
+                 "6) diff -r -x frames.csv $D/whole $D/all;; *) false;; esac");
+    expect_error(2, "or all", "batch %s/in -o %s/no --gpus some", folder, folder);
     expect_error(2, "--workers", "batch %s/in -o %s/no --workers 2 --part 1/2", folder, folder);
     expect_error(2, "--gpus", "batch %s/in -o %s/no --workers 2 --gpus 2", folder, folder);
     expect_error(2, "--workers", "batch %s/in -o %s/no --workers -1", folder, folder);
