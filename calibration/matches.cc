@@ -10,6 +10,7 @@ extern "C" {
 }
 
 #include <cerrno>
+#include <cfloat>
 #include <new>
 #include <vector>
 
@@ -42,27 +43,48 @@ described describe(const uint8_t *grey, int width, int height) {
     return d;
 }
 
-/* For each descriptor the index of its match, or -1. */
-std::vector<int> nearest(const described &from, const described &to) {
-    std::vector<std::vector<cv::DMatch>> pairs;
-    std::vector<int> match(from.corners.size(), -1);
-    cv::BFMatcher(cv::NORM_L2).knnMatch(from.descriptors, to.descriptors, pairs, 2);
-    for (const std::vector<cv::DMatch> &p : pairs)
-        if (p.size() == 2 && p[0].distance < lead * p[1].distance)
-            match[static_cast<size_t>(p[0].queryIdx)] = p[0].trainIdx;
-    return match;
-}
+/* Of one descriptor: the nearest of the others. */
+struct neighbour {
+    int index = -1;
+    float first = FLT_MAX, second = FLT_MAX; /* distances of the nearest two */
 
+    void offer(int other, float distance) {
+        if (distance < first) {
+            second = first;
+            first = distance;
+            index = other;
+        } else if (distance < second) {
+            second = distance;
+        }
+    }
+    bool leads() const {
+        return first < lead * second;
+    }
+};
+
+/* Both pictures' descriptors are compared once, for the nearest of each. */
 int find(const described d[2], feature_match *matches) {
     int count = 0;
     if (d[0].corners.size() < 2 || d[1].corners.size() < 2)
         return 0;
-    std::vector<int> there = nearest(d[0], d[1]), back = nearest(d[1], d[0]);
+    std::vector<neighbour> there(d[0].corners.size()), back(d[1].corners.size());
+    cv::Mat distances;
     for (size_t i = 0; i < there.size(); i++) {
-        if (there[i] < 0 || back[static_cast<size_t>(there[i])] != static_cast<int>(i))
+        cv::batchDistance(d[0].descriptors.row(static_cast<int>(i)), d[1].descriptors, distances,
+                          CV_32F, cv::noArray(), cv::NORM_L2);
+        for (size_t j = 0; j < back.size(); j++) {
+            const float distance = distances.at<float>(static_cast<int>(j));
+            there[i].offer(static_cast<int>(j), distance);
+            back[j].offer(static_cast<int>(i), distance);
+        }
+    }
+    for (size_t i = 0; i < there.size(); i++) {
+        const neighbour &to = there[i];
+        if (!to.leads() || !back[static_cast<size_t>(to.index)].leads() ||
+            back[static_cast<size_t>(to.index)].index != static_cast<int>(i))
             continue;
         const cv::Point2f l = d[0].corners[i].pt,
-                          r = d[1].corners[static_cast<size_t>(there[i])].pt;
+                          r = d[1].corners[static_cast<size_t>(to.index)].pt;
         matches[count++] = {{l.x, r.x}, {l.y, r.y}};
     }
     return count;

@@ -508,8 +508,9 @@ static void test_eval(void) {
         g_test_skip("needs ../shared/data/middlebury/motorcycle");
         return;
     }
-    g_autofree char *settings =
-        g_strdup_printf("--json --set backend=cpu --set bp_iterations=%d", WATCHED ? 1 : 2);
+    g_autofree char *settings = g_strdup_printf(
+        "--json --set backend=cpu %s",
+        WATCHED ? "--set bp_iterations=1 --set disparity_range=16" : "--set bp_iterations=2");
     g_autofree char *without = g_strdup_printf("eval %s %s", settings, pair);
     g_autofree char *with = g_strdup_printf("eval %s --calib %s %s", settings, calib, pair);
     g_autofree char *part = g_strdup_printf("eval --calib %s --scale 0.5 %s", calib, pair);

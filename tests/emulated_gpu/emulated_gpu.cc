@@ -13,12 +13,14 @@ dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace {
 
-enum { LANES = 32, WARPS = 32, STACK = 256 << 10 };
+/* Stacks begin at places of their own in the caches' sets. */
+enum { LANES = 32, WARPS = 32, STACK = 256 << 10, STEP = 17 * 64 };
 
 struct coroutine {
     ucontext_t context;
     jmp_buf place;
     std::unique_ptr<char[]> stack;
+    dim3 index;
     bool begun, ended;
     int exchanges, barriers;
 };
@@ -51,13 +53,14 @@ void go_on(coroutine *c) {
     swapcontext(&begin, &c->context);
 }
 
-void start_lane(coroutine &c) {
+void start_lane(coroutine &c, unsigned number, dim3 block) {
     if (!c.stack)
         c.stack.reset(new char[STACK]);
     getcontext(&c.context);
     c.context.uc_stack.ss_sp = c.stack.get();
-    c.context.uc_stack.ss_size = STACK;
+    c.context.uc_stack.ss_size = STACK - number % LANES * STEP;
     c.context.uc_link = nullptr;
+    c.index = dim3(number % block.x, number / block.x % block.y, number / block.x / block.y);
     c.begun = c.ended = false;
     c.exchanges = c.barriers = 0;
     makecontext(&c.context, run_lane, 0);
@@ -65,13 +68,11 @@ void start_lane(coroutine &c) {
 
 /* All lanes of a warp run up to their next exchange, and on, until all have ended or wait for the
  * block: together, or the kernel exchanges values with threads that are gone. */
-void run_warp(unsigned first, dim3 block) {
+void run_warp() {
     const coroutine &one = now->lanes[0];
     for (int barriers = one.barriers; !one.ended && one.barriers == barriers;) {
         for (lane = 0; lane < LANES; lane++) {
-            unsigned number = first + (unsigned)lane;
-            threadIdx =
-                dim3(number % block.x, number / block.x % block.y, number / block.x / block.y);
+            threadIdx = now->lanes[lane].index;
             go_on(&now->lanes[lane]);
         }
         for (const coroutine &c : now->lanes)
@@ -83,19 +84,24 @@ void run_warp(unsigned first, dim3 block) {
 /* Each warp in turn up to its next barrier. */
 void run_block(unsigned threads, dim3 block) {
     for (unsigned i = 0; i < threads; i++)
-        start_lane(warps[i / LANES].lanes[i % LANES]);
+        start_lane(warps[i / LANES].lanes[i % LANES], i, block);
     do {
         for (unsigned first = 0; first < threads; first += LANES) {
             now = &warps[first / LANES];
-            run_warp(first, block);
+            run_warp();
             assert(now->lanes[0].ended == warps[0].lanes[0].ended);
         }
     } while (!warps[0].lanes[0].ended);
 }
 
+/* To the next lane, without a detour where that waits here, too. */
 void pause() {
-    if (!_setjmp(now->lanes[lane].place))
+    if (_setjmp(now->lanes[lane].place))
+        return;
+    if (lane + 1 == LANES || !now->lanes[lane + 1].begun || now->lanes[lane + 1].ended)
         _longjmp(scheduler, 1);
+    threadIdx = now->lanes[++lane].index;
+    _longjmp(now->lanes[lane].place, 1);
 }
 
 } // namespace
