@@ -83,3 +83,10 @@ def test_probe(run, tmp_path):
     output = run("probe.py", "left.png", "right.png", 200, 60, "--plot", "curves.png")
     assert output == "(200, 60): 10 px, least cost at 10 px\n"
     assert (tmp_path / "curves.png").stat().st_size > 1000
+
+
+def test_torch_pair(run):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU that torch uses")
+    assert "same bytes" in run("torch_pair.py", "left.png", "right.png", "--labels", 16)
