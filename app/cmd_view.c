@@ -131,6 +131,8 @@ static void take_session(struct viewer *v) {
     v->display.settings.colormap = session->colormap;
     v->screen.text_scale = session->text_scale;
     v->unit = (enum length_unit)session->unit;
+    v->folded = session->folded;
+    v->panel_lines = session->panel_lines;
     v->visible[PART_STATISTICS] = session->statistics || v->options->stats;
     g_strlcpy(v->presets.name, session->preset, sizeof(v->presets.name));
 }
@@ -141,6 +143,8 @@ static struct session session_now(const struct viewer *v) {
                               .text_scale = v->screen.text_scale,
                               .statistics = v->visible[PART_STATISTICS],
                               .unit = (int)v->unit,
+                              .folded = v->folded,
+                              .panel_lines = v->panel_lines,
                               .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};
     double opened = v->options->rig.scale > 0 ? v->options->rig.scale : 1;
@@ -408,7 +412,8 @@ int cmd_view(int argc, char **argv) {
     };
     camera_options_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
-    struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
+    struct session remembered = {
+        .text_scale = 1, .panel_lines = PANEL_LINES, .quality = QUALITY_AUTO};
     struct params params;
     int code = options_parse(&argc, &argv, o.motion ? "[SOURCE...]" : "[SOURCE [SOURCE]]",
                              o.motion ? motion_help : view_help,

@@ -32,6 +32,7 @@ struct ui {
     ImVector<struct key_event> keys; /* that Dear ImGui has not been told yet */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int panel_flags;
+    bool mark; /* the next button */
     char panel[64];
     char cut[64]; /* the first panel that is too small for what it shows */
     int count;
@@ -59,11 +60,18 @@ static void add_widget_rect(struct ui *ui, const char *name, const char *suffix 
         add_rect(ui, name, suffix, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
+/* Beside a panel of settings, so that it covers no value of it; not while anything is dragged. */
 static void tooltip(struct ui *ui, const char *help) {
-    if (!help || !*help || !ImGui::IsItemHovered())
+    float left = ImGui::GetWindowPos().x, wrap = (float)(320 * ui->scale);
+    if (!help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
         return;
+    if (ui->panel_flags & UI_NO_BACKGROUND && left > wrap / 2) {
+        wrap = std::min(wrap, left - 2 * ImGui::GetStyle().WindowPadding.x);
+        ImGui::SetNextWindowPos(ImVec2(left, ImGui::GetItemRectMin().y), ImGuiCond_Always,
+                                ImVec2(1, 0));
+    }
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos((float)(320 * ui->scale));
+    ImGui::PushTextWrapPos(wrap);
     ImGui::TextUnformatted(help);
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
@@ -76,7 +84,8 @@ static void set_style(double scale, const char *font) {
     ImGui::StyleColorsDark();
     style.WindowRounding = 3;
     style.FrameRounding = 2;
-    style.ItemSpacing = ImVec2(6, 4);
+    style.FramePadding = ImVec2(4, 2);
+    style.ItemSpacing = ImVec2(6, 3);
     style.Colors[ImGuiCol_WindowBg].w = 0.97f;
     style.ScaleAllSizes((float)scale);
     style.WindowMinSize = ImVec2(1, 1); /* panels may have any size; scaling would round it to 0 */
@@ -235,10 +244,44 @@ void ui_panel_end(struct ui *ui) {
     ui->list = ImGui::GetBackgroundDrawList();
 }
 
-bool ui_group(struct ui *ui, const char *name, bool open) {
-    bool shown = ImGui::CollapsingHeader(name, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
+bool ui_group(struct ui *ui, const char *name, const char *title, bool open) {
+    char label[160];
+    snprintf(label, sizeof(label), "%s###%s", title ? title : name, name);
+    bool shown = ImGui::CollapsingHeader(label, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
     add_widget_rect(ui, "group.", name);
     return shown;
+}
+
+bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
+                 const char *help, bool selected) {
+    ImGui::PushID(name);
+    bool pressed = ImGui::Selectable(label, selected);
+    add_widget_rect(ui, name);
+    tooltip(ui, help);
+    float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(note).x;
+    if (*note && left > ImGui::CalcTextSize(label).x + ImGui::GetFontSize()) {
+        ImGui::SameLine(ImGui::GetCursorPosX() + left);
+        ImGui::TextDisabled("%s", note);
+    }
+    ImGui::PopID();
+    return pressed;
+}
+
+bool ui_splitter(struct ui *ui, const char *name, double x, double y, double height,
+                 double *moved) {
+    double grip = 0.5 * ImGui::GetFontSize();
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+    ui_panel_begin(ui, name, x - grip / 2, y, grip, height, UI_NO_BACKGROUND | UI_ON_TOP);
+    ImGui::PopStyleVar();
+    ImGui::InvisibleButton("##grip", ImVec2((float)grip, (float)height));
+    bool held = ImGui::IsItemActive();
+    if (held || ImGui::IsItemHovered()) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+        ui_box(ui, x - grip / 8, y, grip / 4, height, 0x4080e0, 1);
+    }
+    *moved = held ? ImGui::GetIO().MousePos.x - x : 0;
+    ui_panel_end(ui);
+    return held;
 }
 
 void ui_same_line(struct ui *ui) {
@@ -278,9 +321,17 @@ void ui_separator(struct ui *ui) {
     ImGui::Separator();
 }
 
+void ui_mark_next(struct ui *ui, bool on) {
+    ui->mark = on;
+}
+
 bool ui_button(struct ui *ui, const char *name, const char *label, const char *help) {
+    ImVec4 color = ImGui::GetStyleColorVec4(ui->mark ? ImGuiCol_ButtonActive : ImGuiCol_Button);
     ImGui::PushID(name);
+    ImGui::PushStyleColor(ImGuiCol_Button, color);
     bool pressed = ImGui::Button(label);
+    ImGui::PopStyleColor();
+    ui->mark = false;
     add_widget_rect(ui, name);
     tooltip(ui, help);
     ImGui::PopID();
@@ -297,51 +348,48 @@ bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char 
     return changed;
 }
 
-/* A small button of a slider's row. */
+/* A small button of a row. */
 static bool row_button(struct ui *ui, const char *name, const char *suffix, const char *label,
                        const char *help) {
-    ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
+    ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x / 2);
+    ImGui::PushStyleColor(ImGuiCol_Button, 0);
     float side = ImGui::GetFrameHeight();
     bool pressed = ImGui::Button(label, ImVec2(side, side));
+    ImGui::PopStyleColor();
     add_widget_rect(ui, name, suffix);
     tooltip(ui, help);
     return pressed;
 }
 
-static float slider_width() {
-    return ImGui::GetContentRegionAvail().x * 0.36f;
-}
+/* The columns of a row: label, value, and small buttons, without those of single steps in a narrow
+ * panel. Where the label is too long it stands above its value. */
+struct columns {
+    float label, value;
+    bool beside, steps;
+};
 
-/* The label of a slider or a list stands beside it where a line has room for both, and for the text
- * of the choice; otherwise above it, and it takes all of the line but the buttons. */
-static bool label_fits_beside(const char *label, const char *choice) {
+static struct columns columns_of(const char *label) {
     const ImGuiStyle &style = ImGui::GetStyle();
-    float side = ImGui::GetFrameHeight(), gap = style.ItemInnerSpacing.x;
-    float row = slider_width() + 3 * (side + gap) + gap + ImGui::CalcTextSize(label).x;
-    float list = ImGui::CalcTextSize(choice).x + side + 2 * style.FramePadding.x;
-    return row <= ImGui::GetContentRegionAvail().x && list <= slider_width();
+    float all = ImGui::GetContentRegionAvail().x, line = ImGui::GetFontSize();
+    float button = ImGui::GetFrameHeight() + style.ItemInnerSpacing.x / 2;
+    struct columns c = {0.42f * all, 0, false, all > 18 * line};
+    c.beside = ImGui::CalcTextSize(label).x + style.ItemInnerSpacing.x <= c.label;
+    c.value = all - (c.beside ? c.label : 0) - (c.steps ? 3 : 1) * button;
+    return c;
 }
 
-static float width_of(bool label_beside) {
-    float buttons = 3 * (ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x);
-    return label_beside ? slider_width() : ImGui::GetContentRegionAvail().x - buttons;
-}
-
-static void row_label(struct ui *ui, const char *label, const char *help, bool changed) {
+/* True when it was clicked. */
+static bool row_label(struct ui *ui, const struct ui_row *row, bool changed) {
     if (changed)
         ImGui::PushStyleColor(ImGuiCol_Text, color_of(0xffd080));
+    ImGui::AlignTextToFramePadding();
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(label);
+    ImGui::TextUnformatted(row->label);
     ImGui::PopTextWrapPos();
     if (changed)
         ImGui::PopStyleColor();
-    tooltip(ui, help);
-}
-
-static void row_label_beside(struct ui *ui, const char *label, const char *help, bool changed) {
-    ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
-    ImGui::AlignTextToFramePadding();
-    row_label(ui, label, help, changed);
+    tooltip(ui, row->help);
+    return ImGui::IsItemClicked();
 }
 
 static int digits_of(double step) {
@@ -350,50 +398,65 @@ static int digits_of(double step) {
     return step < 0.1 ? 2 : 1;
 }
 
-static void bare_slider(const struct ui_row *row, double *value) {
-    if (row->integer) {
-        int v = (int)*value;
-        if (ImGui::SliderInt("##slider", &v, (int)row->min, (int)row->max, "%d",
-                             ImGuiSliderFlags_AlwaysClamp))
-            *value = v;
-        return;
-    }
-    bool wide = row->min > 0 && row->max >= 1e4 * row->min;
-    int flags = ImGuiSliderFlags_AlwaysClamp | (wide ? ImGuiSliderFlags_Logarithmic : 0);
-    char format[8];
-    snprintf(format, sizeof(format), "%%.%df", digits_of(row->step));
-    ImGui::SliderScalar("##slider", ImGuiDataType_Double, value, &row->min, &row->max, format,
-                        flags);
+/* Dear ImGui takes a typed value on control-click; here on double-click, too. */
+static void take_double_click() {
+    ImVec2 min = ImGui::GetCursorScreenPos();
+    ImVec2 max(min.x + ImGui::CalcItemWidth(), min.y + ImGui::GetFrameHeight());
+    if (ImGui::IsMouseDoubleClicked(0) && ImGui::IsMouseHoveringRect(min, max))
+        ImGui::GetIO().KeyCtrl = true;
 }
 
-/* The label, the widget itself and its buttons; choice: the widest text in the widget. */
+static void bare_slider(const struct ui_row *row, double *value) {
+    bool wide = row->min >= 0 && row->max - row->min >= 900 * row->step, control;
+    int flags = ImGuiSliderFlags_AlwaysClamp | (wide ? ImGuiSliderFlags_Logarithmic : 0);
+    control = ImGui::GetIO().KeyCtrl;
+    take_double_click();
+    if (row->integer) {
+        int v = (int)*value;
+        if (ImGui::SliderInt("##slider", &v, (int)row->min, (int)row->max, "%d", flags))
+            *value = v;
+    } else {
+        char format[8];
+        snprintf(format, sizeof(format), "%%.%df", digits_of(row->step));
+        ImGui::SliderScalar("##slider", ImGuiDataType_Double, value, &row->min, &row->max, format,
+                            flags);
+    }
+    ImGui::GetIO().KeyCtrl = control;
+}
+
+/* The label, the widget itself and its buttons. */
 template <typename Widget>
-static void draw_row(struct ui *ui, const struct ui_row *row, const char *choice, double step,
-                     double *value, Widget widget) {
-    bool beside = label_fits_beside(row->label, choice);
+static void draw_row(struct ui *ui, const struct ui_row *row, double *value, Widget widget) {
+    const struct columns c = columns_of(row->label);
+    bool list = row->choices != NULL, box = row->kind == UI_CHECKBOX;
+    double before = *value;
+    float x = ImGui::GetCursorPosX();
     ImGui::PushID(row->name);
-    if (!beside)
-        row_label(ui, row->label, row->help, *value != row->def);
+    if (row_label(ui, row, before != row->def) && box)
+        *value = before == 0;
+    if (c.beside)
+        ImGui::SameLine(x + c.label);
     if (row->read_only)
         ImGui::BeginDisabled();
-    ImGui::SetNextItemWidth(width_of(beside));
+    ImGui::SetNextItemWidth(c.value);
     widget();
     add_widget_rect(ui, row->name);
     tooltip(ui, row->help);
-    bool list = row->choices != NULL;
-    if (row_button(ui, row->name, ".less", "-", list ? "the previous choice" : "one step less"))
-        *value -= step;
-    if (row_button(ui, row->name, ".more", "+", list ? "the next choice" : "one step more"))
-        *value += step;
+    if (!box && c.steps) {
+        if (row_button(ui, row->name, ".less", list ? "<" : "-",
+                       list ? "the previous choice" : "one step less"))
+            *value -= row->step;
+        if (row_button(ui, row->name, ".more", list ? ">" : "+",
+                       list ? "the next choice" : "one step more"))
+            *value += row->step;
+    }
     char help[64] = "back to the default";
-    if (!list)
+    if (!list && !box)
         snprintf(help, sizeof(help), "back to the default, %.9g", row->def);
-    if (row_button(ui, row->name, ".reset", "R", help))
+    if (before != row->def && row_button(ui, row->name, ".reset", "R", help))
         *value = row->def;
     if (row->read_only)
         ImGui::EndDisabled();
-    if (beside)
-        row_label_beside(ui, row->label, row->help, *value != row->def);
     ImGui::PopID();
 }
 
@@ -402,11 +465,10 @@ bool ui_combo(struct ui *ui, const struct ui_row *row, int *value) {
     int before = *value, count = 1 + (int)std::count(list.begin(), list.end(), '|');
     std::replace(list.begin(), list.end(), '|', '\0');
     list.push_back('\0');
-    const char *choice = list.c_str();
-    for (int i = 0; i < *value && i < count - 1; i++)
-        choice += strlen(choice) + 1;
+    struct ui_row combo = *row;
     double number = *value;
-    draw_row(ui, row, choice, 1, &number, [&] {
+    combo.step = 1;
+    draw_row(ui, &combo, &number, [&] {
         int chosen = *value;
         if (ImGui::Combo("##choice", &chosen, list.c_str()))
             number = chosen;
@@ -418,15 +480,17 @@ bool ui_combo(struct ui *ui, const struct ui_row *row, int *value) {
 bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value) {
     double before = *value;
     int choice = (int)before;
-    bool on = before != 0;
     if (row->kind == UI_COMBO) {
         ui_combo(ui, row, &choice);
         *value = choice;
     } else if (row->kind == UI_CHECKBOX) {
-        ui_checkbox(ui, row->name, row->label, row->help, &on);
-        *value = on;
+        draw_row(ui, row, value, [&] {
+            bool on = before != 0;
+            if (ImGui::Checkbox("##box", &on))
+                *value = on;
+        });
     } else {
-        draw_row(ui, row, "", row->step, value, [&] { bare_slider(row, value); });
+        draw_row(ui, row, value, [&] { bare_slider(row, value); });
         *value = std::min(std::max(*value, row->min), row->max);
     }
     return *value != before;

@@ -49,9 +49,17 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
                     double height, int flags);
 void ui_panel_end(struct ui *ui);
 
-/* A heading that folds what comes below it; returns true while that is to be drawn. open: at
- * first. */
-bool ui_group(struct ui *ui, const char *name, bool open);
+/* A heading that folds what comes below it; returns true while that is to be drawn. title: NULL is
+ * the name, and it may change. open: at first. */
+bool ui_group(struct ui *ui, const char *name, const char *title, bool open);
+
+/* A line of a list, with a note at its right edge where there is room; true when clicked. */
+bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
+                 const char *help, bool selected);
+
+/* The upright edge at x between two parts of the window, outside of any panel. True while it is
+ * dragged; *moved: by how many px from x. */
+bool ui_splitter(struct ui *ui, const char *name, double x, double y, double height, double *moved);
 
 /* The next widget goes to the right of the last one. */
 void ui_same_line(struct ui *ui);
@@ -66,6 +74,9 @@ void ui_separator(struct ui *ui);
 
 /* help is shown while the mouse rests on the widget. */
 bool ui_button(struct ui *ui, const char *name, const char *label, const char *help);
+
+/* The next button looks pressed. */
+void ui_mark_next(struct ui *ui, bool on);
 
 /* True when *value changed; so for all that follow. */
 bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help, bool *value);
@@ -82,9 +93,10 @@ struct ui_row {
     bool read_only; /* not of a checkbox */
 };
 
-/* A slider, with buttons for one step down, one step up and the default; control-click lets the
- * user type a value. A list to choose from, with buttons for the previous choice, the next one and
- * the default. A checkbox. */
+/* The label, then a slider with buttons for one step down and up; double-click or control-click
+ * lets the user type a value. A slider of 900 steps or more is logarithmic where it begins at 0 or
+ * above. Or a list to choose from, with buttons for the previous choice and the next one, or a
+ * checkbox. A button for the default appears while the value is another one. */
 bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value);
 
 /* The same of a list, whatever the row's kind is. */

@@ -300,6 +300,10 @@ static void toggle_part(struct viewer *v, int part) {
     v->visible[part] = !v->visible[part];
 }
 
+static void fold_panel(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->folded = !v->folded;
+}
+
 static void change_text_scale(struct viewer *v, int step) {
     screen_set_text_scale(&v->screen, v->screen.text_scale + 0.25 * step);
     screen_notify(&v->screen, "text size %.2f", v->screen.text_scale);

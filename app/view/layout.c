@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#define PANEL_LINES 27      /* width of the panel */
 #define MIN_LINES 18        /* height of the panel below the picture, and of a dock */
 #define COLOR_BAR_LINES 5.5 /* width of the strip for the colour bar */
 #define SEEK_BAR_LINES 2.2
+#define FOLDED_LINES 3
 #define BAR_LINES 42    /* width of a window that has a strip for the colour bar */
 #define LEAST_PANEL 0.3 /* of the window's width */
 
@@ -28,7 +28,9 @@ static struct layout beside(const struct layout_input *in) {
     int strip = bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
     double half = ceil(0.5 * in->width * in->height / at_least(1, in->height - seek));
     double most = fmax(in->width - strip - half, LEAST_PANEL * in->width);
-    int panel = in->panel ? (int)fmin(PANEL_LINES * in->line, most) : 0;
+    int panel = in->panel ? (int)fmin(in->panel_lines * in->line, most) : 0;
+    if (in->panel && in->folded)
+        panel = (int)(FOLDED_LINES * in->line);
     int left = in->width - panel, height = at_least(1, in->height - seek);
     struct layout l = {.picture = {0, 0, at_least(1, left - strip), height},
                        .color_bar = {left - strip, 0, strip, height},
@@ -51,7 +53,7 @@ static struct layout beside(const struct layout_input *in) {
 
 /* The panel below the picture, at the right; colour bar and dock beside it. */
 static struct layout below(const struct layout_input *in) {
-    int panel = (int)fmin(PANEL_LINES * in->line, in->width * 0.5);
+    int panel = (int)fmin(in->panel_lines * in->line, in->width * 0.5);
     int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
     int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
     double room = in->height - seek - MIN_LINES * in->line;
@@ -68,7 +70,7 @@ static struct layout below(const struct layout_input *in) {
 struct layout layout_window(const struct layout_input *in) {
     struct layout right = beside(in);
     double room = in->height - SEEK_BAR_LINES * in->line - MIN_LINES * in->line;
-    if (!in->panel || room < 1 || in->width < 2 * PANEL_LINES * in->line ||
+    if (!in->panel || in->folded || room < 1 || in->width < 2 * PANEL_LINES * in->line ||
         fit(in, in->width, room) <=
             LAYOUT_CLEARLY * fit(in, right.picture.width, right.picture.height))
         return right;

@@ -8,6 +8,11 @@
 
 #include <stdbool.h>
 
+/* Width of the panel, in lines of text: by itself, and as far as the user may change it. */
+#define PANEL_LINES 27
+#define PANEL_LEAST_LINES 12
+#define PANEL_MOST_LINES 60
+
 #define LAYOUT_CLEARLY 1.3 /* so much larger pictures must become for a panel below them */
 
 struct layout_rect {
@@ -18,6 +23,8 @@ struct layout_input {
     int width, height; /* of the window */
     double line;       /* height of a line of text, px */
     bool panel, seek_bar, color_bar;
+    bool folded;                          /* a strip is left of the panel */
+    double panel_lines;                   /* the panel's width, in lines of text */
     bool overlays;                        /* the dock is needed */
     bool tight;                           /* the picture gets no empty space above and below */
     double picture_width, picture_height; /* of all views together, px of the picture */

@@ -83,6 +83,8 @@ static struct layout lay_out_views(const struct viewer *v, int width, int height
         .height = height,
         .line = ui_text_height(v->screen.ui),
         .panel = panels,
+        .folded = v->folded,
+        .panel_lines = v->panel_lines,
         .seek_bar = panels && v->visible[PART_SEEK_BAR],
         .color_bar = !v->options->plain &&
                      (display_has_colors(&v->display) || display_has_wheel(&v->display)),

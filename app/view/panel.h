@@ -1,5 +1,6 @@
 /*
- * The panel beside or below the picture: source, cameras, display, rig, presets and the sliders.
+ * The panel beside or below the picture: tools, what everybody turns, presets, then picture,
+ * measuring, cameras, rig, recording, and all other parameters by stage.
  * Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
@@ -21,17 +22,29 @@
 
 struct viewer;
 
-/* The whole panel. */
+/* The whole panel, or the strip that is left of a folded one. */
 void panel_draw(struct viewer *v);
 
 /* Frames a second, time of a frame, backend and quality in a small panel of their own, in the
  * corner of the picture: for a window without the panel. */
 void panel_draw_status(struct viewer *v);
 
-/* label: NULL is the parameter's name. width: of the pictures, which limits the number of labels.
- * True when the parameter changed. */
-bool param_row_draw(const struct param_info *info, const char *label, struct settings *settings,
-                    int width, struct ui *ui);
+/* ---- panel_params.c */
+
+#define PANEL_CAMERAS "cameras" /* group of parameters that is drawn with the cameras' controls */
+
+/* width: of the pictures, which limits the number of labels. True when the parameter changed. */
+bool param_row_draw(const struct param_info *info, struct settings *settings, int width,
+                    struct ui *ui);
+
+/* The parameters that are changed most often. */
+void panel_first_params_draw(struct viewer *v);
+
+/* All others, by stage, except the cameras'. */
+void panel_advanced_draw(struct viewer *v);
+
+/* panel_presets.c: the group "presets". */
+void panel_presets_draw(struct viewer *v);
 
 /* panel_picture.c: the group "picture" with views, colours and their range. */
 void panel_picture_draw(struct viewer *v);

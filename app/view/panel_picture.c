@@ -130,22 +130,30 @@ static bool draw_range_m(struct viewer *v) {
     return true;
 }
 
-static void draw_unit(struct viewer *v) {
-    struct ui_row combo = {.name = "unit",
-                           .label = "unit",
-                           .help = "of depths and distances",
-                           .choices = "m|mm",
-                           .def = UNIT_M};
-    int unit = (int)v->unit;
-    if (rig_use_is_metric(&v->rig) && ui_combo(v->screen.ui, &combo, &unit))
-        v->unit = (enum length_unit)unit;
+/* The size of the pictures that are computed. A change takes effect after the drawing. */
+static void draw_size(struct viewer *v) {
+    int size = 0;
+    while (size < QUALITY_SIZES && fabs(v->rig.scale - quality_sizes[size]) > 1e-6)
+        size++;
+    bool other = size == QUALITY_SIZES;
+    struct ui_row combo = {.name = "scale",
+                           .label = "computed size",
+                           .help = "pictures are computed whole, or smaller and so faster; "
+                                   "the range goes along",
+                           .choices = other ? "1|1/2|1/3|custom" : quality_size_names,
+                           .def = 0};
+    if (!ui_combo(v->screen.ui, &combo, &size) || size == QUALITY_SIZES)
+        return;
+    v->quality.search.on = false; /* the user has chosen */
+    v->quality.search.size = 0;
+    viewer_want_part(v, v->rig_options.roi, quality_sizes[size]);
 }
 
 static void draw_range(struct viewer *v) {
     struct draw_settings *s = &v->display.settings;
     if (v->display.motion) {
-        if (param_row_draw(param_find("motion_color_range"), "full colour at (px)", &v->settings,
-                           v->rig.width, v->screen.ui))
+        if (param_row_draw(param_find("motion_color_range"), &v->settings, v->rig.width,
+                           v->screen.ui))
             viewer_apply_settings(v);
         return;
     }
@@ -157,13 +165,12 @@ static void draw_range(struct viewer *v) {
 
 void panel_picture_draw(struct viewer *v) {
     struct draw_settings *s = &v->display.settings;
-    if (!ui_group(v->screen.ui, "picture", true))
+    if (!ui_group(v->screen.ui, "picture", NULL, true))
         return;
     draw_layout(v);
     draw_modes(v);
     draw_colormap(v);
     draw_range(v);
-    draw_unit(v);
     struct ui_row blend = {.name = "blend",
                            .label = "blend",
                            .help = "weight of the colours over the picture",
@@ -173,14 +180,17 @@ void panel_picture_draw(struct viewer *v) {
     if (display_shows(&v->display, DISPLAY_BLEND) ||
         display_shows(&v->display, DISPLAY_MOTION_BLEND))
         ui_row_draw(v->screen.ui, &blend, &s->blend);
-    if (!v->display.motion) {
-        action_button(v, "measure", v->measure.on ? "end measuring" : "measure", ACTION_MEASURE);
-        ui_same_line_for(v->screen.ui, "part of it");
-    }
-    action_button(v, "region", v->rig_options.roi ? "whole picture" : "part of it", ACTION_REGION);
-    action_button(v, "save_video", "save as video", ACTION_SAVE_VIDEO);
     if (v->display.motion)
         return;
-    ui_checkbox(v->screen.ui, "row_lines", "row lines (g)",
-                "lines along rows: a point must lie on the same one left and right", &s->row_lines);
+    if (param_row_draw(param_find("mark_filled"), &v->settings, v->rig.width, v->screen.ui))
+        viewer_apply_settings(v);
+    double lines = s->row_lines;
+    struct ui_row rows = {.name = "row_lines",
+                          .label = "row lines (g)",
+                          .help = "lines along rows: a point must lie on the same one left and "
+                                  "right",
+                          .kind = UI_CHECKBOX};
+    if (ui_row_draw(v->screen.ui, &rows, &lines))
+        s->row_lines = lines != 0;
+    draw_size(v);
 }

@@ -15,9 +15,11 @@ struct session {
     int colormap;
     double text_scale;
     bool statistics;
-    int unit;        /* enum length_unit */
-    char preset[64]; /* the name in the entry of the presets */
-    int quality;     /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
+    bool folded;        /* the panel is */
+    double panel_lines; /* its width, in lines of text */
+    int unit;           /* enum length_unit */
+    char preset[64];    /* the name in the entry of the presets */
+    int quality;        /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
     struct params params;
 };
 

@@ -132,7 +132,9 @@ struct viewer {
     struct statistics statistics;
     struct swap_watch swap_watch;
     bool visible[PARTS];
-    bool save_window; /* to a file, after the next drawing */
+    bool folded;        /* the panel is */
+    double panel_lines; /* its width, in lines of text */
+    bool save_window;   /* to a file, after the next drawing */
     bool quit;
 };
 

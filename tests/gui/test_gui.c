@@ -5,6 +5,7 @@
 
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 #include <utime.h>
 
@@ -34,6 +35,7 @@ static void test_slider(void) {
                     0); /* the same settings, the same picture */
 
     gui_click(&p, "group.advanced");
+    gui_click(&p, "group.belief propagation");
     gui_click(&p, "bp_iterations.more");
     gui_wait_for(&p, gui_number(&p, "value", "bp_iterations") == value + 1);
     gui_click(&p, "bp_iterations.less");
@@ -57,6 +59,95 @@ static void test_slider(void) {
     picture_free(&after);
     picture_free(&again);
     g_free(weight);
+    gui_quit(&p);
+}
+
+static void type_double_clicked(const struct gui_program *p, const char *name, const char *text) {
+    struct gui_rect at = gui_find(p, name);
+    gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+    gui_tool("xdotool click --repeat 2 --delay 60 1");
+    gui_wait_for(p, gui_is(p, "state", "typing", "1"));
+    gui_type(p, text);
+    gui_tool("xdotool key Return");
+    gui_wait_for(p, gui_is(p, "value", name, text));
+}
+
+/* A row's value is typed after a double click; the button for the default is there while the value
+ * is another; the size of speckles is logarithmic. */
+static void test_row(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_false(gui_is_visible(&p, "speckle_size.reset"));
+    type_double_clicked(&p, "speckle_size", "37");
+    gui_wait_for(&p, gui_is_visible(&p, "speckle_size.reset"));
+    type_double_clicked(&p, "discontinuity_weight", "0.35");
+    gui_drag(&p, "speckle_size", 0.3, 0.5, 1);
+    gui_wait_for(&p, !gui_is(&p, "value", "speckle_size", "37"));
+    long middle = gui_number(&p, "value", "speckle_size");
+    g_test_message("speckle_size in the middle: %ld of 10000", middle);
+    g_assert_cmpint(middle, >, 5);
+    g_assert_cmpint(middle, <, 200);
+    gui_click(&p, "speckle_size.reset");
+    gui_wait_for(&p, gui_is(&p, "value", "speckle_size", "50"));
+    gui_wait_for(&p, !gui_is_visible(&p, "speckle_size.reset"));
+    gui_quit(&p);
+}
+
+/* Pixels of an area of the window that two shots differ in. */
+static long changed_in(const struct image *a, const struct image *b, struct gui_rect at) {
+    long count = 0;
+    for (int y = at.y; y < at.y + at.height; y++)
+        count += memcmp(a->data + 3 * ((size_t)y * (size_t)a->width + (size_t)at.x),
+                        b->data + 3 * ((size_t)y * (size_t)a->width + (size_t)at.x),
+                        3 * (size_t)at.width) != 0;
+    return count;
+}
+
+/* The help of a row lies beside the panel: it covers no other row's value. */
+static void test_help_beside(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    struct gui_rect row = gui_find(&p, "discontinuity_weight"), next = gui_find(&p, "hide_below"),
+                    picture = gui_find(&p, "picture");
+    gui_move(&p, picture.x + 5, picture.y + 5);
+    struct image without = gui_shot(&p);
+    gui_move(&p, row.x + row.width / 2.0, row.y + row.height / 2.0);
+    struct image with = gui_shot(&p);
+    g_assert_cmpint(changed_in(&without, &with, picture), >, 20);
+    g_assert_cmpint(changed_in(&without, &with, next), ==, 0);
+    picture_free(&without);
+    picture_free(&with);
+    gui_quit(&p);
+}
+
+/* The panel's edge is dragged, the panel folded to a strip and unfolded; both are remembered. */
+static void test_panel(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    struct gui_rect before = gui_find(&p, "panel.settings");
+    gui_move(&p, before.x, 300);
+    gui_button(&p, "mousedown", 1);
+    gui_move(&p, before.x + 60, 300);
+    gui_move(&p, before.x + 120, 300);
+    gui_button(&p, "mouseup", 1);
+    gui_wait_for(&p, gui_find(&p, "panel.settings").width < before.width - 100);
+    int narrow = gui_find(&p, "panel.settings").width;
+    int picture = gui_find(&p, "picture").width;
+    gui_click(&p, "tool.fold");
+    gui_wait_for(&p, gui_is_visible(&p, "tool.unfold"));
+    g_assert_cmpint(gui_find(&p, "picture").width, >, picture + 100);
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_click(&p, "tool.unfold");
+    gui_wait_for(&p, gui_is(&p, "state", "folded", "0"));
+    g_assert_cmpint(gui_find(&p, "panel.settings").width, ==, narrow);
     gui_quit(&p);
 }
 
@@ -128,8 +219,10 @@ static void test_remembered(void) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     gui_click(&p, "group.advanced");
+    gui_click(&p, "group.smooth");
     gui_click(&p, "smooth_sigma.more");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
+    gui_click(&p, "group.presets");
     gui_click(&p, "preset_name");
     gui_type(&p, "mine");
     gui_click(&p, "preset_save");
@@ -144,6 +237,7 @@ static void test_remembered(void) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.2"));
+    gui_click(&p, "group.presets");
     gui_click(&p, "preset.mine");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     gui_run_action(&p, "compare");
@@ -167,6 +261,7 @@ static void test_preset_names(void) {
     char *message = NULL;
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
+    gui_click(&p, "group.presets");
     gui_click(&p, "preset_name");
     gui_type(&p, "live");
     gui_click(&p, "preset_save");
@@ -181,19 +276,19 @@ static void test_preset_names(void) {
     gui_quit(&p);
 }
 
-/* Another size of text leaves folded what was folded; what the command line asked for is shown
+/* Another size of text leaves open what was opened; what the command line asked for is shown
  * whatever was remembered, and not remembered itself. */
 static void test_text_size(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused --stats", GUI_SOURCE);
     gui_settle(&p);
     g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
-    gui_click(&p, "group.presets"); /* folds */
-    gui_wait_for(&p, !gui_is_visible(&p, "preset_name"));
+    gui_click(&p, "group.presets");
+    gui_wait_for(&p, gui_is_visible(&p, "preset.balanced"));
     gui_run_action(&p, "larger");
     gui_wait_for(&p, gui_is(&p, "state", "message", "text size 1.25"));
     gui_settle(&p);
-    g_assert_false(gui_is_visible(&p, "preset_name"));
+    g_assert_true(gui_is_visible(&p, "preset.balanced"));
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
     gui_forget_names(&p);
@@ -292,6 +387,7 @@ static void test_preset_keeps(void) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     static const char *const presets[] = {"preset.plain", "preset.driving", "preset.default"};
+    gui_click(&p, "group.presets");
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
         g_autofree char *said = g_strdup_printf("preset %s", presets[i] + strlen("preset."));
         gui_click(&p, presets[i]);
@@ -370,6 +466,7 @@ static void test_quality(void) {
     start_slow(&p, "--quality balanced");
     g_assert_true(gui_is(&p, "state", "quality", "balanced"));
     gui_click(&p, "group.advanced");
+    gui_click(&p, "group.belief propagation");
     gui_click(&p, "bp_iterations.more");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "custom"));
     gui_quit(&p);
@@ -436,6 +533,7 @@ static void test_next_start(void) {
     gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
     g_assert_true(gui_is(&p, "state", "next", "sync_tolerance_ms"));
     gui_settle(&p); /* nothing waits for it now */
+    gui_click(&p, "group.presets");
     gui_click(&p, "preset_name");
     gui_type(&p, "mine");
     gui_click(&p, "preset_save");
@@ -478,6 +576,9 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/slider", test_slider);
+    g_test_add_func("/gui/row", test_row);
+    g_test_add_func("/gui/help-beside", test_help_beside);
+    g_test_add_func("/gui/panel", test_panel);
     g_test_add_func("/gui/mouse", test_mouse);
     g_test_add_func("/gui/resize", test_resize);
     g_test_add_func("/gui/remembered", test_remembered);

@@ -66,6 +66,8 @@ static const struct {
     {"panels", "flags", "panel=0 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
     {"panels", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
     {"stats", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
+    {"fold", "folded", "1"},
+    {"fold", "folded", "0"},
     {"swap", "swap", "1"},
     {"swap", "swap", "0"},
     {"compare", "settings", "B"},

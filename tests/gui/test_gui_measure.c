@@ -137,6 +137,7 @@ static void test_distance(void) {
 static void test_unit(void) {
     struct gui_program p = {0};
     start(&p, "");
+    gui_click(&p, "group.measuring");
     gui_click(&p, "unit.more");
     gui_settle(&p);
     gui_run_action(&p, "quit");

@@ -83,6 +83,7 @@ static void test_temporal_filter(void) {
     g_autofree char *path = batch_file(source, folder, 3);
     g_assert_false(step_and_compare(&p, 3, path));
     gui_click(&p, "group.advanced");
+    gui_click(&p, "group.refine");
     gui_scroll_to(&p, "temporal_filter");
     gui_drag(&p, "temporal_filter", 0.3, 0, 1);
     gui_wait_for(&p, gui_is(&p, "value", "temporal_filter", "0"));

@@ -52,7 +52,7 @@ static void test_rows(void) {
     /* The rig's: a preset, other settings and the defaults keep it, the next start has it not. */
     gui_click(&p, "group.rig");
     gui_wait_for(&p, !gui_is_visible(&p, "measure_rows")); /* what is below has moved up */
-    gui_scroll_to(&p, "preset.liang2011");
+    gui_click(&p, "group.presets");
     gui_click(&p, "preset.liang2011");
     gui_wait_for(&p, gui_is(&p, "state", "message", "preset liang2011"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));

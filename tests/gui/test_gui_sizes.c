@@ -25,6 +25,7 @@ static void expect_whole_panels(const struct gui_program *p) {
     expect_whole_part(p, "help", "panel.keys");
     expect_whole_part(p, "log", "panel.log");
     gui_click(p, "group.advanced");
+    gui_click(p, "group.belief propagation");
     expect_whole(p, "all settings");
 }
 

@@ -51,7 +51,7 @@ static void test_video(void) {
             gui_run_action(&p, "step-forward");
     }
     gui_wait_for(&p, gui_is(&p, "state", "loop", "2 8 0"));
-    gui_scroll_to(&p, "save_video");
+    gui_click(&p, "group.recording");
     gui_click(&p, "save_video");
     gui_wait_for(&p, message_has(&p, "saved ") &&
                          (message_has(&p, ".webm") || message_has(&p, ".mp4")));
