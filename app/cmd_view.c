@@ -32,6 +32,19 @@ static int parse_colormap(const char *name, int *colormap) {
     return EXIT_USAGE;
 }
 
+/* --theme, over the one that is remembered. GO_ON or EXIT_USAGE. */
+static int parse_theme(const char *name, int *theme) {
+    if (!name)
+        return GO_ON;
+    for (int i = 0; i < THEMES; i++)
+        if (strcmp(theme_names[i], name) == 0) {
+            *theme = i;
+            return GO_ON;
+        }
+    log_error("--theme", "there is no \"%s\"; it is dark or light", name);
+    return EXIT_USAGE;
+}
+
 /* --range. GO_ON or EXIT_USAGE. */
 static int parse_range(const char *text, struct display *display) {
     if (!text)
@@ -131,6 +144,7 @@ static void take_session(struct viewer *v) {
     v->display.settings.colormap = session->colormap;
     v->screen.text_scale = session->text_scale;
     v->unit = (enum length_unit)session->unit;
+    v->theme = session->theme;
     v->folded = session->folded;
     v->panel_lines = session->panel_lines;
     v->visible[PART_STATISTICS] = session->statistics || v->options->stats;
@@ -143,6 +157,7 @@ static struct session session_now(const struct viewer *v) {
                               .text_scale = v->screen.text_scale,
                               .statistics = v->visible[PART_STATISTICS],
                               .unit = (int)v->unit,
+                              .theme = v->theme,
                               .folded = v->folded,
                               .panel_lines = v->panel_lines,
                               .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
@@ -165,6 +180,7 @@ static int open_window(struct viewer *v) {
     struct screen_options options = {.title = title,
                                      .size = o->window,
                                      .text_scale = o->scale > 0 ? o->scale : v->screen.text_scale,
+                                     .theme = (enum theme_name)v->theme,
                                      .hidden = o->screenshot != NULL,
                                      .fullscreen = o->fullscreen};
     int code = screen_open(&v->screen, &options);
@@ -234,6 +250,8 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (!recorded)
         fit_search(v, common);
     int code = parse_colormap(o->colormap, &v->display.settings.colormap);
+    if (code == GO_ON)
+        code = parse_theme(o->theme, &v->theme);
     if (code == GO_ON)
         code = parse_range(o->range, &v->display);
     if (code == GO_ON)
@@ -372,7 +390,7 @@ static const char examples[] = "Examples:\n"
                                "  livestereo view synth: --screenshot window.png --frames 5\n"
                                "Keys are listed by F1.\n";
 
-enum { VIEW_ENTRIES = 20 + RIG_ENTRIES + OUTPUT_ENTRIES };
+enum { VIEW_ENTRIES = 21 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_view(int argc, char **argv) {
     struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
@@ -392,6 +410,7 @@ int cmd_view(int argc, char **argv) {
          "Start with the view of this key, or with two or four", "1..9"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "Colour map",
          "turbo|viridis|gray|cividis"},
+        {"theme", 0, 0, G_OPTION_ARG_STRING, &o.theme, "Colours of the window", "dark|light"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
         {"metres-per-pixel", 0, 0, G_OPTION_ARG_DOUBLE, &o.metres_per_pixel,
          "Of motion: what a pixel of the pictures measures, for m/s", "M"},

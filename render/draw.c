@@ -10,6 +10,7 @@
 #include "render/grid.h"
 #include "render/program.h"
 #include "render/shaders.h"
+#include "render/theme.h"
 
 #include <cglm/cglm.h>
 #include <math.h>
@@ -410,7 +411,7 @@ static bool same_settings(const struct draw_settings *a, const struct draw_setti
            a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
            a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
            a->distance == b->distance && a->shift_x == b->shift_x && a->shift_y == b->shift_y &&
-           a->width == b->width && a->height == b->height;
+           a->background == b->background && a->width == b->width && a->height == b->height;
 }
 
 /* Makes the copy as large as the area and directs the drawing to it. */
@@ -426,6 +427,11 @@ static void bind_offscreen(const struct offscreen *o, const struct draw_settings
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
 }
 
+static void set_clear_color(unsigned rgb) {
+    glClearColor((float)(rgb >> 16) / 255, (float)(rgb >> 8 & 255) / 255, (float)(rgb & 255) / 255,
+                 1);
+}
+
 /* Draws a view into its copy. */
 static void draw_view(struct draw *draw, const struct offscreen *o, const struct draw_settings *s) {
     double x, y, scale = draw_scale(s, draw->width, draw->height);
@@ -434,6 +440,7 @@ static void draw_view(struct draw *draw, const struct offscreen *o, const struct
     glViewport(0, 0, s->width, s->height);
     glDisable(GL_BLEND);
     glDisable(GL_SCISSOR_TEST);
+    set_clear_color(s->mode == DISPLAY_POINTS ? themes[THEME_DARK].window : s->background);
     glClear(GL_COLOR_BUFFER_BIT | (s->mode == DISPLAY_POINTS ? GL_DEPTH_BUFFER_BIT : 0));
     glBindVertexArray(draw->vertex_array);
     for (int i = 0; i < TEXTURES; i++) {
@@ -482,7 +489,7 @@ int draw_points_step(const struct draw *draw) {
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number) {
     bool more = false;
-    glClearColor(0.09f, 0.09f, 0.10f, 1);
+    set_clear_color(views[0].background);
     glClear(GL_COLOR_BUFFER_BIT);
     for (int i = 0; i < count; i++) {
         const struct draw_settings *s = &views[i];

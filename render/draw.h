@@ -67,6 +67,7 @@ struct draw_settings {
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;
+    unsigned background; /* 0xRRGGBB, around pictures; points have a dark one */
 };
 
 struct draw;
@@ -77,7 +78,7 @@ void draw_close(struct draw **draw);
 
 #define DRAW_VIEWS 4
 
-/* Draws a frame in count views, each in its own area; NULL: as they were drawn last. number tells
+/* Draws a frame in count views, of which the first is there even where count is 0, each in its own area; NULL: as they were drawn last. number tells
  * frames apart: what was uploaded under the same number is not uploaded again. Returns true when
  * another call would draw more points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,

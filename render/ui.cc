@@ -3,6 +3,7 @@
  */
 #include "render/ui.h"
 
+#include <epoxy/gl.h>
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
@@ -26,13 +27,15 @@ struct key_event {
 
 struct ui {
     double scale;
+    enum theme_name theme;
     GLFWwindow *glfw;
     GLFWkeyfun window_on_key;
     GLFWcharfun window_on_character;
     ImVector<struct key_event> keys; /* that Dear ImGui has not been told yet */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int panel_flags;
-    bool mark; /* the next button */
+    bool mark;           /* the next button */
+    bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
     char panel[64];
     char cut[64]; /* the first panel that is too small for what it shows */
     int count;
@@ -63,7 +66,7 @@ static void add_widget_rect(struct ui *ui, const char *name, const char *suffix 
 /* Beside a panel of settings, so that it covers no value of it; not while anything is dragged. */
 static void tooltip(struct ui *ui, const char *help) {
     float left = ImGui::GetWindowPos().x, wrap = (float)(320 * ui->scale);
-    if (!help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
+    if (!ui->help || !help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
         return;
     if (ui->panel_flags & UI_NO_BACKGROUND && left > wrap / 2) {
         wrap = std::min(wrap, left - 2 * ImGui::GetStyle().WindowPadding.x);
@@ -77,23 +80,34 @@ static void tooltip(struct ui *ui, const char *help) {
     ImGui::EndTooltip();
 }
 
-static void set_style(double scale, const char *font) {
+static void set_colors(const struct ui *ui) {
+    ImVec4 *colors = ImGui::GetStyle().Colors;
+    if (ui->theme == THEME_LIGHT)
+        ImGui::StyleColorsLight();
+    else
+        ImGui::StyleColorsDark();
+    colors[ImGuiCol_FrameBg] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].field));
+    colors[ImGuiCol_Text] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].text));
+    colors[ImGuiCol_WindowBg] =
+        ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].window));
+}
+
+static void set_style(const struct ui *ui, const char *font) {
     ImGuiIO &io = ImGui::GetIO();
     ImGuiStyle &style = ImGui::GetStyle();
     style = ImGuiStyle();
-    ImGui::StyleColorsDark();
+    set_colors(ui);
     style.WindowRounding = 3;
     style.FrameRounding = 2;
     style.FramePadding = ImVec2(4, 2);
     style.ItemSpacing = ImVec2(6, 3);
-    style.Colors[ImGuiCol_WindowBg].w = 0.97f;
-    style.ScaleAllSizes((float)scale);
+    style.ScaleAllSizes((float)ui->scale);
     style.WindowMinSize = ImVec2(1, 1); /* panels may have any size; scaling would round it to 0 */
     io.Fonts->Clear();
     if (font)
-        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * scale));
+        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * ui->scale));
     else
-        io.FontGlobalScale = (float)scale;
+        io.FontGlobalScale = (float)ui->scale;
 }
 
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
@@ -115,7 +129,11 @@ static void on_character(GLFWwindow *glfw, unsigned character) {
 static void tell_keys(struct ui *ui) {
     bool went_down = false, typed = false;
     int told = 0;
-    for (const struct key_event &e : ui->keys) {
+    for (struct key_event e : ui->keys) {
+        if (ui->keyboard && e.key == GLFW_KEY_TAB)
+            e.key = e.mods & GLFW_MOD_SHIFT ? GLFW_KEY_UP : GLFW_KEY_DOWN;
+        if (ui->keyboard && e.key == GLFW_KEY_ENTER && !ImGui::GetIO().WantTextInput)
+            e.key = GLFW_KEY_SPACE;
         bool control = e.key == GLFW_KEY_LEFT_CONTROL || e.key == GLFW_KEY_RIGHT_CONTROL;
         if (e.character) {
             ImGui_ImplGlfw_CharCallback(ui->glfw, e.character);
@@ -142,13 +160,14 @@ struct ui *ui_open(void *glfw, double scale, const char *font) {
     if (!ui)
         return NULL;
     ui->scale = scale;
+    ui->help = true;
     ui->glfw = (GLFWwindow *)glfw;
     ImGui::CreateContext();
     ImGuiIO &io = ImGui::GetIO();
     io.UserData = ui;
     io.IniFilename = NULL; /* else it writes a file into the current folder */
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    set_style(scale, font);
+    set_style(ui, font);
     ui->window_on_key = glfwSetKeyCallback(ui->glfw, NULL);
     ui->window_on_character = glfwSetCharCallback(ui->glfw, NULL);
     ImGui_ImplGlfw_InitForOpenGL(ui->glfw, true);
@@ -160,9 +179,18 @@ struct ui *ui_open(void *glfw, double scale, const char *font) {
 
 void ui_set_scale(struct ui *ui, double scale, const char *font) {
     ui->scale = scale;
-    set_style(scale, font);
+    set_style(ui, font);
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
+void ui_set_theme(struct ui *ui, enum theme_name theme) {
+    ui->theme = theme;
+    set_colors(ui);
+}
+
+const struct theme *ui_theme(const struct ui *ui) {
+    return &themes[ui->theme];
 }
 
 void ui_close(struct ui **ui) {
@@ -180,6 +208,9 @@ void ui_begin(struct ui *ui) {
     ui->count = 0;
     ui->cut[0] = '\0';
     tell_keys(ui);
+    ImGuiIO &io = ImGui::GetIO();
+    io.ConfigFlags = ui->keyboard ? ImGuiConfigFlags_NavEnableKeyboard : 0;
+    ui->keyboard = false;
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
@@ -190,6 +221,10 @@ void ui_end(struct ui *ui) {
     (void)ui;
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+void ui_set_help(struct ui *ui, bool on) {
+    ui->help = on;
 }
 
 bool ui_wants_mouse(const struct ui *ui) {
@@ -210,7 +245,11 @@ static void note_cut(struct ui *ui, const char *panel) {
 void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
                     double height, int flags) {
     int f = ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-            ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoTitleBar;
+            ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoTitleBar;
+    if (flags & UI_KEYBOARD)
+        ui->keyboard = true;
+    else
+        f |= ImGuiWindowFlags_NoNav;
     if (flags & UI_NO_BACKGROUND)
         f |= ImGuiWindowFlags_NoBackground;
     if (!(flags & UI_ON_TOP))
@@ -226,6 +265,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         ImGui::SetNextWindowBgAlpha(0.75f);
     ImGui::Begin(name, NULL, f);
     ui->list = ImGui::GetWindowDrawList();
+    if (flags & UI_KEYBOARD && ImGui::IsWindowAppearing())
+        ImGui::SetWindowFocus();
     ui->panel_flags = flags;
     snprintf(ui->panel, sizeof(ui->panel), "%s", name);
     ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
@@ -277,7 +318,7 @@ bool ui_splitter(struct ui *ui, const char *name, double x, double y, double hei
     bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-        ui_box(ui, x - grip / 8, y, grip / 4, height, 0x4080e0, 1);
+        ui_box(ui, x - grip / 8, y, grip / 4, height, ui_theme(ui)->bar, 1);
     }
     *moved = held ? ImGui::GetIO().MousePos.x - x : 0;
     ui_panel_end(ui);
@@ -316,6 +357,21 @@ void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
     ImGui::PopStyleColor();
 }
 
+void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *help) {
+    ImVec2 at = ImGui::GetCursorScreenPos(),
+           size(ImGui::GetContentRegionAvail().x, ImGui::GetTextLineHeight());
+    if (ui->panel_flags & UI_AUTO_SIZE)
+        size.x = ImGui::CalcTextSize(text).x;
+    ImVec4 clip(at.x, at.y, at.x + size.x, at.y + size.y);
+    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at, color_of(rgb), text, NULL, 0,
+                      &clip);
+    ImGui::Dummy(size);
+    std::string all = ImGui::CalcTextSize(text).x > size.x ? text : "";
+    if (help)
+        all += (all.empty() ? "" : "\n") + std::string(help);
+    tooltip(ui, all.c_str());
+}
+
 void ui_separator(struct ui *ui) {
     (void)ui;
     ImGui::Separator();
@@ -336,6 +392,62 @@ bool ui_button(struct ui *ui, const char *name, const char *label, const char *h
     tooltip(ui, help);
     ImGui::PopID();
     return pressed;
+}
+
+unsigned ui_texture_make(const unsigned char *data, int width, int height, int channels) {
+    GLenum format = channels == 3 ? GL_RGB : GL_RED;
+    const GLint grey[] = {GL_RED, GL_RED, GL_RED, GL_ONE};
+    unsigned texture = 0;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    if (channels == 1)
+        glTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_RGBA, grey);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, width, height, 0, format, GL_UNSIGNED_BYTE, data);
+    return texture;
+}
+
+void ui_texture_free(unsigned *texture) {
+    if (*texture)
+        glDeleteTextures(1, texture);
+    *texture = 0;
+}
+
+bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
+             double width) {
+    float gap = ImGui::GetStyle().FramePadding.x, line = ImGui::GetTextLineHeight();
+    ImVec2 size((float)width, 0.75f * (float)width + line + 2 * gap);
+    ImGui::PushID(name);
+    bool pressed = ImGui::Button("##tile", size);
+    add_widget_rect(ui, name);
+    tooltip(ui, help);
+    ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+    if (texture)
+        ui->list->AddImage((ImTextureID)(intptr_t)texture, ImVec2(min.x + gap, min.y + gap),
+                           ImVec2(max.x - gap, max.y - line - gap));
+    ImVec4 clip(min.x, min.y, max.x - gap, max.y);
+    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+                      ImVec2(min.x + gap, max.y - line - gap / 2), color_of(ui_theme(ui)->text),
+                      label, NULL, 0, &clip);
+    ImGui::PopID();
+    return pressed;
+}
+
+void ui_table_begin(struct ui *ui, const char *name, int columns) {
+    (void)ui;
+    ImGui::BeginTable(name, columns, ImGuiTableFlags_SizingStretchSame);
+}
+
+void ui_table_next(struct ui *ui) {
+    (void)ui;
+    ImGui::TableNextColumn();
+}
+
+void ui_table_end(struct ui *ui) {
+    (void)ui;
+    ImGui::EndTable();
 }
 
 bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help,
@@ -381,7 +493,7 @@ static struct columns columns_of(const char *label) {
 /* True when it was clicked. */
 static bool row_label(struct ui *ui, const struct ui_row *row, bool changed) {
     if (changed)
-        ImGui::PushStyleColor(ImGuiCol_Text, color_of(0xffd080));
+        ImGui::PushStyleColor(ImGuiCol_Text, color_of(ui_theme(ui)->changed));
     ImGui::AlignTextToFramePadding();
     ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(row->label);
@@ -509,6 +621,12 @@ bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, 
     return changed;
 }
 
+void ui_focus_next(struct ui *ui) {
+    (void)ui;
+    if (ImGui::IsWindowAppearing())
+        ImGui::SetKeyboardFocusHere();
+}
+
 bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text, int size) {
     return ui_text_input_sized(ui, name, hint, 0.5, text, size);
 }
@@ -556,7 +674,8 @@ void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb) {
 }
 
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text) {
-    ui->list->AddText(ImVec2((float)x + 1, (float)y + 1), color_of(0), text);
+    unsigned shadow = (rgb >> 8 & 255) > 110 ? 0 : 0xffffff; /* of the other brightness */
+    ui->list->AddText(ImVec2((float)x + 1, (float)y + 1), color_of(shadow), text);
     ui->list->AddText(ImVec2((float)x, (float)y), color_of(rgb), text);
 }
 
@@ -564,9 +683,10 @@ void ui_notice(struct ui *ui, double x, double y, double width, const char *text
     float line = ImGui::GetTextLineHeight(), wrap = (float)width - line;
     ImVec2 size = ImGui::CalcTextSize(text, NULL, false, wrap);
     ImVec2 min((float)x - size.x / 2, (float)y - size.y);
-    ui_box(ui, min.x - line / 2, min.y - line / 4, size.x + line, size.y + line / 2, 0, 0.75);
-    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), min, color_of(0xffffff), text, NULL,
-                      wrap);
+    ui_box(ui, min.x - line / 2, min.y - line / 4, size.x + line, size.y + line / 2,
+           ui_theme(ui)->box, 0.75);
+    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), min, color_of(ui_theme(ui)->box_text),
+                      text, NULL, wrap);
 }
 
 double ui_text_width(struct ui *ui, const char *text) {

@@ -7,10 +7,12 @@
 #ifndef LIVESTEREO_UI_H
 #define LIVESTEREO_UI_H
 
+#include "render/theme.h"
+
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
-#else
-#include <stdbool.h>
 #endif
 
 struct ui;
@@ -23,6 +25,10 @@ void ui_close(struct ui **ui);
 /* Another size of text; what is folded or scrolled stays so. Not between ui_begin and ui_end. */
 void ui_set_scale(struct ui *ui, double scale, const char *font);
 
+/* The colours that widgets have, and callers take; it begins dark. */
+void ui_set_theme(struct ui *ui, enum theme_name theme);
+const struct theme *ui_theme(const struct ui *ui);
+
 /* All other calls come between these two; ui_end draws. */
 void ui_begin(struct ui *ui);
 void ui_end(struct ui *ui);
@@ -34,6 +40,9 @@ bool ui_wants_keys(const struct ui *ui);
 /* Whether keys came that widgets see only when they are drawn again. */
 bool ui_has_more_keys(const struct ui *ui);
 
+/* Whether widgets show help; not while what is drawn is saved as a video. */
+void ui_set_help(struct ui *ui, bool on);
+
 /* ---- panels and widgets */
 
 enum ui_panel_flags {
@@ -41,7 +50,8 @@ enum ui_panel_flags {
     UI_AUTO_SIZE = 2, /* as large as its contents */
     UI_SCROLL = 4,
     UI_ON_TOP = 8,
-    UI_NO_BACKGROUND = 16 /* it lies beside the picture */
+    UI_NO_BACKGROUND = 16, /* it lies beside the picture */
+    UI_KEYBOARD = 32       /* Tab and arrow keys go through its widgets, Enter presses them */
 };
 
 /* With UI_AUTO_SIZE width and height are ignored. Each begin needs its end. */
@@ -70,6 +80,9 @@ void ui_same_line_for(struct ui *ui, const char *label);
 /* Long lines break at the edge of a panel without UI_AUTO_SIZE; those of ui_text_color always. */
 void ui_text(struct ui *ui, const char *text);
 void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
+/* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
+ * on it shows all of it and help (or NULL). */
+void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *help);
 void ui_separator(struct ui *ui);
 
 /* help is shown while the mouse rests on the widget. */
@@ -77,6 +90,19 @@ bool ui_button(struct ui *ui, const char *name, const char *label, const char *h
 
 /* The next button looks pressed. */
 void ui_mark_next(struct ui *ui, bool on);
+
+/* A copy of a grey (1 channel) or RGB (3) picture for ui_tile. */
+unsigned ui_texture_make(const unsigned char *data, int width, int height, int channels);
+void ui_texture_free(unsigned *texture);
+
+/* A button with a picture (0: none) of this width and 3/4 of it over one line of text. */
+bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
+             double width);
+
+/* Columns of equal width; each ui_table_next begins one, the first, too. */
+void ui_table_begin(struct ui *ui, const char *name, int columns);
+void ui_table_next(struct ui *ui);
+void ui_table_end(struct ui *ui);
 
 /* True when *value changed; so for all that follow. */
 bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help, bool *value);
@@ -111,6 +137,9 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text
 bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, double ratio,
                          char *text, int size);
 
+/* The next line of text to type takes the keys if its panel has just appeared. */
+void ui_focus_next(struct ui *ui);
+
 /* What is left of the panel's line, in px. */
 double ui_available_width(struct ui *ui);
 
@@ -126,7 +155,7 @@ void ui_outline(struct ui *ui, double x, double y, double width, double height, 
 void ui_line(struct ui *ui, double x0, double y0, double x1, double y1, unsigned rgb);
 void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb);
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text);
-/* White text on a dark box, in lines of at most this width, in px; x is its middle, y its lower
+/* Text on a box, in lines of at most this width, in px; x is its middle, y its lower
  * edge. */
 void ui_notice(struct ui *ui, double x, double y, double width, const char *text);
 double ui_text_width(struct ui *ui, const char *text);

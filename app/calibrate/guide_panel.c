@@ -6,18 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-enum {
-    GOOD_COLOR = 0x60e060,
-    WAIT_COLOR = 0xffd080,
-    BAD_COLOR = 0xff8070,
-    NOTE_COLOR = 0x90a0b0,
-    TEXT_COLOR = 0xe0e0e0
-};
-
 static unsigned verdict_color(const struct guide *g) {
+    const struct theme *theme = ui_theme(g->screen.ui);
     if (g->verdict == TAKEN)
-        return GOOD_COLOR;
-    return g->verdict == NO_BOARD || g->verdict == LARGER_BOARD ? BAD_COLOR : WAIT_COLOR;
+        return theme->good;
+    return g->verdict == NO_BOARD || g->verdict == LARGER_BOARD ? theme->bad : theme->changed;
 }
 
 /* ---- over the pictures */
@@ -50,7 +43,8 @@ static void draw_taken(const struct guide *g, const struct transform *t, int sid
         for (int k = 0; k < corners; k++) {
             float at[2];
             to_window(t, side, views_get(views, i)->xy[side] + 2 * k, at);
-            ui_box(g->screen.ui, (double)at[0] - 1, (double)at[1] - 1, 2, 2, 0x40b0ff, 0.5);
+            ui_box(g->screen.ui, (double)at[0] - 1, (double)at[1] - 1, 2, 2,
+                   ui_theme(g->screen.ui)->right, 0.5);
         }
 }
 
@@ -95,17 +89,18 @@ static void draw_head(const struct guide *g) {
              distortion_names[c->model], c->source->width, c->source->height);
     ui_text(g->screen.ui, text);
     if (!board->metric)
-        ui_text_color(g->screen.ui, NOTE_COLOR, "distances in squares: --square gives metres");
+        ui_text_color(g->screen.ui, ui_theme(g->screen.ui)->note,
+                      "distances in squares: --square gives metres");
 }
 
 static void draw_bar(struct ui *ui, const char *name, const char *label, double ratio) {
     double x, y, line = ui_text_height(ui), left = 7 * line;
     double width = fmin(23 * line, ui_available_width(ui));
     ui_reserve(ui, name, width, 1.3 * line, &x, &y);
-    ui_label(ui, x, y, TEXT_COLOR, label);
-    ui_box(ui, x + left, y + 1, width - left, line, 0x303840, 1);
+    ui_label(ui, x, y, ui_theme(ui)->text, label);
+    ui_box(ui, x + left, y + 1, width - left, line, ui_theme(ui)->bar_track, 1);
     ui_box(ui, x + left, y + 1, (width - left) * ratio, line,
-           ratio > 0.999 ? GOOD_COLOR : WAIT_COLOR, 1);
+           ratio > 0.999 ? ui_theme(ui)->good : ui_theme(ui)->changed, 1);
 }
 
 static void draw_coverage(const struct views *views, struct ui *ui) {
@@ -118,7 +113,7 @@ static void draw_coverage(const struct views *views, struct ui *ui) {
     draw_bar(ui, "bar.angle", "angles", covered.angle);
     draw_bar(ui, "bar.distance", "distances", covered.distance);
     bool all = coverage_missing(&views->coverage, text, sizeof(text));
-    ui_text_color(ui, all ? GOOD_COLOR : WAIT_COLOR, text);
+    ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
 }
 
 static void action_button(struct guide *g, const char *name, const char *label,
@@ -172,11 +167,11 @@ static void draw_view(const struct solution *s, struct ui *ui, int number, doubl
     char name[32], text[64];
     snprintf(name, sizeof(name), "view.%d", number);
     ui_reserve(ui, name, width, 1.4 * line, &x, &y);
-    ui_label(ui, x, y, view->used ? TEXT_COLOR : NOTE_COLOR, s->name[number]);
+    ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, s->name[number]);
     ui_box(ui, x + left, y + 1, (width - left) * view->rms_stereo / max_error, line,
-           view->used ? 0x3070b0 : 0x803028, 1);
+           view->used ? ui_theme(ui)->bar : ui_theme(ui)->bar_left_out, 1);
     snprintf(text, sizeof(text), "%.3f px%s", view->rms_stereo, view->used ? "" : "  left out");
-    ui_label(ui, x + left + 4, y, view->used ? TEXT_COLOR : BAD_COLOR, text);
+    ui_label(ui, x + left + 4, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->bad, text);
 }
 
 /* A line a view, with a button to forget it where it is still among those taken. */
@@ -210,7 +205,7 @@ static void draw_result(struct guide *g) {
     draw_camera(r, ui, 1);
     snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g +- %.2g %s", r->rig.rms,
              rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
-    ui_text_color(ui, r->rig.rms < 0.5 ? GOOD_COLOR : WAIT_COLOR, text);
+    ui_text_color(ui, r->rig.rms < 0.5 ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
     if (guide_has_rig(g))
         action_button(g, "open", "open in the viewer", GUIDE_OPEN);
     snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
@@ -229,7 +224,7 @@ void guide_panel_draw(struct guide *g, int width, int height) {
     draw_coverage(&g->calibrate->views, ui);
     draw_buttons(g);
     if (g->screen.notice[0])
-        ui_text_color(ui, TEXT_COLOR, g->screen.notice);
+        ui_text_color(ui, ui_theme(ui)->text, g->screen.notice);
     if (g->result)
         draw_result(g);
     ui_panel_end(ui);

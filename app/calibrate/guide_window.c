@@ -57,6 +57,7 @@ static int redraw(struct guide *g) {
         return 0; /* it is minimised */
     ui_begin(g->screen.ui);
     int panel_width = (int)fmin(25 * ui_text_height(g->screen.ui), width * 0.5);
+    s->background = ui_theme(g->screen.ui)->window;
     s->width = width - panel_width;
     s->height = s->window_height = height;
     if (g->shown.frame)

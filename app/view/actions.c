@@ -298,6 +298,7 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 static void toggle_part(struct viewer *v, int part) {
     v->visible[part] = !v->visible[part];
+    v->help_search[0] = '\0';
 }
 
 static void fold_panel(struct viewer *v, G_GNUC_UNUSED int argument) {

@@ -38,8 +38,8 @@ static void draw_ticks(const struct draw_settings *s, const struct depth_geometr
             snprintf(text, sizeof(text), "%.*f", (z < 10) + (z < 100), z);
         else
             snprintf(text, sizeof(text), "far");
-        ui_line(ui, x, at, x + 0.3 * line, at, 0xffffff);
-        ui_label(ui, x + line / 2, at - line / 2, 0xffffff, text);
+        ui_line(ui, x, at, x + 0.3 * line, at, ui_theme(ui)->text);
+        ui_label(ui, x + line / 2, at - line / 2, ui_theme(ui)->text, text);
     }
 }
 
@@ -56,22 +56,22 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
     double height = fmax(line, fmin(strip->height - 6.3 * line, 30 * line));
     double x = strip->x + line / 2, y = strip->y + (strip->height - height) / 2 - line / 2;
     const char *of_stereo = metric ? length_unit_names[unit] : "px";
-    ui_label(ui, x, y - 1.6 * line, 0xffffff, d->motion ? "grey levels" : of_stereo);
+    ui_label(ui, x, y - 1.6 * line, ui_theme(ui)->text, d->motion ? "grey levels" : of_stereo);
     for (int i = 0; i < STEPS; i++)
         ui_box(ui, x, y + height * i / STEPS, width, height / STEPS + 1,
                map_color(s->colormap, 1 - i / (STEPS - 1.0)), 1);
     draw_ticks(s, metric ? geometry : NULL, unit, ui, x + width, y, height);
     for (int i = 0; i < 6; i++) /* the stripes of pixels without a disparity */
         ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
-               i % 2 ? 0x1a001a : 0xbf00a6, 1);
-    ui_label(ui, x + width * 1.5, y + height + line, 0xffffff, "none");
+               i % 2 ? THEME_UNKNOWN_DARK : THEME_UNKNOWN, 1);
+    ui_label(ui, x + width * 1.5, y + height + line, ui_theme(ui)->text, "none");
     if (!s->matched_from)
         return;
     y += height + 2.3 * line;
-    ui_box(ui, x, y, width, width, 0x909060, 1);
+    ui_box(ui, x, y, width, width, THEME_FILLED, 1);
     for (double at = 0; at + 2 <= width; at += 6)
         ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, 0);
-    ui_label(ui, x + width * 1.5, y, 0xffffff, "filled");
+    ui_label(ui, x + width * 1.5, y, ui_theme(ui)->text, "filled");
 }
 
 /* ---- motion */
@@ -102,15 +102,16 @@ void display_draw_wheel(const struct display *d, const struct layout_rect *strip
                    (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
         }
     snprintf(text, sizeof(text), "%g px", range);
-    ui_label(ui, x - ui_text_width(ui, text) / 2, y - radius - 1.4 * line, 0xffffff, text);
-    ui_line(ui, x, y, x + radius, y, 0x404040);
+    ui_label(ui, x - ui_text_width(ui, text) / 2, y - radius - 1.4 * line, ui_theme(ui)->text,
+             text);
+    ui_line(ui, x, y, x + radius, y, ui_theme(ui)->note);
     ui_box(ui, x - radius, y + radius + line / 2, line, line, 0, 1);
-    ui_outline(ui, x - radius, y + radius + line / 2, line, line, 0x808080);
-    ui_label(ui, x - radius + 1.5 * line, y + radius + line / 2, 0xffffff, "none");
+    ui_outline(ui, x - radius, y + radius + line / 2, line, line, ui_theme(ui)->frame);
+    ui_label(ui, x - radius + 1.5 * line, y + radius + line / 2, ui_theme(ui)->text, "none");
     if (!display_shows(d, DISPLAY_ARROWS))
         return;
     snprintf(text, sizeof(text), "arrows x%.3g", DRAW_ARROW_PX / range);
-    ui_label(ui, x - radius, y + radius + 2 * line, 0xffffff, text);
+    ui_label(ui, x - radius, y + radius + 2 * line, ui_theme(ui)->text, text);
 }
 
 void display_describe_motion(const struct frame *f, const struct motion_speed *speed, int x, int y,

@@ -108,6 +108,6 @@ void recording_draw(const struct recording *r, struct ui *ui, const struct draw_
     snprintf(text, sizeof(text), "REC %ld pairs%s", status.pairs, status.error ? ", ended" : "");
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
     double x = area->x + area->width - width - line, y = area->y + line / 2;
-    ui_box(ui, x - line / 2, y - line / 4, width + line, 1.5 * line, 0xa00000, 0.8);
-    ui_label(ui, x, y, 0xffffff, text);
+    ui_box(ui, x - line / 2, y - line / 4, width + line, 1.5 * line, ui_theme(ui)->recording, 0.8);
+    ui_label(ui, x, y, ui_theme(ui)->on_alarm, text);
 }

@@ -156,13 +156,13 @@ void video_export_draw(struct viewer *v) {
     action_button(v, "video_end", "end the video", ACTION_SAVE_VIDEO);
     ui_same_line(ui);
     ui_reserve(ui, "video_progress", width, line, &x, &y);
-    ui_box(ui, x, y, width, line, 0x203050, 1);
+    ui_box(ui, x, y, width, line, ui_theme(ui)->bar_track, 1);
     if (e->last > e->first)
         ui_box(ui, x, y, width * (double)(e->next - e->first) / (double)(e->last - e->first + 1),
-               line, 0x4080e0, 1);
+               line, ui_theme(ui)->bar, 1);
     if (e->last >= 0)
         snprintf(text, sizeof(text), "video: pair %ld of %ld..%ld", e->next, e->first, e->last);
     else
         snprintf(text, sizeof(text), "video: pair %ld", v->playback.shown->index);
-    ui_label(ui, x + line / 2, y, 0xffffff, text);
+    ui_label(ui, x + line / 2, y, ui_theme(ui)->text, text);
 }

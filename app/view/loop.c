@@ -10,6 +10,7 @@
 #include "image/picture.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- frames */
 
@@ -147,6 +148,7 @@ static void draw_dock(struct viewer *v) {
 }
 
 static void draw_widgets(struct viewer *v, int width, int height) {
+    ui_set_help(v->screen.ui, !v->video_export.on);
     if (v->visible[PART_PANELS])
         panel_draw(v);
     else if (!v->options->plain)
@@ -160,7 +162,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
-        help_draw(v->screen.ui, &v->display, width, height);
+        help_draw(v->screen.ui, &v->display, v->help_search, width, height);
 }
 
 /* 0 or -errno. */
@@ -180,6 +182,8 @@ static int redraw(struct viewer *v) {
     v->display.settings.hide_below = v->settings.params.hide_below;
     v->display.settings.matched_from =
         p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
+    v->display.settings.background = ui_theme(v->screen.ui)->window;
+    views[0] = v->display.settings;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
     if (draw_frame(v->display.draw, views, p->shown || v->still.keeps ? count : 0, p->shown,
@@ -249,11 +253,22 @@ static void handle_mouse(struct viewer *v, const struct window_event *event) {
     }
 }
 
+/* Keys that go through the widgets of the start page, and press them. */
+static bool moves_in_page(const struct viewer *v, const char *key) {
+    return v->visible[PART_START] && screen_has_key("TAB UP DOWN LEFT RIGHT SPACE ENTER", key);
+}
+
+/* While words are typed into the list of keys, these close it. */
+static bool leaves_help(const struct viewer *v, const char *key) {
+    return v->visible[PART_HELP] && (strcmp(key, "F1") == 0 || strcmp(key, "ESC") == 0);
+}
+
 static void handle_events(struct viewer *v) {
     struct window_event event;
     while (window_next_event(v->screen.window, &event)) {
         if (event.type == WINDOW_KEY) {
-            if (!ui_wants_keys(v->screen.ui))
+            if ((!ui_wants_keys(v->screen.ui) && !moves_in_page(v, event.key)) ||
+                leaves_help(v, event.key))
                 action_run_key(v, event.key);
         } else if (event.type == WINDOW_DROP) {
             int count;

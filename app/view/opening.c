@@ -144,6 +144,9 @@ static void close_pipeline(struct viewer *v) {
 }
 
 void opening_close(struct viewer *v) {
+    const struct frame *shown = v->playback.shown;
+    if (shown && !v->options->screenshot && strcmp(v->source, DEMONSTRATION) != 0)
+        start_page_keep_picture(v->source, &shown->left);
     refine_watch_stop(&v->refine);
     if (v->playback.source)
         recording_stop(&v->recording, &v->playback, &v->screen);

@@ -64,8 +64,8 @@ static void draw_read_out(const struct viewer *v) {
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
     double text_x = fmin(v->mouse.x + line, s->x + s->width - width - line);
     double text_y = fmin(v->mouse.y + line, s->y + s->height - 2 * line);
-    ui_box(ui, text_x - 4, text_y - 2, width + 8, line + 4, 0, 0.7);
-    ui_label(ui, text_x, text_y, 0xffffff, text);
+    ui_box(ui, text_x - 4, text_y - 2, width + 8, line + 4, ui_theme(ui)->box, 0.75);
+    ui_label(ui, text_x, text_y, ui_theme(ui)->box_text, text);
 }
 
 static void draw_notice(const struct screen *screen, const struct draw_settings *area) {
@@ -91,8 +91,8 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
         draw_pixel_to_window(&s, width, height, x, y, &at_x, &at_y);
         if (at_x < s.x || at_y < s.y || at_x >= s.x + s.width || at_y >= s.y + s.height)
             continue;
-        ui_line(v->screen.ui, at_x - arm, at_y, at_x + arm, at_y, 0xffffff);
-        ui_line(v->screen.ui, at_x, at_y - arm, at_x, at_y + arm, 0xffffff);
+        ui_line(v->screen.ui, at_x - arm, at_y, at_x + arm, at_y, THEME_CROSS);
+        ui_line(v->screen.ui, at_x, at_y - arm, at_x, at_y + arm, THEME_CROSS);
     }
 }
 
@@ -111,60 +111,12 @@ void overlay_draw(struct viewer *v) {
         draw_read_out(v);
         region_draw(&v->region, ui);
     } else if (!v->still.keeps) {
-        ui_label(ui, area->x + 20, area->y + 20, 0xffffff, "waiting for the first frame");
+        ui_label(ui, area->x + 20, area->y + 20, ui_theme(ui)->text, "waiting for the first frame");
     }
     cameras_draw_banner(&v->cameras, ui, area);
     recording_draw(&v->recording, ui, area);
     if (!v->video_export.on)
         draw_notice(&v->screen, area);
-}
-
-/* ---- the list of keys */
-
-static bool is_listed(const struct display *display, int i) {
-    return action_table[i].keys[0] && action_fits(display, (enum action)i);
-}
-
-static int count_keys(const struct display *display) {
-    int count = 0;
-    for (int i = 0; i < ACTIONS; i++)
-        count += is_listed(display, i);
-    return count;
-}
-
-static double column_width(struct ui *ui, const struct display *display) {
-    double width = 0;
-    for (int i = 0; i < ACTIONS; i++)
-        if (is_listed(display, i))
-            width = fmax(width, ui_text_width(ui, action_help(display, (enum action)i)));
-    return width + ui_text_width(ui, "leave-fullscreen") * 1.2;
-}
-
-void help_draw(struct ui *ui, const struct display *display, int window_width, int window_height) {
-    double column = column_width(ui, display), line = ui_text_height(ui) * 1.15, x, y;
-    int columns = 2 * column + 3 * line <= window_width ? 2 : 1;
-    int rows = (count_keys(display) + columns - 1) / columns;
-    double width = fmin(columns * column + 3 * line, window_width),
-           height = fmin((rows + 6 - columns) * line, window_height);
-    ui_panel_begin(ui, "keys", (window_width - width) / 2, (window_height - height) / 2, width,
-                   height, UI_ON_TOP | UI_SCROLL);
-    ui_text_color(ui, 0xffffff,
-                  "Keys (F1 closes).  Mouse: wheel zooms, drag pans or orbits, right drag pans the "
-                  "points, click pins a probe.");
-    ui_separator(ui);
-    ui_reserve(ui, "key_list", columns * column, rows * line, &x, &y);
-    for (int i = 0, n = 0; i < ACTIONS; i++) {
-        const struct action_info *info = &action_table[i];
-        if (!is_listed(display, i))
-            continue;
-        int second = n / rows;
-        double text_x = x + second * column, text_y = y + (n % rows) * line;
-        ui_label(ui, text_x, text_y, 0xffd080, info->keys);
-        ui_label(ui, text_x + ui_text_width(ui, "Shift+RIGHT "), text_y, 0xe0e0e0,
-                 action_help(display, (enum action)i));
-        n++;
-    }
-    ui_panel_end(ui);
 }
 
 /* ---- two cameras that may be a rig */
@@ -190,7 +142,7 @@ void proposal_draw(struct viewer *v) {
                    0, UI_AUTO_SIZE | UI_ON_TOP);
     ui_text(ui, "Two cameras of one make were found and are used as a rig.");
     draw_names(ui, v->proposed_rig, v->playback.swap);
-    ui_text_color(ui, 0xb0b0b0,
+    ui_text_color(ui, ui_theme(ui)->note,
                   "Check that left is left: cover one lens, or look at something near.");
     action_button(v, "proposal_swap", "exchange left and right", ACTION_SWAP);
     ui_same_line(ui);

@@ -11,7 +11,6 @@
 #include <pthread.h>
 
 enum { LINES = 100, LINE_BYTES = 512, LINES_SHOWN = 12 };
-enum { ERROR_COLOR = 0xff8070, WARNING_COLOR = 0xffd080, INFO_COLOR = 0xe0e0e0 };
 
 static struct {
     pthread_mutex_t lock;
@@ -52,7 +51,7 @@ bool messages_update(struct screen *screen) {
 }
 
 void messages_draw(struct ui *ui, const struct draw_settings *area) {
-    static const unsigned colors[] = {ERROR_COLOR, WARNING_COLOR, INFO_COLOR};
+    const unsigned colors[] = {ui_theme(ui)->bad, ui_theme(ui)->changed, ui_theme(ui)->text};
     double line = ui_text_height(ui);
     ui_panel_begin(ui, "log", area->x, area->y, area->width,
                    fmin(area->height, (2 * LINES_SHOWN + 2) * line), UI_TRANSLUCENT | UI_SCROLL);

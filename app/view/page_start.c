@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOTE_COLOR = 0xb0b0b0, MAX_RECENT_BYTES = 1 << 20 };
+enum { MAX_RECENT_BYTES = 1 << 20 };
 
 /* ---- cameras */
 
@@ -65,6 +65,7 @@ static char *recent_path(void) {
 }
 
 static void load_recent(struct start_page *page) {
+    page->pictured = false;
     g_autofree char *path = recent_path();
     g_autoptr(GKeyFile) file = g_key_file_new();
     char *text;
@@ -176,27 +177,50 @@ void start_page_close(struct start_page *page) {
     g_free(page->rig);
     for (int i = 0; i < START_RECENT; i++)
         g_strfreev(page->recent[i]);
+    start_page_free_pictures(page);
+    ui_texture_free(&page->scene);
 }
 
 /* ---- drawing */
 
-static void draw_recent(struct viewer *v, char **chosen) {
+/* The end of a long name. g_free. */
+static char *tail_of(const char *name, size_t max) {
+    size_t length = strlen(name);
+    const char *tail = length > max ? name + length - max : name;
+    while (((unsigned char)*tail & 0xc0) == 0x80) /* not in the middle of a character */
+        tail++;
+    return g_strdup_printf("%s%s", tail > name ? "..." : "", tail);
+}
+
+/* What was opened before and the demonstration, as tiles with pictures. */
+static void draw_tiles(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
-    const struct start_page *page = &v->start_page;
-    for (int i = 0; i < START_RECENT && page->recent[i]; i++) {
+    struct start_page *page = &v->start_page;
+    double line = ui_text_height(ui), all = ui_available_width(ui);
+    int columns = (int)fmax(2, floor(all / (17 * line))), i = 0;
+    double width = all / columns - 0.7 * line;
+    if (!page->pictured)
+        start_page_load_pictures(page);
+    for (; i < START_RECENT && page->recent[i]; i++) {
         char name[32];
-        g_autofree char *all = g_strjoinv("  ", page->recent[i]), *shown = NULL;
-        size_t length = strlen(all), max = 64;
-        const char *tail = length > max ? all + length - max : all;
-        while (((unsigned char)*tail & 0xc0) == 0x80) /* not in the middle of a character */
-            tail++;
-        shown = g_strdup_printf("%s%s", tail > all ? "..." : "", tail);
+        g_autofree char *all_words = g_strjoinv("  ", page->recent[i]),
+                        *shown = tail_of(all_words, 24);
         g_snprintf(name, sizeof(name), "start.recent%d", i);
-        if (i == 0)
-            ui_text_color(ui, NOTE_COLOR, "opened before:");
-        if (ui_button(ui, name, shown, all))
+        if (i % columns)
+            ui_same_line(ui);
+        if (ui_tile(ui, name, shown, all_words, page->picture[i], width))
             *chosen = g_strjoinv("\n", page->recent[i]);
     }
+    const struct frame *shown = v->playback.shown;
+    if (!page->scene && shown && strcmp(v->playback.source->name, DEMONSTRATION) == 0)
+        page->scene = ui_texture_make(shown->left.data, shown->left.width, shown->left.height,
+                                      shown->left.channels);
+    if (i % columns)
+        ui_same_line(ui);
+    if (ui_tile(ui, "start.synth", "the built-in scene",
+                "a demonstration: a desk drawn by the program, every disparity is known",
+                page->scene, width))
+        *chosen = g_strdup(DEMONSTRATION);
 }
 
 /* The words that were typed, one a line: a name may hold blanks if there is such a file, or in
@@ -209,10 +233,22 @@ static char *typed_words(const struct start_page *page) {
     return g_strjoinv("\n", words);
 }
 
+/* A place to drop files on; all of the window takes them. */
+static void draw_drop_zone(struct ui *ui) {
+    static const char text[] = "drop pictures, a folder or a recording here";
+    double x, y, line = ui_text_height(ui), width = ui_available_width(ui), height = 4 * line;
+    const char *shown = ui_text_width(ui, text) < width ? text : "drop files here";
+    ui_reserve(ui, "start.drop", width, height, &x, &y);
+    ui_box(ui, x, y, width, height, ui_theme(ui)->field, 0.5);
+    ui_outline(ui, x, y, width, height, ui_theme(ui)->frame);
+    ui_label(ui, x + (width - ui_text_width(ui, shown)) / 2, y + 1.5 * line, ui_theme(ui)->note,
+             shown);
+}
+
 static void draw_files(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    ui_text(ui, "Drop pictures, a folder or a recording on this window, or open");
+    draw_drop_zone(ui);
     if (has_dialog()) {
         if (ui_button(ui, "start.files", "files ...", "a recording, or a left and a right file"))
             open_dialog(page, v->screen.window, false);
@@ -222,48 +258,55 @@ static void draw_files(struct viewer *v, char **chosen) {
                       "left01.png and right01.png ..."))
             open_dialog(page, v->screen.window, true);
     }
-    if (ui_text_input(ui, "start.path", "a path, v4l2:LEFT,RIGHT, ...", page->path,
-                      sizeof(page->path)))
+    if (ui_text_input_sized(ui, "start.path", "a path, v4l2:LEFT,RIGHT, ...", 0.75, page->path,
+                            sizeof(page->path)))
         *chosen = typed_words(page);
     ui_same_line(ui);
     if (ui_button(ui, "start.open", "open", "what is typed here") && *page->path)
         *chosen = typed_words(page);
 }
 
-void start_page_draw(struct viewer *v, int width, int height) {
+static void draw_cameras(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    double line = ui_text_height(ui), panel_width = fmin(width, 38 * line);
-    g_autofree char *chosen = NULL;
-    if (!page->cameras)
-        start_page_open(page);
-    ui_panel_begin(ui, "start", (width - panel_width) / 2, fmax(0, (height - 27 * line) / 2),
-                   panel_width, fmin(height, 27 * line), UI_ON_TOP | UI_SCROLL);
-    ui_text(ui, "livestereo: dense depth from two cameras");
-    ui_separator(ui);
     ui_text(ui, "Cameras");
-    ui_text_color(ui, NOTE_COLOR, page->cameras);
+    ui_text_color(ui, ui_theme(ui)->note, page->cameras);
     if (page->rig && ui_button(ui, "start.cameras", "open these two", page->rig))
-        chosen = g_strdup(page->rig);
+        *chosen = g_strdup(page->rig);
     if (page->rig)
         ui_same_line(ui);
     if (ui_button(ui, "start.look", "look again", "for cameras that were plugged in meanwhile"))
         start_page_open(page);
     ui_separator(ui);
-    draw_files(v, &chosen);
-    draw_recent(v, &chosen);
-    ui_separator(ui);
-    if (ui_button(ui, "start.synth", "the built-in scene",
-                  "a demonstration: a desk drawn by the program, every disparity is known"))
-        chosen = g_strdup(DEMONSTRATION);
+    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
+    calibrate_form_draw(v, source);
+}
+
+void start_page_draw(struct viewer *v, int width, int height) {
+    struct ui *ui = v->screen.ui;
+    struct start_page *page = &v->start_page;
+    double line = ui_text_height(ui);
+    g_autofree char *chosen = NULL;
+    if (!page->cameras)
+        start_page_open(page);
+    ui_panel_begin(ui, "start", 0, 0, width, height, UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
+    if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))
+        v->visible[PART_START] = false;
     ui_same_line(ui);
     action_button(v, "start.help", "keys (F1)", ACTION_HELP);
     ui_same_line(ui);
-    if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))
-        v->visible[PART_START] = false;
+    ui_text(ui, "livestereo: dense depth from two cameras");
     ui_separator(ui);
-    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
-    calibrate_form_draw(v, source);
+    ui_table_begin(ui, "start.columns", width > 50 * line ? 2 : 1);
+    ui_table_next(ui);
+    ui_text(ui, "Open");
+    draw_files(v, &chosen);
+    ui_table_next(ui);
+    draw_cameras(v, &chosen);
+    ui_table_end(ui);
+    ui_separator(ui);
+    ui_text(ui, page->recent[0] ? "Opened before, and a demonstration" : "A demonstration");
+    draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {
         g_auto(GStrv) words = g_strsplit(chosen, "\n", -1);

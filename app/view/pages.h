@@ -22,8 +22,9 @@ void overlay_draw(struct viewer *v);
 /* Writes the values of the pixel under the mouse to text; false if there is none. */
 bool overlay_read_out(const struct viewer *v, char *text, size_t size);
 
-/* The list of keys that F1 shows, in the middle of a window of width x height. */
-void help_draw(struct ui *ui, const struct display *display, int width, int height);
+/* page_help.c: the list of keys that F1 shows, in groups, in the middle of a window of width x
+ * height; what is typed leaves those that have it. search: 64 characters. */
+void help_draw(struct ui *ui, const struct display *display, char *search, int width, int height);
 
 /* Asks whether two cameras that were found without being named are a rig, and which one is left.
  * Draws nothing if the user has answered, or has named a source. */
@@ -61,12 +62,15 @@ void calibrate_form_draw(struct viewer *v, const char *source);
 
 #define START_RECENT 6
 
-struct start_page {              /* zero to begin with */
-    char *cameras;               /* text about the cameras that were found */
-    char *rig;                   /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
-    char **recent[START_RECENT]; /* words of what was opened before, newest first */
-    char path[512];              /* typed by the user */
-    struct file_dialog *dialog;  /* the open one, or NULL */
+struct start_page {                 /* zero to begin with */
+    char *cameras;                  /* text about the cameras that were found */
+    char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
+    char **recent[START_RECENT];    /* words of what was opened before, newest first */
+    char path[512];                 /* typed by the user */
+    struct file_dialog *dialog;     /* the open one, or NULL */
+    unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
+    unsigned scene;                 /* picture of the demonstration */
+    bool pictured;                  /* they were looked for */
 };
 
 /* Finds cameras and reads what was opened before. */
@@ -76,7 +80,16 @@ void start_page_close(struct start_page *page);
 /* Remembers what was opened. */
 void start_page_remember(struct start_page *page, const char *const *words, int count);
 
-/* Draws the page in the middle of a window of width x height; between ui_begin and ui_end.
+/* ---- start_pictures.c: what was opened before has a picture, as it was left */
+
+/* Keeps the picture of a source, by the name that sessions have for it. */
+void start_page_keep_picture(const char *source, const struct image *picture);
+
+/* With the window's context. */
+void start_page_load_pictures(struct start_page *page);
+void start_page_free_pictures(struct start_page *page);
+
+/* Draws the page over all of a window of width x height; between ui_begin and ui_end.
  * opening_update opens what the user chooses. */
 void start_page_draw(struct viewer *v, int width, int height);
 

@@ -30,7 +30,7 @@ static void describe_status(const struct viewer *v, char *text, size_t size) {
 static void draw_status(struct viewer *v) {
     char text[192];
     describe_status(v, text, sizeof(text));
-    ui_text(v->screen.ui, text);
+    ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->text, text, NULL);
 }
 
 void panel_draw_status(struct viewer *v) {
@@ -82,7 +82,7 @@ static void draw_hint(struct viewer *v) {
         p.motion_color_range = 0; /* what the coarsest level searches, and 3 px at each other one */
         snprintf(text, sizeof(text), "finds motions of up to %g px",
                  visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
-        ui_text_color(v->screen.ui, 0xb0b0b0, text);
+        ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->note, text, NULL);
         return;
     }
     const struct frame *shown = v->playback.shown;
@@ -92,7 +92,7 @@ static void draw_hint(struct viewer *v) {
     }
     int better = shown ? hints_range(shown, MIN(512, v->rig.width - 1)) : 0;
     if (better == 0 || shown->params.disparity_range != v->settings.params.disparity_range) {
-        ui_text_color(v->screen.ui, 0xb0b0b0, "range: fits the picture");
+        ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->note, "range: fits the picture", NULL);
         return;
     }
     snprintf(text, sizeof(text), "range: %d fits better", better);
@@ -113,15 +113,16 @@ static void draw_head(struct viewer *v) {
     if (v->rig.width != source->width || v->rig.height != source->height)
         snprintf(text + used, sizeof(text) - (size_t)used, " of %dx%d", source->width,
                  source->height);
-    ui_text(ui, text);
+    ui_text_line(ui, ui_theme(ui)->text, text, NULL);
     draw_status(v);
     row_watch_draw(&v->row_watch, ui, v->rig.known && !v->display.motion);
     if (g_str_has_prefix(source->name, "synth"))
-        ui_text_color(ui, 0xb0b0b0, "a demonstration: the built-in scene (n opens something else)");
+        ui_text_line(ui, ui_theme(ui)->note, "a demonstration: the built-in scene",
+                     "n opens something else");
     else if (v->display.motion && v->rig.known)
-        ui_text_color(ui, 0xb0b0b0, "undistorted by the calibration");
+        ui_text_line(ui, ui_theme(ui)->note, "undistorted by the calibration", NULL);
     else if (!rig_use_is_metric(&v->rig) && !v->display.motion)
-        ui_text_color(ui, 0xb0b0b0, "no calibration: disparities in pixels");
+        ui_text_line(ui, ui_theme(ui)->note, "no calibration: disparities in pixels", NULL);
 }
 
 /* One line of short words. */

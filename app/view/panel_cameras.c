@@ -28,8 +28,9 @@ void cameras_draw_banner(const struct cameras *c, struct ui *ui, const struct dr
         return;
     double line = ui_text_height(ui), width = ui_text_width(ui, banner);
     double x = area->x + (area->width - width) / 2;
-    ui_box(ui, x - line / 2, area->y + line / 4, width + line, 1.5 * line, 0x802020, 0.9);
-    ui_label(ui, x, area->y + line / 2, 0xffffff, banner);
+    ui_box(ui, x - line / 2, area->y + line / 4, width + line, 1.5 * line, ui_theme(ui)->alarm,
+           0.9);
+    ui_label(ui, x, area->y + line / 2, ui_theme(ui)->on_alarm, banner);
 }
 
 static void draw_side(const struct cameras *c, struct ui *ui, int side) {
@@ -56,7 +57,7 @@ static void draw_name(const struct camera_status *c, struct ui *ui) {
         [CAMERA_STREAMING] = "", [CAMERA_STALLED] = "  gives no frames", [CAMERA_AWAY] = "  away"};
     char text[192];
     snprintf(text, sizeof(text), "%s  %.1f/s%s", c->name, c->rate, states[c->state]);
-    ui_text_color(ui, c->state == CAMERA_STREAMING ? 0xe0e0e0 : 0xff8080, text);
+    ui_text_color(ui, c->state == CAMERA_STREAMING ? ui_theme(ui)->text : ui_theme(ui)->bad, text);
 }
 
 void cameras_draw_names(const struct cameras *c, struct ui *ui) {
@@ -166,7 +167,7 @@ static void draw_lock(struct cameras *c, struct screen *screen, struct source *s
 void cameras_draw_controls(struct cameras *c, struct screen *screen, struct source *source) {
     bool changed = false;
     if (!source->controls) {
-        ui_text_color(screen->ui, 0xb0b0b0,
+        ui_text_color(screen->ui, ui_theme(screen->ui)->note,
                       source->live ? "these cameras offer no controls"
                                    : "no controls: this source is no camera");
         return;
@@ -185,7 +186,7 @@ void cameras_draw_controls(struct cameras *c, struct screen *screen, struct sour
 
 /* ---- exposure */
 
-enum { LEFT_COLOR = 0xff8060, RIGHT_COLOR = 0x60c0ff, STEP = 4 };
+enum { STEP = 4 };
 
 void exposure_measure(const struct image *image, struct exposure *e) {
     long count = 0, sum = 0, level[256] = {0};
@@ -226,9 +227,9 @@ void exposure_draw(const struct frame *frame, struct ui *ui) {
         max = fmax(max, side[i % 2].ratio[i / 2]);
     ui_text(ui, "exposure: dark to bright, left and right");
     ui_reserve(ui, "exposure", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, 0, 0.5);
+    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
     for (int i = 0; i < 2; i++) {
-        unsigned color = i ? RIGHT_COLOR : LEFT_COLOR;
+        unsigned color = i ? ui_theme(ui)->right : ui_theme(ui)->left;
         char text[96];
         draw_curve(ui, &side[i], max, x, y, width, height, color);
         snprintf(text, sizeof(text), "%s: mean %.0f, too dark %.1f %%, too bright %.1f %%",

@@ -157,7 +157,7 @@ bool param_row_draw(const struct param_info *info, struct settings *settings, in
         char now[64], text[128];
         snprintf(text, sizeof(text), "   now %s; the new value acts at the next start",
                  param_print(&settings->running, info, now, sizeof(now)));
-        ui_text_color(ui, 0xffd080, text);
+        ui_text_color(ui, ui_theme(ui)->changed, text);
     }
     return value != before && param_put(&settings->params, info, value) == 0;
 }

@@ -72,6 +72,19 @@ static void draw_modes(struct viewer *v) {
     }
 }
 
+static void draw_theme(struct viewer *v) {
+    g_autofree char *names = join_names(theme_names, THEMES);
+    struct ui_row combo = {.name = "theme",
+                           .label = "window",
+                           .help = "colours of the window",
+                           .choices = names,
+                           .def = THEME_DARK};
+    if (!ui_combo(v->screen.ui, &combo, &v->theme))
+        return;
+    ui_set_theme(v->screen.ui, (enum theme_name)v->theme);
+    screen_settle(&v->screen);
+}
+
 static void draw_colormap(struct viewer *v) {
     g_autofree char *names = join_names(colormap_names, COLORMAP_COUNT);
     struct ui_row combo = {.name = "colormap",
@@ -180,6 +193,7 @@ void panel_picture_draw(struct viewer *v) {
     if (display_shows(&v->display, DISPLAY_BLEND) ||
         display_shows(&v->display, DISPLAY_MOTION_BLEND))
         ui_row_draw(v->screen.ui, &blend, &s->blend);
+    draw_theme(v);
     if (v->display.motion)
         return;
     if (param_row_draw(param_find("mark_filled"), &v->settings, v->rig.width, v->screen.ui))

@@ -58,7 +58,7 @@ static const char *draw_list(struct viewer *v, enum group group, bool changed) {
         if (group_of(*preset) != group)
             continue;
         if (first)
-            ui_text_color(ui, 0xb0b0b0, titles[group]);
+            ui_text_color(ui, ui_theme(ui)->note, titles[group]);
         first = false;
         const struct paper *paper = group == OF_PAPERS ? paper_of(*preset) : NULL;
         bool active = strcmp(*preset, v->presets.name) == 0;

@@ -16,8 +16,6 @@
 #include <glib.h>
 #include <stdio.h>
 
-enum { TAKEN_COLOR = 0x80e080, WAITING_COLOR = 0xffd080, NOTE_COLOR = 0xb0b0b0 };
-
 /* On a thread of its own. 0; -ENODATA where more is needed; another -errno (logged). */
 static int work(void *context) {
     struct refine_watch *w = context;
@@ -120,7 +118,7 @@ void refine_watch_draw(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     char text[128];
     if (w->stopped) {
-        ui_text_color(ui, NOTE_COLOR, "stopping");
+        ui_text_color(ui, ui_theme(ui)->note, "stopping");
         return;
     }
     if (ui_button(ui, "refine", w->on ? "stop refining" : "refine the calibration",
@@ -141,14 +139,14 @@ void refine_watch_draw(struct viewer *v) {
     }
     if (!w->done) {
         if (w->result.why[0])
-            ui_text_color(ui, w->on ? NOTE_COLOR : WAITING_COLOR, w->result.why);
+            ui_text_color(ui, w->on ? ui_theme(ui)->note : ui_theme(ui)->changed, w->result.why);
         return;
     }
     snprintf(text, sizeof(text),
              "rows %.2f px before, %.2f px after; turned by %.2f %.2f %.2f degrees",
              w->result.rows_before, w->result.rows_after, w->result.turn[0], w->result.turn[1],
              w->result.turn[2]);
-    ui_text_color(ui, TAKEN_COLOR, text);
+    ui_text_color(ui, ui_theme(ui)->good, text);
     if (ui_button(ui, "refine_take", "take it",
                   "writes a new calibration file and goes on with it; the old file stays"))
         take(v);

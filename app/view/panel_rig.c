@@ -71,7 +71,7 @@ void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *
     const char *before = w->advice;
     if (background_is_done(&w->background)) {
         store(w, background_take(&w->background), name);
-        screen_redraw(screen);
+        screen_settle(screen); /* lines come and go */
         if (w->advice && w->advice != before)
             screen_notify(screen, "%s", w->advice);
     }
@@ -93,7 +93,6 @@ void row_watch_close(struct row_watch *w) {
 
 /* ---- the page */
 
-enum { WARNING_COLOR = 0xff8070, NOTE_COLOR = 0xb0b0b0, CURVE_COLOR = 0x60c0ff };
 #define ERROR_PX 0.25 /* of the disparity, for the plot of the depth error */
 #define PLOT_POINTS 64
 #define FARTHEST 30 /* times the nearest depth: the end of the plot */
@@ -101,23 +100,25 @@ enum { WARNING_COLOR = 0xff8070, NOTE_COLOR = 0xb0b0b0, CURVE_COLOR = 0x60c0ff }
 /* ---- the health of the rig */
 
 void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
-    static const unsigned colors[] = {
-        [ROWS_GOOD] = 0x80e080, [ROWS_OFF] = 0xffd080, [ROWS_BAD] = 0xff8070};
+    const struct theme *theme = ui_theme(ui);
+    const unsigned colors[] = {
+        [ROWS_GOOD] = theme->good, [ROWS_OFF] = theme->changed, [ROWS_BAD] = theme->bad};
     char text[96];
     if (!w->on && !calibrated)
         return;
     if (w->lasts == 0) { /* the line keeps its place */
         if (calibrated)
-            ui_text_color(ui, NOTE_COLOR, "rows not measured yet");
+            ui_text_line(ui, ui_theme(ui)->note, "rows not measured yet", NULL);
         return;
     }
     const struct row_health health =
         row_error_health(w->last, (int)MIN(w->lasts, (long)HEALTH_PAIRS));
     row_health_print(&health, (double)(clock_ns() - w->last_ns) / CLOCK_NS_PER_S, text,
                      sizeof(text));
-    ui_text_color(ui, colors[health.level], text);
-    if (health.advice)
-        ui_text_color(ui, colors[health.level], health.advice);
+    if (health.advice) /* the rig's group shows it, too */
+        ui_text_line(ui, colors[health.level], health.advice, text);
+    else
+        ui_text_line(ui, colors[health.level], text, NULL);
 }
 
 /* ---- the calibration */
@@ -126,7 +127,7 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
     const struct depth_geometry *g = &rig->geometry;
     char text[128];
     if (!rig->known) {
-        ui_text_color(ui, NOTE_COLOR,
+        ui_text_color(ui, ui_theme(ui)->note,
                       "no calibration (--calib FILE); livestereo calibrate makes one");
         return;
     }
@@ -135,7 +136,7 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
     ui_text(ui, text);
     if (isfinite(rig->rig.rms)) {
         snprintf(text, sizeof(text), "calibrated with an error of %.2f px", rig->rig.rms);
-        ui_text_color(ui, NOTE_COLOR, text);
+        ui_text_color(ui, ui_theme(ui)->note, text);
     }
 }
 
@@ -149,7 +150,7 @@ void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struc
     int used = snprintf(text, sizeof(text), "    nearest %.3g m", nearest);
     if (isfinite(farthest))
         snprintf(text + used, sizeof(text) - (size_t)used, ", farthest %.3g m", farthest);
-    ui_text_color(ui, 0xffd080, text);
+    ui_text_line(ui, ui_theme(ui)->changed, text, NULL);
 }
 
 /* ---- the rows */
@@ -190,7 +191,7 @@ static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig
     if (s->error) {
         snprintf(text, sizeof(text), "only %d of %d features match: %s", s->rows.matches,
                  s->rows.features, row_error_too_few(&s->rows));
-        ui_text_color(ui, NOTE_COLOR, text);
+        ui_text_color(ui, ui_theme(ui)->note, text);
         return false;
     }
     snprintf(text, sizeof(text), "row error: median %+.2f px, 95 %% %.2f px", s->rows.median,
@@ -198,9 +199,9 @@ static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig
     ui_text(ui, text);
     snprintf(text, sizeof(text), "of %d features; 95 %% %.2f px about the median", s->rows.matches,
              s->rows.scatter);
-    ui_text_color(ui, NOTE_COLOR, text);
+    ui_text_color(ui, ui_theme(ui)->note, text);
     if (s->advice)
-        ui_text_color(ui, WARNING_COLOR, s->advice);
+        ui_text_color(ui, ui_theme(ui)->bad, s->advice);
     return draw_offset_button(ui, s, rig, params);
 }
 
@@ -227,24 +228,24 @@ static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
     snprintf(text, sizeof(text), "depth error where disparity is %g px off", ERROR_PX);
     ui_text(ui, text);
     ui_reserve(ui, "depth_error", width, height + 1.2 * line, &x, &y);
-    ui_box(ui, x, y, width, height, 0, 0.5);
+    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
     for (int i = 0; i < PLOT_POINTS; i++) {
         double ratio = i / (PLOT_POINTS - 1.0), z = nearest + ratio * (farthest - nearest);
         xy[2 * i] = (float)(x + ratio * width);
         xy[2 * i + 1] = (float)(y + height * (1 - depth_error(g, z, ERROR_PX) / max_error));
     }
-    ui_polyline(ui, xy, PLOT_POINTS, CURVE_COLOR);
+    ui_polyline(ui, xy, PLOT_POINTS, ui_theme(ui)->curve);
     for (int i = 0; i <= 3; i++) { /* the values of the curve at four depths */
         double z = nearest + (farthest - nearest) * i / 3, at = x + width * i / 3;
         double error = depth_error(g, z, ERROR_PX);
         snprintf(text, sizeof(text), "%.*f m", z < 10 ? 2 : 0, z);
-        draw_tick(ui, at, y + height, x + width, NOTE_COLOR, text);
+        draw_tick(ui, at, y + height, x + width, ui_theme(ui)->note, text);
         if (error < 0.1)
             snprintf(text, sizeof(text), "%.1f mm", 1000 * error);
         else
             snprintf(text, sizeof(text), "%.2f m", error);
         draw_tick(ui, at, fmax(y, y + height * (1 - error / max_error) - 1.3 * line), x + width,
-                  CURVE_COLOR, text);
+                  ui_theme(ui)->curve, text);
     }
 }
 

@@ -100,7 +100,7 @@ static void draw_loop(const struct playback *p, struct ui *ui) {
     const struct ui_rect *bar = ui_find_rect(ui, "seek");
     for (int i = 0; bar && i < 2 && p->loop[i] >= 0; i++) {
         double x = bar->x + bar->width * ((double)p->loop[i] + 0.5) / (double)p->source->count;
-        ui_line(ui, x, bar->y, x, bar->y + bar->height, 0xffd080);
+        ui_line(ui, x, bar->y, x, bar->y + bar->height, ui_theme(ui)->changed);
     }
 }
 

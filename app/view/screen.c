@@ -54,6 +54,7 @@ int screen_open(struct screen *s, const struct screen_options *options) {
         log_error("window", "out of memory");
         return EXIT_RUN_FAILED;
     }
+    ui_set_theme(s->ui, options->theme);
     if (options->fullscreen)
         window_set_fullscreen(s->window, true);
     screen_settle(s);

@@ -30,7 +30,8 @@ struct screen { /* zero to begin with */
 
 struct screen_options {
     const char *title;
-    const char *size;  /* --window, "WxH"; NULL: 1600x900 */
+    const char *size; /* --window, "WxH"; NULL: 1600x900 */
+    enum theme_name theme;
     double text_scale; /* clamped to 0.5..4; 0: 1 */
     bool hidden, fullscreen;
 };

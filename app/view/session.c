@@ -10,6 +10,7 @@
 #include "config/log.h"
 #include "config/params_file.h"
 #include "image/picture.h"
+#include "render/theme.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,6 +55,10 @@ void session_parse_look(struct session *session, const char *text, size_t length
     int colormap = g_key_file_get_integer(file, GROUP, "colormap", NULL);
     if (colormap >= 0 && colormap < COLORMAP_COUNT)
         session->colormap = colormap;
+    g_autofree char *theme = g_key_file_get_string(file, GROUP, "theme", NULL);
+    for (int i = 0; theme && i < THEMES; i++)
+        if (strcmp(theme, theme_names[i]) == 0)
+            session->theme = i;
     double text_scale = g_key_file_get_double(file, GROUP, "ui_scale", NULL);
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
@@ -166,6 +171,7 @@ void session_save(const struct session *end, const struct session *start,
 #define CHOOSE(field) ((end->field != start->field ? end : remembered)->field)
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_key_file_set_integer(file, GROUP, "colormap", CHOOSE(colormap));
+    g_key_file_set_string(file, GROUP, "theme", theme_names[CHOOSE(theme)]);
     g_key_file_set_double(file, GROUP, "ui_scale", CHOOSE(text_scale));
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
     g_key_file_set_boolean(file, GROUP, "folded", CHOOSE(folded));

@@ -13,6 +13,7 @@
 struct session {
     char source[SESSION_SOURCE]; /* what the disparities searched are of: session_name_source() */
     int colormap;
+    int theme; /* enum theme_name */
     double text_scale;
     bool statistics;
     bool folded;        /* the panel is */

@@ -149,14 +149,6 @@ void statistics_print(struct statistics *s, struct live *live) {
 
 /* ---- the panel */
 
-static const unsigned stage_colors[LIVESTEREO_STAGES] = {
-    [LIVESTEREO_UPLOAD] = 0x808080,    [LIVESTEREO_RECTIFY] = 0x4e79a7,
-    [LIVESTEREO_SMOOTH] = 0xa0cbe8,    [LIVESTEREO_COST] = 0xf28e2b,
-    [LIVESTEREO_AGGREGATE] = 0xffbe7d, [LIVESTEREO_BP] = 0xe15759,
-    [LIVESTEREO_WTA] = 0x59a14f,       [LIVESTEREO_CHECK] = 0x8cd17d,
-    [LIVESTEREO_REFINE] = 0xb07aa1,    [LIVESTEREO_DOWNLOAD] = 0xc0c0c0,
-};
-
 static void draw_counts(const struct statistics *s, struct ui *ui,
                         const struct playback *playback) {
     struct live_stats live;
@@ -211,7 +203,7 @@ static void draw_stage_bar(const struct frame *f, struct ui *ui, double width) {
     ui_reserve(ui, "stage_bar", width, line, &x, &y);
     for (int i = 0; i < LIVESTEREO_STAGES && sum > 0; i++) {
         double part = width * f->stage_ms[i] / sum;
-        ui_box(ui, x, y, part, line, stage_colors[i], 1);
+        ui_box(ui, x, y, part, line, ui_theme(ui)->stage[i], 1);
         x += part;
     }
     int shown = 0;
@@ -225,8 +217,8 @@ static void draw_stage_bar(const struct frame *f, struct ui *ui, double width) {
             ui_same_line(ui);
         ui_reserve(ui, livestereo_stage_name((enum livestereo_stage)i), width / 2 - line, line, &x,
                    &y);
-        ui_box(ui, x, y + line * 0.2, line * 0.6, line * 0.6, stage_colors[i], 1);
-        ui_label(ui, x + line, y, 0xe0e0e0, text);
+        ui_box(ui, x, y + line * 0.2, line * 0.6, line * 0.6, ui_theme(ui)->stage[i], 1);
+        ui_label(ui, x + line, y, ui_theme(ui)->text, text);
     }
 }
 
@@ -239,7 +231,7 @@ static void draw_column(const struct statistics_times *times, struct ui *ui, dou
         if (part < 0.5) /* of a pixel */
             continue;
         top -= part;
-        ui_box(ui, x, top, width, part, stage_colors[i], 1);
+        ui_box(ui, x, top, width, part, ui_theme(ui)->stage[i], 1);
     }
 }
 
@@ -252,14 +244,14 @@ static void draw_history(const struct statistics *s, struct ui *ui, double width
     /* A few long ones are cut off. */
     double max_ms = fmax(1, 1.2 * metrics_quantile(compute_ms, count, 0.95));
     ui_reserve(ui, "history", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, 0, 0.5);
+    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
     for (int n = 0; n < count; n++)
         draw_column(&s->history[(s->history_count - count + n) % STATISTICS_HISTORY], ui,
                     x + width * n / STATISTICS_HISTORY, y, width / STATISTICS_HISTORY, height,
                     max_ms);
     char text[32];
     snprintf(text, sizeof(text), "%.0f ms", max_ms);
-    ui_label(ui, x + 2, y, 0xffffff, text);
+    ui_label(ui, x + 2, y, ui_theme(ui)->text, text);
 }
 
 /* The ratio of messages that each half-step updated. */
@@ -269,15 +261,15 @@ static void draw_updates(const struct frame *f, struct ui *ui, double width) {
     double height = 2.5 * ui_text_height(ui), x, y;
     ui_text(ui, "updated messages per half-step");
     ui_reserve(ui, "updated", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, 0, 0.5);
+    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
     for (int i = 0; i < f->updated_count; i++) {
         double part = height * fmin(1, f->updated[i]);
         ui_box(ui, x + width * i / f->updated_count, y + height - part,
-               width / f->updated_count - 1, part, 0x60c0ff, 1);
+               width / f->updated_count - 1, part, ui_theme(ui)->curve, 1);
     }
     char text[48];
     snprintf(text, sizeof(text), "last %.1f %%", 100.0 * f->updated[f->updated_count - 1]);
-    ui_label(ui, x + 2, y, 0xffffff, text);
+    ui_label(ui, x + 2, y, ui_theme(ui)->text, text);
 }
 
 void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct draw_settings *area,

@@ -73,7 +73,6 @@ void measure_print(double metres, double error, enum length_unit unit, char *tex
 void measure_draw(const struct measure *m, const struct draw_settings *view,
                   const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
                   struct ui *ui) {
-    enum { COLOR = 0xffe060 };
     double x[2], y[2], distance, error, arm = ui_text_height(ui) / 2;
     char text[64] = "no depth at one of the points";
     if (view->mode == DISPLAY_POINTS || view->mode == DISPLAY_RIGHT)
@@ -81,16 +80,16 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
     for (int i = 0; i < m->count; i++) {
         draw_pixel_to_window(view, frame->rect_left.width, frame->rect_left.height, m->x[i],
                              m->y[i], &x[i], &y[i]);
-        ui_line(ui, x[i] - arm, y[i], x[i] + arm, y[i], COLOR);
-        ui_line(ui, x[i], y[i] - arm, x[i], y[i] + arm, COLOR);
+        ui_line(ui, x[i] - arm, y[i], x[i] + arm, y[i], ui_theme(ui)->mark);
+        ui_line(ui, x[i], y[i] - arm, x[i], y[i] + arm, ui_theme(ui)->mark);
     }
     if (m->count < 2)
         return;
-    ui_line(ui, x[0], y[0], x[1], y[1], COLOR);
+    ui_line(ui, x[0], y[0], x[1], y[1], ui_theme(ui)->mark);
     if (measure_distance(m, frame, rig, &distance, &error))
         measure_print(distance, error, unit, text, sizeof(text));
     double width = ui_text_width(ui, text), at_x = (x[0] + x[1] - width) / 2,
            at_y = (y[0] + y[1]) / 2 + arm;
     ui_box(ui, at_x - 4, at_y - 2, width + 8, 2 * arm + 4, 0, 0.75);
-    ui_label(ui, at_x, at_y, COLOR, text);
+    ui_label(ui, at_x, at_y, ui_theme(ui)->mark, text);
 }

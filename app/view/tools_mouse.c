@@ -108,5 +108,5 @@ char *region_print(const struct region *r, const struct display *d, const struct
 void region_draw(const struct region *r, struct ui *ui) {
     if (r->down)
         ui_outline(ui, fmin(r->from_x, r->to_x), fmin(r->from_y, r->to_y),
-                   fabs(r->to_x - r->from_x), fabs(r->to_y - r->from_y), 0xffe060);
+                   fabs(r->to_x - r->from_x), fabs(r->to_y - r->from_y), ui_theme(ui)->mark);
 }

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const unsigned colors[PROBES] = {0xff6060, 0x60ff60, 0x60a0ff, 0xffe060};
-
 static void remove_probe(struct probes *p, int i) {
     memmove(&p->probe[i], &p->probe[i + 1], sizeof(p->probe[0]) * (size_t)(p->count - 1 - i));
     p->count--;
@@ -54,7 +52,7 @@ void probes_draw_pins(const struct probes *p, struct ui *ui, const struct draw_s
     for (int i = 0; i < p->count; i++) {
         draw_pixel_to_window(settings, width, height, p->probe[i].x, p->probe[i].y, &x, &y);
         draw_pin(ui, x + 1, y + 1, radius, 0); /* its shadow */
-        draw_pin(ui, x, y, radius, colors[i]);
+        draw_pin(ui, x, y, radius, ui_theme(ui)->pin[i]);
     }
 }
 
@@ -93,7 +91,7 @@ static void draw_map(struct ui *ui, const struct live_probe *p, const double *va
                (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
     }
     int row = p->found.label / columns;
-    ui_outline(ui, x + p->found.label % columns * cell, y + row * cell, cell, cell, 0xffffff);
+    ui_outline(ui, x + p->found.label % columns * cell, y + row * cell, cell, cell, THEME_CROSS);
 }
 
 /* Curves over disparities, or maps of cost and belief beside each other over motions. */
@@ -103,16 +101,16 @@ static void draw_plot(struct ui *ui, const struct live_probe *p, int number, dou
     int count = p->found.u_count;
     snprintf(r.name, sizeof(r.name), "probe.%d", number);
     ui_reserve(ui, r.name, width, height, &r.x, &r.y);
-    ui_box(ui, r.x, r.y, width, height, 0, 0.5);
+    ui_box(ui, r.x, r.y, width, height, ui_theme(ui)->plot, 0.5);
     if (p->found.v_count > 1) {
         draw_map(ui, p, p->found.cost, r.x, r.y, height);
         draw_map(ui, p, p->found.belief, r.x + width - height, r.y, height);
         return;
     }
     double label_x = r.x + width * (p->found.label + 0.5) / count;
-    ui_line(ui, label_x, r.y, label_x, r.y + height, 0xffffff);
-    draw_curve(ui, &r, p->found.cost, count, 0x909090);
-    draw_curve(ui, &r, p->found.belief, count, colors[number]);
+    ui_line(ui, label_x, r.y, label_x, r.y + height, ui_theme(ui)->text);
+    draw_curve(ui, &r, p->found.cost, count, ui_theme(ui)->second_curve);
+    draw_curve(ui, &r, p->found.belief, count, ui_theme(ui)->pin[number]);
 }
 
 void probe_place(const struct live_probe *p, int label, double *u, double *v) {
@@ -152,7 +150,7 @@ void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct l
         const struct live_probe *p = &probes[i];
         char text[96], more[96] = "";
         describe_answer(p, motion, text, sizeof(text));
-        ui_text_color(ui, colors[i], text);
+        ui_text_color(ui, ui_theme(ui)->pin[i], text);
         if (p->index >= 0 && p->found.label >= 0 && motion)
             snprintf(more, sizeof(more), "u %g to %g, v %g to %g px", p->found.u,
                      p->found.u + (p->found.u_count - 1) * p->found.step, p->found.v,
@@ -160,7 +158,7 @@ void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct l
         else if (!motion)
             describe(context, p->x, p->y, more, sizeof(more));
         if (*more)
-            ui_text_color(ui, colors[i], more);
+            ui_text_color(ui, ui_theme(ui)->pin[i], more);
         if (p->index >= 0 && p->found.label >= 0)
             draw_plot(ui, p, i, width, height);
     }

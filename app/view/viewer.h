@@ -38,7 +38,7 @@ struct view_options {
     struct camera_options camera;
     struct output_options out;
     struct source_options source;
-    char *screenshot, *output, *colormap, *range, *window, *ui_map, *view;
+    char *screenshot, *output, *colormap, *theme, *range, *window, *ui_map, *view;
     int frames;
     double rate, start, scale, metres_per_pixel;
     gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
@@ -132,9 +132,11 @@ struct viewer {
     struct statistics statistics;
     struct swap_watch swap_watch;
     bool visible[PARTS];
-    bool folded;        /* the panel is */
-    double panel_lines; /* its width, in lines of text */
-    bool save_window;   /* to a file, after the next drawing */
+    char help_search[64]; /* typed into the list of keys */
+    int theme;            /* enum theme_name */
+    bool folded;          /* the panel is */
+    double panel_lines;   /* its width, in lines of text */
+    bool save_window;     /* to a file, after the next drawing */
     bool quit;
 };
 

@@ -122,6 +122,44 @@ static void test_help_beside(void) {
     gui_quit(&p);
 }
 
+/* The mean grey level of the panel's upper part. */
+static int panel_level(const struct gui_program *p) {
+    struct gui_rect at = gui_find(p, "panel.settings");
+    struct image shot = gui_shot(p);
+    long sum = 0;
+    for (int y = at.y; y < at.y + 100; y++)
+        for (int x = at.x; x < at.x + at.width; x++)
+            sum += shot.data[3 * ((size_t)y * (size_t)shot.width + (size_t)x)];
+    picture_free(&shot);
+    return (int)(sum / (100L * at.width));
+}
+
+/* The window is dark, light by a switch and by --theme; the switch is remembered. */
+static void test_theme(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_cmpint(panel_level(&p), <, 80);
+    gui_click(&p, "theme.more");
+    gui_wait_for(&p, gui_is(&p, "state", "theme", "light"));
+    g_assert_cmpint(panel_level(&p), >, 180);
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "theme", "light"));
+    gui_run_action(&p, "quit");
+    gui_wait_end(&p);
+    gui_forget_names(&p);
+
+    gui_start(&p, "--paused --theme dark", GUI_SOURCE);
+    gui_settle(&p);
+    g_assert_cmpint(panel_level(&p), <, 80);
+    gui_quit(&p);
+}
+
 /* The panel's edge is dragged, the panel folded to a strip and unfolded; both are remembered. */
 static void test_panel(void) {
     struct gui_program p = {0};
@@ -579,6 +617,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/row", test_row);
     g_test_add_func("/gui/help-beside", test_help_beside);
     g_test_add_func("/gui/panel", test_panel);
+    g_test_add_func("/gui/theme", test_theme);
     g_test_add_func("/gui/mouse", test_mouse);
     g_test_add_func("/gui/resize", test_resize);
     g_test_add_func("/gui/remembered", test_remembered);

@@ -135,9 +135,29 @@ static void test_keys(void) {
     gui_quit(&p);
 }
 
+/* The list of keys takes what is typed at once, leaves the actions that have it, and F1 and ESC
+ * close it whatever was typed. */
+static void test_help(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    for (int i = 0; i < 2; i++) {
+        gui_run_action(&p, "help");
+        gui_wait_for(&p, gui_is_visible(&p, "key_list"));
+        int all = gui_find(&p, "key_list").height;
+        gui_type(&p, "colour");
+        gui_wait_for(&p, gui_find(&p, "key_list").height < all / 2);
+        g_assert_true(gui_is(&p, "state", "colormap", "turbo")); /* c was no key */
+        gui_run_action(&p, i ? "leave-fullscreen" : "help");
+        gui_wait_for(&p, !gui_is_visible(&p, "key_list"));
+    }
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/keys", test_keys);
+    g_test_add_func("/gui/help", test_help);
     return g_test_run();
 }

@@ -60,7 +60,7 @@ static void test_rows(void) {
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_scroll_to(&p, "defaults");
+    gui_click(&p, "group.advanced");
     gui_click(&p, "defaults");
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "64"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));

@@ -62,6 +62,22 @@ static gboolean message_has(const struct gui_program *p, const char *text) {
     return message && strstr(message, text);
 }
 
+/* Different grey levels in the picture of what was opened last. */
+static int tile_levels(const struct gui_program *p) {
+    struct gui_rect at = gui_find(p, "start.recent0");
+    struct image shot = gui_shot(p);
+    gboolean seen[256] = {FALSE};
+    int count = 0;
+    for (int y = at.y + at.height / 4; y < at.y + at.height / 2; y++)
+        for (int x = at.x + at.width / 4; x < at.x + at.width / 2; x++) {
+            uint8_t level = shot.data[3 * ((size_t)y * (size_t)shot.width + (size_t)x)];
+            count += !seen[level];
+            seen[level] = TRUE;
+        }
+    picture_free(&shot);
+    return count;
+}
+
 static void test_page(void) {
     struct gui_program p = {0};
     start_without_source(&p);
@@ -93,9 +109,38 @@ static void test_page(void) {
 
     start_without_source(&p); /* which remembers what was opened */
     gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
+    g_assert_cmpint(tile_levels(&p), >, 20);
     gui_click(&p, "start.recent0");
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
+    gui_quit(&p);
+}
+
+/* Presses Tab or another key until a widget is reached, which Enter then presses. */
+static void reach(const struct gui_program *p, const char *key, int times) {
+    for (int i = 0; i < times; i++) {
+        gui_tool("xdotool key %s", key);
+        g_free(gui_run_tool("sleep 0.05"));
+        gui_wait_for(p, gui_is(p, "state", "rest", "1"));
+    }
+}
+
+/* Tab and the arrow keys go through the page, Enter presses; nothing behind it answers them. */
+static void test_keyboard(void) {
+    struct gui_program p = {0};
+    start_without_source(&p);
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    int presses = 0;
+    while (!gui_is(&p, "state", "parts", "start=0 log=0")) { /* the button that closes it */
+        g_assert_cmpint(presses++, <, 30);
+        reach(&p, presses % 2 ? "Tab" : "Up", 1);
+        reach(&p, "Return", 1);
+        if (gui_is(&p, "state", "typing", "1"))
+            reach(&p, "Escape", 1);
+    }
+    g_test_message("closed after %d", presses);
+    g_assert_true(gui_is(&p, "state", "frame", "0"));
+    g_assert_true(gui_is(&p, "state", "paused", "1"));
     gui_quit(&p);
 }
 
@@ -221,6 +266,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/start/page", test_page);
+    g_test_add_func("/gui/start/keyboard", test_keyboard);
     g_test_add_func("/gui/start/dialog", test_dialog);
     g_test_add_func("/gui/start/drop", test_drop);
     g_test_add_func("/gui/start/drag-gone", test_drag_gone);

@@ -1,0 +1,77 @@
+/*
+ * Pictures of what was opened before, for the start page of app/view/pages.h: small PNGs in the
+ * user's folder of states. SPDX-License-Identifier: MIT
+ */
+#include "app/view/pages.h"
+
+#include "app/view/session.h"
+#include "image/picture.h"
+
+#include <unistd.h>
+
+#define PICTURE_WIDTH 240
+
+/* Of the source with this name. g_free. */
+static char *path_of(const char *source) {
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
+                    *file = g_strconcat(sum, ".png", NULL);
+    return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
+}
+
+/* Means of step x step pixels; g_free its data. */
+static struct image shrink(const struct image *in) {
+    int step = MAX(1, in->width / PICTURE_WIDTH), channels = in->channels;
+    struct image out = {
+        .width = in->width / step, .height = in->height / step, .channels = channels};
+    out.data = g_malloc0((size_t)out.width * (size_t)out.height * (size_t)channels);
+    for (int y = 0; y < out.height; y++)
+        for (int x = 0; x < out.width * channels; x++) {
+            int sum = 0, column = x / channels * step;
+            for (int i = 0; i < step * step; i++)
+                sum += in->data[((size_t)(y * step + i / step) * (size_t)in->width +
+                                 (size_t)(column + i % step)) *
+                                    (size_t)channels +
+                                (size_t)(x % channels)];
+            out.data[(size_t)y * (size_t)(out.width * channels) + (size_t)x] =
+                (uint8_t)(sum / (step * step));
+        }
+    return out;
+}
+
+void start_page_keep_picture(const char *source, const struct image *picture) {
+    g_autofree char *path = path_of(source), *folder = g_path_get_dirname(path);
+    if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
+        return;
+    if (g_mkdir_with_parents(folder, 0700) != 0)
+        return;
+    struct image small = shrink(picture);
+    picture_write(path, &small);
+    g_free(small.data);
+}
+
+/* 0 where there is none. */
+static unsigned load_picture(char **words) {
+    char name[SESSION_SOURCE];
+    session_name_source(name, (const char *const *)words, (int)g_strv_length(words));
+    g_autofree char *path = path_of(name);
+    struct image picture;
+    if (access(path, R_OK) != 0 || picture_read(path, &picture) != 0)
+        return 0;
+    unsigned texture =
+        ui_texture_make(picture.data, picture.width, picture.height, picture.channels);
+    picture_free(&picture);
+    return texture;
+}
+
+void start_page_free_pictures(struct start_page *page) {
+    for (int i = 0; i < START_RECENT; i++)
+        ui_texture_free(&page->picture[i]);
+    page->pictured = false;
+}
+
+void start_page_load_pictures(struct start_page *page) {
+    start_page_free_pictures(page);
+    for (int i = 0; i < START_RECENT && page->recent[i]; i++)
+        page->picture[i] = load_picture(page->recent[i]);
+    page->pictured = true;
+}
