@@ -78,9 +78,10 @@ void draw_close(struct draw **draw);
 
 #define DRAW_VIEWS 4
 
-/* Draws a frame in count views, of which the first is there even where count is 0, each in its own area; NULL: as they were drawn last. number tells
- * frames apart: what was uploaded under the same number is not uploaded again. Returns true when
- * another call would draw more points. */
+/* Draws a frame in count views, each in its own area; NULL: as they were drawn last. The first of
+ * views has the background, even where count is 0. number tells frames apart: what was uploaded
+ * under the same number is not uploaded again. Returns true when another call would draw more
+ * points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
 

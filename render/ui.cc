@@ -88,8 +88,7 @@ static void set_colors(const struct ui *ui) {
         ImGui::StyleColorsDark();
     colors[ImGuiCol_FrameBg] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].field));
     colors[ImGuiCol_Text] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].text));
-    colors[ImGuiCol_WindowBg] =
-        ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].window));
+    colors[ImGuiCol_WindowBg] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].window));
 }
 
 static void set_style(const struct ui *ui, const char *font) {

@@ -1,0 +1,211 @@
+/*
+ * Three people's first ways through the window, with the number of their actions: a key, a click,
+ * or a line that is typed is one; resting the mouse is none. Recorded boards stand for webcams.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/gui/gui.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int actions;
+
+/* Counts an action and says it. */
+static void act(const char *what) {
+    g_test_message("%d. %s", ++actions, what);
+}
+
+static void click(const struct gui_program *p, const char *name) {
+    act(name);
+    gui_click(p, name);
+}
+
+/* What closes the window. */
+static void click_leaving(const struct gui_program *p, const char *name) {
+    act(name);
+    gui_click_leaving(p, name);
+}
+
+static void press(const struct gui_program *p, const char *action) {
+    act(action);
+    gui_run_action(p, action);
+}
+
+/* A line in place of what stands there. */
+static void type_into(const struct gui_program *p, const char *name, const char *text) {
+    act(name);
+    gui_click(p, name);
+    gui_tool("xdotool key ctrl+a");
+    gui_type(p, text);
+}
+
+/* The same with Enter: it is opened. */
+static void open_path(const struct gui_program *p, const char *path) {
+    type_into(p, "start.path", path);
+    gui_tool("xdotool key Return");
+    gui_wait_for(p, gui_is(p, "state", "source", path));
+}
+
+/* The data, or NULL after a skip. g_free. */
+static char *data_folder(const char *name) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *folder = g_build_filename(data ? data : "../shared/data", name, NULL);
+    if (g_file_test(folder, G_FILE_TEST_IS_DIR))
+        return g_canonicalize_filename(folder, NULL);
+    g_test_skip("needs ../shared/data");
+    return NULL;
+}
+
+/* The window as it is started by its icon, but for a quality that is fast without a GPU. */
+static void begin(struct gui_program *p) {
+    actions = 0;
+    gui_prepare(p);
+    g_autofree char *line = g_strdup_printf(
+        "%s view --quality fast --set backend=cpu --window 1280x800 --ui-map %s -o %s -q",
+        g_getenv("LIVESTEREO_BIN"), p->map, p->output);
+    gui_spawn(p, line);
+    gui_wait_for(p, gui_is(p, "state", "parts", "start=1 log=0"));
+}
+
+static void end(struct gui_program *p, const char *who, int most) {
+    g_test_message("%s: %d actions, %d at most", who, actions, most);
+    g_assert_cmpint(actions, <=, most);
+    gui_quit(p);
+}
+
+/* Rests the mouse at places of the picture until one has metres. */
+static void find_metres(const struct gui_program *p) {
+    struct gui_rect at = gui_find(p, "picture");
+    for (int i = 1; i < 64; i++) {
+        gui_move(p, at.x + at.width * (i % 8 + 0.5) / 16, at.y + at.height * (i / 8 + 0.5) / 8);
+        g_autofree char *text = gui_look(p, "state", "read-out");
+        if (text && strstr(text, " m ") && strstr(text, " Z ")) {
+            g_test_message("%s", text);
+            return;
+        }
+    }
+    g_error("no metres under the mouse");
+}
+
+/* `count` files of each side, as a source has them. g_free; NULL after a skip. */
+static char *link_pairs(const char *data, const char *left, const char *right, const char *ending,
+                        int first, int count) {
+    g_autofree char *from = data_folder(data);
+    char *folder = g_dir_make_tmp("livestereo-walk-XXXXXX", NULL);
+    for (int i = first; from && i < first + 2 * count; i++) {
+        const char *side = i % 2 ? "right" : "left";
+        g_autofree char *below = g_build_filename(folder, side, NULL),
+                        *number = g_strdup_printf("%0*d%s", strstr(left, "/") ? 6 : 2,
+                                                  first + (i - first) / 2, ending),
+                        *old = g_strdup_printf("%s/%s%s", from, i % 2 ? right : left, number),
+                        *new = g_build_filename(below, number, NULL);
+        g_mkdir_with_parents(below, 0700);
+        if (access(old, R_OK) == 0)
+            g_assert_cmpint(symlink(old, new), ==, 0);
+    }
+    if (from)
+        return folder;
+    gui_remove_all(folder);
+    g_free(folder);
+    return NULL;
+}
+
+static void take_window(struct gui_program *p) {
+    g_free(p->window);
+    p->window = gui_run_tool("xdotool search --sync --onlyvisible --name livestereo");
+    gui_tool("xdotool windowfocus --sync %s", p->window);
+}
+
+/* A new pair of cameras that are not calibrated. With webcams the first action is opening the start
+ * page, which names them. */
+static void test_rig_maker(void) {
+    struct gui_program p = {0};
+    g_autofree char *set = link_pairs("calibration/opencv", "left", "right", ".jpg", 1, 14);
+    if (!set)
+        return;
+    begin(&p);
+    type_into(&p, "start.path", set);
+    type_into(&p, "start.square", "25mm");
+    click_leaving(&p, "start.calibrate");
+    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    take_window(&p);
+    click_leaving(&p, "open");
+    gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
+    take_window(&p);
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_settle(&p);
+    find_metres(&p);
+    end(&p, "rig maker", 4);
+    gui_remove_all(set);
+}
+
+static gboolean is_saved(const struct gui_program *p) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && g_str_has_prefix(message, "saved ") &&
+           (strstr(message, ".mp4") || strstr(message, ".webm"));
+}
+
+/* From a folder of a drive to a video with metres. */
+static void test_driver(void) {
+    struct gui_program p = {0};
+    g_autofree char *drive = link_pairs("driving/kitti_seq1", "left/", "right/", ".png", 0, 4),
+                    *from = drive ? data_folder("driving/kitti_seq1") : NULL;
+    if (!drive)
+        return;
+    const char *const about[] = {"calib.txt", "camera.txt"};
+    for (size_t i = 0; i < G_N_ELEMENTS(about); i++) {
+        g_autofree char *old = g_build_filename(from, about[i], NULL),
+                        *new = g_build_filename(drive, about[i], NULL);
+        g_assert_cmpint(symlink(old, new), ==, 0);
+    }
+    begin(&p);
+    open_path(&p, drive);
+    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
+    gui_settle(&p);
+    press(&p, "save-video");
+    gui_wait_for(&p, is_saved(&p));
+    end(&p, "driver", 5);
+    gui_remove_all(drive);
+}
+
+/* g_free; of the picture on screen, once it is computed. */
+static char *error_of(const struct gui_program *p) {
+    char *error = NULL;
+    gui_settle(p);
+    gui_wait_for(p, (error = gui_look(p, "state", "error")) != NULL);
+    return error;
+}
+
+/* A paper's settings and one's own on a pair with truth, and both in numbers. */
+static void test_researcher(void) {
+    struct gui_program p = {0};
+    g_autofree char *pair = data_folder("middlebury/teddy");
+    if (!pair)
+        return;
+    begin(&p);
+    open_path(&p, pair);
+    press(&p, "stats");
+    g_autofree char *own = error_of(&p);
+    click(&p, "group.presets");
+    click(&p, "preset.felzenszwalb2006");
+    gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
+    g_autofree char *paper = error_of(&p);
+    press(&p, "compare");
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    g_autofree char *again = error_of(&p);
+    g_test_message("errors: own %s, the paper's %s, own again %s", own, paper, again);
+    g_assert_nonnull(own);
+    g_assert_nonnull(paper);
+    g_assert_cmpstr(own, !=, paper);
+    end(&p, "researcher", 5);
+}
+
+int main(int argc, char **argv) {
+    if (!gui_init(&argc, &argv))
+        return 0;
+    g_test_add_func("/gui/walks/rig-maker", test_rig_maker);
+    g_test_add_func("/gui/walks/driver", test_driver);
+    g_test_add_func("/gui/walks/researcher", test_researcher);
+    return g_test_run();
+}
