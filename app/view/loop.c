@@ -299,6 +299,7 @@ int loop_run(struct viewer *v) {
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
                          v->rig.known && !v->display.motion, v->playback.source->name);
         refine_watch_update(v);
+        estimate_watch_update(v);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {
             v->screen.redraws--;

@@ -148,6 +148,7 @@ void opening_close(struct viewer *v) {
     if (shown && !v->options->screenshot && strcmp(v->source, DEMONSTRATION) != 0)
         start_page_keep_picture(v->source, &shown->left);
     refine_watch_stop(&v->refine);
+    estimate_watch_close(&v->estimate);
     if (v->playback.source)
         recording_stop(&v->recording, &v->playback, &v->screen);
     close_pipeline(v);

@@ -226,6 +226,8 @@ static void draw_advanced_group(struct viewer *v) {
     action_button(v, "defaults", "all defaults", ACTION_RESET_SETTINGS);
     ui_same_line_for(ui, "copy as --set");
     action_button(v, "copy_settings", "copy as --set", ACTION_COPY_SETTINGS);
+    if (!v->display.motion)
+        estimate_watch_draw(v);
     panel_advanced_draw(v);
 }
 

@@ -176,6 +176,24 @@ void refine_watch_close(struct refine_watch *watch);
 /* The button, and what was found. */
 void refine_watch_draw(struct viewer *v);
 
+/* ---- panel_estimate.c: a button in the group advanced that estimates weights and truncations from
+ * the pair on screen */
+
+struct estimate_watch {           /* zero to begin with */
+    struct background background; /* works on these: */
+    struct params before;
+    struct frame *pair; /* the rectified one, and what was found */
+};
+
+/* Takes over what was found, as settings that the user has changed. */
+void estimate_watch_update(struct viewer *v);
+
+/* Waits for the thread, and forgets what it found. */
+void estimate_watch_close(struct estimate_watch *watch);
+
+/* The button. */
+void estimate_watch_draw(struct viewer *v);
+
 /* Draws a line with the range of depths below the number of labels. */
 void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struct params *params);
 

@@ -75,6 +75,7 @@ static void add_rig(const struct viewer *v, GString *map) {
     g_string_append_printf(map, "state health %ld %d\n", rows->lasts, (int)health.level);
     g_string_append_printf(map, "state refine %d %d %d\n", v->refine.on, v->refine.couples,
                            v->refine.done);
+    g_string_append_printf(map, "state estimate %d\n", v->estimate.background.on);
     g_string_append_printf(map, "state rows %ld %.3f %.3f %d\n", rows->count, rows->rows.median,
                            rows->rows.p95_abs, rows->advice != NULL);
 }

@@ -126,6 +126,7 @@ struct viewer {
     struct calibrate_form calibrate_form;
     struct row_watch row_watch;
     struct refine_watch refine;
+    struct estimate_watch estimate;
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
     struct video_export video_export;

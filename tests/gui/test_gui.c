@@ -364,6 +364,43 @@ static void test_undo(void) {
     gui_quit(&p);
 }
 
+/* The button gives what run --estimate says of the pair; undo and the defaults take it back. */
+static void test_estimate(void) {
+    struct gui_program p = {0};
+    g_autofree char *said = gui_run_tool("sh -c \"%s run " GUI_SETTINGS
+                                         " --estimate --frames 1 " GUI_SOURCE " 2>&1 | sed -n "
+                                         "'s/.*estimate: [1-6]: /estimated: /p' | tail -n 1\"",
+                                         g_getenv("LIVESTEREO_BIN"));
+    g_assert_true(g_str_has_prefix(said, "estimated: "));
+    gui_start(&p, "--paused --preset default", GUI_SOURCE);
+    gui_settle(&p);
+    g_autofree char *before = gui_look(&p, "value", "discontinuity_weight"),
+                    *truncation = gui_look(&p, "value", "data_truncation");
+    gui_click(&p, "group.advanced");
+    gui_scroll_to(&p, "estimate");
+    gui_click(&p, "estimate");
+    gui_wait_for(&p, gui_is(&p, "state", "message", said));
+    g_assert_false(gui_is(&p, "value", "discontinuity_weight", before));
+    g_assert_false(gui_is(&p, "value", "data_truncation", truncation));
+    gui_settle(&p);
+    gui_run_action(&p, "undo");
+    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", before));
+    g_assert_true(gui_is(&p, "value", "data_truncation", truncation));
+    gui_run_action(&p, "redo");
+    gui_wait_for(&p, !gui_is(&p, "value", "discontinuity_weight", before));
+    gui_click(&p, "defaults");
+    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", before));
+    gui_quit(&p);
+    gui_start(&p, "--paused --set data_cost=ssd", GUI_SOURCE);
+    gui_click(&p, "group.advanced");
+    gui_scroll_to(&p, "estimate");
+    gui_click(&p, "estimate");
+    gui_wait_for(&p, gui_is(&p, "state", "message",
+                            "--estimate needs data_cost=ad, bt, census or ad_census, and "
+                            "descriptor=census"));
+    gui_quit(&p);
+}
+
 /* A window with the settings that it has by itself. */
 static void start_as_it_is(struct gui_program *p, const char *source) {
     gui_prepare(p);
@@ -624,6 +661,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/preset-names", test_preset_names);
     g_test_add_func("/gui/text-size", test_text_size);
     g_test_add_func("/gui/undo", test_undo);
+    g_test_add_func("/gui/estimate", test_estimate);
     g_test_add_func("/gui/undo-auto", test_undo_auto);
     g_test_add_func("/gui/range-of-source", test_range_of_source);
     g_test_add_func("/gui/preset-keeps", test_preset_keeps);
