@@ -391,6 +391,7 @@ static void test_estimate(void) {
     gui_click(&p, "defaults");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", before));
     gui_quit(&p);
+    p = (struct gui_program){0};
     gui_start(&p, "--paused --set data_cost=ssd", GUI_SOURCE);
     gui_click(&p, "group.advanced");
     gui_scroll_to(&p, "estimate");
