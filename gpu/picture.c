@@ -33,14 +33,33 @@ static const uint8_t *upload(struct graph *g, const struct pipeline *p, int side
     return a.out;
 }
 
-static const uint8_t *rectify(struct graph *g, const struct pipeline *p, int side,
+/* Smooths the blocks of JPEG, if there are any. */
+static const uint8_t *deblock(struct graph *g, const struct pipeline *p, struct picture *v,
                               const uint8_t *picture) {
-    size_t bytes = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
-    if (!picture_is_remapped(p, side)) {
-        if (p->delivers_picture[side])
-            graph_download(g, picture, HOST_RECTIFIED + side, 0, bytes);
+    int width = p->source_width, height = p->source_height;
+    int across = jpeg_blocks(width), down = jpeg_blocks(height);
+    if (!p->params.cost_adapts || !across || !down)
         return picture;
-    }
+    size_t bytes = (size_t)width * (size_t)height * (size_t)p->channels;
+    struct deblock_args a = {.source = picture,
+                             .sums = graph_buffer(g, BLOCK_SUMS * sizeof(*a.sums)),
+                             .out = graph_buffer(g, bytes),
+                             .width = width,
+                             .height = height,
+                             .channels = p->channels};
+    picture_group(g, v->side, TIME_SMOOTH);
+    graph_stage(g, STAGE_deblock_start, &a, BLOCK_SUMS, 1);
+    graph_stage(g, STAGE_deblock_sum, &a, across, down);
+    graph_stage(g, STAGE_deblock, &a, width, height);
+    v->block_sums = a.sums;
+    return a.out;
+}
+
+static const uint8_t *remap(struct graph *g, const struct pipeline *p, int side,
+                            const uint8_t *picture) {
+    size_t bytes = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+    if (!picture_is_remapped(p, side))
+        return picture;
     struct remap_args a = {.source = picture,
                            .map = p->map[side],
                            .out = graph_buffer(g, bytes),
@@ -53,8 +72,17 @@ static const uint8_t *rectify(struct graph *g, const struct pipeline *p, int sid
                            .step = p->map_step};
     picture_group(g, side, TIME_RECTIFY);
     graph_stage(g, STAGE_remap, &a, p->width, p->height);
-    graph_download(g, a.out, HOST_RECTIFIED + side, 0, bytes);
     return a.out;
+}
+
+/* The picture that is delivered is the one that came. */
+static void rectify(struct graph *g, const struct pipeline *p, struct picture *v) {
+    const uint8_t *picture = upload(g, p, v->side), *delivered = remap(g, p, v->side, picture);
+    if (delivered != picture || p->delivers_picture[v->side])
+        graph_download(g, delivered, HOST_RECTIFIED + v->side, 0,
+                       picture_pixels(v) * (size_t)p->channels);
+    const uint8_t *even = deblock(g, p, v, picture);
+    v->image = even == picture ? delivered : remap(g, p, v->side, even);
 }
 
 /* A separable kernel over a picture. */
@@ -187,7 +215,7 @@ static void prepare(struct graph *g, const struct pipeline *p, struct picture *v
 
 struct picture picture_prepare(struct graph *g, const struct pipeline *p, int side) {
     struct picture v = {.side = side, .width = p->width, .height = p->height};
-    v.image = rectify(g, p, side, upload(g, p, side));
+    rectify(g, p, &v);
     v.mask = p->mask;
     prepare(g, p, &v);
     return v;

@@ -38,6 +38,9 @@ static const struct likeness *measure_likeness(struct graph *g, const struct pip
         .census_target = right->census,
         .grey = left->grey,
         .channels = pipeline_match_channels(&p->params, p->channels),
+        .block_sums = left->block_sums,
+        .source_width = p->source_width,
+        .source_height = p->source_height,
         .counts = graph_buffer(g, AGREEMENT_COUNTS * sizeof(*a.counts)),
         .likeness = graph_buffer(g, sizeof(*a.likeness)),
     };

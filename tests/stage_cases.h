@@ -102,6 +102,35 @@ static inline struct likeness *case_likeness(struct pass_case *c) {
     return likeness;
 }
 
+/* Pictures of steps between blocks of 8x8 and some noise: all strengths. */
+static inline void case_deblocks(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct deblock_args a = {.width = w, .height = h, .channels = channels};
+    uint8_t *source = case_bytes(c, w, h, channels, (uint32_t)case_between(c, 0, 20));
+    int step = case_between(c, 0, 12);
+    for (int i = 0; i < w * h; i++)
+        for (int k = 0; k < channels; k++)
+            source[i * channels + k] += (uint8_t)(step * ((i % w / 8 + i / w / 8) % 3));
+    a.source = source;
+    a.sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.sums)), 4, 5000);
+    a.out = case_bytes(c, w, h, channels, 255);
+    case_add_pass(c, STAGE_deblock_start, &a, BLOCK_SUMS, 1);
+    if (last != STAGE_deblock_start && jpeg_blocks(w) && jpeg_blocks(h))
+        case_add_pass(c, STAGE_deblock_sum, &a, jpeg_blocks(w), jpeg_blocks(h));
+    if (last == STAGE_deblock)
+        case_add_pass(c, STAGE_deblock, &a, w, h);
+}
+
+static inline void case_deblock_start(struct pass_case *c) {
+    case_deblocks(c, STAGE_deblock_start);
+}
+static inline void case_deblock_sum(struct pass_case *c) {
+    case_deblocks(c, STAGE_deblock_sum);
+}
+static inline void case_deblock(struct pass_case *c) {
+    case_deblocks(c, STAGE_deblock);
+}
+
 static inline void case_remap(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
     struct remap_args a = {.width = w,
@@ -318,6 +347,10 @@ static inline void case_agreements(struct pass_case *c, enum stage last) {
     a.grey = case_bytes(c, w, h, 1, 255);
     a.counts = case_randomise(c, case_add_table(c, AGREEMENT_COUNTS * sizeof(*a.counts)), 4, 1000);
     a.likeness = case_likeness(c);
+    if (case_between(c, 0, 1))
+        a.block_sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(uint32_t)), 4, 9999);
+    a.source_width = w;
+    a.source_height = h;
     case_add_pass(c, STAGE_agreement_start, &a, AGREEMENT_COUNTS, 1);
     if (last >= STAGE_agreement)
         case_add_pass(c, STAGE_agreement, &a, (w + 7) / 8, (h + 7) / 8);

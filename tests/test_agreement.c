@@ -43,8 +43,11 @@ static void measure(struct pictures *p) {
                                p->right,
                                p->left,
                                p->counts,
+                               NULL,
                                &p->likeness,
-                               1};
+                               1,
+                               W,
+                               H};
     memset(p->counts, 0xff, sizeof(p->counts));
     for (int i = 0; i < AGREEMENT_COUNTS; i++)
         stage_agreement_start(&a, i, 0);
@@ -142,6 +145,24 @@ static void test_share(void) {
     }
 }
 
+/* Strong blocks of JPEG count as noise, weak ones do not. */
+static void test_blocks(void) {
+    static const int wanted[][2] = {{1999, 5}, {8000, 8}, {3000, 5}};
+    for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
+        uint32_t counts[AGREEMENT_COUNTS] = {0}, sums[BLOCK_SUMS] = {9000, 9000};
+        struct likeness likeness;
+        struct agreement_args a = {.counts = counts,
+                                   .likeness = &likeness,
+                                   .block_sums = sums,
+                                   .source_width = 88, /* 10 x 5 blocks that have neighbours */
+                                   .source_height = 48};
+        counts[AGREEMENT_BINS + 5] = 100;
+        sums[0] += 16 * 50 * (uint32_t)wanted[i][0] / 1000;
+        stage_agreement_strength(&a, 0, 0);
+        g_assert_cmpint(likeness.noise, ==, wanted[i][1]);
+    }
+}
+
 /* No, a quarter, half, three quarters and all of every other bit, each with those before it. */
 static void test_mix(void) {
     uint64_t raw = 0, smoothed = UINT64_MAX, before = 0;
@@ -188,6 +209,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/agreement/quartile", test_quartile);
     g_test_add_func("/agreement/noise", test_noise);
     g_test_add_func("/agreement/share", test_share);
+    g_test_add_func("/agreement/blocks", test_blocks);
     g_test_add_func("/agreement/mix", test_mix);
     g_test_add_func("/agreement/choose", test_choose);
     return g_test_run();

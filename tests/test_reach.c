@@ -128,6 +128,8 @@ static bool draw_pixel(struct trial *t) {
         t->height = p->height;
         break;
     case STAGE_clear_tiles:
+    case STAGE_deblock_start:
+    case STAGE_deblock_sum:
     case STAGE_row_offset_start:
     case STAGE_row_offset_sum:
     case STAGE_row_offset_find:

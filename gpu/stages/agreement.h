@@ -8,6 +8,7 @@
 #define LIVESTEREO_STAGE_AGREEMENT_H
 
 #include "gpu/stages/cost.h"
+#include "gpu/stages/deblock.h"
 
 /* One pixel of AGREEMENT_STEP x AGREEMENT_STEP looks for its match by census alone. Where that is
  * like and no other place is nearly as like, the difference of the two is counted. */
@@ -31,8 +32,10 @@ struct agreement_args {
     const uint8_t *reference, *target; /* width*height*channels */
     const uint8_t *grey;               /* of the reference */
     uint32_t *counts;                  /* AGREEMENT_BINS, one a grey level; NOISE_BINS */
+    const uint32_t *block_sums;        /* of the reference as it came, or NULL */
     struct likeness *likeness;
     int channels;
+    int source_width, source_height;
 };
 
 /* Run over AGREEMENT_COUNTS x 1. */
@@ -119,6 +122,10 @@ STAGE void stage_agreement_strength(const struct agreement_args *a, int x, int y
     a->likeness->smooth_bits =
         stage_clamp((SHARE_MAX - share) * SMOOTH_ALL / (SHARE_MAX - SHARE_MIN), 0, SMOOTH_ALL);
     a->likeness->noise = quantile_bin(a->counts + AGREEMENT_BINS, NOISE_BINS, 1, 5);
+    if (a->block_sums) /* arms cross what blocks leave of noise */
+        a->likeness->noise = stage_max(
+            a->likeness->noise,
+            block_strength(a->block_sums, a->source_width, a->source_height) / STRENGTH_UNIT);
 }
 
 /* The tables of the data cost for a strength: the one of differences of colour fades, that of
