@@ -199,8 +199,8 @@ static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
 /* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
  * pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
  * (docs/EXPERIMENTS.md). */
-static void upload_textures(struct draw *draw, enum display_mode mode, const struct frame *frame,
-                            long number) {
+static void upload_textures(struct draw *draw, const struct draw_settings *s,
+                            const struct frame *frame, long number) {
     const struct image *left = &frame->rect_left;
     size_t pixels = (size_t)left->width * (size_t)left->height;
     const void *data[COLORS] = {left->data,
@@ -209,7 +209,9 @@ static void upload_textures(struct draw *draw, enum display_mode mode, const str
                                                                   : frame->disparity,
                                 frame->confidence,
                                 frame->motion + pixels,
-                                frame->has_truth ? frame->truth : NULL,
+                                s->other           ? s->other
+                                : frame->has_truth ? frame->truth
+                                                   : NULL,
                                 frame->has_truth ? frame->truth + pixels : NULL};
     bool color = left->channels > 1;
     if (draw->width != left->width || draw->height != left->height ||
@@ -219,7 +221,7 @@ static void upload_textures(struct draw *draw, enum display_mode mode, const str
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
     for (int i = 0; i < COLORS; i++) {
-        if (!(mode_textures[mode] & BIT(i)) || draw->uploaded[i] == number || !data[i])
+        if (!(mode_textures[s->mode] & BIT(i)) || draw->uploaded[i] == number || !data[i])
             continue;
         draw->uploaded[i] = number;
         glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
@@ -287,6 +289,7 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_float(p, "confidence_max", (float)(s->confidence_max / 255));
     set_int(p, "hide_below", s->hide_below);
     set_int(p, "matched_from", s->matched_from);
+    set_float(p, "wipe", s->other ? (float)s->wipe : HUGE_VALF);
     set_float(p, "row_step", (float)row_step(draw));
     set_float(p, "row_width", (float)(1 / scale));
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
@@ -407,11 +410,12 @@ static bool same_settings(const struct draw_settings *a, const struct draw_setti
     return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
            a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
            a->hide_below == b->hide_below && a->matched_from == b->matched_from &&
-           a->row_lines == b->row_lines && a->no_row_lines == b->no_row_lines &&
-           a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
-           a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
-           a->distance == b->distance && a->shift_x == b->shift_x && a->shift_y == b->shift_y &&
-           a->background == b->background && a->width == b->width && a->height == b->height;
+           a->other == b->other && a->wipe == b->wipe && a->row_lines == b->row_lines &&
+           a->no_row_lines == b->no_row_lines && a->all_points == b->all_points &&
+           a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
+           a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
+           a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->background == b->background &&
+           a->width == b->width && a->height == b->height;
 }
 
 /* Makes the copy as large as the area and directs the drawing to it. */
@@ -499,7 +503,7 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
         if (s->width < 1 || s->height < 1 || (!frame && !kept))
             continue;
         if (frame && must_draw(draw, o, s, number)) {
-            upload_textures(draw, s->mode, frame, number);
+            upload_textures(draw, s, frame, number);
             draw_view(draw, o, s);
             o->settings = *s;
             o->number = number;

@@ -16,8 +16,8 @@
 #define DISPLAY_MODES(MODE)                                                                     \
     MODE(LEFT, "left", BIT(LEFT))                                                               \
     MODE(RIGHT, "right", BIT(RIGHT))                                                            \
-    MODE(DISPARITY, "disparity", BIT(DISPARITY) | BIT(CONFIDENCE))                              \
-    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE))                                      \
+    MODE(DISPARITY, "disparity", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(TRUTH_U))               \
+    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(TRUTH_U))                       \
     MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                             \
     MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))                          \
     MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                          \
@@ -55,6 +55,8 @@ struct draw_settings {
     double confidence_max; /* the confidence that is white, up to 255 */
     int hide_below;        /* disparities of less confidence look unknown */
     int matched_from;      /* those of less confidence are hatched: they were filled in */
+    const int16_t *other;  /* another method's disparities of the frame, as large; NULL: none */
+    double wipe;           /* column from which DISPLAY_DISPARITY and _DEPTH show these */
     bool row_lines;        /* DISPLAY_ROWS has them without this */
     bool no_row_lines;     /* none even in DISPLAY_ROWS: its pictures are not rectified */
     double zoom;           /* 1: all of the picture fits */

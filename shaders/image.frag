@@ -17,7 +17,8 @@ uniform int matched_from;     // and of those that were filled in, 0..255
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
-uniform isampler2D truth_u, truth_v; // of motion, 1/16 px, where has_truth
+uniform isampler2D truth_u, truth_v; // of motion, 1/16 px, where has_truth; or another method's
+uniform float wipe;           // disparities from this column on: of the other method
 uniform bool has_truth;
 
 in vec2 pixel;
@@ -93,7 +94,9 @@ void main() {
 #elif defined DISPLAY_RIGHT
     c = picture(right);
 #elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
-    c = disparity_color(at);
+    int d = texelFetch(truth_u, at, 0).r;
+    vec3 other = d == UNKNOWN ? unknown_color() : map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
+    c = abs(pixel.x - wipe) < row_width ? vec3(1.0) : pixel.x < wipe ? disparity_color(at) : other;
 #elif defined DISPLAY_CONFIDENCE
     c = texelFetch(confidence, at, 0).rrr / confidence_max;
 #elif defined DISPLAY_BLEND

@@ -182,6 +182,7 @@ static int redraw(struct viewer *v) {
     v->display.settings.hide_below = v->settings.params.hide_below;
     v->display.settings.matched_from =
         p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
+    other_map_update(v);
     v->display.settings.background = ui_theme(v->screen.ui)->window;
     views[0] = v->display.settings;
     for (int i = 0; i < count; i++)

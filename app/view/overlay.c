@@ -30,6 +30,9 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[i] / (double)DISPARITY_ONE);
+    if (v->display.settings.other && v->display.settings.other[i] != DISPARITY_UNKNOWN)
+        used += snprintf(text + used, size - (size_t)used, "   other %.2f px",
+                         v->display.settings.other[i] / (double)DISPARITY_ONE);
     if (!measure_point(f, &v->rig, x, y, xyz, &error))
         return;
     measure_print(xyz[2], error, v->unit, depth, sizeof(depth));

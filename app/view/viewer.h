@@ -38,7 +38,7 @@ struct view_options {
     struct camera_options camera;
     struct output_options out;
     struct source_options source;
-    char *screenshot, *output, *colormap, *theme, *range, *window, *ui_map, *view;
+    char *screenshot, *output, *colormap, *theme, *range, *window, *ui_map, *view, *maps;
     int frames;
     double rate, start, scale, metres_per_pixel;
     gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
@@ -80,6 +80,13 @@ struct viewer_quality {
     bool still; /* pictures stand still: best on whole ones, in place of what the search found */
 };
 
+struct other_map {      /* another method's, of the pair on screen */
+    long index;         /* of the pair */
+    int width, height;  /* 0: of none */
+    bool missing;       /* no more are read until the size changes */
+    int16_t *disparity; /* as in struct frame */
+};
+
 struct still {
     int64_t since_ns, preview_ns; /* when pictures or settings changed last; 0: they do, or no */
     long index;                   /* preview by fast is shown */
@@ -105,6 +112,7 @@ struct viewer {
     struct presets presets;
     struct viewer_quality quality;
     struct still still;
+    struct other_map other_map;
     struct display display;
     struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
@@ -198,6 +206,9 @@ void viewer_want_part(struct viewer *v, const char *roi, double scale);
 /* What converts the motion of the frame shown to speeds: the times of cameras and recordings, or
  * --rate where pictures have no times. */
 struct motion_speed viewer_motion_speed(const struct viewer *v);
+
+/* Before drawing: reads another method's map of the pair on screen, and wipes at the mouse. */
+void other_map_update(struct viewer *v);
 
 /* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);
