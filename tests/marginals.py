@@ -19,12 +19,43 @@ import numpy as np
 from PIL import Image
 
 PAIRS = {"tsukuba": (16, 16), "venus": (8, 20), "teddy": (4, 60), "cones": (4, 60),
-         "motorcycle": (256, 64)}  # ground truth is disparity * scale; labels
+         "motorcycle": (256, 64), "aloe": (1, 112), "kitti2015_pair": (256, 104),
+         "planes": (1, 32)}  # ground truth is disparity * scale; labels
 SWEEPS = "10"
 
 
 def read(folder, name):
     return np.array(Image.open(os.path.join(folder, name)))
+
+
+def make_planes(width=480, height=240):
+    """Three slanted planes, side by side, of smooth noise."""
+    random, u = np.random.default_rng(1), np.arange(width)
+    noise = random.normal(0, 90, (height, width, 3))
+    right = np.clip(128 + (noise + np.roll(noise, 1, 1) + np.roll(noise, 1, 0)) / 3, 0, 255)
+    truth = 6 + 0.05 * (u % 160)[None] * np.ones((height, 1)) + 0.02 * np.arange(height)[:, None]
+    left = np.stack([[np.interp(u - d, u, line[:, c]) for line, d in zip(right, truth)]
+                     for c in range(3)], 2)
+    return left.round().astype(np.uint8), right.round().astype(np.uint8), truth, u > truth + 5
+
+
+def load(data, name, scale):
+    """Left, right, truth, known; aloe at half its size."""
+    if name == "planes":
+        return make_planes()
+    if name.startswith("kitti"):
+        folder, file = os.path.join(data, "driving", name), "000005.png"
+        left, right = (read(os.path.join(folder, side), file) for side in ("left", "right"))
+        truth = read(os.path.join(folder, "disp_left"), file) / scale
+        return left, right, truth, truth > 0
+    folder = os.path.join(data, "middlebury", name)
+    left, right = read(folder, "left.png"), read(folder, "right.png")
+    truth = read(folder, "disp_left.png") / scale
+    known = (read(folder, "nonocc.png") == 255) & (truth > 0)
+    if name == "aloe":
+        left, right = (np.array(Image.fromarray(im).reduce(2)) for im in (left, right))
+        truth, known = truth[::2, ::2] / 2, known[::2, ::2]
+    return left, right, truth, known
 
 
 def costs_of(left, right, labels):
@@ -93,10 +124,7 @@ def main(program, temperatures):
     print("| pair | disparities | bad-0.5 | bad-1 | RMS within 1 px | calibration error (bias) |")
     print("|---|---|---|---|---|---|")
     for name, (scale, labels) in PAIRS.items():
-        folder = os.path.join(data, "middlebury", name)
-        left, right = read(folder, "left.png"), read(folder, "right.png")
-        truth = read(folder, "disp_left.png") / scale
-        known = (read(folder, "nonocc.png") == 255) & (truth > 0)
+        left, right, truth, known = load(data, name, scale)
         cost, most, unit = costs_of(left, right, labels)
         with tempfile.TemporaryDirectory() as place:
             def path(file):
