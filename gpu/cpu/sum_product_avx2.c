@@ -296,6 +296,11 @@ static void send(struct sending *s, const struct sum_kernel *k, __m256i mask, ui
 /* One kernel after the other to the lanes that have it; those of no pixel have had theirs. */
 static void send_all(struct sending *s, const uint16_t *edge, int pixels, uint16_t *to) {
     uint16_t sent[LANES] = {0}, mask[LANES];
+    __m256i alike = _mm256_cmpeq_epi16(load_256(edge), _mm256_set1_epi16((short)edge[0]));
+    if (pixels == LANES && _mm256_movemask_epi8(alike) == -1) {
+        send(s, s->a->kernel + edge[0], alike, to);
+        return;
+    }
     for (int i = pixels; i < LANES; i++)
         sent[i] = 1;
     for (int next = 0; next < LANES; next++) {
