@@ -84,7 +84,7 @@ static int calibrate(struct calibrate *c, int count, char **words) {
     return wants_window(c, count) ? guide_window_run(c) : headless_run(c);
 }
 
-enum { CALIBRATE_ENTRIES = 10 };
+enum { CALIBRATE_ENTRIES = 11 };
 
 static const char summary[] =
     "Finds a chessboard in pairs of pictures, and from it the two cameras and how they stand to\n"
@@ -130,6 +130,7 @@ int cmd_calibrate(int argc, char **argv) {
         {"headless", 0, 0, G_OPTION_ARG_NONE, &o->headless, "No window", NULL},
         {"swap", 0, 0, G_OPTION_ARG_NONE, &o->source.swap, "Exchange left and right", NULL},
         {"window", 0, 0, G_OPTION_ARG_STRING, &o->window, "Size of the window", "WxH"},
+        {"theme", 0, 0, G_OPTION_ARG_STRING, &o->theme, "Colours of the window", "dark|light"},
         {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &o->scale, "Size of text, 0.5 to 4", "F"},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o->ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},

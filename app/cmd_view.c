@@ -32,19 +32,6 @@ static int parse_colormap(const char *name, int *colormap) {
     return EXIT_USAGE;
 }
 
-/* --theme, over the one that is remembered. GO_ON or EXIT_USAGE. */
-static int parse_theme(const char *name, int *theme) {
-    if (!name)
-        return GO_ON;
-    for (int i = 0; i < THEMES; i++)
-        if (strcmp(theme_names[i], name) == 0) {
-            *theme = i;
-            return GO_ON;
-        }
-    log_error("--theme", "there is no \"%s\"; it is dark or light", name);
-    return EXIT_USAGE;
-}
-
 /* --range. GO_ON or EXIT_USAGE. */
 static int parse_range(const char *text, struct display *display) {
     if (!text)
@@ -182,7 +169,7 @@ static int open_window(struct viewer *v) {
     struct screen_options options = {.title = title,
                                      .size = o->window,
                                      .text_scale = o->scale > 0 ? o->scale : v->screen.text_scale,
-                                     .theme = (enum theme_name)v->theme,
+                                     .theme = v->theme,
                                      .hidden = o->screenshot != NULL,
                                      .fullscreen = o->fullscreen};
     int code = screen_open(&v->screen, &options);
@@ -253,7 +240,7 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
         fit_search(v, common);
     int code = parse_colormap(o->colormap, &v->display.settings.colormap);
     if (code == GO_ON)
-        code = parse_theme(o->theme, &v->theme);
+        code = screen_parse_theme(o->theme, &v->theme);
     if (code == GO_ON)
         code = parse_range(o->range, &v->display);
     if (code == GO_ON)
@@ -353,7 +340,7 @@ static int view(int count, char **words, const struct common_options *common,
     if (chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion)
         v->proposed_rig = g_strdup(chosen);
     v->visible[PART_START] = chosen && !v->proposed_rig && !o->plain;
-    if (!chosen && !o->screenshot)
+    if (!chosen && !o->screenshot && strcmp(named[0], DEMONSTRATION) != 0)
         start_page_remember(&v->start_page, named, named_count);
     quit_catch();
     int code = open_viewer(v, common);

@@ -14,11 +14,18 @@ trap 'rm -r "$folder"' EXIT
 export HOME="$folder" XDG_CONFIG_HOME="$folder" XDG_STATE_HOME="$folder" XDG_CACHE_HOME="$folder" \
     XDG_DATA_HOME="$folder"
 
-# NAME OPTIONS...: the window after some frames
+# NAME SIZE OPTIONS...: the window after some frames
+sized() {
+    name=$1 size=$2
+    shift 2
+    build/livestereo view -q --window "$size" --frames 6 --screenshot "docs/$name.png" "$@"
+}
+
+# NAME OPTIONS...
 shot() {
     name=$1
     shift
-    build/livestereo view -q --window 1280x800 --frames 6 --screenshot "docs/$name.png" "$@"
+    sized "$name" 1280x800 "$@"
 }
 
 # NAME ACTIONS OPTIONS...: the window that stands still, after actions of xdotool
@@ -42,5 +49,8 @@ shot screenshot $desk
 shot driving --stats synth:scene=desk,width=1242,height=374
 shot points --view 9 $desk
 shot views --view 1357 $desk
-shot start
+shot light --theme light $desk
+sized small 800x600 --ui-scale 2 $desk
 acted measure 'key d mousemove 251 545 click 1 sleep 0.5 mousemove 650 530 click 1 mousemove 580 350' --view 4 $desk
+acted folded 'key w' synth:scene=desk,width=1242,height=374
+shot start

@@ -37,7 +37,8 @@ struct ui {
     bool mark;           /* the next button */
     bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
     char panel[64];
-    char cut[64]; /* the first panel that is too small for what it shows */
+    char focused[64]; /* what the keys have reached */
+    char cut[64];     /* the first panel that is too small for what it shows */
     int count;
     struct ui_rect rects[MAX_RECTS];
 };
@@ -59,6 +60,8 @@ static void add_rect(struct ui *ui, const char *name, const char *suffix, ImVec2
 
 /* Records the rectangle of the widget just made, unless it is scrolled out of sight. */
 static void add_widget_rect(struct ui *ui, const char *name, const char *suffix = "") {
+    if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
+        snprintf(ui->focused, sizeof(ui->focused), "%s%s", name, suffix);
     if (ImGui::IsItemVisible())
         add_rect(ui, name, suffix, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
@@ -141,8 +144,8 @@ static void tell_keys(struct ui *ui) {
             break;
         } else {
             ImGui_ImplGlfw_KeyCallback(ui->glfw, e.key, e.scancode, e.action, e.mods);
-            went_down |=
-                e.action != GLFW_RELEASE && (e.key >= GLFW_KEY_ESCAPE || e.mods & GLFW_MOD_CONTROL);
+            went_down |= e.action != GLFW_RELEASE &&
+                         (e.key >= GLFW_KEY_ESCAPE || ui->keyboard || e.mods & GLFW_MOD_CONTROL);
         }
         told++;
     }
@@ -205,7 +208,7 @@ void ui_close(struct ui **ui) {
 
 void ui_begin(struct ui *ui) {
     ui->count = 0;
-    ui->cut[0] = '\0';
+    ui->cut[0] = ui->focused[0] = '\0';
     tell_keys(ui);
     ImGuiIO &io = ImGui::GetIO();
     io.ConfigFlags = ui->keyboard ? ImGuiConfigFlags_NavEnableKeyboard : 0;
@@ -414,6 +417,21 @@ void ui_texture_free(unsigned *texture) {
     *texture = 0;
 }
 
+/* In the middle of the area, as large as fits. */
+static void draw_texture(struct ui *ui, unsigned texture, ImVec2 min, ImVec2 max) {
+    GLint width = 0, height = 0;
+    if (!texture)
+        return;
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &width);
+    glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_HEIGHT, &height);
+    float fit = std::min((max.x - min.x) / (float)width, (max.y - min.y) / (float)height);
+    ImVec2 half(fit * (float)width / 2, fit * (float)height / 2);
+    ImVec2 middle((min.x + max.x) / 2, (min.y + max.y) / 2);
+    ui->list->AddImage((ImTextureID)(intptr_t)texture, ImVec2(middle.x - half.x, middle.y - half.y),
+                       ImVec2(middle.x + half.x, middle.y + half.y));
+}
+
 bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
              double width) {
     float gap = ImGui::GetStyle().FramePadding.x, line = ImGui::GetTextLineHeight();
@@ -423,9 +441,8 @@ bool ui_tile(struct ui *ui, const char *name, const char *label, const char *hel
     add_widget_rect(ui, name);
     tooltip(ui, help);
     ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-    if (texture)
-        ui->list->AddImage((ImTextureID)(intptr_t)texture, ImVec2(min.x + gap, min.y + gap),
-                           ImVec2(max.x - gap, max.y - line - gap));
+    draw_texture(ui, texture, ImVec2(min.x + gap, min.y + gap),
+                 ImVec2(max.x - gap, max.y - line - gap));
     ImVec4 clip(min.x, min.y, max.x - gap, max.y);
     ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
                       ImVec2(min.x + gap, max.y - line - gap / 2), color_of(ui_theme(ui)->text),
@@ -713,6 +730,10 @@ const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name) {
         if (strcmp(ui->rects[i].name, name) == 0)
             return &ui->rects[i];
     return NULL;
+}
+
+const char *ui_focused(const struct ui *ui) {
+    return ui->focused;
 }
 
 const char *ui_cut_panel(const struct ui *ui) {

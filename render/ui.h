@@ -175,6 +175,9 @@ const struct ui_rect *ui_rects(const struct ui *ui, int *count);
 /* The one of this name, or NULL. */
 const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name);
 
+/* The name of the widget that Tab and arrow keys have reached, "" if there is none. */
+const char *ui_focused(const struct ui *ui);
+
 /* The name of a panel that does not show all of its contents, since it or the window is too small;
  * NULL if there is none. What a panel with UI_SCROLL has below its lower edge does not count. */
 const char *ui_cut_panel(const struct ui *ui);

@@ -12,6 +12,7 @@
 #include <GLFW/glfw3.h>
 #include <X11/Xlib.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,18 @@ static void set_callbacks(struct window *window) {
     glfwSetWindowRefreshCallback(window->glfw, on_refresh);
 }
 
+/* Leaves room for a frame. */
+static void fit_screen(int *width, int *height) {
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    int x, y, most_width = 0, most_height = 0;
+    if (monitor)
+        glfwGetMonitorWorkarea(monitor, &x, &y, &most_width, &most_height);
+    if (most_width < 1 || most_height < 1)
+        return;
+    *width = (int)fmin(*width, 0.95 * most_width);
+    *height = (int)fmin(*height, 0.95 * most_height);
+}
+
 static GLFWwindow *make_context(const struct window_options *options, bool robust) {
     glfwDefaultWindowHints();
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -201,7 +214,10 @@ static GLFWwindow *make_context(const struct window_options *options, bool robus
     glfwWindowHint(GLFW_VISIBLE, options->hidden ? GLFW_FALSE : GLFW_TRUE);
     if (robust)
         glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
-    return glfwCreateWindow(options->width, options->height, options->title, NULL, NULL);
+    int width = options->width, height = options->height;
+    if (options->fits)
+        fit_screen(&width, &height);
+    return glfwCreateWindow(width, height, options->title, NULL, NULL);
 }
 
 /* The X server is gone. Xlib lets nobody go on after this, and would itself end the program with

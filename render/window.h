@@ -16,6 +16,7 @@ struct window_options {
     const char *title;
     int width, height;
     bool hidden; /* never shown; window_read gives what was drawn */
+    bool fits;   /* made smaller where the screen is */
 };
 
 enum window_event_type {

@@ -11,7 +11,7 @@
 #include "app/commands.h"
 
 struct calibrate_options { /* as the command line is parsed */
-    char *board, *square, *model, *output, *window, *ui_map;
+    char *board, *square, *model, *output, *window, *theme, *ui_map;
     double outlier, scale;
     gboolean headless;
     struct camera_options camera;

@@ -116,7 +116,9 @@ static int open_window(struct guide *g) {
     g_autofree char *title = g_strdup_printf("%s - calibrate - livestereo", c->source->name);
     struct screen_options options = {
         .title = title, .size = c->options.window, .text_scale = c->options.scale};
-    int code = screen_open(&g->screen, &options);
+    int code = screen_parse_theme(c->options.theme, &options.theme);
+    if (code == GO_ON)
+        code = screen_open(&g->screen, &options);
     if (code != GO_ON) {
         if (code != EXIT_USAGE)
             log_info("calibrate", "--headless calibrates without a window");

@@ -60,7 +60,8 @@ static void go_on(struct viewer *v, const char *source) {
                                   form->square, "-o",      path};
     for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
         g_ptr_array_add(words, (gpointer)(uintptr_t)always[i]);
-    const char *const others[][2] = {{"--window", o->window}, {"--ui-map", o->ui_map}};
+    const char *const others[][2] = {
+        {"--window", o->window}, {"--ui-map", o->ui_map}, {"--theme", theme_names[v->theme]}};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         for (int part = 0; part < 2 && others[i][1]; part++)
             g_ptr_array_add(words, (gpointer)(uintptr_t)others[i][part]);

@@ -193,18 +193,21 @@ static char *tail_of(const char *name, size_t max) {
 }
 
 /* What was opened before and the demonstration, as tiles with pictures. */
-static void draw_tiles(struct viewer *v, char **chosen) {
+static void draw_tiles(struct viewer *v, double most_width, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
     double line = ui_text_height(ui), all = ui_available_width(ui);
-    int columns = (int)fmax(2, floor(all / (17 * line))), i = 0;
-    double width = all / columns - 0.7 * line;
+    int count = 1, i = 0;
+    for (int k = 0; k < START_RECENT && page->recent[k]; k++)
+        count++;
+    int columns = (int)fmax(2, fmin(count, floor(all / (17 * line))));
+    double width = fmin(all / columns - 0.7 * line, most_width);
     if (!page->pictured)
         start_page_load_pictures(page);
     for (; i < START_RECENT && page->recent[i]; i++) {
         char name[32];
         g_autofree char *all_words = g_strjoinv("  ", page->recent[i]),
-                        *shown = tail_of(all_words, 24);
+                        *shown = tail_of(all_words, (size_t)(width / (0.6 * line)));
         g_snprintf(name, sizeof(name), "start.recent%d", i);
         if (i % columns)
             ui_same_line(ui);
@@ -306,7 +309,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_table_end(ui);
     ui_separator(ui);
     ui_text(ui, page->recent[0] ? "Opened before, and a demonstration" : "A demonstration");
-    draw_tiles(v, &chosen);
+    draw_tiles(v, 0.7 * height, &chosen);
     ui_panel_end(ui);
     if (chosen) {
         g_auto(GStrv) words = g_strsplit(chosen, "\n", -1);

@@ -203,13 +203,28 @@ static bool group_acts(const struct display *display, const char *group) {
     return strcmp(group, PANEL_CAMERAS) != 0 && (strcmp(group, "motion") != 0 || display->motion);
 }
 
+/* Whether a parameter's names or its help have what was typed. */
+static bool is_found(const struct param_info *info, const char *typed) {
+    const char *symbol;
+    char label[64];
+    name_row(info, label, &symbol);
+    g_autofree char *all = g_strjoin(" ", label, info->name, info->help, symbol, NULL),
+                    *lower = g_ascii_strdown(all, -1), *word = g_ascii_strdown(typed, -1);
+    return strstr(lower, word) != NULL;
+}
+
 void panel_advanced_draw(struct viewer *v) {
     bool changed = false, open = false;
+    ui_text_input_sized(v->screen.ui, "param_search", "search parameters", 0.97, v->param_search,
+                        sizeof(v->param_search));
+    bool searched = v->param_search[0] != '\0';
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         if (!group_acts(&v->display, info->group))
             continue;
-        if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
+        if (searched)
+            open = is_found(info, v->param_search);
+        else if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
             open = ui_group(v->screen.ui, info->group, NULL, false);
         if (open && !is_elsewhere(v, info))
             changed |= param_row_draw(info, &v->settings, v->rig.width, v->screen.ui);

@@ -79,9 +79,11 @@ static void draw_theme(struct viewer *v) {
                            .help = "colours of the window",
                            .choices = names,
                            .def = THEME_DARK};
-    if (!ui_combo(v->screen.ui, &combo, &v->theme))
+    int theme = (int)v->theme;
+    if (!ui_combo(v->screen.ui, &combo, &theme))
         return;
-    ui_set_theme(v->screen.ui, (enum theme_name)v->theme);
+    v->theme = (enum theme_name)theme;
+    ui_set_theme(v->screen.ui, v->theme);
     screen_settle(&v->screen);
 }
 

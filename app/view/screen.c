@@ -39,9 +39,24 @@ static double ui_scale(const struct screen *s) {
     return fmin(8, fmax(0.5, s->text_scale * window_scale(s->window)));
 }
 
+int screen_parse_theme(const char *name, enum theme_name *theme) {
+    if (!name)
+        return GO_ON;
+    for (int i = 0; i < THEMES; i++)
+        if (strcmp(theme_names[i], name) == 0) {
+            *theme = (enum theme_name)i;
+            return GO_ON;
+        }
+    log_error("--theme", "there is no \"%s\"; it is dark or light", name);
+    return EXIT_USAGE;
+}
+
 int screen_open(struct screen *s, const struct screen_options *options) {
-    struct window_options window = {
-        .title = options->title, .width = 1600, .height = 900, .hidden = options->hidden};
+    struct window_options window = {.title = options->title,
+                                    .width = 1600,
+                                    .height = 900,
+                                    .hidden = options->hidden,
+                                    .fits = !options->size && !options->hidden};
     int error = 0;
     if (parse_size(options->size, &window.width, &window.height) != GO_ON)
         return EXIT_USAGE;

@@ -30,11 +30,14 @@ struct screen { /* zero to begin with */
 
 struct screen_options {
     const char *title;
-    const char *size; /* --window, "WxH"; NULL: 1600x900 */
+    const char *size; /* --window, "WxH"; NULL: 1600x900, or what the screen has room for */
     enum theme_name theme;
     double text_scale; /* clamped to 0.5..4; 0: 1 */
     bool hidden, fullscreen;
 };
+
+/* --theme; NULL leaves it as it is. GO_ON or EXIT_USAGE. */
+int screen_parse_theme(const char *name, enum theme_name *theme);
 
 /* Opens the window and its widgets. GO_ON, or the exit code after a log line. */
 int screen_open(struct screen *screen, const struct screen_options *options);

@@ -10,7 +10,6 @@
 #include "config/log.h"
 #include "config/params_file.h"
 #include "image/picture.h"
-#include "render/theme.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +57,7 @@ void session_parse_look(struct session *session, const char *text, size_t length
     g_autofree char *theme = g_key_file_get_string(file, GROUP, "theme", NULL);
     for (int i = 0; theme && i < THEMES; i++)
         if (strcmp(theme, theme_names[i]) == 0)
-            session->theme = i;
+            session->theme = (enum theme_name)i;
     double text_scale = g_key_file_get_double(file, GROUP, "ui_scale", NULL);
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;

@@ -7,13 +7,14 @@
 #define LIVESTEREO_SESSION_H
 
 #include "app/commands.h"
+#include "render/theme.h"
 
 #define SESSION_SOURCE 512
 
 struct session {
     char source[SESSION_SOURCE]; /* what the disparities searched are of: session_name_source() */
     int colormap;
-    int theme; /* enum theme_name */
+    enum theme_name theme;
     double text_scale;
     bool statistics;
     bool folded;        /* the panel is */

@@ -162,6 +162,8 @@ void ui_map_write(struct viewer *v) {
                            v->visible[PART_PANELS], v->visible[PART_SEEK_BAR],
                            v->visible[PART_STATISTICS], v->visible[PART_HELP],
                            v->display.settings.row_lines, window_is_fullscreen(v->screen.window));
+    g_string_append_printf(map, "state searched %s\nstate focus %s\n", v->param_search,
+                           ui_focused(v->screen.ui));
     g_string_append_printf(map, "state folded %d\nstate theme %s\n", v->folded,
                            theme_names[v->theme]);
     g_string_append_printf(map, "state message %s\n", v->screen.notice);

@@ -141,11 +141,12 @@ struct viewer {
     struct statistics statistics;
     struct swap_watch swap_watch;
     bool visible[PARTS];
-    char help_search[64]; /* typed into the list of keys */
-    int theme;            /* enum theme_name */
-    bool folded;          /* the panel is */
-    double panel_lines;   /* its width, in lines of text */
-    bool save_window;     /* to a file, after the next drawing */
+    char param_search[64]; /* typed above the parameters of "advanced" */
+    char help_search[64];  /* typed into the list of keys */
+    enum theme_name theme;
+    bool folded;        /* the panel is */
+    double panel_lines; /* its width, in lines of text */
+    bool save_window;   /* to a file, after the next drawing */
     bool quit;
 };
 

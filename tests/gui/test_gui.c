@@ -94,6 +94,22 @@ static void test_row(void) {
     gui_quit(&p);
 }
 
+/* Words typed above the parameters leave those that have them, in name or help. */
+static void test_search(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_click(&p, "group.advanced");
+    gui_click(&p, "param_search");
+    gui_type(&p, "lambda");
+    gui_wait_for(&p, gui_is_visible(&p, "data_weight"));
+    g_assert_false(gui_is_visible(&p, "group.belief propagation"));
+    g_assert_false(gui_is_visible(&p, "bp_iterations"));
+    gui_tool("xdotool key Return");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
+    gui_quit(&p);
+}
+
 /* Pixels of an area of the window that two shots differ in. */
 static long changed_in(const struct image *a, const struct image *b, struct gui_rect at) {
     long count = 0;
@@ -654,6 +670,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/slider", test_slider);
     g_test_add_func("/gui/row", test_row);
     g_test_add_func("/gui/help-beside", test_help_beside);
+    g_test_add_func("/gui/search", test_search);
     g_test_add_func("/gui/panel", test_panel);
     g_test_add_func("/gui/theme", test_theme);
     g_test_add_func("/gui/mouse", test_mouse);

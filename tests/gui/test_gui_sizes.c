@@ -72,9 +72,29 @@ static void test_motion(gconstpointer data) {
     gui_quit(&p);
 }
 
+/* On a small screen the first window is no larger than that. */
+static void test_small_screen(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *script = g_build_filename(p.folder, "start", NULL);
+    g_autofree char *text = g_strdup_printf(
+        "%s view %s --paused --ui-map %s -q %s & p=$!\n"
+        "until grep -q '^state current 1' %s; do sleep 0.1; done\nkill $p\nwait $p\n",
+        g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, p.map, GUI_SOURCE, p.map);
+    g_assert_true(g_file_set_contents(script, text, -1, NULL));
+    gui_tool("xvfb-run -a -s '-screen 0 1024x640x24' sh %s", script);
+    struct gui_rect panel = gui_find(&p, "panel.settings");
+    g_test_message("to %d, %d of 1024x640", panel.x + panel.width, panel.height);
+    g_assert_cmpint(panel.x + panel.width, <=, 1024);
+    g_assert_cmpint(panel.height, <=, 640);
+    p.window = NULL;
+    gui_forget(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
+    g_test_add_func("/gui/sizes/small-screen", test_small_screen);
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         g_autofree char *view = g_strdup_printf("/gui/sizes/view %s", sizes[i].name),
                         *motion = g_strdup_printf("/gui/sizes/motion %s", sizes[i].name);
