@@ -129,6 +129,8 @@ static void test_depth(void) {
 static void test_confidence(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
+    struct gui_rect head = gui_find(&p, "panel.settings");
+    gui_move(&p, head.x + head.width / 2.0, head.y + 2); /* no help lies over the picture */
     gui_settle(&p);
     struct image hatched = part(&p, 0, 0.8);
     gui_run_action(&p, "mark-filled");
@@ -141,8 +143,7 @@ static void test_confidence(void) {
     g_assert_cmpint(filled, <, all / 2);
     gui_click(&p, "mark_filled");
     gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "true"));
-    struct gui_rect head = gui_find(&p, "panel.settings");
-    gui_move(&p, head.x + head.width / 2.0, head.y + 2); /* no help lies over the picture */
+    gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
     struct image again = part(&p, 0, 0.8);
     g_assert_cmpint(differing(&hatched, &again), ==, 0);
