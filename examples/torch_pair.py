@@ -37,11 +37,11 @@ def on_device(matcher, left, right):
 def compare(preset, left, right, labels, rounds):
     height, width = left.shape[:2]
     matcher = ls.Matcher(width, height, preset=preset, backend="cuda", disparity_range=labels)
-    tensors = [torch.from_numpy(picture).cuda() for picture in (left, right)]
+    tensors = [torch.from_dlpack(picture).cuda() for picture in (left, right)]
     result = matcher(*tensors)
     disparity = torch.from_dlpack(result.disparity)
     assert disparity.is_cuda and disparity.data_ptr() == result.disparity.data  # the same memory
-    assert np.array_equal(disparity.cpu().numpy(), on_host(matcher, left, right))
+    assert np.array_equal(np.from_dlpack(disparity.cpu()), on_host(matcher, left, right))
     times = {on_host: [], on_device: []}
     for _ in range(rounds):
         for way, pictures in ((on_host, (left, right)), (on_device, tensors)):
