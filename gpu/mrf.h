@@ -1,11 +1,11 @@
 /*
- * A labelling problem of the caller's own on a grid, on the host, and three algorithms for it:
+ * A labelling problem of the caller's own on a grid, on the host, and algorithms for it:
  *
  *     E(l) = sum_p D_p(l_p) + sum_(p,q) V_pq(l_p, l_q)
  *
  * over the 4-connected grid of pixels, with any costs D and any smoothness V. A problem that came
  * from the pipeline's pictures is struct problem (gpu/solver.h), whose numbers are bytes; here they
- * have 32 bits and sums have 64. These algorithms are not stages: TRW-S and iterated conditional
+ * have 32 bits and sums have 64. All but sum-product are no stages: TRW-S and iterated conditional
  * modes in raster order are sequential, since each pixel reads what the one before it wrote.
  *
  * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Numbers

@@ -3,6 +3,7 @@
  */
 #include "gpu/mrf_stages.h"
 
+#include "gpu/cpu/thread_pool.h"
 #include "gpu/solver.h"
 
 #include <errno.h>
@@ -27,6 +28,8 @@ struct translation {
     struct scaling scaling;
     struct problem problem;
     struct array array[ARRAYS];
+    struct thread_pool *pool;
+    int32_t *range;        /* of each row */
     int class_of[256];     /* of the pipeline; -1: no edge has it */
     double scale;          /* units of the pipeline per unit of the problem */
     int64_t most_per_cost; /* costs that exceed a pixel's least one by more are cut, in units */
@@ -59,26 +62,37 @@ static const char *check_smoothness(const struct translation *t, int schedule) {
     return NULL;
 }
 
+/* The largest difference of a pixel's costs in each row. */
+static void find_ranges(void *context, int first, int last, void *scratch) {
+    const struct translation *t = context;
+    size_t labels = (size_t)t->m->labels, width = (size_t)t->m->width;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        const int32_t *cost = t->m->cost + (size_t)y * width * labels;
+        t->range[y] = 0;
+        for (size_t x = 0; x < width; x++, cost += labels) {
+            int32_t least = cost[0], highest = cost[0];
+            for (size_t l = 1; l < labels; l++) {
+                least = cost[l] < least ? cost[l] : least;
+                highest = cost[l] > highest ? cost[l] : highest;
+            }
+            t->range[y] = highest - least > t->range[y] ? highest - least : t->range[y];
+        }
+    }
+}
+
 /* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
  * changes no best label of a level, only what coarser ones add up. On a checkerboard nothing may be
  * rounded. */
 static const char *choose_scale(struct translation *t, int schedule) {
     int most = schedule == BP_SCHEDULE_CHECKERBOARD ? MAX_COST : UINT8_MAX;
     int64_t largest = 1, range = 1;
-    size_t pixels = (size_t)t->m->width * (size_t)t->m->height;
-    int labels = t->m->labels;
     for (int c = 0; c < 256; c++)
         if (t->class_of[c] >= 0 && t->m->curve[c].largest > largest)
             largest = t->m->curve[c].largest;
-    for (size_t i = 0; i < pixels; i++) {
-        const int32_t *cost = t->m->cost + i * (size_t)labels;
-        int32_t least = cost[0], highest = cost[0];
-        for (int l = 1; l < labels; l++) {
-            least = cost[l] < least ? cost[l] : least;
-            highest = cost[l] > highest ? cost[l] : highest;
-        }
-        range = highest - (int64_t)least > range ? highest - (int64_t)least : range;
-    }
+    thread_pool_run(t->pool, t->m->height, 1, find_ranges, t);
+    for (int y = 0; y < t->m->height; y++)
+        range = t->range[y] > range ? t->range[y] : range;
     t->most_per_cost = range < DIRECTIONS * largest ? range : DIRECTIONS * largest;
     t->scale = fmin((double)MAX_TRUNCATION / (double)largest, most / (double)t->most_per_cost);
     if (schedule != BP_SCHEDULE_CHECKERBOARD)
@@ -108,16 +122,17 @@ static void fill_scaling(struct translation *t) {
     *(struct tables *)t->array[TABLES].host = s->tables;
 }
 
-static void fill_costs(struct translation *t, const struct grid *g) {
+/* Of some rows. */
+static void fill_costs(void *context, int first, int last, void *scratch) {
+    const struct translation *t = context;
+    const struct grid *g = &t->problem.grid;
     int labels = t->m->labels;
-    const int32_t *cost = t->m->cost;
-    memset(t->array[COST].host, 0, grid_volume(g));
-    for (int y = 0; y < g->height; y++)
+    const int32_t *cost = t->m->cost + (size_t)first * (size_t)g->width * (size_t)labels;
+    (void)scratch;
+    for (int y = first; y < last; y++)
         for (int x = 0; x < g->width; x++, cost += labels) {
             uint8_t *out = (uint8_t *)t->array[COST].host + grid_labels(g, x, y);
-            int32_t least = cost[0];
-            for (int l = 1; l < labels; l++)
-                least = cost[l] < least ? cost[l] : least;
+            int32_t least = mrf_least(cost, labels);
             for (int l = 0; l < labels; l++) {
                 double above = (double)cost[l] - least;
                 out[l] = (uint8_t)lround(t->scale * fmin(above, (double)t->most_per_cost));
@@ -190,7 +205,6 @@ static int translate(struct translation *t, int schedule) {
     t->params.bp_schedule = schedule;
     t->params.disparity_range = t->m->labels;
     fill_scaling(t);
-    fill_costs(t, &grid);
     fill_edges(t);
     t->problem = (struct problem){.params = &t->params,
                                   .scaling = &t->scaling,
@@ -203,6 +217,8 @@ static int translate(struct translation *t, int schedule) {
                                   .max_iterations = -1};
     for (int l = 0; l < LEVELS; l++)
         t->problem.edges[l] = t->array[EDGES + l].stages;
+    memset(t->array[COST].host, 0, grid_volume(&grid));
+    thread_pool_run(t->pool, grid.height, 1, fill_costs, t);
     return hand_over(t);
 }
 
@@ -256,21 +272,29 @@ static int solve_all(struct translation *t, int sweeps, const struct mrf_watch *
     return error;
 }
 
-int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, struct backend *b,
+int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, struct backend *b, int threads,
                    const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
                    const char **why) {
     struct translation *t = calloc(1, sizeof(*t));
     if (!t)
         return -ENOMEM;
+    int error = -ENOMEM;
     t->m = m;
     t->backend = b;
-    *why = number_classes(t);
-    *why = *why ? *why : check_smoothness(t, schedule);
-    *why = *why ? *why : choose_scale(t, schedule);
-    int error = *why ? -ENOTSUP : translate(t, schedule);
-    if (!error)
-        error = solve_all(t, sweeps, watch, label, result);
-    close_arrays(t);
+    t->range = malloc((size_t)m->height * sizeof(*t->range));
+    t->pool = t->range ? thread_pool_open(threads, 0, &error) : NULL;
+    *why = NULL;
+    if (t->pool) {
+        *why = number_classes(t);
+        *why = *why ? *why : check_smoothness(t, schedule);
+        *why = *why ? *why : choose_scale(t, schedule);
+        error = *why ? -ENOTSUP : translate(t, schedule);
+        if (!error)
+            error = solve_all(t, sweeps, watch, label, result);
+        close_arrays(t);
+        thread_pool_close(&t->pool);
+    }
+    free(t->range);
     free(t);
     return error;
 }

@@ -126,7 +126,8 @@ static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
                                 &(struct mrf_marginals){s->belief, s->mean, s->confidence},
                                 s->label, result);
     else
-        error = mrf_run_stages(m, schedules[p->solver], p->sweeps, b, watch, s->label, result, why);
+        error = mrf_run_stages(m, schedules[p->solver], p->sweeps, b, p->threads, watch, s->label,
+                               result, why);
     b->close(&b);
     return error;
 }

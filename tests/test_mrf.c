@@ -591,7 +591,7 @@ static void test_min_sum_in_bytes(void) {
                 n.smoothness[l][k] = round & 1 ? 15 * (l != k) : MIN(3 * ABS(l - k), 20);
         struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_min_sum(m, sweeps, 2, NULL, label, &result), ==, 0);
-        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), NULL,
+        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), 2, NULL,
                                        of_bytes, &other, &why),
                         ==, 0);
         for (int i = 0; i < n.width * n.height; i++)
@@ -599,7 +599,7 @@ static void test_min_sum_in_bytes(void) {
         mrf_close(&m);
         n.cost[5][1] += 0.25;
         m = open_problem(&n);
-        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), NULL,
+        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), 2, NULL,
                                        of_bytes, &other, &why),
                         ==, -ENOTSUP);
         mrf_close(&m);
