@@ -1,6 +1,6 @@
 /*
- * Pictures of what was opened before, for the start page of app/view/pages.h: small PNGs in the
- * user's folder of states. SPDX-License-Identifier: MIT
+ * Pictures of what was opened before, for the start page of app/view/pages.h: small PGMs
+ * or PPMs in the user's folder of states. SPDX-License-Identifier: MIT
  */
 #include "app/view/pages.h"
 
@@ -14,7 +14,7 @@
 /* Of the source with this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
-                    *file = g_strconcat(sum, ".png", NULL);
+                    *file = g_strconcat(sum, ".ppm", NULL);
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
 }
 
@@ -45,7 +45,12 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
     if (g_mkdir_with_parents(folder, 0700) != 0)
         return;
     struct image small = shrink(picture);
-    picture_write(path, &small);
+    g_autoptr(GString) file = g_string_new(NULL);
+    g_string_printf(file, "P%c %d %d 255\n", small.channels == 3 ? '6' : '5', small.width,
+                    small.height);
+    g_string_append_len(file, (const char *)small.data,
+                        (gssize)small.width * small.height * small.channels);
+    g_file_set_contents(path, file->str, (gssize)file->len, NULL); /* without it no picture */
     g_free(small.data);
 }
 

@@ -52,7 +52,8 @@ static double level(const struct gui_program *p) {
 static void test_controls(void) {
     struct gui_program p = {0};
     gui_start(&p, "--view 1", CAMERAS(""));
-    gui_wait_for(&p, gui_is_visible(&p, "camera.brightness"));
+    gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
+    gui_scroll_to(&p, "camera.brightness");
     double before = level(&p);
     gui_drag(&p, "camera.brightness", 0.5, 0.2, 1);
     gui_wait_for(&p, both_below(&p, -300)); /* linked */
@@ -61,7 +62,7 @@ static void test_controls(void) {
     gui_wait_for(&p, gui_is(&p, "control", "camera.brightness", "0 0"));
 
     gui_click(&p, "camera_link");
-    gui_wait_for(&p, gui_is_visible(&p, "camera.left.brightness"));
+    gui_scroll_to(&p, "camera.left.brightness");
     gui_drag(&p, "camera.left.brightness", 0.5, 0.3, 1);
     gui_wait_for(&p, below(&p, 0, -200));
     g_assert_false(below(&p, 1, 0));
