@@ -9,6 +9,7 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
+#include <imgui_internal.h> /* ClearActiveID */
 
 #include <algorithm>
 #include <cmath>
@@ -237,6 +238,13 @@ bool ui_wants_mouse(const struct ui *ui) {
 bool ui_wants_keys(const struct ui *ui) {
     (void)ui;
     return ImGui::GetIO().WantTextInput;
+}
+
+void ui_stop_typing(struct ui *ui) {
+    (void)ui;
+    ImGui::ClearActiveID();
+    ImGui::GetIO().WantTextInput = false;
+    ImGui::GetCurrentContext()->WantTextInputNextFrame = 0;
 }
 
 static void note_cut(struct ui *ui, const char *panel) {

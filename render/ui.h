@@ -37,6 +37,9 @@ void ui_end(struct ui *ui);
 bool ui_wants_mouse(const struct ui *ui);
 bool ui_wants_keys(const struct ui *ui);
 
+/* No line of text takes the keys from now on. */
+void ui_stop_typing(struct ui *ui);
+
 /* Whether keys came that widgets see only when they are drawn again. */
 bool ui_has_more_keys(const struct ui *ui);
 

@@ -269,8 +269,11 @@ static void handle_events(struct viewer *v) {
     while (window_next_event(v->screen.window, &event)) {
         if (event.type == WINDOW_KEY) {
             if ((!ui_wants_keys(v->screen.ui) && !moves_in_page(v, event.key)) ||
-                leaves_help(v, event.key))
+                leaves_help(v, event.key)) {
+                if (leaves_help(v, event.key))
+                    ui_stop_typing(v->screen.ui); /* the next key is an action's again */
                 action_run_key(v, event.key);
+            }
         } else if (event.type == WINDOW_DROP) {
             int count;
             const char *const *paths = window_dropped(v->screen.window, &count);
