@@ -280,7 +280,7 @@ OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_% app/eval_% app/live/% \
            app/view/%
 $(BUILD)/input.a: $(call obj,$(filter-out $(NO_INPUT),$(C)) app/view/session.c \
-                  app/view/settings.c) $(GENERATED)
+                  app/view/settings.c render/theme.c) $(GENERATED)
 $(FUZZ): $(BUILD)/input.a
 $(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)
 $(UNIT): $(BUILD)/all.a
