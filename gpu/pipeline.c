@@ -307,11 +307,15 @@ static const int16_t *drop_unlikely(struct graph *g, const struct pipeline *p,
     return a.out;
 }
 
-static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, const int16_t *map) {
+/* Planes through disparities of a map, over regions of another one: the beliefs end more sharply at
+ * discontinuities than the costs. */
+static const int16_t *fit_planes(struct graph *g, const struct pipeline *p, const int16_t *regions,
+                                 const int16_t *map) {
     if (p->params.surface_length <= 0)
         return map;
-    struct surface_args a =
-        find_regions(g, p, map, p->params.surface_length, (int)lround(16 * p->params.surface_step));
+    struct surface_args a = find_regions(g, p, regions, p->params.surface_length,
+                                         (int)lround(16 * p->params.surface_step));
+    a.source = map;
     a.sums = graph_buffer(g, pixels_of(p) * 2 * sizeof(*a.sums));
     a.out = make_map(g, p);
     graph_stage(g, STAGE_surface_sums, &a, p->width, p->height);
@@ -500,6 +504,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     picture_group(g, LEFT_SIDE, TIME_REFINE);
     const int16_t *beliefs = map;
     map = offset_by_costs(g, p, &found.curve, map);
+    bool offset = map != beliefs;
     const uint8_t *confidence = found.map.confidence;
     if (has_chance(p))
         confidence = estimate_chance(g, p, confidence, &found.curve, map);
@@ -507,7 +512,10 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);
     const int16_t *known = fill_borders(g, p, beliefs, map);
-    map = fit_planes(g, p, fill_holes(g, p, left, known));
+    const int16_t *filled = fill_holes(g, p, left, known), *regions = filled;
+    if (offset)
+        regions = fill_holes(g, p, left, fill_borders(g, p, beliefs, beliefs));
+    map = fit_planes(g, p, regions, filled);
     map = smooth_holes(g, p, left, known, map);
     map = mark_sky(g, p, left, &found.curve, map);
     finish_map(g, p, left, confidence, map);
