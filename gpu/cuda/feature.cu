@@ -1,60 +1,46 @@
 /*
- * The layers of the learned descriptor optimised for CUDA: products of matrices, of 16 pixels by 32
- * inputs and 32 inputs by 8 outputs, on tensor cores. A block has the weights of the layer in
+ * The layers of the learned descriptor optimised for CUDA: products of matrices, of 16 outputs by
+ * 32 inputs and 32 inputs by 8 pixels, on tensor cores. A block has the weights of the layer in
  * shared memory and goes through tiles of the picture, each with the pixels around it. In which
- * order inputs are added is free, and so is which output a column of a product is: both are chosen
- * so that a thread reads and writes 16 bytes at a time.
+ * order inputs are added is free, and so is which output a row of a product is: both are chosen so
+ * that what a thread reads of a pixel or of the weights lies in neighbouring registers as the
+ * instruction wants it, and that it writes neighbouring outputs.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/matrix_product.cuh"
+
+#include <math.h>
 
 enum { WARPS = 4, BLOCK_THREADS = WARPS * WARP_SIZE };
-enum { PART_WIDTH = 32, PART_HEIGHT = 4 };     /* pixels of a tile */
-enum { ROWS = 16, COLUMNS = 8, PRODUCTS = 2 }; /* of a product; of pixels, of a warp */
-enum { BLOCKS = 4 };                           /* of a multiprocessor */
+enum { PART_WIDTH = 32, PART_HEIGHT = 4 };                        /* pixels of a tile */
+enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_WIDTH / COLUMNS }; /* of a product; of a warp */
+enum { BLOCKS = 4 };                                              /* of a multiprocessor */
 
-/* c += a b, of 16x32 bytes without sign and 32x8 bytes with sign: thread 4 g + t of the warp has of
- * a, in rows g and g + 8, bytes 4 t to 4 t + 3, and the same of the other 16; of b these bytes of
- * column g; of c columns 2 t and 2 t + 1 of both rows. */
-DEVICE void multiply_add(int32_t c[4], const uint32_t a[4], const uint32_t b[2]) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#elif defined(__CUDA_ARCH__)
+/* Four numbers, each taken to the nearest of 0 to 255, as bytes of a word. */
+DEVICE uint32_t bytes_of(const int32_t v[4]) {
+#if defined(__CUDA_ARCH__)
+    uint32_t word;
+    asm("{ .reg .b32 high;\n"
+        "  cvt.pack.sat.u8.s32.b32 high, %4, %3, 0;\n"
+        "  cvt.pack.sat.u8.s32.b32 %0, %2, %1, high; }"
+        : "=r"(word)
+        : "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]));
+    return word;
+#else
+    uint32_t word = 0;
     for (int i = 0; i < 4; i++)
-        asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
-            : "r"(a[i]), "r"(b[i / 2]));
-#else /* what the instruction does */
-    int row = (int)threadIdx.x % WARP_SIZE / 4 * 4, column = (int)threadIdx.x % 4 * 8;
-    for (int word = 0; word < 8; word++) {
-        uint32_t p[2], q[2];
-        for (int i = 0; i < 2; i++) {
-            p[i] = __shfl_sync(ALL_LANES, a[word / 4 * 2 + i], row + word % 4);
-            q[i] = __shfl_sync(ALL_LANES, b[word / 4], column + 4 * i + word % 4);
-        }
-        for (int i = 0; i < 4; i++)
-            for (int k = 0; k < 32; k += 8)
-                c[i] += (int32_t)(p[i / 2] >> k & 255) * (int8_t)(q[i % 2] >> k & 255);
-    }
+        word |= (uint32_t)stage_clamp(v[i], 0, 255) << 8 * i;
+    return word;
 #endif
 }
 
-/* Of a layer: products that lie side by side, steps of 32 inputs for a tap, taps for a step. One
- * input has all taps in one step. */
+/* Of a layer: products on top of each other, steps of 32 inputs for a tap, taps for a step, outputs
+ * of a pixel that a thread gets. One input has all taps in one step. */
 template <int INPUTS, int OUTPUTS> struct layer_shape {
-    static constexpr int PARTS = OUTPUTS / COLUMNS, STEPS = INPUTS == 64 ? 2 : 1,
-                         TAPS = INPUTS == 1 ? 1 : FEATURE_TAPS;
-    static constexpr int WEIGHT_WORDS = TAPS * STEPS * PARTS * WARP_SIZE * 2;
-    static constexpr int BIAS_WORDS = OUTPUTS;
+    static constexpr int PARTS = OUTPUTS / ROWS, STEPS = INPUTS == 64 ? 2 : 1,
+                         TAPS = INPUTS == 1 ? 1 : FEATURE_TAPS, EACH = OUTPUTS / COLUMNS;
+    static constexpr int WEIGHT_WORDS = TAPS * STEPS * PARTS * WARP_SIZE * 4;
 };
-
-/* The output of a column of product number part. */
-template <int OUTPUTS> DEVICE int output_of(int part, int column) {
-    return OUTPUTS / 4 * (column / 2) + 2 * part + column % 2;
-}
 
 /* Four weights of an output, the first of them of an input of a tap. */
 DEVICE uint32_t weights_of(const feature_args &a, int tap, int group, int output) {
@@ -65,13 +51,14 @@ DEVICE uint32_t weights_of(const feature_args &a, int tap, int group, int output
                  output % FEATURE_BLOCK);
 }
 
-/* The weights in the order that threads read them: b of multiply_add(). */
+/* The weights in the order that threads read them: a of multiply_add(). Rows g and g + 8 of product
+ * number part are outputs EACH g + 2 part and the next one. */
 template <int INPUTS, int OUTPUTS> DEVICE void load_weights(const feature_args &a, uint32_t *to) {
     using shape = layer_shape<INPUTS, OUTPUTS>;
     for (int i = (int)threadIdx.x; i < shape::WEIGHT_WORDS; i += BLOCK_THREADS) {
-        int half = i % 2, part = i / 2 % 2 + i / (4 * WARP_SIZE) % (shape::PARTS / 2) * 2,
-            lane = i / 4 % WARP_SIZE, step = i / (2 * WARP_SIZE * shape::PARTS);
-        int output = output_of<OUTPUTS>(part, lane / 4), t = lane % 4;
+        int half = i / 2 % 2, lane = i / 4 % WARP_SIZE, t = lane % 4,
+            part = i / (4 * WARP_SIZE) % shape::PARTS, step = i / (4 * WARP_SIZE * shape::PARTS);
+        int output = shape::EACH * (lane / 4) + 2 * part + i % 2;
         uint32_t word = 0;
         if constexpr (INPUTS == 1) {
             for (int k = 0; k < 4 && half == 0; k++)
@@ -104,145 +91,161 @@ template <int INPUTS> DEVICE void load_part(const feature_args &a, int left, int
     }
 }
 
-/* a of multiply_add() for each step of a tap: of 16 pixels side by side, the first of which, at the
+/* b of multiply_add() for each step of a tap: of 8 pixels side by side, the first of which, at the
  * tap, is at from. */
 template <int INPUTS>
-DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t a[2][4]) {
+DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t b[2][2]) {
     int lane = (int)threadIdx.x % WARP_SIZE, t = lane % 4;
     from += lane / 4 * INPUTS;
+    if constexpr (INPUTS == 64) {
+        uint4 v = *reinterpret_cast<const uint4 *>(from + 16 * t);
+        b[0][0] = v.x;
+        b[0][1] = v.y;
+        b[1][0] = v.z;
+        b[1][1] = v.w;
+    } else if constexpr (INPUTS == 32) {
+        uint2 v = *reinterpret_cast<const uint2 *>(from + 8 * t);
+        b[0][0] = v.x;
+        b[0][1] = v.y;
+    } else {
+        b[0][0] = b[0][1] = 0;
 #pragma unroll
-    for (int row = 0; row < 2; row++, from += 8 * INPUTS) {
-        if constexpr (INPUTS == 64) {
-            uint4 v = *reinterpret_cast<const uint4 *>(from + 16 * t);
-            a[0][row] = v.x;
-            a[0][2 + row] = v.y;
-            a[1][row] = v.z;
-            a[1][2 + row] = v.w;
-        } else if constexpr (INPUTS == 32) {
-            uint2 v = *reinterpret_cast<const uint2 *>(from + 8 * t);
-            a[0][row] = v.x;
-            a[0][2 + row] = v.y;
-        } else {
-            a[0][row] = a[0][2 + row] = 0;
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                int tap = 4 * t + k;
-                if (tap < FEATURE_TAPS)
-                    a[0][row] |= (uint32_t)from[(tap / 3 * pitch + tap % 3) * dilation] << 8 * k;
-            }
+        for (int k = 0; k < 4; k++) {
+            int tap = 4 * t + k;
+            if (tap < FEATURE_TAPS)
+                b[0][0] |= (uint32_t)from[(tap / 3 * pitch + tap % 3) * dilation] << 8 * k;
         }
     }
 }
 
-/* What gives a vector its length, from the numbers of the four threads that have a quarter of it
- * each. */
-DEVICE int32_t scale_of(const int32_t number[16]) {
-    uint32_t low = 0, high = 0; /* sums of 16 squares below 2^30 each: of their halves */
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        uint32_t square = (uint32_t)(number[i] * number[i]);
-        low += square & 65535;
-        high += square >> 16;
-    }
-    for (int step = 1; step < 4; step *= 2) {
-        low += __shfl_xor_sync(ALL_LANES, low, step);
-        high += __shfl_xor_sync(ALL_LANES, high, step);
-    }
-    return feature_scale(((uint64_t)high << 16) + low);
+/* Of a warp's PRODUCTS, a thread has two pixels each. */
+enum { OWN_PIXELS = 2 * PRODUCTS };
+
+/* feature_scale(): the root in floating point is off by at most 1. */
+DEVICE int32_t quick_scale(uint64_t squares) {
+    uint32_t root = (uint32_t)sqrtf((float)squares);
+    root -= (uint64_t)root * root > squares;
+    root += (uint64_t)(root + 1) * (root + 1) <= squares;
+    return root ? (int32_t)((1u << FEATURE_SCALE_BITS) / root) : 0;
 }
 
-DEVICE void store_vector(const feature_args &a, size_t pixel, const int32_t number[16],
+/* What gives the vectors of a thread's pixels their lengths: number has an eighth of each, the rest
+ * lies in the threads 4, 8 .. 28 lanes away. Thread 4 g + t adds up vector g. */
+DEVICE void scales_of(const int32_t number[OWN_PIXELS][COLUMNS], int32_t scale[OWN_PIXELS]) {
+    static_assert(OWN_PIXELS == WARP_SIZE / 4, "a vector for each thread that shares them");
+    int lane = (int)threadIdx.x % WARP_SIZE;
+    uint64_t squares[OWN_PIXELS];
+#pragma unroll
+    for (int p = 0; p < OWN_PIXELS; p++) {
+        squares[p] = 0;
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            squares[p] += (uint64_t)((int64_t)number[p][i] * number[p][i]);
+    }
+#pragma unroll
+    for (int half = OWN_PIXELS / 2; half > 0; half /= 2) {
+        bool upper = lane & 4 * half;
+#pragma unroll
+        for (int p = 0; p < half; p++) {
+            uint64_t given = upper ? squares[p] : squares[p + half];
+            squares[p] = upper ? squares[p + half] : squares[p];
+            squares[p] += (uint64_t)__shfl_xor_sync(ALL_LANES, (uint32_t)(given >> 32), 4 * half)
+                              << 32 |
+                          __shfl_xor_sync(ALL_LANES, (uint32_t)given, 4 * half);
+        }
+    }
+    int32_t mine = quick_scale(squares[0]);
+#pragma unroll
+    for (int p = 0; p < OWN_PIXELS; p++)
+        scale[p] = (int32_t)__shfl_sync(ALL_LANES, (uint32_t)mine, 4 * p + lane % 4);
+}
+
+/* An eighth of a pixel's vector. */
+DEVICE void store_vector(const feature_args &a, size_t pixel, const int32_t *number,
                          int32_t scale) {
-    uint32_t word[4] = {0, 0, 0, 0};
+    uint32_t word[2] = {0, 0};
 #pragma unroll
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < COLUMNS; i++)
         word[i / 4] |= (uint32_t)(uint8_t)feature_scaled(number[i], scale) << 8 * (i % 4);
-    reinterpret_cast<uint4 *>(a.vectors)[4 * pixel + threadIdx.x % 4] =
-        make_uint4(word[0], word[1], word[2], word[3]);
+    reinterpret_cast<uint2 *>(a.vectors)[COLUMNS * pixel + threadIdx.x % WARP_SIZE / 4] =
+        uint2{word[0], word[1]};
 }
 
-/* A quarter of a pixel's activations. */
+/* feature_activation() of the sums of four outputs. */
+DEVICE uint32_t activations(const feature_args &a, const int32_t sum[4]) {
+    const int32_t shifted[4] = {sum[0] >> a.shift, sum[1] >> a.shift, sum[2] >> a.shift,
+                                sum[3] >> a.shift};
+    return __vminu4(bytes_of(shifted), 0x01010101u * FEATURE_LARGEST);
+}
+
+/* An eighth of a pixel's activations. */
 template <int OUTPUTS>
 DEVICE void store_activations(const feature_args &a, size_t pixel, const int32_t *sum) {
-    uint32_t word[4];
-#pragma unroll
-    for (int i = 0; i < OUTPUTS / 16; i++) {
-        word[i] = 0;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            word[i] |= (uint32_t)feature_activation(&a, sum[4 * i + k]) << 8 * k;
-    }
-    uint8_t *out = a.out + pixel * OUTPUTS + OUTPUTS / 4 * (threadIdx.x % 4);
+    uint8_t *out = a.out + pixel * OUTPUTS + OUTPUTS / COLUMNS * (threadIdx.x % WARP_SIZE / 4);
     if constexpr (OUTPUTS == 64)
-        *reinterpret_cast<uint4 *>(out) = make_uint4(word[0], word[1], word[2], word[3]);
+        *reinterpret_cast<uint2 *>(out) = uint2{activations(a, sum), activations(a, sum + 4)};
     else
-        *reinterpret_cast<uint2 *>(out) = uint2{word[0], word[1]};
+        *reinterpret_cast<uint32_t *>(out) = activations(a, sum);
 }
 
 template <int INPUTS, int OUTPUTS, bool VECTORS>
-DEVICE void do_part(const feature_args &a, int left, int top, const uint32_t *weights,
+DEVICE void do_part(const feature_args &a, int left, int top, const uint4 *weights,
                     const int32_t *bias, const uint8_t *part) {
     using shape = layer_shape<INPUTS, OUTPUTS>;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE;
     int pitch = PART_WIDTH + 2 * a.dilation;
     int32_t sum[PRODUCTS][shape::PARTS][4];
 #pragma unroll
-    for (int n = 0; n < shape::PARTS; n++)
+    for (int m = 0; m < shape::PARTS; m++)
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            int32_t first = bias[OUTPUTS / 4 * (lane % 4) + 2 * n + i % 2];
+            int32_t first = bias[shape::EACH * (lane / 4) + 2 * m + i / 2];
 #pragma unroll
-            for (int m = 0; m < PRODUCTS; m++)
-                sum[m][n][i] = first;
+            for (int n = 0; n < PRODUCTS; n++)
+                sum[n][m][i] = first;
         }
-#pragma unroll 1
+#pragma unroll
     for (int tap = 0; tap < shape::TAPS; tap++) {
-        uint32_t pixels[PRODUCTS][2][4];
+        const uint8_t *from =
+            part + ((warp + tap / 3 * a.dilation) * pitch + tap % 3 * a.dilation) * INPUTS;
+        uint32_t pixels[PRODUCTS][2][2];
 #pragma unroll
-        for (int m = 0; m < PRODUCTS; m++) {
-            int x = m % 2 * ROWS + tap % 3 * a.dilation,
-                y = PRODUCTS / 2 * warp + m / 2 + tap / 3 * a.dilation;
-            load_pixels<INPUTS>(part + (y * pitch + x) * INPUTS, pitch, a.dilation, pixels[m]);
-        }
+        for (int n = 0; n < PRODUCTS; n++)
+            load_pixels<INPUTS>(from + n * COLUMNS * INPUTS, pitch, a.dilation, pixels[n]);
 #pragma unroll
         for (int step = 0; step < shape::STEPS; step++)
 #pragma unroll
-            for (int n = 0; n < shape::PARTS; n += 2) {
-                const uint4 w = reinterpret_cast<const uint4 *>(weights)
-                    [((tap * shape::STEPS + step) * (shape::PARTS / 2) + n / 2) * WARP_SIZE + lane];
-                const uint32_t one[2] = {w.x, w.y}, two[2] = {w.z, w.w};
+            for (int m = 0; m < shape::PARTS; m++) {
+                uint4 rows =
+                    weights[((tap * shape::STEPS + step) * shape::PARTS + m) * WARP_SIZE + lane];
 #pragma unroll
-                for (int m = 0; m < PRODUCTS; m++) {
-                    multiply_add(sum[m][n], pixels[m][step], one);
-                    multiply_add(sum[m][n + 1], pixels[m][step], two);
-                }
+                for (int n = 0; n < PRODUCTS; n++)
+                    multiply_add<false>(sum[n][m], rows, pixels[n][step]);
             }
     }
+    int32_t own[OWN_PIXELS][shape::EACH], scale[OWN_PIXELS];
 #pragma unroll
-    for (int m = 0; m < PRODUCTS; m++)
+    for (int p = 0; p < OWN_PIXELS; p++)
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            int x = left + m % 2 * ROWS + lane / 4 + 8 * half,
-                y = top + PRODUCTS / 2 * warp + m / 2;
-            int32_t own[OUTPUTS / 4];
-#pragma unroll
-            for (int i = 0; i < OUTPUTS / 4; i++)
-                own[i] = sum[m][i / 2][2 * half + i % 2];
-            size_t pixel = (size_t)y * (size_t)a.width + (size_t)x;
-            int32_t scale = 0;
-            if constexpr (VECTORS) {
-#pragma unroll
-                for (int i = 0; i < 16; i++)
-                    own[i] = feature_number(&a, own[i]);
-                scale = scale_of(own);
-            }
-            if (x >= a.width || y >= a.height)
-                continue;
-            if constexpr (VECTORS)
-                store_vector(a, pixel, own, scale);
-            else
-                store_activations<OUTPUTS>(a, pixel, own);
+        for (int i = 0; i < shape::EACH; i++) {
+            own[p][i] = sum[p / 2][i / 2][i % 2 * 2 + p % 2];
+            if (VECTORS)
+                own[p][i] = feature_number(&a, own[p][i]);
         }
+    if constexpr (VECTORS)
+        scales_of(own, scale);
+    int y = top + warp;
+#pragma unroll
+    for (int p = 0; p < OWN_PIXELS; p++) {
+        int x = left + p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
+        size_t pixel = (size_t)y * (size_t)a.width + (size_t)x;
+        if (x >= a.width || y >= a.height)
+            continue;
+        if constexpr (VECTORS)
+            store_vector(a, pixel, own[p], scale[p]);
+        else
+            store_activations<OUTPUTS>(a, pixel, own[p]);
+    }
 }
 
 template <int INPUTS, int OUTPUTS, bool VECTORS>
@@ -250,12 +253,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     feature_kernel(const __grid_constant__ feature_args a) {
     using shape = layer_shape<INPUTS, OUTPUTS>;
     DYNAMIC_SHARED(uint4, memory);
-    uint32_t *weights = reinterpret_cast<uint32_t *>(memory);
-    int32_t *bias = reinterpret_cast<int32_t *>(weights + shape::WEIGHT_WORDS);
+    int32_t *bias = reinterpret_cast<int32_t *>(memory) + shape::WEIGHT_WORDS;
     uint8_t *part = reinterpret_cast<uint8_t *>(bias + OUTPUTS);
     int across = (a.width + PART_WIDTH - 1) / PART_WIDTH,
         count = across * ((a.height + PART_HEIGHT - 1) / PART_HEIGHT);
-    load_weights<INPUTS, OUTPUTS>(a, weights);
+    load_weights<INPUTS, OUTPUTS>(a, reinterpret_cast<uint32_t *>(memory));
     for (int i = (int)threadIdx.x; i < OUTPUTS; i += BLOCK_THREADS)
         bias[i] = __ldg(a.bias + i);
     wait_for_previous_kernel();
@@ -264,7 +266,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
         __syncthreads();
         load_part<INPUTS>(a, left, top, part);
         __syncthreads();
-        do_part<INPUTS, OUTPUTS, VECTORS>(a, left, top, weights, bias, part);
+        do_part<INPUTS, OUTPUTS, VECTORS>(a, left, top, memory, bias, part);
     }
 }
 
@@ -279,7 +281,7 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
     auto kernel = feature_kernel<INPUTS, OUTPUTS, VECTORS>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     dim3 blocks = cuda_blocks(a.width, PART_WIDTH, a.height, PART_HEIGHT);
-    unsigned most = (unsigned)(BLOCKS * cuda->processors);
+    unsigned most = (unsigned)((INPUTS == 1 ? BLOCKS + 1 : BLOCKS) * cuda->processors);
     launch_with_memory(cuda, kernel, dim3(min(blocks.x * blocks.y, most)), dim3(BLOCK_THREADS),
                        shared, a);
     return true;

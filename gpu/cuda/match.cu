@@ -8,7 +8,7 @@
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/cuda/packed_u16x2.h"
 #include "gpu/fusion.h"
-#include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/matrix_product.cuh"
 #include "gpu/cuda/packed_pixel.cuh"
 
 enum { THREADS = 256, PIXELS = 4, REACH = LABEL_BLOCK + PIXELS, AD_LUT = 3 * 255 + 1 };
@@ -273,44 +273,54 @@ static __global__ void __launch_bounds__(THREADS)
         store_nodes(a, h, t, top, sum);
 }
 
-/* ---- absolute differences and vectors */
+/* ---- absolute differences and vectors: products of 16 pixels and 8 targets at a time */
 
-/* Four words of a vector at a time, of the targets of a block in shared memory; one empty place
- * follows each 16. */
-enum { PIECES = VECTOR_WORDS / 2 };
-
-static __host__ __device__ __forceinline__ int piece_place_of(int i) {
-    return i + i / 16;
-}
+enum { ROWS = 16, COLUMNS = 8, VECTOR_PIXELS = 128 }; /* of a product; of a block, at most */
+enum { PIECES = VECTOR_WORDS / 2 };                   /* of a vector, 16 bytes each */
 
 DEVICE const uint4 *vector_of(const uint64_t *vectors, const cost_args &a, int x, int y) {
     size_t pixel = (size_t)y * (size_t)a.grid.width + (size_t)stage_clamp(x, 0, a.grid.width - 1);
     return reinterpret_cast<const uint4 *>(vectors + pixel * VECTOR_WORDS);
 }
 
-DEVICE int dot(const uint4 &a, const uint4 &b, int sum) {
-    sum = __dp4a((int)a.x, (int)b.x, sum);
-    sum = __dp4a((int)a.y, (int)b.y, sum);
-    sum = __dp4a((int)a.z, (int)b.z, sum);
-    return __dp4a((int)a.w, (int)b.w, sum);
+/* A block's pixels, in whole products, and the targets that these reach. */
+static __host__ __device__ __forceinline__ int whole_products(int pixels) {
+    return (pixels + ROWS - 1) / ROWS * ROWS;
 }
 
-/* Products of 16 labels of 4 pixels. */
+/* Bytes of shared memory from one pixel's costs to the next one's: an odd multiple of 16, so that
+ * eight pixels' costs of neighbouring labels lie in different banks. */
+static __host__ __device__ __forceinline__ int cost_stride(int group) {
+    return LABEL_BLOCK * (group | 1);
+}
+
+/* The costs of a row's products. The target of a pixel's label 0 is the one with its number, and
+ * the other labels' follow; with SIGN 1 they come before the one group * LABEL_BLOCK behind it. */
 template <int SIGN>
-DEVICE void multiply_quad(const cost_args &a, const uint4 *targets, int piece, int reach, int x,
-                          int y, int product[PIXELS][LABEL_BLOCK]) {
-    uint4 reference[PIXELS];
+DEVICE void multiply_row(const cost_args &a, const match_tables &t, const uint4 *targets,
+                         uint8_t *costs, int pixels, int group, int y) {
+    int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4, labels = group * LABEL_BLOCK,
+        stride = cost_stride(group), left = (int)blockIdx.x * pixels + g;
+    for (int p = (int)threadIdx.x / WARP_SIZE * ROWS; p < pixels;
+         p += (int)blockDim.x / WARP_SIZE * ROWS) {
+        uint4 upper = __ldg(vector_of(a.descriptor_reference, a, left + p, y) + lane % 4),
+              lower = __ldg(vector_of(a.descriptor_reference, a, left + p + 8, y) + lane % 4);
+        const uint4 first = make_uint4(upper.x, lower.x, upper.y, lower.y),
+                    second = make_uint4(upper.z, lower.z, upper.w, lower.w);
+#pragma unroll 2
+        for (int i = p; i < p + ROWS + labels; i += COLUMNS) {
+            uint4 v = targets[PIECES * (i + g) + lane % 4];
+            const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
+            int32_t product[4] = {0, 0, 0, 0};
+            multiply_add<true>(product, first, low);
+            multiply_add<true>(product, second, high);
 #pragma unroll
-    for (int j = 0; j < PIXELS; j++)
-        reference[j] = __ldg(vector_of(a.descriptor_reference, a, x + j, y) + piece);
-#pragma unroll
-    for (int e = SIGN > 0; e < LABEL_BLOCK + PIXELS - (SIGN < 0); e++) {
-        uint4 target = targets[piece_place_of(reach + e)];
-#pragma unroll
-        for (int j = 0; j < PIXELS; j++) {
-            int k = SIGN > 0 ? j + LABEL_BLOCK - e : e - j;
-            if (k >= 0 && k < LABEL_BLOCK)
-                product[j][k] = dot(reference[j], target, product[j][k]);
+            for (int k = 0; k < 4; k++) {
+                int pixel = p + g + k / 2 * 8, target = i + lane % 4 * 2 + k % 2;
+                int label = SIGN > 0 ? pixel + labels - target : target - pixel;
+                if (label >= 0 && label < labels)
+                    costs[pixel * stride + label] = t.census[vector_place(product[k])];
+            }
         }
     }
 }
@@ -320,43 +330,46 @@ template <bool AD, int CHANNELS, int SIGN, bool DOWNSAMPLE>
 static __global__ void __launch_bounds__(THREADS)
     vector_kernel(const __grid_constant__ cost_args a,
                   const __grid_constant__ downsample_cost_args h, int pixels, int group) {
-    constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
+    constexpr int LINES = DOWNSAMPLE ? 2 : 1;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
     const thread_part t = part_of<SIGN>(a, pixels, group);
-    int top = (int)blockIdx.y * ROWS, count = targets(pixels, group), room = room_for(count);
-    uint4 *piece = memory + (AD ? room / 4 : 0);
+    int top = (int)blockIdx.y * LINES, count = targets(pixels, group),
+        vectors = whole_products(pixels) + group * LABEL_BLOCK;
+    uint4 *target = memory + (AD ? room_for(count) / 4 : 0);
+    uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors);
     wait_for_previous_kernel();
     load_tables<AD, true, CHANNELS>(a, &tables);
-    uint32_t sum[ROWS][PIXELS / 2][4] = {};
+    uint32_t sum[LINES][PIXELS / 2][4] = {};
 #pragma unroll 1
-    for (int r = 0; r < ROWS && top + r < a.grid.height; r++) {
-        target_row<AD, false> row = row_in<AD, false>(memory, room, 0);
-        int product[PIXELS][LABEL_BLOCK] = {};
+    for (int r = 0; r < LINES && top + r < a.grid.height; r++) {
+        target_row<AD, false> row = row_in<AD, false>(memory, room_for(count), 0);
         uint32_t w[PIXELS][4] = {};
-#pragma unroll 1
-        for (int p = 0; p < PIECES; p++) {
-            __syncthreads();
-            if (AD && p == 0)
-                load_row<AD, false, CHANNELS>(a, t.start, top + r, count, row);
-            for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
-                piece[piece_place_of(i)] =
-                    __ldg(vector_of(a.descriptor_target, a, t.start + i, top + r) + p);
-            __syncthreads();
-            if (t.works)
-                multiply_quad<SIGN>(a, piece, p, t.reach, t.x, top + r, product);
-        }
+        __syncthreads();
+        if (AD)
+            load_row<AD, false, CHANNELS>(a, t.start, top + r, count, row);
+        for (int i = (int)threadIdx.x; i < PIECES * vectors; i += (int)blockDim.x)
+            target[i] = __ldg(vector_of(a.descriptor_target, a, t.start + i / PIECES, top + r) +
+                              i % PIECES);
+        __syncthreads();
+        multiply_row<SIGN>(a, tables, target, costs, pixels, group, top + r);
+        __syncthreads();
         if (!t.works)
             continue;
         if (AD)
             match_quad<AD, false, CHANNELS, SIGN>(a, tables, row, t.reach, t.x, top + r, w);
 #pragma unroll
-        for (int i = 0; i < PIXELS * LABEL_BLOCK; i++) {
-            int j = i / LABEL_BLOCK, k = i % LABEL_BLOCK;
-            w[j][k / 4] += (uint32_t)tables.census[vector_place(product[j][k])] << 8 * (k % 4);
+        for (int j = 0; j < PIXELS; j++) {
+            int pixel = t.x + j - (int)blockIdx.x * pixels;
+            uint4 more =
+                *reinterpret_cast<const uint4 *>(costs + pixel * cost_stride(group) + t.first);
+            w[j][0] += more.x;
+            w[j][1] += more.y;
+            w[j][2] += more.z;
+            w[j][3] += more.w;
         }
         store_quad<SIGN>(a, t.x, top + r, t.first, w);
-        add_columns(w, r ? sum[ROWS - 1] : sum[0]);
+        add_columns(w, r ? sum[LINES - 1] : sum[0]);
     }
     if constexpr (DOWNSAMPLE)
         if (t.works)
@@ -395,22 +408,28 @@ static void launch_window(backend_cuda *cuda, const cost_args *a) {
     launch_dependent(cuda, kernel, blocks, block, *a);
 }
 
-/* A block takes as many pixels as its threads hold, but not many more than the row has. */
+/* A block takes as many pixels as its threads hold, but not many more than the row has, and of
+ * vectors only as many as its shared memory holds. */
 static void launch_match(backend_cuda *cuda, const cost_args *a, const downsample_cost_args *h) {
     int group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
     while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
         quads /= 2;
+    if (a->words > 1)
+        quads = stage_min(quads, VECTOR_PIXELS / PIXELS);
     int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
-    int rows = h ? 2 : 1;
-    int count = targets(pixels, group), room = room_for(count);
-    size_t words = (size_t)(room * arrays * rows);
-    if (a->words > 1)
-        words = (size_t)((a->kind != DATA_COST_CENSUS) * room +
-                         4 * (piece_place_of(count + REACH) + 1));
-    dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
+    int rows = h ? 2 : 1, room = room_for(targets(pixels, group));
+    size_t bytes = sizeof(uint32_t) * (size_t)(room * arrays * rows);
     match_kernel_of kernel = h ? choose_sign<true>(a) : choose_sign<false>(a);
-    launch_with_memory(cuda, kernel, blocks, dim3((unsigned)threads), words * sizeof(uint32_t), *a,
+    if (a->words > 1) {
+        int whole = whole_products(pixels);
+        bytes = sizeof(uint32_t) * (size_t)((a->kind != DATA_COST_CENSUS) * room) +
+                sizeof(uint4) * (size_t)(PIECES * (whole + group * LABEL_BLOCK)) +
+                (size_t)(whole * cost_stride(group));
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    }
+    dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
+    launch_with_memory(cuda, kernel, blocks, dim3((unsigned)threads), bytes, *a,
                        h ? *h : downsample_cost_args(), pixels, group);
 }
 
