@@ -56,6 +56,32 @@ static bool seldom(struct pass_case *c) {
     return case_between(c, 0, 11) == 0;
 }
 
+/* Census of the smoothed picture, mixed with that of the picture; perhaps smoothed otherwise. */
+static void list_of_census(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct smooth_x_args x = {.width = w, .channels = 1, .taps = {1, {8192, 4096}}};
+    struct smooth_y_args y = {.width = w, .height = h, .channels = 1, .taps = x.taps};
+    struct census_args census = {.width = w, .height = h};
+    struct mix_census_args mix = {.width = w, .likeness = case_likeness(c)};
+    x.source = case_bytes(c, w, h, 1, 255);
+    x.out = case_randomise(c, case_add_rows(c, w, h, 2), 2, 1);
+    y.source = x.out;
+    y.taps = seldom(c) ? case_taps(c, 2) : x.taps;
+    y.out = case_bytes(c, w, h, 1, 255);
+    census.grey = y.out;
+    census.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    mix.census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    mix.smoothed = census.out;
+    mix.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    add(c, STAGE_smooth_x, &x, w, h);
+    add(c, STAGE_smooth_y, &y, w, h);
+    add(c, STAGE_census, &census, w, h);
+    add(c, STAGE_mix_census, &mix, w, h);
+    case_compare_only(c, x.out, COMPARE_NOTHING);
+    case_compare_only(c, y.out, COMPARE_NOTHING);
+    case_compare_only(c, census.out, COMPARE_NOTHING);
+}
+
 /* Costs of the next two levels, perhaps of another volume or of other sums. */
 static void add_levels(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
     struct downsample_cost_args a = case_downsample_args(c, *grid);
@@ -235,6 +261,7 @@ enum {
 static const struct subject lists[] = {
     {"cost, downsample_cost", list_of_cost, 0, FUSED_ALL & ~(1u << EMULATED)},
     {"cost, cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_ALL & ~(1u << EMULATED)},
+    {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},

@@ -1376,7 +1376,7 @@ static inline void case_sum_kernels(struct pass_case *c, struct sum_message_args
         if (kind == SUM_DIRECT) {
             k[n].steps = kinds == 2 ? 0 : stage_min(case_between(c, 0, 30), labels - 1);
             k[n].values = (size_t)(labels * labels + n * labels);
-            k[n].rest = (uint64_t)case_between(c, 0, 1 << 22);
+            k[n].rest = (uint64_t)case_between(c, 0, stage_min(1 << 22, (1 << 28) / labels));
             for (int d = 0; d <= k[n].steps; d++)
                 values[k[n].values + (size_t)d] =
                     (uint16_t)case_between(c, 0, 60000 / (k[n].steps + 1));

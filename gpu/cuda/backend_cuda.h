@@ -74,13 +74,14 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(border_plane) STAGE(check) STAGE(rows) STAGE(columns) STAGE(tiles) STAGE(best_label) \
     STAGE(mask_cost) STAGE(fill) STAGE(motion_cost) STAGE(motion_centre) \
     STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
-    STAGE(sum_message)
+    STAGE(row_offset_sum) STAGE(agreement) STAGE(sum_message)
 /* clang-format on */
 #define CUDA_LAUNCH(name) cuda_launch cuda_launch_##name;
 CUDA_STAGES(CUDA_LAUNCH)
 #undef CUDA_LAUNCH
 
-extern const struct cuda_fusion cuda_fuse_match, cuda_fuse_cross, cuda_fuse_bp, cuda_fuse_pruned;
+extern const struct cuda_fusion cuda_fuse_match, cuda_fuse_cross, cuda_fuse_bp, cuda_fuse_pruned,
+    cuda_fuse_census;
 
 /* The stages message and winner_takes_all of labels in windows. */
 cuda_launch cuda_launch_window_message, cuda_launch_window_wta;

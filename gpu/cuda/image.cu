@@ -1,91 +1,11 @@
 /*
- * Census, arms and speckles optimised for CUDA: census from a tile in shared memory; arms from
- * whole colours; speckles joined run by run and counted warp by warp.
+ * Arms and speckles optimised for CUDA: arms from whole colours; speckles joined run by run and
+ * counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
 
-enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
-
-/* ---- census: four pixels a thread, two of them in the 16-bit lanes of a word */
-
-enum { QUAD = 4, CENSUS_WIDTH = QUAD * BLOCK_WIDTH };
-
-/* Grey levels around a block's pixels; the picture's rim goes on outside it. */
-struct census_tile {
-    uint32_t words[BLOCK_HEIGHT + 2 * REACH_Y][(CENSUS_WIDTH + 2 * REACH_X) / 4];
-};
-
-DEVICE void load_tile(const census_args &a, int left, int top, census_tile *tile) {
-    constexpr int WIDTH = CENSUS_WIDTH + 2 * REACH_X, HEIGHT = BLOCK_HEIGHT + 2 * REACH_Y;
-    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
-    uint8_t *bytes = reinterpret_cast<uint8_t *>(tile->words);
-    for (int i = thread; i < WIDTH * HEIGHT; i += BLOCK_WIDTH * BLOCK_HEIGHT)
-        bytes[i] = __ldg(a.grey + (size_t)stage_clamp(top + i / WIDTH, 0, a.height - 1) * a.width +
-                         stage_clamp(left + i % WIDTH, 0, a.width - 1));
-}
-
-/* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
-DEVICE uint32_t two_of(const uint32_t words[3], int i) {
-    if (i % 4 == 3)
-        return __byte_perm(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
-    return __byte_perm(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
-}
-
-/* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
- * is there moves down. darker: centres + 0x7fff, which lose bit 15 to a neighbour as bright. */
-DEVICE void add_bit(uint32_t darker, uint32_t neighbours, uint32_t *bits) {
-    *bits = (*bits >> 1 & 0x7fff7fffu) | ((darker - neighbours) & 0x80008000u);
-}
-
-/* Words of two pixels from sixteen bits of each at a time, the lowest first. */
-DEVICE void store_pair(const census_args &a, int x, int y, const uint32_t bits[4]) {
-    uint64_t *out = a.out + (size_t)y * (size_t)a.width + (size_t)x;
-    uint32_t last = bits[3] >> (64 - CENSUS_BITS) & 0x3fff3fffu;
-    if (x < a.width)
-        out[0] = (uint64_t)__byte_perm(bits[2], last, 0x5410) << 32 |
-                 __byte_perm(bits[0], bits[1], 0x5410);
-    if (x + 1 < a.width)
-        out[1] = (uint64_t)__byte_perm(bits[2], last, 0x7632) << 32 |
-                 __byte_perm(bits[0], bits[1], 0x7632);
-}
-
-static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
-    census_kernel(const __grid_constant__ census_args a) {
-    __shared__ census_tile tile;
-    int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
-    int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
-    load_tile(a, left - REACH_X, top - REACH_Y, &tile);
-    __syncthreads();
-    if (x >= a.width || y >= a.height)
-        return;
-    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
-    uint32_t darker[2] = {__byte_perm(centre, 0, 0x4140) + 0x7fff7fffu,
-                          __byte_perm(centre, 0, 0x4342) + 0x7fff7fffu};
-    uint32_t bits[2][4] = {};
-    int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
-#pragma unroll
-    for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
-        const uint32_t *from = &tile.words[threadIdx.y + dy][threadIdx.x];
-        uint32_t words[3] = {from[0], from[1], from[2]};
-#pragma unroll
-        for (int dx = 2 * REACH_X; dx >= 0; dx--) {
-            if (dx == REACH_X && dy == REACH_Y)
-                continue;
-            add_bit(darker[0], two_of(words, dx), &bits[0][place / 16]);
-            add_bit(darker[1], two_of(words, dx + 2), &bits[1][place / 16]);
-            place++;
-        }
-    }
-    store_pair(a, x, y, bits[0]);
-    store_pair(a, x + 2, y, bits[1]);
-}
-
-void cuda_launch_census(backend_cuda *cuda, const void *args, int width, int height) {
-    census_kernel<<<cuda_blocks((width + QUAD - 1) / QUAD, BLOCK_WIDTH, height, BLOCK_HEIGHT),
-                    dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
-        *static_cast<const census_args *>(args));
-}
+enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8 };
 
 /* ---- arms: a pixel's colour in one word, differences of all channels at once */
 

@@ -46,7 +46,7 @@ struct pruned_item {
     size_t at;                 /* of its first label in the plane of its parity */
 };
 
-enum { TILE_WARPS_X = 4, TILE_WARPS_Y = 2 };
+enum { TILE_WARPS_X = 4, TILE_WARPS_Y = 1 };
 
 /* The number of a block among those that a tile keeps, -1 if it is not. */
 DEVICE int kept_number(uint32_t kept, int block) {

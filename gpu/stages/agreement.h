@@ -56,42 +56,55 @@ STAGE int second_derivative(const struct agreement_args *a, int x, int y) {
     return stage_abs(sum);
 }
 
-/* The label of the only match of (x, y), or -1. */
-STAGE int agreement_match(const struct agreement_args *a, int x, int y) {
-    size_t row = (size_t)y * a->grid.width;
-    int best = 64, second = 64, label = -1;
-    for (int l = 0; l < a->grid.labels; l++) {
-        int xo = x - a->grid.space.u_min - l;
-        if (xo < 0 || xo >= a->grid.width)
-            continue;
-        int bits = hamming64(a->census_reference[row + x], a->census_target[row + xo]);
-        if (bits < best) {
-            second = label == l - 1 ? second : best;
-            best = bits;
-            label = l;
-        } else if (label != l - 1) {
-            second = stage_min(second, bits);
-        }
+/* What a look at labels in their order has found: the least number of differing bits, its label,
+ * and the least number among labels that are not beside it. */
+struct agreement_search {
+    int best, second, label;
+};
+
+STAGE void agreement_look(struct agreement_search *s, int label, int bits) {
+    if (bits < s->best) {
+        s->second = s->label == label - 1 ? s->second : s->best;
+        s->best = bits;
+        s->label = label;
+    } else if (s->label != label - 1) {
+        s->second = stage_min(s->second, bits);
     }
-    return best <= AGREEMENT_BITS && second >= best + AGREEMENT_LEAD ? label : -1;
 }
 
-STAGE void stage_agreement(const struct agreement_args *a, int i, int j) {
-    int x = i * AGREEMENT_STEP + AGREEMENT_STEP / 2, y = j * AGREEMENT_STEP + AGREEMENT_STEP / 2;
-    if (x >= a->grid.width || y >= a->grid.height)
-        return;
+/* Differing bits of (x, y) and its target at a label; more than there are where it has none. */
+STAGE int agreement_bits(const struct agreement_args *a, int x, int y, int label) {
+    size_t row = (size_t)y * a->grid.width;
+    int xo = x - a->grid.space.u_min - label;
+    return xo < 0 || xo >= a->grid.width
+               ? 64
+               : hamming64(a->census_reference[row + x], a->census_target[row + xo]);
+}
+
+/* Counts pixel (x, y) and, where it has only one match, how far the two differ in colour. */
+STAGE void agreement_count(const struct agreement_args *a, int x, int y,
+                           const struct agreement_search *s) {
     stage_add(a->counts + AGREEMENT_BINS + stage_min(second_derivative(a, x, y), NOISE_BINS - 1),
               1);
-    int label = agreement_match(a, x, y);
-    if (label < 0)
+    if (s->best > AGREEMENT_BITS || s->second < s->best + AGREEMENT_LEAD)
         return;
     size_t row = (size_t)y * a->grid.width;
     const uint8_t *p = a->reference + (row + x) * a->channels;
-    const uint8_t *q = a->target + (row + x - a->grid.space.u_min - label) * a->channels;
+    const uint8_t *q = a->target + (row + x - a->grid.space.u_min - s->label) * a->channels;
     int sum = 0;
     for (int c = 0; c < a->channels; c++)
         sum += stage_abs(p[c] - q[c]);
     stage_add(a->counts + sum / a->channels, 1);
+}
+
+STAGE void stage_agreement(const struct agreement_args *a, int i, int j) {
+    int x = i * AGREEMENT_STEP + AGREEMENT_STEP / 2, y = j * AGREEMENT_STEP + AGREEMENT_STEP / 2;
+    struct agreement_search s = {64, 64, -1};
+    if (x >= a->grid.width || y >= a->grid.height)
+        return;
+    for (int l = 0; l < a->grid.labels; l++)
+        agreement_look(&s, l, agreement_bits(a, x, y, l));
+    agreement_count(a, x, y, &s);
 }
 
 /* The least bin up to which lies a share of the counts,, share / of. */
@@ -156,12 +169,18 @@ struct mix_census_args {
     int width;
 };
 
-STAGE void stage_mix_census(const struct mix_census_args *a, int x, int y) {
+/* Which bits come from the smoothed picture. */
+STAGE uint64_t smoothed_bits(const struct mix_census_args *a) {
     const uint64_t every_eighth = 0x0101010101010101u;
-    size_t i = (size_t)y * a->width + x;
     uint64_t mask = 0;
     for (int k = 0; k < a->likeness->smooth_bits; k++)
         mask |= every_eighth << (2 * (k % 2 * 2 + k / 2));
+    return mask;
+}
+
+STAGE void stage_mix_census(const struct mix_census_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    uint64_t mask = smoothed_bits(a);
     a->out[i] = (a->census[i] & ~mask) | (a->smoothed[i] & mask);
 }
 

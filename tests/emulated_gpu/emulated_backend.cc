@@ -21,8 +21,15 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(downsample_cost)  \
     STAGE(cost)             \
     STAGE(pruned_message)   \
-    STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) STAGE(sum_message)
-static const cuda_fusion *const fusions[] = {&cuda_fuse_match, &cuda_fuse_bp, &cuda_fuse_pruned};
+    STAGE(pruned_winner)    \
+    STAGE(feature_layer)    \
+    STAGE(feature_vector)   \
+    STAGE(row_offset_sum)   \
+    STAGE(agreement)        \
+    STAGE(census)           \
+    STAGE(sum_message)
+static const cuda_fusion *const fusions[] = {&cuda_fuse_match, &cuda_fuse_bp, &cuda_fuse_pruned,
+                                             &cuda_fuse_census};
 
 /* The stages as written, in the form of a launch. */
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \

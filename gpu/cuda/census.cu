@@ -1,0 +1,190 @@
+/*
+ * Census optimised for CUDA, from a tile in shared memory: of a picture, or mixed with that of the
+ * smoothed picture, which is not stored.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/launch.cuh"
+#include "gpu/fusion.h"
+
+enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
+
+/* ---- census: four pixels a thread, two of them in the 16-bit lanes of a word */
+
+enum { QUAD = 4, CENSUS_WIDTH = QUAD * BLOCK_WIDTH };
+
+/* Grey levels around a block's pixels; the picture's rim goes on outside it. */
+enum {
+    CENSUS_TILE_WIDTH = CENSUS_WIDTH + 2 * REACH_X,
+    CENSUS_TILE_HEIGHT = BLOCK_HEIGHT + 2 * REACH_Y
+};
+
+struct census_tile {
+    uint32_t words[CENSUS_TILE_HEIGHT][CENSUS_TILE_WIDTH / 4];
+};
+
+/* WIDTH x HEIGHT bytes of a picture from (left, top) on. */
+template <int WIDTH, int HEIGHT>
+DEVICE void load_tile(const uint8_t *grey, int width, int height, int left, int top, uint8_t *to) {
+    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    for (int i = thread; i < WIDTH * HEIGHT; i += BLOCK_WIDTH * BLOCK_HEIGHT)
+        to[i] = __ldg(grey + (size_t)stage_clamp(top + i / WIDTH, 0, height - 1) * width +
+                      stage_clamp(left + i % WIDTH, 0, width - 1));
+}
+
+/* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
+DEVICE uint32_t two_of(const uint32_t words[3], int i) {
+    if (i % 4 == 3)
+        return __byte_perm(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
+    return __byte_perm(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
+}
+
+/* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
+ * is there moves down. darker: centres + 0x7fff, which lose bit 15 to a neighbour as bright. */
+DEVICE void add_bit(uint32_t darker, uint32_t neighbours, uint32_t *bits) {
+    *bits = (*bits >> 1 & 0x7fff7fffu) | ((darker - neighbours) & 0x80008000u);
+}
+
+/* Census of two pixels from sixteen bits of each at a time, the lowest first. */
+DEVICE void pair_of(const uint32_t bits[4], uint64_t census[2]) {
+    uint32_t last = bits[3] >> (64 - CENSUS_BITS) & 0x3fff3fffu;
+    census[0] =
+        (uint64_t)__byte_perm(bits[2], last, 0x5410) << 32 | __byte_perm(bits[0], bits[1], 0x5410);
+    census[1] =
+        (uint64_t)__byte_perm(bits[2], last, 0x7632) << 32 | __byte_perm(bits[0], bits[1], 0x7632);
+}
+
+/* Of a thread's four pixels. */
+DEVICE void census_of(const census_tile &tile, uint64_t census[QUAD]) {
+    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
+    uint32_t darker[2] = {__byte_perm(centre, 0, 0x4140) + 0x7fff7fffu,
+                          __byte_perm(centre, 0, 0x4342) + 0x7fff7fffu};
+    uint32_t bits[2][4] = {};
+    int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
+#pragma unroll
+    for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
+        const uint32_t *from = &tile.words[threadIdx.y + dy][threadIdx.x];
+        uint32_t words[3] = {from[0], from[1], from[2]};
+#pragma unroll
+        for (int dx = 2 * REACH_X; dx >= 0; dx--) {
+            if (dx == REACH_X && dy == REACH_Y)
+                continue;
+            add_bit(darker[0], two_of(words, dx), &bits[0][place / 16]);
+            add_bit(darker[1], two_of(words, dx + 2), &bits[1][place / 16]);
+            place++;
+        }
+    }
+    pair_of(bits[0], census);
+    pair_of(bits[1], census + 2);
+}
+
+static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    census_kernel(const __grid_constant__ census_args a) {
+    __shared__ census_tile tile;
+    int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
+    int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
+    wait_for_previous_kernel();
+    load_tile<CENSUS_TILE_WIDTH, CENSUS_TILE_HEIGHT>(a.grey, a.width, a.height, left - REACH_X,
+                                                     top - REACH_Y,
+                                                     reinterpret_cast<uint8_t *>(tile.words));
+    __syncthreads();
+    if (y >= a.height)
+        return;
+    uint64_t census[QUAD];
+    census_of(tile, census);
+#pragma unroll
+    for (int i = 0; i < QUAD; i++)
+        if (x + i < a.width)
+            a.out[(size_t)y * (size_t)a.width + (size_t)(x + i)] = census[i];
+}
+
+static const dim3 census_block(BLOCK_WIDTH, BLOCK_HEIGHT);
+
+static dim3 census_blocks(int width, int height) {
+    return cuda_blocks((width + QUAD - 1) / QUAD, BLOCK_WIDTH, height, BLOCK_HEIGHT);
+}
+
+void cuda_launch_census(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, census_kernel, census_blocks(width, height), census_block,
+                     *static_cast<const census_args *>(args));
+}
+
+/* ---- bits of census of the picture and of the smoothed one, without storing the latter */
+
+struct mixed_census {
+    const uint8_t *grey;
+    mix_census_args mix;
+    int height;
+};
+
+/* Smooths by 1 2 1 along both axes, as smooth_x and smooth_y do, what begins at (left, top); from
+ * has one pixel more on all sides. */
+DEVICE void smooth_tile(const mixed_census &a, int left, int top, const uint8_t *from,
+                        uint8_t *to) {
+    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    for (int i = thread; i < CENSUS_TILE_WIDTH * CENSUS_TILE_HEIGHT;
+         i += BLOCK_WIDTH * BLOCK_HEIGHT) {
+        int x = stage_clamp(left + i % CENSUS_TILE_WIDTH, 0, a.mix.width - 1) - left,
+            y = stage_clamp(top + i / CENSUS_TILE_WIDTH, 0, a.height - 1) - top, sum = 8;
+#pragma unroll
+        for (int k = 0; k < 9; k++)
+            sum += (1 + (k / 3 == 1)) * (1 + (k % 3 == 1)) *
+                   from[(y + k / 3) * (CENSUS_TILE_WIDTH + 2) + x + k % 3];
+        to[i] = (uint8_t)(sum >> 4);
+    }
+}
+
+static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    mixed_census_kernel(const __grid_constant__ mixed_census a) {
+    __shared__ uint8_t grey[(CENSUS_TILE_WIDTH + 2) * (CENSUS_TILE_HEIGHT + 2)];
+    __shared__ census_tile tile;
+    int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
+    int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
+    wait_for_previous_kernel();
+    uint64_t mask = smoothed_bits(&a.mix), census[QUAD] = {};
+    if (mask) {
+        load_tile<CENSUS_TILE_WIDTH + 2, CENSUS_TILE_HEIGHT + 2>(
+            a.grey, a.mix.width, a.height, left - REACH_X - 1, top - REACH_Y - 1, grey);
+        __syncthreads();
+        smooth_tile(a, left - REACH_X, top - REACH_Y, grey,
+                    reinterpret_cast<uint8_t *>(tile.words));
+        __syncthreads();
+        census_of(tile, census);
+    }
+    if (y >= a.height)
+        return;
+#pragma unroll
+    for (int i = 0; i < QUAD; i++) {
+        size_t at = (size_t)y * (size_t)a.mix.width + (size_t)(x + i);
+        if (x + i < a.mix.width)
+            a.mix.out[at] = (__ldg(a.mix.census + at) & ~mask) | (census[i] & mask);
+    }
+}
+
+/* Whether passes i to i + 3 smooth a grey picture so, take its census and mix that. */
+static int fused_length(const backend_cuda *, const struct graph *g, int i) {
+    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_smooth_x ||
+        !fusion_allows(g, i + 1, STAGE_smooth_y) || !fusion_allows(g, i + 2, STAGE_census) ||
+        !fusion_allows(g, i + 3, STAGE_mix_census))
+        return 0;
+    const smooth_x_args *x = static_cast<const smooth_x_args *>(graph_virtual_args(g, i));
+    const smooth_y_args *y = static_cast<const smooth_y_args *>(graph_virtual_args(g, i + 1));
+    const census_args *c = static_cast<const census_args *>(graph_virtual_args(g, i + 2));
+    const mix_census_args *m = static_cast<const mix_census_args *>(graph_virtual_args(g, i + 3));
+    const taps *t = &x->taps;
+    bool binomial = t->radius == 1 && t->q14[0] == 2 * t->q14[1] && t->q14[1] == 1 << 12;
+    return binomial && x->channels == 1 && y->source == x->out && y->taps.radius == 1 &&
+                   y->taps.q14[0] == t->q14[0] && y->taps.q14[1] == t->q14[1] &&
+                   c->grey == y->out && m->smoothed == c->out
+               ? 4
+               : 0;
+}
+
+static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
+    const census_args *c = static_cast<const census_args *>(graph_args(g, i + 2, slot));
+    mixed_census a = {static_cast<const smooth_x_args *>(graph_args(g, i, slot))->source,
+                      *static_cast<const mix_census_args *>(graph_args(g, i + 3, slot)), c->height};
+    launch_dependent(cuda, mixed_census_kernel, census_blocks(c->width, c->height), census_block,
+                     a);
+}
+
+extern const cuda_fusion cuda_fuse_census = {fused_length, launch_fused};

@@ -1,0 +1,103 @@
+/*
+ * The stages that look for the match of one pixel of each 8x8, optimised for CUDA: the lanes of a
+ * warp share a pixel's labels, whose targets lie side by side.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/launch.cuh"
+
+enum { WARPS = 8 };
+
+/* ---- row offsets: a warp for each pixel */
+
+enum { PIXELS = 4 * WARPS, CELL_ROW_SUMS = ROW_CELLS * ROW_TRIED }; /* of a block, in one row */
+
+/* Lane number i gets the least number of differing bits in the row tried as number i. */
+DEVICE uint32_t least_bits(const row_offset_args &a, int x, int y) {
+    int lane = (int)threadIdx.x, width = a.grid.width, own_row = 0;
+    uint64_t own = a.census_reference[(size_t)y * (size_t)width + (size_t)x];
+    int first = stage_max(x - a.grid.space.u_min - a.grid.labels + 1, 0),
+        last = stage_min(x - a.grid.space.u_min, width - 1);
+    for (int tried = 0; tried < ROW_TRIED; tried++) {
+        const uint64_t *row = a.census_target + (size_t)(y + tried - ROW_REACH) * (size_t)width;
+        int least = 64;
+        for (int xo = first + lane; xo <= last; xo += WARP_SIZE)
+            least = min(least, hamming64(own, __ldg(row + xo)));
+        for (int k = WARP_SIZE / 2; k > 0; k /= 2)
+            least = min(least, (int)__shfl_xor_sync(ALL_LANES, (uint32_t)least, k));
+        own_row = lane == tried ? least : own_row;
+    }
+    return (uint32_t)own_row;
+}
+
+static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
+    row_offset_kernel(const __grid_constant__ row_offset_args a) {
+    __shared__ uint32_t sums[CELL_ROW_SUMS];
+    wait_for_previous_kernel();
+    int thread = (int)(threadIdx.y * WARP_SIZE + threadIdx.x),
+        y = (int)blockIdx.y * ROW_STEP + ROW_STEP / 2;
+    if (y < ROW_REACH || y + ROW_REACH >= a.grid.height)
+        return;
+    if (thread < CELL_ROW_SUMS)
+        sums[thread] = 0;
+    __syncthreads();
+    for (int i = (int)threadIdx.y; i < PIXELS; i += WARPS) {
+        int x = ((int)blockIdx.x * PIXELS + i) * ROW_STEP + ROW_STEP / 2;
+        if (x >= a.grid.width)
+            break;
+        uint32_t least = least_bits(a, x, y);
+        if (threadIdx.x < ROW_TRIED)
+            stage_add(sums + x * ROW_CELLS / a.grid.width * ROW_TRIED + (int)threadIdx.x, least);
+    }
+    __syncthreads();
+    if (thread < CELL_ROW_SUMS && sums[thread])
+        stage_add(a.sums + y * ROW_CELLS / a.grid.height * CELL_ROW_SUMS + thread, sums[thread]);
+}
+
+void cuda_launch_row_offset_sum(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, row_offset_kernel, cuda_blocks(width, PIXELS, height / ROW_TRIED, 1),
+                     dim3(WARP_SIZE, WARPS), *static_cast<const row_offset_args *>(args));
+}
+
+/* ---- agreement: bits of some labels of a warp's pixels, then a lane for each pixel */
+
+enum { LABELS = 32 };
+
+/* Rows of a pixel's bits lie so that neither a row nor a column is in one bank. */
+static __global__ void __launch_bounds__(WARP_SIZE *WARPS)
+    agreement_kernel(const __grid_constant__ agreement_args a) {
+    __shared__ uint8_t bits[WARP_SIZE][LABELS + 4];
+    __shared__ uint32_t counts[AGREEMENT_COUNTS]; /* of the block: most pixels fall into few bins */
+    agreement_args own = a;
+    own.counts = counts;
+    int lane = (int)threadIdx.x, x = ((int)blockIdx.x * WARP_SIZE + lane) * AGREEMENT_STEP,
+        y = (int)blockIdx.y * AGREEMENT_STEP + AGREEMENT_STEP / 2;
+    agreement_search s = {64, 64, -1};
+    wait_for_previous_kernel();
+    x += AGREEMENT_STEP / 2;
+    if (y >= a.grid.height)
+        return;
+    for (int i = (int)threadIdx.y * WARP_SIZE + lane; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
+        counts[i] = 0;
+    for (int first = 0; first < a.grid.labels; first += LABELS) {
+        __syncthreads();
+        for (int i = (int)threadIdx.y; i < WARP_SIZE; i += WARPS) {
+            int other = x + (i - lane) * AGREEMENT_STEP;
+            if (other < a.grid.width)
+                bits[i][lane] = (uint8_t)agreement_bits(&a, other, y, first + lane);
+        }
+        __syncthreads();
+        for (int k = 0; k < LABELS && first + k < a.grid.labels && threadIdx.y == 0; k++)
+            agreement_look(&s, first + k, bits[lane][k]);
+    }
+    if (threadIdx.y == 0 && x < a.grid.width)
+        agreement_count(&own, x, y, &s);
+    __syncthreads();
+    for (int i = (int)threadIdx.y * WARP_SIZE + lane; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
+        if (counts[i])
+            stage_add(a.counts + i, counts[i]);
+}
+
+void cuda_launch_agreement(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, agreement_kernel, cuda_blocks(width, WARP_SIZE, height, 1),
+                     dim3(WARP_SIZE, WARPS), *static_cast<const agreement_args *>(args));
+}
