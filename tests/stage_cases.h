@@ -104,7 +104,9 @@ static inline struct likeness *case_likeness(struct pass_case *c) {
 
 /* Pictures of steps between blocks of 8x8 and some noise: all strengths. */
 static inline void case_deblocks(struct pass_case *c, enum stage last) {
-    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    int least = last == STAGE_deblock_sum ? 3 * JPEG_BLOCK : 1; /* px: smaller ones have no sums */
+    int w = stage_max(c->shape.width, least), h = stage_max(c->shape.height, least),
+        channels = c->shape.channels;
     struct deblock_args a = {.width = w, .height = h, .channels = channels};
     uint8_t *source = case_bytes(c, w, h, channels, (uint32_t)case_between(c, 0, 20));
     int step = case_between(c, 0, 12);
@@ -115,7 +117,7 @@ static inline void case_deblocks(struct pass_case *c, enum stage last) {
     a.sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.sums)), 4, 5000);
     a.out = case_bytes(c, w, h, channels, 255);
     case_add_pass(c, STAGE_deblock_start, &a, BLOCK_SUMS, 1);
-    if (last != STAGE_deblock_start && jpeg_blocks(w) && jpeg_blocks(h))
+    if (last != STAGE_deblock_start && jpeg_blocks(w) > 0 && jpeg_blocks(h) > 0)
         case_add_pass(c, STAGE_deblock_sum, &a, jpeg_blocks(w), jpeg_blocks(h));
     if (last == STAGE_deblock)
         case_add_pass(c, STAGE_deblock, &a, w, h);
