@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/packed_u16x2.h"
 #include "gpu/fusion.h"
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
@@ -34,8 +35,8 @@ DEVICE void load_tile(const uint8_t *grey, int width, int height, int left, int 
 /* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
 DEVICE uint32_t two_of(const uint32_t words[3], int i) {
     if (i % 4 == 3)
-        return __byte_perm(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
-    return __byte_perm(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
+        return byte_permute(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
+    return byte_permute(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
 }
 
 /* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
@@ -47,17 +48,17 @@ DEVICE void add_bit(uint32_t darker, uint32_t neighbours, uint32_t *bits) {
 /* Census of two pixels from sixteen bits of each at a time, the lowest first. */
 DEVICE void pair_of(const uint32_t bits[4], uint64_t census[2]) {
     uint32_t last = bits[3] >> (64 - CENSUS_BITS) & 0x3fff3fffu;
-    census[0] =
-        (uint64_t)__byte_perm(bits[2], last, 0x5410) << 32 | __byte_perm(bits[0], bits[1], 0x5410);
-    census[1] =
-        (uint64_t)__byte_perm(bits[2], last, 0x7632) << 32 | __byte_perm(bits[0], bits[1], 0x7632);
+    census[0] = (uint64_t)byte_permute(bits[2], last, 0x5410) << 32 |
+                byte_permute(bits[0], bits[1], 0x5410);
+    census[1] = (uint64_t)byte_permute(bits[2], last, 0x7632) << 32 |
+                byte_permute(bits[0], bits[1], 0x7632);
 }
 
 /* Of a thread's four pixels. */
 DEVICE void census_of(const census_tile &tile, uint64_t census[QUAD]) {
     uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
-    uint32_t darker[2] = {__byte_perm(centre, 0, 0x4140) + 0x7fff7fffu,
-                          __byte_perm(centre, 0, 0x4342) + 0x7fff7fffu};
+    uint32_t darker[2] = {byte_permute(centre, 0, 0x4140) + 0x7fff7fffu,
+                          byte_permute(centre, 0, 0x4342) + 0x7fff7fffu};
     uint32_t bits[2][4] = {};
     int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
 #pragma unroll

@@ -281,6 +281,7 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
     auto kernel = feature_kernel<INPUTS, OUTPUTS, VECTORS>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     dim3 blocks = cuda_blocks(a.width, PART_WIDTH, a.height, PART_HEIGHT);
+    /* one input leaves registers for another block */
     unsigned most = (unsigned)((INPUTS == 1 ? BLOCKS + 1 : BLOCKS) * cuda->processors);
     launch_with_memory(cuda, kernel, dim3(min(blocks.x * blocks.y, most)), dim3(BLOCK_THREADS),
                        shared, a);

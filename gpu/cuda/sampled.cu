@@ -69,14 +69,14 @@ static __global__ void __launch_bounds__(WARP_SIZE *WARPS)
     __shared__ uint32_t counts[AGREEMENT_COUNTS]; /* of the block: most pixels fall into few bins */
     agreement_args own = a;
     own.counts = counts;
-    int lane = (int)threadIdx.x, x = ((int)blockIdx.x * WARP_SIZE + lane) * AGREEMENT_STEP,
+    int lane = (int)threadIdx.x, thread = (int)threadIdx.y * WARP_SIZE + lane;
+    int x = ((int)blockIdx.x * WARP_SIZE + lane) * AGREEMENT_STEP + AGREEMENT_STEP / 2,
         y = (int)blockIdx.y * AGREEMENT_STEP + AGREEMENT_STEP / 2;
     agreement_search s = {64, 64, -1};
     wait_for_previous_kernel();
-    x += AGREEMENT_STEP / 2;
     if (y >= a.grid.height)
         return;
-    for (int i = (int)threadIdx.y * WARP_SIZE + lane; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
+    for (int i = thread; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
         counts[i] = 0;
     for (int first = 0; first < a.grid.labels; first += LABELS) {
         __syncthreads();
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(WARP_SIZE *WARPS)
     if (threadIdx.y == 0 && x < a.grid.width)
         agreement_count(&own, x, y, &s);
     __syncthreads();
-    for (int i = (int)threadIdx.y * WARP_SIZE + lane; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
+    for (int i = thread; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
         if (counts[i])
             stage_add(a.counts + i, counts[i]);
 }

@@ -62,13 +62,6 @@ inline uint32_t __vsadu4(uint32_t a, uint32_t b) {
         sum += (uint32_t)std::abs((int)(a >> i & 255) - (int)(b >> i & 255));
     return sum;
 }
-inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
-    uint64_t from = (uint64_t)b << 32 | a;
-    uint32_t word = 0;
-    for (int i = 0; i < 4; i++)
-        word |= (uint32_t)(from >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
-    return word;
-}
 inline uint32_t __vminu4(uint32_t a, uint32_t b) {
     uint32_t least = 0;
     for (int i = 0; i < 32; i += 8)
