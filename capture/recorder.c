@@ -172,6 +172,7 @@ static int open_pipeline(struct recorder *recorder) {
         recorder->track[i] =
             GST_APP_SRC(gst_bin_get_by_name(GST_BIN(recorder->pipeline), names[i]));
         g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
+        gst_element_set_locked_state(GST_ELEMENT(recorder->track[i]), TRUE); /* for start_track() */
     }
     gst_launch_probe_buffers(GST_ELEMENT(recorder->track[0]), "src", write_row, recorder);
     atomic_store(&recorder->header, -1);
@@ -305,6 +306,13 @@ static void add_encoder(struct recorder *recorder, int side, const char *encoder
     gst_element_sync_state_with_parent(bin);
 }
 
+/* A source whose stream began before an encoder was put in would not tell the encoder so: it begins
+ * here. */
+static void start_track(GstElement *source) {
+    gst_element_set_locked_state(source, FALSE);
+    gst_element_sync_state_with_parent(source);
+}
+
 /* The first pair shows what the tracks hold. */
 static void begin_tracks(struct recorder *recorder, const struct raw_pair *pair,
                          const struct raw_picture raw[2]) {
@@ -318,6 +326,7 @@ static void begin_tracks(struct recorder *recorder, const struct raw_pair *pair,
                         "is kept uncompressed (%.0f MB a second): no FFV1 encoder here; as root: "
                         "apt install gstreamer1.0-libav",
                         (double)raw[i].bytes * recorder->tracks * recorder->rate / 1e6);
+        start_track(GST_ELEMENT(recorder->track[i]));
         g_autoptr(GstCaps) caps = format_caps(&raw[i], recorder->rate);
         gst_app_src_set_caps(recorder->track[i], caps);
     }

@@ -9,11 +9,13 @@
 #include "capture/source_private.h"
 #include "tests/source_open.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -191,6 +193,7 @@ static void test_formats(void) {
 
 /* The last test: from here on this process has no encoder. */
 static void test_without_ffv1(void) {
+    gst_init(NULL, NULL); /* where no other test ran before */
     GstRegistry *registry = gst_registry_get();
     GstPluginFeature *encoder = gst_registry_lookup_feature(registry, "avenc_ffv1");
     if (encoder) {
@@ -206,6 +209,34 @@ static void test_without_ffv1(void) {
         lines++;
     g_assert_cmpint(lines, ==, 8); /* one for each format but JPEG */
     g_free(text);
+}
+
+static atomic_bool slow_start; /* the element that writes tags is slow to pass on that it begins */
+
+/* In place of GStreamer's own. */
+gboolean gst_pad_push_event(GstPad *pad, GstEvent *event) {
+    gboolean (*push)(GstPad *, GstEvent *);
+    *(void **)&push = dlsym(RTLD_NEXT, "gst_pad_push_event");
+    if (slow_start && GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START &&
+        g_str_has_prefix(GST_OBJECT_NAME(GST_OBJECT_PARENT(pad)), "tag"))
+        g_usleep(200000);
+    return push(pad, event);
+}
+
+/* An encoder that comes in before it is told that its stream begins gets told so: GStreamer's
+ * warnings end the test. */
+static void test_slow_start(void) {
+    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    struct source source;
+    slow_start = true;
+    struct recorder *recorder = start(path, &source, 3);
+    g_usleep(100000); /* so that what begins at once is under way */
+    give(recorder, PIXEL_YUYV, 3);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    slow_start = false;
+    g_assert_cmpint(replay(path, PIXEL_YUYV), ==, 3);
+    remove_folder(folder);
+    g_free(path);
 }
 
 /* What the side file says of the pictures: rectified, exchanged, mirrored. */
@@ -714,6 +745,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/record/full", test_full);
     g_test_add_func("/record/stands-still", test_stands_still);
     g_test_add_func("/record/about", test_about);
+    g_test_add_func("/record/slow-start", test_slow_start);
     g_test_add_func("/record/without-ffv1", test_without_ffv1);
     return g_test_run();
 }
