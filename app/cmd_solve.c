@@ -20,7 +20,7 @@
 struct solve {
     char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
         *plot, **outputs;
-    char *mean, *confidence, *belief;
+    char *mean, *confidence, *entropy, *belief;
     double lambda, truncation; /* below 0: not given */
     double temperature;
     int sweeps, bound;
@@ -77,8 +77,9 @@ static int parse_words(struct solve *s, int argc) {
         return EXIT_USAGE;
     }
     s->problem.backend = (enum livestereo_backend)backend;
-    if ((s->mean || s->confidence || s->belief) && solver != LIVESTEREO_SUM_PRODUCT) {
-        log_error("solve", "--mmse, --confidence and --beliefs need --solver sum_product");
+    if ((s->mean || s->confidence || s->entropy || s->belief) && solver != LIVESTEREO_SUM_PRODUCT) {
+        log_error("solve",
+                  "--mmse, --confidence, --entropy and --beliefs need --solver sum_product");
         return EXIT_USAGE;
     }
     for (char **o = s->outputs; o && *o; o++)
@@ -270,6 +271,7 @@ static int write_results(const struct solve *s, const struct livestereo_solution
     if ((s->mean && npy_write_float(s->mean, r->mean, p->width, p->height, 1) != 0) ||
         (s->confidence &&
          npy_write_float(s->confidence, r->confidence, p->width, p->height, 1) != 0) ||
+        (s->entropy && npy_write_float(s->entropy, r->entropy, p->width, p->height, 1) != 0) ||
         (s->belief && npy_write_float(s->belief, r->belief, p->width, p->height, p->labels) != 0))
         return EXIT_RUN_FAILED;
     if (s->plot && write_plot(s, r) != 0)
@@ -298,14 +300,17 @@ static int run(struct solve *s, const char *name) {
     g_autofree uint16_t *label = g_try_new(uint16_t, pixels);
     g_autofree float *mean = s->mean ? g_try_new(float, pixels) : NULL,
                      *confidence = s->confidence ? g_try_new(float, pixels) : NULL,
+                     *entropy = s->entropy ? g_try_new(float, pixels) : NULL,
                      *belief = s->belief ? g_try_new(float, pixels *(size_t)p->labels) : NULL;
-    if ((s->mean && !mean) || (s->confidence && !confidence) || (s->belief && !belief)) {
+    if ((s->mean && !mean) || (s->confidence && !confidence) || (s->entropy && !entropy) ||
+        (s->belief && !belief)) {
         log_error(name, "there is not enough memory for its marginals");
         return EXIT_RUN_FAILED;
     }
     solution.label = label;
     solution.mean = mean;
     solution.confidence = confidence;
+    solution.entropy = entropy;
     solution.belief = belief;
     p->temperature = s->temperature;
     p->sweeps = s->sweeps;
@@ -379,6 +384,9 @@ int cmd_solve(int argc, char **argv) {
          "With sum_product: the mean label of each pixel, float32", "FILE.npy"},
         {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &s.confidence,
          "With sum_product: the probability that a label is off by at most 1, float32", "FILE.npy"},
+        {"entropy", 0, 0, G_OPTION_ARG_FILENAME, &s.entropy,
+         "With sum_product: the entropy of each pixel's probabilities in bits, float32",
+         "FILE.npy"},
         {"beliefs", 0, 0, G_OPTION_ARG_FILENAME, &s.belief,
          "With sum_product: the probability of each label, float32 (height, width, labels)",
          "FILE.npy"},

@@ -122,6 +122,7 @@ struct mrf_marginals {
     float *belief;     /* width*height*labels: the probability of each label */
     float *mean;       /* width*height: the mean label, which has the least mean squared error */
     float *confidence; /* width*height: the probability that a label is off by at most 1 */
+    float *entropy;    /* width*height: of the probabilities, in bits */
 };
 
 /* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), hierarchical

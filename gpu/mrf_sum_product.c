@@ -31,6 +31,7 @@ struct sum_product {
     struct backend *backend;
     double bits_per_unit; /* of 1 / temperature */
     uint64_t powers[SUM_POWERS];
+    uint32_t logarithms[SUM_LOGARITHMS];
     struct sum_kernel kernel[257]; /* by class; the last one is of edges out of the picture */
     uint16_t *values;
     int32_t *cost;
@@ -104,6 +105,21 @@ static void make_powers(struct sum_product *s) {
         for (int i = 0; i < 256; i++)
             if (i >> (bit & 7) & 1)
                 table[i] = sum_multiply_fractions(table[i], root);
+    }
+}
+
+/* Each square tells one more bit of the logarithm. */
+static void make_logarithms(struct sum_product *s) {
+    for (uint64_t i = 0; i < SUM_LOGARITHMS; i++) {
+        uint64_t v = (256 + i) << 23; /* 2^31 is 1 */
+        uint32_t log = (uint32_t)(i >> 8);
+        v >>= i >> 8;
+        for (int bit = 0; bit < 20; bit++) {
+            v = v * v >> 31;
+            log = log << 1 | (uint32_t)(v >> 32);
+            v >>= v >> 32;
+        }
+        s->logarithms[i] = (log + 8) >> 4;
     }
 }
 
@@ -251,7 +267,7 @@ static int open_level(struct sum_product *s, const struct level *fine, struct le
     return (v->edge = give(s, edge, edges)) ? 0 : -ENOMEM;
 }
 
-static int open_levels(struct sum_product *s, bool beliefs) {
+static int open_levels(struct sum_product *s, const struct mrf_marginals *asked) {
     const struct mrf *m = s->m;
     size_t pixels = (size_t)m->width * (size_t)m->height, volume = pixels * (size_t)m->labels;
     struct sum_labels_args *a = &s->labels;
@@ -262,13 +278,16 @@ static int open_levels(struct sum_product *s, bool beliefs) {
         error = open_level(s, fine, v);
         fine = v;
     }
-    bool taken = !error && (s->cost = give(s, m->cost, volume * sizeof(*m->cost))) &&
-                 (s->stage_powers = give(s, s->powers, sizeof(s->powers))) &&
-                 (a->label = take(s, pixels * sizeof(*a->label), false)) &&
-                 (a->sum = take(s, pixels * sizeof(*a->sum), false)) &&
-                 (a->mean = take(s, pixels * sizeof(*a->mean), false)) &&
-                 (a->near = take(s, pixels * sizeof(*a->near), false)) &&
-                 (!beliefs || (a->belief = take(s, volume * sizeof(*a->belief), false)));
+    bool taken =
+        !error && (s->cost = give(s, m->cost, volume * sizeof(*m->cost))) &&
+        (s->stage_powers = give(s, s->powers, sizeof(s->powers))) &&
+        (a->label = take(s, pixels * sizeof(*a->label), false)) &&
+        (a->sum = take(s, pixels * sizeof(*a->sum), false)) &&
+        (a->mean = take(s, pixels * sizeof(*a->mean), false)) &&
+        (a->near = take(s, pixels * sizeof(*a->near), false)) &&
+        (!asked->entropy || ((a->bits = take(s, pixels * sizeof(*a->bits), false)) &&
+                             (a->logarithms = give(s, s->logarithms, sizeof(s->logarithms))))) &&
+        (!asked->belief || (a->belief = take(s, volume * sizeof(*a->belief), false)));
     return taken ? 0 : -ENOMEM;
 }
 
@@ -399,15 +418,19 @@ static int find_marginals(struct sum_product *s, const struct mrf_marginals *to)
     size_t pixels = (size_t)s->m->width * (size_t)s->m->height, labels = (size_t)s->m->labels;
     const uint64_t *sum = fetch(s, a->sum, pixels * sizeof(*sum)),
                    *mean = fetch(s, a->mean, pixels * sizeof(*mean)),
-                   *near = fetch(s, a->near, pixels * sizeof(*near));
+                   *near = fetch(s, a->near, pixels * sizeof(*near)),
+                   *bits = fetch(s, a->bits, pixels * sizeof(*bits));
     const uint32_t *belief = fetch(s, a->belief, pixels * labels * sizeof(*belief));
-    if (!sum || !mean || !near || (to->belief && !belief))
+    if (!sum || !mean || !near || (to->entropy && !bits) || (to->belief && !belief))
         return -ENOMEM;
     for (size_t i = 0; i < pixels; i++) {
         if (to->mean)
             to->mean[i] = (float)((double)mean[i] / (double)sum[i]);
         if (to->confidence)
             to->confidence[i] = (float)((double)near[i] / (double)sum[i]);
+        if (to->entropy)
+            to->entropy[i] =
+                (float)fmax(0, log2((double)sum[i]) - (double)bits[i] / (double)sum[i] / (1 << 16));
         for (size_t l = 0; l < labels && to->belief; l++)
             to->belief[i * labels + l] = (float)(belief[i * labels + l] / (double)sum[i]);
     }
@@ -425,12 +448,14 @@ int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct 
     s->backend = b;
     s->bits_per_unit = M_LOG2E / (temperature * m->scale);
     make_powers(s);
+    make_logarithms(s);
     int error = open_kernels(s);
     if (!error)
-        error = open_levels(s, marginals->belief != NULL);
+        error = open_levels(s, marginals);
     if (!error)
         error = run(s, sweeps, watch, label, result);
-    if (!error && (marginals->mean || marginals->confidence || marginals->belief))
+    if (!error &&
+        (marginals->mean || marginals->confidence || marginals->entropy || marginals->belief))
         error = find_marginals(s, marginals);
     close_all(s);
     return error;

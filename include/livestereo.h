@@ -493,7 +493,8 @@ struct livestereo_solution {
     float *belief;     /* the probability of each label at each pixel, width * height * labels */
     float *mean;       /* the mean label (MMSE), width * height */
     float *confidence; /* the probability that the pixel's label is off by at most 1, likewise */
-    uint64_t reserved[5];
+    float *entropy;    /* of the pixel's probabilities, in bits, likewise */
+    uint64_t reserved[4];
 };
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 

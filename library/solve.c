@@ -115,6 +115,7 @@ static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
     static const int schedules[] = {[LIVESTEREO_ROWS_COLUMNS] = BP_SCHEDULE_ROWS_COLUMNS,
                                     [LIVESTEREO_TILES] = BP_SCHEDULE_TILES,
                                     [LIVESTEREO_MIN_SUM] = BP_SCHEDULE_CHECKERBOARD};
+    const struct mrf_marginals asked = {s->belief, s->mean, s->confidence, s->entropy};
     int error = 0;
     struct backend *b = p->backend == LIVESTEREO_BACKEND_CUDA
                             ? backend_cuda_open(p->gpu, VARIANT_OPTIMISED, false, &error)
@@ -123,8 +124,7 @@ static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
         return error;
     if (p->solver == LIVESTEREO_SUM_PRODUCT)
         error = mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, b, watch,
-                                &(struct mrf_marginals){s->belief, s->mean, s->confidence},
-                                s->label, result);
+                                &asked, s->label, result);
     else
         error = mrf_run_stages(m, schedules[p->solver], p->sweeps, b, p->threads, watch, s->label,
                                result, why);
@@ -137,7 +137,8 @@ static int run_solver(const struct mrf *m, struct livestereo_problem *p,
     const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
     const char *why = NULL;
     uint16_t *label = s->label;
-    if (p->solver != LIVESTEREO_SUM_PRODUCT && (s->belief || s->mean || s->confidence)) {
+    if (p->solver != LIVESTEREO_SUM_PRODUCT &&
+        (s->belief || s->mean || s->confidence || s->entropy)) {
         log_explain("this solver knows no marginals; sum_product does");
         return -ENOTSUP;
     }

@@ -4,9 +4,10 @@
 package livestereo, with its library, is where Python finds it.
 
 All pixels of nonocc: disparities that are off by more than 0.5 and by more than 1 px, the RMS error
-of those within 1 px, and the expected calibration error of --confidence in ten bins. Neighbours
-are smooth with the weights 10, 3 and 2 of a tenth of the preset's, for colours that differ by less
-than 6, less than 32 and more grey levels.
+of those within 1 px, the expected calibration error of --confidence in ten bins, and the area under
+the sparsification curve of bad-1 of the most probable labels, which --confidence and --entropy sort
+(METHODS.md), beside that of the best order. Neighbours are smooth with the weights 10, 3 and 2 of a
+tenth of the preset's, for colours that differ by less than 6, less than 32 and more grey levels.
 SPDX-License-Identifier: MIT
 """
 import os
@@ -115,14 +116,25 @@ def calibration_error(confidence, label, truth, known):
                for i in range(10)) / len(p), (right - p).mean()
 
 
+def sparsification(key, label, truth, known):
+    """The mean of bad-1, in per cent, over all shares of pixels that are left, the greatest keys
+    first; equal keys in the mean of their orders."""
+    bad, key = (np.abs(label - truth) > 1)[known], key[known]
+    _, group, size = np.unique(-key, return_inverse=True, return_counts=True)
+    share = np.bincount(group, bad) / size  # of each key's pixels
+    kept = np.repeat(share, size).cumsum() / np.arange(1, len(key) + 1)
+    return 100 * kept.mean()
+
+
 def row(name, method, values):
     print(f"| {name} | {method} | " + " | ".join(values) + " |", flush=True)
 
 
 def main(program, temperatures):
     data = os.environ.get("LIVESTEREO_DATA", "../shared/data")
-    print("| pair | disparities | bad-0.5 | bad-1 | RMS within 1 px | calibration error (bias) |")
-    print("|---|---|---|---|---|---|")
+    print("| pair | disparities | bad-0.5 | bad-1 | RMS within 1 px | calibration error (bias) | "
+          "area by confidence, entropy, best |")
+    print("|---|---|---|---|---|---|---|")
     for name, (scale, labels) in PAIRS.items():
         left, right, truth, known = load(data, name, scale)
         cost, most, unit = costs_of(left, right, labels)
@@ -143,13 +155,16 @@ def main(program, temperatures):
             label = solve("--solver", "min_sum")
             for method, disparity in (("min-sum", label),
                                       ("min-sum, curve through costs", fit_curve(cost, label))):
-                row(name, method, [f"{v:.3f}" for v in errors(disparity, truth, known)] + [""])
+                row(name, method, [f"{v:.3f}" for v in errors(disparity, truth, known)] + ["", ""])
             for t in temperatures:
                 label = solve("--solver", "sum_product", "--temperature", str(float(t) / unit),
                               "--mmse", path("mean.npy"), "--confidence", path("near.npy"),
-                              "--beliefs", path("belief.npy"))
+                              "--entropy", path("entropy.npy"), "--beliefs", path("belief.npy"))
                 belief, mean = np.load(path("belief.npy")), np.load(path("mean.npy"))
-                wrong, bias = calibration_error(np.load(path("near.npy")), label, truth, known)
+                near = np.load(path("near.npy"))
+                wrong, bias = calibration_error(near, label, truth, known)
+                areas = [sparsification(key, label, truth, known) for key in
+                         (near, -np.load(path("entropy.npy")), (np.abs(label - truth) <= 1) * 1)]
                 for method, disparity in (
                         ("most probable", label), ("mean (MMSE)", mean),
                         ("mean within 1", mean_nearby(belief, label, 1)),
@@ -157,7 +172,8 @@ def main(program, temperatures):
                         ("most probable, curve through costs", fit_curve(cost, label))):
                     row(name, f"{t}: {method}",
                         [f"{v:.3f}" for v in errors(disparity, truth, known)] +
-                        ([f"{wrong:.3f} ({bias:+.3f})"] if method == "most probable" else [""]))
+                        ([f"{wrong:.3f} ({bias:+.3f})", ", ".join(f"{v:.2f}" for v in areas)]
+                         if method == "most probable" else ["", ""]))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 Runs the commands in the tables of docs/PAPERS.md and writes what they give into the column "ours".
 Rows marked "slow" take more than ten minutes each and are left as they are without --slow, rows
 whose "figure" is empty always: times, which depend on the machine, and what needs a GPU. DATA is
-the folder with the pairs. Test programs are those beside PROGRAM.
+the folder with the pairs. Test programs are those beside PROGRAM. A row whose command fails stays
+as it is, and the exit code is 1.
 
 --bandwidth prints the bytes that an iteration of belief propagation moves to and from memory for
 each pixel (docs/METHODS.md has the counts). SPDX-License-Identifier: MIT"""
@@ -79,7 +80,7 @@ def run(program, data, command, path):
 def main():
     program, data = sys.argv[1:3]
     os.environ["LIVESTEREO_DATA"] = data
-    slow = "--slow" in sys.argv
+    slow, failed = "--slow" in sys.argv, False
     lines = open(PAGE, encoding="utf-8").read().split("\n")
     for i, line in enumerate(lines):
         cells = line.split(" | ")
@@ -88,16 +89,23 @@ def main():
         if cells[1].endswith("slow") and not slow:
             continue
         before, command = cells[4], cells[1].split("`")[1]
-        cells[4] = run(program, data, command, cells[2])
+        try:
+            cells[4] = run(program, data, command, cells[2])
+        except subprocess.CalledProcessError as error:
+            failed = True
+            print("%s: failed: %s" % (cells[0][2:], error.stderr.strip().split("\n")[-1]),
+                  flush=True)
+            continue
         print("%s: %s (paper %s)%s" % (cells[0][2:], cells[4], cells[3],
                                        "" if cells[4] == before else ", was " + before),
               flush=True)
         lines[i] = " | ".join(cells)
     with open(PAGE, "w", encoding="utf-8") as page:
         page.write("\n".join(lines))
+    return failed
 
 
 if sys.argv[1] == "--bandwidth":
     print(bandwidth(sys.argv[2:]))
 else:
-    main()
+    sys.exit(main())

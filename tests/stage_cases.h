@@ -1425,6 +1425,13 @@ static inline void case_sum_labels(struct pass_case *c) {
     a.near = case_add_rows(c, w, h, sizeof(*a.near));
     if (case_between(c, 0, 1))
         a.belief = case_add_rows(c, w, h, sizeof(*a.belief) * (size_t)a.grid.labels);
+    if (case_between(c, 0, 1)) {
+        uint32_t *logarithms = case_add_table(c, SUM_LOGARITHMS * sizeof(*logarithms));
+        for (uint32_t i = 0; i < SUM_LOGARITHMS; i++)
+            logarithms[i] = i << 8;
+        a.logarithms = logarithms;
+        a.bits = case_add_rows(c, w, h, sizeof(*a.bits));
+    }
     case_add_pass(c, STAGE_sum_labels, &a, sum_half(&a.grid), h);
 }
 

@@ -380,15 +380,20 @@ static bool propagate(const struct numbers *n, double temperature, int favoured,
     return change <= 1e-9;
 }
 
-/* The largest difference of sum-product's probabilities from these. Mean, confidence and label are
- * what follows from them. */
+/* The most that 16 bits make of a probability and of an entropy in bits, where costs and smoothness
+ * are of a few temperatures. */
+static const double rounding = 0.001, rounding_of_entropy = 0.01;
+
+/* The largest difference of sum-product's probabilities from these; entropies differ by at most
+ * rounding_of_entropy. Mean, confidence, entropy and label are what follows from them. */
 static double differ(const struct numbers *n, double temperature, int sweeps, int threads,
                      const struct beliefs *b) {
-    static float belief[MAX_PIXELS * MAX_VALUES], mean[MAX_PIXELS], near[MAX_PIXELS];
+    static float belief[MAX_PIXELS * MAX_VALUES], mean[MAX_PIXELS], near[MAX_PIXELS],
+        entropy[MAX_PIXELS];
     uint16_t label[MAX_PIXELS];
     struct mrf_result result;
     struct mrf *m = open_problem(n);
-    struct mrf_marginals to = {belief, mean, near};
+    struct mrf_marginals to = {belief, mean, near, entropy};
     double most = 0;
     g_assert_cmpint(
         mrf_sum_product(m, temperature, sweeps, backend_of(threads), NULL, &to, label, &result), ==,
@@ -397,8 +402,10 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
     g_assert_cmpfloat(fabs(energy_of(n, label) - result.energy), <=, 200 / m->scale);
     for (int i = 0; i < n->width * n->height; i++) {
         const float *p = &belief[i * n->labels];
-        double expected = 0, close = 0, sum = 0;
+        double expected = 0, close = 0, sum = 0, bits = 0, true_bits = 0;
         for (int l = 0; l < n->labels; l++) {
+            bits -= p[l] * log2(p[l]);
+            true_bits -= b->p[i][l] * log2(fmax(b->p[i][l], 1e-300));
             most = MAX(most, fabs(p[l] - b->p[i][l]));
             sum += p[l];
             expected += l * p[l];
@@ -408,13 +415,12 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
         g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
         g_assert_cmpfloat(fabs(mean[i] - expected), <, 1e-4);
         g_assert_cmpfloat(fabs(near[i] - close), <, 1e-5);
+        g_assert_cmpfloat(fabs(entropy[i] - bits), <, 5e-5);
+        g_assert_cmpfloat(fabs(entropy[i] - true_bits), <, rounding_of_entropy);
     }
     mrf_close(&m);
     return most;
 }
-
-/* The most that 16 bits make of it, where costs and smoothness are of a few temperatures. */
-static const double rounding = 0.001;
 
 static void test_marginals_of_trees(void) {
     double most = 0;
@@ -491,12 +497,13 @@ static void test_marginals_in_steps(void) {
     static const double temperatures[] = {20, 1e-9, 1e12};
     for (int round = 0; round < 15; round++) {
         struct numbers n;
-        float belief[2][MAX_PIXELS * 12];
+        float belief[2][MAX_PIXELS * 12], entropy[2][MAX_PIXELS];
         uint16_t label[2][MAX_PIXELS];
         struct mrf_result result[2];
         int steps = 0;
         struct mrf_watch watch = {count_steps, &steps};
-        struct mrf_marginals to = {.belief = belief[0]}, other = {.belief = belief[1]};
+        struct mrf_marginals to = {.belief = belief[0], .entropy = entropy[0]},
+                             other = {.belief = belief[1], .entropy = entropy[1]};
         double temperature = temperatures[round % 3];
         make_numbers(&n, 8, 12, 12, round % 5, 1);
         struct mrf *m = open_problem(&n);
@@ -511,6 +518,7 @@ static void test_marginals_in_steps(void) {
         g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
         g_assert_true(isnan(result[0].bound));
         g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
+        g_assert_cmpmem(entropy[0], sizeof(entropy[0]), entropy[1], sizeof(entropy[1]));
         g_assert_cmpmem(label[0], sizeof(label[0]), label[1], sizeof(label[1]));
         watch.each = stop;
         g_assert_cmpint(

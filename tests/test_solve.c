@@ -175,48 +175,54 @@ static void test_smoothness(void *fixture, const void *data) {
                  folder, folder, "rows_columns");
 }
 
-/* What --mmse, --confidence and --beliefs write is of one distribution, whose labels are written,
- * too; at a low temperature they are those of low energy. */
+/* What --mmse, --confidence, --entropy and --beliefs write is of one distribution, whose labels are
+ * written, too; at a low temperature they are those of low energy. */
 static void test_marginals(void *fixture, const void *data) {
     uint16_t label[H * W];
-    struct npy mean, near, belief;
+    struct npy mean, near, entropy, belief;
     (void)fixture;
     (void)data;
     write_costs();
     g_autofree char *words = g_strdup_printf(
         LINEAR " --solver sum_product --temperature 12 --sweeps 20 --bound 200 --mmse %s/mean.npy "
-               "--confidence %s/near.npy --beliefs %s/belief.npy",
-        folder, folder, folder);
+               "--confidence %s/near.npy --entropy %s/entropy.npy --beliefs %s/belief.npy",
+        folder, folder, folder, folder);
     g_autofree char *out = solve_file("c1.npy", words, label);
     const char *bound = strstr(out, "lower bound ");
     g_assert_nonnull(bound);
     g_assert_cmpfloat(energy_of(label), <,
                       1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
     g_autofree char *mean_path = path_in("mean.npy"), *near_path = path_in("near.npy"),
-                    *belief_path = path_in("belief.npy");
+                    *entropy_path = path_in("entropy.npy"), *belief_path = path_in("belief.npy");
     g_assert_cmpint(npy_read(mean_path, &mean), ==, 0);
     g_assert_cmpint(npy_read(near_path, &near), ==, 0);
+    g_assert_cmpint(npy_read(entropy_path, &entropy), ==, 0);
     g_assert_cmpint(npy_read(belief_path, &belief), ==, 0);
     g_assert_true(mean.type == NPY_FLOAT32 && mean.dimensions == 2 && mean.shape[0] == H &&
                   mean.shape[1] == W && near.dimensions == 2);
     g_assert_true(belief.dimensions == 3 && belief.shape[2] == L);
     for (int i = 0; i < H * W; i++) {
         const float *p = (const float *)belief.data + i * L;
-        double sum = 0, expected = 0, close = 0;
+        double sum = 0, expected = 0, close = 0, bits = 0;
         for (int l = 0; l < L; l++) {
             g_assert_cmpfloat(p[l], <=, p[label[i]]);
             sum += p[l];
+            bits -= p[l] * log2(p[l]);
             expected += l * p[l];
             close += ABS(l - label[i]) <= 1 ? p[l] : 0;
         }
         g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
         g_assert_cmpfloat(fabs(((const float *)mean.data)[i] - expected), <, 1e-4);
         g_assert_cmpfloat(fabs(((const float *)near.data)[i] - close), <, 1e-5);
+        g_assert_cmpfloat(fabs(((const float *)entropy.data)[i] - bits), <, 1e-4);
     }
     npy_free(&mean);
     npy_free(&near);
+    npy_free(&entropy);
     npy_free(&belief);
     expect_error(2, "need --solver sum_product", "solve %s/c1.npy --mmse %s/m.npy", folder, folder);
+    expect_error(2, "need --solver sum_product", "solve %s/c1.npy --entropy %s/e.npy", folder,
+                 folder);
     expect_error(2, "there are cpu, cuda", "solve %s/c1.npy --backend gpu", folder);
     expect_error(2, "on the CPU alone", "solve %s/c1.npy --backend cuda", folder);
     expect_error(2, "--temperature must", "solve %s/c1.npy --temperature 0", folder);
@@ -391,9 +397,10 @@ static void test_library(void *fixture, const void *data) {
     g_assert_cmpint(label[2], ==, 3);
     g_assert_cmpfloat(solution.energy, ==, 0);
     g_assert_cmpfloat(solution.bound, ==, 0);
-    float belief[24], mean[6], near[6];
+    float belief[24], mean[6], near[6], entropy[6];
     solution.mean = mean;
     solution.confidence = near;
+    solution.entropy = entropy;
     solution.belief = belief;
     g_assert_cmpint(livestereo_solve(&good, &solution), ==, -ENOTSUP);
     good.solver = LIVESTEREO_SUM_PRODUCT;
@@ -402,7 +409,8 @@ static void test_library(void *fixture, const void *data) {
     g_assert_cmpfloat(fabs(belief[0] / belief[1] - exp(-9)), <, 1.0 / 32768); /* temperature 1 */
     g_assert_cmpfloat(near[2], >, 0.99);
     g_assert_cmpfloat(mean[5], ==, 1.5);
-    solution.belief = solution.mean = solution.confidence = NULL;
+    g_assert_cmpfloat(fabs(entropy[5] - 2), <, 1e-4); /* four labels alike */
+    solution.belief = solution.mean = solution.confidence = solution.entropy = NULL;
     good.solver = LIVESTEREO_TRWS;
     good.lambda = 3;
     good.after_sweep = stop_after;

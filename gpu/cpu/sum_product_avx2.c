@@ -357,12 +357,13 @@ void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *arg
 static void label_lane(const struct sum_labels_args *a, const struct scratch *t, int lane,
                        size_t at) {
     int labels = a->grid.labels, best = 0;
-    uint64_t sum = 0, mean = 0, near = 0;
+    uint64_t sum = 0, mean = 0, near = 0, bits = 0;
     uint32_t *p = a->belief ? a->belief + at * (size_t)labels : t->wide;
     for (int l = 0; l < labels; l++) {
         p[l] = (uint32_t)t->with[0][l * LANES + lane] * t->product[l * LANES + lane];
         sum += p[l];
         mean += (uint64_t)l * p[l];
+        bits += a->bits ? (uint64_t)sum_log2(a->logarithms, p[l]) * p[l] : 0;
         best = p[l] > p[best] ? l : best;
     }
     for (int l = stage_max(best - 1, 0); l <= stage_min(best + 1, labels - 1); l++)
@@ -371,6 +372,8 @@ static void label_lane(const struct sum_labels_args *a, const struct scratch *t,
     a->sum[at] = sum;
     a->mean[at] = mean;
     a->near[at] = near;
+    if (a->bits)
+        a->bits[at] = bits;
 }
 
 void rows_sum_labels_avx2(const void *args, int width, int first, int last, void *scratch) {

@@ -330,9 +330,24 @@ STAGE void stage_sum_message(const struct sum_message_args *a, int i, int y) {
 
 /* ---- labels */
 
+/* log2 of 1 + i / 2^8, i to 2^8; 2^16 is 1. */
+enum { SUM_LOGARITHMS = 257 };
+
+/* log2 of v above 0 by the line between two entries, off by less than 2^-16; 2^16 is 1. */
+STAGE uint32_t sum_log2(const uint32_t *logarithms, uint32_t v) {
+    uint32_t whole = 31;
+    for (uint32_t step = 16; step; step /= 2)
+        if (v >> (32 - step) == 0) {
+            v <<= step;
+            whole -= step;
+        }
+    const uint32_t *at = logarithms + (v >> 23 & 255);
+    return (whole << 16) + at[0] + ((at[1] - at[0]) * (v & 0x7fffff) >> 23);
+}
+
 /* The most probable label, of equals the first; and, with a common factor, the sums over the labels
- * of their probabilities, of these times the label, and of those of the most probable one and its
- * neighbours. Run over half x height. */
+ * of their probabilities, of these times the label, of those of the most probable one and its
+ * neighbours, and of p log2 p with 2^16 times that factor. Run over half x height. */
 struct sum_labels_args {
     struct sum_grid grid;
     int parity;
@@ -340,7 +355,9 @@ struct sum_labels_args {
     uint16_t *message[DIRECTIONS];
     uint16_t *label; /* width * height, as the next three */
     uint64_t *sum, *mean, *near;
+    uint64_t *bits;   /* likewise, or NULL */
     uint32_t *belief; /* the probability of each label, width * height * labels, or NULL */
+    const uint32_t *logarithms;
 };
 
 STAGE void stage_sum_labels(const struct sum_labels_args *a, int i, int y) {
@@ -358,12 +375,13 @@ STAGE void stage_sum_labels(const struct sum_labels_args *a, int i, int y) {
     sum_load(from[LEFT], labels, other);
     sum_scale(other, sum_multiply(other, 1, from[RIGHT], labels), labels);
     size_t at = (size_t)y * (size_t)g->width + (size_t)x;
-    uint64_t sum = 0, mean = 0, near = 0;
+    uint64_t sum = 0, mean = 0, near = 0, bits = 0;
     for (int l = 0; l < labels; l++) {
         uint32_t p = (uint32_t)one[l] * other[l];
         best = p > (uint32_t)one[best] * other[best] ? l : best;
         sum += p;
         mean += (uint64_t)l * p;
+        bits += a->bits ? (uint64_t)sum_log2(a->logarithms, p) * p : 0;
         if (a->belief)
             a->belief[at * (size_t)labels + (size_t)l] = p;
     }
@@ -373,6 +391,8 @@ STAGE void stage_sum_labels(const struct sum_labels_args *a, int i, int y) {
     a->sum[at] = sum;
     a->mean[at] = mean;
     a->near[at] = near;
+    if (a->bits)
+        a->bits[at] = bits;
 }
 
 #endif
