@@ -23,7 +23,7 @@ struct solve {
     char *mean, *confidence, *entropy, *belief;
     double lambda, truncation; /* below 0: not given */
     double temperature;
-    int sweeps, bound;
+    int sweeps, bound, columns;
     struct npy cost, table, weight[2];
     struct recipe recipe;
     GString *rows; /* of the file energy */
@@ -268,7 +268,8 @@ static int write_results(const struct solve *s, const struct livestereo_solution
         if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
                                           : npy_write16(*o, label, p->width, p->height)) != 0)
             return EXIT_RUN_FAILED;
-    if ((s->mean && npy_write_float(s->mean, r->mean, p->width, p->height, 1) != 0) ||
+    if ((s->mean &&
+         npy_write_float(s->mean, r->mean, p->width, p->height, p->columns ? 2 : 1) != 0) ||
         (s->confidence &&
          npy_write_float(s->confidence, r->confidence, p->width, p->height, 1) != 0) ||
         (s->entropy && npy_write_float(s->entropy, r->entropy, p->width, p->height, 1) != 0) ||
@@ -298,7 +299,8 @@ static int run(struct solve *s, const char *name) {
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
     size_t pixels = (size_t)p->width * (size_t)p->height;
     g_autofree uint16_t *label = g_try_new(uint16_t, pixels);
-    g_autofree float *mean = s->mean ? g_try_new(float, pixels) : NULL,
+    int numbers = s->columns ? 2 : 1;
+    g_autofree float *mean = s->mean ? g_try_new(float, pixels *(size_t)numbers) : NULL,
                      *confidence = s->confidence ? g_try_new(float, pixels) : NULL,
                      *entropy = s->entropy ? g_try_new(float, pixels) : NULL,
                      *belief = s->belief ? g_try_new(float, pixels *(size_t)p->labels) : NULL;
@@ -312,6 +314,7 @@ static int run(struct solve *s, const char *name) {
     solution.confidence = confidence;
     solution.entropy = entropy;
     solution.belief = belief;
+    p->columns = s->columns;
     p->temperature = s->temperature;
     p->sweeps = s->sweeps;
     p->bound_sweeps = s->bound;
@@ -358,6 +361,9 @@ int cmd_solve(int argc, char **argv) {
         {"model", 0, 0, G_OPTION_ARG_FILENAME, &s.model,
          "Smoothness: of a file, what each two labels cost, float32 (labels, labels)",
          "linear|quadratic|potts|FILE.npy"},
+        {"columns", 0, 0, G_OPTION_ARG_INT, &s.columns,
+         "Labels are (u, v), N in a row; their difference is |du| + |dv| or du^2 + dv^2 (0: none)",
+         "N"},
         {"lambda", 0, 0, G_OPTION_ARG_DOUBLE, &s.lambda,
          "Factor of the smoothness (1; 2 with --segment)", "N"},
         {"truncation", 0, 0, G_OPTION_ARG_DOUBLE, &s.truncation,

@@ -120,9 +120,12 @@ int mrf_min_sum(const struct mrf *m, int sweeps, int threads, const struct mrf_w
 /* What sum-product is asked for besides labels; NULL: not asked for. */
 struct mrf_marginals {
     float *belief;     /* width*height*labels: the probability of each label */
-    float *mean;       /* width*height: the mean label, which has the least mean squared error */
+    float *mean;       /* width*height: the mean label, which has the least mean squared error; with
+                          columns width*height*2, of (u, v) */
     float *confidence; /* width*height: the probability that a label is off by at most 1 */
     float *entropy;    /* width*height: of the probabilities, in bits */
+    int columns; /* above 0: labels are (u, v), l = v * columns + u, and those that are off by at
+                    most 1 are the four neighbours */
 };
 
 /* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), hierarchical

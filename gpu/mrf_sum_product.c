@@ -287,7 +287,8 @@ static int open_levels(struct sum_product *s, const struct mrf_marginals *asked)
         (a->near = take(s, pixels * sizeof(*a->near), false)) &&
         (!asked->entropy || ((a->bits = take(s, pixels * sizeof(*a->bits), false)) &&
                              (a->logarithms = give(s, s->logarithms, sizeof(s->logarithms))))) &&
-        (!asked->belief || (a->belief = take(s, volume * sizeof(*a->belief), false)));
+        (!(asked->belief || asked->columns) ||
+         (a->belief = take(s, volume * sizeof(*a->belief), false)));
     return taken ? 0 : -ENOMEM;
 }
 
@@ -412,8 +413,27 @@ static int run(const struct sum_product *s, int sweeps, const struct mrf_watch *
 
 /* ---- marginals */
 
+/* Mean and confidence of a pixel whose labels are (u, v). */
+static void find_pair(const uint32_t *belief, int labels, int best, double sum, size_t i,
+                      const struct mrf_marginals *to) {
+    double u = 0, v = 0, near = 0;
+    for (int l = 0; l < labels; l++) {
+        int lu = l % to->columns, lv = l / to->columns;
+        u += lu * (double)belief[l];
+        v += lv * (double)belief[l];
+        near += abs(lu - best % to->columns) + abs(lv - best / to->columns) <= 1 ? belief[l] : 0;
+    }
+    if (to->mean) {
+        to->mean[2 * i] = (float)(u / sum);
+        to->mean[2 * i + 1] = (float)(v / sum);
+    }
+    if (to->confidence)
+        to->confidence[i] = (float)(near / sum);
+}
+
 /* 0 or -ENOMEM. */
-static int find_marginals(struct sum_product *s, const struct mrf_marginals *to) {
+static int find_marginals(struct sum_product *s, const uint16_t *label,
+                          const struct mrf_marginals *to) {
     const struct sum_labels_args *a = &s->labels;
     size_t pixels = (size_t)s->m->width * (size_t)s->m->height, labels = (size_t)s->m->labels;
     const uint64_t *sum = fetch(s, a->sum, pixels * sizeof(*sum)),
@@ -421,12 +441,14 @@ static int find_marginals(struct sum_product *s, const struct mrf_marginals *to)
                    *near = fetch(s, a->near, pixels * sizeof(*near)),
                    *bits = fetch(s, a->bits, pixels * sizeof(*bits));
     const uint32_t *belief = fetch(s, a->belief, pixels * labels * sizeof(*belief));
-    if (!sum || !mean || !near || (to->entropy && !bits) || (to->belief && !belief))
+    if (!sum || !mean || !near || (a->bits && !bits) || (a->belief && !belief))
         return -ENOMEM;
     for (size_t i = 0; i < pixels; i++) {
-        if (to->mean)
+        if (to->columns)
+            find_pair(belief + i * labels, s->m->labels, label[i], (double)sum[i], i, to);
+        if (to->mean && !to->columns)
             to->mean[i] = (float)((double)mean[i] / (double)sum[i]);
-        if (to->confidence)
+        if (to->confidence && !to->columns)
             to->confidence[i] = (float)((double)near[i] / (double)sum[i]);
         if (to->entropy)
             to->entropy[i] =
@@ -456,7 +478,7 @@ int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct 
         error = run(s, sweeps, watch, label, result);
     if (!error &&
         (marginals->mean || marginals->confidence || marginals->entropy || marginals->belief))
-        error = find_marginals(s, marginals);
+        error = find_marginals(s, label, marginals);
     close_all(s);
     return error;
 }

@@ -479,7 +479,10 @@ struct livestereo_problem {
      * others run on the CPU alone. */
     enum livestereo_backend backend;
     int gpu; /* the number of CUDA's */
-    uint64_t reserved[6];
+    /* Above 0: labels are (u, v), l = v * columns + u, in whole rows; |l - m| is |du| + |dv| and
+     * (l - m)^2 is du^2 + dv^2. Solvers then compute as with a TABLE. */
+    int columns;
+    uint64_t reserved[5];
 };
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
 
@@ -491,9 +494,10 @@ struct livestereo_solution {
     int sweeps;      /* done */
     /* In: memory, or NULL; with SUM_PRODUCT alone. */
     float *belief;     /* the probability of each label at each pixel, width * height * labels */
-    float *mean;       /* the mean label (MMSE), width * height */
-    float *confidence; /* the probability that the pixel's label is off by at most 1, likewise */
-    float *entropy;    /* of the pixel's probabilities, in bits, likewise */
+    float *mean;       /* the mean label (MMSE), width * height; with columns u and v of each */
+    float *confidence; /* the probability that the pixel's label is off by at most 1, width *
+                          height; with columns that it is right or one of its four neighbours */
+    float *entropy;    /* of the pixel's probabilities, in bits, width * height */
     uint64_t reserved[4];
 };
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)

@@ -30,12 +30,14 @@ static double cost_of(const void *context, int x, int y, int label) {
 
 static double smoothness_of(const void *context, int weight, int l, int m) {
     const struct livestereo_problem *p = context;
-    double difference = abs(l - m), v = p->lambda;
+    double v = p->lambda;
     if (p->smoothness == LIVESTEREO_TABLE)
         return weight * p->lambda * p->table[l * p->labels + m];
     if (p->smoothness == LIVESTEREO_POTTS)
         return l == m ? 0 : weight * v;
-    v *= p->smoothness == LIVESTEREO_LINEAR ? difference : difference * difference;
+    int columns = p->columns ? p->columns : p->labels, du = abs(l % columns - m % columns),
+        dv = abs(l / columns - m / columns);
+    v *= p->smoothness == LIVESTEREO_LINEAR ? du + dv : du * du + dv * dv;
     return weight * (p->truncation > 0 ? fmin(v, p->truncation) : v);
 }
 
@@ -44,6 +46,9 @@ static int check_shape(const struct livestereo_problem *p) {
         return refuse("problem: %dx%d px; a side has 1 to %d", p->width, p->height, MAX_SIDE);
     if (p->labels < 2 || p->labels > LIVESTEREO_MAX_LABELS)
         return refuse("problem: %d labels; 2 to %d are possible", p->labels, LIVESTEREO_MAX_LABELS);
+    if (p->columns < 0 || (p->columns && p->labels % p->columns))
+        return refuse("problem: %d labels are no whole number of rows of %d", p->labels,
+                      p->columns);
     if ((unsigned)p->number >= NUMBERS)
         return refuse("problem: number %d does not exist", (int)p->number);
     int bytes = bytes_of[p->number];
@@ -115,7 +120,7 @@ static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
     static const int schedules[] = {[LIVESTEREO_ROWS_COLUMNS] = BP_SCHEDULE_ROWS_COLUMNS,
                                     [LIVESTEREO_TILES] = BP_SCHEDULE_TILES,
                                     [LIVESTEREO_MIN_SUM] = BP_SCHEDULE_CHECKERBOARD};
-    const struct mrf_marginals asked = {s->belief, s->mean, s->confidence, s->entropy};
+    const struct mrf_marginals asked = {s->belief, s->mean, s->confidence, s->entropy, p->columns};
     int error = 0;
     struct backend *b = p->backend == LIVESTEREO_BACKEND_CUDA
                             ? backend_cuda_open(p->gpu, VARIANT_OPTIMISED, false, &error)
@@ -182,7 +187,8 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
                            .labels = p->labels,
                            .cost = cost_of,
                            .smoothness = smoothness_of,
-                           .table = p->smoothness == LIVESTEREO_TABLE,
+                           .table = p->smoothness == LIVESTEREO_TABLE ||
+                                    (p->columns && p->smoothness != LIVESTEREO_POTTS),
                            .classes = {p->right, p->down},
                            .context = p};
     struct mrf_result result;

@@ -38,6 +38,7 @@ struct numbers {
     uint8_t classes[MRF_EDGES][MAX_PIXELS];
     double factor[256];
     bool table;
+    int columns; /* of labels (u, v), or 0 */
 };
 
 static double cost_of(const void *context, int x, int y, int label) {
@@ -388,12 +389,13 @@ static const double rounding = 0.001, rounding_of_entropy = 0.01;
  * rounding_of_entropy. Mean, confidence, entropy and label are what follows from them. */
 static double differ(const struct numbers *n, double temperature, int sweeps, int threads,
                      const struct beliefs *b) {
-    static float belief[MAX_PIXELS * MAX_VALUES], mean[MAX_PIXELS], near[MAX_PIXELS],
+    static float belief[MAX_PIXELS * MAX_VALUES], mean[2 * MAX_PIXELS], near[MAX_PIXELS],
         entropy[MAX_PIXELS];
     uint16_t label[MAX_PIXELS];
     struct mrf_result result;
     struct mrf *m = open_problem(n);
-    struct mrf_marginals to = {belief, mean, near, entropy};
+    struct mrf_marginals to = {belief, mean, near, entropy, n->columns};
+    int columns = n->columns ? n->columns : n->labels, step = n->columns ? 2 : 1;
     double most = 0;
     g_assert_cmpint(
         mrf_sum_product(m, temperature, sweeps, backend_of(threads), NULL, &to, label, &result), ==,
@@ -402,18 +404,23 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
     g_assert_cmpfloat(fabs(energy_of(n, label) - result.energy), <=, 200 / m->scale);
     for (int i = 0; i < n->width * n->height; i++) {
         const float *p = &belief[i * n->labels];
-        double expected = 0, close = 0, sum = 0, bits = 0, true_bits = 0;
+        double u = 0, v = 0, close = 0, sum = 0, bits = 0, true_bits = 0;
         for (int l = 0; l < n->labels; l++) {
             bits -= p[l] * log2(p[l]);
             true_bits -= b->p[i][l] * log2(fmax(b->p[i][l], 1e-300));
             most = MAX(most, fabs(p[l] - b->p[i][l]));
             sum += p[l];
-            expected += l * p[l];
-            close += ABS(l - label[i]) <= 1 ? p[l] : 0;
+            u += l % columns * p[l];
+            v += l / columns * p[l];
+            close +=
+                ABS(l % columns - label[i] % columns) + ABS(l / columns - label[i] / columns) <= 1
+                    ? p[l]
+                    : 0;
             g_assert_true(p[l] < p[label[i]] || (p[l] == p[label[i]] && l >= label[i]));
         }
         g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
-        g_assert_cmpfloat(fabs(mean[i] - expected), <, 1e-4);
+        g_assert_cmpfloat(fabs(mean[step * i] - u), <, 1e-4);
+        g_assert_cmpfloat(n->columns ? fabs(mean[step * i + 1] - v) : 0, <, 1e-4);
         g_assert_cmpfloat(fabs(near[i] - close), <, 1e-5);
         g_assert_cmpfloat(fabs(entropy[i] - bits), <, 5e-5);
         g_assert_cmpfloat(fabs(entropy[i] - true_bits), <, rounding_of_entropy);
@@ -483,6 +490,27 @@ static void test_marginals_of_loops(void) {
     }
     g_test_message("largest difference %.5f of %d; loops themselves %.3f", most, converged, loops);
     g_assert_cmpint(converged, >, 50);
+    g_assert_cmpfloat(most, <, rounding);
+}
+
+/* Labels (u, v), whose smoothness is a table of their L1 distances. */
+static void test_marginals_of_pairs(void) {
+    double most = 0;
+    for (int round = 0; round < 20; round++) {
+        struct numbers n;
+        struct beliefs b;
+        int columns = g_test_rand_int_range(2, 6), rows = g_test_rand_int_range(2, 6);
+        make_numbers(&n, round & 1 ? 40 : 1, round & 1 ? 1 : 40, columns * rows, 3, 1);
+        n.columns = columns;
+        for (int l = 0; l < n.labels; l++)
+            for (int m = 0; m < n.labels; m++)
+                n.smoothness[l][m] =
+                    MIN(20 * (ABS(l % columns - m % columns) + ABS(l / columns - m / columns)), 50);
+        g_assert_true(propagate(&n, 30, -1, &b));
+        double d = differ(&n, 30, 100, 2, &b);
+        most = MAX(most, d);
+    }
+    g_test_message("largest difference %.5f", most);
     g_assert_cmpfloat(most, <, rounding);
 }
 
@@ -626,6 +654,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/marginals/trees", test_marginals_of_trees);
     g_test_add_func("/mrf/marginals/chains", test_marginals_of_chains);
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
+    g_test_add_func("/mrf/marginals/pairs", test_marginals_of_pairs);
     g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
     g_test_add_func("/mrf/marginals/bytes", test_marginals_bytes);
     return g_test_run();

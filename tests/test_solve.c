@@ -230,6 +230,60 @@ static void test_marginals(void *fixture, const void *data) {
                  "solve %s/c1.npy --solver sum_product --beliefs %s/no/b.npy", folder, folder);
 }
 
+/* Labels (u, v) are the problem of a table of their distances, and u and v have a mean each. */
+static void test_columns(void *fixture, const void *data) {
+    enum { COLUMNS = 3 };
+    static const char *const models[] = {"linear", "quadratic"};
+    float table[L][L];
+    uint16_t label[H * W], other[H * W];
+    struct npy mean, near, belief;
+    (void)fixture;
+    (void)data;
+    write_costs();
+    for (int kind = 0; kind < 2; kind++) {
+        for (int l = 0; l < L; l++)
+            for (int m = 0; m < L; m++) {
+                int u = ABS(l % COLUMNS - m % COLUMNS), v = ABS(l / COLUMNS - m / COLUMNS);
+                table[l][m] = (float)MIN(20 * (kind ? u * u + v * v : u + v), 45);
+            }
+        write_array("pairs.npy", "<f4", "False", "(6, 6)", table, sizeof(table));
+        g_autofree char *words = g_strdup_printf(
+            "--columns 3 --model %s --lambda 20 --truncation 45 --solver sum_product --sweeps 20 "
+            "--temperature 12 --mmse %s/mean.npy --confidence %s/near.npy --beliefs %s/belief.npy",
+            models[kind], folder, folder, folder);
+        g_autofree char *tabled = g_strdup_printf(
+            "--model %s/pairs.npy --solver sum_product --sweeps 20 --temperature 12", folder);
+        g_autofree char *first = solve_file("c1.npy", words, label),
+                        *second = solve_file("c1.npy", tabled, other);
+        g_assert_cmpstr(first, ==, second);
+        g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
+    }
+    g_autofree char *mean_path = path_in("mean.npy"), *near_path = path_in("near.npy"),
+                    *belief_path = path_in("belief.npy");
+    g_assert_cmpint(npy_read(mean_path, &mean), ==, 0);
+    g_assert_cmpint(npy_read(near_path, &near), ==, 0);
+    g_assert_cmpint(npy_read(belief_path, &belief), ==, 0);
+    g_assert_true(mean.dimensions == 3 && mean.shape[2] == 2);
+    for (int i = 0; i < H * W; i++) {
+        const float *p = (const float *)belief.data + i * L;
+        double u = 0, v = 0, close = 0;
+        for (int l = 0; l < L; l++) {
+            int du = ABS(l % COLUMNS - label[i] % COLUMNS),
+                dv = ABS(l / COLUMNS - label[i] / COLUMNS);
+            u += l % COLUMNS * p[l];
+            v += l / COLUMNS * p[l];
+            close += du + dv <= 1 ? p[l] : 0;
+        }
+        g_assert_cmpfloat(fabs(((const float *)mean.data)[2 * i] - u), <, 1e-4);
+        g_assert_cmpfloat(fabs(((const float *)mean.data)[2 * i + 1] - v), <, 1e-4);
+        g_assert_cmpfloat(fabs(((const float *)near.data)[i] - close), <, 1e-5);
+    }
+    npy_free(&mean);
+    npy_free(&near);
+    npy_free(&belief);
+    expect_error(3, "no whole number of rows", "solve %s/c1.npy --columns 4", folder);
+}
+
 static void test_bad(void *fixture, const void *data) {
     float numbers[8] = {0, 1, NAN, 1, 0, 0, 0, 0};
     (void)fixture;
@@ -443,13 +497,11 @@ static void test_library(void *fixture, const void *data) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {{"/cli/solve/arrays", test_arrays},
-                                            {"/cli/solve/solvers", test_solvers},
-                                            {"/cli/solve/smoothness", test_smoothness},
-                                            {"/cli/solve/marginals", test_marginals},
-                                            {"/cli/solve/bad", test_bad},
-                                            {"/cli/solve/denoise", test_denoise},
-                                            {"/cli/solve/segment", test_segment},
-                                            {"/cli/solve/library", test_library}};
+    static const struct cli_test tests[] = {
+        {"/cli/solve/arrays", test_arrays},         {"/cli/solve/solvers", test_solvers},
+        {"/cli/solve/smoothness", test_smoothness}, {"/cli/solve/marginals", test_marginals},
+        {"/cli/solve/columns", test_columns},       {"/cli/solve/bad", test_bad},
+        {"/cli/solve/denoise", test_denoise},       {"/cli/solve/segment", test_segment},
+        {"/cli/solve/library", test_library}};
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
