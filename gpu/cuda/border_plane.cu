@@ -7,9 +7,9 @@
 
 enum { WARPS = 4 };
 
-DEVICE int64_t sum_of_lanes(int64_t v) {
+DEVICE int sum_of_lanes(int v) {
     for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-        v += __shfl_xor_sync(ALL_LANES, (long long)v, k);
+        v += __shfl_xor_sync(ALL_LANES, v, k);
     return v;
 }
 

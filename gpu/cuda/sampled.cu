@@ -101,3 +101,45 @@ void cuda_launch_agreement(backend_cuda *cuda, const void *args, int width, int 
     launch_dependent(cuda, agreement_kernel, cuda_blocks(width, WARP_SIZE, height, 1),
                      dim3(WARP_SIZE, WARPS), *static_cast<const agreement_args *>(args));
 }
+
+/* What a warp finds in counts, of which lanes have as many side by side. */
+struct binned_counts {
+    uint32_t total;
+    int bin; /* quantile_bin() */
+};
+
+DEVICE uint32_t sum_of_lanes(uint32_t v) {
+    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL_LANES, v, k);
+    return v;
+}
+
+DEVICE binned_counts find_quantile(const uint32_t *counts, int bins, uint32_t share, uint32_t of) {
+    int lane = (int)threadIdx.x, each = bins / WARP_SIZE;
+    uint32_t own = 0, up_to;
+    for (int i = 0; i < each; i++)
+        own += counts[each * lane + i];
+    up_to = own;
+    for (int k = 1; k < WARP_SIZE; k *= 2) {
+        uint32_t below = __shfl_up_sync(ALL_LANES, up_to, k);
+        up_to += lane >= k ? below : 0;
+    }
+    uint32_t total = __shfl_sync(ALL_LANES, up_to, WARP_SIZE - 1), below = up_to - own, less = 0;
+    for (int i = 0; i < each && each * lane + i < bins - 1; i++)
+        less += of * (below += counts[each * lane + i]) < share * total;
+    return {total, (int)sum_of_lanes(less)};
+}
+
+static __global__ void __launch_bounds__(WARP_SIZE)
+    strength_kernel(const __grid_constant__ agreement_args a) {
+    wait_for_previous_kernel();
+    binned_counts matches = find_quantile(a.counts, AGREEMENT_BINS, 3, 4),
+                  noise = find_quantile(a.counts + AGREEMENT_BINS, NOISE_BINS, 1, 5);
+    if (threadIdx.x == 0)
+        agreement_choose(&a, matches.bin, matches.total, noise.total, noise.bin);
+}
+
+void cuda_launch_agreement_strength(backend_cuda *cuda, const void *args, int, int) {
+    launch_dependent(cuda, strength_kernel, dim3(1), dim3(WARP_SIZE),
+                     *static_cast<const agreement_args *>(args));
+}

@@ -118,27 +118,33 @@ STAGE int quantile_bin(const uint32_t *counts, int bins, uint32_t share, uint32_
     return bin;
 }
 
-/* Run over 1 x 1. */
-STAGE void stage_agreement_strength(const struct agreement_args *a, int x, int y) {
-    (void)x;
-    (void)y;
-    uint32_t matches = 0, pixels = 0;
-    for (int i = 0; i < AGREEMENT_BINS; i++)
-        matches += a->counts[i];
-    for (int i = 0; i < NOISE_BINS; i++)
-        pixels += a->counts[AGREEMENT_BINS + i];
-    int quartile = quantile_bin(a->counts, AGREEMENT_BINS, 3, 4);
+/* quartile: of the differences; matches of so many pixels; noise: the fifth of them. */
+STAGE void agreement_choose(const struct agreement_args *a, int quartile, uint32_t matches,
+                            uint32_t pixels, int noise) {
+    int share = pixels ? (int)(100 * (uint64_t)matches / pixels) : 100;
     a->likeness->difference =
         stage_clamp((quartile - AGREEMENT_MIN) * AGREEMENT_ALL / (AGREEMENT_MAX - AGREEMENT_MIN),
                     AGREEMENT_NONE, AGREEMENT_ALL);
-    int share = pixels ? (int)(100 * (uint64_t)matches / pixels) : 100;
     a->likeness->smooth_bits =
         stage_clamp((SHARE_MAX - share) * SMOOTH_ALL / (SHARE_MAX - SHARE_MIN), 0, SMOOTH_ALL);
-    a->likeness->noise = quantile_bin(a->counts + AGREEMENT_BINS, NOISE_BINS, 1, 5);
     if (a->block_sums) /* arms cross what blocks leave of noise */
-        a->likeness->noise = stage_max(
-            a->likeness->noise,
-            block_strength(a->block_sums, a->source_width, a->source_height) / STRENGTH_UNIT);
+        noise = stage_max(noise, block_strength(a->block_sums, a->source_width, a->source_height) /
+                                     STRENGTH_UNIT);
+    a->likeness->noise = noise;
+}
+
+/* Run over 1 x 1. */
+STAGE void stage_agreement_strength(const struct agreement_args *a, int x, int y) {
+    const uint32_t *noise = a->counts + AGREEMENT_BINS;
+    uint32_t matches = 0, pixels = 0;
+    (void)x;
+    (void)y;
+    for (int i = 0; i < AGREEMENT_BINS; i++)
+        matches += a->counts[i];
+    for (int i = 0; i < NOISE_BINS; i++)
+        pixels += noise[i];
+    agreement_choose(a, quantile_bin(a->counts, AGREEMENT_BINS, 3, 4), matches, pixels,
+                     quantile_bin(noise, NOISE_BINS, 1, 5));
 }
 
 /* The tables of the data cost for a strength: the one of differences of colour fades, that of

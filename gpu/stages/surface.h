@@ -25,10 +25,8 @@ struct cost_curve_args {
     int subpixel; /* SUBPIXEL_* */
 };
 
-STAGE uint8_t cost_rise(const uint8_t *cost, int label, int labels) {
-    int before = label >= RISE_REACH ? cost[label - RISE_REACH] : MAX_COST;
-    int after = label + RISE_REACH < labels ? cost[label + RISE_REACH] : MAX_COST;
-    return (uint8_t)stage_max(stage_min(before, after) - cost[label], 0);
+STAGE uint8_t cost_rise(int before, int here, int after) {
+    return (uint8_t)stage_max(stage_min(before, after) - here, 0);
 }
 
 STAGE void stage_cost_curve(const struct cost_curve_args *a, int x, int y) {
@@ -39,7 +37,8 @@ STAGE void stage_cost_curve(const struct cost_curve_args *a, int x, int y) {
         offset =
             stage_clamp(subpixel_offset(cost[l - 1], cost[l], cost[l + 1], a->subpixel), -8, 8);
     a->disparity[i] = (int16_t)(16 * (a->grid.space.u_min + l) + offset);
-    a->rise[i] = cost_rise(cost, l, a->grid.labels);
+    a->rise[i] = cost_rise(l >= RISE_REACH ? cost[l - RISE_REACH] : MAX_COST, cost[l],
+                           l + RISE_REACH < a->grid.labels ? cost[l + RISE_REACH] : MAX_COST);
 }
 
 /* The known pixels of one map get the values of another. */
@@ -110,10 +109,10 @@ STAGE void stage_surface_sums(const struct surface_args *a, int x, int y) {
     a->sums[2 * i + 1] = moment;
 }
 
-/* Sums over a region of 1, the distances x and y, and the differences d of disparity. Products of
- * three stay below 2^61 with the longest arms and the largest step. */
+/* Sums over a region of 1, the distances x and y, and the differences d of disparity. With the
+ * longest arms and the largest step they stay below 2^27, products of three below 2^61. */
 struct plane_sums {
-    int64_t n, x, y, xx, xy, yy, d, xd, yd;
+    int n, x, y, xx, xy, yy, d, xd, yd;
 };
 
 STAGE int rounded_ratio(int64_t part, int64_t whole) {
@@ -129,12 +128,11 @@ struct plane_determinants {
 };
 
 STAGE struct plane_determinants plane_solve(const struct plane_sums *s) {
-    int64_t xx = s->xx + 1, yy = s->yy + 1;
-    int64_t m = xx * yy - s->xy * s->xy, mx = s->x * yy - s->y * s->xy,
-            my = s->y * xx - s->x * s->xy;
+    int64_t x = s->x, y = s->y, xx = s->xx + 1, xy = s->xy, yy = s->yy + 1, xd = s->xd, yd = s->yd;
+    int64_t m = xx * yy - xy * xy, mx = x * yy - y * xy, my = y * xx - x * xy;
     struct plane_determinants determinants = {
-        s->n * m - s->x * mx - s->y * my, s->d * m - s->xd * mx - s->yd * my,
-        s->n * (s->xd * yy - s->xy * s->yd) - s->d * mx + s->y * (s->x * s->yd - s->y * s->xd)};
+        s->n * m - x * mx - y * my, s->d * m - xd * mx - yd * my,
+        s->n * (xd * yy - xy * yd) - s->d * mx + y * (x * yd - y * xd)};
     return determinants;
 }
 

@@ -50,6 +50,9 @@ template <typename T> T __ldg(const T *from) {
 inline uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) {
     return by ? high << by | low >> (32 - by) : high;
 }
+inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) {
+    return by ? low >> by | high << (32 - by) : low;
+}
 inline uint32_t __vcmpeq4(uint32_t a, uint32_t b) {
     uint32_t out = 0;
     for (int i = 0; i < 32; i += 8)
@@ -71,6 +74,11 @@ inline uint32_t __vminu4(uint32_t a, uint32_t b) {
 inline int __dp4a(int a, int b, int sum) {
     for (int i = 0; i < 32; i += 8)
         sum += (int8_t)(a >> i) * (int8_t)(b >> i);
+    return sum;
+}
+inline uint32_t __dp4a(uint32_t a, uint32_t b, uint32_t sum) {
+    for (int i = 0; i < 32; i += 8)
+        sum += (a >> i & 255) * (b >> i & 255);
     return sum;
 }
 inline int __popc(uint32_t v) {

@@ -14,19 +14,28 @@
 extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y);
 
 /* The stages and fused passes that are emulated. */
-#define EMULATED(STAGE)     \
-    STAGE(winner_takes_all) \
-    STAGE(best_label)       \
-    STAGE(start_messages)   \
-    STAGE(downsample_cost)  \
-    STAGE(cost)             \
-    STAGE(pruned_message)   \
-    STAGE(pruned_winner)    \
-    STAGE(feature_layer)    \
-    STAGE(feature_vector)   \
-    STAGE(row_offset_sum)   \
-    STAGE(agreement)        \
-    STAGE(census)           \
+#define EMULATED(STAGE)       \
+    STAGE(winner_takes_all)   \
+    STAGE(best_label)         \
+    STAGE(start_messages)     \
+    STAGE(downsample_cost)    \
+    STAGE(cost)               \
+    STAGE(pruned_message)     \
+    STAGE(pruned_winner)      \
+    STAGE(feature_layer)      \
+    STAGE(feature_vector)     \
+    STAGE(row_offset_sum)     \
+    STAGE(agreement)          \
+    STAGE(census)             \
+    STAGE(agreement_strength) \
+    STAGE(grey)               \
+    STAGE(deblock)            \
+    STAGE(move_rows)          \
+    STAGE(edges)              \
+    STAGE(arms)               \
+    STAGE(surface_arms)       \
+    STAGE(surface_plane)      \
+    STAGE(cost_curve)         \
     STAGE(sum_message)
 static const cuda_fusion *const fusions[] = {&cuda_fuse_match, &cuda_fuse_bp, &cuda_fuse_pruned,
                                              &cuda_fuse_census};

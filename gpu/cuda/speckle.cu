@@ -1,66 +1,12 @@
 /*
- * Arms and speckles optimised for CUDA: arms from whole colours; speckles joined run by run and
- * counted warp by warp.
+ * Speckles optimised for CUDA: joined run by run and counted warp by warp.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8 };
 
-/* ---- arms: a pixel's colour in one word, differences of all channels at once */
-
-template <int CHANNELS> DEVICE uint32_t colour_at(const uint8_t *pixel) {
-    uint32_t colour = __ldg(pixel);
-    if (CHANNELS > 1)
-        colour |= (uint32_t)__ldg(pixel + 1) << 8 | (uint32_t)__ldg(pixel + 2) << 16;
-    return colour;
-}
-
-/* arm_length() in the direction of hop bytes, at most so long. Four colours are on their way before
- * the first is needed. */
-template <int CHANNELS>
-DEVICE uint32_t arm_of(const uint8_t *pixel, ptrdiff_t hop, int longest, uint32_t step) {
-    uint32_t centre = colour_at<CHANNELS>(pixel);
-    for (int n = 0; n < longest; n += 4) {
-        uint32_t colour[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            colour[i] = colour_at<CHANNELS>(pixel + (n + i < longest ? n + i + 1 : 0) * hop);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            if (n + i >= longest || __vcmpgtu4(__vabsdiffu4(colour[i], centre), step))
-                return (uint32_t)(n + i);
-    }
-    return (uint32_t)max(longest, 0);
-}
-
-template <int CHANNELS>
-static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
-    arms_kernel(const __grid_constant__ arms_args a) {
-    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
-        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
-    if (x >= a.width || y >= a.height)
-        return;
-    size_t at = (size_t)y * (size_t)a.width + (size_t)x;
-    const uint8_t *pixel = a.image + at * CHANNELS;
-    ptrdiff_t row = (ptrdiff_t)a.width * CHANNELS;
-    uint32_t step = 0x01010101u * (uint32_t)min(arm_step(&a), 255);
-    uint32_t up = arm_of<CHANNELS>(pixel, -row, min(a.longest_y, y), step),
-             down = arm_of<CHANNELS>(pixel, row, min(a.longest_y, a.height - 1 - y), step),
-             left = arm_of<CHANNELS>(pixel, -CHANNELS, min(a.longest_x, x), step),
-             right = arm_of<CHANNELS>(pixel, CHANNELS, min(a.longest_x, a.width - 1 - x), step);
-    static_assert(UP == 0 && DOWN == 1 && LEFT == 2 && RIGHT == 3, "bytes of struct arms");
-    reinterpret_cast<uint32_t *>(a.out)[at] = up | down << 8 | left << 16 | right << 24;
-}
-
-void cuda_launch_arms(backend_cuda *cuda, const void *args, int width, int height) {
-    const arms_args *a = static_cast<const arms_args *>(args);
-    void (*kernel)(arms_args) = a->channels == 3 ? arms_kernel<3> : arms_kernel<1>;
-    kernel<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT),
-             0, cuda->stream>>>(*a);
-}
-
-/* ---- speckles: rows first become runs within a warp, so that few pixels are left to join */
+/* Rows first become runs within a warp, so that few pixels are left to join. */
 
 template <bool MOTION> DEVICE bool linked(const speckle_args &a, uint32_t i, uint32_t j) {
     const speckle_args map = {

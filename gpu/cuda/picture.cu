@@ -1,0 +1,263 @@
+/*
+ * Stages on pictures optimised for CUDA: grey levels, rows that are moved, blocks of JPEG, edges,
+ * arms.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/packed_u16x2.h"
+
+enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
+
+/* ---- four pixels a thread, in whole words, since a picture's rows have no gaps */
+
+enum { PIXELS = 4 };
+
+/* A thread's pixels, by their numbers in the picture. */
+struct pixel_range {
+    size_t first, end;
+    bool whole; /* all four exist */
+};
+
+DEVICE pixel_range range_of_thread(size_t count) {
+    size_t first = PIXELS * ((size_t)blockIdx.x * THREADS + threadIdx.x);
+    return {first, min(first + PIXELS, count), first + PIXELS <= count};
+}
+
+/* Their words, with 3 channels. */
+DEVICE void read_words(const uint8_t *picture, const pixel_range &r, uint32_t word[3]) {
+    const uint32_t *from = reinterpret_cast<const uint32_t *>(picture + 3 * r.first);
+    for (int i = 0; i < 3; i++)
+        word[i] = __ldg(from + i);
+}
+
+DEVICE void copy_pixels(const uint8_t *from, uint8_t *to, const pixel_range &r, int channels) {
+    if (r.whole && channels == 3) {
+        uint32_t word[3];
+        read_words(from, r, word);
+        for (int i = 0; i < 3; i++)
+            reinterpret_cast<uint32_t *>(to + 3 * r.first)[i] = word[i];
+        return;
+    }
+    for (size_t i = r.first * (size_t)channels; i < r.end * (size_t)channels; i++)
+        to[i] = from[i];
+}
+
+/* Whether words can be read and written there, of a picture as wide as the launch. */
+static bool in_words(const void *from, const void *to, int width, int launched) {
+    return ((uintptr_t)from | (uintptr_t)to) % sizeof(uint32_t) == 0 && width == launched;
+}
+
+static dim3 pixel_blocks(size_t count) {
+    return dim3((unsigned)((count + PIXELS * THREADS - 1) / (PIXELS * THREADS)));
+}
+
+DEVICE uint32_t weighted_grey(uint32_t colour) {
+    return __dp4a(colour, 77u | 150u << 8 | 29u << 16, 128u) >> 8; /* grey_level() */
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    grey_kernel(const __grid_constant__ grey_args a, size_t count) {
+    wait_for_previous_kernel();
+    pixel_range r = range_of_thread(count);
+    if (!r.whole) {
+        for (size_t i = r.first; i < r.end; i++)
+            a.out[i] = grey_level(a.source + 3 * i, 3);
+        return;
+    }
+    uint32_t w[3];
+    read_words(a.source, r, w);
+    *reinterpret_cast<uint32_t *>(a.out + r.first) =
+        weighted_grey(w[0]) | weighted_grey(byte_permute(w[0], w[1], 0x543)) << 8 |
+        weighted_grey(byte_permute(w[1], w[2], 0x432)) << 16 | weighted_grey(w[2] >> 8) << 24;
+}
+
+void cuda_launch_grey(backend_cuda *cuda, const void *args, int width, int height) {
+    const grey_args *a = static_cast<const grey_args *>(args);
+    size_t count = (size_t)width * (size_t)height;
+    if (a->channels == 3 && in_words(a->source, a->out, a->width, width))
+        launch_dependent(cuda, grey_kernel, pixel_blocks(count), dim3(THREADS), *a, count);
+    else
+        cuda->plain[STAGE_grey](cuda, args, width, height);
+}
+
+/* Most pictures have no blocks of JPEG and are copied. */
+static __global__ void __launch_bounds__(THREADS)
+    deblock_kernel(const __grid_constant__ deblock_args a) {
+    wait_for_previous_kernel();
+    pixel_range r = range_of_thread((size_t)a.width * (size_t)a.height);
+    if (block_strength(a.sums, a.width, a.height) == 0) {
+        copy_pixels(a.source, a.out, r, a.channels);
+        return;
+    }
+    for (size_t i = r.first; i < r.end; i++)
+        stage_deblock(&a, (int)((uint32_t)i % (uint32_t)a.width),
+                      (int)((uint32_t)i / (uint32_t)a.width));
+}
+
+void cuda_launch_deblock(backend_cuda *cuda, const void *args, int width, int height) {
+    const deblock_args *a = static_cast<const deblock_args *>(args);
+    if (in_words(a->source, a->out, a->width, width) && a->height == height)
+        launch_dependent(cuda, deblock_kernel, pixel_blocks((size_t)width * (size_t)height),
+                         dim3(THREADS), *a);
+    else
+        cuda->plain[STAGE_deblock](cuda, args, width, height);
+}
+
+/* Rows that match as they are, as those of a good rig do, are copied. */
+static __global__ void __launch_bounds__(THREADS)
+    move_rows_kernel(const __grid_constant__ move_rows_args a) {
+    wait_for_previous_kernel();
+    pixel_range r = range_of_thread((size_t)a.width * (size_t)a.height);
+    int lane = (int)(threadIdx.x % WARP_SIZE);
+    if (!__any_sync(ALL_LANES, lane < ROW_CELLS * ROW_CELLS && a.offset[lane] != 0)) {
+        copy_pixels(a.source, a.out, r, a.channels);
+        return;
+    }
+    for (size_t i = r.first; i < r.end; i++)
+        stage_move_rows(&a, (int)((uint32_t)i % (uint32_t)a.width),
+                        (int)((uint32_t)i / (uint32_t)a.width));
+}
+
+void cuda_launch_move_rows(backend_cuda *cuda, const void *args, int width, int height) {
+    const move_rows_args *a = static_cast<const move_rows_args *>(args);
+    if (in_words(a->source, a->out, a->width, width) && a->height == height)
+        launch_dependent(cuda, move_rows_kernel, pixel_blocks((size_t)width * (size_t)height),
+                         dim3(THREADS), *a);
+    else
+        cuda->plain[STAGE_move_rows](cuda, args, width, height);
+}
+
+/* ---- colours with ten bits for each channel, so that sums of them do not carry into the next */
+
+#define EACH_CHANNEL 0x00100401u
+#define ABOVE_ALL (512 * EACH_CHANNEL)
+
+template <int CHANNELS> DEVICE uint32_t spread_colour(const uint8_t *picture, size_t i) {
+    const uint8_t *p = picture + i * CHANNELS;
+    return CHANNELS == 1 ? __ldg(p)
+                         : __ldg(p) | (uint32_t)__ldg(p + 1) << 10 | (uint32_t)__ldg(p + 2) << 20;
+}
+
+/* The colours of which no channel differs from one colour's by more than step, -1 to 255. */
+struct colour_range {
+    uint32_t above, below;
+};
+
+DEVICE colour_range colours_around(uint32_t colour, int step) {
+    uint32_t all = (uint32_t)(512 + step) * EACH_CHANNEL;
+    return {all + colour, all - colour};
+}
+
+DEVICE bool holds(const colour_range &r, uint32_t colour) {
+    return ((r.above - colour) & (r.below + colour) & ABOVE_ALL) == ABOVE_ALL;
+}
+
+/* ---- edges: a thread goes down a column, so that each edge is looked at once */
+
+enum { EDGE_ROWS = 8 };
+
+DEVICE uint32_t class_between(const edges_args &a, uint32_t p, uint32_t q) {
+    return !holds(colours_around(p, a.step[1] - 1), q)   ? 2
+           : !holds(colours_around(p, a.step[0] - 1), q) ? 1
+                                                         : 0;
+}
+
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    edges_kernel(const __grid_constant__ edges_args a) {
+    wait_for_previous_kernel();
+    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x), lane = (int)threadIdx.x,
+        y = EDGE_ROWS * (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y),
+        end = min(y + EDGE_ROWS, a.height), column = min(x, a.width - 1);
+    if (y >= end)
+        return;
+    auto colour = [&](int px, int py) {
+        return spread_colour<CHANNELS>(a.image, (size_t)py * (size_t)a.width + (size_t)px);
+    };
+    uint32_t own = colour(column, y), up = y > 0 ? class_between(a, own, colour(column, y - 1)) : 0;
+    for (; y < end; y++) {
+        uint32_t beside = __shfl_down_sync(ALL_LANES, own, 1);
+        if (lane == WARP_SIZE - 1)
+            beside = colour(min(x + 1, a.width - 1), y);
+        uint32_t right = x + 1 < a.width ? class_between(a, own, beside) : 0,
+                 left = __shfl_up_sync(ALL_LANES, right, 1);
+        if (lane == 0)
+            left = x > 0 ? class_between(a, own, colour(column - 1, y)) : 0;
+        uint32_t below = own, down = 0;
+        if (y + 1 < a.height) {
+            below = colour(column, y + 1);
+            down = class_between(a, own, below);
+        }
+        if (x < a.width)
+            a.out[(size_t)y * (size_t)a.width + (size_t)x] =
+                (uint8_t)(up << 2 * UP | down << 2 * DOWN | left << 2 * LEFT | right << 2 * RIGHT);
+        up = down;
+        own = below;
+    }
+}
+
+void cuda_launch_edges(backend_cuda *cuda, const void *args, int width, int height) {
+    const edges_args *a = static_cast<const edges_args *>(args);
+    if (a->mean_square || stage_max(a->step[0], a->step[1]) > 256)
+        cuda->plain[STAGE_edges](cuda, args, width, height);
+    else
+        launch_dependent(cuda, a->channels == 3 ? edges_kernel<3> : edges_kernel<1>,
+                         cuda_blocks(width, BLOCK_WIDTH, height, EDGE_ROWS * BLOCK_HEIGHT),
+                         dim3(BLOCK_WIDTH, BLOCK_HEIGHT), *a);
+}
+
+/* ---- arms: a block's colours and those that its arms may reach lie in shared memory */
+
+enum { ARMS_WIDTH = 64, ARMS_HEIGHT = 16, MAX_ARMS_TILE = 48 << 10 };
+
+/* How far pixel can go by steps of hop, at most so long. */
+DEVICE uint32_t arm_within(const uint32_t *pixel, int hop, int longest, const colour_range &range) {
+    int length = 0;
+    while (length < longest && holds(range, *(pixel += hop)))
+        length++;
+    return (uint32_t)length;
+}
+
+/* columns x rows colours lie in shared memory; those outside of the picture are not used. */
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    arms_kernel(const __grid_constant__ arms_args a, int columns, int rows) {
+    DYNAMIC_SHARED(uint32_t, tile);
+    wait_for_previous_kernel();
+    int left = (int)blockIdx.x * ARMS_WIDTH, top = (int)blockIdx.y * ARMS_HEIGHT;
+    for (int r = (int)threadIdx.y; r < rows; r += BLOCK_HEIGHT) {
+        size_t row = (size_t)stage_clamp(top - a.longest_y + r, 0, a.height - 1) * (size_t)a.width;
+        for (int c = (int)threadIdx.x; c < columns; c += BLOCK_WIDTH)
+            tile[r * columns + c] = spread_colour<CHANNELS>(
+                a.image, row + (size_t)stage_clamp(left - a.longest_x + c, 0, a.width - 1));
+    }
+    int step = min(arm_step(&a), 255);
+    __syncthreads();
+    for (int j = (int)threadIdx.y; j < ARMS_HEIGHT; j += BLOCK_HEIGHT)
+        for (int i = (int)threadIdx.x; i < ARMS_WIDTH; i += BLOCK_WIDTH) {
+            int x = left + i, y = top + j;
+            if (x >= a.width || y >= a.height)
+                continue;
+            const uint32_t *pixel = tile + (j + a.longest_y) * columns + i + a.longest_x;
+            colour_range range = colours_around(*pixel, step);
+            uint32_t up = arm_within(pixel, -columns, min(a.longest_y, y), range),
+                     down = arm_within(pixel, columns, min(a.longest_y, a.height - 1 - y), range),
+                     before = arm_within(pixel, -1, min(a.longest_x, x), range),
+                     after = arm_within(pixel, 1, min(a.longest_x, a.width - 1 - x), range);
+            static_assert(UP == 0 && DOWN == 1 && LEFT == 2 && RIGHT == 3, "bytes of struct arms");
+            reinterpret_cast<uint32_t *>(a.out)[(size_t)y * (size_t)a.width + (size_t)x] =
+                up | down << 8 | before << 16 | after << 24;
+        }
+}
+
+void cuda_launch_arms(backend_cuda *cuda, const void *args, int width, int height) {
+    const arms_args *a = static_cast<const arms_args *>(args);
+    int columns = ARMS_WIDTH + 2 * a->longest_x, rows = ARMS_HEIGHT + 2 * a->longest_y;
+    size_t shared = sizeof(uint32_t) * (size_t)(columns * rows);
+    if (shared > MAX_ARMS_TILE)
+        cuda->plain[STAGE_arms](cuda, args, width, height);
+    else
+        launch_with_memory(cuda, a->channels == 3 ? arms_kernel<3> : arms_kernel<1>,
+                           cuda_blocks(width, ARMS_WIDTH, height, ARMS_HEIGHT),
+                           dim3(BLOCK_WIDTH, BLOCK_HEIGHT), shared, *a, columns, rows);
+}

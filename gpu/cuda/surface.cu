@@ -1,0 +1,174 @@
+/*
+ * Planes on the disparity map and what costs beside a label say, optimised for CUDA. Whether two
+ * neighbours belong together is a bit; arms are runs of such bits.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/packed_u16x2.h"
+
+/* ---- arms: a thread has 16 pixels of a column, and its warp the bits of 32 links of a row */
+
+enum { WARPS = 4, COLUMNS = WARPS * WARP_SIZE, ROWS = 16, REACH = MAX_SURFACE_LENGTH };
+static_assert(ROWS + 2 * REACH <= 64 && (int)REACH <= (int)WARP_SIZE, "bits of one word");
+
+/* Of pixels outside of the map: unknown. */
+DEVICE int map_value(const surface_args &a, int x, int y) {
+    bool inside = x >= 0 && y >= 0 && x < a.width && y < a.height;
+    return inside ? __ldg(a.source + (size_t)y * (size_t)a.width + (size_t)x) : (int)UNKNOWN;
+}
+
+DEVICE bool are_linked(const surface_args &a, int p, int q) {
+    return p != UNKNOWN && q != UNKNOWN && stage_abs(p - q) <= a.step;
+}
+
+/* Of row y, whether the pixels from first on are linked with the next one to the right. */
+DEVICE uint32_t row_links(const surface_args &a, int first, int y) {
+    int x = first + (int)(threadIdx.x % WARP_SIZE);
+    return __ballot_sync(ALL_LANES, are_linked(a, map_value(a, x, y), map_value(a, x + 1, y)));
+}
+
+/* Bit k: row k - REACH from top on is linked with the one above it. */
+DEVICE uint64_t column_links(const surface_args &a, int x, int top) {
+    uint64_t links = 0;
+    int first = REACH - a.longest, above = map_value(a, x, top - a.longest);
+#pragma unroll 8
+    for (int k = first + 1; k < ROWS + REACH + a.longest; k++) {
+        int here = map_value(a, x, top - REACH + k);
+        links |= (uint64_t)are_linked(a, above, here) << k;
+        above = here;
+    }
+    return links;
+}
+
+/* How many bits are set in turn from the highest or lowest one on. */
+DEVICE int leading_ones(uint32_t bits) {
+    return __clz((int)~bits);
+}
+
+DEVICE int trailing_ones(uint32_t bits) {
+    return ~bits ? __ffs((int)~bits) - 1 : 32;
+}
+
+static __global__ void __launch_bounds__(COLUMNS)
+    surface_arms_kernel(const __grid_constant__ surface_args a) {
+    __shared__ uint32_t links[ROWS][WARPS + 2]; /* with the words on both sides */
+    wait_for_previous_kernel();
+    int left = (int)blockIdx.x * COLUMNS, top = (int)blockIdx.y * ROWS, x = left + (int)threadIdx.x,
+        warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE;
+    for (int i = warp; i < ROWS * (WARPS + 2); i += WARPS) {
+        int row = i / (WARPS + 2), word = i % (WARPS + 2);
+        uint32_t bits = row_links(a, left + (word - 1) * WARP_SIZE, top + row);
+        if (lane == 0)
+            links[row][word] = bits;
+    }
+    uint64_t column = column_links(a, x, top);
+    __syncthreads();
+    for (int row = 0; row < ROWS && top + row < a.height && x < a.width; row++) {
+        const uint32_t *word = links[row] + warp;
+        uint32_t before = __funnelshift_r(word[0], word[1], (uint32_t)lane),
+                 after = __funnelshift_r(word[1], word[2], (uint32_t)lane);
+        /* bit row + REACH is the pixel's link upwards */
+        uint32_t above = (uint32_t)(column << (31 - REACH) >> row),
+                 below = (uint32_t)(column >> (row + REACH + 1));
+        uint32_t up = (uint32_t)min(leading_ones(above), a.longest),
+                 down = (uint32_t)min(trailing_ones(below), a.longest);
+        reinterpret_cast<uint32_t *>(a.arms)[(size_t)(top + row) * (size_t)a.width + (size_t)x] =
+            up | down << 8 | (uint32_t)min(leading_ones(before), a.longest) << 16 |
+            (uint32_t)min(trailing_ones(after), a.longest) << 24;
+    }
+}
+
+void cuda_launch_surface_arms(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, surface_arms_kernel, cuda_blocks(width, COLUMNS, height, ROWS),
+                     dim3(COLUMNS), *static_cast<const surface_args *>(args));
+}
+
+/* ---- planes */
+
+enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8 };
+
+/* plane_value() where it is at most MAX_OFFSET, else more than that. A quotient of doubles is one
+ * too large or too small at most. */
+enum { MAX_OFFSET = 16 };
+
+DEVICE int near_plane_value(const plane_sums &s) {
+    plane_determinants plane = plane_solve(&s);
+    int64_t part = 2 * (plane.value < 0 ? -plane.value : plane.value) + plane.whole,
+            whole = 2 * plane.whole;
+    if (part >= (MAX_OFFSET + 1) * whole)
+        return MAX_OFFSET + 1;
+    int64_t value = (int64_t)((double)part / (double)whole), rest = part - value * whole;
+    value += (rest >= whole) - (rest < 0);
+    return (int)(plane.value < 0 ? -value : value);
+}
+
+static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    surface_plane_kernel(const __grid_constant__ surface_args a) {
+    wait_for_previous_kernel();
+    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
+    if (x >= a.width || y >= a.height)
+        return;
+    size_t i = (size_t)y * (size_t)a.width + (size_t)x;
+    plane_sums s = {};
+    int d = a.source[i], offset = 0;
+    if (d != UNKNOWN) {
+        const uint8_t *length = a.arms[i].length;
+        for (int dy = -length[UP]; dy <= length[DOWN]; dy++)
+            plane_add_row(&a, x, y, dy, &s);
+        offset = s.n >= MIN_SURFACE ? near_plane_value(s) : 0;
+    }
+    a.out[i] = (int16_t)(stage_abs(offset) > MAX_OFFSET ? d : d + offset);
+}
+
+void cuda_launch_surface_plane(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, surface_plane_kernel,
+                     cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
+                     dim3(BLOCK_WIDTH, BLOCK_HEIGHT), *static_cast<const surface_args *>(args));
+}
+
+/* ---- curves of the data cost: those of the labels beside one lie in two words of eight labels */
+
+struct near_costs {
+    uint2 word[2];
+    int first; /* the label of the first byte */
+};
+
+DEVICE near_costs costs_near(const uint8_t *cost, int label, int padded) {
+    near_costs near;
+    near.first = max(label - RISE_REACH, 0) & ~7;
+    const uint2 *from = reinterpret_cast<const uint2 *>(cost + near.first);
+    near.word[0] = __ldg(from);
+    near.word[1] = near.first + 8 < padded ? __ldg(from + 1) : near.word[0];
+    return near;
+}
+
+DEVICE int cost_of(const near_costs &near, int label) {
+    int i = label - near.first;
+    uint2 word = i < 8 ? near.word[0] : near.word[1];
+    return (int)byte_permute(word.x, word.y, 0x4440u + (uint32_t)(i & 7)) & 255;
+}
+
+static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    cost_curve_kernel(const __grid_constant__ cost_curve_args a) {
+    wait_for_previous_kernel();
+    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
+        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y), offset = 0;
+    if (x >= a.grid.width || y >= a.grid.height)
+        return;
+    size_t i = (size_t)y * (size_t)a.grid.width + (size_t)x;
+    int l = a.label[i], labels = a.grid.labels;
+    near_costs near = costs_near(a.cost + grid_labels(&a.grid, x, y), l, a.grid.padded);
+    int own = cost_of(near, l);
+    if (l > 0 && l + 1 < labels)
+        offset = stage_clamp(
+            subpixel_offset(cost_of(near, l - 1), own, cost_of(near, l + 1), a.subpixel), -8, 8);
+    a.disparity[i] = (int16_t)(16 * (a.grid.space.u_min + l) + offset);
+    a.rise[i] = cost_rise(l >= RISE_REACH ? cost_of(near, l - RISE_REACH) : MAX_COST, own,
+                          l + RISE_REACH < labels ? cost_of(near, l + RISE_REACH) : MAX_COST);
+}
+
+void cuda_launch_cost_curve(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, cost_curve_kernel, cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
+                     dim3(BLOCK_WIDTH, BLOCK_HEIGHT), *static_cast<const cost_curve_args *>(args));
+}
