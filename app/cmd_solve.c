@@ -19,7 +19,7 @@
 
 struct solve {
     char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
-        *plot, **outputs;
+        *plot, *composed, **montage, **outputs;
     char *mean, *confidence, *entropy, *belief;
     double lambda, truncation; /* below 0: not given */
     double temperature;
@@ -48,14 +48,22 @@ static int find_word(const char *word, const char *const *words, size_t count) {
 }
 
 static int parse_words(struct solve *s, int argc) {
-    int inputs = (argc > 1) + (s->denoise != NULL) + (s->segment != NULL);
+    int inputs = (argc > 1) + (s->denoise != NULL) + (s->segment != NULL) + (s->montage != NULL);
     if (inputs != 1 || argc > 2) {
-        log_error("solve", "needs one of COSTS.npy, --denoise and --segment; see livestereo solve "
-                           "--help");
+        log_error("solve", "needs one of COSTS.npy, --denoise, --segment and --montage; see "
+                           "livestereo solve --help");
         return EXIT_USAGE;
     }
-    if (!s->segment != !s->strokes) {
-        log_error("solve", "--segment and --strokes belong together");
+    if (s->montage && g_strv_length(s->montage) != 2) {
+        log_error("--montage", "must be given twice, with a picture each");
+        return EXIT_USAGE;
+    }
+    if ((s->segment || s->montage) != (s->strokes != NULL)) {
+        log_error("solve", "--segment or --montage and --strokes belong together");
+        return EXIT_USAGE;
+    }
+    if (s->composed && !s->montage) {
+        log_error("solve", "--composed belongs to --montage");
         return EXIT_USAGE;
     }
     if (s->mask && !s->denoise) {
@@ -130,8 +138,9 @@ static int read_costs(struct solve *s, const char *path) {
 static int make_costs(struct solve *s) {
     struct livestereo_problem *p = &s->problem;
     struct recipe *r = &s->recipe;
-    int code = s->denoise ? recipe_denoise(r, s->denoise, s->mask)
-                          : recipe_segment(r, s->segment, s->strokes);
+    int code = s->denoise   ? recipe_denoise(r, s->denoise, s->mask)
+               : s->montage ? recipe_montage(r, s->montage, s->strokes)
+                            : recipe_segment(r, s->segment, s->strokes);
     p->height = r->height;
     p->width = r->width;
     p->labels = r->labels;
@@ -190,7 +199,7 @@ static int choose_smoothness(struct solve *s) {
     struct livestereo_problem *p = &s->problem;
     const char *model = s->model     ? s->model
                         : s->denoise ? "quadratic"
-                        : s->segment ? "potts"
+                        : s->strokes ? "potts"
                                      : "linear";
     p->lambda = s->lambda >= 0 ? s->lambda : s->segment ? 2 : 1;
     p->truncation = s->truncation >= 0 ? s->truncation : s->denoise ? 1000 : 0;
@@ -268,6 +277,8 @@ static int write_results(const struct solve *s, const struct livestereo_solution
         if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
                                           : npy_write16(*o, label, p->width, p->height)) != 0)
             return EXIT_RUN_FAILED;
+    if (s->composed && recipe_compose(&s->recipe, label, s->composed) != 0)
+        return EXIT_RUN_FAILED;
     if ((s->mean &&
          npy_write_float(s->mean, r->mean, p->width, p->height, p->columns ? 2 : 1) != 0) ||
         (s->confidence &&
@@ -330,7 +341,10 @@ static int run(struct solve *s, const char *name) {
 }
 
 static int solve_problem(struct solve *s, const char *costs) {
-    const char *name = costs ? costs : s->denoise ? s->denoise : s->segment;
+    const char *name = costs        ? costs
+                       : s->denoise ? s->denoise
+                       : s->montage ? s->montage[0]
+                                    : s->segment;
     if (s->sweeps < 1 || s->bound < 0) {
         log_error("solve", "--sweeps must be 1 or more, --bound 0 or more");
         return EXIT_USAGE;
@@ -403,7 +417,16 @@ int cmd_solve(int argc, char **argv) {
         {"segment", 0, 0, G_OPTION_ARG_FILENAME, &s.segment,
          "In place of costs: an object of a picture (label 1)", "PICTURE"},
         {"strokes", 0, 0, G_OPTION_ARG_FILENAME, &s.strokes,
-         "With --segment: white on the object, black on the rest, else any grey", "PICTURE"},
+         "With --segment: white on the object, black on the rest, else any grey; with --montage: "
+         "white on what comes from the second picture, black on what comes from the first",
+         "PICTURE"},
+        {"montage", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &s.montage,
+         "In place of costs, twice: which pixels come from the second picture (label 1), with "
+         "seams "
+         "where both are alike",
+         "PICTURE"},
+        {"composed", 0, 0, G_OPTION_ARG_FILENAME, &s.composed,
+         "With --montage: the pixels of both pictures", "FILE.png"},
         {0},
     };
     struct common_options options = {.no_settings = true};
@@ -418,7 +441,9 @@ int cmd_solve(int argc, char **argv) {
         "  livestereo solve costs.npy --solver rows_columns --bound 200\n"
         "  livestereo solve costs.npy --solver sum_product --sweeps 20 --mmse mean.npy\n"
         "  livestereo solve --denoise noisy.png --mask scratches.png -o clean.png\n"
-        "  livestereo solve --segment photo.png --strokes strokes.png -o object.png\n",
+        "  livestereo solve --segment photo.png --strokes strokes.png -o object.png\n"
+        "  livestereo solve --montage a.png --montage b.png --strokes strokes.png --composed "
+        "ab.png\n",
         entries, &options, &params);
     if (code == GO_ON)
         code = parse_words(&s, argc);

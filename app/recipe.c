@@ -7,6 +7,7 @@
 #include "config/log.h"
 #include "image/picture.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +24,8 @@ void recipe_free(struct recipe *r) {
     free(r->cost);
     free(r->right);
     free(r->down);
+    picture_free(&r->picture[0]);
+    picture_free(&r->picture[1]);
     *r = (struct recipe){0};
 }
 
@@ -134,29 +137,40 @@ static void fill_weights(struct recipe *r, const struct image *im) {
     }
 }
 
+static bool has_size_of(const struct image *im, const struct image *first, const char *name) {
+    bool same = im->width == first->width && im->height == first->height;
+    if (!same)
+        log_error(name, "is %dx%d, but the picture is %dx%d", im->width, im->height, first->width,
+                  first->height);
+    return same;
+}
+
+/* Of two labels. */
+static int take_memory(struct recipe *r, const struct image *im, const char *picture) {
+    size_t pixels = (size_t)im->width * (size_t)im->height;
+    r->width = im->width;
+    r->height = im->height;
+    r->cost = calloc(2 * pixels, sizeof(*r->cost));
+    r->right = malloc(pixels);
+    r->down = malloc(pixels);
+    return r->cost && r->right && r->down ? EXIT_DONE : out_of_memory(r, picture);
+}
+
 static int segment(struct recipe *r, const struct image *im, const char *picture,
                    const struct image *marks, const char *strokes) {
     double cost[2][BINS];
-    size_t pixels = (size_t)im->width * (size_t)im->height;
-    if (marks->width != im->width || marks->height != im->height) {
-        log_error(strokes, "is %dx%d, but the picture is %dx%d", marks->width, marks->height,
-                  im->width, im->height);
+    if (!has_size_of(marks, im, strokes))
         return EXIT_SOURCE;
-    }
     if (!count_colours(im, marks, cost)) {
         log_error(strokes, "must mark some pixels white (the object) and some black (the rest)");
         return EXIT_SOURCE;
     }
-    r->width = im->width;
-    r->height = im->height;
-    r->cost = malloc(2 * pixels * sizeof(*r->cost));
-    r->right = malloc(pixels);
-    r->down = malloc(pixels);
-    if (!r->cost || !r->right || !r->down)
-        return out_of_memory(r, picture);
-    fill_costs(r, im, marks, cost);
-    fill_weights(r, im);
-    return EXIT_DONE;
+    int code = take_memory(r, im, picture);
+    if (code == EXIT_DONE) {
+        fill_costs(r, im, marks, cost);
+        fill_weights(r, im);
+    }
+    return code;
 }
 
 int recipe_segment(struct recipe *r, const char *picture, const char *strokes) {
@@ -171,4 +185,64 @@ int recipe_segment(struct recipe *r, const char *picture, const char *strokes) {
     }
     picture_free(&im);
     return code;
+}
+
+/* ---- photomontage */
+
+static double distance(const struct image im[2], size_t i) {
+    const uint8_t *p = pixel_at(&im[0], i), *q = pixel_at(&im[1], i);
+    double sum = 0;
+    for (int c = 0; c < 3; c++) {
+        double d = p[im[0].channels == 1 ? 0 : c] - q[im[1].channels == 1 ? 0 : c];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static uint8_t seam_weight(double sum) {
+    return (uint8_t)fmax(1, rint(fmin(sum / 2, UINT8_MAX)));
+}
+
+static void fill_montage(struct recipe *r, const struct image im[2], const struct image *strokes) {
+    size_t width = (size_t)r->width, pixels = width * (size_t)r->height;
+    for (size_t i = 0; i < pixels; i++) {
+        double d = distance(im, i);
+        int mark = marked(strokes, i);
+        if (mark >= 0)
+            r->cost[2 * i + (size_t)!mark] = UINT16_MAX;
+        r->right[i] = i % width + 1 < width ? seam_weight(d + distance(im, i + 1)) : 0;
+        r->down[i] = i + width < pixels ? seam_weight(d + distance(im, i + width)) : 0;
+    }
+}
+
+int recipe_montage(struct recipe *r, char *const pictures[2], const char *strokes) {
+    struct image marks = {0};
+    const struct image *first = &r->picture[0], *second = &r->picture[1];
+    *r = (struct recipe){.labels = 2};
+    int code = EXIT_SOURCE;
+    if (picture_read(pictures[0], &r->picture[0]) == 0 &&
+        picture_read(pictures[1], &r->picture[1]) == 0 && picture_read(strokes, &marks) == 0 &&
+        has_size_of(second, first, pictures[1]) && has_size_of(&marks, first, strokes))
+        code = take_memory(r, first, pictures[0]);
+    if (code == EXIT_DONE)
+        fill_montage(r, r->picture, &marks);
+    picture_free(&marks);
+    return code;
+}
+
+int recipe_compose(const struct recipe *r, const uint16_t *label, const char *path) {
+    size_t pixels = (size_t)r->width * (size_t)r->height;
+    struct image im = {malloc(pixels * 3), r->width, r->height, 3};
+    if (!im.data) {
+        log_error(path, "there is not enough memory for it");
+        return -EIO;
+    }
+    for (size_t i = 0; i < pixels; i++)
+        for (int c = 0; c < 3; c++) {
+            const struct image *from = &r->picture[label[i]];
+            im.data[3 * i + (size_t)c] = pixel_at(from, i)[from->channels == 1 ? 0 : c];
+        }
+    int error = picture_write(path, &im);
+    free(im.data);
+    return error;
 }

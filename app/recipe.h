@@ -1,10 +1,12 @@
 /*
- * Labelling problems made from pictures, for livestereo solve: denoising with inpainting, and
- * segmentation by strokes. Main thread.
+ * Labelling problems made from pictures, for livestereo solve: denoising with inpainting,
+ * segmentation by strokes, and photomontage of two pictures. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RECIPE_H
 #define LIVESTEREO_RECIPE_H
+
+#include "image/picture.h"
 
 #include <stdint.h>
 
@@ -13,6 +15,7 @@ struct recipe {
     int width, height, labels;
     uint16_t *cost;
     uint8_t *right, *down;
+    struct image picture[2]; /* of a montage */
 };
 
 /* Label l of 256 costs (l - grey)^2; pixels that are white in the picture mask (NULL: none) cost
@@ -26,6 +29,15 @@ int recipe_denoise(struct recipe *r, const char *picture, const char *mask);
  * keeps its label (Boykov, Jolly 2001). Weights are 255 exp(-d^2 / (2 m)), at least 1, d the colour
  * difference and m the mean of its square. */
 int recipe_segment(struct recipe *r, const char *picture, const char *strokes);
+
+/* Two labels: the picture that a pixel comes from (photomontage: Agarwala et al. 2004). The picture
+ * strokes marks some pixels black, which come from pictures[0], and some white, from pictures[1].
+ * A seam costs half of the sum of the distances of both pictures' colours at both pixels, from 1 to
+ * 255: of two labels it is a weight of the edge. */
+int recipe_montage(struct recipe *r, char *const pictures[2], const char *strokes);
+
+/* The montage by labels of its problem, as a picture file. 0, or -EIO after a log line. */
+int recipe_compose(const struct recipe *r, const uint16_t *label, const char *path);
 
 void recipe_free(struct recipe *r);
 

@@ -411,6 +411,53 @@ static void test_segment(void *fixture, const void *data) {
                  folder, folder);
 }
 
+/* Pictures of noise that are alike in a crooked band: the seam lies in it. */
+static void test_montage(void *fixture, const void *data) {
+    uint8_t photo[2][SIDE][SIDE], strokes[SIDE][SIDE], label[SIDE][SIDE];
+    struct image im;
+    (void)fixture;
+    (void)data;
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            unsigned hash = (unsigned)(y * 131 + x * 17) * 2654435761u;
+            bool alike = abs(x - 15 - abs(y - 20) / 2) <= 2;
+            photo[0][y][x] = (uint8_t)(hash >> 24);
+            photo[1][y][x] = (uint8_t)(alike ? hash >> 24 : 60 + (hash >> 16 & 127));
+            strokes[y][x] = x < 2 ? 0 : x >= SIDE - 2 ? 255 : 128;
+        }
+    write_grey("a.png", photo[0]);
+    write_grey("b.png", photo[1]);
+    write_grey("strokes.png", strokes);
+    g_autofree char *words =
+        g_strdup_printf("solve --montage %s/a.png --montage %s/b.png --strokes %s/strokes.png",
+                        folder, folder, folder);
+    g_autofree char *out =
+        expect_success("%s -o %s/label.png --composed %s/ab.png", words, folder, folder);
+    g_autofree char *path = path_in("ab.png");
+    g_assert_nonnull(strstr(out, "gap 0"));
+    read_grey("label.png", label);
+    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    g_assert_true(im.width == SIDE && im.height == SIDE);
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            int middle = 15 + abs(y - 20) / 2;
+            if (abs(x - middle) > 2)
+                g_assert_cmpint(label[y][x], ==, x < middle ? 0 : 255);
+            g_assert_cmpint(im.data[(y * SIDE + x) * im.channels], ==,
+                            photo[label[y][x] == 255][y][x]);
+        }
+    picture_free(&im);
+    write_picture("small.png", 20, 20, 0);
+    expect_error(3, "is 20x20, but",
+                 "solve --montage %s/a.png --montage %s/small.png --strokes %s/strokes.png", folder,
+                 folder, folder);
+    expect_error(2, "must be given twice", "solve --montage %s/a.png --strokes %s/strokes.png",
+                 folder, folder);
+    expect_error(2, "--composed belongs", "solve --denoise %s/a.png --composed %s/c.png", folder,
+                 folder);
+    expect_error(1, "cannot be written", "%s --composed %s/no/ab.png", words, folder);
+}
+
 /* ---- the library */
 
 static int stop_after(void *context, int sweep, double energy, double bound) {
@@ -502,6 +549,6 @@ int main(int argc, char **argv) {
         {"/cli/solve/smoothness", test_smoothness}, {"/cli/solve/marginals", test_marginals},
         {"/cli/solve/columns", test_columns},       {"/cli/solve/bad", test_bad},
         {"/cli/solve/denoise", test_denoise},       {"/cli/solve/segment", test_segment},
-        {"/cli/solve/library", test_library}};
+        {"/cli/solve/montage", test_montage},       {"/cli/solve/library", test_library}};
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
