@@ -1,6 +1,6 @@
 #!/bin/sh
-# The pictures of the window in this folder that show the built-in desk, by docs/pictures.sh, with
-# the program in build/. It needs xvfb-run and xdotool.
+# The pictures of the window in this folder, by docs/pictures.sh, with the program in build/ and the
+# pictures in LIVESTEREO_DATA. It needs xvfb-run and xdotool. docs/screens.sh has all sizes.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,3 +54,8 @@ sized small 800x600 --ui-scale 2 $desk
 acted measure 'key d mousemove 251 545 click 1 sleep 0.5 mousemove 650 530 click 1 mousemove 580 350' --view 4 $desk
 acted folded 'key w' synth:scene=desk,width=1242,height=374
 shot start
+data=${LIVESTEREO_DATA:-../shared/data}
+boards=$data/calibration/opencv
+shot rows --view 8 --calib "$boards/reference.yml" "$boards/left04.jpg" "$boards/right04.jpg"
+build/livestereo motion -q --window 1280x800 --frames 1 --screenshot docs/motion_window.png --stats \
+    --view 4 --metres-per-pixel 4000 "$data/clouds/goes_irma_ir"

@@ -9,7 +9,7 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
-#include <imgui_internal.h> /* ClearActiveID */
+#include <imgui_internal.h> /* ClearActiveID, a column's edge */
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +35,7 @@ struct ui {
     ImVector<struct key_event> keys; /* that Dear ImGui has not been told yet */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     int panel_flags;
+    float most_width;    /* of the lines of a panel that fits its contents; 0: any */
     bool mark;           /* the next button */
     bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
     char panel[64];
@@ -278,6 +279,9 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     if (flags & UI_KEYBOARD && ImGui::IsWindowAppearing())
         ImGui::SetWindowFocus();
     ui->panel_flags = flags;
+    ui->most_width = 0;
+    if (flags & UI_AUTO_SIZE && width > 0)
+        ui->most_width = (float)width - ImGui::GetStyle().WindowPadding.x;
     snprintf(ui->panel, sizeof(ui->panel), "%s", name);
     ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     ImVec2 max(min.x + size.x, min.y + size.y), screen = ImGui::GetIO().DisplaySize;
@@ -311,7 +315,9 @@ bool ui_list_row(struct ui *ui, const char *name, const char *label, const char 
     tooltip(ui, help);
     float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(note).x;
     if (*note && left > ImGui::CalcTextSize(label).x + ImGui::GetFontSize()) {
-        ImGui::SameLine(ImGui::GetCursorPosX() + left);
+        float at = ImGui::GetCursorPosX() + left;
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(at);
         ImGui::TextDisabled("%s", note);
     }
     ImGui::PopID();
@@ -345,14 +351,14 @@ void ui_same_line_for(struct ui *ui, const char *label) {
     (void)ui;
     double end = ImGui::GetItemRectMax().x + style.ItemSpacing.x + 2 * style.FramePadding.x +
                  ImGui::CalcTextSize(label).x;
-    if (end <= ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
+    if (end <= ImGui::GetCurrentWindow()->WorkRect.Max.x)
         ImGui::SameLine();
 }
 
 void ui_text(struct ui *ui, const char *text) {
-    bool breaks = !(ui->panel_flags & UI_AUTO_SIZE);
+    bool breaks = !(ui->panel_flags & UI_AUTO_SIZE) || ui->most_width > 0;
     if (breaks)
-        ImGui::PushTextWrapPos(0);
+        ImGui::PushTextWrapPos(ui->most_width);
     ImGui::TextUnformatted(text);
     if (breaks)
         ImGui::PopTextWrapPos();
@@ -570,8 +576,10 @@ static void draw_row(struct ui *ui, const struct ui_row *row, double *value, Wid
     ImGui::PushID(row->name);
     if (row_label(ui, row, before != row->def) && box)
         *value = before == 0;
-    if (c.beside)
-        ImGui::SameLine(x + c.label);
+    if (c.beside) {
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(x + c.label);
+    }
     if (row->read_only)
         ImGui::BeginDisabled();
     ImGui::SetNextItemWidth(c.value);
@@ -721,6 +729,11 @@ double ui_text_width(struct ui *ui, const char *text) {
 double ui_available_width(struct ui *ui) {
     (void)ui;
     return ImGui::GetContentRegionAvail().x;
+}
+
+double ui_available_height(struct ui *ui) {
+    (void)ui;
+    return ImGui::GetContentRegionAvail().y;
 }
 
 double ui_text_height(struct ui *ui) {

@@ -57,7 +57,8 @@ enum ui_panel_flags {
     UI_KEYBOARD = 32       /* Tab and arrow keys go through its widgets, Enter presses them */
 };
 
-/* With UI_AUTO_SIZE width and height are ignored. Each begin needs its end. */
+/* With UI_AUTO_SIZE height is ignored, and width is the most for lines of ui_text, 0: any. Each
+ * begin needs its end. */
 void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
                     double height, int flags);
 void ui_panel_end(struct ui *ui);
@@ -80,7 +81,8 @@ void ui_same_line(struct ui *ui);
 /* The same where a button with this label still fits. */
 void ui_same_line_for(struct ui *ui, const char *label);
 
-/* Long lines break at the edge of a panel without UI_AUTO_SIZE; those of ui_text_color always. */
+/* Long lines break at the edge of the panel; those of ui_text in a panel with UI_AUTO_SIZE alone
+ * where it has a width. */
 void ui_text(struct ui *ui, const char *text);
 void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
 /* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
@@ -143,8 +145,9 @@ bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, doub
 /* The next line of text to type takes the keys if its panel has just appeared. */
 void ui_focus_next(struct ui *ui);
 
-/* What is left of the panel's line, in px. */
+/* What is left of the panel's line, and below it, in px. */
 double ui_available_width(struct ui *ui);
+double ui_available_height(struct ui *ui);
 
 /* Keeps an area of the panel free for drawing; x, y is its top left. */
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x, double *y);

@@ -92,10 +92,33 @@ static void test_wide(void) {
     g_assert_true(layout_window(&in).docked);
 }
 
+/* A panel below the pictures has columns, with room for a dock beside it. */
+static void test_columns(void) {
+    static const struct {
+        int width, height, columns;
+    } windows[] = {{1920, 1080, 3}, {1280, 720, 2}, {1000, 600, 1}};
+    for (size_t i = 0; i < G_N_ELEMENTS(windows); i++) {
+        struct layout_input in = {.width = windows[i].width,
+                                  .height = windows[i].height,
+                                  .line = 14,
+                                  .panel = true,
+                                  .panel_lines = PANEL_LINES,
+                                  .color_bar = true,
+                                  .picture_width = 1242,
+                                  .picture_height = 375};
+        struct layout l = layout_window(&in);
+        g_assert_cmpint(l.panel.y, >, 0);
+        g_assert_cmpint(l.columns, ==, windows[i].columns);
+        g_assert_cmpint(l.panel.width, ==, l.columns * PANEL_LINES * 14);
+        g_assert_cmpint(l.dock.width, >=, 27 * 14);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/layout/apart", test_apart);
     g_test_add_func("/layout/half", test_half);
     g_test_add_func("/layout/wide", test_wide);
+    g_test_add_func("/layout/columns", test_columns);
     return g_test_run();
 }

@@ -8,6 +8,7 @@
 
 #include "app/calibrate/calibrate.h"
 #include "app/calibrate/solution.h"
+#include "app/view/layout.h"
 #include "app/view/screen.h"
 #include "render/draw.h"
 
@@ -16,6 +17,7 @@ struct guide {
     struct screen screen;
     struct draw *draw;
     struct draw_settings draw_settings;
+    struct layout layout; /* of the window as it was drawn last */
 
     struct detection shown; /* the pair on screen; frame NULL before the first */
     enum verdict verdict;   /* about it */

@@ -129,19 +129,21 @@ static void draw_buttons(struct guide *g) {
     const struct guide_action_info *automatic = &guide_actions[GUIDE_AUTOMATIC];
     char label[64];
     action_button(g, "take", "take", GUIDE_TAKE);
-    ui_same_line(g->screen.ui);
+    ui_same_line_for(g->screen.ui, "drop last");
     action_button(g, "drop", "drop last", GUIDE_FORGET_LAST);
-    ui_same_line(g->screen.ui);
+    ui_same_line_for(g->screen.ui, "solve");
     action_button(g, "solve", "solve", GUIDE_SOLVE);
-    ui_same_line(g->screen.ui);
+    ui_same_line_for(g->screen.ui, "quit");
     action_button(g, "quit", "quit", GUIDE_QUIT);
     snprintf(label, sizeof(label), "%s (%s)", automatic->help, automatic->key);
     bool on = g->automatic;
-    if (ui_checkbox(g->screen.ui, "automatic", label,
+    if (ui_checkbox(g->screen.ui, "automatic", "",
                     "takes a view when the board is held still for half a second where none was "
                     "yet",
                     &on))
         automatic->run(g);
+    ui_same_line(g->screen.ui);
+    ui_text(g->screen.ui, label); /* breaks in a narrow panel */
 }
 
 /* ---- the result */
@@ -196,11 +198,18 @@ static void draw_views(struct guide *g) {
         guide_forget(g, forget);
 }
 
+/* Of a panel of so many columns, or more. */
+static void begin_column(struct guide *g, int columns) {
+    if (g->layout.columns >= columns)
+        ui_table_next(g->screen.ui);
+}
+
 static void draw_result(struct guide *g) {
     const struct board_result *r = &g->result->result;
     struct ui *ui = g->screen.ui;
     char text[128];
-    ui_separator(ui);
+    if (g->layout.columns == 1)
+        ui_separator(ui);
     draw_camera(r, ui, 0);
     draw_camera(r, ui, 1);
     snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g +- %.2g %s", r->rig.rms,
@@ -209,23 +218,28 @@ static void draw_result(struct guide *g) {
     if (guide_has_rig(g))
         action_button(g, "open", "open in the viewer", GUIDE_OPEN);
     snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
+    begin_column(g, 3);
     ui_text(ui, text);
     draw_views(g);
 }
 
-void guide_panel_draw(struct guide *g, int width, int height) {
+void guide_panel_draw(struct guide *g) {
     struct ui *ui = g->screen.ui;
-    int x = g->draw_settings.width;
+    const struct layout_rect *r = &g->layout.panel;
     char status[256];
-    ui_panel_begin(ui, "settings", x, 0, width - x, height, UI_SCROLL);
+    ui_panel_begin(ui, "settings", r->x, r->y, r->width, r->height, UI_SCROLL);
+    ui_table_begin(ui, "settings.columns", g->layout.columns);
+    ui_table_next(ui);
     draw_head(g);
     guide_status(g, status, sizeof(status));
     ui_text_color(ui, verdict_color(g), status);
     draw_coverage(&g->calibrate->views, ui);
+    begin_column(g, 2);
     draw_buttons(g);
     if (g->screen.notice[0])
         ui_text_color(ui, ui_theme(ui)->text, g->screen.notice);
     if (g->result)
         draw_result(g);
+    ui_table_end(ui);
     ui_panel_end(ui);
 }

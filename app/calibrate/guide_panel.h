@@ -10,8 +10,8 @@
 /* Draws over the pictures the corners of the pair on screen and of the views taken. */
 void guide_panel_draw_corners(struct guide *g);
 
-/* Draws beside the pictures, in a window of width x height, what to do next, the coverage and the
+/* Draws beside the pictures, or below them in columns, what to do next, the coverage and the
  * result. */
-void guide_panel_draw(struct guide *g, int width, int height);
+void guide_panel_draw(struct guide *g);
 
 #endif

@@ -10,8 +10,6 @@
 #include "config/log.h"
 #include "image/picture.h"
 
-#include <math.h>
-
 /* Shows one detection, so that each is drawn. */
 static void take_detection(struct guide *g, struct collector *collector) {
     struct detection detection;
@@ -48,6 +46,31 @@ static void write_map(struct guide *g) {
     screen_map_end(&g->screen, map, c->options.ui_map);
 }
 
+#define PANEL_COLUMN_LINES 25
+
+/* The panel beside the pictures or, over the whole width, below them. */
+static void lay_out(struct guide *g, int width, int height) {
+    const struct source *source = g->calibrate->source;
+    double line = ui_text_height(g->screen.ui);
+    struct layout_input in = {.width = width,
+                              .height = height,
+                              .line = line,
+                              .panel = true,
+                              .panel_lines = PANEL_COLUMN_LINES,
+                              .picture_width = (2 + DRAW_ROWS_GAP) * source->width,
+                              .picture_height = source->height};
+    struct layout l = layout_window(&in);
+    if (l.panel.y > 0) {
+        l.panel.x = 0;
+        l.panel.width = width;
+        l.columns = width < 3 * PANEL_COLUMN_LINES * line ? 2 : 3;
+    }
+    g->layout = l;
+    g->draw_settings.width = l.picture.width;
+    g->draw_settings.height = l.picture.height;
+    g->draw_settings.window_height = height;
+}
+
 /* 0 or -errno. */
 static int redraw(struct guide *g) {
     struct draw_settings *s = &g->draw_settings;
@@ -56,13 +79,11 @@ static int redraw(struct guide *g) {
     if (width < 1 || height < 1)
         return 0; /* it is minimised */
     ui_begin(g->screen.ui);
-    int panel_width = (int)fmin(25 * ui_text_height(g->screen.ui), width * 0.5);
+    lay_out(g, width, height);
     s->background = ui_theme(g->screen.ui)->window;
-    s->width = width - panel_width;
-    s->height = s->window_height = height;
     if (g->shown.frame)
         guide_panel_draw_corners(g);
-    guide_panel_draw(g, width, height);
+    guide_panel_draw(g);
     draw_frame(g->draw, s, 1, g->shown.frame, g->shown_count);
     ui_end(g->screen.ui);
     write_map(g);

@@ -11,6 +11,8 @@
 #define FOLDED_LINES 3
 #define BAR_LINES 42    /* width of a window that has a strip for the colour bar */
 #define LEAST_PANEL 0.3 /* of the window's width */
+#define DOCK_LINES 27   /* width of a dock beside the panel */
+#define MOST_COLUMNS 3
 
 static int at_least(int min, double value) {
     return value > min ? (int)value : min;
@@ -35,6 +37,7 @@ static struct layout beside(const struct layout_input *in) {
     struct layout l = {.picture = {0, 0, at_least(1, left - strip), height},
                        .color_bar = {left - strip, 0, strip, height},
                        .panel = {left, 0, panel, in->height},
+                       .columns = 1,
                        .seek_bar = {0, height, left, seek}};
     double used = in->picture_height * fit(in, l.picture.width, height);
     l.docked = in->overlays && height - used >= MIN_LINES * in->line;
@@ -51,11 +54,13 @@ static struct layout beside(const struct layout_input *in) {
     return l;
 }
 
-/* The panel below the picture, at the right; colour bar and dock beside it. */
+/* The panel below the picture, at the right, in columns; colour bar and dock beside it. */
 static struct layout below(const struct layout_input *in) {
-    int panel = (int)fmin(in->panel_lines * in->line, in->width * 0.5);
+    int column = (int)fmin(in->panel_lines * in->line, in->width * 0.5);
     int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
     int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
+    double beside_dock = in->width - strip - DOCK_LINES * in->line;
+    int columns = (int)fmax(1, fmin(MOST_COLUMNS, beside_dock / column)), panel = columns * column;
     double room = in->height - seek - MIN_LINES * in->line;
     int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, room)));
     int top = picture + seek, rest = at_least(1, in->height - top);
@@ -64,6 +69,7 @@ static struct layout below(const struct layout_input *in) {
                            .color_bar = {0, top, strip, rest},
                            .dock = {strip, top, in->width - panel - strip, rest},
                            .panel = {in->width - panel, top, panel, rest},
+                           .columns = columns,
                            .docked = true};
 }
 

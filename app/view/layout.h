@@ -32,11 +32,13 @@ struct layout_input {
 
 struct layout {
     struct layout_rect picture, color_bar, panel, seek_bar, dock;
+    int columns; /* of the panel */
     bool docked; /* the dock does not overlap the picture */
 };
 
 /* The panel is to the right of the picture, to which it leaves half of the window where it can, or
- * below it where that makes the picture clearly larger. A narrow window has no colour bar. */
+ * below it, in as many columns as there is room for, where that makes the picture clearly larger. A
+ * narrow window has no colour bar. */
 struct layout layout_window(const struct layout_input *input);
 
 #endif

@@ -94,6 +94,20 @@ static int draw_groups(struct ui *ui, const struct display *display, const char 
     return most;
 }
 
+/* The same as lines that break, for a window narrower than a column. */
+static void draw_lines(struct ui *ui, const struct display *display, const char *typed) {
+    for (const struct help_group *group = groups; group->title; group++) {
+        if (count_lines(display, group, typed) > 0)
+            ui_text_color(ui, ui_theme(ui)->note, group->title);
+        for (int i = (int)group->first; i < (int)group[1].first; i++) {
+            g_autofree char *text = g_strdup_printf("%s  %s", action_table[i].keys,
+                                                    action_help(display, (enum action)i));
+            if (is_listed(display, group, i, typed))
+                ui_text_color(ui, ui_theme(ui)->text, text);
+        }
+    }
+}
+
 void help_draw(struct ui *ui, const struct display *display, char *search, int window_width,
                int window_height) {
     double column = column_width(ui, display), line = ui_text_height(ui) * 1.15, x, y;
@@ -111,6 +125,11 @@ void help_draw(struct ui *ui, const struct display *display, char *search, int w
     ui_text_line(ui, ui_theme(ui)->note,
                  "mouse: wheel zooms, drag pans or orbits, right drag pans points, click pins",
                  NULL);
+    if (column + line > window_width) {
+        draw_lines(ui, display, search);
+        ui_panel_end(ui);
+        return;
+    }
     int rows = draw_groups(NULL, display, search, columns, wanted, 0, 0, column, line);
     ui_reserve(ui, "key_list", columns * column, (rows + 1) * line, &x, &y);
     draw_groups(ui, display, search, columns, wanted, x, y, column, line);

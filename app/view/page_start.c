@@ -193,15 +193,17 @@ static char *tail_of(const char *name, size_t max) {
 }
 
 /* What was opened before and the demonstration, as tiles with pictures. */
-static void draw_tiles(struct viewer *v, double most_width, char **chosen) {
+static void draw_tiles(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
     double line = ui_text_height(ui), all = ui_available_width(ui);
     int count = 1, i = 0;
     for (int k = 0; k < START_RECENT && page->recent[k]; k++)
         count++;
-    int columns = (int)fmax(2, fmin(count, floor(all / (17 * line))));
-    double width = fmin(all / columns - 0.7 * line, most_width);
+    int columns = (int)fmin(count, fmax(2, floor(all / (17 * line))));
+    int rows = (count + columns - 1) / columns;
+    double height = fmax(ui_available_height(ui) / rows, 12 * line);
+    double width = fmin(all / columns - 0.7 * line, (height - 3 * line) / 0.75);
     if (!page->pictured)
         start_page_load_pictures(page);
     for (; i < START_RECENT && page->recent[i]; i++) {
@@ -309,7 +311,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_table_end(ui);
     ui_separator(ui);
     ui_text(ui, page->recent[0] ? "Opened before, and a demonstration" : "A demonstration");
-    draw_tiles(v, 0.7 * height, &chosen);
+    draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {
         g_auto(GStrv) words = g_strsplit(chosen, "\n", -1);

@@ -12,23 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the line that is always there: frames a second, time of a frame, backend, quality */
+/* ---- the line that is always there: frames a second, time of a frame */
 
 static void describe_status(const struct viewer *v, char *text, size_t size) {
     const struct frame *shown = v->playback.shown;
-    const struct viewer_quality *q = &v->quality;
-    int used = snprintf(text, size, "%.1f frames/s   ", v->statistics.rates.computed);
+    int used = snprintf(text, size, "%.1f frames/s", v->statistics.rates.computed);
     if (shown)
-        used += snprintf(text + used, size - (size_t)used, "%.*f ms   ",
+        used += snprintf(text + used, size - (size_t)used, "  %.*f ms",
                          shown->compute_ms < 10 ? 1 : 0, shown->compute_ms);
-    if (v->display.motion)
-        return;
-    snprintf(text + used, size - (size_t)used, "quality %s%s", quality_names[viewer_quality(v)],
-             q->search.on ? ", searching" : (q->automatic ? " (auto)" : ""));
+    if (!v->display.motion && v->quality.search.on)
+        snprintf(text + used, size - (size_t)used, "  searching");
 }
 
 static void draw_status(struct viewer *v) {
-    char text[192];
+    char text[96];
     describe_status(v, text, sizeof(text));
     ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->text, text, NULL);
 }
@@ -36,9 +33,13 @@ static void draw_status(struct viewer *v) {
 void panel_draw_status(struct viewer *v) {
     const struct draw_settings *area = &v->display.settings;
     struct ui *ui = v->screen.ui;
-    char text[192], all[320];
+    char text[96], all[320];
     describe_status(v, text, sizeof(text));
-    snprintf(all, sizeof(all), "%s   %s", text, v->playback.state.backend);
+    int used = snprintf(all, sizeof(all), "%s   ", text);
+    if (!v->display.motion)
+        used += snprintf(all + used, sizeof(all) - (size_t)used, "quality %s%s   ",
+                         quality_names[viewer_quality(v)], v->quality.automatic ? " (auto)" : "");
+    snprintf(all + used, sizeof(all) - (size_t)used, "%s", v->playback.state.backend);
     ui_panel_begin(ui, "status", area->x, area->y, 0, 0, UI_AUTO_SIZE | UI_TRANSLUCENT);
     ui_text(ui, all);
     row_watch_draw(&v->row_watch, ui, v->rig.known && !v->display.motion);
@@ -240,12 +241,19 @@ static void draw_folded(struct viewer *v, const struct layout_rect *r) {
 
 /* Dragging the edge makes the panel wider or narrower. */
 static void draw_edge(struct viewer *v, const struct layout_rect *r) {
-    double moved, line = ui_text_height(v->screen.ui), before = v->panel_lines;
+    double moved, before = v->panel_lines;
+    double line = ui_text_height(v->screen.ui) * v->layout.columns;
     if (!ui_splitter(v->screen.ui, "panel_edge", r->x, r->y, r->height, &moved) || fabs(moved) < 1)
         return;
     v->panel_lines = fmax(PANEL_LEAST_LINES, fmin(PANEL_MOST_LINES, (r->width - moved) / line));
     if (v->panel_lines != before)
         screen_settle(&v->screen);
+}
+
+/* Of a panel of so many columns. */
+static void begin_column(struct viewer *v, int columns) {
+    if (v->layout.columns == columns)
+        ui_table_next(v->screen.ui);
 }
 
 void panel_draw(struct viewer *v) {
@@ -256,18 +264,24 @@ void panel_draw(struct viewer *v) {
     }
     ui_panel_begin(v->screen.ui, "settings", r->x, r->y, r->width, r->height,
                    UI_SCROLL | UI_NO_BACKGROUND);
+    ui_table_begin(v->screen.ui, "settings.columns", v->layout.columns);
+    ui_table_next(v->screen.ui);
     draw_toolbar(v);
     draw_head(v);
     draw_quality(v);
     panel_first_params_draw(v);
     draw_hint(v);
+    begin_column(v, 3);
     panel_presets_draw(v);
+    begin_column(v, 2);
     panel_picture_draw(v);
+    begin_column(v, 3);
     draw_measuring_group(v);
     draw_cameras_group(v);
     draw_rig_group(v);
     draw_recording_group(v);
     draw_advanced_group(v);
+    ui_table_end(v->screen.ui);
     ui_panel_end(v->screen.ui);
     draw_edge(v, r);
 }

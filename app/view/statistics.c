@@ -278,11 +278,11 @@ void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct dra
     const struct frame *shown = playback->shown;
     if (!shown)
         return;
-    double line = ui_text_height(ui), width = 24 * line;
+    double line = ui_text_height(ui), width = fmin(24 * line, area->width - 2 * line);
     double below_banner = cameras->status.banner[0] ? 2 * line : line / 2;
     statistics_add_error(s, shown);
-    ui_panel_begin(ui, "statistics", area->x + line / 2, area->y + below_banner, 0, 0,
-                   UI_AUTO_SIZE | UI_TRANSLUCENT);
+    ui_panel_begin(ui, "statistics", area->x + line / 2, area->y + below_banner, area->width - line,
+                   0, UI_AUTO_SIZE | UI_TRANSLUCENT);
     draw_counts(s, ui, playback);
     if (shown->has_truth)
         draw_error(&s->error, ui);
@@ -292,8 +292,10 @@ void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct dra
         cameras_draw_statistics(cameras, ui);
     if (output)
         draw_output(output, ui);
-    draw_stage_bar(shown, ui, width);
-    draw_history(s, ui, width);
-    draw_updates(shown, ui, width);
+    if (width > 20 * line) { /* a small window has room for the numbers alone */
+        draw_stage_bar(shown, ui, width);
+        draw_history(s, ui, width);
+        draw_updates(shown, ui, width);
+    }
     ui_panel_end(ui);
 }

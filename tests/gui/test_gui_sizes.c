@@ -33,7 +33,7 @@ static const struct {
     const char *name, *size;
     double text_scale;
 } sizes[] = {{"800x600", "800x600", 1},
-             {"800x600 text 1.5", "800x600", 1.5},
+             {"800x600 text 2", "800x600", 2},
              {"3840x2160", "3840x2160", 1},
              {"3840x2160 text 2", "3840x2160", 2}};
 
