@@ -263,7 +263,7 @@ static void test_undetermined_points(void) {
     if (!can_find())
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
-    const int count = g_test_thorough() ? 200 : WATCHED ? 8 : 32;
+    const int count = g_test_thorough() ? 200 : WATCHED ? 8 : 16;
     int taken = 0;
     for (int i = 0; i < count; i++) {
         int kind = i % (int)G_N_ELEMENTS(kinds);
@@ -328,7 +328,7 @@ static int picture_points(const struct rig *rig, const struct plane *scene, int 
 }
 
 static void test_pictures(void) {
-    static const double turns[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-0.6, -0.9, 0.7}};
+    static const double turns[][3] = {{0, 1, 0}, {-0.6, -0.9, 0.7}}; /* test_points() has more */
     if (!can_find())
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 8 * MAX_FEATURES);
@@ -465,8 +465,7 @@ static int drive_points(const char *folder, const struct rig *rig, const double 
  * benchmark's own calibration leaves rows a fifth of a pixel off, so that what is found without a
  * turn is the truth. */
 static void test_drive(void) {
-    static const double turns[][3] = {
-        {0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, -1}, {-0.6, 0.7, 0.5}};
+    static const double turns[][3] = {{0, 0, 0}, {0, 1, 0}, {-0.6, 0.7, 0.5}};
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *folder =
         g_build_filename(data ? data : "../shared/data", "driving", "kitti_seq1", NULL);

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <cassert>
-#include <csetjmp>
 #include <memory>
 #include <ucontext.h>
 
@@ -16,12 +15,13 @@ namespace {
 /* Stacks begin at places of their own in the caches' sets. */
 enum { LANES = 32, WARPS = 32, STACK = 256 << 10, STEP = 17 * 64 };
 
+using place = void *[5]; /* of __builtin_setjmp */
+
 struct coroutine {
-    ucontext_t context;
-    jmp_buf place;
-    std::unique_ptr<char[]> stack;
+    place at;
+    std::unique_ptr<char[]> stack; /* none yet: it has not run in any block */
     dim3 index;
-    bool begun, ended;
+    bool begun, ended; /* in this block */
     int exchanges, barriers;
 };
 
@@ -30,40 +30,57 @@ struct warp {
     uint32_t given[2][LANES];
 };
 
-/* The block that runs. Contexts begin coroutines; jumps, which make no system calls, change between
- * them. */
+/* The block that runs. Contexts begin coroutines, which stay for the blocks that follow; jumps,
+ * which make no system calls, change between them. */
 warp warps[WARPS], *now;
 ucontext_t begin;
-jmp_buf scheduler;
+place scheduler;
 int lane;
 const std::function<void()> *body;
 
-void run_lane() {
-    (*body)();
-    now->lanes[lane].ended = true;
-    _longjmp(scheduler, 1);
+/* A function of its own, as __builtin_longjmp asks for. Of this and those that save their place
+ * callers may not know which registers they leave alone: others run meanwhile. */
+[[gnu::noipa, noreturn]] void jump(place to) {
+    __builtin_longjmp(to, 1);
 }
 
-void go_on(coroutine *c) {
-    if (_setjmp(scheduler))
+[[gnu::noipa]] void wait_for_block() {
+    if (__builtin_setjmp(now->lanes[lane].at) == 0)
+        jump(scheduler);
+}
+
+void run_lane() {
+    for (;;) {
+        (*body)();
+        now->lanes[lane].ended = true;
+        wait_for_block();
+    }
+}
+
+void begin_lane(coroutine *c) {
+    ucontext_t context;
+    c->stack.reset(new char[STACK]);
+    getcontext(&context);
+    context.uc_stack.ss_sp = c->stack.get();
+    context.uc_stack.ss_size = static_cast<size_t>(STACK - lane * STEP);
+    context.uc_link = nullptr;
+    makecontext(&context, run_lane, 0);
+    swapcontext(&begin, &context);
+}
+
+[[gnu::noipa]] void go_on(coroutine *c) {
+    if (__builtin_setjmp(scheduler))
         return;
-    if (c->begun)
-        _longjmp(c->place, 1);
     c->begun = true;
-    swapcontext(&begin, &c->context);
+    if (c->stack)
+        jump(c->at);
+    begin_lane(c);
 }
 
 void start_lane(coroutine &c, unsigned number, dim3 block) {
-    if (!c.stack)
-        c.stack.reset(new char[STACK]);
-    getcontext(&c.context);
-    c.context.uc_stack.ss_sp = c.stack.get();
-    c.context.uc_stack.ss_size = STACK - number % LANES * STEP;
-    c.context.uc_link = nullptr;
     c.index = dim3(number % block.x, number / block.x % block.y, number / block.x / block.y);
     c.begun = c.ended = false;
     c.exchanges = c.barriers = 0;
-    makecontext(&c.context, run_lane, 0);
 }
 
 /* All lanes of a warp run up to their next exchange, and on, until all have ended or wait for the
@@ -95,13 +112,13 @@ void run_block(unsigned threads, dim3 block) {
 }
 
 /* To the next lane, without a detour where that waits here, too. */
-void pause() {
-    if (_setjmp(now->lanes[lane].place))
+[[gnu::noipa]] void pause() {
+    if (__builtin_setjmp(now->lanes[lane].at))
         return;
     if (lane + 1 == LANES || !now->lanes[lane + 1].begun || now->lanes[lane + 1].ended)
-        _longjmp(scheduler, 1);
+        jump(scheduler);
     threadIdx = now->lanes[++lane].index;
-    _longjmp(now->lanes[lane].place, 1);
+    jump(now->lanes[lane].at);
 }
 
 } // namespace
