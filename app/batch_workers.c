@@ -5,8 +5,8 @@
 
 #include "app/batch_rows.h"
 #include "app/commands.h"
+#include "app/matcher.h"
 #include "config/log.h"
-#include "include/livestereo.h"
 
 #include <glib.h>
 #include <signal.h>
@@ -83,28 +83,13 @@ int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {
     return batch_rows_merge(folder) == 0 ? code : EXIT_RUN_FAILED;
 }
 
-/* 0 or -errno. */
-static int try_gpu(struct livestereo_settings *settings, int number) {
-    const struct livestereo_options options = LIVESTEREO_OPTIONS(320, 240, LIVESTEREO_GRAY8);
-    struct livestereo *handle = NULL;
-    g_autofree char *text = g_strdup_printf("%d", number);
-    int error = livestereo_settings_set(settings, "backend", "cuda");
-    if (!error)
-        error = livestereo_settings_set(settings, "gpu", text);
-    if (!error)
-        error = livestereo_open(&handle, settings, &options);
-    if (error && number == 0)
-        log_error("--gpus", "%s", livestereo_error(handle));
-    livestereo_close(&handle);
-    return error;
-}
-
 int batch_workers_find_gpus(int max) {
-    struct livestereo_settings *settings = NULL;
-    int count = 0;
-    if (livestereo_settings_open(&settings, "default") == 0)
-        while (count < max && try_gpu(settings, count) == 0)
-            count++;
-    livestereo_settings_close(&settings);
-    return count;
+    g_autofree char *why = NULL;
+    struct params params;
+    params_default(&params);
+    while (params.gpu < max && matcher_has_gpu(&params, params.gpu == 0 ? &why : NULL))
+        params.gpu++;
+    if (why)
+        log_error("--gpus", "%s", why);
+    return params.gpu;
 }

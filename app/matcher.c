@@ -161,20 +161,26 @@ bool matcher_on_gpu(struct matcher *m) {
     return g_str_has_prefix(matcher_info(m).backend, "cuda");
 }
 
-bool matcher_has_gpu(const struct params *params) {
-    enum log_level level = log_get_level();
+bool matcher_has_gpu(const struct params *params, char **why) {
+    const struct livestereo_options options = LIVESTEREO_OPTIONS(16, 2, LIVESTEREO_GRAY8);
+    struct matcher m = {.handle = NULL};
     struct params smallest;
-    int code;
+    if (params->backend == BACKEND_CPU)
+        return false;
     params_default(&smallest);
-    smallest.backend = params->backend;
+    smallest.backend = BACKEND_CUDA;
     smallest.gpu = params->gpu;
     smallest.disparity_range = 2;
-    log_set_level((enum log_level) - 1);
-    struct matcher *m = matcher_open(&smallest, "gpu", 16, 2, 1, NULL, false, &code);
-    log_set_level(level);
-    bool has = m && matcher_on_gpu(m);
-    matcher_close(&m);
-    return has;
+    int error = livestereo_settings_open(&m.settings, NULL);
+    if (!error)
+        error = set_all(&m, &smallest);
+    if (!error)
+        error = livestereo_open(&m.handle, m.settings, &options);
+    if (error && why)
+        *why = g_strdup(livestereo_error(m.handle));
+    livestereo_close(&m.handle);
+    livestereo_settings_close(&m.settings);
+    return !error;
 }
 
 static struct livestereo_image image_of(void *data, int width, int height, int row_bytes,

@@ -27,8 +27,9 @@ void matcher_close(struct matcher **matcher);
 /* Whether a GPU computes. */
 bool matcher_on_gpu(struct matcher *matcher);
 
-/* The same where no matcher is open yet: with these parameters; opens and closes a small one. */
-bool matcher_has_gpu(const struct params *params);
+/* Whether one can with these parameters' backend and gpu, where no matcher is open yet; opens and
+ * closes a small one. What keeps the GPU from it goes to *why, if that is asked for: g_free. */
+bool matcher_has_gpu(const struct params *params, char **why);
 
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */
 struct livestereo *matcher_handle(struct matcher *matcher);

@@ -40,7 +40,7 @@ static int set_quality(const struct common_options *options, struct params *para
     int quality = quality_parse(options->quality);
     for (char **set = options->set; set && *set; set++)
         params_assign(&with_set, *set, why, sizeof(why)); /* mistakes are refused afterwards */
-    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(&with_set)) != 0)
+    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(&with_set, NULL)) != 0)
         return EXIT_USAGE;
     quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
                   params);
