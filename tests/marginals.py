@@ -8,6 +8,7 @@ of those within 1 px, the expected calibration error of --confidence in ten bins
 the sparsification curve of bad-1 of the most probable labels, which --confidence and --entropy sort
 (METHODS.md), beside that of the best order. Neighbours are smooth with the weights 10, 3 and 2 of a
 tenth of the preset's, for colours that differ by less than 6, less than 32 and more grey levels.
+All of it twice: with labels of a pixel, and of half a pixel, from pictures twice as wide.
 SPDX-License-Identifier: MIT
 """
 import os
@@ -59,17 +60,29 @@ def load(data, name, scale):
     return left, right, truth, known
 
 
-def costs_of(left, right, labels):
+def widen(picture):
+    """Twice as wide, with cubic interpolation (Catmull-Rom) between the columns."""
+    width, p = picture.shape[1], np.pad(picture.astype(float), ((0, 0), (1, 2), (0, 0)), "edge")
+    out = np.repeat(picture, 2, 1)
+    between = 9 * (p[:, 1:width + 1] + p[:, 2:-1]) - p[:, :width] - p[:, 3:]
+    out[:, 1::2] = np.clip((between / 16).round(), 0, 255)
+    return out
+
+
+def costs_of(left, right, labels, parts):
     """The averaged data costs, float32 (H, W, labels), with a tenth of rho as their unit, and T.
-    They are the same with a solver that keeps no messages, which probes would compute anew."""
+    They are the same with a solver that keeps no messages, which probes would compute anew. A pixel
+    has parts labels."""
     height, width = left.shape[:2]
-    matcher = livestereo.Matcher(width, height, disparity_range=labels, bp_schedule="tiles",
-                                 tile_inner=1, tile_outer=1)
+    if parts == 2:
+        left, right = widen(left), widen(right)
+    matcher = livestereo.Matcher(width * parts, height, disparity_range=labels,
+                                 bp_schedule="tiles", tile_inner=1, tile_outer=1)
     matcher(left, right)
     cost = np.empty((height, width, labels), np.float32)
     for y in range(height):
         for x in range(width):
-            cost[y, x] = matcher.probe(x, y).cost
+            cost[y, x] = matcher.probe(x * parts, y).cost
     settings = matcher.settings
     unit = settings["discontinuity_weight"] / 10
     return cost / unit, settings["discontinuity_truncation"] / unit, unit
@@ -130,50 +143,59 @@ def row(name, method, values):
     print(f"| {name} | {method} | " + " | ".join(values) + " |", flush=True)
 
 
+def compare(program, name, parts, pair, temperatures):
+    """Rows of a pair with parts labels a pixel."""
+    left, right, truth, known = pair
+    cost, most, unit = costs_of(left, right, PAIRS[name][1] * parts, parts)
+    labels = "half labels, " if parts == 2 else ""
+    with tempfile.TemporaryDirectory() as place:
+        def path(file):
+            return os.path.join(place, file)
+
+        def solve(*words):
+            subprocess.run([program, "solve", path("cost.npy"), "--lambda", str(1 / parts),
+                            "--truncation", str(round(most / 10)), "--right", path("right.npy"),
+                            "--down", path("down.npy"), "--sweeps", SWEEPS, "-o",
+                            path("label.npy"), *words], check=True, stdout=subprocess.DEVNULL)
+            return np.load(path("label.npy")).astype(int)
+
+        def figures(method, label, more=("", "")):
+            values = errors(label / parts, truth, known)
+            row(name, labels + method, [f"{v:.3f}" for v in values] + list(more))
+
+        np.save(path("cost.npy"), cost)
+        write_weights(path("right.npy"), left, 1)
+        write_weights(path("down.npy"), left, 0)
+        label = solve("--solver", "min_sum")
+        figures("min-sum", label)
+        figures("min-sum, curve through costs", fit_curve(cost, label))
+        for t in temperatures:
+            label = solve("--solver", "sum_product", "--temperature", str(float(t) / unit),
+                          "--mmse", path("mean.npy"), "--confidence", path("near.npy"),
+                          "--entropy", path("entropy.npy"), "--beliefs", path("belief.npy"))
+            belief, near = np.load(path("belief.npy")), np.load(path("near.npy"))
+            scaled = truth * parts
+            wrong, bias = calibration_error(near, label, scaled, known)
+            areas = [sparsification(key, label / parts, truth, known) for key in
+                     (near, -np.load(path("entropy.npy")),
+                      (np.abs(label / parts - truth) <= 1) * 1)]
+            figures(f"{t}: most probable", label, (f"{wrong:.3f} ({bias:+.3f})",
+                                                   ", ".join(f"{v:.2f}" for v in areas)))
+            figures(f"{t}: mean (MMSE)", np.load(path("mean.npy")))
+            figures(f"{t}: mean within 1", mean_nearby(belief, label, 1))
+            figures(f"{t}: mean within 2", mean_nearby(belief, label, 2))
+            figures(f"{t}: most probable, curve through costs", fit_curve(cost, label))
+
+
 def main(program, temperatures):
     data = os.environ.get("LIVESTEREO_DATA", "../shared/data")
     print("| pair | disparities | bad-0.5 | bad-1 | RMS within 1 px | calibration error (bias) | "
           "area by confidence, entropy, best |")
     print("|---|---|---|---|---|---|---|")
-    for name, (scale, labels) in PAIRS.items():
-        left, right, truth, known = load(data, name, scale)
-        cost, most, unit = costs_of(left, right, labels)
-        with tempfile.TemporaryDirectory() as place:
-            def path(file):
-                return os.path.join(place, file)
-
-            def solve(*words):
-                subprocess.run([program, "solve", path("cost.npy"), "--lambda", "1",
-                                "--truncation", str(round(most / 10)), "--right", path("right.npy"),
-                                "--down", path("down.npy"), "--sweeps", SWEEPS, "-o",
-                                path("label.npy"), *words], check=True, stdout=subprocess.DEVNULL)
-                return np.load(path("label.npy")).astype(int)
-
-            np.save(path("cost.npy"), cost)
-            write_weights(path("right.npy"), left, 1)
-            write_weights(path("down.npy"), left, 0)
-            label = solve("--solver", "min_sum")
-            for method, disparity in (("min-sum", label),
-                                      ("min-sum, curve through costs", fit_curve(cost, label))):
-                row(name, method, [f"{v:.3f}" for v in errors(disparity, truth, known)] + ["", ""])
-            for t in temperatures:
-                label = solve("--solver", "sum_product", "--temperature", str(float(t) / unit),
-                              "--mmse", path("mean.npy"), "--confidence", path("near.npy"),
-                              "--entropy", path("entropy.npy"), "--beliefs", path("belief.npy"))
-                belief, mean = np.load(path("belief.npy")), np.load(path("mean.npy"))
-                near = np.load(path("near.npy"))
-                wrong, bias = calibration_error(near, label, truth, known)
-                areas = [sparsification(key, label, truth, known) for key in
-                         (near, -np.load(path("entropy.npy")), (np.abs(label - truth) <= 1) * 1)]
-                for method, disparity in (
-                        ("most probable", label), ("mean (MMSE)", mean),
-                        ("mean within 1", mean_nearby(belief, label, 1)),
-                        ("mean within 2", mean_nearby(belief, label, 2)),
-                        ("most probable, curve through costs", fit_curve(cost, label))):
-                    row(name, f"{t}: {method}",
-                        [f"{v:.3f}" for v in errors(disparity, truth, known)] +
-                        ([f"{wrong:.3f} ({bias:+.3f})", ", ".join(f"{v:.2f}" for v in areas)]
-                         if method == "most probable" else ["", ""]))
+    for name, (scale, _) in PAIRS.items():
+        pair = load(data, name, scale)
+        for parts in (1, 2):
+            compare(program, name, parts, pair, temperatures)
 
 
 if __name__ == "__main__":
