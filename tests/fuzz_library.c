@@ -467,10 +467,12 @@ static void solve(struct caller *c) {
     p.temperature = odd_double(c, pick(c, 16));
     p.backend = (enum livestereo_backend)odd_int(c, pick(c, 16) == 1);
     p.gpu = odd_int(c, 0);
+    p.columns = odd_int(c, pick(c, 4) ? 0 : labels % 2 ? labels : labels / 2);
     bool marginals = p.solver == LIVESTEREO_SUM_PRODUCT && pick(c, 2);
     s.belief = marginals || is_odd(c) ? own(c, count * sizeof(*s.belief)) : NULL;
-    s.mean = marginals ? own(c, pixels * sizeof(*s.mean)) : NULL;
+    s.mean = marginals ? own(c, 2 * pixels * sizeof(*s.mean)) : NULL;
     s.confidence = marginals ? own(c, pixels * sizeof(*s.confidence)) : NULL;
+    s.entropy = marginals ? own(c, pixels * sizeof(*s.entropy)) : NULL;
     s.size = odd_size(c, s.size);
     s.label = is_odd(c) ? NULL : own(c, pixels * sizeof(*s.label));
     switch (is_odd(c) ? pick(c, 6) : -1) { /* never what the memory lacks */
