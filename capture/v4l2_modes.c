@@ -161,7 +161,8 @@ static int preference(uint32_t fourcc) { /* smaller is better */
 static double distance(const struct camera_mode *mode, const struct mode_wish *wish) {
     double wanted = wish->rate > 0 ? wish->rate : RATE_DEFAULT;
     double rate = mode->rate > 0 ? mode->rate : wanted;
-    double pixels = wish->width ? 0 : fabs(log((double)mode->width * mode->height / (640.0 * 480)));
+    double about = wish->pixels > 0 ? wish->pixels : 640.0 * 480;
+    double pixels = wish->width ? 0 : fabs(log((double)mode->width * mode->height / about));
     double rates = fabs(log(rate / wanted));
     return pixels * 1e4 + preference(mode->fourcc) * 1e2 + rates;
 }

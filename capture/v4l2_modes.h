@@ -27,8 +27,9 @@ struct mode_list {
 
 struct mode_wish {
     uint32_t fourcc;   /* 0: the best */
-    int width, height; /* 0: about 640x480 */
+    int width, height; /* 0: of about `pixels` */
     double rate;       /* 0: 30 */
+    double pixels;     /* 0: 640x480 */
 };
 
 /* 0 or -errno. */
@@ -36,7 +37,7 @@ int mode_list_read(int fd, struct mode_list *list);
 void mode_list_free(struct mode_list *list);
 
 /* The mode that fits the wish: its format and size exactly, the nearest rate. Without a wish
- * the preferred format of pixel_formats, the size nearest to 640x480. 0, or -EINVAL with why,
+ * the preferred format of pixel_formats, the size nearest to 640x480, or to wish->pixels. 0, or -EINVAL with why,
  * which names what there is. */
 int mode_choose(const struct mode_list *list, const struct mode_wish *wish,
                 struct camera_mode *mode, char *why, size_t size);

@@ -62,7 +62,7 @@ static int open_camera(struct v4l2 *v4l2, int number) {
     const struct camera_mode *mode = &stream->camera.mode;
     char text[64];
     log_info(stream->status.name, "%s", mode_print(mode, text, sizeof text));
-    stream->wish = (struct mode_wish){mode->fourcc, mode->width, mode->height, mode->rate};
+    stream->wish = (struct mode_wish){mode->fourcc, mode->width, mode->height, mode->rate, 0};
     stream->slot_bytes = stream->camera.frame_bytes;
     for (int s = 0; s < PAIRING_SLOTS; s++) {
         stream->slot[s] = malloc(stream->slot_bytes);
@@ -78,7 +78,7 @@ static int open_camera(struct v4l2 *v4l2, int number) {
 
 static int open_cameras(struct v4l2 *v4l2) {
     const struct source_options *options = &v4l2->options;
-    struct mode_wish wish = {0, options->width, options->height, options->rate};
+    struct mode_wish wish = {0, options->width, options->height, options->rate, 0};
     if (options->format[0]) {
         const struct pixel_format *format = pixel_format_named(options->format);
         if (!format) {

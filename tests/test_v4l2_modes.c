@@ -33,13 +33,14 @@ static void expect(const struct mode_list *list, struct mode_wish wish, const ch
 
 static void test_choose(void) {
     expect(&all, (struct mode_wish){0}, "MJPG 640x480 30/s");
-    expect(&all, (struct mode_wish){0, 1280, 720, 0}, "MJPG 1280x720 30/s");
-    expect(&all, (struct mode_wish){PIXEL_YUYV, 0, 0, 0}, "YUYV 640x480 30/s");
-    expect(&all, (struct mode_wish){PIXEL_YUYV, 640, 480, 12}, "YUYV 640x480 15/s");
-    expect(&all, (struct mode_wish){0, 640, 480, 90}, "MJPG 640x480 60/s");
+    expect(&all, (struct mode_wish){0, 1280, 720, 0, 0}, "MJPG 1280x720 30/s");
+    expect(&all, (struct mode_wish){PIXEL_YUYV, 0, 0, 0, 0}, "YUYV 640x480 30/s");
+    expect(&all, (struct mode_wish){PIXEL_YUYV, 640, 480, 12, 0}, "YUYV 640x480 15/s");
+    expect(&all, (struct mode_wish){0, 640, 480, 90, 0}, "MJPG 640x480 60/s");
+    expect(&all, (struct mode_wish){.pixels = 1}, "YUYV 320x240 30/s");
     struct camera_mode mode;
     char why[512];
-    struct mode_wish wish = {PIXEL_MJPG, 800, 600, 0};
+    struct mode_wish wish = {PIXEL_MJPG, 800, 600, 0, 0};
     g_assert_cmpint(mode_choose(&all, &wish, &mode, why, sizeof why), ==, -EINVAL);
     g_assert_nonnull(strstr(why, "has no mode MJPG 800x600; it has YUYV 640x480"));
     g_assert_null(strchr(why, '\n'));
@@ -47,8 +48,8 @@ static void test_choose(void) {
     g_assert_cmpint(mode_choose(&all, &wish, &mode, little, sizeof little), ==, -EINVAL);
     struct size_range range = {PIXEL_GREY, 16, 1000, 8, 16, 1000, 4};
     const struct mode_list any = {NULL, 0, &range, 1};
-    expect(&any, (struct mode_wish){0, 800, 600, 25}, "GREY 800x600 25/s");
-    wish = (struct mode_wish){0, 801, 600, 0};
+    expect(&any, (struct mode_wish){0, 800, 600, 25, 0}, "GREY 800x600 25/s");
+    wish = (struct mode_wish){0, 801, 600, 0, 0};
     g_assert_cmpint(mode_choose(&any, &wish, &mode, why, sizeof why), ==, -EINVAL);
 }
 

@@ -168,7 +168,8 @@ static void clear_probes(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
     bool on = !v->measure.on;
-    v->measure = (struct measure){.on = on};
+    v->measure.on = on;
+    v->measure.count = 0;
     const struct viewer_quality *q = &v->quality;
     bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
     if (q->automatic && differs && !playback_is_stopped(&v->playback))

@@ -222,6 +222,13 @@ static void handle_click(struct viewer *v) {
     int x, y, side;
     if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
         return;
+    struct measure *m = &v->measure;
+    if (m->known_m > 0 && m->focal == 0) {
+        if (!measure_focal(v->playback.shown, &v->rig, x, y, m->known_m, &m->focal,
+                           &m->focal_error))
+            screen_notify(&v->screen, "there is no depth; click another point at that distance");
+        return;
+    }
     if (v->measure.on) {
         measure_add(&v->measure, x, y);
         return;
@@ -294,6 +301,10 @@ int loop_run(struct viewer *v) {
         bool more = take_frames(v, 0);
         handle_events(v);
         if (cameras_update(&v->cameras, v->playback.source))
+            screen_redraw(&v->screen);
+        if (!v->visible[PART_START])
+            start_cameras_stop(&v->start_page);
+        else if (start_cameras_update(&v->start_page))
             screen_redraw(&v->screen);
         messages_update(&v->screen);
         still_update(v);

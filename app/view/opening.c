@@ -374,6 +374,7 @@ static void play_scene(struct viewer *v) {
 static void open_words(struct viewer *v, char **words) {
     const char *const *list = (const char *const *)words;
     int count = (int)g_strv_length(words);
+    start_cameras_stop(&v->start_page);
     struct source *source = opening_source(v->options, list, count);
     if (!source)
         return; /* the notice says why */

@@ -26,7 +26,7 @@ char *calibrate_choose_path(const char *folder) {
 
 /* Whether calibrate can use what the form says; if not, a log line says why, which the window
  * shows. The source on screen is in use and cannot be opened twice. */
-static bool is_usable(const struct viewer *v, char **words) {
+static bool is_usable(struct viewer *v, char **words) {
     const struct calibrate_form *form = &v->calibrate_form;
     struct source_options options = v->options->source;
     struct board board;
@@ -38,6 +38,7 @@ static bool is_usable(const struct viewer *v, char **words) {
         return true;
     options.motion_step = 0;
     options.lists = 1;
+    start_cameras_stop(&v->start_page);
     struct source *source =
         source_open((const char *const *)words, (int)g_strv_length(words), &options, &error);
     bool usable = source != NULL;

@@ -9,7 +9,6 @@
 #include "capture/device_list.h"
 #include "config/file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +45,11 @@ static void look_for_cameras(struct start_page *page) {
     GString *text = g_string_new(NULL);
     if (list.count == 0)
         g_string_append_printf(text, "no cameras: %s", why_no_cameras());
-    for (int i = 0; i < list.count; i++)
-        g_string_append_printf(text, "%s%s  %s%s", i ? "\n" : "", list.device[i].identity.card,
-                               list.device[i].node,
-                               list.device[i].error == -EACCES ? "  (may not be opened)" : "");
+    start_cameras_list(page, &list);
     if (device_list_rig(&list, rig, sizeof(rig)))
         page->rig = g_strdup(rig);
     else if (list.count > 0)
-        g_string_append(text, "\nno two of one make; name two as v4l2:LEFT,RIGHT below");
+        g_string_append(text, "no two of one make: click the left one, then the right one");
     page->cameras = g_string_free(text, FALSE);
     device_list_free(&list);
 }
@@ -173,6 +169,7 @@ char **start_page_take(struct start_page *page) {
 void start_page_close(struct start_page *page) {
     if (page->dialog && background_is_done(&page->dialog->background))
         free_dialog(page); /* one that is open still outlives the window */
+    start_cameras_end(page);
     g_free(page->cameras);
     g_free(page->rig);
     for (int i = 0; i < START_RECENT; i++)
@@ -275,7 +272,10 @@ static void draw_cameras(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
     ui_text(ui, "Cameras");
-    ui_text_color(ui, ui_theme(ui)->note, page->cameras);
+    if (*page->cameras)
+        ui_text_color(ui, ui_theme(ui)->note, page->cameras);
+    start_cameras_begin(page, v->screen.window);
+    start_cameras_draw(page, ui, v->display.motion, v->playback.source->live, chosen);
     if (page->rig && ui_button(ui, "start.cameras", "open these two", page->rig))
         *chosen = g_strdup(page->rig);
     if (page->rig)

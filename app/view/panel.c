@@ -180,6 +180,30 @@ static void draw_rig_group(struct viewer *v) {
         refine_watch_draw(v);
 }
 
+/* A check of the calibration by one point whose distance the user knows. */
+static void draw_known_distance(struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    struct measure *m = &v->measure;
+    const double focal = v->rig.geometry.fx;
+    char text[192];
+    if (ui_text_input_sized(ui, "known_distance", "known distance, as 1.20 m", 0.97, m->known,
+                            sizeof(m->known))) {
+        measure_know(m);
+        screen_notify(&v->screen, m->known_m > 0
+                                      ? "click a point that is so far in front of the left camera"
+                                      : "type a distance, such as 1.20 m or 120 cm");
+    }
+    if (m->focal == 0)
+        return;
+    bool agrees = fabs(m->focal - focal) <= 2 * m->focal_error;
+    snprintf(text, sizeof(text),
+             "%g m there says f %.1f \u00b1 %.1f px; the calibration has %.1f, %s%.1f %% off",
+             m->known_m, m->focal, m->focal_error, focal,
+             agrees ? "which agrees: " : "so f or the baseline is ",
+             100 * fabs(m->focal / focal - 1));
+    ui_text_color(ui, agrees ? ui_theme(ui)->good : ui_theme(ui)->bad, text);
+}
+
 static void draw_measuring_group(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (!ui_group(ui, "measuring", NULL, false))
@@ -199,6 +223,8 @@ static void draw_measuring_group(struct viewer *v) {
     int unit = (int)v->unit;
     if (rig_use_is_metric(&v->rig) && ui_combo(ui, &combo, &unit))
         v->unit = (enum length_unit)unit;
+    if (rig_use_is_metric(&v->rig) && !v->display.motion)
+        draw_known_distance(v);
 }
 
 static void draw_recording_group(struct viewer *v) {

@@ -70,6 +70,9 @@ static void add_rig(const struct viewer *v, GString *map) {
     if (v->playback.shown &&
         measure_distance(&v->measure, v->playback.shown, &v->rig, &distance, &error))
         g_string_append_printf(map, "state distance %.5f %.5f\n", distance, error);
+    if (v->measure.focal > 0)
+        g_string_append_printf(map, "state focal %.3f %.3f\n", v->measure.focal,
+                               v->measure.focal_error);
     const struct row_health health =
         row_error_health(rows->last, (int)MIN(rows->lasts, (long)HEALTH_PAIRS));
     g_string_append_printf(map, "state health %ld %d\n", rows->lasts, (int)health.level);
@@ -129,6 +132,10 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state parts start=%d log=%d\n", v->visible[PART_START],
                            v->visible[PART_LOG]);
     g_string_append_printf(map, "state path %s\n", v->start_page.path);
+    for (int i = 0; i < v->start_page.camera_count; i++) {
+        g_autofree char *about = start_camera_describe(&v->start_page, i, v->playback.source->live);
+        g_string_append_printf(map, "state camera%d %s\n", i, about ? about : "opening");
+    }
     g_string_append_printf(map, "state source %s\n", v->playback.source->name);
     g_string_append_printf(map, "state quality %s%s\n", quality_names[viewer_quality(v)],
                            v->quality.automatic ? " auto" : "");

@@ -96,6 +96,11 @@ static gboolean has_state(const struct gui_program *p, const char *name) {
     return text != NULL;
 }
 
+static gboolean message_has(const struct gui_program *p, const char *text) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && strstr(message, text);
+}
+
 static void test_distance(void) {
     struct gui_program p = {0};
     struct point point[2];
@@ -130,6 +135,39 @@ static void test_distance(void) {
     g_test_message("pinned: %.3f m, off by %.3f px at 68 %%", distance, sigma);
     g_assert_cmpfloat(sigma, >, 0.15);
     g_assert_cmpfloat(sigma, <, 6);
+    gui_quit(&p);
+}
+
+/* A point whose distance is typed says what the focal length would be. */
+static void test_known(void) {
+    struct gui_program p = {0};
+    struct point point[2];
+    double xyz[3], focal, error;
+    find_points(point);
+    true_point(&point[1], xyz);
+    start(&p, "");
+    gui_click(&p, "group.measuring");
+    for (int i = 0; i < 2; i++) { /* the true one, and one that is a tenth longer */
+        g_autofree char *typed = g_strdup_printf("%.1fcm", (i ? 110 : 100) * xyz[2]);
+        gui_click(&p, "known_distance");
+        gui_tool("xdotool key ctrl+a");
+        gui_type(&p, typed);
+        gui_tool("xdotool key Return");
+        gui_wait_for(&p, !has_state(&p, "focal") && message_has(&p, "click a point"));
+        click_pixel(&p, &point[1]);
+        gui_wait_for(&p, has_state(&p, "focal"));
+        two_numbers(&p, "focal", &focal, &error);
+        g_test_message("%s there: f %.2f +- %.2f px", typed, focal, error);
+        double wanted = (i ? 1.1 : 1) * FOCAL; /* as exact as a quarter of a pixel */
+        g_assert_cmpfloat(fabs(focal - wanted), <=, wanted * 0.25 / point[1].disparity + 0.5);
+        g_assert_cmpfloat(error, >, 0);
+    }
+    gui_click(&p, "known_distance"); /* what is no distance is refused */
+    gui_tool("xdotool key ctrl+a");
+    gui_type(&p, "near");
+    gui_tool("xdotool key Return");
+    gui_wait_for(&p, message_has(&p, "type a distance"));
+    g_assert_false(has_state(&p, "focal"));
     gui_quit(&p);
 }
 
@@ -215,6 +253,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/measure/distance", test_distance);
+    g_test_add_func("/gui/measure/known", test_known);
     g_test_add_func("/gui/measure/unit", test_unit);
     g_test_add_func("/gui/measure/region", test_region);
     return g_test_run();
