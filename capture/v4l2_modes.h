@@ -37,8 +37,8 @@ int mode_list_read(int fd, struct mode_list *list);
 void mode_list_free(struct mode_list *list);
 
 /* The mode that fits the wish: its format and size exactly, the nearest rate. Without a wish
- * the preferred format of pixel_formats, the size nearest to 640x480, or to wish->pixels. 0, or -EINVAL with why,
- * which names what there is. */
+ * the preferred format of pixel_formats, the size nearest to 640x480, or to wish->pixels. 0, or
+ * -EINVAL with why, which names what there is. */
 int mode_choose(const struct mode_list *list, const struct mode_wish *wish,
                 struct camera_mode *mode, char *why, size_t size);
 

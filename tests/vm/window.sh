@@ -1,5 +1,6 @@
 # host: MODULES=vivid VIVID="n_devs=2;node_types=0x1,0x1" MEMORY=2048 LIMIT=900
-# host: PROGRAMS="BUILD/livestereo BUILD/test_gui_cameras /usr/bin/xdotool /usr/bin/Xvfb /usr/bin/xkbcomp"
+# host: X="/usr/bin/xdotool /usr/bin/Xvfb /usr/bin/xkbcomp"
+# host: PROGRAMS="BUILD/livestereo BUILD/test_gui_cameras $X"
 # host: FILES="/usr/share/X11/xkb /usr/share/X11/locale" PLUGINS="$(tests/vm/window_libraries.sh)"
 # In the guest: the window with cameras of the vivid driver, on a display of its own.
 # SPDX-License-Identifier: MIT
