@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""usage: tests/papers.py PROGRAM DATA [--slow] | --bandwidth WIDTH HEIGHT LABELS [TILE INNER]
+"""usage: tests/papers.py PROGRAM DATA | --bandwidth WIDTH HEIGHT LABELS [TILE INNER]
 
 Runs the commands in the tables of docs/PAPERS.md and writes what they give into the column "ours".
-Rows marked "slow" take more than ten minutes each and are left as they are without --slow, rows
-whose "figure" is empty always: times, which depend on the machine, and what needs a GPU. DATA is
-the folder with the pairs. Test programs are those beside PROGRAM. A row whose command fails stays
-as it is, and the exit code is 1.
+Rows whose "figure" is empty are left as they are: times, which depend on the machine, and what
+needs a GPU. DATA is the folder with the pairs. Test programs are those beside PROGRAM. A row whose
+command fails stays as it is, and the exit code is 1.
 
 --bandwidth prints the bytes that an iteration of belief propagation moves to and from memory for
 each pixel (docs/METHODS.md has the counts). SPDX-License-Identifier: MIT"""
@@ -80,13 +79,11 @@ def run(program, data, command, path):
 def main():
     program, data = sys.argv[1:3]
     os.environ["LIVESTEREO_DATA"] = data
-    slow, failed = "--slow" in sys.argv, False
+    failed = False
     lines = open(PAGE, encoding="utf-8").read().split("\n")
     for i, line in enumerate(lines):
         cells = line.split(" | ")
         if len(cells) != 6 or not cells[1].startswith("`") or not cells[2].strip():
-            continue
-        if cells[1].endswith("slow") and not slow:
             continue
         before, command = cells[4], cells[1].split("`")[1]
         try:
