@@ -285,6 +285,23 @@ static void test_undetermined_points(void) {
 
 /* ---- pictures */
 
+/* A picture's only feature matches nothing: there is no other one that it could be told from. */
+static void test_single_feature(void) {
+    enum { SIDE = 80 };
+    static uint8_t picture[2][SIDE * SIDE];
+    static struct feature_match matches[MAX_FEATURES];
+    if (!can_find())
+        return;
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        picture[0][i] = i / SIDE >= 40 && i % SIDE >= 40 ? 200 : 50; /* one corner */
+        picture[1][i] = (uint8_t)hash_grey(i % SIDE / 8, i / SIDE / 8);
+    }
+    for (int k = 0; k < 4; k++) {
+        int found = matches_find(picture[k & 1], picture[k >> 1], SIDE, SIDE, matches);
+        g_assert_true(k < 3 ? found == 0 : found > 10); /* the last one: many with themselves */
+    }
+}
+
 /* The scene as the rig sees it from a place; later: its left picture alone. */
 static void render_at(const struct rig *rig, const struct plane *scene, int planes,
                       const double at[3], const double by[3], uint8_t *picture[2], int later) {
@@ -512,6 +529,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/refine/points", test_points);
     g_test_add_func("/refine/deviations", test_deviations);
     g_test_add_func("/refine/undetermined-points", test_undetermined_points);
+    g_test_add_func("/refine/single-feature", test_single_feature);
     g_test_add_func("/refine/pictures", test_pictures);
     g_test_add_func("/refine/undetermined-pictures", test_undetermined_pictures);
     g_test_add_func("/refine/drive", test_drive);
