@@ -55,8 +55,10 @@ static const uint8_t *deblock(struct graph *g, const struct pipeline *p, struct 
     return a.out;
 }
 
-static const uint8_t *remap(struct graph *g, const struct pipeline *p, int side,
-                            const uint8_t *picture) {
+/* with_blocks: what came of the picture before its blocks were smoothed, or NULL. */
+static const uint8_t *remap(struct graph *g, const struct pipeline *p, const struct picture *v,
+                            const uint8_t *picture, const uint8_t *with_blocks) {
+    int side = v->side;
     size_t bytes = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
     if (!picture_is_remapped(p, side))
         return picture;
@@ -69,7 +71,9 @@ static const uint8_t *remap(struct graph *g, const struct pipeline *p, int side,
                            .source_height = p->source_height,
                            .row_shift = row_shift(p, side),
                            .samples = p->map_samples,
-                           .step = p->map_step};
+                           .step = p->map_step,
+                           .with_blocks = with_blocks,
+                           .block_sums = v->block_sums};
     picture_group(g, side, TIME_RECTIFY);
     graph_stage(g, STAGE_remap, &a, p->width, p->height);
     return a.out;
@@ -77,12 +81,12 @@ static const uint8_t *remap(struct graph *g, const struct pipeline *p, int side,
 
 /* The picture that is delivered is the one that came. */
 static void rectify(struct graph *g, const struct pipeline *p, struct picture *v) {
-    const uint8_t *picture = upload(g, p, v->side), *delivered = remap(g, p, v->side, picture);
+    const uint8_t *picture = upload(g, p, v->side), *delivered = remap(g, p, v, picture, NULL);
     if (delivered != picture || p->delivers_picture[v->side])
         graph_download(g, delivered, HOST_RECTIFIED + v->side, 0,
                        picture_pixels(v) * (size_t)p->channels);
     const uint8_t *even = deblock(g, p, v, picture);
-    v->image = even == picture ? delivered : remap(g, p, v->side, even);
+    v->image = even == picture ? delivered : remap(g, p, v, even, delivered);
 }
 
 /* A separable kernel over a picture. */

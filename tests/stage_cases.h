@@ -151,6 +151,11 @@ static inline void case_remap(struct pass_case *c) {
         }
         a.map = map;
     }
+    if (case_between(c, 0, 2)) { /* without blocks, or with */
+        a.with_blocks = case_bytes(c, w, h, channels, 255);
+        a.block_sums =
+            case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.block_sums)), 4, 5000);
+    }
     a.out = case_bytes(c, w, h, channels, 255);
     case_add_pass(c, STAGE_remap, &a, w, h);
 }

@@ -427,7 +427,7 @@ static void test_remap(void) {
     struct rectify_point map[W * H];
     for (int i = 0; i < W * H; i++)
         map[i] = (struct rectify_point){32 * (i % W), 32 * (i / W)};
-    struct remap_args a = {image, map, out, W, 3, W, H, 0, 0, 0};
+    struct remap_args a = {image, map, out, W, 3, W, H, 0, 0, 0, NULL, NULL};
     for (int i = 0; i < W * H; i++)
         stage_remap(&a, i % W, i / W);
     g_assert_cmpmem(out, sizeof(out), image, sizeof(out)); /* the identity copies */
@@ -460,6 +460,21 @@ static void test_remap(void) {
     g_free(image);
 }
 
+/* What a picture without blocks has given before is copied; one with blocks is sampled. */
+static void test_remap_known(void) {
+    enum { W = 40, H = 24, BLOCKS = 2 * JPEG_BLOCK * 4 * 2 };
+    uint8_t *image = random_bytes(W * H, 255), *before = random_bytes(W * H, 255), out[W * H];
+    for (uint32_t blocks = 0; blocks < 2; blocks++) {
+        const uint32_t sums[BLOCK_SUMS] = {300 + MIN_STRENGTH * BLOCKS * blocks, 300};
+        struct remap_args a = {image, NULL, out, W, 1, W, H, 0, 0, 0, before, sums};
+        for (int i = 0; i < W * H; i++)
+            stage_remap(&a, i % W, i / W);
+        g_assert_cmpmem(out, sizeof(out), blocks ? image : before, sizeof(out));
+    }
+    g_free(image);
+    g_free(before);
+}
+
 /* A picture of half or a quarter of the size is the mean of its source's blocks, and one of any
  * other size the mean of the samples that share out each pixel. */
 static void test_remap_smaller(void) {
@@ -471,7 +486,7 @@ static void test_remap_smaller(void) {
         for (int i = 0; i < w * h; i++) /* pixel centres: (x + 1/2) n - 1/2 */
             map[i] = (struct rectify_point){32 * n * (i % w) + 16 * (n - 1),
                                             32 * n * (i / w) + 16 * (n - 1)};
-        struct remap_args a = {image, map, out, w, 1, W, H, 0, n, 32 * n};
+        struct remap_args a = {image, map, out, w, 1, W, H, 0, n, 32 * n, NULL, NULL};
         for (int i = 0; i < w * h; i++) {
             int sum = 0;
             stage_remap(&a, i % w, i / w);
@@ -480,7 +495,7 @@ static void test_remap_smaller(void) {
             g_assert_cmpint(out[i], ==, (2 * sum + n * n) / (2 * n * n));
         }
     }
-    struct remap_args a = {image, map, out, 1, 1, W, H, 8, 3, 90};
+    struct remap_args a = {image, map, out, 1, 1, W, H, 8, 3, 90, NULL, NULL};
     map[0] = (struct rectify_point){300, 200};
     stage_remap(&a, 0, 0);
     double sum = 0;
@@ -604,6 +619,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/oracle/convert", test_convert);
     g_test_add_func("/oracle/remap", test_remap);
     g_test_add_func("/oracle/remap-smaller", test_remap_smaller);
+    g_test_add_func("/oracle/remap-known", test_remap_known);
     g_test_add_func("/oracle/edges", test_edges);
     g_test_add_func("/oracle/winner-takes-all", test_winner_takes_all);
     return g_test_run();

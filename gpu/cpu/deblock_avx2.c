@@ -1,6 +1,6 @@
 /*
  * Smoothing of JPEG's blocks in AVX2: loops over the bytes of rows, which compilers turn into
- * vectors. A picture without blocks is copied.
+ * vectors. A picture without blocks is copied, and so is what remap makes of it.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -93,4 +93,18 @@ void rows_deblock_avx2(const void *args, int width, int first, int last, void *s
         above = row;
         row = below;
     }
+}
+
+void rows_remap_avx2(const void *args, int width, int first, int last, void *scratch) {
+    struct remap_args a = *(const struct remap_args *)args;
+    size_t bytes = (size_t)width * (size_t)a.channels, at = (size_t)first * bytes;
+    (void)scratch;
+    if (remap_is_known(&a)) {
+        memcpy(a.out + at, a.with_blocks + at, (size_t)(last - first) * bytes);
+        return;
+    }
+    a.with_blocks = NULL;
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < width; x++)
+            stage_remap(&a, x, y);
 }

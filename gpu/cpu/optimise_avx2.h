@@ -16,8 +16,8 @@
     STAGE(best_label) STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) \
     STAGE(columns) STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
-    STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(smooth_x) STAGE(smooth_y) \
-    STAGE(pruned_start) STAGE(pruned_message) STAGE(pruned_winner) \
+    STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
+    STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(pruned_winner) \
     STAGE(feature_layer) STAGE(feature_vector) STAGE(sum_message) STAGE(sum_labels)
 /* clang-format on */
 #define AVX2_ROWS(name) cpu_rows rows_##name##_avx2;

@@ -8,7 +8,7 @@
 #define LIVESTEREO_STAGE_IMAGE_H
 
 #include "calibration/rectify.h"
-#include "gpu/stages/stage.h"
+#include "gpu/stages/deblock.h"
 
 /* Bilinear resampling by a table in 1/32 px. source is source_width x source_height. Where the
  * result is smaller than the source, each of its pixels is the mean of samples x samples places in
@@ -20,7 +20,15 @@ struct remap_args {
     int width, channels, source_width, source_height;
     int row_shift;     /* 1/32 px further down in the source */
     int samples, step; /* 0 or 1: one sample; step: from pixel to pixel, 1/32 px of the source */
+    /* Of a source that stage deblock has given: the result of what it was given, which is the same
+     * where that has no blocks, and the sums that tell; or NULL. */
+    const uint8_t *with_blocks;
+    const uint32_t *block_sums;
 };
+
+STAGE int remap_is_known(const struct remap_args *a) {
+    return a->with_blocks && !block_strength(a->block_sums, a->source_width, a->source_height);
+}
 
 /* Adds the interpolated value at one place of the source, in 1/1024 of a grey level. */
 STAGE void remap_add(const struct remap_args *a, int px, int py, int sum[3]) {
@@ -41,6 +49,12 @@ STAGE void remap_add(const struct remap_args *a, int px, int py, int sum[3]) {
 STAGE void stage_remap(const struct remap_args *a, int x, int y) {
     struct rectify_point p = {32 * x, 32 * y};
     int sum[3] = {0, 0, 0}, n = stage_max(a->samples, 1), area = 1024 * n * n;
+    ptrdiff_t at = ((ptrdiff_t)y * a->width + x) * a->channels;
+    if (remap_is_known(a)) {
+        for (int c = 0; c < a->channels; c++)
+            a->out[at + c] = a->with_blocks[at + c];
+        return;
+    }
     if (a->map)
         p = a->map[(size_t)y * a->width + x];
     p.y += a->row_shift;
@@ -48,9 +62,8 @@ STAGE void stage_remap(const struct remap_args *a, int x, int y) {
         for (int i = 0; i < n; i++)
             remap_add(a, p.x + (2 * i + 1 - n) * a->step / (2 * n),
                       p.y + (2 * j + 1 - n) * a->step / (2 * n), sum);
-    uint8_t *out = a->out + ((size_t)y * a->width + x) * a->channels;
     for (int c = 0; c < 3 && c < a->channels; c++)
-        out[c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
+        a->out[at + c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
 }
 
 /* Luma of ITU-R BT.601, weights in 1/256, of a pixel of 1 or 3 channels. */
