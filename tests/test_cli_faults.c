@@ -302,7 +302,7 @@ static void test_record_ended(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     static const char *const signals[] = {"INT", "TERM", "KILL"};
-    for (int i = 0; i < (WATCHED ? 9 : 51); i++) {
+    for (int i = 0; i < (WATCHED ? 9 : 27); i++) {
         g_autofree char *line =
             g_strdup_printf("mkdir $D/%d; timeout --foreground -s %s %.2f $B record " SYNTH
                             " --rate 200 -o $D/%d/a.mkv >/dev/null 2>&1; ls $D/%d",
@@ -382,7 +382,7 @@ static void test_ended(void *fixture, const void *data) {
     write_text("pair/pair.ini", "[pair]\ndisparity_scale=32\ndisparities=8\n");
     write_text("rig.yml", RIG);
     for (size_t k = 0; k < G_N_ELEMENTS(commands); k++)
-        for (int i = 0; i < (WATCHED ? 3 : 50); i++) {
+        for (int i = 0; i < (WATCHED ? 3 : 24); i++) {
             double after_s = g_test_rand_double_range(0.001, k == 0 ? 0.3 : k == 3 ? 0.02 : 0.1);
             g_autofree char *line = g_strdup_printf(
                 "rm -rf $D/o; mkdir $D/o; timeout --foreground -k 600 -s %s %.4f $B %s",
