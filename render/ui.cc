@@ -276,7 +276,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         ImGui::SetNextWindowBgAlpha(0.75f);
     ImGui::Begin(name, NULL, f);
     ui->list = ImGui::GetWindowDrawList();
-    if (flags & UI_KEYBOARD && ImGui::IsWindowAppearing())
+    bool keys_before = ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard;
+    if (flags & UI_KEYBOARD && (ImGui::IsWindowAppearing() || !keys_before))
         ImGui::SetWindowFocus();
     ui->panel_flags = flags;
     ui->most_width = 0;

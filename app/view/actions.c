@@ -302,6 +302,12 @@ static void toggle_part(struct viewer *v, int part) {
     v->help_search[0] = '\0';
 }
 
+static void toggle_panel_keys(struct viewer *v, G_GNUC_UNUSED int argument) {
+    v->panel_keys = !v->panel_keys;
+    v->visible[PART_PANELS] |= v->panel_keys;
+    v->folded &= !v->panel_keys;
+}
+
 static void fold_panel(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->folded = !v->folded;
 }
@@ -318,6 +324,7 @@ static void toggle_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void leave_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
     window_set_fullscreen(v->screen.window, false);
     v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
+    v->panel_keys = false;
 }
 
 static void quit(struct viewer *v, G_GNUC_UNUSED int argument) {

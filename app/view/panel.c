@@ -289,7 +289,7 @@ void panel_draw(struct viewer *v) {
         return;
     }
     ui_panel_begin(v->screen.ui, "settings", r->x, r->y, r->width, r->height,
-                   UI_SCROLL | UI_NO_BACKGROUND);
+                   UI_SCROLL | UI_NO_BACKGROUND | (v->panel_keys ? UI_KEYBOARD : 0));
     ui_table_begin(v->screen.ui, "settings.columns", v->layout.columns);
     ui_table_next(v->screen.ui);
     draw_toolbar(v);

@@ -145,6 +145,7 @@ struct viewer {
     char help_search[64];  /* typed into the list of keys */
     enum theme_name theme;
     bool folded;        /* the panel is */
+    bool panel_keys;    /* Tab and arrow keys go through it */
     double panel_lines; /* its width, in lines of text */
     bool save_window;   /* to a file, after the next drawing */
     bool quit;

@@ -95,6 +95,37 @@ static void test_row(void) {
 }
 
 /* Words typed above the parameters leave those that have them, in name or help. */
+static void press(const struct gui_program *p, const char *key, const char *reached) {
+    gui_tool("xdotool key %s", key);
+    gui_wait_for(p, gui_is(p, "state", "focus", reached) ||
+                        (g_test_message("%s to %s", key, reached), FALSE));
+}
+
+/* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
+ * change a value. */
+static void test_panel_keys(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "panel-keys");
+    press(&p, "Tab", "tool.open");
+    press(&p, "Tab", "quality");
+    press(&p, "Tab", "disparity_range");
+    long before = gui_number(&p, "value", "disparity_range");
+    gui_tool("xdotool key space");
+    gui_tool("xdotool key Right");
+    gui_wait_for(&p, gui_number(&p, "value", "disparity_range") > before);
+    gui_tool("xdotool key space");
+    press(&p, "Tab", "discontinuity_weight");
+    press(&p, "shift+Tab", "disparity_range");
+    g_assert_true(gui_is(&p, "state", "frame", "0")); /* nothing was sought */
+    gui_run_action(&p, "panel-keys");
+    gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
+    gui_run_action(&p, "panels"); /* Tab hides the panel again */
+    gui_wait_for(&p, !gui_is_visible(&p, "quality"));
+    gui_quit(&p);
+}
+
 static void test_search(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
@@ -670,6 +701,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/slider", test_slider);
     g_test_add_func("/gui/row", test_row);
     g_test_add_func("/gui/help-beside", test_help_beside);
+    g_test_add_func("/gui/panel-keys", test_panel_keys);
     g_test_add_func("/gui/search", test_search);
     g_test_add_func("/gui/panel", test_panel);
     g_test_add_func("/gui/theme", test_theme);
