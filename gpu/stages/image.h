@@ -39,7 +39,7 @@ STAGE void remap_add(const struct remap_args *a, int px, int py, int sum[3]) {
                                          a->source_width * a->channels;
     const uint8_t *bottom = a->source + (size_t)stage_clamp(y0 + 1, 0, a->source_height - 1) *
                                             a->source_width * a->channels;
-    for (int c = 0; c < a->channels; c++) {
+    for (int c = 0; c < 3 && c < a->channels; c++) {
         int ia = xa * a->channels + c, ib = xb * a->channels + c;
         sum[c] += (32 - fy) * ((32 - fx) * top[ia] + fx * top[ib]) +
                   fy * ((32 - fx) * bottom[ia] + fx * bottom[ib]);
