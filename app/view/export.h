@@ -45,6 +45,7 @@ struct recording {             /* zero to begin with */
     struct recorder *finished; /* that background closes */
     struct background background;
     struct recorder_status status;
+    char rows[96]; /* the health of the rig at its end, told with the result; "": unknown */
 };
 
 /* Starts to record into the folder, NULL: the user's one for videos. Tells how that went. */

@@ -83,7 +83,9 @@ void recording_wait(struct recording *r, struct screen *screen) {
     else if (r->status.pairs == 0)
         screen_notify(screen, "no pair came, so nothing is kept");
     else
-        screen_notify(screen, "recorded %ld pairs", r->status.pairs);
+        screen_notify(screen, "recorded %ld pairs%s%s", r->status.pairs, *r->rows ? "; " : "",
+                      r->rows);
+    r->rows[0] = '\0';
 }
 
 void recording_update(struct recording *r, struct screen *screen) {

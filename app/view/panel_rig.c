@@ -99,6 +99,13 @@ void row_watch_close(struct row_watch *w) {
 
 /* ---- the health of the rig */
 
+void row_watch_describe(const struct row_watch *w, struct row_health *health, char *text,
+                        size_t size) {
+    double age_s = (double)(clock_ns() - w->last_ns) / CLOCK_NS_PER_S;
+    *health = row_error_health(w->last, (int)MIN(w->lasts, (long)HEALTH_PAIRS));
+    row_health_print(health, age_s, text, size);
+}
+
 void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
     const struct theme *theme = ui_theme(ui);
     const unsigned colors[] = {
@@ -111,10 +118,8 @@ void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
             ui_text_line(ui, ui_theme(ui)->note, "rows not measured yet", NULL);
         return;
     }
-    const struct row_health health =
-        row_error_health(w->last, (int)MIN(w->lasts, (long)HEALTH_PAIRS));
-    row_health_print(&health, (double)(clock_ns() - w->last_ns) / CLOCK_NS_PER_S, text,
-                     sizeof(text));
+    struct row_health health;
+    row_watch_describe(w, &health, text, sizeof(text));
     if (health.advice) /* the rig's group shows it, too */
         ui_text_line(ui, colors[health.level], health.advice, text);
     else

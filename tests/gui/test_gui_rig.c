@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct rows {
     long count;
@@ -109,6 +110,10 @@ static void test_health(void) {
                              !g_str_has_prefix(text, "0 "));
         g_test_message("health %s", text);
         g_assert_true(g_str_has_suffix(text, level));
+        gui_run_action(&p, "record"); /* its end says the same */
+        gui_run_action(&p, "record");
+        gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "message")) &&
+                             g_str_has_prefix(text, "recorded ") && strstr(text, "rows "));
         gui_quit(&p);
     }
 }
