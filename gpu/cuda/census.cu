@@ -141,22 +141,25 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
     int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
     wait_for_previous_kernel();
-    uint64_t mask = smoothed_bits(&a.mix), census[QUAD] = {};
-    if (mask) {
-        load_tile<CENSUS_TILE_WIDTH + 2, CENSUS_TILE_HEIGHT + 2>(
-            a.grey, a.mix.width, a.height, left - REACH_X - 1, top - REACH_Y - 1, grey);
-        __syncthreads();
-        smooth_tile(a, left - REACH_X, top - REACH_Y, grey,
-                    reinterpret_cast<uint8_t *>(tile.words));
-        __syncthreads();
-        census_of(tile, census);
-    }
-    if (y >= a.height)
+    uint64_t mask = smoothed_bits(&a.mix), census[QUAD];
+    size_t row = (size_t)y * (size_t)a.mix.width;
+    if (!mask) { /* then it is a copy, for which neighbouring threads have neighbouring pixels */
+        for (int px = left + (int)threadIdx.x; px < min(left + CENSUS_WIDTH, a.mix.width);
+             px += BLOCK_WIDTH)
+            if (y < a.height)
+                a.mix.out[row + (size_t)px] = __ldg(a.mix.census + row + (size_t)px);
         return;
+    }
+    load_tile<CENSUS_TILE_WIDTH + 2, CENSUS_TILE_HEIGHT + 2>(
+        a.grey, a.mix.width, a.height, left - REACH_X - 1, top - REACH_Y - 1, grey);
+    __syncthreads();
+    smooth_tile(a, left - REACH_X, top - REACH_Y, grey, reinterpret_cast<uint8_t *>(tile.words));
+    __syncthreads();
+    census_of(tile, census);
 #pragma unroll
     for (int i = 0; i < QUAD; i++) {
-        size_t at = (size_t)y * (size_t)a.mix.width + (size_t)(x + i);
-        if (x + i < a.mix.width)
+        size_t at = row + (size_t)(x + i);
+        if (y < a.height && x + i < a.mix.width)
             a.mix.out[at] = (__ldg(a.mix.census + at) & ~mask) | (census[i] & mask);
     }
 }
