@@ -1,7 +1,7 @@
 /*
- * The CUDA backend: every stage is a kernel with one thread for each pixel, in the streams that
- * the graph chose. Optimised kernels of other files replace entries of the launch table and
- * give the same bytes.
+ * The CUDA backend: every stage is a kernel with one thread for each pixel, or for some of a column
+ * where pictures are large, in the streams that the graph chose. Optimised kernels of other files
+ * replace entries of the launch table and give the same bytes.
  *
  * The first time, the stages of a frame are issued one by one. The second time they are
  * captured as a CUDA graph, which then runs all of them, since settings that change with every
@@ -17,18 +17,28 @@
 #include <cstdlib>
 #include <cstring>
 
+enum { STAGE_ROWS = 4, STAGE_BLOCKS = 2 * 2048 / (WARP_SIZE * STAGE_ROWS) };
+
+/* Blocks of a stage, at most twice as many as run at once: starting more takes longer than small
+ * stages do. */
+static dim3 stage_blocks(const backend_cuda *cuda, int width, int height) {
+    dim3 all = cuda_blocks(width, WARP_SIZE, height, STAGE_ROWS);
+    unsigned most = (unsigned)(STAGE_BLOCKS * cuda->processors) / all.x;
+    return dim3(all.x, all.y < most || !most ? all.y : most);
+}
+
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
     static __global__ void kernel_##name(const arguments##_args args, int width, int height) { \
-        int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                  \
-        int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                  \
-        if (x < width && y < height)                                                           \
+        int x = (int)(blockIdx.x * blockDim.x + threadIdx.x),                                  \
+            y = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                  \
+        for (; x < width && y < height; y += (int)(gridDim.y * blockDim.y))                    \
             stage_##name(&args, x, y);                                                         \
     }                                                                                          \
     static void launch_##name(struct backend_cuda *cuda, const void *args, int width,          \
                               int height) {                                                    \
-        dim3 block(WARP_SIZE, 4), grid((width + WARP_SIZE - 1) / WARP_SIZE, (height + 3) / 4); \
-        kernel_##name<<<grid, block, 0, cuda->stream>>>(                                       \
-            *static_cast<const arguments##_args *>(args), width, height);                      \
+        kernel_##name<<<stage_blocks(cuda, width, height), dim3(WARP_SIZE, STAGE_ROWS), 0,     \
+                        cuda->stream>>>(*static_cast<const arguments##_args *>(args), width,   \
+                                        height);                                               \
     }
 #include "gpu/stages/stages.def"
 #undef STAGE_ROW

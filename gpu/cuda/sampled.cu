@@ -60,10 +60,11 @@ void cuda_launch_row_offset_sum(backend_cuda *cuda, const void *args, int width,
 
 /* ---- agreement: bits of some labels of a warp's pixels, then a lane for each pixel */
 
-enum { LABELS = 32 };
+/* Threads that look at bits have those that find them wait, so that there are few of the latter. */
+enum { LABELS = 32, FINDERS = 4 };
 
 /* Rows of a pixel's bits lie so that neither a row nor a column is in one bank. */
-static __global__ void __launch_bounds__(WARP_SIZE *WARPS)
+static __global__ void __launch_bounds__(WARP_SIZE *FINDERS)
     agreement_kernel(const __grid_constant__ agreement_args a) {
     __shared__ uint8_t bits[WARP_SIZE][LABELS + 4];
     __shared__ uint32_t counts[AGREEMENT_COUNTS]; /* of the block: most pixels fall into few bins */
@@ -76,11 +77,11 @@ static __global__ void __launch_bounds__(WARP_SIZE *WARPS)
     wait_for_previous_kernel();
     if (y >= a.grid.height)
         return;
-    for (int i = thread; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
+    for (int i = thread; i < AGREEMENT_COUNTS; i += FINDERS * WARP_SIZE)
         counts[i] = 0;
     for (int first = 0; first < a.grid.labels; first += LABELS) {
         __syncthreads();
-        for (int i = (int)threadIdx.y; i < WARP_SIZE; i += WARPS) {
+        for (int i = (int)threadIdx.y; i < WARP_SIZE; i += FINDERS) {
             int other = x + (i - lane) * AGREEMENT_STEP;
             if (other < a.grid.width)
                 bits[i][lane] = (uint8_t)agreement_bits(&a, other, y, first + lane);
@@ -92,14 +93,14 @@ static __global__ void __launch_bounds__(WARP_SIZE *WARPS)
     if (threadIdx.y == 0 && x < a.grid.width)
         agreement_count(&own, x, y, &s);
     __syncthreads();
-    for (int i = thread; i < AGREEMENT_COUNTS; i += WARPS * WARP_SIZE)
+    for (int i = thread; i < AGREEMENT_COUNTS; i += FINDERS * WARP_SIZE)
         if (counts[i])
             stage_add(a.counts + i, counts[i]);
 }
 
 void cuda_launch_agreement(backend_cuda *cuda, const void *args, int width, int height) {
     launch_dependent(cuda, agreement_kernel, cuda_blocks(width, WARP_SIZE, height, 1),
-                     dim3(WARP_SIZE, WARPS), *static_cast<const agreement_args *>(args));
+                     dim3(WARP_SIZE, FINDERS), *static_cast<const agreement_args *>(args));
 }
 
 /* What a warp finds in counts, of which lanes have as many side by side. */
