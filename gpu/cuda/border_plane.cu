@@ -1,6 +1,6 @@
 /*
- * Holes at the borders optimised for CUDA. Planes: a warp a row of the picture, whose lanes share the
- * rows of the region. Filling: a block a row, which finds its first and last known pixel.
+ * Holes at the borders optimised for CUDA. Planes: a warp a row of the picture, whose lanes share
+ * the rows of the region. Filling: a block a row, which finds its first and last known pixel.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
