@@ -503,9 +503,9 @@ fuzz-run: $(FUZZ:%=%.fuzzed)
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $<
 
 # Live cameras, against the kernel's own drivers in a small virtual machine.
-VM_TESTS = vivid uvc output window
+VM_TESTS = vivid uvc output window walk
 VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs $(BUILD)/vm_usb_camera $(BUILD)/vm_make_clip \
-              $(BUILD)/test_gui_cameras
+              $(BUILD)/test_gui_cameras $(BUILD)/test_gui_walks
 $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)

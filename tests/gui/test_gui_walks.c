@@ -140,6 +140,34 @@ static void test_rig_maker(void) {
     gui_remove_all(set);
 }
 
+/* The same with webcams, before which boards are held: those of tests/vm/walk.sh. The form's own
+ * square is the board's. */
+static void test_webcams(void) {
+    struct gui_program p = {0};
+    if (access("/dev/video2", F_OK) != 0) {
+        g_test_skip("needs two webcams that see boards");
+        return;
+    }
+    actions = 0;
+    gui_prepare(&p);
+    g_autofree char *line = g_strdup_printf(
+        "%s view --quality fast --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
+        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, line);
+    press(&p, "start");
+    click_leaving(&p, "start.calibrate");
+    gui_wait_for(&p, gui_number(&p, "state", "views") >= 8);
+    take_window(&p);
+    act("solve");
+    gui_tool("xdotool key Return");
+    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    click_leaving(&p, "open");
+    gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
+    take_window(&p);
+    find_metres(&p);
+    end(&p, "webcams", 4);
+}
+
 static gboolean is_saved(const struct gui_program *p) {
     g_autofree char *message = gui_look(p, "state", "message");
     return message && g_str_has_prefix(message, "saved ") &&
@@ -205,6 +233,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/walks/rig-maker", test_rig_maker);
+    g_test_add_func("/gui/walks/webcams", test_webcams);
     g_test_add_func("/gui/walks/driver", test_driver);
     g_test_add_func("/gui/walks/researcher", test_researcher);
     return g_test_run();

@@ -19,6 +19,24 @@ clip() { # clip NAME SCALE FRAMES
 clip kitti 1 51
 clip small 12 51
 clip one 4 1
+# Boards held before both cameras, each for 1.3 s
+boards=${LIVESTEREO_DATA:-../shared/data}/calibration/opencv
+if [ -d "$boards" ] && [ ! -e "$build/vm/boards/size" ]; then
+    held=$(mktemp -d)
+    mkdir "$held/left" "$held/right"
+    i=0
+    for left in "$boards"/left??.jpg; do
+        for k in $(seq 39); do
+            n=$(printf %06d.jpg $i)
+            ln -s "$(realpath "$left")" "$held/left/$n"
+            ln -s "$(realpath "${left%left*}right${left##*left}")" "$held/right/$n"
+            i=$((i + 1))
+        done
+    done
+    kitti=$held
+    clip boards 1 $i
+    rm -r "$held"
+fi
 for name; do
     program=$build/vm_test_$name
     {
