@@ -164,6 +164,7 @@ static void test_webcams(void) {
     click_leaving(&p, "open");
     gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
     take_window(&p);
+    gui_wait_for(&p, gui_number(&p, "state", "computed") > 0);
     find_metres(&p);
     end(&p, "webcams", 4);
 }
