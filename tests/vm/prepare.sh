@@ -21,7 +21,8 @@ clip small 12 51
 clip one 4 1
 # Boards held before both cameras, each for 1.3 s
 boards=${LIVESTEREO_DATA:-../shared/data}/calibration/opencv
-if [ -d "$boards" ] && [ ! -e "$build/vm/boards/size" ]; then
+case " $* " in *" walk "*) walk=1 ;; *) walk= ;; esac
+if [ "$walk" ] && [ -d "$boards" ] && [ ! -e "$build/vm/boards/size" ]; then
     held=$(mktemp -d)
     mkdir "$held/left" "$held/right"
     i=0
