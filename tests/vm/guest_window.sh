@@ -1,9 +1,10 @@
 # What the guest's tests of the window share: a display, and a program of tests that runs on it.
+# LIVESTEREO_TEST_CAMERAS: its cameras may be opened, since nobody looks at them.
 # SPDX-License-Identifier: MIT
 mkdir -p /usr /tmp/.X11-unix
 ln -s /bin /usr/bin
 export DISPLAY=:1 LIBGL_DRIVERS_PATH=$(cat /data/plugins) LIVESTEREO_BIN=/bin/livestereo \
-    LP_NUM_THREADS=0 XLOCALEDIR=/data/locale
+    LP_NUM_THREADS=0 XLOCALEDIR=/data/locale LIVESTEREO_TEST_CAMERAS=1
 on_display() { # on_display PROGRAM...: TAP, and its status
     Xvfb :1 -screen 0 1000x700x24 -noreset -r -xkbdir /data/xkb >/tmp/xvfb 2>&1 &
     i=0
