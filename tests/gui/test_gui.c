@@ -94,7 +94,6 @@ static void test_row(void) {
     gui_quit(&p);
 }
 
-/* Words typed above the parameters leave those that have them, in name or help. */
 static void press(const struct gui_program *p, const char *key, const char *reached) {
     gui_tool("xdotool key %s", key);
     gui_wait_for(p, gui_is(p, "state", "focus", reached) ||
@@ -126,6 +125,7 @@ static void test_panel_keys(void) {
     gui_quit(&p);
 }
 
+/* Words typed above the parameters leave those that have them, in name or help. */
 static void test_search(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
