@@ -39,6 +39,7 @@ static void look_for_cameras(struct start_page *page) {
     g_clear_pointer(&page->cameras, g_free);
     g_clear_pointer(&page->rig, g_free);
     if (device_list_read(&list) != 0) {
+        start_cameras_list(page, NULL);
         page->cameras = g_strdup("cameras could not be listed; key m shows why");
         return;
     }
@@ -281,7 +282,7 @@ static void draw_cameras(struct viewer *v, char **chosen) {
     if (page->rig)
         ui_same_line(ui);
     if (ui_button(ui, "start.look", "look again", "for cameras that were plugged in meanwhile"))
-        start_page_open(page);
+        page->look_again = true;
     ui_separator(ui);
     g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
     calibrate_form_draw(v, source);
@@ -292,8 +293,9 @@ void start_page_draw(struct viewer *v, int width, int height) {
     struct start_page *page = &v->start_page;
     double line = ui_text_height(ui);
     g_autofree char *chosen = NULL;
-    if (!page->cameras)
+    if (!page->cameras || page->look_again)
         start_page_open(page);
+    page->look_again = false;
     ui_panel_begin(ui, "start", 0, 0, width, height, UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;

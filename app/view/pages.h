@@ -68,6 +68,7 @@ struct start_page { /* zero to begin with */
     char *cameras;  /* text about them, "" where the pictures say it all */
     struct start_camera *camera[START_CAMERAS];
     int camera_count;
+    bool look_again;                /* for cameras, before the page is drawn next */
     char *left_word;                /* of the camera that was clicked first, or NULL */
     char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
     char **recent[START_RECENT];    /* words of what was opened before, newest first */
@@ -78,7 +79,8 @@ struct start_page { /* zero to begin with */
     bool pictured;                  /* they were looked for */
 };
 
-/* Finds cameras and reads what was opened before. */
+/* Finds cameras and reads what was opened before; with the window's context, not while the page is
+ * drawn, whose textures it frees. */
 void start_page_open(struct start_page *page);
 void start_page_close(struct start_page *page);
 

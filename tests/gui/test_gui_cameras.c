@@ -45,6 +45,10 @@ static void test_pictures(void) {
     gui_wait_for(&p, camera_has(&p, "camera0", "320x180"));
     gui_wait_for(&p, camera_has(&p, "camera1", "320x180"));
     g_assert_cmpint(tile_levels(&p, "start.camera0"), >, 4); /* bars of colours */
+    gui_click(&p, "start.look");
+    gui_wait_for(&p, camera_has(&p, "camera0", "320x180"));
+    gui_settle(&p);
+    g_assert_cmpint(tile_levels(&p, "start.camera0"), >, 4);
     gui_click(&p, "start.camera0");
     gui_click(&p, "start.camera1");
     gui_wait_for(&p, source_is_rig(&p)); /* both were closed before */
