@@ -263,7 +263,7 @@ static void handle_mouse(struct viewer *v, const struct window_event *event) {
 
 /* Keys that go through the widgets of the start page or the panel, and press them. */
 static bool moves_in_page(const struct viewer *v, const char *key) {
-    return (v->visible[PART_START] || (v->panel_keys && v->visible[PART_PANELS])) &&
+    return (v->visible[PART_START] || (v->panel_keys && v->visible[PART_PANELS] && !v->folded)) &&
            screen_has_key("TAB UP DOWN LEFT RIGHT SPACE ENTER", key);
 }
 

@@ -118,6 +118,14 @@ static void test_panel_keys(void) {
     press(&p, "Tab", "discontinuity_weight");
     press(&p, "shift+Tab", "disparity_range");
     g_assert_true(gui_is(&p, "state", "frame", "0")); /* nothing was sought */
+    gui_run_action(&p, "fold");                       /* a folded panel takes no keys */
+    gui_wait_for(&p, gui_is(&p, "state", "folded", "1"));
+    gui_tool("xdotool key space");
+    gui_wait_for(&p, gui_is(&p, "state", "paused", "0"));
+    gui_tool("xdotool key space");
+    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
+    gui_run_action(&p, "fold");
+    gui_wait_for(&p, gui_is(&p, "state", "folded", "0"));
     gui_run_action(&p, "panel-keys");
     gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
     gui_run_action(&p, "panels"); /* Tab hides the panel again */
