@@ -217,7 +217,8 @@ static bool is_over_panel(const struct ui *ui, double x, double y) {
     return false;
 }
 
-/* A click places a point to measure, or a pin. */
+/* A click says which point is at the distance that was typed, until measuring is toggled or ESC
+ * pressed; else it places a point to measure, or a pin. */
 static void handle_click(struct viewer *v) {
     int x, y, side;
     if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)

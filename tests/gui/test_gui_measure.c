@@ -138,6 +138,13 @@ static void test_distance(void) {
     gui_quit(&p);
 }
 
+static void type_known(const struct gui_program *p, const char *text) {
+    gui_click(p, "known_distance");
+    gui_tool("xdotool key ctrl+a");
+    gui_type(p, text);
+    gui_tool("xdotool key Return");
+}
+
 /* A point whose distance is typed says what the focal length would be. */
 static void test_known(void) {
     struct gui_program p = {0};
@@ -149,10 +156,7 @@ static void test_known(void) {
     gui_click(&p, "group.measuring");
     for (int i = 0; i < 2; i++) { /* the true one, and one that is a tenth longer */
         g_autofree char *typed = g_strdup_printf("%.1fcm", (i ? 110 : 100) * xyz[2]);
-        gui_click(&p, "known_distance");
-        gui_tool("xdotool key ctrl+a");
-        gui_type(&p, typed);
-        gui_tool("xdotool key Return");
+        type_known(&p, typed);
         gui_wait_for(&p, !has_state(&p, "focal") && message_has(&p, "click a point"));
         click_pixel(&p, &point[1]);
         gui_wait_for(&p, has_state(&p, "focal"));
@@ -162,10 +166,17 @@ static void test_known(void) {
         g_assert_cmpfloat(fabs(focal - wanted), <=, wanted * 0.25 / point[1].disparity + 0.5);
         g_assert_cmpfloat(error, >, 0);
     }
-    gui_click(&p, "known_distance"); /* what is no distance is refused */
-    gui_tool("xdotool key ctrl+a");
-    gui_type(&p, "near");
-    gui_tool("xdotool key Return");
+    for (int i = 0; i < 2; i++) { /* what is begun after the typing takes the clicks */
+        type_known(&p, "2m");
+        gui_wait_for(&p, message_has(&p, "click a point"));
+        gui_run_action(&p, i ? "measure" : "leave-fullscreen");
+        click_pixel(&p, &point[0]);
+        if (i)
+            click_pixel(&p, &point[1]);
+        gui_wait_for(&p, has_state(&p, i ? "distance" : "pin0"));
+        g_assert_false(has_state(&p, "focal"));
+    }
+    type_known(&p, "near"); /* what is no distance is refused */
     gui_wait_for(&p, message_has(&p, "type a distance"));
     g_assert_false(has_state(&p, "focal"));
     gui_quit(&p);
