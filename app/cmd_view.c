@@ -282,7 +282,7 @@ static int run_viewer(struct viewer *v) {
         struct session end = session_now(v);
         session_save(&end, &v->started, &v->remembered);
     }
-    recording_stop(&v->recording, &v->playback, &v->screen);
+    recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
     if (v->options->report)
         print_report(v);
     return code;

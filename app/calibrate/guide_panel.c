@@ -198,8 +198,8 @@ static void draw_views(struct guide *g) {
         guide_forget(g, forget);
 }
 
-/* Of a panel of so many columns, or more. */
-static void begin_column(struct guide *g, int columns) {
+/* Of a panel that has at least so many columns. */
+static void begin_column_from(struct guide *g, int columns) {
     if (g->layout.columns >= columns)
         ui_table_next(g->screen.ui);
 }
@@ -218,7 +218,7 @@ static void draw_result(struct guide *g) {
     if (guide_has_rig(g))
         action_button(g, "open", "open in the viewer", GUIDE_OPEN);
     snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
-    begin_column(g, 3);
+    begin_column_from(g, 3);
     ui_text(ui, text);
     draw_views(g);
 }
@@ -234,7 +234,7 @@ void guide_panel_draw(struct guide *g) {
     guide_status(g, status, sizeof(status));
     ui_text_color(ui, verdict_color(g), status);
     draw_coverage(&g->calibrate->views, ui);
-    begin_column(g, 2);
+    begin_column_from(g, 2);
     draw_buttons(g);
     if (g->screen.notice[0])
         ui_text_color(ui, ui_theme(ui)->text, g->screen.notice);

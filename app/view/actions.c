@@ -281,11 +281,7 @@ static void save_video(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct source *source = v->playback.source;
     if (v->recording.recorder) {
-        struct row_health health;
-        if (v->row_watch.lasts > 0)
-            row_watch_describe(&v->row_watch, &health, v->recording.rows,
-                               sizeof(v->recording.rows));
-        recording_stop(&v->recording, &v->playback, &v->screen);
+        recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
         return;
     }
     bool swap = v->playback.swap && source->set_tap;

@@ -18,6 +18,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+struct row_watch;
 struct viewer;
 
 /* FOLDER/livestereo-20260131-142530, with -2 and so on where that exists. Free it with g_free. NULL
@@ -52,9 +53,10 @@ struct recording {             /* zero to begin with */
 void recording_start(struct recording *recording, const struct recorder_about *about,
                      const char *folder, const struct playback *playback, struct screen *screen);
 
-/* Ends the recording; another thread finishes the file. Does nothing where nothing is recorded. */
+/* Ends the recording, with the rows' health of now; another thread finishes the file. Does nothing
+ * where nothing is recorded. */
 void recording_stop(struct recording *recording, const struct playback *playback,
-                    struct screen *screen);
+                    const struct row_watch *rows, struct screen *screen);
 
 /* Tells how a recording went when its file is finished. */
 void recording_update(struct recording *recording, struct screen *screen);

@@ -4,6 +4,8 @@
  */
 #include "app/view/export.h"
 
+#include "app/view/panel.h"
+
 #include <stdio.h>
 
 /* A new file in this folder, or where the recorder puts it by itself. g_free. */
@@ -63,10 +65,14 @@ static int finish(void *context) {
     return recorder_close(&r->finished, &r->status);
 }
 
-void recording_stop(struct recording *r, const struct playback *playback, struct screen *screen) {
+void recording_stop(struct recording *r, const struct playback *playback,
+                    const struct row_watch *rows, struct screen *screen) {
     struct source *source = playback->source;
+    struct row_health health;
     if (!r->recorder)
         return;
+    if (rows->lasts > 0)
+        row_watch_describe(rows, &health, r->rows, sizeof(r->rows));
     if (source->set_tap)
         source->set_tap(source, NULL);
     else if (source->live)

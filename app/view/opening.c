@@ -150,7 +150,7 @@ void opening_close(struct viewer *v) {
     refine_watch_stop(&v->refine);
     estimate_watch_close(&v->estimate);
     if (v->playback.source)
-        recording_stop(&v->recording, &v->playback, &v->screen);
+        recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
     close_pipeline(v);
     if (v->playback.source)
         source_close(&v->playback.source);

@@ -135,7 +135,7 @@ void row_watch_update(struct row_watch *watch, struct screen *screen, struct fra
  * has turned measuring on. */
 void row_watch_draw(const struct row_watch *watch, struct ui *ui, bool calibrated);
 
-/* The health and a line about it, once a pair was measured. */
+/* The health and a line about it, which says something once a pair was measured. */
 void row_watch_describe(const struct row_watch *watch, struct row_health *health, char *text,
                         size_t size);
 

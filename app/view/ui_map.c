@@ -73,8 +73,9 @@ static void add_rig(const struct viewer *v, GString *map) {
     if (v->measure.focal > 0)
         g_string_append_printf(map, "state focal %.3f %.3f\n", v->measure.focal,
                                v->measure.focal_error);
-    const struct row_health health =
-        row_error_health(rows->last, (int)MIN(rows->lasts, (long)HEALTH_PAIRS));
+    struct row_health health;
+    char about[96];
+    row_watch_describe(rows, &health, about, sizeof(about));
     g_string_append_printf(map, "state health %ld %d\n", rows->lasts, (int)health.level);
     g_string_append_printf(map, "state refine %d %d %d\n", v->refine.on, v->refine.couples,
                            v->refine.done);
