@@ -163,7 +163,8 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found lib run check deps deps-check bench install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
-.PHONY: unit gui-test parity golden goldens arm asan tsan fuzz fuzz-run vm-test vm-walk vm-ready lint
+.PHONY: unit gui-test parity golden goldens arm asan tsan fuzz fuzz-run vm-test vm-walk vm-ready
+.PHONY: lint
 .PHONY: gpu-test arm-instructions dist deb deb-check
 .PHONY: package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
@@ -511,8 +512,10 @@ $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 VM = $(patsubst %,$(BUILD)/vm_test_%,$(VM_TESTS) replay)
 vm-ready: $(VM_PROGRAMS)
-	$(Q)tests/vm/prepare.sh $(BUILD) $(VM_TESTS) $(filter walk,$(patsubst vm-%,%,$(MAKECMDGOALS)))
-$(VM) $(BUILD)/vm_test_walk: vm-ready ;
+	$(Q)tests/vm/prepare.sh $(BUILD) $(VM_TESTS)
+$(VM): vm-ready ;
+$(BUILD)/vm_test_walk: vm-ready
+	$(Q)tests/vm/prepare.sh $(BUILD) walk
 $(BUILD)/vm_test_replay.ran: $(BUILD)/vm_test_uvc.ran # of what was recorded there
 vm-test: $(VM:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-test $(VM)

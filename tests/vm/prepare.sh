@@ -8,21 +8,20 @@ set -eu
 build=$1
 shift
 # What the emulated cameras play: KITTI's frames where the test data are, else a made scene.
-kitti=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
-[ -d "$kitti" ] || kitti=synth:width=1226,height=370,frames=51
-clip() { # clip NAME SCALE FRAMES
+drive=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
+[ -d "$drive" ] || drive=synth:width=1226,height=370,frames=51
+clip() { # clip NAME SCALE FRAMES SOURCE
     [ ! -e "$build/vm/$1/size" ] || return 0
     mkdir -p "$build/vm/$1"
-    "$build/vm_make_clip" "$2" "$3" "$build/vm/$1" "$kitti" >"$build/vm/$1.size"
+    "$build/vm_make_clip" "$2" "$3" "$build/vm/$1" "$4" >"$build/vm/$1.size"
     mv "$build/vm/$1.size" "$build/vm/$1/size"
 }
-clip kitti 1 51
-clip small 12 51
-clip one 4 1
-# Boards held before both cameras, each for 1.3 s
+clip kitti 1 51 "$drive"
+clip small 12 51 "$drive"
+clip one 4 1 "$drive"
+# For walk, boards held before both cameras, each for 1.3 s
 boards=${LIVESTEREO_DATA:-../shared/data}/calibration/opencv
-case " $* " in *" walk "*) walk=1 ;; *) walk= ;; esac
-if [ "$walk" ] && [ -d "$boards" ] && [ ! -e "$build/vm/boards/size" ]; then
+if [[ " $* " = *" walk "* ]] && [ -d "$boards" ] && [ ! -e "$build/vm/boards/size" ]; then
     held=$(mktemp -d)
     mkdir "$held/left" "$held/right"
     i=0
@@ -34,8 +33,7 @@ if [ "$walk" ] && [ -d "$boards" ] && [ ! -e "$build/vm/boards/size" ]; then
             i=$((i + 1))
         done
     done
-    kitti=$held
-    clip boards 1 $i
+    clip boards 1 $i "$held"
     rm -r "$held"
 fi
 for name; do
