@@ -47,10 +47,11 @@ static void look_for_cameras(struct start_page *page) {
     if (list.count == 0)
         g_string_append_printf(text, "no cameras: %s", why_no_cameras());
     start_cameras_list(page, &list);
+    for (int i = page->camera_count; i < list.count; i++)
+        g_string_append_printf(text, "%s%s %s", i > page->camera_count ? ", " : "not shown: ",
+                               list.device[i].identity.card, list.device[i].node);
     if (device_list_rig(&list, rig, sizeof(rig)))
         page->rig = g_strdup(rig);
-    else if (list.count > 0)
-        g_string_append(text, "no two of one make: click the left one, then the right one");
     page->cameras = g_string_free(text, FALSE);
     device_list_free(&list);
 }
@@ -275,6 +276,9 @@ static void draw_cameras(struct viewer *v, char **chosen) {
     ui_text(ui, "Cameras");
     if (*page->cameras)
         ui_text_color(ui, ui_theme(ui)->note, page->cameras);
+    if (!page->rig && page->camera_count > 1 && !v->display.motion)
+        ui_text_color(ui, ui_theme(ui)->note,
+                      "no two of one make: click the left one, then the right one");
     start_cameras_begin(page, v->screen.window);
     start_cameras_draw(page, ui, v->display.motion, v->playback.source->live, chosen);
     if (page->rig && ui_button(ui, "start.cameras", "open these two", page->rig))
