@@ -2,18 +2,19 @@
 # usage: docs/screens.sh FOLDER [PART...]
 # Every screen of the window in every size, text of normal and of twice the size, dark and light,
 # into FOLDER as PNG, and a sheet of half of each part, docs/screens_PART.jpg; by the program in
-# build/ and the pictures in LIVESTEREO_DATA. It needs xvfb-run, xdotool and GStreamer's compositor, jpegenc.
+# build/ and the pictures in LIVESTEREO_DATA. It needs xvfb-run and GStreamer's compositor, jpegenc,
+# pngdec, pngenc and ximagesrc. What is remembered lies in a folder of its own, which is removed.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
-if [ -z "${SCREENS_HOME:-}" ]; then
-    SCREENS_HOME=$(mktemp -d)
-    export SCREENS_HOME
+if [ -z "${SCREENS_DISPLAY:-}" ]; then
+    export SCREENS_DISPLAY=1
     exec xvfb-run -a -s "-screen 0 3840x2160x24" "$0" "$@"
 fi
-trap 'rm -r "$SCREENS_HOME"' EXIT
-export HOME="$SCREENS_HOME" XDG_CONFIG_HOME="$SCREENS_HOME" XDG_STATE_HOME="$SCREENS_HOME" \
-    XDG_CACHE_HOME="$SCREENS_HOME" XDG_DATA_HOME="$SCREENS_HOME"
+home=$(mktemp -d)
+trap 'rm -r "$home"' EXIT
+export HOME="$home" XDG_CONFIG_HOME="$home" XDG_STATE_HOME="$home" XDG_CACHE_HOME="$home" \
+    XDG_DATA_HOME="$home"
 data=$(cd "${LIVESTEREO_DATA:-../shared/data}" && pwd)
 program=${LIVESTEREO_BIN:-build/livestereo}
 to=$1
@@ -31,18 +32,17 @@ shot() { # NAME OPTIONS...: the window after some frames
 start() { shot "$1" view $2; }
 desk() { shot "$1" view $2 synth:scene=desk; }
 points() { shot "$1" view $2 --view 9 synth:scene=desk; }
-drive() { shot "$1" view $2 --stats --calib "$data/driving/kitti_seq1/calib.txt" \
-    "$data/driving/kitti_seq1"; }
+wide() { shot "$1" view $2 --stats synth:scene=desk,width=1226,height=370; } # as from a car
 motion() { $program motion $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
     --metres-per-pixel 4000 "$data/clouds/goes_irma_ir"; }
 papers() { $program view $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
-    --preset felzenszwalb2006 --maps "$SCREENS_HOME/maps" "$data/middlebury/teddy"; }
+    --preset felzenszwalb2006 --maps "$home/maps" "$data/middlebury/teddy"; }
 
 calibration() { # has no --screenshot
-    map=$SCREENS_HOME/map
+    map=$home/map
     rm -f "$map"
-    $program calibrate $2 -q --board 9x6 --square 25mm --ui-map "$map" -o "$SCREENS_HOME/rig.yml" \
-        "$SCREENS_HOME/boards" &
+    $program calibrate $2 -q --board 9x6 --square 25mm --ui-map "$map" -o "$home/rig.yml" \
+        "$home/boards" &
     until grep -qs '^state written 1' "$map" && grep -q '^state ended 1' "$map"; do sleep 0.2; done
     sleep 0.5
     size=${2#--window } size=${size%% *}
@@ -53,13 +53,13 @@ calibration() { # has no --screenshot
 }
 
 # What is opened and compared
-mkdir -p "$SCREENS_HOME/boards/left" "$SCREENS_HOME/boards/right" "$SCREENS_HOME/maps"
+mkdir -p "$home/boards/left" "$home/boards/right" "$home/maps"
 for file in "$data"/calibration/opencv/left??.jpg "$data"/calibration/opencv/right??.jpg; do
     side=$(basename "$file" | sed 's/[0-9].*//')
-    ln -s "$file" "$SCREENS_HOME/boards/$side/$(basename "$file" | sed 's/^[a-z]*//')"
+    ln -s "$file" "$home/boards/$side/$(basename "$file" | sed 's/^[a-z]*//')"
 done
 $program run -q --preset default "$data/middlebury/teddy" --frames 1 \
-    --save-disparity "$SCREENS_HOME/maps/teddy.png"
+    --save-disparity "$home/maps/teddy.png"
 
 # The dark ones with normal text, below them the light ones with large text
 sheet() { # PART
@@ -75,7 +75,7 @@ sheet() { # PART
         jpegenc quality=65 ! filesink location="docs/screens_$1.jpg" $inputs
 }
 
-for part in ${*:-start desk drive motion calibration points papers}; do
+for part in ${*:-start desk wide motion calibration points papers}; do
     for text in 1 2; do
         for theme in dark light; do
             for size in 0800x600 1280x800 1920x1080 3840x2160; do
