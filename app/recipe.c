@@ -215,6 +215,16 @@ static void fill_montage(struct recipe *r, const struct image im[2], const struc
     }
 }
 
+static bool marks_both(const struct image *strokes, const char *name) {
+    bool found[2] = {false, false};
+    for (size_t i = 0; i < (size_t)strokes->width * (size_t)strokes->height; i++)
+        if (marked(strokes, i) >= 0)
+            found[marked(strokes, i)] = true;
+    if (!found[0] || !found[1])
+        log_error(name, "must mark some pixels of each picture, white and black");
+    return found[0] && found[1];
+}
+
 int recipe_montage(struct recipe *r, char *const pictures[2], const char *strokes) {
     struct image marks = {0};
     const struct image *first = &r->picture[0], *second = &r->picture[1];
@@ -222,7 +232,8 @@ int recipe_montage(struct recipe *r, char *const pictures[2], const char *stroke
     int code = EXIT_SOURCE;
     if (picture_read(pictures[0], &r->picture[0]) == 0 &&
         picture_read(pictures[1], &r->picture[1]) == 0 && picture_read(strokes, &marks) == 0 &&
-        has_size_of(second, first, pictures[1]) && has_size_of(&marks, first, strokes))
+        has_size_of(second, first, pictures[1]) && has_size_of(&marks, first, strokes) &&
+        marks_both(&marks, strokes))
         code = take_memory(r, first, pictures[0]);
     if (code == EXIT_DONE)
         fill_montage(r, r->picture, &marks);

@@ -287,7 +287,7 @@ static int open_levels(struct sum_product *s, const struct mrf_marginals *asked)
         (a->near = take(s, pixels * sizeof(*a->near), false)) &&
         (!asked->entropy || ((a->bits = take(s, pixels * sizeof(*a->bits), false)) &&
                              (a->logarithms = give(s, s->logarithms, sizeof(s->logarithms))))) &&
-        (!(asked->belief || asked->columns) ||
+        (!(asked->belief || (asked->columns && (asked->mean || asked->confidence))) ||
          (a->belief = take(s, volume * sizeof(*a->belief), false)));
     return taken ? 0 : -ENOMEM;
 }
@@ -444,7 +444,7 @@ static int find_marginals(struct sum_product *s, const uint16_t *label,
     if (!sum || !mean || !near || (a->bits && !bits) || (a->belief && !belief))
         return -ENOMEM;
     for (size_t i = 0; i < pixels; i++) {
-        if (to->columns)
+        if (to->columns && (to->mean || to->confidence))
             find_pair(belief + i * labels, s->m->labels, label[i], (double)sum[i], i, to);
         if (to->mean && !to->columns)
             to->mean[i] = (float)((double)mean[i] / (double)sum[i]);

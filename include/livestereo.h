@@ -494,7 +494,8 @@ struct livestereo_solution {
     int sweeps;      /* done */
     /* In: memory, or NULL; with SUM_PRODUCT alone. */
     float *belief;     /* the probability of each label at each pixel, width * height * labels */
-    float *mean;       /* the mean label (MMSE), width * height; with columns u and v of each */
+    float *mean;       /* the mean label (MMSE), width * height; with columns its u and its v,
+                          width * height * 2 */
     float *confidence; /* the probability that the pixel's label is off by at most 1, width *
                           height; with columns that it is right or one of its four neighbours */
     float *entropy;    /* of the pixel's probabilities, in bits, width * height */

@@ -428,7 +428,7 @@ int main(int argc, char **argv) {
     parity_open_all(&t, backends);
     for (int v = 0; v < VARIANTS; v++) {
         wanted[v] = backends[v];
-        *(v == EMULATED ? &emulated[v] : &others[v]) = wanted[v];
+        others[v] = wanted[v] && v != EMULATED;
         on_cpu[v] = wanted[v] && v < CUDA_PLAIN;
         on_gpu[v] = wanted[v] && v >= CUDA_PLAIN;
         gpu = gpu || on_gpu[v];
@@ -437,7 +437,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         check_any_settings(&t, wanted, sizes[i]);
     /* The emulated GPU takes most of the time; any settings above run at full size on it, too. */
-    others[EMULATED] = false;
+    emulated[EMULATED] = wanted[EMULATED];
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         check_sets(&t, others, shapes[i], t.small);
         if (emulated[EMULATED])

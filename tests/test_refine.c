@@ -269,7 +269,7 @@ static void test_undetermined_points(void) {
         int kind = i % (int)G_N_ELEMENTS(kinds);
         struct rig rig;
         struct refinement r;
-        rig_made_up((enum distortion)(i / 8 % DISTORTION_COUNT), &rig);
+        rig_made_up((enum distortion)((i + i / 8) % DISTORTION_COUNT), &rig);
         const double by[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         const struct rig truth = turned(&rig, by[0], by[1], by[2]);
         int error = refine_rig(&rig, points, make_points(&truth, &kinds[kind].made, points), &r);

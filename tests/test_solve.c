@@ -451,6 +451,11 @@ static void test_montage(void *fixture, const void *data) {
     expect_error(3, "is 20x20, but",
                  "solve --montage %s/a.png --montage %s/small.png --strokes %s/strokes.png", folder,
                  folder, folder);
+    memset(strokes, 128, sizeof(strokes));
+    write_grey("unmarked.png", strokes);
+    expect_error(3, "must mark some pixels",
+                 "solve --montage %s/a.png --montage %s/b.png --strokes %s/unmarked.png", folder,
+                 folder, folder);
     expect_error(2, "must be given twice", "solve --montage %s/a.png --strokes %s/strokes.png",
                  folder, folder);
     expect_error(2, "--composed belongs", "solve --denoise %s/a.png --composed %s/c.png", folder,

@@ -17,14 +17,15 @@
 #include <cstdlib>
 #include <cstring>
 
-enum { STAGE_ROWS = 4, STAGE_BLOCKS = 2 * 2048 / (WARP_SIZE * STAGE_ROWS) };
+enum { STAGE_ROWS = 4 };
 
 /* Blocks of a stage, at most twice as many as run at once: starting more takes longer than small
  * stages do. */
 static dim3 stage_blocks(const backend_cuda *cuda, int width, int height) {
     dim3 all = cuda_blocks(width, WARP_SIZE, height, STAGE_ROWS);
-    unsigned most = (unsigned)(STAGE_BLOCKS * cuda->processors) / all.x;
-    return dim3(all.x, all.y < most || !most ? all.y : most);
+    unsigned running = (unsigned)(cuda->processors * cuda->threads / (WARP_SIZE * STAGE_ROWS)),
+             rows = 2 * running / all.x;
+    return dim3(all.x, stage_min((int)all.y, stage_max((int)rows, 1)));
 }
 
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
@@ -575,6 +576,7 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
     cuda->device = gpu;
     cuda->capability = 10 * properties.major + properties.minor;
     cuda->processors = properties.multiProcessorCount;
+    cuda->threads = properties.maxThreadsPerMultiProcessor;
     cuda->max_shared = properties.sharedMemPerBlockOptin;
     snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)",
              variant == VARIANT_PLAIN ? "plain, " : "", properties.name);

@@ -48,6 +48,7 @@ struct backend_cuda {
     int device;        /* number of the GPU */
     int capability;    /* 90 for compute capability 9.0 */
     int processors;    /* multiprocessors */
+    int threads;       /* that each of them has at most */
     size_t max_shared; /* bytes of shared memory a block may ask for */
     cuda_launch *launches[STAGE_COUNT];
     cuda_launch *const

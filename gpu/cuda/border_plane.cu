@@ -7,12 +7,6 @@
 
 enum { WARPS = 4 };
 
-DEVICE int sum_of_lanes(int v) {
-    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-        v += __shfl_xor_sync(ALL_LANES, v, k);
-    return v;
-}
-
 /* The first known pixel of a row, or width. */
 DEVICE int first_known(const int16_t *row, int width) {
     for (int x = 0; x < width; x += WARP_SIZE) {
@@ -39,9 +33,8 @@ static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
         for (int dy = (int)threadIdx.x - up; dy <= down; dy += WARP_SIZE)
             plane_add_arms(&map, x, y, dy, row[x], &s);
     }
-    s = {sum_of_lanes(s.n),  sum_of_lanes(s.x),  sum_of_lanes(s.y),
-         sum_of_lanes(s.xx), sum_of_lanes(s.xy), sum_of_lanes(s.yy),
-         sum_of_lanes(s.d),  sum_of_lanes(s.xd), sum_of_lanes(s.yd)};
+    s = {warp_sum(s.n),  warp_sum(s.x), warp_sum(s.y),  warp_sum(s.xx), warp_sum(s.xy),
+         warp_sum(s.yy), warp_sum(s.d), warp_sum(s.xd), warp_sum(s.yd)};
     if (threadIdx.x == 0)
         a.out[y] = border_plane_of(&s);
 }

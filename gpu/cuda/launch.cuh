@@ -1,5 +1,6 @@
 /*
- * Launching kernels that get ready while the one before them runs (programmatic dependent launch).
+ * Launching kernels that get ready while the one before them runs (programmatic dependent launch),
+ * and what warps of several files do.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CUDA_LAUNCH_CUH
@@ -19,6 +20,17 @@ DEVICE void wait_for_previous_kernel(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
     cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/* In all lanes: the sum of theirs. */
+DEVICE int warp_sum(int v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, v);
+#else
+    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL_LANES, v, k);
+    return v;
 #endif
 }
 

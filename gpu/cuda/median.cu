@@ -5,7 +5,7 @@
  * one pixel.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_pixel.cuh"
 
 #include <climits>
@@ -118,16 +118,6 @@ void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int hei
 /* ---- holes */
 
 enum { MAX_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + WARP_SIZE - 1) / WARP_SIZE };
-
-DEVICE int warp_sum(int v) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL_LANES, v);
-#else
-    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-        v += __shfl_xor_sync(ALL_LANES, v, k);
-    return v;
-#endif
-}
 
 DEVICE int warp_minimum(int v) {
 #if __CUDA_ARCH__ >= 800

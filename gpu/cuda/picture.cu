@@ -23,19 +23,13 @@ DEVICE pixel_range range_of_thread(size_t count) {
     return {first, min(first + PIXELS, count), first + PIXELS <= count};
 }
 
-/* Their words, with 3 channels. */
-DEVICE void read_words(const uint8_t *picture, const pixel_range &r, uint32_t word[3]) {
-    const uint32_t *from = reinterpret_cast<const uint32_t *>(picture + 3 * r.first);
-    for (int i = 0; i < 3; i++)
-        word[i] = __ldg(from + i);
-}
-
+/* A word for each channel. */
 DEVICE void copy_pixels(const uint8_t *from, uint8_t *to, const pixel_range &r, int channels) {
-    if (r.whole && channels == 3) {
-        uint32_t word[3];
-        read_words(from, r, word);
-        for (int i = 0; i < 3; i++)
-            reinterpret_cast<uint32_t *>(to + 3 * r.first)[i] = word[i];
+    if (r.whole) {
+        size_t first = r.first / PIXELS * (size_t)channels;
+        for (size_t i = first; i < first + (size_t)channels; i++)
+            reinterpret_cast<uint32_t *>(to)[i] =
+                __ldg(reinterpret_cast<const uint32_t *>(from) + i);
         return;
     }
     for (size_t i = r.first * (size_t)channels; i < r.end * (size_t)channels; i++)
@@ -64,8 +58,8 @@ static __global__ void __launch_bounds__(THREADS)
             a.out[i] = grey_level(a.source + 3 * i, 3);
         return;
     }
-    uint32_t w[3];
-    read_words(a.source, r, w);
+    const uint32_t *from = reinterpret_cast<const uint32_t *>(a.source + 3 * r.first);
+    uint32_t w[3] = {__ldg(from), __ldg(from + 1), __ldg(from + 2)};
     *reinterpret_cast<uint32_t *>(a.out + r.first) =
         weighted_grey(w[0]) | weighted_grey(byte_permute(w[0], w[1], 0x543)) << 8 |
         weighted_grey(byte_permute(w[1], w[2], 0x432)) << 16 | weighted_grey(w[2] >> 8) << 24;
@@ -109,6 +103,7 @@ static __global__ void __launch_bounds__(THREADS)
     wait_for_previous_kernel();
     pixel_range r = range_of_thread((size_t)a.width * (size_t)a.height);
     int lane = (int)(threadIdx.x % WARP_SIZE);
+    static_assert(ROW_CELLS * ROW_CELLS <= (int)WARP_SIZE, "a lane for each cell");
     if (!__any_sync(ALL_LANES, lane < ROW_CELLS * ROW_CELLS && a.offset[lane] != 0)) {
         copy_pixels(a.source, a.out, r, a.channels);
         return;

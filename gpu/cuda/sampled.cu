@@ -60,7 +60,7 @@ void cuda_launch_row_offset_sum(backend_cuda *cuda, const void *args, int width,
 
 /* ---- agreement: bits of some labels of a warp's pixels, then a lane for each pixel */
 
-/* Threads that look at bits have those that find them wait, so that there are few of the latter. */
+/* FINDERS: warps of a block. All find bits; then one looks at them while the others wait. */
 enum { LABELS = 32, FINDERS = 4 };
 
 /* Rows of a pixel's bits lie so that neither a row nor a column is in one bank. */
@@ -103,17 +103,13 @@ void cuda_launch_agreement(backend_cuda *cuda, const void *args, int width, int 
                      dim3(WARP_SIZE, FINDERS), *static_cast<const agreement_args *>(args));
 }
 
-/* What a warp finds in counts, of which lanes have as many side by side. */
+/* What a warp finds in a list of counts. Each lane has the same number of them, side by side. */
 struct binned_counts {
     uint32_t total;
     int bin; /* quantile_bin() */
 };
 
-DEVICE uint32_t sum_of_lanes(uint32_t v) {
-    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-        v += __shfl_xor_sync(ALL_LANES, v, k);
-    return v;
-}
+static_assert(AGREEMENT_BINS % WARP_SIZE == 0 && NOISE_BINS % WARP_SIZE == 0, "shared by lanes");
 
 DEVICE binned_counts find_quantile(const uint32_t *counts, int bins, uint32_t share, uint32_t of) {
     int lane = (int)threadIdx.x, each = bins / WARP_SIZE;
@@ -125,10 +121,11 @@ DEVICE binned_counts find_quantile(const uint32_t *counts, int bins, uint32_t sh
         uint32_t below = __shfl_up_sync(ALL_LANES, up_to, k);
         up_to += lane >= k ? below : 0;
     }
-    uint32_t total = __shfl_sync(ALL_LANES, up_to, WARP_SIZE - 1), below = up_to - own, less = 0;
+    uint32_t total = __shfl_sync(ALL_LANES, up_to, WARP_SIZE - 1), below = up_to - own;
+    int less = 0;
     for (int i = 0; i < each && each * lane + i < bins - 1; i++)
         less += of * (below += counts[each * lane + i]) < share * total;
-    return {total, (int)sum_of_lanes(less)};
+    return {total, warp_sum(less)};
 }
 
 static __global__ void __launch_bounds__(WARP_SIZE)

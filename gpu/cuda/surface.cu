@@ -87,16 +87,14 @@ void cuda_launch_surface_arms(backend_cuda *cuda, const void *args, int width, i
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8 };
 
-/* plane_value() where it is at most MAX_OFFSET, else more than that. A quotient of doubles is one
- * too large or too small at most. */
-enum { MAX_OFFSET = 16 };
-
+/* plane_value() where it is at most MAX_SURFACE_OFFSET, else more than that. A quotient of doubles
+ * is one too large or too small at most. */
 DEVICE int near_plane_value(const plane_sums &s) {
     plane_determinants plane = plane_solve(&s);
     int64_t part = 2 * (plane.value < 0 ? -plane.value : plane.value) + plane.whole,
             whole = 2 * plane.whole;
-    if (part >= (MAX_OFFSET + 1) * whole)
-        return MAX_OFFSET + 1;
+    if (part >= (MAX_SURFACE_OFFSET + 1) * whole)
+        return MAX_SURFACE_OFFSET + 1;
     int64_t value = (int64_t)((double)part / (double)whole), rest = part - value * whole;
     value += (rest >= whole) - (rest < 0);
     return (int)(plane.value < 0 ? -value : value);
@@ -118,7 +116,7 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
             plane_add_row(&a, x, y, dy, &s);
         offset = s.n >= MIN_SURFACE ? near_plane_value(s) : 0;
     }
-    a.out[i] = (int16_t)(stage_abs(offset) > MAX_OFFSET ? d : d + offset);
+    a.out[i] = (int16_t)(stage_abs(offset) > MAX_SURFACE_OFFSET ? d : d + offset);
 }
 
 void cuda_launch_surface_plane(backend_cuda *cuda, const void *args, int width, int height) {
@@ -128,6 +126,8 @@ void cuda_launch_surface_plane(backend_cuda *cuda, const void *args, int width, 
 }
 
 /* ---- curves of the data cost: those of the labels beside one lie in two words of eight labels */
+
+static_assert(2 * RISE_REACH + 1 + 7 <= 2 * 8, "two words hold them wherever they begin");
 
 struct near_costs {
     uint2 word[2];

@@ -118,7 +118,8 @@ STAGE int quantile_bin(const uint32_t *counts, int bins, uint32_t share, uint32_
     return bin;
 }
 
-/* quartile: of the differences; matches of so many pixels; noise: the fifth of them. */
+/* quartile: the upper one of the matches' differences, grey levels. matches: how many of the pixels
+ * looked at have one match. noise: what a fifth of those pixels' second derivatives do not exceed. */
 STAGE void agreement_choose(const struct agreement_args *a, int quartile, uint32_t matches,
                             uint32_t pixels, int noise) {
     int share = pixels ? (int)(100 * (uint64_t)matches / pixels) : 100;

@@ -20,8 +20,8 @@ struct remap_args {
     int width, channels, source_width, source_height;
     int row_shift;     /* 1/32 px further down in the source */
     int samples, step; /* 0 or 1: one sample; step: from pixel to pixel, 1/32 px of the source */
-    /* Of a source that stage deblock has given: the result of what it was given, which is the same
-     * where that has no blocks, and the sums that tell; or NULL. */
+    /* NULL, or, where the source is a result of stage deblock: what that stage read, remapped
+     * already, and its sums. Without blocks of JPEG both pictures are the same: this is copied. */
     const uint8_t *with_blocks;
     const uint32_t *block_sums;
 };

@@ -333,7 +333,7 @@ STAGE void stage_sum_message(const struct sum_message_args *a, int i, int y) {
 /* log2 of 1 + i / 2^8, i to 2^8; 2^16 is 1. */
 enum { SUM_LOGARITHMS = 257 };
 
-/* log2 of v above 0 by the line between two entries, off by less than 2^-16; 2^16 is 1. */
+/* log2 of v by the line between two entries, off by less than 2^-15; 2^16 is 1. Of 0: 0. */
 STAGE uint32_t sum_log2(const uint32_t *logarithms, uint32_t v) {
     uint32_t whole = 31;
     for (uint32_t step = 16; step; step /= 2)

@@ -59,6 +59,7 @@ STAGE void stage_take_known(const struct take_known_args *a, int x, int y) {
  * unknown pixel and where neighbouring disparities differ by more than step. surface_arms,
  * surface_sums and surface_plane run one after the other. */
 enum { MAX_SURFACE_LENGTH = 24, MAX_SURFACE_STEP = 16, MIN_SURFACE = 10 };
+enum { MAX_SURFACE_OFFSET = 16 }; /* 1/16 px, from the plane to the disparity */
 
 struct surface_args {
     const int16_t *source;
@@ -160,7 +161,7 @@ STAGE void plane_add_row(const struct surface_args *a, int x, int y, int dy, str
     s->yd += sum_d * dy;
 }
 
-/* Regions too small and planes more than 1 px away leave the disparity as it is. */
+/* Regions too small and planes farther away leave the disparity as it is. */
 STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
     struct plane_sums s = {0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -170,7 +171,7 @@ STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
             plane_add_row(a, x, y, dy, &s);
         offset = s.n >= MIN_SURFACE ? plane_value(&s) : 0;
     }
-    a->out[i] = (int16_t)(stage_abs(offset) > 16 ? d : d + offset);
+    a->out[i] = (int16_t)(stage_abs(offset) > MAX_SURFACE_OFFSET ? d : d + offset);
 }
 
 /* The plane of the first known pixel of each row, where holes reach the left border, over a region
