@@ -119,7 +119,7 @@ STAGE int quantile_bin(const uint32_t *counts, int bins, uint32_t share, uint32_
 }
 
 /* quartile: the upper one of the matches' differences, grey levels. matches: how many of the pixels
- * looked at have one match. noise: what a fifth of those pixels' second derivatives do not exceed. */
+ * looked at have one match. noise: what a fifth of their second derivatives do not exceed. */
 STAGE void agreement_choose(const struct agreement_args *a, int quartile, uint32_t matches,
                             uint32_t pixels, int noise) {
     int share = pixels ? (int)(100 * (uint64_t)matches / pixels) : 100;
