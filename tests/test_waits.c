@@ -22,8 +22,8 @@ struct setting {
 };
 
 /* Curves that adapt come out the same in all frames of these small pictures, and a rectified
- * picture without blocks of JPEG is the same whether it is copied or remapped again: that a wait for
- * such a choice alone is missing shows nothing, so most settings do without. */
+ * picture without blocks of JPEG is the same whether it is copied or remapped again: that a wait
+ * for such a choice alone is missing shows nothing, so most settings do without. */
 static const struct setting settings[] = {
     {"both-views", "lr_check=bp", false},
     {"both-views-rectified", "lr_check=bp cost_adapts=off", true},
