@@ -74,52 +74,56 @@ void cuda_launch_grey(backend_cuda *cuda, const void *args, int width, int heigh
         cuda->plain[STAGE_grey](cuda, args, width, height);
 }
 
-/* Most pictures have no blocks of JPEG and are copied. */
-static __global__ void __launch_bounds__(THREADS)
-    deblock_kernel(const __grid_constant__ deblock_args a) {
+/* Whether there is nothing to do, so that the picture is copied: most have no blocks of JPEG, and
+ * the rows of a good rig match as they are. Called by whole warps. */
+DEVICE bool is_copied(const deblock_args &a) {
+    return block_strength(a.sums, a.width, a.height) == 0;
+}
+
+DEVICE bool is_copied(const move_rows_args &a) {
+    int lane = (int)(threadIdx.x % WARP_SIZE);
+    static_assert(ROW_CELLS * ROW_CELLS <= (int)WARP_SIZE, "a lane for each cell");
+    return !__any_sync(ALL_LANES, lane < ROW_CELLS * ROW_CELLS && a.offset[lane] != 0);
+}
+
+DEVICE void run_stage(const deblock_args &a, int x, int y) {
+    stage_deblock(&a, x, y);
+}
+
+DEVICE void run_stage(const move_rows_args &a, int x, int y) {
+    stage_move_rows(&a, x, y);
+}
+
+template <typename Args>
+static __global__ void __launch_bounds__(THREADS) copying_kernel(const __grid_constant__ Args a) {
     wait_for_previous_kernel();
     pixel_range r = range_of_thread((size_t)a.width * (size_t)a.height);
-    if (block_strength(a.sums, a.width, a.height) == 0) {
+    if (is_copied(a)) {
         copy_pixels(a.source, a.out, r, a.channels);
         return;
     }
     for (size_t i = r.first; i < r.end; i++)
-        stage_deblock(&a, (int)((uint32_t)i % (uint32_t)a.width),
-                      (int)((uint32_t)i / (uint32_t)a.width));
+        run_stage(a, (int)((uint32_t)i % (uint32_t)a.width),
+                  (int)((uint32_t)i / (uint32_t)a.width));
+}
+
+template <typename Args>
+static void launch_copying(backend_cuda *cuda, stage stage, const void *args, int width,
+                           int height) {
+    const Args *a = static_cast<const Args *>(args);
+    if (in_words(a->source, a->out, a->width, width) && a->height == height)
+        launch_dependent(cuda, copying_kernel<Args>, pixel_blocks((size_t)width * (size_t)height),
+                         dim3(THREADS), *a);
+    else
+        cuda->plain[stage](cuda, args, width, height);
 }
 
 void cuda_launch_deblock(backend_cuda *cuda, const void *args, int width, int height) {
-    const deblock_args *a = static_cast<const deblock_args *>(args);
-    if (in_words(a->source, a->out, a->width, width) && a->height == height)
-        launch_dependent(cuda, deblock_kernel, pixel_blocks((size_t)width * (size_t)height),
-                         dim3(THREADS), *a);
-    else
-        cuda->plain[STAGE_deblock](cuda, args, width, height);
-}
-
-/* Rows that match as they are, as those of a good rig do, are copied. */
-static __global__ void __launch_bounds__(THREADS)
-    move_rows_kernel(const __grid_constant__ move_rows_args a) {
-    wait_for_previous_kernel();
-    pixel_range r = range_of_thread((size_t)a.width * (size_t)a.height);
-    int lane = (int)(threadIdx.x % WARP_SIZE);
-    static_assert(ROW_CELLS * ROW_CELLS <= (int)WARP_SIZE, "a lane for each cell");
-    if (!__any_sync(ALL_LANES, lane < ROW_CELLS * ROW_CELLS && a.offset[lane] != 0)) {
-        copy_pixels(a.source, a.out, r, a.channels);
-        return;
-    }
-    for (size_t i = r.first; i < r.end; i++)
-        stage_move_rows(&a, (int)((uint32_t)i % (uint32_t)a.width),
-                        (int)((uint32_t)i / (uint32_t)a.width));
+    launch_copying<deblock_args>(cuda, STAGE_deblock, args, width, height);
 }
 
 void cuda_launch_move_rows(backend_cuda *cuda, const void *args, int width, int height) {
-    const move_rows_args *a = static_cast<const move_rows_args *>(args);
-    if (in_words(a->source, a->out, a->width, width) && a->height == height)
-        launch_dependent(cuda, move_rows_kernel, pixel_blocks((size_t)width * (size_t)height),
-                         dim3(THREADS), *a);
-    else
-        cuda->plain[STAGE_move_rows](cuda, args, width, height);
+    launch_copying<move_rows_args>(cuda, STAGE_move_rows, args, width, height);
 }
 
 /* ---- colours with ten bits for each channel, so that sums of them do not carry into the next */
