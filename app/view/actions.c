@@ -170,8 +170,7 @@ static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
     bool on = !v->measure.on;
     v->measure.on = on;
     v->measure.count = 0;
-    if (v->measure.focal == 0) /* no click is waited for any more */
-        v->measure.known_m = 0;
+    measure_stop_awaiting(&v->measure);
     const struct viewer_quality *q = &v->quality;
     bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
     if (q->automatic && differs && !playback_is_stopped(&v->playback))
@@ -327,8 +326,7 @@ static void leave_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
     window_set_fullscreen(v->screen.window, false);
     v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
     v->panel_keys = false;
-    if (v->measure.focal == 0)
-        v->measure.known_m = 0;
+    measure_stop_awaiting(&v->measure);
 }
 
 static void quit(struct viewer *v, G_GNUC_UNUSED int argument) {

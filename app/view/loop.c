@@ -224,7 +224,7 @@ static void handle_click(struct viewer *v) {
     if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
         return;
     struct measure *m = &v->measure;
-    if (m->known_m > 0 && m->focal == 0) {
+    if (measure_awaits_click(m)) {
         if (!measure_focal(v->playback.shown, &v->rig, x, y, m->known_m, &m->focal,
                            &m->focal_error))
             screen_notify(&v->screen, "there is no depth; click another point at that distance");

@@ -87,6 +87,12 @@ struct measure { /* zero to begin with */
     double focal, focal_error; /* what that point says of the focal length, px; 0: nothing yet */
 };
 
+/* Whether the next click says which point is at the distance that was typed. */
+bool measure_awaits_click(const struct measure *m);
+
+/* Waits no longer. */
+void measure_stop_awaiting(struct measure *m);
+
 /* Takes what was typed as a distance, "1.2", "120cm" or in another unit, m by itself; known_m is 0
  * where it is none. */
 void measure_know(struct measure *m);

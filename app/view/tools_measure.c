@@ -24,6 +24,15 @@ bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, 
     return true;
 }
 
+bool measure_awaits_click(const struct measure *m) {
+    return m->known_m > 0 && m->focal == 0;
+}
+
+void measure_stop_awaiting(struct measure *m) {
+    if (measure_awaits_click(m))
+        m->known_m = 0;
+}
+
 void measure_know(struct measure *m) {
     char *end;
     double metres = g_ascii_strtod(m->known, &end);
