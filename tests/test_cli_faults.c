@@ -302,18 +302,28 @@ static void test_record_ended(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     static const char *const signals[] = {"INT", "TERM", "KILL"};
-    for (int i = 0; i < (WATCHED ? 9 : 27); i++) {
-        g_autofree char *line =
-            g_strdup_printf("mkdir $D/%d; timeout --foreground -s %s %.2f $B record " SYNTH
-                            " --rate 200 -o $D/%d/a.mkv >/dev/null 2>&1; ls $D/%d",
-                            i, signals[i % 3], g_test_rand_double_range(0.02, 0.5), i, i);
+    for (int i = 0; i < (WATCHED ? 12 : 30); i++) {
+        const char *signal = signals[i % 3];
+        double after_s = g_test_rand_double_range(0.02, 0.5);
+        bool begun = i / 3 % 2; /* counted from the first file on, however slow the start is */
+        g_autofree char *end =
+            begun ? g_strdup_printf("& while kill -0 $! && [ ! -e $D/%d/a.csv ]; do sleep 0.01; "
+                                    "done; sleep %.2f; kill -%s $!; wait $!",
+                                    i, after_s, signal)
+                  : g_strdup("");
+        g_autofree char *limit =
+            begun ? g_strdup("")
+                  : g_strdup_printf("timeout --foreground -s %s %.2f", signal, after_s);
+        g_autofree char *line = g_strdup_printf(
+            "mkdir $D/%d; %s $B record " SYNTH " --rate 200 -o $D/%d/a.mkv >/dev/null %s; ls $D/%d",
+            i, limit, i, end, i);
         struct outcome made = shell(line);
         g_autofree char *play = g_strdup_printf("$B run " SMALL " $D/%d/a.mkv", i);
         struct outcome played = shell(play);
         bool nothing = made.out[0] == 0, killed = i % 3 == 2; /* rows may lack their pictures */
         if (nothing ? played.code != 3 : played.code != 0 && !(killed && played.code == 3))
-            g_error("%s\nleft %s\nexit code %d:\n%s%s", line, made.out, played.code, played.out,
-                    played.err);
+            g_error("%s\nleft %s\nexit code %d:\n%s%s\nrecord said:\n%s", line, made.out,
+                    played.code, played.out, played.err, made.err);
         g_assert_cmpint(error_lines(played.err), ==, played.code == 3);
         outcome_free(&made);
         outcome_free(&played);
