@@ -115,7 +115,7 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
         {"smoothness", 0, 0, G_OPTION_ARG_FILENAME, &options->smoothness,
          "smoothness=table, with a file's numbers for labels 0, 1, 2... apart, one a line", "FILE"},
         {"weights", 0, 0, G_OPTION_ARG_FILENAME, &options->weights,
-         "Weights of descriptor=learned, in place of those that are built in", "FILE"},
+         "Weights of descriptor=learned (preset best) in place of the built-in ones", "FILE"},
         {"memory", 0, 0, G_OPTION_ARG_STRING, &options->memory,
          "Most memory for frames on the device; larger pictures are computed in blocks",
          "SIZE[K|M|G]"},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints a Markdown table of the errors of some presets on all pairs with ground truth, clean and
-degraded: accuracy.py PROGRAM [PRESET...]. The pairs are those of the folder LIVESTEREO_DATA.
+degraded: accuracy.py PROGRAM [PRESET[=WEIGHTS]...]. The pairs are those of the folder
+LIVESTEREO_DATA; WEIGHTS is a file of weights for the learned descriptor.
 
 The means are over pairs: the twelve are bad-1.0 of nonocc, all and disc of the first four pairs.
 SPDX-License-Identifier: MIT
@@ -27,7 +28,10 @@ def folders(group, names):
 
 def evaluate(program, preset, group, names, degrade=None):
     """The results of all pairs of some folders; one thread, since other evaluations run."""
-    command = [program, "eval", "-q", "--json", "--preset", preset, "--set", "threads=1"]
+    name, _, weights = preset.partition("=")
+    command = [program, "eval", "-q", "--json", "--preset", name, "--set", "threads=1"]
+    if weights:
+        command += ["--weights", weights]
     if degrade:
         command += ["--degrade", degrade]
     done = subprocess.run(command + folders(group, names), stdout=subprocess.PIPE, check=True)
@@ -90,7 +94,7 @@ def with_means(rows):
 
 def main():
     if len(sys.argv) < 2:
-        sys.exit(f"usage: {sys.argv[0]} PROGRAM [PRESET...]")
+        sys.exit(f"usage: {sys.argv[0]} PROGRAM [PRESET[=WEIGHTS]...]")
     presets = sys.argv[2:] or ["default", "live", "driving"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         columns = [column(pool, sys.argv[1], preset) for preset in presets]

@@ -69,8 +69,9 @@ class Layer(torch.nn.Module):
 class Network(torch.nn.Module):
 
     def __init__(self, channels, dilations):
+        """channels: of all layers but the last; dilations: of each layer."""
         super().__init__()
-        widths = [1] + channels + [NUMBERS]
+        widths = [1] + [channels] * (len(dilations) - 1) + [NUMBERS]
         # The first layer's unit is 1/256 of white, its activations' 1/128: one bit less to shift.
         self.layers = torch.nn.ModuleList(
             Layer(i, o, d, 2 if i == 1 else 7) for i, o, d in zip(widths, widths[1:], dilations))
@@ -215,14 +216,20 @@ def main():
     parser.add_argument('photographs', help='a folder of photographs')
     parser.add_argument('--out', default='learned.features')
     parser.add_argument('--minutes', type=float, default=9.3)
-    parser.add_argument('--channels', default='64,64,64', help='of the layers but the last')
-    parser.add_argument('--dilations', default='1,1,1,1', help='of all layers')
+    parser.add_argument('--layers', type=int, choices=range(2, 9), default=4)
+    parser.add_argument('--channels', type=int, choices=(32, 64), default=64,
+                        help='of the layers but the last, which has 64')
+    parser.add_argument('--dilations', help='of each layer, 1 to 4, as 1,1,2,1; 1 unless given')
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
     parser.add_argument('--degraded', type=float, default=0.3, help='share of degraded pairs')
     parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a .pt file to go on from')
     options = parser.parse_args()
+    dilations = [int(d) for d in options.dilations.split(',')] if options.dilations else \
+        [1] * options.layers
+    if len(dilations) != options.layers or not all(1 <= d <= 4 for d in dilations):
+        parser.error('--dilations needs a number of 1 to 4 for each layer')
     torch.manual_seed(options.seed)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
@@ -238,9 +245,7 @@ def main():
     waves = np.stack([scenes.noise(random, 8, 0.7) for _ in range(8)])
     waves = torch.from_numpy(np.clip(128 + 60 * waves, 0, 255).astype(np.uint8)).to(device)
 
-    network = Network([int(c) for c in options.channels.split(',')],
-                      [int(d) for d in options.dilations.split(',')]).to(device)
-    network = network.to(memory_format=torch.channels_last)
+    network = Network(options.channels, dilations).to(device, memory_format=torch.channels_last)
     seen = scenes.pairs(pool, waves, 16, generator)[0].unsqueeze(1)
     network.begin(seen)
     if options.start:
@@ -262,11 +267,8 @@ def main():
         return {'clean': clean, 'degraded': degraded, 'loss': round(loss, 4)}
     print(json.dumps({'census': figures(census)}), flush=True)
 
-    start, step, log, stored, best = time.time(), 0, [], [], float('inf')
-    while True:
-        done = (time.time() - start) / (60 * options.minutes)
-        if done >= 1:
-            break
+    start, done, step, log, stored, best = time.time(), 0, 0, [], [], float('inf')
+    while done < 1:
         rate = options.rate * min(1, (step + 1) / 100) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
             group['lr'] = max(rate, 1e-6)
@@ -284,9 +286,10 @@ def main():
             for layer in network.layers:
                 layer.weight.clamp_(-127 / 2.0**layer.shift, 127 / 2.0**layer.shift)
         step += 1
-        if step % 100 == 0:
+        done = (time.time() - start) / (60 * options.minutes)
+        if step % 100 == 0 or done >= 1:
             log.append({'step': step, 'seconds': round(time.time() - start, 1), **figures(network),
-                        'rates': [round(float(r.exp()), 3) for r in network.rate]})
+                        'rates': [round(float(r), 3) for r in network.rate.detach().exp()]})
             print(json.dumps(log[-1]), flush=True)
             if done < 0.5 or log[-1]['loss'] < best:  # the best of the second half is kept
                 best = log[-1]['loss'] if done >= 0.5 else best
