@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t quit;
+/* The signal's handler runs in any thread, those of libraries too. */
+static atomic_bool quit;
 static const char *_Atomic announcement; /* what the signal handler writes; NULL: nothing */
 
 /* The preset, or else the user's own settings, over the defaults. */
@@ -238,7 +240,7 @@ static void on_signal(int number) {
     (void)number;
     if (text && !quit && write(STDERR_FILENO, text, strlen(text)) < 0)
         errno = before; /* no standard error: nobody reads it */
-    quit = 1;
+    quit = true;
 }
 
 void quit_catch(void) {
