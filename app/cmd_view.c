@@ -296,12 +296,13 @@ static void close_viewer(struct viewer *v) {
     messages_end();
     draw_close(&v->display.draw);
     screen_close(&v->screen);
-    refine_watch_close(&v->refine);
     presets_free(&v->presets);
     g_free(v->proposed_rig);
     g_free(v->other_map.disparity);
     g_free(v->roi);
     g_free(v->wanted_part.roi);
+    g_strfreev(v->wanted_part.calib);
+    g_strfreev(v->calib);
     g_strfreev(v->chosen);
 }
 

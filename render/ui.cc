@@ -37,6 +37,7 @@ struct ui {
     int panel_flags;
     float most_width;    /* of the lines of a panel that fits its contents; 0: any */
     bool mark;           /* the next button */
+    bool row_opened;     /* the last line of a list was double-clicked */
     bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
     char panel[64];
     char focused[64]; /* what the keys have reached */
@@ -310,10 +311,13 @@ bool ui_group(struct ui *ui, const char *name, const char *title, bool open) {
 
 bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
                  const char *help, bool selected) {
+    ImVec2 text_at = ImGui::GetCursorScreenPos();
     ImGui::PushID(name);
-    bool pressed = ImGui::Selectable(label, selected);
+    bool pressed = ImGui::Selectable("##row", selected);
     add_widget_rect(ui, name);
     tooltip(ui, help);
+    ui->row_opened = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
+    ui->list->AddText(text_at, color_of(ui_theme(ui)->text), label); /* which may have "##" in it */
     float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(note).x;
     if (*note && left > ImGui::CalcTextSize(label).x + ImGui::GetFontSize()) {
         float at = ImGui::GetCursorPosX() + left;
@@ -323,6 +327,15 @@ bool ui_list_row(struct ui *ui, const char *name, const char *label, const char 
     }
     ImGui::PopID();
     return pressed;
+}
+
+bool ui_list_row_opened(const struct ui *ui) {
+    return ui->row_opened;
+}
+
+void ui_scroll_to_last(struct ui *ui) {
+    (void)ui;
+    ImGui::ScrollToItem();
 }
 
 bool ui_splitter(struct ui *ui, const char *name, double x, double y, double height,

@@ -71,6 +71,12 @@ bool ui_group(struct ui *ui, const char *name, const char *title, bool open);
 bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
                  const char *help, bool selected);
 
+/* Whether the last line of a list was double-clicked. */
+bool ui_list_row_opened(const struct ui *ui);
+
+/* Scrolls the panel as far as the widget just made needs to be seen. */
+void ui_scroll_to_last(struct ui *ui);
+
 /* The upright edge at x between two parts of the window, outside of any panel. True while it is
  * dragged; *moved: by how many px from x. */
 bool ui_splitter(struct ui *ui, const char *name, double x, double y, double height, double *moved);

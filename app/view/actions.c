@@ -245,6 +245,10 @@ static void keep_proposed_rig(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 /* ---- files */
 
+static void open_files(struct viewer *v, G_GNUC_UNUSED int argument) {
+    start_page_choose_files(v);
+}
+
 static void save_window(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->save_window = true;
 }
@@ -289,7 +293,7 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct recorder_about about = {.source = source,
                                    .options = &options,
                                    .params = &v->settings.params,
-                                   .calibration = v->options->rig.files
+                                   .calibration = v->rig_options.files
                                                       ? (const char *const *)v->rig_options.files
                                                       : v->playback.source->calibration,
                                    .swap = swap};

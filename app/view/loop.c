@@ -159,7 +159,9 @@ static void draw_widgets(struct viewer *v, int width, int height) {
         overlay_draw(v);
     draw_dock(v);
     proposal_draw(v);
-    if (v->visible[PART_START])
+    if (v->start_page.files.on)
+        file_list_draw(v, width, height);
+    else if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
         help_draw(v->screen.ui, &v->display, v->help_search, width, height);
@@ -273,16 +275,20 @@ static bool leaves_help(const struct viewer *v, const char *key) {
     return v->visible[PART_HELP] && (strcmp(key, "F1") == 0 || strcmp(key, "ESC") == 0);
 }
 
+static void handle_key(struct viewer *v, const char *key) {
+    if (leaves_help(v, key)) {
+        ui_stop_typing(v->screen.ui); /* the next key is an action's again */
+        action_run_key(v, key);
+    } else if (!ui_wants_keys(v->screen.ui) && !file_list_key(v, key) && !moves_in_page(v, key)) {
+        action_run_key(v, key);
+    }
+}
+
 static void handle_events(struct viewer *v) {
     struct window_event event;
     while (window_next_event(v->screen.window, &event)) {
         if (event.type == WINDOW_KEY) {
-            if ((!ui_wants_keys(v->screen.ui) && !moves_in_page(v, event.key)) ||
-                leaves_help(v, event.key)) {
-                if (leaves_help(v, event.key))
-                    ui_stop_typing(v->screen.ui); /* the next key is an action's again */
-                action_run_key(v, event.key);
-            }
+            handle_key(v, event.key);
         } else if (event.type == WINDOW_DROP) {
             int count;
             const char *const *paths = window_dropped(v->screen.window, &count);

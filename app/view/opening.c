@@ -240,12 +240,27 @@ static struct frame *keep_pair(const struct viewer *v) {
     return pair;
 }
 
-/* Computes the requested part and scale from now on or, where that fails, what was computed
- * before. */
+/* Views of depth become views of disparity where there are no metres. */
+static void leave_depth(struct viewer *v) {
+    for (int i = 0; i < DRAW_VIEWS && !rig_use_is_metric(&v->rig); i++)
+        if (*display_mode_of(&v->display, i) == DISPLAY_DEPTH)
+            *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
+}
+
+void opening_want_calib(struct viewer *v, const char *path) {
+    const char *const files[] = {path, NULL};
+    g_strfreev(v->wanted_part.calib);
+    v->wanted_part.calib = g_strdupv((char **)(uintptr_t)files);
+    viewer_want_part(v, v->rig_options.roi, v->rig.scale);
+}
+
+/* Computes the requested part and scale, with the requested calibration, from now on or, where that
+ * fails, what was computed before. */
 static void set_part(struct viewer *v) {
     struct rig_options before = v->rig_options;
     double now = v->rig.scale, scale = v->wanted_part.scale;
     char *roi = g_steal_pointer(&v->wanted_part.roi);
+    char **calib = g_steal_pointer(&v->wanted_part.calib);
     long index = MAX(0, playback_index(&v->playback));
     bool paused = v->playback.state.paused, same = scale == now && g_strcmp0(roi, before.roi) == 0;
     struct live_state state;
@@ -254,6 +269,7 @@ static void set_part(struct viewer *v) {
     if (v->recording.recorder || v->output) {
         screen_notify(&v->screen, "the size stays while pairs are recorded or sent");
         g_free(roi);
+        g_strfreev(calib);
         return;
     }
     live_get_state(v->playback.live, &state);
@@ -265,6 +281,8 @@ static void set_part(struct viewer *v) {
     close_pipeline(v);
     v->rig_options.roi = roi;
     v->rig_options.scale = scale;
+    if (calib)
+        v->rig_options.files = calib;
     scale_disparities(v, now, scale);
     if (open_again(v, index, paused) != GO_ON) { /* the log says why */
         close_pipeline(v);
@@ -277,8 +295,16 @@ static void set_part(struct viewer *v) {
         char *last = v->roi;
         v->roi = roi;
         roi = last;
+        if (calib) {
+            char **before_calib = v->calib;
+            v->calib = calib;
+            calib = before_calib;
+            screen_notify(&v->screen, "calibration: %s", v->calib[0]);
+            leave_depth(v);
+        }
     }
     g_free(roi);
+    g_strfreev(calib);
     if (!v->quit)
         viewer_adjust_settings(v);
     if (kept && !v->quit)
@@ -349,9 +375,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     int code = opening_finish(v, 0, paused);
     if (code != GO_ON)
         return code;
-    for (int i = 0; i < DRAW_VIEWS && !rig_use_is_metric(&v->rig); i++)
-        if (*display_mode_of(&v->display, i) == DISPLAY_DEPTH)
-            *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
+    leave_depth(v);
     display_fit_range(&v->display, params);
     window_set_title(v->screen.window, title);
     v->quality.search.size = 0; /* the pictures are whole */
@@ -393,7 +417,7 @@ static void open_words(struct viewer *v, char **words) {
 }
 
 void opening_update(struct viewer *v) {
-    char **given = start_page_take(&v->start_page);
+    char **given = start_page_take(v);
     if (given)
         opening_take_files(v, (const char *const *)given, (int)g_strv_length(given));
     g_strfreev(given);

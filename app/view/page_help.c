@@ -19,7 +19,7 @@ static const struct help_group {
               {ACTION_ROW_LINES, "colours"},
               {ACTION_SWAP, "tools"},
               {ACTION_PANELS, "window"},
-              {ACTION_SAVE_WINDOW, "files"},
+              {ACTION_OPEN, "files"},
               {ACTION_SAVE_PRESET, "settings"},
               {ACTION_LARGER_TEXT, "text and window"},
               {ACTIONS, NULL}};

@@ -122,12 +122,16 @@ void start_page_open(struct start_page *page) {
 struct file_dialog {
     struct background background;
     char **argv, *out;
+    bool answered;
 };
 
 static int run_dialog(void *context) {
     struct file_dialog *d = context;
-    g_spawn_sync(NULL, d->argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
-                 &d->out, NULL, NULL, NULL);
+    int status;
+    d->answered =
+        g_spawn_sync(NULL, d->argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
+                     NULL, &d->out, NULL, &status, NULL) &&
+        WIFEXITED(status) && WEXITSTATUS(status) <= 1; /* 1: the user chose nothing */
     return 0;
 }
 
@@ -148,6 +152,10 @@ static void open_dialog(struct start_page *page, struct window *window, bool fol
     background_begin(&d->background, run_dialog, d, window);
 }
 
+void start_page_choose_files(struct viewer *v) {
+    open_dialog(&v->start_page, v->screen.window, false);
+}
+
 static void free_dialog(struct start_page *page) {
     struct file_dialog *d = page->dialog;
     page->dialog = NULL;
@@ -157,14 +165,19 @@ static void free_dialog(struct start_page *page) {
     g_free(d);
 }
 
-char **start_page_take(struct start_page *page) {
+char **start_page_take(struct viewer *v) {
+    struct start_page *page = &v->start_page;
     struct file_dialog *d = page->dialog;
     if (!d || !background_is_done(&d->background))
         return NULL;
     char **words = NULL;
-    if (d->out && *g_strchomp(d->out))
+    if (!d->answered)
+        file_list_open(&page->files,
+                       g_file_test(page->path, G_FILE_TEST_IS_DIR) ? page->path : NULL);
+    else if (d->out && *g_strchomp(d->out))
         words = g_strsplit(d->out, "\n", -1);
     free_dialog(page);
+    screen_settle(&v->screen);
     return words;
 }
 
@@ -172,6 +185,7 @@ void start_page_close(struct start_page *page) {
     if (page->dialog && background_is_done(&page->dialog->background))
         free_dialog(page); /* one that is open still outlives the window */
     start_cameras_end(page);
+    file_list_close(&page->files);
     g_free(page->cameras);
     g_free(page->rig);
     for (int i = 0; i < START_RECENT; i++)
@@ -253,9 +267,8 @@ static void draw_files(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
     draw_drop_zone(ui);
+    action_button(v, "start.files", "files ...", ACTION_OPEN);
     if (has_dialog()) {
-        if (ui_button(ui, "start.files", "files ...", "a recording, or a left and a right file"))
-            open_dialog(page, v->screen.window, false);
         ui_same_line(ui);
         if (ui_button(ui, "start.folder", "a folder ...",
                       "with left/ and right/, image_2/ and image_3/, or left.png and right.png, "

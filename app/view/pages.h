@@ -58,6 +58,34 @@ char *calibrate_choose_path(const char *folder);
 /* source: what the page would open, NULL or "" where it knows none. */
 void calibrate_form_draw(struct viewer *v, const char *source);
 
+/* ---- page_files.c: a list of files over the whole window, where no dialog of the desktop answers:
+ * folders first, then pictures, recordings and calibrations, by their names' ends. It takes the
+ * keys: arrows, Enter, Backspace for the folder above, letters that jump to a name, ESC. */
+
+struct file_list { /* zero to begin with */
+    bool on;       /* it is shown */
+    char *folder;  /* that is listed */
+    GPtrArray *rows;
+    int selected;
+    bool moved;     /* the selected row is to be scrolled into sight */
+    char typed[64]; /* that a name was to begin with */
+    char *left;     /* the picture that was chosen first, or NULL */
+};
+
+/* Shows it: this folder; NULL: the one it had last, at first the current one. A folder that cannot
+ * be read is logged, and the list stays where it is. */
+void file_list_open(struct file_list *list, const char *folder);
+void file_list_close(struct file_list *list);
+
+/* For the map: "state files FOLDER", the number of rows and the name that is selected. */
+void file_list_describe(const struct file_list *list, GString *map);
+
+/* Whether the list is shown and takes this key. */
+bool file_list_key(struct viewer *v, const char *key);
+
+/* Over all of a window of width x height; between ui_begin and ui_end. */
+void file_list_draw(struct viewer *v, int width, int height);
+
 /* ---- page_start.c: lists what can be opened. It is drawn over the built-in scene where no source
  * was named, and over any other source on request */
 
@@ -68,12 +96,13 @@ struct start_page { /* zero to begin with */
     char *cameras;  /* text about them, "" where the pictures say it all */
     struct start_camera *camera[START_CAMERAS];
     int camera_count;
-    bool look_again;                /* for cameras, before the page is drawn next */
-    char *left_word;                /* of the camera that was clicked first, or NULL */
-    char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
-    char **recent[START_RECENT];    /* words of what was opened before, newest first */
-    char path[512];                 /* typed by the user */
-    struct file_dialog *dialog;     /* the open one, or NULL */
+    bool look_again;             /* for cameras, before the page is drawn next */
+    char *left_word;             /* of the camera that was clicked first, or NULL */
+    char *rig;                   /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
+    char **recent[START_RECENT]; /* words of what was opened before, newest first */
+    char path[512];              /* typed by the user */
+    struct file_dialog *dialog;  /* the open one, or NULL */
+    struct file_list files;
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
     unsigned scene;                 /* picture of the demonstration */
     bool pictured;                  /* they were looked for */
@@ -124,8 +153,11 @@ void start_page_free_pictures(struct start_page *page);
  * opening_update opens what the user chooses. */
 void start_page_draw(struct viewer *v, int width, int height);
 
+/* Opens the desktop's dialog for files or, where there is none, the list of files. */
+void start_page_choose_files(struct viewer *v);
+
 /* The words that the dialog gave, which the caller frees with g_strfreev; NULL while there are
- * none. */
-char **start_page_take(struct start_page *page);
+ * none. Shows the list of files where no dialog answered. */
+char **start_page_take(struct viewer *v);
 
 #endif

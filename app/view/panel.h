@@ -159,7 +159,6 @@ struct refine_watch { /* zero to begin with */
     int count, couples;
     double gap_s; /* between the pairs of a couple */
     struct refinement result;
-    char *files[2]; /* the calibration that was taken, then NULL */
 
     struct background background; /* works on these, and reads those above: */
     struct frame *first, *later;
@@ -170,12 +169,8 @@ struct refine_watch { /* zero to begin with */
 /* Takes frames while it collects. */
 void refine_watch_update(struct viewer *v);
 
-/* Ends it, waiting for the thread, and forgets what it found; the calibration that was taken
- * stays. */
+/* Ends it, waiting for the thread, and forgets what it found. */
 void refine_watch_stop(struct refine_watch *watch);
-
-/* Frees everything. */
-void refine_watch_close(struct refine_watch *watch);
 
 /* The button, and what was found. */
 void refine_watch_draw(struct viewer *v);

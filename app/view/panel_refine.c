@@ -84,18 +84,12 @@ void refine_watch_update(struct viewer *v) {
 }
 
 void refine_watch_stop(struct refine_watch *w) {
-    char *file = w->files[0];
     if (w->background.on)
         background_take(&w->background);
     frame_drop(&w->first);
     frame_drop(&w->later);
     g_free(w->points);
-    *w = (struct refine_watch){.files = {file}};
-}
-
-void refine_watch_close(struct refine_watch *w) {
-    refine_watch_stop(w);
-    g_clear_pointer(&w->files[0], g_free);
+    *w = (struct refine_watch){0};
 }
 
 /* Writes the new calibration and goes on with it. */
@@ -105,12 +99,9 @@ static void take(struct viewer *v) {
     if (!path || rig_write_opencv(path, &w->result.rig) != 0)
         return;
     log_info(path, "is the refined calibration; --calib takes it at the next start");
-    g_free(w->files[0]);
-    w->files[0] = g_steal_pointer(&path);
     w->done = false;
-    v->rig_options.files = w->files;
     v->rig_options.rectified = false;
-    viewer_want_part(v, v->rig_options.roi, v->rig.scale);
+    opening_want_calib(v, path);
 }
 
 void refine_watch_draw(struct viewer *v) {

@@ -127,7 +127,9 @@ struct viewer {
         double scale;
         double whole_range; /* disparities of whole pictures, and what the last scaling */
         int range;          /* made of them */
+        char **calib;       /* another calibration's file, or NULL */
     } wanted_part;          /* chosen, and not computed yet */
+    char **calib;           /* the file that was taken last, or NULL */
     struct cameras cameras;
     char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
     struct start_page start_page;
@@ -249,6 +251,10 @@ void opening_close(struct viewer *v);
 /* The next opening_update opens these words, or dropped files. */
 void opening_choose(struct viewer *v, char **words);
 void opening_take_files(struct viewer *v, const char *const *paths, int count);
+
+/* The next opening_update computes what is shown with the calibration in this file or, where that
+ * cannot be used, goes on with the one before. */
+void opening_want_calib(struct viewer *v, const char *path);
 
 /* Opens what was chosen, here or in the file dialog; not to be called while widgets are drawn. On
  * failure the present source stays or, if it is closed already, the built-in scene is opened. For
