@@ -8,6 +8,7 @@
 #include "config/log.h"
 #include "image/flow.h"
 #include "render/grid.h"
+#include "render/points_view.h"
 #include "render/program.h"
 #include "render/shaders.h"
 #include "render/theme.h"
@@ -317,53 +318,6 @@ static void draw_arrows(const struct draw *draw, const struct draw_settings *s, 
     }
 }
 
-/* Without a calibration the points are in baselines, and the focal length is taken to be the
- * width of the picture. */
-static struct draw_rig points_rig(const struct draw *draw, const struct draw_settings *s) {
-    struct draw_rig rig = s->rig;
-    if (rig.focal_px <= 0)
-        rig = (struct draw_rig){.focal_px = draw->width,
-                                .baseline_m = 1,
-                                .center_x = draw->width / 2.0,
-                                .center_y = draw->height / 2.0};
-    return rig;
-}
-
-struct depths {
-    float middle, far, cut; /* of the range of colours; the farthest that is drawn */
-};
-
-/* Sets the transform from the camera's axes to the clip space and the depths; returns the size of a
- * pixel at distance 1. */
-static float points_transform(const struct draw *draw, const struct draw_settings *s,
-                              const struct draw_rig *rig, mat4 transform, struct depths *depths) {
-    double max = fmax(s->max + rig->offset_px, 1), min = fmax(s->min + rig->offset_px, max / 32);
-    double scale = rig->focal_px * rig->baseline_m;
-    float near = (float)(scale / max), far = (float)(scale / min);
-    float middle = 2 * near * far / (near + far);
-
-    mat4 projection, camera, rotation;
-    vec3 position = {0, 0, -middle * (float)s->distance}, target = {0, 0, 0}, up = {0, -1, 0};
-    double field_of_view = 2 * atan(draw->height / (2 * rig->focal_px));
-    double aspect = (double)s->width / s->height, own_aspect = (double)draw->width / draw->height;
-    if (aspect < own_aspect) /* all columns stay in sight */
-        field_of_view = 2 * atan(tan(field_of_view / 2) * own_aspect / aspect);
-    glm_perspective((float)field_of_view, (float)aspect, near * 0.02f, fmaxf(far * 8, 400),
-                    projection);
-    projection[2][0] -= 2 * (float)s->shift_x;
-    projection[2][1] += 2 * (float)s->shift_y;
-    glm_lookat(position, target, up, camera);
-    glm_mat4_identity(rotation);
-    glm_rotate(rotation, (float)s->pitch, (vec3){1, 0, 0});
-    glm_rotate(rotation, (float)s->yaw, (vec3){0, 1, 0});
-    glm_translate(rotation, (vec3){0, 0, -middle});
-    glm_mat4_mulN((mat4 *[]){&projection, &camera, &rotation}, 3, transform);
-
-    float cut = rig->farthest_m > 0 ? (float)rig->farthest_m : INFINITY;
-    *depths = (struct depths){.middle = middle, .far = fminf(far, cut), .cut = cut};
-    return (float)(s->height / (2 * tan(field_of_view / 2)) / rig->focal_px * 1.3);
-}
-
 /* The next step, from the time that this one took. It becomes smaller only where that leaves time
  * to spare. */
 static int next_step(int step, double ms) {
@@ -378,27 +332,26 @@ static int next_step(int step, double ms) {
 
 /* Draws every step'th row and column. */
 static void draw_points(struct draw *draw, const struct draw_settings *s, int step) {
-    struct draw_rig rig = points_rig(draw, s);
-    struct depths depths;
-    mat4 transform;
-    float size = points_transform(draw, s, &rig, transform, &depths);
+    struct points_view view;
+    points_view_of(s, draw->width, draw->height, &view);
+    const struct draw_rig *rig = &view.rig;
     int columns = (draw->width + step - 1) / step, rows = (draw->height + step - 1) / step;
     double began_ms = clock_ms();
     GLuint p = draw->points_program;
     glUseProgram(p);
-    glUniformMatrix4fv(glGetUniformLocation(p, "transform"), 1, GL_FALSE, transform[0]);
-    glUniform4f(glGetUniformLocation(p, "rig"), (float)rig.focal_px, (float)rig.baseline_m,
-                (float)rig.offset_px, isfinite(depths.cut) ? depths.cut : 1e30f);
-    glUniform2f(glGetUniformLocation(p, "center"), (float)rig.center_x, (float)rig.center_y);
-    set_float(p, "point_scale", size * (float)step);
+    glUniformMatrix4fv(glGetUniformLocation(p, "transform"), 1, GL_FALSE, view.transform[0]);
+    glUniform4f(glGetUniformLocation(p, "rig"), (float)rig->focal_px, (float)rig->baseline_m,
+                (float)rig->offset_px, isfinite(view.cut) ? view.cut : 1e30f);
+    glUniform2f(glGetUniformLocation(p, "center"), (float)rig->center_x, (float)rig->center_y);
+    set_float(p, "point_scale", view.size * (float)step);
     set_int(p, "step_px", step);
     set_int(p, "hide_below", s->hide_below);
     set_int(p, "gray", draw->channels == 1);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_PROGRAM_POINT_SIZE);
     glDrawArrays(GL_POINTS, 0, columns * rows);
-    double bottom = (draw->height - rig.center_y) / rig.focal_px; /* of what is seen at depth 1 */
-    grid_draw(draw->line_program, transform, (float)bottom * depths.middle, depths.far);
+    double bottom = (draw->height - rig->center_y) / rig->focal_px; /* of what is seen at depth 1 */
+    grid_draw(draw->line_program, view.transform, (float)bottom * view.middle, view.far);
     glDisable(GL_DEPTH_TEST);
     if (step < draw->points_step)
         return; /* more than the budget allows */

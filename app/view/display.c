@@ -4,6 +4,7 @@
 #include "app/view/display.h"
 
 #include "app/visualize.h"
+#include "render/points_view.h"
 
 #include <glib.h>
 #include <math.h>
@@ -250,6 +251,15 @@ bool display_pixel_at(const struct display *d, const struct frame *frame, double
     struct draw_settings s = display_view(d, display_view_at(d, x, y));
     return draw_window_to_pixel(&s, frame->rect_left.width, frame->rect_left.height, x, y, px, py,
                                 side);
+}
+
+bool display_place(const struct draw_settings *view, const struct frame *frame, int x, int y,
+                   double *window_x, double *window_y) {
+    if (view->mode == DISPLAY_POINTS)
+        return points_view_find(view, frame, x, y, window_x, window_y);
+    draw_pixel_to_window(view, frame->rect_left.width, frame->rect_left.height, x, y, window_x,
+                         window_y);
+    return true;
 }
 
 /* ---- by the mouse */

@@ -103,6 +103,11 @@ int display_view_at(const struct display *display, double x, double y);
 /* Pixels of the window per pixel of the frame, in the first view. */
 double display_scale(const struct display *display, const struct frame *frame);
 
+/* Where pixel x, y of the left picture, or its point, is in the window. False where the pixel
+ * has no point in the view. */
+bool display_place(const struct draw_settings *view, const struct frame *frame, int x, int y,
+                   double *window_x, double *window_y);
+
 /* The pixel at a position and its side: 0 left, 1 right. False where none is. */
 bool display_pixel_at(const struct display *display, const struct frame *frame, double x, double y,
                       int *px, int *py, int *side);

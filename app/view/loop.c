@@ -177,11 +177,12 @@ static int redraw(struct viewer *v) {
         return 0; /* it is minimised */
     ui_begin(v->screen.ui);
     lay_out(v, width, height);
+    v->display.settings.hide_below = v->settings.params.hide_below;
+    viewer_find_hovered(v);
     draw_widgets(v, width, height);
     const struct frame *fresh = p->fresh ? p->shown : NULL;
     p->fresh = false;
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
-    v->display.settings.hide_below = v->settings.params.hide_below;
     v->display.settings.matched_from =
         p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
     other_map_update(v);
@@ -223,6 +224,7 @@ static bool is_over_panel(const struct ui *ui, double x, double y) {
  * pressed; else it places a point to measure, or a pin. */
 static void handle_click(struct viewer *v) {
     int x, y, side;
+    viewer_find_hovered(v);
     if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
         return;
     struct measure *m = &v->measure;

@@ -81,17 +81,15 @@ static void draw_notice(const struct screen *screen, const struct draw_settings 
 /* The pins, and where the pixel under the mouse is in the other views. */
 static void draw_marks(const struct viewer *v, const struct frame *shown) {
     int x, y, side, under = display_view_at(&v->display, v->mouse.x, v->mouse.y);
-    int width = shown->rect_left.width, height = shown->rect_left.height;
     double at_x, at_y, arm = ui_text_height(v->screen.ui) / 2;
     bool hovered = !v->video_export.on && !ui_wants_mouse(v->screen.ui) &&
                    viewer_hovered_pixel(v, &x, &y, &side);
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
-        probes_draw_pins(&v->probes, v->screen.ui, &s, width, height);
+        probes_draw_pins(&v->probes, v->screen.ui, &s, shown);
         measure_draw(&v->measure, &s, shown, &v->rig, v->unit, v->screen.ui);
-        if (!hovered || i == under || side != 0 || s.mode == DISPLAY_POINTS)
+        if (!hovered || i == under || side != 0 || !display_place(&s, shown, x, y, &at_x, &at_y))
             continue;
-        draw_pixel_to_window(&s, width, height, x, y, &at_x, &at_y);
         if (at_x < s.x || at_y < s.y || at_x >= s.x + s.width || at_y >= s.y + s.height)
             continue;
         ui_line(v->screen.ui, at_x - arm, at_y, at_x + arm, at_y, THEME_CROSS);

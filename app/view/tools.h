@@ -61,9 +61,9 @@ void probes_toggle(struct probes *probes, struct live *live, int x, int y, doubl
 
 void probes_clear(struct probes *probes, struct live *live);
 
-/* The pins on a picture of width x height. */
+/* The pins on a view of a frame. */
 void probes_draw_pins(const struct probes *probes, struct ui *ui,
-                      const struct draw_settings *settings, int width, int height);
+                      const struct draw_settings *settings, const struct frame *frame);
 
 /* Writes a line of further information about a pixel; "" where there is none. */
 typedef void probes_describe(const void *context, int x, int y, char *text, size_t size);

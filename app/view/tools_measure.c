@@ -105,11 +105,11 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
                   struct ui *ui) {
     double x[2], y[2], distance, error, arm = ui_text_height(ui) / 2;
     char text[64] = "no depth at one of the points";
-    if (view->mode == DISPLAY_POINTS || view->mode == DISPLAY_RIGHT)
+    if (view->mode == DISPLAY_RIGHT)
         return;
     for (int i = 0; i < m->count; i++) {
-        draw_pixel_to_window(view, frame->rect_left.width, frame->rect_left.height, m->x[i],
-                             m->y[i], &x[i], &y[i]);
+        if (!display_place(view, frame, m->x[i], m->y[i], &x[i], &y[i]))
+            return;
         ui_line(ui, x[i] - arm, y[i], x[i] + arm, y[i], ui_theme(ui)->mark);
         ui_line(ui, x[i], y[i] - arm, x[i], y[i] + arm, ui_theme(ui)->mark);
     }

@@ -45,12 +45,13 @@ static void draw_pin(struct ui *ui, double x, double y, double radius, unsigned 
 }
 
 void probes_draw_pins(const struct probes *p, struct ui *ui, const struct draw_settings *settings,
-                      int width, int height) {
+                      const struct frame *frame) {
     double x, y, radius = ui_text_height(ui) / 2;
-    if (settings->mode == DISPLAY_POINTS || settings->mode == DISPLAY_RIGHT)
+    if (settings->mode == DISPLAY_RIGHT)
         return;
     for (int i = 0; i < p->count; i++) {
-        draw_pixel_to_window(settings, width, height, p->probe[i].x, p->probe[i].y, &x, &y);
+        if (!display_place(settings, frame, p->probe[i].x, p->probe[i].y, &x, &y))
+            continue;
         draw_pin(ui, x + 1, y + 1, radius, 0); /* its shadow */
         draw_pin(ui, x, y, radius, ui_theme(ui)->pin[i]);
     }

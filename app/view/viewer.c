@@ -7,6 +7,7 @@
 #include "config/clock.h"
 #include "config/params_file.h"
 #include "config/presets.h"
+#include "render/points_view.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,9 +163,26 @@ struct motion_speed viewer_motion_speed(const struct viewer *v) {
     return speed;
 }
 
+void viewer_find_hovered(struct viewer *v) {
+    const struct frame *shown = v->playback.shown;
+    const struct mouse *m = &v->mouse;
+    struct draw_settings view = display_view(&v->display, display_view_at(&v->display, m->x, m->y));
+    v->hovered.side = 0;
+    if (!shown)
+        v->hovered.on = false;
+    else if (view.mode == DISPLAY_POINTS)
+        v->hovered.on = !(m->pressed && m->dragging) &&
+                        points_view_pick(&view, shown, m->x, m->y, &v->hovered.x, &v->hovered.y);
+    else
+        v->hovered.on = display_pixel_at(&v->display, shown, m->x, m->y, &v->hovered.x,
+                                         &v->hovered.y, &v->hovered.side);
+}
+
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {
-    return v->playback.shown &&
-           display_pixel_at(&v->display, v->playback.shown, v->mouse.x, v->mouse.y, x, y, side);
+    *x = v->hovered.x;
+    *y = v->hovered.y;
+    *side = v->hovered.side;
+    return v->playback.shown && v->hovered.on;
 }
 
 /* ---- presets */

@@ -116,6 +116,10 @@ struct viewer {
     struct display display;
     struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
+    struct {
+        bool on;
+        int x, y, side;
+    } hovered; /* the pixel under the mouse */
     struct probes probes;
     struct measure measure;
     enum length_unit unit;
@@ -214,7 +218,10 @@ struct motion_speed viewer_motion_speed(const struct viewer *v);
 /* Before drawing: reads another method's map of the pair on screen, and wipes at the mouse. */
 void other_map_update(struct viewer *v);
 
-/* The pixel under the mouse, and its side: 0 left, 1 right; false where none is. */
+/* Finds the pixel under the mouse; among points that of the one that is seen there. */
+void viewer_find_hovered(struct viewer *v);
+
+/* The pixel that was found, and its side: 0 left, 1 right; false where none is. */
 bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);
 
 /* ---- loop.c */

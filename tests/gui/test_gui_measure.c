@@ -138,6 +138,71 @@ static void test_distance(void) {
     gui_quit(&p);
 }
 
+/* Clicks where a pixel's true point is in the view of points. */
+static void click_point(const struct gui_program *p, const struct point *point) {
+    struct gui_rect at = gui_find(p, "picture");
+    double yaw, pitch, min, max, xyz[3],
+        scale = fmin(at.width / (double)WIDTH, at.height / (double)HEIGHT);
+    two_numbers(p, "orbit", &yaw, &pitch);
+    two_numbers(p, "range", &min, &max);
+    double near = FOCAL * BASELINE / max, far = FOCAL * BASELINE / fmax(min, max / 32);
+    double middle = 2 * near * far / (near + far); /* that it turns around */
+    true_point(point, xyz);
+    double z = xyz[2] - middle, x = xyz[0] * cos(yaw) + z * sin(yaw);
+    z = z * cos(yaw) - xyz[0] * sin(yaw);
+    double y = xyz[1] * cos(pitch) - z * sin(pitch);
+    z = z * cos(pitch) + xyz[1] * sin(pitch) + middle;
+    gui_move(p, at.x + at.width / 2.0 + x / z * FOCAL * scale,
+             at.y + at.height / 2.0 + y / z * FOCAL * scale);
+    gui_button(p, "click", 1);
+}
+
+/* The same among the points: their pixels are measured. */
+static void test_points(void) {
+    struct gui_program p = {0};
+    struct point point[2];
+    double xyz[2][3], distance, error, sum = 0, most = 0;
+    find_points(point);
+    start(&p, "");
+    gui_run_action(&p, "view-points");
+    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    gui_run_action(&p, "measure");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "measure: click two points"));
+    struct image before = gui_shot(&p);
+    for (int i = 0; i < 2; i++) {
+        click_point(&p, &point[i]);
+        true_point(&point[i], xyz[i]);
+        most += xyz[i][2] * xyz[i][2] * 0.25 / (FOCAL * BASELINE);
+    }
+    gui_wait_for(&p, has_state(&p, "distance"));
+    two_numbers(&p, "distance", &distance, &error);
+    for (int i = 0; i < 3; i++)
+        sum += (xyz[0][i] - xyz[1][i]) * (xyz[0][i] - xyz[1][i]);
+    g_test_message("%.4f m, off by at most %.4f m; true %.4f m", distance, error, sqrt(sum));
+    g_assert_cmpfloat(fabs(distance - sqrt(sum)), <=, most);
+    g_assert_cmpfloat(error, >, most / 4);
+    g_assert_cmpfloat(error, <, most * 20);
+    struct image after = gui_shot(&p); /* crosses, line and length */
+    g_assert_cmpint(gui_changed(&p, &before, &after), >, 100);
+    picture_free(&before);
+    picture_free(&after);
+    gui_run_action(&p, "measure");
+    gui_wait_for(&p, !has_state(&p, "distance"));
+    for (int i = 0; i < 2; i++) { /* pins: the nearer one hides what lies behind it */
+        click_point(&p, &point[i]);
+        g_autofree char *pin = g_strdup_printf("pin%d", i);
+        gui_wait_for(&p, has_state(&p, pin));
+        two_numbers(&p, pin, &distance, &error);
+        g_assert_cmpfloat(fabs(distance - xyz[i][2]), <=,
+                          xyz[i][2] * xyz[i][2] * 0.25 / (FOCAL * BASELINE));
+    }
+    struct gui_rect at = gui_find(&p, "picture"); /* beside the points there is nothing */
+    gui_move(&p, at.x + 3, at.y + 3);
+    gui_button(&p, "click", 1);
+    g_assert_true(gui_is(&p, "state", "probes", "2"));
+    gui_quit(&p);
+}
+
 static void type_known(const struct gui_program *p, const char *text) {
     gui_click(p, "known_distance");
     gui_tool("xdotool key ctrl+a");
@@ -264,6 +329,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/measure/distance", test_distance);
+    g_test_add_func("/gui/measure/points", test_points);
     g_test_add_func("/gui/measure/known", test_known);
     g_test_add_func("/gui/measure/unit", test_unit);
     g_test_add_func("/gui/measure/region", test_region);

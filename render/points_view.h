@@ -1,0 +1,34 @@
+/*
+ * Where the points of a frame are in a view of DISPLAY_POINTS. Pure functions.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_POINTS_VIEW_H
+#define LIVESTEREO_POINTS_VIEW_H
+
+#include "render/draw.h"
+
+#include <cglm/cglm.h>
+
+struct points_view {
+    mat4 transform; /* from the camera's axes (x right, y down, z forward) to the clip space */
+    struct draw_rig rig;
+    float middle, far, cut; /* depths: of the range of colours; the farthest that is drawn */
+    float size;             /* of a pixel at distance 1, in pixels of the window */
+};
+
+/* Of pictures of width x height. */
+void points_view_of(const struct draw_settings *settings, int width, int height,
+                    struct points_view *view);
+
+/* Where pixel x, y of the left picture is in the window; false where it has no point in the
+ * view. */
+bool points_view_find(const struct draw_settings *settings, const struct frame *frame, int x, int y,
+                      double *window_x, double *window_y);
+
+/* The pixel whose point is seen at a place of the window: of those that are drawn there the
+ * nearest to the viewer, else the one that is drawn nearest to it, up to 8 px away; false where
+ * none is. */
+bool points_view_pick(const struct draw_settings *settings, const struct frame *frame,
+                      double window_x, double window_y, int *x, int *y);
+
+#endif
