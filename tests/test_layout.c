@@ -114,11 +114,33 @@ static void test_columns(void) {
     }
 }
 
+/* Without a dock a panel below the pictures has the whole width, in columns as wide as asked. */
+static void test_no_dock(void) {
+    struct layout_input in = {.width = 1280,
+                              .height = 900,
+                              .line = 18,
+                              .panel = true,
+                              .panel_lines = 25,
+                              .no_dock = true,
+                              .picture_width = 1286,
+                              .picture_height = 480};
+    struct layout l = layout_window(&in);
+    g_assert_cmpint(l.panel.y, ==, l.picture.height);
+    g_assert_cmpint(l.panel.x + l.dock.width, ==, 0);
+    g_assert_cmpint(l.panel.width, ==, 1280);
+    g_assert_cmpint(l.columns, ==, 2);
+    g_assert_false(l.docked);
+    in.width = 1920;
+    in.height = 1400;
+    g_assert_cmpint(layout_window(&in).columns, ==, 3);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/layout/apart", test_apart);
     g_test_add_func("/layout/half", test_half);
     g_test_add_func("/layout/wide", test_wide);
     g_test_add_func("/layout/columns", test_columns);
+    g_test_add_func("/layout/no-dock", test_no_dock);
     return g_test_run();
 }

@@ -182,8 +182,34 @@ void guide_status(const struct guide *g, char *text, size_t size) {
 
 /* ---- actions */
 
-static void forget_last(struct guide *g) {
-    guide_forget(g, views_count(&g->calibrate->views) - 1);
+/* The next view (step 1) or the one before (-1) in the result's list that was not forgotten. */
+static void select_view(struct guide *g, int step) {
+    const struct solution *s = g->result;
+    if (!s)
+        return;
+    int at = 0;
+    while (at < s->count && s->pair[at] != g->selected)
+        at++;
+    if (at == s->count && step > 0) /* none yet */
+        at = -1;
+    for (at += step; at >= 0 && at < s->count; at += step)
+        if (views_find(&g->calibrate->views, s->pair[at]) >= 0) {
+            g->selected = s->pair[at];
+            g->moved = true;
+            return;
+        }
+}
+
+/* The view that is selected, and selects the next one; without one the last that was taken. */
+static void forget_view(struct guide *g) {
+    const struct views *views = &g->calibrate->views;
+    int number = views_find(views, g->selected);
+    for (int step = 1; number >= 0 && step >= -1; step -= 2)
+        if (views_find(views, g->selected) == number)
+            select_view(g, step);
+    if (views_find(views, g->selected) == number)
+        g->selected = -1;
+    guide_forget(g, number >= 0 ? number : views_count(views) - 1);
 }
 
 static void toggle_automatic(struct guide *g) {
@@ -203,7 +229,9 @@ static void quit(struct guide *g) {
 
 const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
     [GUIDE_TAKE] = {"SPACE", "take the view on screen", take_by_hand},
-    [GUIDE_FORGET_LAST] = {"BACKSPACE", "forget the view taken last", forget_last},
+    [GUIDE_FORGET_LAST] = {"BACKSPACE",
+                           "forget the view that the arrow keys have reached, or the last one",
+                           forget_view},
     [GUIDE_SOLVE] = {"ENTER", "find the cameras from the views taken", start_solver},
     [GUIDE_AUTOMATIC] = {"a", "take views that are still and new", toggle_automatic},
     [GUIDE_OPEN] = {"o", "show the pictures rectified, with row lines, in the viewer",
@@ -212,6 +240,12 @@ const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
 };
 
 void guide_run_key(struct guide *g, const char *key) {
+    if (screen_has_key("DOWN TAB", key))
+        select_view(g, 1);
+    else if (screen_has_key("UP Shift+TAB", key))
+        select_view(g, -1);
+    else if (strcmp(key, "ESC") == 0)
+        g->selected = -1;
     for (int i = 0; i < GUIDE_ACTIONS; i++)
         if (strcmp(guide_actions[i].key, key) == 0)
             guide_actions[i].run(g);

@@ -163,12 +163,15 @@ static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
 }
 
 /* The error of one view as a bar. */
-static void draw_view(const struct solution *s, struct ui *ui, int number, double max_error) {
+static void draw_view(const struct solution *s, struct ui *ui, int number, double max_error,
+                      bool selected) {
     const struct board_view *view = &s->view[number];
     double x, y, line = ui_text_height(ui), width = 19 * line, left = 10 * line;
     char name[32], text[64];
     snprintf(name, sizeof(name), "view.%d", number);
     ui_reserve(ui, name, width, 1.4 * line, &x, &y);
+    if (selected)
+        ui_outline(ui, x - 2, y - 1, width + 4, 1.4 * line, ui_theme(ui)->mark);
     ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, s->name[number]);
     ui_box(ui, x + left, y + 1, (width - left) * view->rms_stereo / max_error, line,
            view->used ? ui_theme(ui)->bar : ui_theme(ui)->bar_left_out, 1);
@@ -185,7 +188,9 @@ static void draw_views(struct guide *g) {
         max_error = fmax(max_error, s->view[i].rms_stereo);
     for (int i = 0; i < s->count; i++) {
         char name[32];
-        draw_view(s, g->screen.ui, i, max_error);
+        draw_view(s, g->screen.ui, i, max_error, s->pair[i] == g->selected);
+        if (s->pair[i] == g->selected && g->moved)
+            ui_scroll_to_last(g->screen.ui);
         int number = views_find(&g->calibrate->views, s->pair[i]);
         if (number < 0)
             continue;
@@ -194,6 +199,7 @@ static void draw_views(struct guide *g) {
         if (ui_button(g->screen.ui, name, "x", "forget this view; the others are solved again"))
             forget = number;
     }
+    g->moved = false;
     if (forget >= 0)
         guide_forget(g, forget);
 }

@@ -33,6 +33,7 @@ static void write_map(struct guide *g) {
     g_string_append_printf(map, "state frame %ld\n", g->shown.frame ? g->shown.frame->index : -1);
     g_string_append_printf(map, "state found %d %d\n", g->shown.found[0], g->shown.found[1]);
     g_string_append_printf(map, "state views %d\n", views_count(&c->views));
+    g_string_append_printf(map, "state selected %ld\n", g->selected);
     g_string_append_printf(map, "state automatic %d\n", g->automatic);
     g_string_append_printf(map, "state ended %d\n", g->ended);
     g_string_append_printf(map, "state solving %d\n", g->solver != NULL);
@@ -51,23 +52,17 @@ static void write_map(struct guide *g) {
 /* The panel beside the pictures or, over the whole width, below them. */
 static void lay_out(struct guide *g, int width, int height) {
     const struct source *source = g->calibrate->source;
-    double line = ui_text_height(g->screen.ui);
     struct layout_input in = {.width = width,
                               .height = height,
-                              .line = line,
+                              .line = ui_text_height(g->screen.ui),
                               .panel = true,
                               .panel_lines = PANEL_COLUMN_LINES,
+                              .no_dock = true,
                               .picture_width = (2 + DRAW_ROWS_GAP) * source->width,
                               .picture_height = source->height};
-    struct layout l = layout_window(&in);
-    if (l.panel.y > 0) {
-        l.panel.x = 0;
-        l.panel.width = width;
-        l.columns = width < 3 * PANEL_COLUMN_LINES * line ? 2 : 3;
-    }
-    g->layout = l;
-    g->draw_settings.width = l.picture.width;
-    g->draw_settings.height = l.picture.height;
+    g->layout = layout_window(&in);
+    g->draw_settings.width = g->layout.picture.width;
+    g->draw_settings.height = g->layout.picture.height;
     g->draw_settings.window_height = height;
 }
 
@@ -188,6 +183,7 @@ int guide_window_run(struct calibrate *calibrate) {
     struct guide g = {
         .calibrate = calibrate,
         .automatic = true,
+        .selected = -1,
         .draw_settings = {.mode = DISPLAY_ROWS,
                           .no_row_lines = true,
                           .zoom = 1,

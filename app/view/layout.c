@@ -59,8 +59,9 @@ static struct layout below(const struct layout_input *in) {
     int column = (int)fmin(in->panel_lines * in->line, in->width * 0.5);
     int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
     int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
-    double beside_dock = in->width - strip - DOCK_LINES * in->line;
-    int columns = (int)fmax(1, fmin(MOST_COLUMNS, beside_dock / column)), panel = columns * column;
+    double beside_dock = in->width - strip - (in->no_dock ? 0 : DOCK_LINES * in->line);
+    int columns = (int)fmax(1, fmin(MOST_COLUMNS, beside_dock / column));
+    int panel = in->no_dock ? in->width - strip : columns * column;
     double room = in->height - seek - MIN_LINES * in->line;
     int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, room)));
     int top = picture + seek, rest = at_least(1, in->height - top);
@@ -70,7 +71,7 @@ static struct layout below(const struct layout_input *in) {
                            .dock = {strip, top, in->width - panel - strip, rest},
                            .panel = {in->width - panel, top, panel, rest},
                            .columns = columns,
-                           .docked = true};
+                           .docked = !in->no_dock};
 }
 
 struct layout layout_window(const struct layout_input *in) {

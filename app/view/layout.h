@@ -26,6 +26,7 @@ struct layout_input {
     bool folded;                          /* a strip is left of the panel */
     double panel_lines;                   /* the panel's width, in lines of text */
     bool overlays;                        /* the dock is needed */
+    bool no_dock;                         /* a panel below the picture has the whole width */
     bool tight;                           /* the picture gets no empty space above and below */
     double picture_width, picture_height; /* of all views together, px of the picture */
 };

@@ -93,6 +93,27 @@ static void end(struct gui_program *p) {
     g_free(rig_path);
 }
 
+/* Arrow keys and Tab go through the list of the 11 views that are left, Backspace forgets. */
+static void forget_by_keys(const struct gui_program *p) {
+    static const struct {
+        const char *key, *selected;
+    } steps[] = {{"Down", "0"}, {"Up", "0"},        {"Tab", "1"},
+                 {"Down", "2"}, {"shift+Tab", "1"}, {"BackSpace", "2"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+        gui_tool("xdotool key %s", steps[i].key);
+        gui_wait_for(p, gui_is(p, "state", "selected", steps[i].selected) ||
+                            (g_test_message("%s to %s", steps[i].key, steps[i].selected), FALSE));
+    }
+    gui_wait_for(p, gui_number(p, "state", "used") == 10);
+    check_rig(p);
+    gui_tool("xdotool key Up"); /* in the new list */
+    gui_wait_for(p, gui_is(p, "state", "selected", "0"));
+    gui_tool("xdotool key Escape");
+    gui_wait_for(p, gui_is(p, "state", "selected", "-1"));
+    gui_tool("xdotool key BackSpace"); /* the last one again */
+    gui_wait_for(p, gui_number(p, "state", "used") == 9);
+}
+
 static void test_guided(void) {
     struct gui_program p = {0};
     if (!begin())
@@ -138,6 +159,7 @@ static void test_guided(void) {
     gui_click(&p, "automatic");
     gui_wait_for(&p, gui_is(&p, "state", "automatic", "0"));
 
+    forget_by_keys(&p);
     gui_tool("xdotool key q");
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);
