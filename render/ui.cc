@@ -42,6 +42,7 @@ struct ui {
     char panel[64];
     char focused[64]; /* what the keys have reached */
     char cut[64];     /* the first panel that is too small for what it shows */
+    char cut_line[128];
     int count;
     struct ui_rect rects[MAX_RECTS];
 };
@@ -211,7 +212,7 @@ void ui_close(struct ui **ui) {
 
 void ui_begin(struct ui *ui) {
     ui->count = 0;
-    ui->cut[0] = ui->focused[0] = '\0';
+    ui->cut[0] = ui->cut_line[0] = ui->focused[0] = '\0';
     tell_keys(ui);
     ImGuiIO &io = ImGui::GetIO();
     io.ConfigFlags = ui->keyboard ? ImGuiConfigFlags_NavEnableKeyboard : 0;
@@ -388,15 +389,23 @@ void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
 }
 
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *help) {
+    ui_text_line_or(ui, rgb, text, text, help);
+}
+
+void ui_text_line_or(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
+                     const char *help) {
     ImVec2 at = ImGui::GetCursorScreenPos(),
            size(ImGui::GetContentRegionAvail().x, ImGui::GetTextLineHeight());
     if (ui->panel_flags & UI_AUTO_SIZE)
         size.x = ImGui::CalcTextSize(text).x;
     ImVec4 clip(at.x, at.y, at.x + size.x, at.y + size.y);
-    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at, color_of(rgb), text, NULL, 0,
-                      &clip);
+    bool fits = ImGui::CalcTextSize(text).x <= size.x;
+    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at, color_of(rgb),
+                      fits ? text : shorter, NULL, 0, &clip);
     ImGui::Dummy(size);
-    std::string all = ImGui::CalcTextSize(text).x > size.x ? text : "";
+    if (!fits && !ui->cut_line[0] && ImGui::CalcTextSize(shorter).x > size.x)
+        snprintf(ui->cut_line, sizeof(ui->cut_line), "%s", shorter);
+    std::string all = fits ? "" : text;
     if (help)
         all += (all.empty() ? "" : "\n") + std::string(help);
     tooltip(ui, all.c_str());
@@ -769,6 +778,10 @@ const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name) {
 
 const char *ui_focused(const struct ui *ui) {
     return ui->focused;
+}
+
+const char *ui_cut_line(const struct ui *ui) {
+    return ui->cut_line[0] ? ui->cut_line : NULL;
 }
 
 const char *ui_cut_panel(const struct ui *ui) {

@@ -94,6 +94,9 @@ void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
 /* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
  * on it shows all of it and help (or NULL). */
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *help);
+/* The same; where text is too long another one is shown. */
+void ui_text_line_or(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
+                     const char *help);
 void ui_separator(struct ui *ui);
 
 /* help is shown while the mouse rests on the widget. */
@@ -193,6 +196,9 @@ const char *ui_focused(const struct ui *ui);
 /* The name of a panel that does not show all of its contents, since it or the window is too small;
  * NULL if there is none. What a panel with UI_SCROLL has below its lower edge does not count. */
 const char *ui_cut_panel(const struct ui *ui);
+
+/* The first line of ui_text_line that was cut; NULL if there is none. */
+const char *ui_cut_line(const struct ui *ui);
 
 #ifdef __cplusplus
 }

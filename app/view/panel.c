@@ -25,9 +25,10 @@ static void describe_status(const struct viewer *v, char *text, size_t size) {
 }
 
 static void draw_status(struct viewer *v) {
-    char text[96];
+    char text[96], shorter[32];
     describe_status(v, text, sizeof(text));
-    ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->text, text, NULL);
+    g_snprintf(shorter, sizeof(shorter), "%.0f frames/s", v->statistics.rates.computed);
+    ui_text_line_or(v->screen.ui, ui_theme(v->screen.ui)->text, text, shorter, NULL);
 }
 
 void panel_draw_status(struct viewer *v) {
@@ -83,7 +84,8 @@ static void draw_hint(struct viewer *v) {
         p.motion_color_range = 0; /* what the coarsest level searches, and 3 px at each other one */
         snprintf(text, sizeof(text), "finds motions of up to %g px",
                  visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
-        ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->note, text, NULL);
+        ui_text_line_or(v->screen.ui, ui_theme(v->screen.ui)->note, text, strstr(text, "up to"),
+                        NULL);
         return;
     }
     const struct frame *shown = v->playback.shown;
@@ -93,7 +95,8 @@ static void draw_hint(struct viewer *v) {
     }
     int better = shown ? hints_range(shown, MIN(512, v->rig.width - 1)) : 0;
     if (better == 0 || shown->params.disparity_range != v->settings.params.disparity_range) {
-        ui_text_line(v->screen.ui, ui_theme(v->screen.ui)->note, "range: fits the picture", NULL);
+        ui_text_line_or(v->screen.ui, ui_theme(v->screen.ui)->note, "range: fits the picture",
+                        "range fits", NULL);
         return;
     }
     snprintf(text, sizeof(text), "range: %d fits better", better);
@@ -105,25 +108,30 @@ static void draw_hint(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
+/* A narrow panel has shorter lines. */
 static void draw_head(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     const struct source *source = v->playback.source;
-    char text[128];
-    int used = snprintf(text, sizeof(text), "%s  %dx%d", v->playback.state.backend, v->rig.width,
-                        v->rig.height);
+    const char *backend = v->playback.state.backend;
+    char text[128], shorter[128];
+    int used = snprintf(text, sizeof(text), "%s  %dx%d", backend, v->rig.width, v->rig.height);
     if (v->rig.width != source->width || v->rig.height != source->height)
         snprintf(text + used, sizeof(text) - (size_t)used, " of %dx%d", source->width,
                  source->height);
-    ui_text_line(ui, ui_theme(ui)->text, text, NULL);
+    snprintf(shorter, sizeof(shorter), "%.*s %dx%d", (int)strcspn(backend, " ("), backend,
+             v->rig.width, v->rig.height);
+    ui_text_line_or(ui, ui_theme(ui)->text, text, shorter, NULL);
     draw_status(v);
     row_watch_draw(&v->row_watch, ui, v->rig.known && !v->display.motion);
     if (g_str_has_prefix(source->name, "synth"))
-        ui_text_line(ui, ui_theme(ui)->note, "a demonstration: the built-in scene",
-                     "n opens something else");
+        ui_text_line_or(ui, ui_theme(ui)->note, "a demonstration: the built-in scene",
+                        "a demonstration", "n opens something else");
     else if (v->display.motion && v->rig.known)
-        ui_text_line(ui, ui_theme(ui)->note, "undistorted by the calibration", NULL);
+        ui_text_line_or(ui, ui_theme(ui)->note, "undistorted by the calibration", "undistorted",
+                        NULL);
     else if (!rig_use_is_metric(&v->rig) && !v->display.motion)
-        ui_text_line(ui, ui_theme(ui)->note, "no calibration: disparities in pixels", NULL);
+        ui_text_line_or(ui, ui_theme(ui)->note, "no calibration: disparities in pixels",
+                        "no calibration", NULL);
 }
 
 /* One line of short words. */

@@ -110,20 +110,21 @@ void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
     const struct theme *theme = ui_theme(ui);
     const unsigned colors[] = {
         [ROWS_GOOD] = theme->good, [ROWS_OFF] = theme->changed, [ROWS_BAD] = theme->bad};
-    char text[96];
+    char text[96], shorter[32];
     if (!w->on && !calibrated)
         return;
     if (w->lasts == 0) { /* the line keeps its place */
         if (calibrated)
-            ui_text_line(ui, ui_theme(ui)->note, "rows not measured yet", NULL);
+            ui_text_line_or(ui, ui_theme(ui)->note, "rows not measured yet", "rows: not yet", NULL);
         return;
     }
     struct row_health health;
     row_watch_describe(w, &health, text, sizeof(text));
+    snprintf(shorter, sizeof(shorter), "rows %.2f px", health.error);
     if (health.advice) /* the rig's group shows it, too */
-        ui_text_line(ui, colors[health.level], health.advice, text);
+        ui_text_line_or(ui, colors[health.level], health.advice, shorter, text);
     else
-        ui_text_line(ui, colors[health.level], text, NULL);
+        ui_text_line_or(ui, colors[health.level], text, shorter, NULL);
 }
 
 /* ---- the calibration */

@@ -152,6 +152,8 @@ GString *screen_map_begin(const struct screen *s) {
                            s->redraws == 0 && !ui_has_more_keys(s->ui));
     const char *cut = ui_cut_panel(s->ui);
     g_string_append_printf(map, "state cut %s\n", cut ? cut : "none");
+    const char *line = ui_cut_line(s->ui);
+    g_string_append_printf(map, "state cut-line %s\n", line ? line : "none");
     const struct ui_rect *rects = ui_rects(s->ui, &count);
     for (int i = 0; i < count; i++)
         g_string_append_printf(map, "place %s %.0f %.0f %.0f %.0f\n", rects[i].name, rects[i].x,

@@ -21,6 +21,7 @@ static void expect_whole_part(const struct gui_program *p, const char *action, c
 
 static void expect_whole_panels(const struct gui_program *p) {
     expect_whole(p, "the window");
+    gui_wait_for(p, gui_is(p, "state", "cut-line", "none")); /* of the panel's first ones */
     expect_whole_part(p, "stats", "panel.statistics");
     expect_whole_part(p, "help", "panel.keys");
     expect_whole_part(p, "log", "panel.log");
