@@ -310,7 +310,8 @@ $(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
-PRELOADED = $(patsubst %,$(BUILD)/%.so,lost_context held_pipeline held_solver)
+PRELOADED = $(patsubst %,$(BUILD)/%.so,lost_context held_pipeline held_solver \
+            listed_cameras)
 $(PRELOADED): $(BUILD)/%.so: tests/gui/%.c $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CWARN) -shared -fPIC -o $@ $<
 $(BUILD)/preload_faults.so: tests/preload_faults.c $(BUILD)/c.stamp

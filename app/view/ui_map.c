@@ -133,6 +133,8 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state parts start=%d log=%d\n", v->visible[PART_START],
                            v->visible[PART_LOG]);
     g_string_append_printf(map, "state path %s\n", v->start_page.path);
+    if (v->start_page.cameras)
+        g_string_append_printf(map, "state cameras %s\n", v->start_page.cameras);
     file_list_describe(&v->start_page.files, map);
     for (int i = 0; i < v->start_page.camera_count; i++) {
         g_autofree char *about = start_camera_describe(&v->start_page, i, v->playback.source->live);

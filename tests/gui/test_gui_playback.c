@@ -228,6 +228,28 @@ static void test_record(void) {
     gui_forget(&p);
 }
 
+/* Another source ends a recording, which is whole. */
+static void test_record_ended(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *folder = write_folder(&p);
+    gui_forget_names(&p);
+    gui_start(&p, "--rate 10 --paused", folder);
+    gui_settle(&p);
+    gui_run_action(&p, "record");
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_run_action(&p, "pause");
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_run_action(&p, "start");
+    gui_click(&p, "start.synth");
+    gui_wait_for(&p, gui_is(&p, "state", "source", "synth:scene=desk"));
+    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    g_autofree char *recording = find_recording(&p);
+    g_assert_nonnull(recording);
+    check_times(recording);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -236,5 +258,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/loop", test_loop);
     g_test_add_func("/gui/temporal-filter", test_temporal_filter);
     g_test_add_func("/gui/record", test_record);
+    g_test_add_func("/gui/record-ended", test_record_ended);
     return g_test_run();
 }

@@ -158,6 +158,53 @@ static void test_dialog(void) {
     gui_quit(&p);
 }
 
+/* ---- cameras, of which listed_cameras.c makes the list */
+
+static gboolean cameras_say(const struct gui_program *p, const char *text) {
+    g_autofree char *said = gui_look(p, "state", "cameras");
+    return said && strstr(said, text);
+}
+
+static void start_with_cameras(struct gui_program *p, const char *count) {
+    g_setenv("LISTED_CAMERAS", count, TRUE);
+    start_without_source(p);
+    g_unsetenv("LISTED_CAMERAS");
+    gui_wait_for(p, gui_is(p, "state", "parts", "start=1 log=0"));
+}
+
+/* A list that cannot be read is no reason to end; looking again says the same. */
+static void test_no_list(void) {
+    struct gui_program p = {0};
+    start_with_cameras(&p, "-5");
+    for (int i = 0; i < 2; i++) {
+        gui_wait_for(&p, cameras_say(&p, "cameras could not be listed"));
+        gui_wait_for(&p, message_has(&p, "cannot be listed: Input/output error"));
+        g_assert_false(gui_is_visible(&p, "start.camera0"));
+        gui_click(&p, "start.look");
+    }
+    gui_quit(&p);
+}
+
+/* Six have a tile, and say why they have no picture; the seventh is named. */
+static void test_seven(void) {
+    struct gui_program p = {0};
+    start_with_cameras(&p, "7");
+    gui_wait_for(&p, cameras_say(&p, "not shown: Camera 0 /dev/null"));
+    for (int look = 0; look < 2; look++) {
+        for (int i = 0; i < 6; i++) {
+            g_autofree char *name = g_strdup_printf("camera%d", i), *about = NULL;
+            gui_wait_for(&p, (about = gui_look(&p, "state", name)) && strcmp(about, "opening"));
+            g_assert_false(g_ascii_isdigit(*about));
+        }
+        g_autofree char *seventh = gui_look(&p, "state", "camera6");
+        g_assert_null(seventh);
+        gui_click(&p, "start.look"); /* they are opened again */
+    }
+    g_assert_true(gui_is_visible(&p, "start.camera0"));
+    g_assert_false(gui_is_visible(&p, "start.camera6"));
+    gui_quit(&p);
+}
+
 /* ---- the list of files */
 
 static void write_below(const char *folder, const char *name, const char *text) {
@@ -419,6 +466,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/start/page", test_page);
     g_test_add_func("/gui/start/keyboard", test_keyboard);
     g_test_add_func("/gui/start/dialog", test_dialog);
+    g_test_add_func("/gui/start/no-list", test_no_list);
+    g_test_add_func("/gui/start/seven-cameras", test_seven);
     g_test_add_func("/gui/start/files", test_files);
     g_test_add_func("/gui/start/files-mouse", test_files_mouse);
     g_test_add_func("/gui/start/drop", test_drop);
