@@ -6,7 +6,21 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+void *host_alloc(size_t bytes) {
+    void *memory = NULL;
+    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 256;
+    if (posix_memalign(&memory, alignment, bytes ? bytes : 1))
+        return NULL;
+    if (alignment == HUGE_PAGE) /* rows of volumes lie on many small pages */
+        madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return memory;
+}
 
 static int ask_backend(void *context, const struct graph *g, int i) {
     struct backend *b = context;

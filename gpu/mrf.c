@@ -3,6 +3,9 @@
  */
 #include "gpu/mrf.h"
 
+#include "gpu/backend.h"
+#include "gpu/cpu/thread_pool.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,17 +28,42 @@ static void extend(struct extent *e, double v) {
     e->whole = e->whole && v == rint(v);
 }
 
+/* What threads make of rows. */
+struct opening {
+    struct mrf *m;
+    const struct mrf_input *in;
+    struct extent *row;
+    int32_t *range;
+};
+
+/* The extent of each row's costs. Floats from 2^24 on are whole. */
+static void measure_rows(void *context, int first, int last, void *scratch) {
+    const struct opening *o = context;
+    const struct mrf_input *in = o->in;
+    float cost[MRF_MAX_LABELS], digits = 1 << 24;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        float largest[MRF_MAX_LABELS] = {0};
+        int fractions = 0;
+        o->row[y] = (struct extent){0};
+        for (int x = 0; x < in->width; x++) {
+            in->costs(in->context, x, y, cost);
+            for (int l = 0; l < in->labels; l++) {
+                float v = fabsf(cost[l]), least = v < digits ? v : digits;
+                largest[l] = v > largest[l] ? v : largest[l];
+                fractions |= (float)(int32_t)least != least;
+            }
+        }
+        for (int l = 0; l < in->labels; l++)
+            extend(&o->row[y], (double)largest[l]);
+        o->row[y].whole = !fractions;
+    }
+}
+
 static void find_classes(const struct mrf *m, bool used[256]) {
     for (int r = 0; r < MRF_EDGES; r++)
         for (size_t i = 0; i < pixels_of(m); i++)
             used[m->classes[r][i]] = true;
-}
-
-static void extend_costs(struct extent *e, const struct mrf_input *in) {
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++)
-            for (int l = 0; l < in->labels; l++)
-                extend(e, in->cost(in->context, x, y, l));
 }
 
 static void extend_smoothness(struct extent *e, const struct mrf_input *in, const bool used[256]) {
@@ -65,6 +93,34 @@ static int32_t units_of(const struct mrf *m, double v) {
     return (int32_t)lrint(v * m->scale);
 }
 
+/* The costs of rows in units, and their ranges. The product with a power of two is exact. */
+static void fill_rows(void *context, int first, int last, void *scratch) {
+    const struct opening *o = context;
+    struct mrf *m = o->m;
+    size_t labels = (size_t)m->labels, width = (size_t)m->width;
+    int32_t *restrict to = m->cost + (size_t)first * width * labels;
+    float cost[MRF_MAX_LABELS], scale = (float)m->scale;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        o->range[y] = 0;
+        for (size_t x = 0; x < width; x++, to += labels) {
+            int32_t least = INT32_MAX, highest = INT32_MIN;
+            o->in->costs(o->in->context, (int)x, y, cost);
+            if (m->whole)
+                for (size_t l = 0; l < labels; l++)
+                    to[l] = (int32_t)(cost[l] * scale);
+            else
+                for (size_t l = 0; l < labels; l++)
+                    to[l] = units_of(m, (double)cost[l]);
+            for (size_t l = 0; l < labels; l++) {
+                least = to[l] < least ? to[l] : least;
+                highest = to[l] > highest ? to[l] : highest;
+            }
+            o->range[y] = highest - least > o->range[y] ? highest - least : o->range[y];
+        }
+    }
+}
+
 static void make_curve(struct mrf *m, const struct mrf_input *in, int edge_class) {
     struct mrf_curve *c = &m->curve[edge_class];
     c->value = m->values + (size_t)edge_class * (size_t)m->labels;
@@ -79,10 +135,11 @@ static void make_curve(struct mrf *m, const struct mrf_input *in, int edge_class
     }
 }
 
-static void fill(struct mrf *m, const struct mrf_input *in) {
+static void fill(struct opening *o, struct thread_pool *pool) {
+    struct mrf *m = o->m;
+    const struct mrf_input *in = o->in;
     struct extent e = {.whole = true};
     bool used[256] = {false};
-    size_t i = 0;
     for (int r = 0; r < MRF_EDGES; r++) {
         if (in->classes[r])
             memcpy(m->classes[r], in->classes[r], pixels_of(m));
@@ -90,14 +147,17 @@ static void fill(struct mrf *m, const struct mrf_input *in) {
             memset(m->classes[r], 1, pixels_of(m));
     }
     find_classes(m, used);
-    extend_costs(&e, in);
+    thread_pool_run(pool, m->height, 1, measure_rows, o);
+    for (int y = 0; y < m->height; y++) {
+        e.largest = fmax(e.largest, o->row[y].largest);
+        e.whole = e.whole && o->row[y].whole;
+    }
     extend_smoothness(&e, in, used);
     m->scale = scale_of(&e);
     m->whole = e.whole && m->scale >= 1;
+    thread_pool_run(pool, m->height, 1, fill_rows, o);
     for (int y = 0; y < m->height; y++)
-        for (int x = 0; x < m->width; x++)
-            for (int l = 0; l < m->labels; l++)
-                m->cost[i++] = units_of(m, in->cost(in->context, x, y, l));
+        m->cost_range = o->range[y] > m->cost_range ? o->range[y] : m->cost_range;
     for (int l = 0; l < m->labels && in->table; l++)
         for (int k = 0; k < m->labels; k++)
             m->table[l * m->labels + k] = units_of(m, in->smoothness(in->context, 1, l, k));
@@ -108,23 +168,31 @@ static void fill(struct mrf *m, const struct mrf_input *in) {
 
 int mrf_open(struct mrf **out, const struct mrf_input *in) {
     struct mrf *m = *out = calloc(1, sizeof(*m));
-    size_t labels = (size_t)in->labels;
+    size_t labels = (size_t)in->labels, height = (size_t)in->height;
+    int error = -ENOMEM;
     if (!m)
-        return -ENOMEM;
+        return error;
     m->width = in->width;
     m->height = in->height;
     m->labels = in->labels;
     m->is_table = in->table;
-    m->cost = calloc(pixels_of(m) * labels, sizeof(*m->cost));
+    m->cost = host_alloc(pixels_of(m) * labels * sizeof(*m->cost));
     m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
     m->values = calloc(in->table ? 1 : 256 * labels, sizeof(*m->values));
     for (int r = 0; r < MRF_EDGES; r++)
         m->classes[r] = malloc(pixels_of(m));
-    if (m->cost && m->table && m->values && m->classes[0] && m->classes[1])
-        fill(m, in);
+    struct opening o = {m, in, malloc(height * sizeof(*o.row)), malloc(height * sizeof(*o.range))};
+    struct thread_pool *pool = NULL;
+    if (m->cost && m->table && m->values && m->classes[0] && m->classes[1] && o.row && o.range)
+        pool = thread_pool_open(in->threads, 0, &error);
+    if (pool)
+        fill(&o, pool);
     else
         mrf_close(out);
-    return *out ? 0 : -ENOMEM;
+    thread_pool_close(&pool);
+    free(o.row);
+    free(o.range);
+    return *out ? 0 : error;
 }
 
 void mrf_close(struct mrf **m) {
@@ -201,10 +269,10 @@ void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_
 
 /* ---- energies of labels */
 
-int64_t mrf_energy(const struct mrf *m, const uint16_t *label) {
+int64_t mrf_energy_of_rows(const struct mrf *m, const uint16_t *label, int first, int last) {
     int64_t sum = 0;
-    size_t i = 0, width = (size_t)m->width;
-    for (int y = 0; y < m->height; y++)
+    size_t width = (size_t)m->width, i = (size_t)first * width;
+    for (int y = first; y < last; y++)
         for (int x = 0; x < m->width; x++, i++) {
             sum += m->cost[i * (size_t)m->labels + label[i]];
             if (x + 1 < m->width)
@@ -213,6 +281,10 @@ int64_t mrf_energy(const struct mrf *m, const uint16_t *label) {
                 sum += mrf_smoothness(m, m->classes[MRF_DOWN][i], label[i], label[i + width]);
         }
     return sum;
+}
+
+int64_t mrf_energy(const struct mrf *m, const uint16_t *label) {
+    return mrf_energy_of_rows(m, label, 0, m->height);
 }
 
 double mrf_energy_of(const struct mrf *m, int64_t energy) {

@@ -28,7 +28,9 @@ enum { MRF_MAX_NUMBER = 1 << 26, MRF_MAX_LABELS = 512 };
 /* What the caller's problem is. Each number is finite; functions get context. */
 struct mrf_input {
     int width, height, labels;
-    double (*cost)(const void *context, int x, int y, int label);
+    int threads; /* that call costs, 0: all cores */
+    /* What each label costs at (x, y). */
+    void (*costs)(const void *context, int x, int y, float *cost);
     /* V of an edge that has this class, between label l of the left or upper pixel and label m of
      * the other one, at least 0. */
     double (*smoothness)(const void *context, int edge_class, int l, int m);
@@ -50,7 +52,8 @@ struct mrf_curve {
 
 struct mrf {
     int width, height, labels;
-    int32_t *cost; /* [y][x][label] */
+    int32_t *cost;      /* [y][x][label] */
+    int32_t cost_range; /* the largest difference of two costs at a pixel */
     bool is_table;
     int32_t *table;              /* [l][m], of class 1 */
     int32_t *values;             /* of all curves */
@@ -60,7 +63,8 @@ struct mrf {
     bool whole; /* all numbers of the caller are whole and exact, so that each energy is whole */
 };
 
-/* Makes a problem of the input, of which it keeps nothing. 0 or -ENOMEM, with *m NULL. */
+/* Makes a problem of the input, of which it keeps nothing. 0, or with *m NULL -ENOMEM and what
+ * creating a thread returns. */
 int mrf_open(struct mrf **m, const struct mrf_input *input);
 void mrf_close(struct mrf **m);
 
@@ -76,8 +80,9 @@ int32_t mrf_least(const int32_t *v, int count);
  * it goes onward, to the right or down. */
 void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h, int32_t *out);
 
-/* The energy of width*height labels, in units. */
+/* The energy of width*height labels, in units; of rows, with the edges to the next one. */
 int64_t mrf_energy(const struct mrf *m, const uint16_t *label);
+int64_t mrf_energy_of_rows(const struct mrf *m, const uint16_t *label, int first, int last);
 
 /* An energy, or a lower bound of all energies, in the caller's units. Where all numbers are whole
  * a bound is rounded up, since no energy lies between. */

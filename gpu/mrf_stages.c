@@ -29,9 +29,13 @@ struct translation {
     struct problem problem;
     struct array array[ARRAYS];
     struct thread_pool *pool;
-    int32_t *range;        /* of each row */
-    int class_of[256];     /* of the pipeline; -1: no edge has it */
-    double scale;          /* units of the pipeline per unit of the problem */
+    const uint16_t *label; /* of a result, and the energy of its rows */
+    int64_t *energy;
+    int class_of[256]; /* of the pipeline; -1: no edge has it */
+    double scale;      /* units of the pipeline per unit of the problem */
+    /* Where nothing is rounded the same, of which 2^shift is 1; else factor is 0. */
+    uint8_t factor;
+    int shift;
     int64_t most_per_cost; /* costs that exceed a pixel's least one by more are cut, in units */
 };
 
@@ -62,43 +66,23 @@ static const char *check_smoothness(const struct translation *t, int schedule) {
     return NULL;
 }
 
-/* The largest difference of a pixel's costs in each row. */
-static void find_ranges(void *context, int first, int last, void *scratch) {
-    const struct translation *t = context;
-    size_t labels = (size_t)t->m->labels, width = (size_t)t->m->width;
-    (void)scratch;
-    for (int y = first; y < last; y++) {
-        const int32_t *cost = t->m->cost + (size_t)y * width * labels;
-        t->range[y] = 0;
-        for (size_t x = 0; x < width; x++, cost += labels) {
-            int32_t least = cost[0], highest = cost[0];
-            for (size_t l = 1; l < labels; l++) {
-                least = cost[l] < least ? cost[l] : least;
-                highest = cost[l] > highest ? cost[l] : highest;
-            }
-            t->range[y] = highest - least > t->range[y] ? highest - least : t->range[y];
-        }
-    }
-}
-
 /* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
  * changes no best label of a level, only what coarser ones add up. On a checkerboard nothing may be
  * rounded. */
 static const char *choose_scale(struct translation *t, int schedule) {
     int most = schedule == BP_SCHEDULE_CHECKERBOARD ? MAX_COST : UINT8_MAX;
-    int64_t largest = 1, range = 1;
+    int64_t largest = 1, range = t->m->cost_range > 1 ? t->m->cost_range : 1;
     for (int c = 0; c < 256; c++)
         if (t->class_of[c] >= 0 && t->m->curve[c].largest > largest)
             largest = t->m->curve[c].largest;
-    thread_pool_run(t->pool, t->m->height, 1, find_ranges, t);
-    for (int y = 0; y < t->m->height; y++)
-        range = t->range[y] > range ? t->range[y] : range;
     t->most_per_cost = range < DIRECTIONS * largest ? range : DIRECTIONS * largest;
     t->scale = fmin((double)MAX_TRUNCATION / (double)largest, most / (double)t->most_per_cost);
     if (schedule != BP_SCHEDULE_CHECKERBOARD)
         return NULL;
     double whole = floor(t->scale * t->m->scale);
     t->scale = whole / t->m->scale;
+    t->factor = largest > 1 ? (uint8_t)whole : 0;
+    t->shift = ilogb(t->m->scale);
     return t->m->whole && whole >= 1 ? NULL : "numbers that bytes do not hold";
 }
 
@@ -122,22 +106,52 @@ static void fill_scaling(struct translation *t) {
     *(struct tables *)t->array[TABLES].host = s->tables;
 }
 
-/* Of some rows. */
+/* v rounded to the nearest integer, halves up; v is 0 or more. */
+static inline uint8_t rounded(double v) {
+    int below = (int)v;
+    return (uint8_t)(below + (v - below >= 0.5));
+}
+
+/* Of some rows; labels that do not exist, and pixels of a column that does not, cost nothing. */
 static void fill_costs(void *context, int first, int last, void *scratch) {
     const struct translation *t = context;
     const struct grid *g = &t->problem.grid;
-    int labels = t->m->labels;
+    int labels = t->m->labels, most = (int)t->most_per_cost;
     const int32_t *cost = t->m->cost + (size_t)first * (size_t)g->width * (size_t)labels;
+    double scale = t->scale;
     (void)scratch;
     for (int y = first; y < last; y++)
-        for (int x = 0; x < g->width; x++, cost += labels) {
-            uint8_t *out = (uint8_t *)t->array[COST].host + grid_labels(g, x, y);
-            int32_t least = mrf_least(cost, labels);
-            for (int l = 0; l < labels; l++) {
-                double above = (double)cost[l] - least;
-                out[l] = (uint8_t)lround(t->scale * fmin(above, (double)t->most_per_cost));
+        for (int x = 0; x < 2 * g->half; x++) {
+            uint8_t *restrict out = (uint8_t *)t->array[COST].host + grid_labels(g, x, y);
+            int filled = x < g->width ? labels : 0, least = filled ? mrf_least(cost, labels) : 0;
+            for (int l = 0; l < filled && t->factor; l++) {
+                int above = cost[l] - least;
+                out[l] = (uint8_t)((above < most ? above : most) >> t->shift) * t->factor;
             }
+            for (int l = 0; l < filled && !t->factor; l++) {
+                int above = cost[l] - least;
+                out[l] = rounded(scale * (above < most ? above : most));
+            }
+            memset(out + filled, 0, (size_t)(g->padded - filled));
+            cost += filled;
         }
+}
+
+/* Of some rows. */
+static void find_energies(void *context, int first, int last, void *scratch) {
+    const struct translation *t = context;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        t->energy[y] = mrf_energy_of_rows(t->m, t->label, y, y + 1);
+}
+
+static double energy_of(struct translation *t, const uint16_t *label) {
+    int64_t sum = 0;
+    t->label = label;
+    thread_pool_run(t->pool, t->m->height, 1, find_energies, t);
+    for (int y = 0; y < t->m->height; y++)
+        sum += t->energy[y];
+    return mrf_energy_of(t->m, sum);
 }
 
 static void fill_edges(struct translation *t) {
@@ -171,7 +185,7 @@ static int open_array(struct translation *t, int i, size_t bytes) {
     struct array *a = &t->array[i];
     a->bytes = bytes;
     a->stages = t->backend->alloc(t->backend, MEMORY_STAGES, bytes);
-    a->host = t->backend->own_memory ? malloc(bytes) : a->stages;
+    a->host = t->backend->own_memory ? host_alloc(bytes) : a->stages;
     return a->stages && a->host ? 0 : -ENOMEM;
 }
 
@@ -217,7 +231,6 @@ static int translate(struct translation *t, int schedule) {
                                   .max_iterations = -1};
     for (int l = 0; l < LEVELS; l++)
         t->problem.edges[l] = t->array[EDGES + l].stages;
-    memset(t->array[COST].host, 0, grid_volume(&grid));
     thread_pool_run(t->pool, grid.height, 1, fill_costs, t);
     return hand_over(t);
 }
@@ -257,7 +270,7 @@ static int solve_once(struct translation *t, int sweeps, uint16_t *label,
     int error = run_graph(t->backend, g, &memory);
     graph_close(&g);
     if (!error)
-        *result = (struct mrf_result){sweeps, mrf_energy_of(t->m, mrf_energy(t->m, label)), NAN};
+        *result = (struct mrf_result){sweeps, energy_of(t, label), NAN};
     return error;
 }
 
@@ -281,8 +294,8 @@ int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, struct backend
     int error = -ENOMEM;
     t->m = m;
     t->backend = b;
-    t->range = malloc((size_t)m->height * sizeof(*t->range));
-    t->pool = t->range ? thread_pool_open(threads, 0, &error) : NULL;
+    t->energy = malloc((size_t)m->height * sizeof(*t->energy));
+    t->pool = t->energy ? thread_pool_open(threads, 0, &error) : NULL;
     *why = NULL;
     if (t->pool) {
         *why = number_classes(t);
@@ -294,7 +307,7 @@ int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, struct backend
         close_arrays(t);
         thread_pool_close(&t->pool);
     }
-    free(t->range);
+    free(t->energy);
     free(t);
     return error;
 }

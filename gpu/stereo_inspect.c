@@ -172,8 +172,10 @@ int stereo_energy(struct stereo *s, double *energy) {
     return error;
 }
 
-static double mrf_cost(const void *context, int x, int y, int label) {
-    return data_energy(context, x, y, label);
+static void mrf_costs(const void *context, int x, int y, float *cost) {
+    const struct labelling *l = context;
+    for (int i = 0; i < l->stereo->result.grid.labels; i++)
+        cost[i] = (float)data_energy(l, x, y, i);
 }
 
 static double mrf_curve(const void *context, int edge_class, int difference, int zero) {
@@ -196,7 +198,8 @@ static int bound_labelling(const struct labelling *l, int sweeps, double *bound,
     const struct mrf_input in = {.width = g->width,
                                  .height = g->height,
                                  .labels = g->labels,
-                                 .cost = mrf_cost,
+                                 .threads = 1,
+                                 .costs = mrf_costs,
                                  .smoothness = mrf_curve,
                                  .classes = {right, down},
                                  .context = l};

@@ -19,13 +19,19 @@ static const int bytes_of[NUMBERS] = {1, 2, 4};
 /* A mistake of the caller. */
 #define refuse(...) (log_explain(__VA_ARGS__), -EINVAL)
 
-static double cost_of(const void *context, int x, int y, int label) {
+static void costs_of(const void *context, int x, int y, float *cost) {
     const struct livestereo_problem *p = context;
-    const char *at =
-        (const char *)p->cost + y * p->row_bytes + x * p->pixel_bytes + label * p->label_bytes;
-    return p->number == LIVESTEREO_UINT8    ? *(const uint8_t *)at
-           : p->number == LIVESTEREO_UINT16 ? *(const uint16_t *)(const void *)at
-                                            : *(const float *)(const void *)at;
+    const void *at = (const char *)p->cost + y * p->row_bytes + x * p->pixel_bytes;
+    const uint8_t *bytes = at;
+    const uint16_t *words = at;
+    const float *floats = at;
+    ptrdiff_t step = p->label_bytes / bytes_of[p->number];
+    for (int l = 0; l < p->labels && p->number == LIVESTEREO_UINT8; l++)
+        cost[l] = bytes[l * step];
+    for (int l = 0; l < p->labels && p->number == LIVESTEREO_UINT16; l++)
+        cost[l] = words[l * step];
+    for (int l = 0; l < p->labels && p->number == LIVESTEREO_FLOAT32; l++)
+        cost[l] = floats[l * step];
 }
 
 static double smoothness_of(const void *context, int weight, int l, int m) {
@@ -75,12 +81,15 @@ static int check_smoothness(const struct livestereo_problem *p) {
 }
 
 static int check_costs(const struct livestereo_problem *p) {
+    float cost[MRF_MAX_LABELS];
     for (int y = 0; y < p->height && p->number == LIVESTEREO_FLOAT32; y++)
-        for (int x = 0; x < p->width; x++)
+        for (int x = 0; x < p->width; x++) {
+            costs_of(p, x, y, cost);
             for (int l = 0; l < p->labels; l++)
-                if (!isfinite(cost_of(p, x, y, l)))
+                if (!isfinite(cost[l]))
                     return refuse("problem: the cost of label %d at %d, %d is no finite number", l,
                                   x, y);
+        }
     return 0;
 }
 
@@ -185,7 +194,8 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
     struct mrf_input in = {.width = p->width,
                            .height = p->height,
                            .labels = p->labels,
-                           .cost = cost_of,
+                           .threads = p->threads,
+                           .costs = costs_of,
                            .smoothness = smoothness_of,
                            .table = p->smoothness == LIVESTEREO_TABLE ||
                                     (p->columns && p->smoothness != LIVESTEREO_POTTS),

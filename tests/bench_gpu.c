@@ -181,10 +181,12 @@ static int measure_presets(struct options *o, const char *const *names) {
 
 /* ---- labelling problems */
 
-static double random_cost(const void *context, int x, int y, int label) {
-    uint64_t state = ((uint64_t)y << 40 | (uint64_t)x << 16 | (uint64_t)label) + 1;
-    (void)context;
-    return (double)(bench_random(&state) % 60);
+static void random_costs(const void *context, int x, int y, float *cost) {
+    const struct mrf_input *in = context;
+    for (int l = 0; l < in->labels; l++) {
+        uint64_t state = ((uint64_t)y << 40 | (uint64_t)x << 16 | (uint64_t)l) + 1;
+        cost[l] = (float)(bench_random(&state) % 60);
+    }
 }
 
 static double potts(const void *context, int edge_class, int l, int m) {
@@ -215,8 +217,9 @@ static int measure_problem(const struct options *o) {
     struct mrf_input in = {.width = o->size.width ? o->size.width : 1920,
                            .height = o->size.width ? o->size.height : 1080,
                            .labels = o->size.labels ? o->size.labels : 64,
-                           .cost = random_cost,
-                           .smoothness = potts};
+                           .costs = random_costs,
+                           .smoothness = potts,
+                           .context = &in};
     int error = 0;
     struct mrf *m = NULL;
     struct backend *b = open_backend(o, &error);

@@ -41,9 +41,10 @@ struct numbers {
     int columns; /* of labels (u, v), or 0 */
 };
 
-static double cost_of(const void *context, int x, int y, int label) {
+static void costs_of(const void *context, int x, int y, float *cost) {
     const struct numbers *n = context;
-    return n->cost[y * n->width + x][label];
+    for (int l = 0; l < n->labels; l++)
+        cost[l] = (float)n->cost[y * n->width + x][l];
 }
 
 static double smoothness_of(const void *context, int edge_class, int l, int m) {
@@ -60,7 +61,7 @@ static void make_numbers(struct numbers *n, int width, int height, int labels, i
     *n = (struct numbers){.width = width, .height = height, .labels = labels, .table = kind == 3};
     for (int i = 0; i < width * height; i++)
         for (int l = 0; l < labels; l++)
-            n->cost[i][l] = step * g_test_rand_int_range(-20, 100);
+            n->cost[i][l] = (float)(step * g_test_rand_int_range(-20, 100));
     for (int k = 1; k < labels; k++)
         curve[k] = curve[k - 1] + step * g_test_rand_int_range(0, 20);
     for (int l = 0; l < labels; l++)
@@ -83,7 +84,7 @@ static struct mrf *open_problem(const struct numbers *n) {
     struct mrf_input in = {.width = n->width,
                            .height = n->height,
                            .labels = n->labels,
-                           .cost = cost_of,
+                           .costs = costs_of,
                            .smoothness = smoothness_of,
                            .table = n->table,
                            .classes = {n->classes[MRF_RIGHT], n->classes[MRF_DOWN]},
@@ -602,7 +603,7 @@ static void test_min_sum_of_chains(void) {
         int length = make_chain(&n, round);
         for (int i = 0; i < length; i++)
             for (int l = 0; l < n.labels; l++)
-                n.cost[i][l] += g_test_rand_double_range(0, 0.5);
+                n.cost[i][l] = (float)(n.cost[i][l] + g_test_rand_double_range(0, 0.5));
         struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_min_sum(m, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);
         g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);

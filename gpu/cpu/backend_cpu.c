@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
     static void rows_##name(const void *args, int width, int first, int last, void *scratch) { \
@@ -35,18 +34,10 @@ static struct backend_cpu *cpu_of(struct backend *b) {
     return (struct backend_cpu *)b;
 }
 
-enum { HUGE_PAGE = 2 << 20 };
-
 static void *cpu_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
     (void)b;
     (void)kind;
-    void *memory = NULL;
-    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 256;
-    if (posix_memalign(&memory, alignment, bytes ? bytes : 1))
-        return NULL;
-    if (alignment == HUGE_PAGE) /* rows of volumes lie on many small pages */
-        madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-    return memory;
+    return host_alloc(bytes);
 }
 
 static void cpu_release(struct backend *b, enum memory_kind kind, void *memory) {
