@@ -113,7 +113,10 @@ INLINE void store_vector(const int16_t *number, int8_t *vector) {
     uint64_t squares = 0;
     for (int o = 0; o < FEATURE_CHANNELS; o++)
         squares += (uint64_t)((int64_t)number[o] * number[o]);
-    int32_t scale = feature_scale(squares);
+    /* feature_square_root(): squares has 38 bits, so the root of a double is whole or lies far
+     * enough from the next whole number. */
+    __m128d root = _mm_sqrt_pd(_mm_set1_pd((double)squares));
+    int32_t scale = feature_scale(_mm_cvttsd_si32(root));
     for (int o = 0; o < FEATURE_CHANNELS; o++)
         vector[o] = feature_scaled(number[o], scale);
 }

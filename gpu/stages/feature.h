@@ -82,10 +82,9 @@ STAGE int32_t feature_number(const struct feature_args *a, int32_t sum) {
     return stage_clamp(sum >> a->shift, -FEATURE_NUMBER_LARGEST, FEATURE_NUMBER_LARGEST);
 }
 
-/* What gives numbers with a sum of squares the length FEATURE_LENGTH: feature_scaled() multiplies
- * with it. */
-STAGE int32_t feature_scale(uint64_t squares) {
-    int32_t length = feature_square_root(squares);
+/* What gives numbers of a length, the root of the sum of their squares, the length FEATURE_LENGTH:
+ * feature_scaled() multiplies with it. */
+STAGE int32_t feature_scale(int32_t length) {
     return length ? (1 << FEATURE_SCALE_BITS) / length : 0;
 }
 
@@ -106,7 +105,7 @@ STAGE void stage_feature_vector(const struct feature_args *a, int x, int y) {
         sum[o] = feature_number(a, sum[o]);
         squares += (uint64_t)((int64_t)sum[o] * sum[o]);
     }
-    int32_t scale = feature_scale(squares);
+    int32_t scale = feature_scale(feature_square_root(squares));
     for (int o = 0; o < FEATURE_CHANNELS; o++)
         vector[o] = feature_scaled(sum[o], scale);
 }
