@@ -42,7 +42,10 @@ int points_write(const char *path, const struct frame *frame, const struct depth
     double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
     size_t pixels = (size_t)left->width * (size_t)left->height, count = 0;
     struct ply_point *points = malloc(pixels * sizeof(*points));
-    if (!points) {
+    uint32_t *number = calloc(pixels, sizeof(*number)); /* of each pixel's point, from 1 on */
+    if (!points || !number) {
+        free(points);
+        free(number);
         log_error(path, "out of memory for %zu points", pixels);
         return -ENOMEM;
     }
@@ -54,11 +57,15 @@ int points_write(const char *path, const struct frame *frame, const struct depth
             continue;
         for (int c = 0; c < 3; c++)
             point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
-        count++;
+        point->confidence = frame->confidence[i];
+        number[i] = (uint32_t)++count;
     }
     const char *unit = g->metric ? "metres" : "baselines, not calibrated";
-    int error = g_str_has_suffix(path, ".obj") ? obj_write(path, points, count, unit)
-                                               : ply_write(path, points, count, unit);
+    int error = g_str_has_suffix(path, ".obj")
+                    ? obj_write(path, points, count, number, frame->disparity, left->width,
+                                left->height, unit)
+                    : ply_write(path, points, count, unit);
     free(points);
+    free(number);
     return error;
 }

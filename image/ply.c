@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { POINT_BYTES = 15, BATCH = 256 };
+enum { POINT_BYTES = 16, BATCH = 256 };
 
 static size_t put_point(uint8_t *out, const struct ply_point *p) {
     for (int i = 0; i < 3; i++) {
@@ -17,6 +17,7 @@ static size_t put_point(uint8_t *out, const struct ply_point *p) {
             *out++ = (uint8_t)(bits >> (8 * b));
     }
     memcpy(out, p->rgb, 3);
+    out[3] = p->confidence;
     return POINT_BYTES;
 }
 
@@ -32,7 +33,7 @@ int ply_write(const char *path, const struct ply_point *points, size_t count, co
                           "comment left camera: x right, y down, z forward, in %s\n"
                           "element vertex %zu\nproperty float x\nproperty float y\n"
                           "property float z\nproperty uchar red\nproperty uchar green\n"
-                          "property uchar blue\nend_header\n",
+                          "property uchar blue\nproperty uchar confidence\nend_header\n",
                           unit, count);
     save_write(&save, header, (size_t)length);
     for (size_t i = 0; i < count;) {

@@ -1,5 +1,6 @@
 /*
- * Point clouds to PLY files: binary, little endian, x y z float and red green blue uchar. Written
+ * Point clouds to PLY files: binary, little endian, x y z float and red green blue
+ * confidence uchar. Written
  * beside the target and renamed. No shared state.
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +12,7 @@
 
 struct ply_point {
     float xyz[3];
-    uint8_t rgb[3];
+    uint8_t rgb[3], confidence; /* 0 to 255, of the disparity */
 };
 
 /* unit goes into the header's comment ("metres"). 0 or -errno after a log line. */

@@ -72,9 +72,10 @@ static void test_units(void) {
 }
 
 static void test_ply(void) {
-    const struct ply_point points[2] = {{{1, -2, 3.5F}, {10, 20, 30}}, {{0, 0, 1}, {255, 0, 1}}};
-    static const uint8_t first[15] = {0, 0, 0x80, 0x3f, 0,  0,  0, 0xc0,
-                                      0, 0, 0x60, 0x40, 10, 20, 30};
+    const struct ply_point points[2] = {{{1, -2, 3.5F}, {10, 20, 30}, 40},
+                                        {{0, 0, 1}, {255, 0, 1}, 2}};
+    static const uint8_t first[16] = {0, 0, 0x80, 0x3f, 0,  0,  0,  0xc0,
+                                      0, 0, 0x60, 0x40, 10, 20, 30, 40};
     char *folder = g_dir_make_tmp("ply-XXXXXX", NULL), *text;
     char *path = g_build_filename(folder, "a.ply", NULL);
     gsize length;
@@ -85,8 +86,8 @@ static void test_ply(void) {
     g_assert_nonnull(g_strstr_len(text, end - text, "element vertex 2\n"));
     g_assert_nonnull(g_strstr_len(text, end - text, "x right, y down, z forward, in metres"));
     end += strlen("end_header\n");
-    g_assert_cmpint(text + length - end, ==, 30);
-    g_assert_cmpmem(end, 15, first, 15);
+    g_assert_cmpint(text + length - end, ==, 32);
+    g_assert_cmpmem(end, 16, first, 16);
     g_remove(path);
     g_rmdir(folder);
     g_free(text);

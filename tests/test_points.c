@@ -8,7 +8,9 @@
 #include <string.h>
 
 static struct frame *make_frame(struct frame *frame, int16_t *disparity, uint8_t *grey) {
-    *frame = (struct frame){.disparity = disparity, .rect_left = {grey, 4, 1, 1}};
+    static uint8_t confidence[4] = {0, 100, 150, 200};
+    *frame = (struct frame){
+        .disparity = disparity, .confidence = confidence, .rect_left = {grey, 4, 1, 1}};
     return frame;
 }
 
@@ -73,13 +75,14 @@ static void test_hanging(void) {
     g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
     g_autofree char *path = g_build_filename(folder, "a.obj", NULL);
     for (size_t i = 0; i < 2 * G_N_ELEMENTS(cases); i++) {
-        uint8_t grey[5] = {0};
+        uint8_t grey[5] = {0}, confidence[5] = {0};
         int16_t disparity[5];
         g_autofree char *text = NULL;
         bool column = i & 1;
         int points = 0;
         memcpy(disparity, cases[i / 2].disparity, sizeof(disparity));
         struct frame frame = {.disparity = disparity,
+                              .confidence = confidence,
                               .rect_left = {grey, column ? 1 : 5, column ? 5 : 1, 1}};
         g_assert_cmpint(points_write(path, &frame, &metric), ==, 0);
         g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
@@ -91,10 +94,33 @@ static void test_hanging(void) {
     g_rmdir(folder);
 }
 
+/* Triangles join neighbours of one surface, and nothing across an edge or an unknown pixel. */
+static void test_mesh(void) {
+    enum { U = DISPARITY_UNKNOWN };
+    const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
+    int16_t disparity[12] = {160, 170, 400, 410, /* two surfaces */
+                             165, 175, 405, U,   180, 192, 400, 400};
+    uint8_t grey[12] = {0}, confidence[12] = {0};
+    struct frame frame = {
+        .disparity = disparity, .confidence = confidence, .rect_left = {grey, 4, 3, 1}};
+    g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "a.obj", NULL), *text = NULL;
+    g_assert_cmpint(points_write(path, &frame, &metric), ==, 0);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    const char *faces = strstr(text, "\nf ");
+    g_assert_nonnull(faces);
+    g_assert_cmpstr(faces, ==,
+                    "\nf 1 5 2\nf 2 5 6\nf 3 7 4\n" /* not 2 to 3, nor the unknown one */
+                    "f 5 8 6\n");
+    g_remove(path);
+    g_rmdir(folder);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/points/cut", test_cut);
     g_test_add_func("/points/obj", test_obj);
+    g_test_add_func("/points/mesh", test_mesh);
     g_test_add_func("/points/hanging", test_hanging);
     return g_test_run();
 }
