@@ -128,6 +128,8 @@ STAGE void agreement_choose(const struct agreement_args *a, int quartile, uint32
                     AGREEMENT_NONE, AGREEMENT_ALL);
     a->likeness->smooth_bits =
         stage_clamp((SHARE_MAX - share) * SMOOTH_ALL / (SHARE_MAX - SHARE_MIN), 0, SMOOTH_ALL);
+    if (a->channels == 1) /* a sum of three channels has two thirds of their noise */
+        noise = (2 * noise + 1) / 3;
     if (a->block_sums) /* arms cross what blocks leave of noise */
         noise = stage_max(noise, block_strength(a->block_sums, a->source_width, a->source_height) /
                                      STRENGTH_UNIT);

@@ -192,7 +192,8 @@ struct arms {
 struct likeness {
     int32_t difference;  /* of AGREEMENT_ALL: how strongly the curves of the data cost change */
     int32_t smooth_bits; /* of SMOOTH_ALL: bits of census from smoothed pictures */
-    int32_t noise;       /* grey levels: of the second derivatives where there is no texture */
+    int32_t noise; /* grey levels: of the second derivatives where there is no texture; where there
+                      are no colours, two thirds of that */
 };
 
 struct arms_args {
