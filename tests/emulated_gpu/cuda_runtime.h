@@ -84,6 +84,20 @@ inline uint32_t __dp4a(uint32_t a, uint32_t b, uint32_t sum) {
 inline int __popc(uint32_t v) {
     return __builtin_popcount(v);
 }
+inline uint32_t __vmaxu4(uint32_t a, uint32_t b) {
+    return ~__vminu4(~a, ~b);
+}
+inline uint32_t __vabsdiffu4(uint32_t a, uint32_t b) {
+    uint32_t out = 0;
+    for (int i = 0; i < 32; i += 8)
+        out |= __vsadu4(a & 255u << i, b & 255u << i) << i;
+    return out;
+}
+template <typename T> T atomicAdd(T *at, T value) {
+    T old = *at;
+    *at += value;
+    return old;
+}
 inline int atomicMax(int *at, int value) {
     int old = *at;
     *at = std::max(old, value);
@@ -103,6 +117,9 @@ int emulated_lane();
 
 /* Waits until all threads of the block are here. */
 void __syncthreads();
+
+/* In how many of them value is true. */
+int __syncthreads_count(bool value);
 
 inline void __syncwarp() {
     emulated_exchange(0);

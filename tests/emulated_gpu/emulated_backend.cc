@@ -15,6 +15,7 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
 
 /* The stages and fused passes that are emulated. */
 #define EMULATED(STAGE)       \
+    STAGE(message)            \
     STAGE(winner_takes_all)   \
     STAGE(best_label)         \
     STAGE(start_messages)     \
@@ -58,7 +59,11 @@ static cuda_launch *const plain[STAGE_COUNT] = {
 #undef STAGE_ROW
 };
 
-/* The kernel is not linked. */
+/* The kernels are not linked. */
+void cuda_launch_window_message(backend_cuda *cuda, const void *args, int width, int height) {
+    plain_message(cuda, args, width, height);
+}
+
 void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int width, int height) {
     plain_winner_takes_all(cuda, args, width, height);
 }

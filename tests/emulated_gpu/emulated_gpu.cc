@@ -139,6 +139,18 @@ void __syncthreads() {
     pause();
 }
 
+int __syncthreads_count(bool value) {
+    static int sum; /* that of the last call has been read by all */
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
+        sum = 0;
+    __syncthreads();
+    sum += value;
+    __syncthreads();
+    int count = sum;
+    __syncthreads();
+    return count;
+}
+
 void emulated_run(dim3 grid, dim3 block, const std::function<void()> &thread) {
     unsigned threads = block.x * block.y * block.z;
     assert(threads % LANES == 0 && threads <= LANES * WARPS);
