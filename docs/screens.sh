@@ -2,8 +2,8 @@
 # usage: docs/screens.sh FOLDER [PART...]
 # Every screen of the window in every size, text of normal and of twice the size, dark and light,
 # into FOLDER as PNG, and a sheet of half of each part, docs/screens_PART.jpg; by the program in
-# build/ and the pictures in LIVESTEREO_DATA. It needs xvfb-run and GStreamer's compositor, jpegenc,
-# pngdec, pngenc and ximagesrc. What is remembered lies in a folder of its own, which is removed.
+# build/, of built-in scenes and of docs/boards.py alone. It needs xvfb-run and GStreamer's
+# compositor, jpegenc, pngdec, pngenc, matroskademux, FFV1 and ximagesrc. What is remembered lies in a folder of its own, which is removed.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +15,6 @@ home=$(mktemp -d)
 trap 'rm -r "$home"' EXIT
 export HOME="$home" XDG_CONFIG_HOME="$home" XDG_STATE_HOME="$home" XDG_CACHE_HOME="$home" \
     XDG_DATA_HOME="$home"
-data=$(cd "${LIVESTEREO_DATA:-../shared/data}" && pwd)
 program=${LIVESTEREO_BIN:-build/livestereo}
 to=$1
 shift
@@ -34,9 +33,9 @@ desk() { shot "$1" view $2 synth:scene=desk; }
 points() { shot "$1" view $2 --view 9 synth:scene=desk; }
 wide() { shot "$1" view $2 --stats synth:scene=desk,width=1226,height=370; } # as from a car
 motion() { $program motion $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
-    --metres-per-pixel 4000 "$data/clouds/goes_irma_ir"; }
+    synth:width=400,height=300; }
 papers() { $program view $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
-    --preset felzenszwalb2006 --maps "$home/maps" "$data/middlebury/teddy"; }
+    --preset felzenszwalb2006 --maps "$home/maps" "$home/desk"; }
 
 calibration() { # has no --screenshot
     map=$home/map
@@ -53,13 +52,13 @@ calibration() { # has no --screenshot
 }
 
 # What is opened and compared
-mkdir -p "$home/boards/left" "$home/boards/right" "$home/maps"
-for file in "$data"/calibration/opencv/left??.jpg "$data"/calibration/opencv/right??.jpg; do
-    side=$(basename "$file" | sed 's/[0-9].*//')
-    ln -s "$file" "$home/boards/$side/$(basename "$file" | sed 's/^[a-z]*//')"
-done
-$program run -q --preset default "$data/middlebury/teddy" --frames 1 \
-    --save-disparity "$home/maps/teddy.png"
+mkdir -p "$home/desk" "$home/maps"
+docs/boards.py "$home/boards"
+$program record -q synth:scene=desk --frames 1 -o "$home/desk.mkv"
+gst-launch-1.0 -q filesrc location="$home/desk.mkv" ! matroskademux name=d \
+    d.video_0 ! queue ! decodebin ! videoconvert ! pngenc ! filesink location="$home/desk/left.png" \
+    d.video_1 ! queue ! decodebin ! videoconvert ! pngenc ! filesink location="$home/desk/right.png"
+$program run -q --preset default "$home/desk" --frames 1 --save-disparity "$home/maps/desk.png"
 
 # The dark ones with normal text, below them the light ones with large text
 sheet() { # PART
