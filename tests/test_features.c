@@ -332,6 +332,21 @@ static void test_built_in(void) {
     g_assert_cmpmem(file, size, n.file, n.size);
 }
 
+/* The smaller one that lies beside the training is accepted. */
+static void test_small(void) {
+    struct feature_network n;
+    g_autofree char *file = NULL;
+    gsize size;
+    char why[256];
+    if (!g_file_get_contents("training/learned32.features", &file, &size, NULL)) {
+        g_test_skip("not run from the sources");
+        return;
+    }
+    g_assert_cmpint(feature_network_parse(&n, file, size, why, sizeof(why)), ==, 0);
+    g_assert_cmpint(n.layers, ==, 3);
+    g_assert_cmpint(n.layer[1].outputs, ==, 32);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/features/vectors", test_vectors);
@@ -340,5 +355,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/features/refused", test_refused);
     g_test_add_func("/features/sums", test_sums);
     g_test_add_func("/features/built_in", test_built_in);
+    g_test_add_func("/features/small", test_small);
     return g_test_run();
 }
