@@ -326,16 +326,16 @@ static void test_limits(void) {
 /* A device with less memory than the picture takes: blocks without being asked; with less than the
  * smallest blocks take: no memory. */
 static size_t device_bytes;
-static void *(*host_alloc)(struct backend *b, enum memory_kind kind, size_t bytes);
+static void *(*cpu_alloc)(struct backend *b, enum memory_kind kind, size_t bytes);
 
 static void *small_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
-    return bytes > device_bytes ? NULL : host_alloc(b, kind, bytes);
+    return bytes > device_bytes ? NULL : cpu_alloc(b, kind, bytes);
 }
 
 static int run_on_device(const struct params *p, struct frame *f, size_t bytes, int *blocks) {
     int error;
     struct backend *b = backend_cpu_open(1, VARIANT_OPTIMISED, &error);
-    host_alloc = b->alloc;
+    cpu_alloc = b->alloc;
     b->alloc = small_alloc;
     b->own_memory = true;
     device_bytes = SIZE_MAX;
