@@ -3,7 +3,8 @@
 # Every screen of the window in every size, text of normal and of twice the size, dark and light,
 # into FOLDER as PNG, and a sheet of half of each part, docs/screens_PART.jpg; by the program in
 # build/, of built-in scenes and of docs/boards.py alone. It needs xvfb-run and GStreamer's
-# compositor, jpegenc, pngdec, pngenc, matroskademux, FFV1 and ximagesrc. What is remembered lies in a folder of its own, which is removed.
+# compositor, jpegenc, pngdec, pngenc, matroskademux, FFV1 and ximagesrc. What is remembered lies in
+# a folder of its own, which is removed.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
@@ -56,8 +57,10 @@ mkdir -p "$home/desk" "$home/maps"
 docs/boards.py "$home/boards"
 $program record -q synth:scene=desk --frames 1 -o "$home/desk.mkv"
 gst-launch-1.0 -q filesrc location="$home/desk.mkv" ! matroskademux name=d \
-    d.video_0 ! queue ! decodebin ! videoconvert ! pngenc ! filesink location="$home/desk/left.png" \
-    d.video_1 ! queue ! decodebin ! videoconvert ! pngenc ! filesink location="$home/desk/right.png"
+    d.video_0 ! queue ! decodebin ! videoconvert ! pngenc ! \
+        filesink location="$home/desk/left.png" \
+    d.video_1 ! queue ! decodebin ! videoconvert ! pngenc ! \
+        filesink location="$home/desk/right.png"
 $program run -q --preset default "$home/desk" --frames 1 --save-disparity "$home/maps/desk.png"
 
 # The dark ones with normal text, below them the light ones with large text

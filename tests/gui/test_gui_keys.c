@@ -121,8 +121,8 @@ static void test_keys(void) {
         char name[64];
         if (sscanf(*line, "key %63s", name) != 1)
             continue;
-        static const char *const elsewhere[] = {"screenshot", "export", "points", "quit",
-                                                "panel-keys"};
+        static const char *const elsewhere[] = {"screenshot", "export", "points",
+                                                "quit",       "open",   "panel-keys"};
         gboolean known = FALSE;
         for (size_t i = 0; i < G_N_ELEMENTS(effects); i++)
             known |= strcmp(effects[i].name, name) == 0;
