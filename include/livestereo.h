@@ -468,7 +468,7 @@ struct livestereo_problem {
                          and columns, over all tiles forwards and backwards, half-steps of each of
                          five levels (MIN_SUM, SUM_PRODUCT), over all pixels (ICM) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
-    int threads;      /* of all but TRWS and ICM; 0: all cores */
+    int threads;      /* 0: all cores; TRWS and ICM only read the costs with them */
     /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and, in
      * bytes, MIN_SUM after 1, 2, 4, 8... sweeps, each begun anew, and after all. Another return
      * than 0 ends the work, with the labels so far. It must not call the library. NULL: none. */
