@@ -2,7 +2,7 @@
 # usage: docs/screens.sh FOLDER [PART...]
 # Every screen of the window in every size, text of normal and of twice the size, dark and light,
 # into FOLDER as PNG, and a sheet of half of each part, docs/screens_PART.jpg; by the program in
-# build/, of built-in scenes and of docs/boards.py alone. It needs xvfb-run and GStreamer's
+# build/, of built-in scenes and of docs/boards.py alone. It needs xvfb-run, python3 and GStreamer's
 # compositor, jpegenc, pngdec, pngenc, matroskademux, FFV1 and ximagesrc. What is remembered lies in
 # a folder of its own, which is removed.
 # SPDX-License-Identifier: MIT
