@@ -81,7 +81,7 @@ static int check_smoothness(const struct livestereo_problem *p) {
 }
 
 static int check_costs(const struct livestereo_problem *p) {
-    float cost[MRF_MAX_LABELS];
+    float cost[MRF_MAX_LABELS] = {0};
     for (int y = 0; y < p->height && p->number == LIVESTEREO_FLOAT32; y++)
         for (int x = 0; x < p->width; x++) {
             costs_of(p, x, y, cost);
