@@ -80,8 +80,9 @@ static void test_small_screen(void) {
     g_autofree char *script = g_build_filename(p.folder, "start", NULL);
     g_autofree char *text = g_strdup_printf(
         "%s view %s --paused --ui-map %s -q %s & p=$!\n"
-        "until grep -q '^state current 1' %s; do sleep 0.1; done\nkill $p\nwait $p\n",
-        g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, p.map, GUI_SOURCE, p.map);
+        "until grep -q '^state current 1' %s && grep -q '^state rest 1' %s; do sleep 0.1; done\n"
+        "kill $p\nwait $p\n",
+        g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, p.map, GUI_SOURCE, p.map, p.map);
     g_assert_true(g_file_set_contents(script, text, -1, NULL));
     gui_tool("xvfb-run -a -s '-screen 0 1024x640x24' sh %s", script);
     struct gui_rect panel = gui_find(&p, "panel.settings");
