@@ -1,7 +1,6 @@
 /*
  * Meshes to OBJ files: a line "v x y z r g b" for each point, colours from 0 to 1, and "f a b c"
- * for each triangle. Written
- * beside the target and renamed. No shared state.
+ * for each triangle. Written beside the target and renamed. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OBJ_H

@@ -1,7 +1,6 @@
 /*
- * Point clouds to PLY files: binary, little endian, x y z float and red green blue
- * confidence uchar. Written
- * beside the target and renamed. No shared state.
+ * Point clouds to PLY files: binary, little endian, x y z float and red green blue confidence
+ * uchar. Written beside the target and renamed. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PLY_H
