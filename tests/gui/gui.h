@@ -75,7 +75,8 @@ void gui_die_with_test(gpointer unused);
 /* Starts a command line that writes p->map, gives its window the keys, and waits for its first
  * frame. What the program remembers lies in p->folder/state; programs in p->folder/bin stand in for
  * those of their names. It finds as many cameras as the variable LISTED_CAMERAS says, none without
- * it (listed_cameras.c); with LIVESTEREO_TEST_CAMERAS those of the machine. */
+ * it (listed_cameras.c); with LIVESTEREO_TEST_CAMERAS, and where the line sets LD_PRELOAD itself,
+ * those of the machine. */
 void gui_spawn(struct gui_program *p, const char *line);
 
 /* Does both with `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
