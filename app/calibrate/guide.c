@@ -200,14 +200,18 @@ static void select_view(struct guide *g, int step) {
         }
 }
 
-/* The view that is selected, and selects the next one; without one the last that was taken. */
+/* The view that is selected, after which the next one is, else the one before, else none; without a
+ * selection the last one that was taken. */
 static void forget_view(struct guide *g) {
     const struct views *views = &g->calibrate->views;
-    int number = views_find(views, g->selected);
-    for (int step = 1; number >= 0 && step >= -1; step -= 2)
-        if (views_find(views, g->selected) == number)
-            select_view(g, step);
-    if (views_find(views, g->selected) == number)
+    const long selected = g->selected;
+    int number = views_find(views, selected);
+    if (number >= 0) {
+        select_view(g, 1);
+        if (g->selected == selected)
+            select_view(g, -1);
+    }
+    if (g->selected == selected)
         g->selected = -1;
     guide_forget(g, number >= 0 ? number : views_count(views) - 1);
 }
@@ -229,9 +233,10 @@ static void quit(struct guide *g) {
 
 const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
     [GUIDE_TAKE] = {"SPACE", "take the view on screen", take_by_hand},
-    [GUIDE_FORGET_LAST] = {"BACKSPACE",
-                           "forget the view that the arrow keys have reached, or the last one",
-                           forget_view},
+    [GUIDE_FORGET] =
+        {"BACKSPACE",
+         "forget the view that the arrow keys have reached (ESC: none), or the last one",
+         forget_view},
     [GUIDE_SOLVE] = {"ENTER", "find the cameras from the views taken", start_solver},
     [GUIDE_AUTOMATIC] = {"a", "take views that are still and new", toggle_automatic},
     [GUIDE_OPEN] = {"o", "show the pictures rectified, with row lines, in the viewer",

@@ -61,7 +61,7 @@ void guide_status(const struct guide *g, char *text, size_t size);
 
 enum guide_action {
     GUIDE_TAKE,
-    GUIDE_FORGET_LAST,
+    GUIDE_FORGET,
     GUIDE_SOLVE,
     GUIDE_AUTOMATIC,
     GUIDE_OPEN,

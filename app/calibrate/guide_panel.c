@@ -129,8 +129,8 @@ static void draw_buttons(struct guide *g) {
     const struct guide_action_info *automatic = &guide_actions[GUIDE_AUTOMATIC];
     char label[64];
     action_button(g, "take", "take", GUIDE_TAKE);
-    ui_same_line_for(g->screen.ui, "drop last");
-    action_button(g, "drop", "drop last", GUIDE_FORGET_LAST);
+    ui_same_line_for(g->screen.ui, "drop");
+    action_button(g, "drop", "drop", GUIDE_FORGET);
     ui_same_line_for(g->screen.ui, "solve");
     action_button(g, "solve", "solve", GUIDE_SOLVE);
     ui_same_line_for(g->screen.ui, "quit");
