@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <glib.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* The rig's geometry, or one in baselines with the width as focal length. */
@@ -19,21 +18,6 @@ static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, in
         return *g;
     return (struct depth_geometry){
         .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .baseline = 1};
-}
-
-/* Whether a pixel lies between a near and a far side: both neighbours are known and more than a
- * pixel of disparity away, on either side of it. As in shaders/points.vert. */
-static bool between(int before, int d, int after) {
-    int to_before = before - d, to_after = after - d;
-    return before != DISPARITY_UNKNOWN && after != DISPARITY_UNKNOWN && abs(to_before) > 16 &&
-           abs(to_after) > 16 && (to_before < 0) != (to_after < 0);
-}
-
-/* Whether the point of pixel (x, y) hangs in the air, in a curtain between both sides. */
-static bool hangs(const int16_t *disparity, int x, int y, int width, int height) {
-    const int16_t *at = disparity + (size_t)y * (size_t)width + (size_t)x;
-    return (x > 0 && x + 1 < width && between(at[-1], at[0], at[1])) ||
-           (y > 0 && y + 1 < height && between(at[-width], at[0], at[width]));
 }
 
 int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
@@ -52,7 +36,7 @@ int points_write(const char *path, const struct frame *frame, const struct depth
     for (size_t i = 0; i < pixels; i++) {
         int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
         struct ply_point *point = &points[count];
-        if (hangs(frame->disparity, x, y, left->width, left->height) ||
+        if (disparity_hangs(frame->disparity, x, y, left->width, left->height) ||
             depth_point(&geometry, x, y, frame->disparity[i], farthest, point->xyz) != 0)
             continue;
         for (int c = 0; c < 3; c++)

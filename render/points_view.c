@@ -4,7 +4,6 @@
 #include "render/points_view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define PICK_PX 8    /* a point so far from the mouse is picked where none is under it */
 #define MOST_SIZE 16 /* of a point, px: as in shaders/points.vert */
@@ -50,20 +49,6 @@ void points_view_of(const struct draw_settings *s, int width, int height,
     view->size = (float)(s->height / (2 * tan(field_of_view / 2)) / rig.focal_px * 1.3);
 }
 
-/* As in shaders/points.vert. */
-static bool between(int before, int d, int after) {
-    int to_before = before - d, to_after = after - d;
-    return before != DISPARITY_UNKNOWN && after != DISPARITY_UNKNOWN && abs(to_before) > 16 &&
-           abs(to_after) > 16 && (to_before < 0) != (to_after < 0);
-}
-
-static bool hangs(const struct frame *frame, int x, int y) {
-    int width = frame->rect_left.width, height = frame->rect_left.height;
-    const int16_t *d = frame->disparity + (size_t)y * (size_t)width + (size_t)x;
-    return (x > 0 && x + 1 < width && between(d[-1], d[0], d[1])) ||
-           (y > 0 && y + 1 < height && between(d[-width], d[0], d[width]));
-}
-
 struct place {
     double x, y, w, size; /* in the window; distance from the viewer; px on screen */
 };
@@ -71,12 +56,13 @@ struct place {
 /* False where the pixel has no point, or none in front of the viewer. */
 static bool project(const struct points_view *v, const struct draw_settings *s,
                     const struct frame *frame, int x, int y, struct place *place) {
-    size_t i = (size_t)y * (size_t)frame->rect_left.width + (size_t)x;
+    const int width = frame->rect_left.width, height = frame->rect_left.height;
+    size_t i = (size_t)y * (size_t)width + (size_t)x;
     int d = frame->disparity[i];
     double px = d / (double)DISPARITY_ONE + v->rig.offset_px;
     double z = v->rig.focal_px * v->rig.baseline_m / px;
     if (d == DISPARITY_UNKNOWN || frame->confidence[i] < s->hide_below || px <= 0 ||
-        z > (double)v->cut)
+        z > (double)v->cut || disparity_hangs(frame->disparity, x, y, width, height))
         return false;
     vec4 clip, at = {(float)((x - v->rig.center_x) * z / v->rig.focal_px),
                      (float)((y - v->rig.center_y) * z / v->rig.focal_px), (float)z, 1};
@@ -149,7 +135,7 @@ bool points_view_pick(const struct draw_settings *s, const struct frame *frame, 
                   reach[0] * w) ||
                 !(fabs(z * (r.scale[1] * i + r.shift[1]) + r.at_0[1] - at[1] * w) <=
                   reach[1] * w) ||
-                !project(&view, s, frame, i, j, &p) || hangs(frame, i, j))
+                !project(&view, s, frame, i, j, &p))
                 continue;
             double off = fmax(fabs(p.x - window_x), fabs(p.y - window_y));
             bool under = off <= p.size / 2;

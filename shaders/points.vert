@@ -15,7 +15,7 @@ out vec3 point_color;
 const int UNKNOWN = -32768;
 
 // Whether a pixel lies between a near and a far side in a row or column: points of such pixels hang
-// in the air, in a curtain between both.
+// in the air, in a curtain between both. As in image/disparity.c.
 bool between(int before, int d, int after) {
     int to_before = before - d, to_after = after - d;
     return before != UNKNOWN && after != UNKNOWN && abs(to_before) > 16 && abs(to_after) > 16 &&
