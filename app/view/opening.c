@@ -247,10 +247,11 @@ static void leave_depth(struct viewer *v) {
             *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
 }
 
-void opening_want_calib(struct viewer *v, const char *path) {
+void opening_want_calib(struct viewer *v, const char *path, bool rectified) {
     const char *const files[] = {path, NULL};
     g_strfreev(v->wanted_part.calib);
     v->wanted_part.calib = g_strdupv((char **)(uintptr_t)files);
+    v->wanted_part.rectified = rectified;
     viewer_want_part(v, v->rig_options.roi, v->rig.scale);
 }
 
@@ -267,22 +268,24 @@ static void set_part(struct viewer *v) {
     v->wanted_part.on = false;
     v->still.keeps = g_strcmp0(roi, before.roi) == 0;
     if (v->recording.recorder || v->output) {
-        screen_notify(&v->screen, "the size stays while pairs are recorded or sent");
+        screen_notify(&v->screen, "size and calibration stay while pairs are recorded or sent");
         g_free(roi);
         g_strfreev(calib);
         return;
     }
     live_get_state(v->playback.live, &state);
     struct frame *kept = keep_pair(v);
-    if (g_strcmp0(roi, before.roi) != 0)
+    if (calib || g_strcmp0(roi, before.roi) != 0)
         forget_places(v);
     else if (!same) /* else it needs wider margins alone */
         scale_places(v, scale / now);
     close_pipeline(v);
     v->rig_options.roi = roi;
     v->rig_options.scale = scale;
-    if (calib)
+    if (calib) {
         v->rig_options.files = calib;
+        v->rig_options.rectified = v->wanted_part.rectified;
+    }
     scale_disparities(v, now, scale);
     if (open_again(v, index, paused) != GO_ON) { /* the log says why */
         close_pipeline(v);

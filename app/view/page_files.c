@@ -151,7 +151,7 @@ static void choose(struct viewer *v, const struct file_row *row) {
     left = g_steal_pointer(&list->left);
     list->on = false;
     if (row->kind == RIG)
-        opening_want_calib(v, path);
+        opening_want_calib(v, path, v->rig_options.rectified);
     else if (row->kind == PICTURE)
         opening_choose(v, (char *[]){left, path, NULL});
     else

@@ -100,8 +100,7 @@ static void take(struct viewer *v) {
         return;
     log_info(path, "is the refined calibration; --calib takes it at the next start");
     w->done = false;
-    v->rig_options.rectified = false;
-    opening_want_calib(v, path);
+    opening_want_calib(v, path, false);
 }
 
 void refine_watch_draw(struct viewer *v) {

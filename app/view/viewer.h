@@ -132,6 +132,7 @@ struct viewer {
         double whole_range; /* disparities of whole pictures, and what the last scaling */
         int range;          /* made of them */
         char **calib;       /* another calibration's file, or NULL */
+        bool rectified;     /* with calib: the pictures are rectified already */
     } wanted_part;          /* chosen, and not computed yet */
     char **calib;           /* the file that was taken last, or NULL */
     struct cameras cameras;
@@ -260,8 +261,8 @@ void opening_choose(struct viewer *v, char **words);
 void opening_take_files(struct viewer *v, const char *const *paths, int count);
 
 /* The next opening_update computes what is shown with the calibration in this file or, where that
- * cannot be used, goes on with the one before. */
-void opening_want_calib(struct viewer *v, const char *path);
+ * cannot be used, goes on with the one before. rectified: the pictures are so already. */
+void opening_want_calib(struct viewer *v, const char *path, bool rectified);
 
 /* Opens what was chosen, here or in the file dialog; not to be called while widgets are drawn. On
  * failure the present source stays or, if it is closed already, the built-in scene is opened. For
