@@ -327,6 +327,10 @@ static int by_name(const void *a, const void *b) {
 }
 
 void opening_take_files(struct viewer *v, const char *const *paths, int count) {
+    if (count == 1 && file_is_calibration(paths[0])) {
+        opening_want_calib(v, paths[0], v->rig_options.rectified);
+        return;
+    }
     char **words = g_new0(char *, count + 1);
     for (int i = 0; i < count; i++)
         words[i] = g_strdup(paths[i]);

@@ -12,7 +12,7 @@
 
 enum file_kind { ABOVE, HERE, FOLDER, PICTURE, RECORDING, RIG, NO_KIND };
 
-enum { TO_END = 1 << 24 }; /* rows */
+enum { PAGE = 10, TO_END = 1 << 24 }; /* rows */
 
 struct file_row {
     enum file_kind kind;
@@ -57,6 +57,10 @@ static enum file_kind kind_of(const char *name) {
         if (g_str_has_suffix(lower, ends[i].end))
             return ends[i].kind;
     return NO_KIND;
+}
+
+bool file_is_calibration(const char *path) {
+    return kind_of(path) == RIG && g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
 static struct file_row *make_row(enum file_kind kind, const char *folder, const char *name) {
@@ -191,8 +195,8 @@ bool file_list_key(struct viewer *v, const char *key) {
     static const struct {
         const char *key;
         int step;
-    } steps[] = {{"UP", -1},        {"DOWN", 1},       {"TAB", 1},
-                 {"Shift+TAB", -1}, {"HOME", -TO_END}, {"END", TO_END}};
+    } steps[] = {{"UP", -1},      {"DOWN", 1},    {"TAB", 1},        {"Shift+TAB", -1},
+                 {"PGUP", -PAGE}, {"PGDN", PAGE}, {"HOME", -TO_END}, {"END", TO_END}};
     struct file_list *list = &v->start_page.files;
     if (!list->on)
         return false;
@@ -213,8 +217,8 @@ bool file_list_key(struct viewer *v, const char *key) {
         choose(v, row_at(list, 0));
     else if (strcmp(key, "ESC") == 0)
         list->on = false;
-    else
-        return false;
+    else /* these would seek in what is behind the list */
+        return screen_has_key("LEFT RIGHT Shift+LEFT Shift+RIGHT", key);
     return true;
 }
 

@@ -60,7 +60,8 @@ void calibrate_form_draw(struct viewer *v, const char *source);
 
 /* ---- page_files.c: a list of files over the whole window, where no dialog of the desktop answers:
  * folders first, then pictures, recordings and calibrations, by their names' ends. It takes the
- * keys: arrows, Enter, Backspace for the folder above, letters that jump to a name, ESC. */
+ * keys: arrows, Page Up and Down, Enter, Backspace for the folder above, letters that jump to a
+ * name, ESC. */
 
 struct file_list { /* zero to begin with */
     bool on;       /* it is shown */
@@ -71,6 +72,9 @@ struct file_list { /* zero to begin with */
     char typed[64]; /* that a name was to begin with */
     char *left;     /* the picture that was chosen first, or NULL */
 };
+
+/* Whether there is such a file and its name ends as a calibration's. */
+bool file_is_calibration(const char *path);
 
 /* Shows it: this folder; NULL: the one it had last, at first the current one. A folder that cannot
  * be read is logged, and the list stays where it is. */

@@ -256,7 +256,8 @@ void opening_close(struct viewer *v);
 
 /* ---- another source, in the same window */
 
-/* The next opening_update opens these words, or dropped files. */
+/* The next opening_update opens these words, or files that were chosen or dropped; one that is a
+ * calibration is taken for what is shown. */
 void opening_choose(struct viewer *v, char **words);
 void opening_take_files(struct viewer *v, const char *const *paths, int count);
 

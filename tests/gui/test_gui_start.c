@@ -256,6 +256,30 @@ static gboolean has_metres(const struct gui_program *p) {
     return nearest != NULL;
 }
 
+/* Keys that seek do nothing behind the list. */
+static void expect_no_seeking(const struct gui_program *p, const char *folder) {
+    static const char *const keys[] = {"Left", "Right", "shift+Left", "shift+Right"};
+    gui_run_action(p, "start");
+    gui_wait_for(p, gui_is_visible(p, "start.path"));
+    type_path(p, GUI_SOURCE ",rate=5");
+    gui_wait_for(p, source_is(p, GUI_SOURCE ",rate=5"));
+    gui_run_action(p, "step-forward"); /* which pauses */
+    gui_wait_for(p, gui_is(p, "state", "paused", "1"));
+    gui_settle(p);
+    gui_tool("xdotool key shift+Right"); /* without the list it seeks, to a second of twelve */
+    gui_wait_for(p, gui_number(p, "state", "frame") >= 5);
+    gui_settle(p);
+    long frame = gui_number(p, "state", "frame");
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        gui_tool("xdotool key ctrl+o");
+        gui_wait_for(p, gui_is(p, "state", "files", folder));
+        gui_tool("xdotool key %s Escape", keys[i]);
+        gui_wait_for(p, is_shut(p));
+        gui_settle(p);
+        g_assert_cmpint(gui_number(p, "state", "frame"), ==, frame);
+    }
+}
+
 /* Folders first, then what can be opened; each key, and names of odd characters. */
 static void test_files(void) {
     struct gui_program p = {0};
@@ -281,6 +305,9 @@ static void test_files(void) {
     list_key(&p, "Home", "10 ..");
     list_key(&p, "End", "10 right.png");
     list_key(&p, "shift+Tab", "10 n??.MKV");
+    list_key(&p, "Prior", "10 ..");
+    list_key(&p, "Down Next Prior Down", "10 .");
+    list_key(&p, "Next", "10 right.png");
     list_key(&p, "m", "10 my calib.txt"); /* letters, in either case; then the name goes on */
     list_key(&p, "s", "10 Sub 2");
     list_key(&p, "u b space 1", "10 Sub 10");
@@ -329,6 +356,7 @@ static void test_files(void) {
     gui_wait_for(&p, gui_is(&p, "state", "files", above));
     gui_tool("xdotool key Escape");
     gui_wait_for(&p, is_shut(&p));
+    expect_no_seeking(&p, above);
     gui_quit(&p);
 }
 
