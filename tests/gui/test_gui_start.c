@@ -453,13 +453,15 @@ static void drop(const struct gui_program *p, const char *list) {
     XCloseDisplay(display);
 }
 
-/* A folder; then two pictures, whose names say which is left whatever their order is. */
+/* A folder; then two pictures, whose names say which is left whatever their order is; then a
+ * calibration for them. */
 static void test_drop(void) {
     struct gui_program p = {0};
     start_without_source(&p);
     g_autofree char *pair = make_pair(&p, "a pair"), *uri = g_filename_to_uri(pair, NULL, NULL),
                     *folder = g_strdup_printf("%s\r\n", uri),
                     *files = g_strdup_printf("%s/right.png\r\n%s/left.png\r\n", uri, uri),
+                    *calib = g_strdup_printf("%s/calib.txt\r\n", uri),
                     *both = g_strdup_printf("%s/left.png %s/right.png", pair, pair);
     drop(&p, folder);
     gui_wait_for(&p, source_is(&p, pair));
@@ -467,6 +469,10 @@ static void test_drop(void) {
     drop(&p, files);
     gui_wait_for(&p, source_is(&p, both));
     gui_settle(&p);
+    write_below(pair, "calib.txt", "focal_px=100\ncx=60\ncy=45\nbaseline_m=0.1\n");
+    drop(&p, calib);
+    gui_wait_for(&p, has_metres(&p));
+    g_assert_true(source_is(&p, both));
     gui_quit(&p);
 }
 
