@@ -12,7 +12,7 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-void *host_alloc(size_t bytes) {
+void *backend_host_alloc(size_t bytes) {
     void *memory = NULL;
     size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 256;
     if (posix_memalign(&memory, alignment, bytes ? bytes : 1))

@@ -66,7 +66,7 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
 
 /* Memory of the host, uninitialised, for stages or what is as large: in huge pages. NULL: there is
  * none. Freed with free(). */
-void *host_alloc(size_t bytes);
+void *backend_host_alloc(size_t bytes);
 
 /* Copies what a transfer names, with inside in place of its buffer, on the host. */
 void backend_transfer(const struct transfer *transfer, bool up, void *inside,

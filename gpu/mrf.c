@@ -176,7 +176,7 @@ int mrf_open(struct mrf **out, const struct mrf_input *in) {
     m->height = in->height;
     m->labels = in->labels;
     m->is_table = in->table;
-    m->cost = host_alloc(pixels_of(m) * labels * sizeof(*m->cost));
+    m->cost = backend_host_alloc(pixels_of(m) * labels * sizeof(*m->cost));
     m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
     m->values = calloc(in->table ? 1 : 256 * labels, sizeof(*m->values));
     for (int r = 0; r < MRF_EDGES; r++)

@@ -185,7 +185,7 @@ static int open_array(struct translation *t, int i, size_t bytes) {
     struct array *a = &t->array[i];
     a->bytes = bytes;
     a->stages = t->backend->alloc(t->backend, MEMORY_STAGES, bytes);
-    a->host = t->backend->own_memory ? host_alloc(bytes) : a->stages;
+    a->host = t->backend->own_memory ? backend_host_alloc(bytes) : a->stages;
     return a->stages && a->host ? 0 : -ENOMEM;
 }
 

@@ -37,7 +37,7 @@ static struct backend_cpu *cpu_of(struct backend *b) {
 static void *cpu_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
     (void)b;
     (void)kind;
-    return host_alloc(bytes);
+    return backend_host_alloc(bytes);
 }
 
 static void cpu_release(struct backend *b, enum memory_kind kind, void *memory) {
