@@ -28,7 +28,7 @@ static void extend(struct extent *e, double v) {
     e->whole = e->whole && v == rint(v);
 }
 
-/* What threads make of rows. */
+/* What the threads of mrf_open() read and write. */
 struct opening {
     struct mrf *m;
     const struct mrf_input *in;
@@ -36,27 +36,30 @@ struct opening {
     int32_t *range;
 };
 
-/* The extent of each row's costs. Floats from 2^24 on are whole. */
+/* Floats from here on are whole. */
+enum { WHOLE_FROM = 1 << 24 };
+
+/* The extent of each row's costs. */
 static void measure_rows(void *context, int first, int last, void *scratch) {
     const struct opening *o = context;
     const struct mrf_input *in = o->in;
-    float cost[MRF_MAX_LABELS], digits = 1 << 24;
+    float cost[MRF_MAX_LABELS];
     (void)scratch;
     for (int y = first; y < last; y++) {
+        /* One maximum per label, so that the compiler vectorises. */
         float largest[MRF_MAX_LABELS] = {0};
         int fractions = 0;
-        o->row[y] = (struct extent){0};
         for (int x = 0; x < in->width; x++) {
             in->costs(in->context, x, y, cost);
             for (int l = 0; l < in->labels; l++) {
-                float v = fabsf(cost[l]), least = v < digits ? v : digits;
+                float v = fabsf(cost[l]), clamped = v < WHOLE_FROM ? v : WHOLE_FROM;
                 largest[l] = v > largest[l] ? v : largest[l];
-                fractions |= (float)(int32_t)least != least;
+                fractions |= (float)(int32_t)clamped != clamped;
             }
         }
+        o->row[y] = (struct extent){.whole = !fractions};
         for (int l = 0; l < in->labels; l++)
-            extend(&o->row[y], (double)largest[l]);
-        o->row[y].whole = !fractions;
+            o->row[y].largest = fmax(o->row[y].largest, (double)largest[l]);
     }
 }
 

@@ -10,7 +10,8 @@
  *
  * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Numbers
  * that are no multiples of 1 / scale are rounded to the nearest one, and the energy and the bound
- * are those of the rounded problem. Used by one thread; nothing is logged.
+ * are those of the rounded problem. Used by one thread; mrf_open calls costs from `threads` of them
+ * at once. Nothing is logged.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_MRF_H
@@ -29,7 +30,7 @@ enum { MRF_MAX_NUMBER = 1 << 26, MRF_MAX_LABELS = 512 };
 struct mrf_input {
     int width, height, labels;
     int threads; /* that call costs, 0: all cores */
-    /* What each label costs at (x, y). */
+    /* What each label costs at (x, y); called from several threads. */
     void (*costs)(const void *context, int x, int y, float *cost);
     /* V of an edge that has this class, between label l of the left or upper pixel and label m of
      * the other one, at least 0. */
