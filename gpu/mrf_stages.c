@@ -33,7 +33,8 @@ struct translation {
     int64_t *energy;
     int class_of[256]; /* of the pipeline; -1: no edge has it */
     double scale;      /* units of the pipeline per unit of the problem */
-    /* Where nothing is rounded the same, of which 2^shift is 1; else factor is 0. */
+    /* Where all numbers are multiples of 2^shift and nothing is rounded, a byte is
+     * (number >> shift) * factor; else factor is 0. */
     uint8_t factor;
     int shift;
     int64_t most_per_cost; /* costs that exceed a pixel's least one by more are cut, in units */
@@ -80,10 +81,12 @@ static const char *choose_scale(struct translation *t, int schedule) {
     if (schedule != BP_SCHEDULE_CHECKERBOARD)
         return NULL;
     double whole = floor(t->scale * t->m->scale);
+    if (!t->m->whole || whole < 1)
+        return "numbers that bytes do not hold";
     t->scale = whole / t->m->scale;
     t->factor = largest > 1 ? (uint8_t)whole : 0;
     t->shift = ilogb(t->m->scale);
-    return t->m->whole && whole >= 1 ? NULL : "numbers that bytes do not hold";
+    return NULL;
 }
 
 static void fill_scaling(struct translation *t) {

@@ -643,6 +643,28 @@ static void test_min_sum_in_bytes(void) {
     }
 }
 
+/* Of costs up to 99 the caller's 1 is 2^19 units, and a smoothness of 1e-5 is 5 of them: in bytes a
+ * number would be so many times as high that no byte holds the factor. Fractions are refused. */
+static void test_fractions_in_bytes(void) {
+    struct numbers n;
+    uint16_t label[MAX_PIXELS];
+    struct mrf_result result;
+    const char *why;
+    make_numbers(&n, 8, 8, 5, 2, 1);
+    n.cost[0][0] = 99;
+    for (int l = 0; l < n.labels; l++)
+        for (int k = 0; k < n.labels; k++)
+            n.smoothness[l][k] = l == k ? 0 : 1e-5;
+    for (int r = 0; r < MRF_EDGES; r++)
+        memset(n.classes[r], 1, sizeof(n.classes[r]));
+    struct mrf *m = open_problem(&n);
+    g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, 1, backend_of(1), 2, NULL, label,
+                                   &result, &why),
+                    ==, -ENOTSUP);
+    g_assert_cmpstr(why, ==, "numbers that bytes do not hold");
+    mrf_close(&m);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mrf/chain", test_chain);
@@ -652,6 +674,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/two-labels", test_two_labels);
     g_test_add_func("/mrf/min-sum/chains", test_min_sum_of_chains);
     g_test_add_func("/mrf/min-sum/bytes", test_min_sum_in_bytes);
+    g_test_add_func("/mrf/min-sum/fractions", test_fractions_in_bytes);
     g_test_add_func("/mrf/marginals/trees", test_marginals_of_trees);
     g_test_add_func("/mrf/marginals/chains", test_marginals_of_chains);
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
