@@ -121,7 +121,7 @@ DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t b
 /* Of a warp's PRODUCTS, a thread has two pixels each. */
 enum { OWN_PIXELS = 2 * PRODUCTS };
 
-/* feature_scale(): the root in floating point is off by at most 1. */
+/* feature_scale() of feature_square_root(): the root in floating point is off by at most 1. */
 DEVICE int32_t quick_scale(uint64_t squares) {
     uint32_t root = (uint32_t)sqrtf((float)squares);
     root -= (uint64_t)root * root > squares;

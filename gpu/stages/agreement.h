@@ -107,7 +107,7 @@ STAGE void stage_agreement(const struct agreement_args *a, int i, int j) {
     agreement_count(a, x, y, &s);
 }
 
-/* The least bin up to which lies a share of the counts,, share / of. */
+/* The least bin up to which lies a share of the counts, share / of. */
 STAGE int quantile_bin(const uint32_t *counts, int bins, uint32_t share, uint32_t of) {
     uint32_t total = 0, below = 0;
     int bin = 0;
