@@ -505,7 +505,8 @@ struct livestereo_solution {
 
 /* Finds labels of low energy. -EINVAL: the problem is none; -ENOTSUP: the solver takes no such
  * smoothness or weights, knows no marginals, or runs on the CPU alone; -ENODEV: there is no usable
- * GPU; -EIO: it failed; -ENOMEM. livestereo_error(NULL) has the sentence. */
+ * GPU; -EIO: it failed; -EAGAIN: no more threads can be started; -ENOMEM. livestereo_error(NULL)
+ * has the sentence. */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 

@@ -212,6 +212,8 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
     if (error == -ENOMEM)
         log_explain("not enough memory for %dx%d px with %d labels", p->width, p->height,
                     p->labels);
+    if (error == -EAGAIN)
+        log_explain("no more threads can be started; use fewer");
     if (!error) {
         s->energy = result.energy;
         s->bound = result.bound;

@@ -49,7 +49,7 @@ static int call_rig_read(void) {
     return livestereo_rig_read(&rig, (const char *const *)rig_files, rig_count, 0, 0, 0);
 }
 
-/* With each kind of solver. */
+/* With each kind of solver. The sentence is of this call, and says what failed. */
 static int call_solve(void) {
     static uint8_t cost[W * H * 4];
     static uint16_t label[W * H];
@@ -73,7 +73,11 @@ static int call_solve(void) {
     }
     p.smoothness = LIVESTEREO_QUADRATIC; /* in 32 bits */
     p.solver = LIVESTEREO_MIN_SUM;
-    return error ? error : livestereo_solve(&p, &solution);
+    error = error ? error : livestereo_solve(&p, &solution);
+    if (error)
+        g_assert_nonnull(strstr(livestereo_error(NULL),
+                                error == -EAGAIN ? "no more threads" : "not enough memory"));
+    return error;
 }
 
 static void fail_each(int (*call)(void), int min_failures) {
