@@ -255,6 +255,7 @@ static void type_known(const struct gui_program *p, const char *text) {
     gui_tool("xdotool key ctrl+a");
     gui_type(p, text);
     gui_tool("xdotool key Return");
+    gui_wait_for(p, gui_is(p, "state", "typing", "0")); /* keys are actions' again */
 }
 
 /* A point whose distance is typed says what the focal length would be. */
