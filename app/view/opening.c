@@ -299,9 +299,8 @@ static void set_part(struct viewer *v) {
         v->roi = roi;
         roi = last;
         if (calib) {
-            char **before_calib = v->calib;
-            v->calib = calib;
-            calib = before_calib;
+            g_strfreev(v->calib);
+            v->calib = g_steal_pointer(&calib);
             screen_notify(&v->screen, "calibration: %s", v->calib[0]);
             leave_depth(v);
         }

@@ -154,12 +154,10 @@ static void choose(struct viewer *v, const struct file_row *row) {
     }
     left = g_steal_pointer(&list->left);
     list->on = false;
-    if (row->kind == RIG)
-        opening_want_calib(v, path, v->rig_options.rectified);
-    else if (row->kind == PICTURE)
+    if (row->kind == PICTURE)
         opening_choose(v, (char *[]){left, path, NULL});
     else
-        opening_choose(v, (char *[]){path, NULL});
+        opening_take_files(v, (const char *const[]){path}, 1);
 }
 
 /* The next row from i on, around the end, whose name begins with what was typed; -1: none. */
