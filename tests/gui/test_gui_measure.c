@@ -102,22 +102,29 @@ static gboolean message_has(const struct gui_program *p, const char *text) {
     return message && strstr(message, text);
 }
 
-static void test_distance(void) {
-    struct gui_program p = {0};
-    struct point point[2];
-    double xyz[2][3], distance, error, sum = 0, most = 0;
-    find_points(point);
-    start(&p, "");
-    gui_run_action(&p, "measure");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "measure: click two points"));
+/* How far a depth is off by a quarter of a pixel, which matching may be off. */
+static double depth_error(double z) {
+    return z * z * 0.25 / (FOCAL * BASELINE);
+}
+
+static void begin_measuring(const struct gui_program *p) {
+    gui_run_action(p, "measure");
+    gui_wait_for(p, gui_is(p, "state", "message", "measure: click two points"));
+}
+
+/* Measures from the first of two points to the second, each by one call of click: the length and
+ * its error are right. xyz gets the true points. Returns by how much both depths may be off. */
+static double expect_distance(const struct gui_program *p, const struct point point[2],
+                              void (*click)(const struct gui_program *, const struct point *),
+                              double xyz[2][3]) {
+    double distance, error, sum = 0, most = 0;
     for (int i = 0; i < 2; i++) {
-        click_pixel(&p, &point[i]);
+        click(p, &point[i]);
         true_point(&point[i], xyz[i]);
-        /* a quarter of a pixel, which matching may be off */
-        most += xyz[i][2] * xyz[i][2] * 0.25 / (FOCAL * BASELINE);
+        most += depth_error(xyz[i][2]);
     }
-    gui_wait_for(&p, has_state(&p, "distance"));
-    two_numbers(&p, "distance", &distance, &error);
+    gui_wait_for(p, has_state(p, "distance"));
+    two_numbers(p, "distance", &distance, &error);
     for (int i = 0; i < 3; i++)
         sum += (xyz[0][i] - xyz[1][i]) * (xyz[0][i] - xyz[1][i]);
     g_test_message("%.2f px and %.2f px: %.4f m, off by at most %.4f m; true %.4f m",
@@ -125,6 +132,17 @@ static void test_distance(void) {
     g_assert_cmpfloat(fabs(distance - sqrt(sum)), <=, most);
     g_assert_cmpfloat(error, >, most / 4); /* of 0.2 to 5 px, of both points */
     g_assert_cmpfloat(error, <, most * 20);
+    return most;
+}
+
+static void test_distance(void) {
+    struct gui_program p = {0};
+    struct point point[2];
+    double xyz[2][3], distance, error;
+    find_points(point);
+    start(&p, "");
+    begin_measuring(&p);
+    double most = expect_distance(&p, point, click_pixel, xyz);
     gui_run_action(&p, "measure");
     gui_wait_for(&p, !has_state(&p, "distance"));
 
@@ -162,27 +180,14 @@ static void click_point(const struct gui_program *p, const struct point *point) 
 static void test_points(void) {
     struct gui_program p = {0};
     struct point point[2];
-    double xyz[2][3], distance, error, sum = 0, most = 0;
+    double xyz[2][3], distance, error;
     find_points(point);
     start(&p, "");
     gui_run_action(&p, "view-points");
     gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
-    gui_run_action(&p, "measure");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "measure: click two points"));
+    begin_measuring(&p);
     struct image before = gui_shot(&p);
-    for (int i = 0; i < 2; i++) {
-        click_point(&p, &point[i]);
-        true_point(&point[i], xyz[i]);
-        most += xyz[i][2] * xyz[i][2] * 0.25 / (FOCAL * BASELINE);
-    }
-    gui_wait_for(&p, has_state(&p, "distance"));
-    two_numbers(&p, "distance", &distance, &error);
-    for (int i = 0; i < 3; i++)
-        sum += (xyz[0][i] - xyz[1][i]) * (xyz[0][i] - xyz[1][i]);
-    g_test_message("%.4f m, off by at most %.4f m; true %.4f m", distance, error, sqrt(sum));
-    g_assert_cmpfloat(fabs(distance - sqrt(sum)), <=, most);
-    g_assert_cmpfloat(error, >, most / 4);
-    g_assert_cmpfloat(error, <, most * 20);
+    expect_distance(&p, point, click_point, xyz);
     struct image after = gui_shot(&p); /* crosses, line and length */
     g_assert_cmpint(gui_changed(&p, &before, &after), >, 100);
     picture_free(&before);
@@ -194,8 +199,7 @@ static void test_points(void) {
         g_autofree char *pin = g_strdup_printf("pin%d", i);
         gui_wait_for(&p, has_state(&p, pin));
         two_numbers(&p, pin, &distance, &error);
-        g_assert_cmpfloat(fabs(distance - xyz[i][2]), <=,
-                          xyz[i][2] * xyz[i][2] * 0.25 / (FOCAL * BASELINE));
+        g_assert_cmpfloat(fabs(distance - xyz[i][2]), <=, depth_error(xyz[i][2]));
     }
     struct gui_rect at = gui_find(&p, "picture"); /* beside the points there is nothing */
     gui_move(&p, at.x + 3, at.y + 3);

@@ -191,19 +191,24 @@ static void check_times(const char *recording) {
     source_close(&source);
 }
 
+/* Begins to record a folder of pictures, which is played to its end. */
+static void record_folder(struct gui_program *p, const char *options) {
+    gui_prepare(p);
+    g_autofree char *folder = write_folder(p);
+    gui_forget_names(p);
+    gui_start(p, options, folder);
+    gui_settle(p);
+    gui_run_action(p, "record");
+    gui_wait_for(p, gui_is(p, "state", "recording", "1"));
+    gui_run_action(p, "pause");
+    gui_wait_for(p, gui_is(p, "state", "ended", "1"));
+}
+
 /* A recording has the rate of --rate where the source has none, and its settings come back with it;
  * they are not remembered for other sources. */
 static void test_record(void) {
     struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *folder = write_folder(&p);
-    gui_forget_names(&p);
-    gui_start(&p, "--rate 10 --paused --set smooth_sigma=0.4", folder);
-    gui_settle(&p);
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
-    gui_run_action(&p, "pause");
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    record_folder(&p, "--rate 10 --paused --set smooth_sigma=0.4");
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
     g_autofree char *recording = find_recording(&p);
@@ -231,15 +236,7 @@ static void test_record(void) {
 /* Another source ends a recording, which is whole. */
 static void test_record_ended(void) {
     struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *folder = write_folder(&p);
-    gui_forget_names(&p);
-    gui_start(&p, "--rate 10 --paused", folder);
-    gui_settle(&p);
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
-    gui_run_action(&p, "pause");
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    record_folder(&p, "--rate 10 --paused");
     gui_run_action(&p, "start");
     gui_click(&p, "start.synth");
     gui_wait_for(&p, gui_is(&p, "state", "source", "synth:scene=desk"));

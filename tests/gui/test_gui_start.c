@@ -280,6 +280,16 @@ static void expect_no_seeking(const struct gui_program *p, const char *folder) {
     }
 }
 
+/* Opens the list from the start page, with the folder that is typed there. */
+static void list_typed_folder(struct gui_program *p, const char *folder) {
+    gui_forget_names(p);
+    start_without_source(p);
+    gui_click(p, "start.path");
+    gui_tool("xdotool type '%s'", folder);
+    gui_wait_for(p, gui_is(p, "state", "path", folder));
+    gui_click(p, "start.files");
+}
+
 /* Folders first, then what can be opened; each key, and names of odd characters. */
 static void test_files(void) {
     struct gui_program p = {0};
@@ -288,12 +298,7 @@ static void test_files(void) {
                     *sub = g_build_filename(folder, "Sub 2", NULL),
                     *gone = g_build_filename(folder, "gone", NULL),
                     *both = g_strdup_printf("%s/left.png %s/right.png", folder, folder);
-    gui_forget_names(&p);
-    start_without_source(&p);
-    gui_click(&p, "start.path");
-    gui_tool("xdotool type '%s'", folder);
-    gui_wait_for(&p, gui_is(&p, "state", "path", folder));
-    gui_click(&p, "start.files");
+    list_typed_folder(&p, folder);
     gui_wait_for(&p, gui_is(&p, "state", "files", folder));
     gui_wait_for(&p, gui_is(&p, "state", "file", "10 ..")); /* neither notes nor what is hidden */
     static const char *const rows[] = {
@@ -365,12 +370,7 @@ static void test_files_mouse(void) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *folder = make_files(&p), *sub = g_build_filename(folder, "Sub 2", NULL);
-    gui_forget_names(&p);
-    start_without_source(&p);
-    gui_click(&p, "start.path");
-    gui_tool("xdotool type '%s'", folder);
-    gui_wait_for(&p, gui_is(&p, "state", "path", folder));
-    gui_click(&p, "start.files");
+    list_typed_folder(&p, folder);
     gui_click(&p, "file.3");
     gui_wait_for(&p, gui_is(&p, "state", "file", "10 Sub 2"));
     gui_tool("xdotool click --repeat 2 --delay 20 1");
