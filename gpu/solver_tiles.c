@@ -11,13 +11,15 @@
  * or an amount that every machine has. */
 enum { SCRATCH_SHARE = 100, SCRATCH_BYTES = 2 << 20 };
 
-static struct smoothing make_smoothing(const struct problem *p) {
+static struct smoothing make_smoothing(const struct problem *p, int level) {
     struct smoothing s = {.grid = p->grid,
-                          .classes = p->edges[0],
+                          .classes = p->edges[level],
                           .smoothness = p->tables->smoothness[0],
                           .damping = p->scaling->damping};
     memcpy(s.steps, p->scaling->steps, sizeof(s.steps));
     memcpy(s.largest, p->scaling->truncation, sizeof(s.largest));
+    for (int l = 0; l < level; l++)
+        s.grid = grid_coarser(&s.grid);
     return s;
 }
 
@@ -42,7 +44,7 @@ struct label_map solver_rows_columns(struct graph *g, const struct problem *p) {
                                     .cost = graph_buffer(g, volume * sizeof(*start.cost))};
     for (int d = 0; d < DIRECTIONS; d++)
         start.message[d] = graph_buffer(g, volume);
-    struct area_args rows = {.smoothing = make_smoothing(p),
+    struct area_args rows = {.smoothing = make_smoothing(p, 0),
                              .cost = start.cost,
                              .along = {start.message[RIGHT], start.message[LEFT]},
                              .across = {start.message[DOWN], start.message[UP]}};
@@ -82,36 +84,53 @@ static void solve_diagonal(struct graph *g, struct tiles_args *a, int diagonal, 
         graph_stage(g, STAGE_tiles, a, 1, stage_min(at_once, last + 1 - a->column));
 }
 
+/* The number of levels. The tiles of each have half the side of those of the level below, at least
+ * two pixels. */
+static int count_levels(const struct problem *p, const struct tiling *t) {
+    int levels = 1;
+    while (levels < p->levels && t->columns * t->rows > 1 && t->size % (2 << levels) == 0)
+        levels++;
+    return levels;
+}
+
 /* BP-M inside a tile with the messages at its border fixed, tiles from first to last and back; only
- * the messages at borders and of tiles that are processed in parallel are stored. */
+ * the messages at borders and of tiles that are processed in parallel are stored. The coarsest
+ * level starts from zero, the others from the messages at borders of the level above. What coarser
+ * ones write into the map is overwritten. */
 struct label_map solver_tiles(struct graph *g, const struct problem *p) {
     int size = stage_min(p->params->tile_size, stage_max(p->grid.width, p->grid.height));
     struct tiling tiling = {.size = size,
                             .columns = (p->grid.width + size - 1) / size,
                             .rows = (p->grid.height + size - 1) / size};
-    int tiles = tiling.columns * tiling.rows, outer = p->params->tile_outer;
-    size_t border = (size_t)tiles * (size_t)size * (size_t)p->grid.padded;
+    int tiles = tiling.columns * tiling.rows, diagonals = tiling.columns + tiling.rows - 1;
     int at_once = tiles_at_once(&tiling, &p->grid);
-    for (int d = 0; d < DIRECTIONS; d++)
-        tiling.entering[d] = graph_buffer(g, border);
     tiling.changed = graph_buffer(g, (size_t)tiles * TILE_FLAGS);
     struct label_map map = make_map(g, p);
-    struct tiles_start_args start = {tiling, p->grid.padded};
-    struct tiles_args a = {.smoothing = make_smoothing(p),
-                           .source = p->source,
+    struct tiles_start_args start = {tiling, p->grid.padded, {NULL}};
+    struct tiles_args a = {.source = p->source,
                            .tiling = tiling,
                            .scratch =
                                graph_buffer(g, (size_t)at_once * tile_bytes(size, p->grid.padded)),
                            .out = labels_to(p, &map),
                            .iterations = p->params->tile_inner};
-    int diagonals = tiling.columns + tiling.rows - 1;
     graph_group(g, p->group + TIME_BP);
-    graph_stage(g, STAGE_tiles_start, &start, 1, tiles);
-    for (int i = 0; i < outer; i++) {
-        for (int d = 0; d < diagonals; d++)
-            solve_diagonal(g, &a, d, at_once);
-        for (int d = diagonals - 1; d >= 0; d--)
-            solve_diagonal(g, &a, d, at_once);
+    for (int l = count_levels(p, &tiling) - 1; l >= 0; l--) {
+        a.smoothing = make_smoothing(p, l);
+        a.source.level = l;
+        a.tiling.size = size >> l;
+        for (int d = 0; d < DIRECTIONS; d++)
+            a.tiling.entering[d] =
+                graph_buffer(g, (size_t)tiles * (size_t)a.tiling.size * (size_t)p->grid.padded);
+        start.tiling = a.tiling;
+        graph_stage(g, STAGE_tiles_start, &start, 1, tiles);
+        for (int i = 0; i < p->params->tile_outer; i++) {
+            for (int d = 0; d < diagonals; d++)
+                solve_diagonal(g, &a, d, at_once);
+            for (int d = diagonals - 1; d >= 0; d--)
+                solve_diagonal(g, &a, d, at_once);
+        }
+        for (int d = 0; d < DIRECTIONS; d++)
+            start.coarse[d] = a.tiling.entering[d];
     }
     return map;
 }

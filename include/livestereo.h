@@ -465,8 +465,8 @@ struct livestereo_problem {
                                     column or row are not read */
     enum livestereo_solver solver;
     int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), over rows
-                         and columns, over all tiles forwards and backwards, half-steps of each of
-                         five levels (MIN_SUM, SUM_PRODUCT), over all pixels (ICM) */
+                         and columns, over all tiles of each level there and back, half-steps of
+                         five levels each (MIN_SUM, SUM_PRODUCT), over all pixels (ICM) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
     int threads;      /* 0: all cores; TRWS and ICM only read the costs with them */
     /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and, in

@@ -100,7 +100,7 @@ def bytes_of_sweep(problem, solver):
     """Of a pixel and label, to and from memory (docs/METHODS.md)."""
     if solver == "min_sum":
         return 6.2 if problem == "teddy" else 24
-    return {"trws": 56, "rows_columns": 16, "tiles": 3, "sum_product": 12, "icm": 4}[solver]
+    return {"trws": 56, "rows_columns": 16, "tiles": 10, "sum_product": 12, "icm": 4}[solver]
 
 
 def solve(program, words, solver, sweeps, temperature):

@@ -328,7 +328,8 @@ STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, in
  * 2008): Birchfield-Tomasi with half-way values rounded down, its absolute value or its square,
  * summed over the channels. */
 struct label_cost {
-    struct grid grid;
+    struct grid grid;                  /* of the pictures */
+    int level;                         /* costs are those of nodes of 2^level x 2^level pixels */
     const uint8_t *volume;             /* stage cost's, or NULL */
     const uint8_t *reference, *target; /* width*height*channels */
     const uint16_t *lut;               /* SUM_LUT entries; the last one serves larger sums, too */
@@ -373,19 +374,28 @@ STAGE int label_match(const struct label_cost *a, int x, int l) {
     return inside || a->border ? stage_clamp(xo, 0, a->grid.width - 1) : -1;
 }
 
-/* D_p(l) of all padded labels of (x, y); padding labels get 0. */
-STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
-    for (int l = 0; l < a->grid.padded; l++) {
-        int xo = label_match(a, x, l);
-        if (l >= a->grid.labels)
-            out[l] = 0;
-        else if (a->volume)
-            out[l] = a->volume[grid_labels(&a->grid, x, y) + l];
-        else if (xo < 0)
-            out[l] = (int16_t)a->outside;
-        else
-            out[l] = (int16_t)a->lut[stage_min(label_difference(a, x, xo, y), SUM_LUT - 1)];
+/* Adds D_p(l) of all labels of pixel (x, y). */
+STAGE void add_label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
+    for (int l = 0; l < a->grid.labels; l++) {
+        int xo = label_match(a, x, l), cost = a->outside;
+        if (a->volume)
+            cost = a->volume[grid_labels(&a->grid, x, y) + l];
+        else if (xo >= 0)
+            cost = a->lut[stage_min(label_difference(a, x, xo, y), SUM_LUT - 1)];
+        out[l] = (int16_t)stage_min(out[l] + cost, COST_SATURATION);
     }
+}
+
+/* Costs of all padded labels of node (x, y): the sums of its pixels', as in stage downsample_cost;
+ * padding labels get 0. */
+STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
+    int right = stage_min((x + 1) << a->level, a->grid.width),
+        bottom = stage_min((y + 1) << a->level, a->grid.height);
+    for (int l = 0; l < a->grid.padded; l++)
+        out[l] = 0;
+    for (int py = y << a->level; py < bottom; py++)
+        for (int px = x << a->level; px < right; px++)
+            add_label_costs(a, px, py, out);
 }
 
 #endif
