@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
+#include "app/montage.h"
 #include "app/plot.h"
-#include "app/recipe.h"
 #include "config/log.h"
 #include "image/npy.h"
 #include "image/picture.h"
@@ -54,8 +54,16 @@ static int parse_words(struct solve *s, int argc) {
                            "livestereo solve --help");
         return EXIT_USAGE;
     }
-    if (s->montage && g_strv_length(s->montage) != 2) {
-        log_error("--montage", "must be given twice, with a picture each");
+    guint pictures = s->montage ? g_strv_length(s->montage) : 0;
+    if (pictures == 1 || pictures > RECIPE_PICTURES) {
+        log_error("--montage", "must be given 2 to %d times, with a picture each", RECIPE_PICTURES);
+        return EXIT_USAGE;
+    }
+    if (pictures > 2 &&
+        (s->model || s->lambda >= 0 || s->truncation >= 0 || s->right || s->down || s->columns ||
+         s->bound || s->mean || s->confidence || s->entropy || s->belief)) {
+        log_error("solve", "of more than two pictures, --montage takes no smoothness and no "
+                           "weights, and knows neither a bound nor probabilities");
         return EXIT_USAGE;
     }
     if ((s->segment || s->montage) != (s->strokes != NULL)) {
@@ -99,6 +107,11 @@ static int parse_words(struct solve *s, int argc) {
 }
 
 /* ---- the problem */
+
+/* Whether it is solved by expansion moves. */
+static bool by_moves(const struct solve *s) {
+    return s->montage && s->problem.labels > 2;
+}
 
 /* 0, or -EINVAL after a log line where the array is no a x b matrix of this type. */
 static int check_shape(const char *path, const struct npy *n, int type, size_t a, size_t b) {
@@ -254,8 +267,8 @@ static int write_plot(const struct solve *s, const struct livestereo_solution *r
     }
     const struct plot_curve curves[] = {{"energy above the last bound", count, x, above},
                                         {"bound below it", count, x, below}};
-    return plot_write(s->plot, "sweeps", base > 0 ? "%" : "units of the costs", curves,
-                      bounds ? 2 : 1);
+    return plot_write(s->plot, by_moves(s) ? "moves" : "sweeps",
+                      base > 0 ? "%" : "units of the costs", curves, bounds ? 2 : 1);
 }
 
 /* Labels as grey levels, the first one black and the last one white. */
@@ -296,8 +309,8 @@ static int write_results(const struct solve *s, const struct livestereo_solution
     return EXIT_DONE;
 }
 
-static void print_result(const struct livestereo_solution *r) {
-    printf("energy %.15g after %d sweeps", r->energy, r->sweeps);
+static void print_result(const struct solve *s, const struct livestereo_solution *r) {
+    printf("energy %.15g after %d %s", r->energy, r->sweeps, by_moves(s) ? "moves" : "sweeps");
     if (isfinite(r->bound))
         printf(", lower bound %.15g, gap %.15g", r->bound, r->energy - r->bound);
     if (isfinite(r->bound) && r->bound > 0)
@@ -315,9 +328,9 @@ static int run(struct solve *s, const char *name) {
                      *confidence = s->confidence ? g_try_new(float, pixels) : NULL,
                      *entropy = s->entropy ? g_try_new(float, pixels) : NULL,
                      *belief = s->belief ? g_try_new(float, pixels *(size_t)p->labels) : NULL;
-    if ((s->mean && !mean) || (s->confidence && !confidence) || (s->entropy && !entropy) ||
-        (s->belief && !belief)) {
-        log_error(name, "there is not enough memory for its marginals");
+    if (!label || (s->mean && !mean) || (s->confidence && !confidence) ||
+        (s->entropy && !entropy) || (s->belief && !belief)) {
+        log_error(name, "there is not enough memory for its labels");
         return EXIT_RUN_FAILED;
     }
     solution.label = label;
@@ -331,12 +344,14 @@ static int run(struct solve *s, const char *name) {
     p->bound_sweeps = s->bound;
     p->after_sweep = s->energy || s->plot ? after_sweep : NULL;
     p->context = s;
-    int error = livestereo_solve(p, &solution);
+    int error =
+        by_moves(s) ? montage_solve(&s->recipe, p, &solution) : livestereo_solve(p, &solution);
     if (error) {
-        log_error(name, "%s", livestereo_error(NULL));
+        const char *why = livestereo_error(NULL);
+        log_error(name, "%s", *why ? why : "there is not enough memory");
         return error == -EINVAL ? EXIT_SOURCE : error == -ENOTSUP ? EXIT_USAGE : EXIT_RUN_FAILED;
     }
-    print_result(&solution);
+    print_result(s, &solution);
     return write_results(s, &solution);
 }
 
@@ -395,8 +410,8 @@ int cmd_solve(int argc, char **argv) {
         {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.sweeps, "At most as many (100)", "N"},
         {"bound", 0, 0, G_OPTION_ARG_INT, &s.bound,
          "With another solver than trws: its sweeps for a lower bound (0)", "N"},
-        {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy, "Energy and bound after each sweep",
-         "FILE.csv"},
+        {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy,
+         "Energy and bound after each sweep or move", "FILE.csv"},
         {"plot", 0, 0, G_OPTION_ARG_FILENAME, &s.plot, "The same as a picture", "FILE.svg"},
         {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &s.temperature,
          "With sum_product: probabilities are those of exp(-energy / N) (1)", "N"},
@@ -418,15 +433,15 @@ int cmd_solve(int argc, char **argv) {
          "In place of costs: an object of a picture (label 1)", "PICTURE"},
         {"strokes", 0, 0, G_OPTION_ARG_FILENAME, &s.strokes,
          "With --segment: white on the object, black on the rest, else any grey; with --montage: "
-         "white on what comes from the second picture, black on what comes from the first",
+         "black on what comes from the first picture, then white, red, green, blue, yellow, "
+         "magenta, cyan",
          "PICTURE"},
         {"montage", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &s.montage,
-         "In place of costs, twice: which pixels come from the second picture (label 1), with "
-         "seams "
-         "where both are alike",
+         "In place of costs, 2 to 8 times: which picture each pixel comes from (labels 0, 1...), "
+         "with seams where these are alike",
          "PICTURE"},
         {"composed", 0, 0, G_OPTION_ARG_FILENAME, &s.composed,
-         "With --montage: the pixels of both pictures", "FILE.png"},
+         "With --montage: the pixels of all pictures", "FILE.png"},
         {0},
     };
     struct common_options options = {.no_settings = true};

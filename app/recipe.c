@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GREY_LEVELS = 256, BINS = 8 * 8 * 8, COST_UNIT = 100 };
+enum { GREY_LEVELS = 256, BINS = 8 * 8 * 8, COST_UNIT = 100, MOST_SEAM = UINT8_MAX };
 
 static int out_of_memory(struct recipe *r, const char *name) {
     log_error(name, "there is not enough memory for %dx%d px with %d labels", r->width, r->height,
@@ -24,8 +24,8 @@ void recipe_free(struct recipe *r) {
     free(r->cost);
     free(r->right);
     free(r->down);
-    picture_free(&r->picture[0]);
-    picture_free(&r->picture[1]);
+    for (int i = 0; i < RECIPE_PICTURES; i++)
+        picture_free(&r->picture[i]);
     *r = (struct recipe){0};
 }
 
@@ -68,15 +68,19 @@ static int bin_of(const struct image *im, size_t i) {
     return im->channels == 1 ? p[0] >> 5 : p[0] >> 5 | p[1] >> 5 << 3 | p[2] >> 5 << 6;
 }
 
-/* The label that a stroke gives a pixel, or -1. */
-static int marked(const struct image *strokes, size_t i) {
+/* The label, below labels, that a stroke gives a pixel, or -1. */
+static int marked(const struct image *strokes, size_t i, int labels) {
+    /* by which of red (1), green (2) and blue (4) are full */
+    static const int label_of[] = {0, 2, 3, 5, 4, 6, 7, 1};
     const uint8_t *p = pixel_at(strokes, i);
-    int white = 1, black = 1;
-    for (int c = 0; c < strokes->channels; c++) {
-        white &= p[c] == 255;
-        black &= p[c] == 0;
+    int full = 0;
+    for (int c = 0; c < 3; c++) {
+        int v = p[strokes->channels == 1 ? 0 : c];
+        if (v != 0 && v != 255)
+            return -1;
+        full |= (v == 255) << c;
     }
-    return white ? 1 : black ? 0 : -1;
+    return label_of[full] < labels ? label_of[full] : -1;
 }
 
 /* Each bin counts one pixel more than it has, so that no colour is impossible. */
@@ -84,7 +88,7 @@ static bool count_colours(const struct image *im, const struct image *strokes,
                           double cost[2][BINS]) {
     double count[2][BINS] = {{0}}, sum[2] = {0, 0};
     for (size_t i = 0; i < (size_t)im->width * (size_t)im->height; i++) {
-        int label = marked(strokes, i);
+        int label = marked(strokes, i, 2);
         if (label >= 0) {
             count[label][bin_of(im, i)]++;
             sum[label]++;
@@ -100,7 +104,7 @@ static void fill_costs(struct recipe *r, const struct image *im, const struct im
                        double cost[2][BINS]) {
     for (size_t i = 0; i < (size_t)im->width * (size_t)im->height; i++)
         for (int label = 0; label < 2; label++) {
-            int mark = marked(strokes, i);
+            int mark = marked(strokes, i, 2);
             r->cost[2 * i + (size_t)label] = mark == label ? 0
                                              : mark >= 0
                                                  ? UINT16_MAX
@@ -145,12 +149,11 @@ static bool has_size_of(const struct image *im, const struct image *first, const
     return same;
 }
 
-/* Of two labels. */
 static int take_memory(struct recipe *r, const struct image *im, const char *picture) {
     size_t pixels = (size_t)im->width * (size_t)im->height;
     r->width = im->width;
     r->height = im->height;
-    r->cost = calloc(2 * pixels, sizeof(*r->cost));
+    r->cost = calloc((size_t)r->labels * pixels, sizeof(*r->cost));
     r->right = malloc(pixels);
     r->down = malloc(pixels);
     return r->cost && r->right && r->down ? EXIT_DONE : out_of_memory(r, picture);
@@ -189,54 +192,61 @@ int recipe_segment(struct recipe *r, const char *picture, const char *strokes) {
 
 /* ---- photomontage */
 
-static double distance(const struct image im[2], size_t i) {
-    const uint8_t *p = pixel_at(&im[0], i), *q = pixel_at(&im[1], i);
+static double distance(const struct image *a, const struct image *b, size_t i) {
+    const uint8_t *p = pixel_at(a, i), *q = pixel_at(b, i);
     double sum = 0;
     for (int c = 0; c < 3; c++) {
-        double d = p[im[0].channels == 1 ? 0 : c] - q[im[1].channels == 1 ? 0 : c];
+        double d = p[a->channels == 1 ? 0 : c] - q[b->channels == 1 ? 0 : c];
         sum += d * d;
     }
     return sqrt(sum);
 }
 
-static uint8_t seam_weight(double sum) {
-    return (uint8_t)fmax(1, rint(fmin(sum / 2, UINT8_MAX)));
+int recipe_seam(const struct recipe *r, size_t i, int l, size_t k, int m) {
+    const struct image *a = &r->picture[l], *b = &r->picture[m];
+    double mean = (distance(a, b, i) + distance(a, b, k)) / 2;
+    return l == m ? 0 : (int)fmax(1, rint(fmin(mean, MOST_SEAM)));
 }
 
-static void fill_montage(struct recipe *r, const struct image im[2], const struct image *strokes) {
+static void fill_montage(struct recipe *r, const struct image *strokes) {
     size_t width = (size_t)r->width, pixels = width * (size_t)r->height;
     for (size_t i = 0; i < pixels; i++) {
-        double d = distance(im, i);
-        int mark = marked(strokes, i);
-        if (mark >= 0)
-            r->cost[2 * i + (size_t)!mark] = UINT16_MAX;
-        r->right[i] = i % width + 1 < width ? seam_weight(d + distance(im, i + 1)) : 0;
-        r->down[i] = i + width < pixels ? seam_weight(d + distance(im, i + width)) : 0;
+        int mark = marked(strokes, i, r->labels);
+        for (int l = 0; l < r->labels && mark >= 0; l++)
+            r->cost[i * (size_t)r->labels + (size_t)l] = l == mark ? 0 : UINT16_MAX;
+        bool right = i % width + 1 < width, down = i + width < pixels;
+        r->right[i] = right ? (uint8_t)recipe_seam(r, i, 0, i + 1, 1) : 0;
+        r->down[i] = down ? (uint8_t)recipe_seam(r, i, 0, i + width, 1) : 0;
     }
 }
 
-static bool marks_both(const struct image *strokes, const char *name) {
-    bool found[2] = {false, false};
+static bool marks_all(const struct image *strokes, int labels, const char *name) {
+    static const char *const colours[RECIPE_PICTURES] = {"black", "white",  "red",     "green",
+                                                         "blue",  "yellow", "magenta", "cyan"};
+    bool found[RECIPE_PICTURES + 1] = {false}; /* the first: of no mark */
     for (size_t i = 0; i < (size_t)strokes->width * (size_t)strokes->height; i++)
-        if (marked(strokes, i) >= 0)
-            found[marked(strokes, i)] = true;
-    if (!found[0] || !found[1])
-        log_error(name, "must mark some pixels of each picture, white and black");
-    return found[0] && found[1];
+        found[1 + marked(strokes, i, labels)] = true;
+    for (int l = 0; l < labels; l++)
+        if (!found[1 + l]) {
+            log_error(name, "must mark some pixels of each picture; none is %s", colours[l]);
+            return false;
+        }
+    return true;
 }
 
-int recipe_montage(struct recipe *r, char *const pictures[2], const char *strokes) {
+int recipe_montage(struct recipe *r, char *const *pictures, const char *strokes) {
     struct image marks = {0};
-    const struct image *first = &r->picture[0], *second = &r->picture[1];
-    *r = (struct recipe){.labels = 2};
+    *r = (struct recipe){0};
+    for (; pictures[r->labels]; r->labels++)
+        if (picture_read(pictures[r->labels], &r->picture[r->labels]) != 0 ||
+            !has_size_of(&r->picture[r->labels], &r->picture[0], pictures[r->labels]))
+            return EXIT_SOURCE;
     int code = EXIT_SOURCE;
-    if (picture_read(pictures[0], &r->picture[0]) == 0 &&
-        picture_read(pictures[1], &r->picture[1]) == 0 && picture_read(strokes, &marks) == 0 &&
-        has_size_of(second, first, pictures[1]) && has_size_of(&marks, first, strokes) &&
-        marks_both(&marks, strokes))
-        code = take_memory(r, first, pictures[0]);
+    if (picture_read(strokes, &marks) == 0 && has_size_of(&marks, &r->picture[0], strokes) &&
+        marks_all(&marks, r->labels, strokes))
+        code = take_memory(r, &r->picture[0], pictures[0]);
     if (code == EXIT_DONE)
-        fill_montage(r, r->picture, &marks);
+        fill_montage(r, &marks);
     picture_free(&marks);
     return code;
 }

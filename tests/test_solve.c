@@ -456,11 +456,182 @@ static void test_montage(void *fixture, const void *data) {
     expect_error(3, "must mark some pixels",
                  "solve --montage %s/a.png --montage %s/b.png --strokes %s/unmarked.png", folder,
                  folder, folder);
-    expect_error(2, "must be given twice", "solve --montage %s/a.png --strokes %s/strokes.png",
-                 folder, folder);
+    expect_error(2, "2 to 8 times", "solve --montage %s/a.png --strokes %s/strokes.png", folder,
+                 folder);
     expect_error(2, "--composed belongs", "solve --denoise %s/a.png --composed %s/c.png", folder,
                  folder);
     expect_error(1, "cannot be written", "%s --composed %s/no/ab.png", words, folder);
+}
+
+static void write_colours(const char *name, uint8_t *pixels, int width, int height) {
+    g_autofree char *path = path_in(name);
+    struct image im = {pixels, width, height, 3};
+    g_assert_cmpint(picture_write(path, &im), ==, 0);
+}
+
+#define THREE \
+    "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --strokes %s/strokes.png"
+
+/* Noise again: two pictures are alike in one band, the third and the second in another. */
+static void test_montage_of_three(void *fixture, const void *data) {
+    static uint8_t photo[3][SIDE][SIDE], strokes[SIDE][SIDE][3], label[SIDE][SIDE];
+    double before = INFINITY;
+    (void)fixture;
+    (void)data;
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            unsigned hash = (unsigned)(y * 131 + x * 17) * 2654435761u;
+            int bend = abs(y - 20) / 3;
+            bool first = abs(x - 8 - bend) <= 2, second = abs(x - 24 - bend) <= 2;
+            photo[1][y][x] = (uint8_t)(hash >> 24);
+            photo[0][y][x] = first ? photo[1][y][x] : (uint8_t)(60 + (hash >> 16 & 127));
+            photo[2][y][x] = second ? photo[1][y][x] : (uint8_t)(90 + (hash >> 8 & 127));
+            uint8_t red = x < 2                      ? 0
+                          : x == 19 || x >= SIDE - 2 ? 255
+                                                     : 128,
+                    other = x >= SIDE - 2 ? 0 : red;
+            memcpy(strokes[y][x], (uint8_t[]){red, other, other}, 3);
+        }
+    write_grey("a.png", photo[0]);
+    write_grey("b.png", photo[1]);
+    write_grey("c.png", photo[2]);
+    write_colours("strokes.png", &strokes[0][0][0], SIDE, SIDE);
+    g_autofree char *words = g_strdup_printf(THREE, folder, folder, folder, folder);
+    g_autofree char *out =
+        expect_success("%s -o %s/label.png --composed %s/abc.png --energy %s/energy.csv", words,
+                       folder, folder, folder);
+    g_assert_nonnull(strstr(out, " moves"));
+    read_grey("label.png", label);
+    struct image im;
+    g_autofree char *path = path_in("abc.png");
+    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            int first = 8 + abs(y - 20) / 3, second = first + 16;
+            if (abs(x - first) > 2 && abs(x - second) > 2)
+                g_assert_cmpint(label[y][x], ==, x < first ? 0 : x < second ? 128 : 255);
+            g_assert_cmpint(im.data[(y * SIDE + x) * im.channels], ==,
+                            photo[label[y][x] / 127][y][x]);
+        }
+    picture_free(&im);
+    g_auto(GStrv) rows = read_lines("energy.csv");
+    for (char **row = rows + 1; **row; row++) {
+        double energy = g_ascii_strtod(strchr(*row, ',') + 1, NULL);
+        g_assert_cmpfloat(energy, <=, before);
+        before = energy;
+    }
+    g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), ==, before);
+    expect_error(2, "more than two pictures", "%s --model linear", words);
+    expect_error(2, "more than two pictures", "%s --bound 9", words);
+    for (int i = 0; i < SIDE; i++)
+        strokes[i][SIDE - 1][0] = strokes[i][SIDE - 2][0] = 0;
+    write_colours("strokes.png", &strokes[0][0][0], SIDE, SIDE);
+    expect_error(3, "none is red", "%s", words);
+    expect_error(2, "2 to 8 times",
+                 "%s --montage x --montage x --montage x --montage x "
+                 "--montage x --montage x",
+                 words);
+}
+
+/* Small montages of which all labellings are tried. */
+enum { MONTAGE_W = 4, MONTAGE_H = 3, MONTAGE_PIXELS = MONTAGE_W * MONTAGE_H };
+struct montage {
+    uint8_t colour[3][MONTAGE_PIXELS][3];
+    int mark[MONTAGE_PIXELS];
+};
+
+static double colour_distance(const struct montage *m, int i, int a, int b) {
+    double sum = 0;
+    for (int c = 0; c < 3; c++)
+        sum += pow(m->colour[a][i][c] - m->colour[b][i][c], 2);
+    return sqrt(sum);
+}
+
+/* Where pixel i is of picture a or b and pixel k of c or d, the other. */
+static int seam_of(const struct montage *m, int i, int a, int b, int k, int c, int d) {
+    double mean = (colour_distance(m, i, a, b) + colour_distance(m, k, c, d)) / 2;
+    return (int)CLAMP(rint(mean), 1, 255);
+}
+
+/* Of labels; with joined >= 0 that of joining this picture, where label is joined, to the others,
+ * of which before has the labels. */
+static int montage_energy(const struct montage *m, const int *label, const int *before,
+                          int joined) {
+    int sum = 0;
+    for (int i = 0; i < MONTAGE_PIXELS; i++) {
+        if (m->mark[i] >= 0 && m->mark[i] != label[i] && (!before || m->mark[i] <= joined))
+            sum += UINT16_MAX;
+        for (int down = 0; down < 2; down++) {
+            int k = down ? i + MONTAGE_W : i + 1;
+            if (down ? k >= MONTAGE_PIXELS : k % MONTAGE_W == 0)
+                continue;
+            if (!before && label[i] != label[k])
+                sum += seam_of(m, i, label[i], label[k], k, label[i], label[k]);
+            if (before && (label[i] == joined) != (label[k] == joined))
+                sum += seam_of(m, i, before[i], joined, k, before[k], joined);
+        }
+    }
+    return sum;
+}
+
+/* The best labels of which each pixel's is its own or, by one or all of them, another. */
+static int try_all(const struct montage *m, const int *before, int joined, int *best) {
+    int labels = before ? 2 : 3, least = G_MAXINT, count = (int)pow(labels, MONTAGE_PIXELS);
+    for (int code = 0; code < count; code++) {
+        int label[MONTAGE_PIXELS], rest = code;
+        for (int i = 0; i < MONTAGE_PIXELS; i++, rest /= labels)
+            label[i] = !before ? rest % 3 : rest % 2 ? joined : before[i];
+        int energy = montage_energy(m, label, before, joined);
+        if (energy < least) {
+            least = energy;
+            memcpy(best, label, sizeof(label));
+        }
+    }
+    return least;
+}
+
+/* No less than the optimum, and here no more than two pictures joined, and the third one to
+ * them, each by the optimum. */
+static void test_montage_optimum(void *fixture, const void *data) {
+    static const char *const names[] = {"a.png", "b.png", "c.png"};
+    static uint8_t colours[3][3] = {{0, 0, 0}, {255, 255, 255}, {255, 0, 0}};
+    int reached = 0, rounds = 6, below = 0;
+    (void)fixture;
+    (void)data;
+    for (int round = 0; round < rounds; round++) {
+        struct montage m;
+        uint8_t strokes[MONTAGE_PIXELS][3];
+        int best[MONTAGE_PIXELS] = {0};
+        memset(strokes, 128, sizeof(strokes));
+        unsigned hash = 77U + (unsigned)round;
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < MONTAGE_PIXELS; i++)
+                for (int c = 0; c < 3; c++, hash = hash * 1664525U + 1013904223U)
+                    m.colour[k][i][c] = (uint8_t)(100 + (hash >> 24) % 60);
+        for (int i = 0; i < MONTAGE_PIXELS; i++) {
+            m.mark[i] = i == 0 ? 0 : i == 3 ? 1 : i == 9 ? 2 : -1;
+            if (m.mark[i] >= 0)
+                memcpy(strokes[i], colours[m.mark[i]], 3);
+        }
+        for (int k = 0; k < 3; k++)
+            write_colours(names[k], &m.colour[k][0][0], MONTAGE_W, MONTAGE_H);
+        write_colours("strokes.png", &strokes[0][0], MONTAGE_W, MONTAGE_H);
+        for (int k = 1; k < 3; k++) {
+            int before[MONTAGE_PIXELS];
+            memcpy(before, best, sizeof(before));
+            try_all(&m, before, k, best);
+        }
+        int joined = montage_energy(&m, best, NULL, -1), optimum = try_all(&m, NULL, -1, best);
+        g_autofree char *out = expect_success(THREE, folder, folder, folder, folder);
+        int energy = (int)g_ascii_strtod(out + strlen("energy "), NULL);
+        g_test_message("%d by moves, %d joined, optimum %d", energy, joined, optimum);
+        g_assert_cmpint(energy, >=, optimum);
+        g_assert_cmpint(energy, <=, joined);
+        reached += energy == optimum;
+        below += energy < joined;
+    }
+    g_assert_cmpint(reached, >, rounds / 2);
+    g_assert_cmpint(below, >, 0);
 }
 
 /* ---- the library */
@@ -549,11 +720,17 @@ static void test_library(void *fixture, const void *data) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {
-        {"/cli/solve/arrays", test_arrays},         {"/cli/solve/solvers", test_solvers},
-        {"/cli/solve/smoothness", test_smoothness}, {"/cli/solve/marginals", test_marginals},
-        {"/cli/solve/columns", test_columns},       {"/cli/solve/bad", test_bad},
-        {"/cli/solve/denoise", test_denoise},       {"/cli/solve/segment", test_segment},
-        {"/cli/solve/montage", test_montage},       {"/cli/solve/library", test_library}};
+    static const struct cli_test tests[] = {{"/cli/solve/arrays", test_arrays},
+                                            {"/cli/solve/solvers", test_solvers},
+                                            {"/cli/solve/smoothness", test_smoothness},
+                                            {"/cli/solve/marginals", test_marginals},
+                                            {"/cli/solve/columns", test_columns},
+                                            {"/cli/solve/bad", test_bad},
+                                            {"/cli/solve/denoise", test_denoise},
+                                            {"/cli/solve/segment", test_segment},
+                                            {"/cli/solve/montage", test_montage},
+                                            {"/cli/solve/montage-of-three", test_montage_of_three},
+                                            {"/cli/solve/montage-optimum", test_montage_optimum},
+                                            {"/cli/solve/library", test_library}};
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
