@@ -10,18 +10,19 @@
 /* clang-format off */
 #define SOLVERS(ROW, BETWEEN)                                                                      \
     ROW(CHECKERBOARD, "checkerboard", solver_min_sum,                                              \
-        SOLVES_BLOCKS | SOLVES_MASKS | SOLVES_MOTION) BETWEEN                                      \
+        SOLVES_BLOCKS | SOLVES_MASKS | SOLVES_MOTION | SOLVES_AVERAGES) BETWEEN                    \
     ROW(ROWS_COLUMNS, "rows_columns", solver_rows_columns,                                         \
         SOLVES_SUMS | SOLVES_SMOOTHNESS) BETWEEN                                                   \
     ROW(TILES, "tiles", solver_tiles, SOLVES_SUMS | SOLVES_SMOOTHNESS)
 /* clang-format on */
 
 enum {
-    SOLVES_BLOCKS = 1,     /* finds the labels of a part of the picture by themselves */
-    SOLVES_MASKS = 2,      /* knows occlusion_masks */
-    SOLVES_MOTION = 4,     /* labels may be (u, v), in windows */
-    SOLVES_SUMS = 8,       /* takes data costs of more than 8 bits */
-    SOLVES_SMOOTHNESS = 16 /* takes any smoothness that does not decrease */
+    SOLVES_BLOCKS = 1,      /* finds the labels of a part of the picture by themselves */
+    SOLVES_MASKS = 2,       /* knows occlusion_masks */
+    SOLVES_MOTION = 4,      /* labels may be (u, v), in windows */
+    SOLVES_SUMS = 8,        /* takes data costs of more than 8 bits */
+    SOLVES_SMOOTHNESS = 16, /* takes any smoothness that does not decrease */
+    SOLVES_AVERAGES = 32    /* averages data costs itself, among labels that are not pruned */
 };
 
 #define SOLVER_CONSTANT(constant, name, function, can) BP_SCHEDULE_##constant,

@@ -116,18 +116,6 @@ void blocks_keep_core(struct graph *g, const struct blocks *b, const struct bloc
     graph_stage(g, STAGE_copy_map, &a, block->core_width, block->core_height);
 }
 
-void blocks_keep_label_cost(struct graph *g, const struct blocks *b, const struct block *block,
-                            const struct grid *grid, const uint8_t *cost, const uint16_t *label,
-                            uint8_t *whole) {
-    struct label_data_cost_args a = {
-        .grid = *grid,
-        .cost = cost,
-        .label = label,
-        .out = graph_buffer(g, (size_t)block->width * (size_t)block->height)};
-    graph_stage(g, STAGE_label_data_cost, &a, block->width, block->height);
-    blocks_keep_core(g, b, block, a.out, whole, 1);
-}
-
 struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_block *solve,
                               void *context) {
     if (blocks_count(b) == 1)

@@ -61,9 +61,4 @@ const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struc
 void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block,
                       const void *map, void *whole, int pixel_bytes);
 
-/* Copies the data costs of the labels of a block's core, from its volume of costs, into whole. */
-void blocks_keep_label_cost(struct graph *g, const struct blocks *b, const struct block *block,
-                            const struct grid *grid, const uint8_t *cost, const uint16_t *label,
-                            uint8_t *whole);
-
 #endif

@@ -159,7 +159,7 @@ static inline bool fusion_cross_pair(const struct graph *g, int i) {
 }
 
 /* How many passes from number i on compute data costs one from the other: perhaps matching, perhaps
- * averaging, and those of the next two levels. */
+ * averaging, and those of the next two levels or of the second of them. */
 static inline int fusion_costs(const struct graph *g, int i) {
     const uint8_t *cost = NULL;
     const uint16_t *half = NULL;
@@ -183,6 +183,8 @@ static inline int fusion_costs(const struct graph *g, int i) {
             return n;
         half = a->cost;
         n++;
+        if (a->levels > 1)
+            return n;
     }
     return n;
 }

@@ -20,11 +20,13 @@ static size_t pixels_of(const struct pipeline *p) {
 
 /* What the costs of a picture are made with: the data cost's tables, and the costs made last, of a
  * band of rows as wide as the picture. A band includes the rows around a block that the block's
- * costs depend on. */
+ * costs depend on. averages: by the solver. */
 struct costs {
     const uint8_t *lut, *census_lut;
     struct grid band;
     int first, end;
+    bool averages;
+    const struct arms *arms;
     const uint8_t *band_cost;
 };
 
@@ -70,17 +72,16 @@ static struct costs choose_costs(struct graph *g, const struct pipeline *p,
     return (struct costs){.lut = c.out, .census_lut = c.census_out};
 }
 
-static const uint8_t *match(struct graph *g, const struct search *s, struct grid grid,
-                            int first_row) {
+/* What stage cost needs for the rows of grid, from first_row on, but its output. */
+static struct cost_args match_args(const struct search *s, const struct costs *costs,
+                                   struct grid grid, int first_row) {
     const struct pipeline *p = s->p;
     const struct picture *reference = s->reference, *target = s->target;
-    const struct costs *costs = s->context;
     size_t first = (size_t)first_row * (size_t)p->width;
     int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
     struct cost_args a = {.grid = grid,
                           .lut = costs->lut,
                           .census_lut = costs->census_lut,
-                          .cost = graph_buffer(g, grid_volume(&grid)),
                           .channels = channels,
                           .kind = kind,
                           .sign = reference->side == LEFT_SIDE ? 1 : -1,
@@ -96,9 +97,19 @@ static const uint8_t *match(struct graph *g, const struct search *s, struct grid
         a.descriptor_reference = reference->descriptor + first * (size_t)a.words;
         a.descriptor_target = target->descriptor + first * (size_t)a.words;
     }
+    return a;
+}
+
+/* The costs of the band before they are smoothed. */
+static const uint8_t *match(struct graph *g, const struct search *s) {
+    const struct pipeline *p = s->p;
+    const struct costs *costs = s->context;
+    struct grid grid = costs->band;
+    struct cost_args a = match_args(s, costs, grid, costs->first);
     bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
-    picture_group(g, reference->side, TIME_COST);
-    if (kind == DATA_COST_BT_SMOOTHED) {
+    a.cost = graph_buffer(g, grid_volume(&grid));
+    picture_group(g, s->reference->side, TIME_COST);
+    if (a.kind == DATA_COST_BT_SMOOTHED) {
         struct smoothed_cost_args smoothed = {a, scaling_taps(p->params.cost_sigma), border};
         graph_stage(g, STAGE_smoothed_cost, &smoothed, grid.width, grid.height);
         return a.cost;
@@ -140,32 +151,31 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
     return cost;
 }
 
-/* The volume, or NULL where the solver makes its costs from the pictures. */
-static const uint8_t *cost_volume(struct graph *g, const struct search *s, struct grid grid,
-                                  int first_row) {
+/* The costs of the band, or NULL where the solver makes its costs from the pictures. */
+static const uint8_t *band_cost(struct graph *g, const struct search *s) {
     const struct pipeline *p = s->p;
-    const struct arms *arms = s->reference->arms;
+    const struct costs *c = s->context;
     if (scaling_sums(&p->params))
         return NULL;
-    const uint8_t *cost = match(g, s, grid, first_row);
+    const uint8_t *cost = match(g, s);
     picture_group(g, s->reference->side, TIME_AGGREGATE);
     if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
-        return smooth_cost(g, p, grid, cost);
-    if (p->params.cost_smoothing == COST_SMOOTHING_OFF)
+        return smooth_cost(g, p, c->band, cost);
+    if (p->params.cost_smoothing == COST_SMOOTHING_OFF || c->averages)
         return cost;
-    if (grid.height < p->height)
-        arms = picture_arms(g, p, s->reference, first_row, grid.height);
-    return average_cost(g, p, grid, arms, cost);
+    return average_cost(g, p, c->band, c->arms, cost);
 }
 
-/* The number of rows above and below its own that a cost depends on. */
+/* The number of rows above and below its own that a cost depends on, an even number. */
 static int rows_around(const struct pipeline *p) {
     const struct params *q = &p->params;
-    int window = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(q->cost_sigma).radius
-                                                       : q->data_cost == DATA_COST_SSD;
+    int rows = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(q->cost_sigma).radius
+                                                     : q->data_cost == DATA_COST_SSD;
     if (q->cost_smoothing == COST_SMOOTHING_GAUSSIAN)
-        return window + scaling_taps(q->cost_sigma).radius;
-    return window + (q->cost_smoothing == COST_SMOOTHING_CROSS) * q->cross_rounds * q->cross_height;
+        rows += scaling_taps(q->cost_sigma).radius;
+    if (q->cost_smoothing == COST_SMOOTHING_CROSS)
+        rows += q->cross_rounds * q->cross_height;
+    return rows + (rows & 1);
 }
 
 /* A block's costs, cut out of those of a band. */
@@ -173,14 +183,23 @@ static const uint8_t *block_cost(struct graph *g, struct search *s, const struct
                                  const struct block *b, const struct label_window *window) {
     (void)window;
     struct costs *c = s->context;
-    int around = rows_around(s->p), first = stage_max(b->y - around, 0),
-        end = stage_min(b->y + b->height + around, s->p->height);
-    if (!c->band_cost || first != c->first || end != c->end) {
-        c->band = grid_make(s->p->width, end - first, grid->space);
+    const struct pipeline *p = s->p;
+    bool averages = solver_averages(&p->params, &p->scaling, grid);
+    int around = rows_around(p), first = stage_max(b->y - around, 0),
+        end = stage_min(b->y + b->height + around, p->height);
+    if (!c->band_cost || first != c->first || end != c->end || averages != c->averages) {
+        c->band = grid_make(p->width, end - first, grid->space);
         c->first = first;
         c->end = end;
-        c->band_cost = cost_volume(g, s, c->band, first);
+        c->averages = averages;
+        c->arms = s->reference->arms;
+        if (c->arms && c->band.height < p->height)
+            c->arms = picture_arms(g, p, s->reference, first, c->band.height);
+        c->band_cost = band_cost(g, s);
     }
+    s->averaging = (struct averaging){NULL};
+    if (averages)
+        s->averaging = (struct averaging){c->arms, c->band_cost, c->band, b->x, b->y - first};
     if (!c->band_cost || (c->band.width == grid->width && c->band.height == grid->height))
         return c->band_cost;
     struct crop_cost_args a = {.grid = *grid,
@@ -191,6 +210,23 @@ static const uint8_t *block_cost(struct graph *g, struct search *s, const struct
                                .out = graph_buffer(g, grid_volume(grid))};
     graph_stage(g, STAGE_crop_cost, &a, grid->width, grid->height);
     return a.out;
+}
+
+/* Keeps what the costs of all labels are made from, where those of a few labels are known. */
+static void keep_match(struct graph *g, const struct search *s, const struct costs *costs,
+                       struct pipeline_result *r) {
+    if (!r->pruning.kept)
+        return;
+    r->match = match_args(s, costs, r->grid, 0);
+    r->arms = s->averaging.arms;
+    const void *const kept[] = {
+        r->match.reference,         r->match.target, r->match.descriptor_reference,
+        r->match.descriptor_target, r->arms,         r->match.lut,
+        r->match.census_lut};
+    int count = scaling_adapts(&s->p->params) ? 7 : 5; /* else these tables are not the frame's */
+    for (int i = 0; i < count; i++)
+        if (kept[i])
+            graph_keep(g, kept[i]);
 }
 
 static struct search find_labels(struct graph *g, const struct pipeline *p,
@@ -519,5 +555,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = smooth_holes(g, p, left, known, map);
     map = mark_sky(g, p, left, &found.curve, map);
     finish_map(g, p, left, confidence, map);
-    return search_result(g, &found);
+    struct pipeline_result result = search_result(g, &found);
+    keep_match(g, &found, &costs, &result);
+    return result;
 }

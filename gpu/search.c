@@ -41,12 +41,18 @@ static void lower_energy(struct graph *g, const struct search *s) {
     }
 }
 
+/* The data costs of what was found: of all labels or, with pruning, of those kept. */
+static const uint8_t *found_cost(const struct search *s) {
+    return s->map.pruning.kept ? s->map.cost : s->problem.cost;
+}
+
 static void find_curve(struct graph *g, const struct search *s, const struct block *b) {
     size_t pixels = (size_t)b->width * (size_t)b->height;
     bool one = blocks_count(&s->blocks) == 1;
     struct cost_curve_args a = {.grid = s->problem.grid,
                                 .label = s->map.label,
-                                .cost = s->problem.cost,
+                                .cost = found_cost(s),
+                                .pruning = s->map.pruning,
                                 .subpixel = s->p->params.subpixel};
     a.disparity = one ? s->curve.disparity : graph_buffer(g, pixels * sizeof(*a.disparity));
     a.rise = one ? s->curve.rise : graph_buffer(g, pixels);
@@ -69,6 +75,7 @@ static void make_problem(struct graph *g, struct search *s, const struct block *
                          .scaling = &s->p->scaling,
                          .grid = grid,
                          .cost = cost,
+                         .averaging = s->averaging,
                          .source = label_cost_of(s, grid, cost),
                          .tables = s->p->tables,
                          .levels = window->centre.u ? 1 : params->bp_levels,
@@ -80,6 +87,16 @@ static void make_problem(struct graph *g, struct search *s, const struct block *
     for (int l = 0; l < params->edge_levels && l < s->problem.levels; l++)
         if (s->reference->edges[l])
             s->problem.edges[l] = blocks_crop_map(g, &s->blocks, b, l, s->reference->edges[l], 1);
+}
+
+static void keep_label_cost(struct graph *g, const struct search *s, const struct block *b) {
+    struct label_data_cost_args a = {.grid = s->problem.grid,
+                                     .cost = found_cost(s),
+                                     .pruning = s->map.pruning,
+                                     .label = s->map.label,
+                                     .out = graph_buffer(g, (size_t)b->width * (size_t)b->height)};
+    graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
+    blocks_keep_core(g, &s->blocks, b, a.out, s->label_cost, 1);
 }
 
 static struct label_map search_block(struct graph *g, void *context, struct block b) {
@@ -97,8 +114,7 @@ static struct label_map search_block(struct graph *g, void *context, struct bloc
     if (s->reference->side == LEFT_SIDE)
         lower_energy(g, s);
     if (s->label_cost)
-        blocks_keep_label_cost(g, &s->blocks, &b, &s->problem.grid, s->problem.cost, s->map.label,
-                               s->label_cost);
+        keep_label_cost(g, s, &b);
     if (s->curve.rise)
         find_curve(g, s, &b);
     return s->map;
@@ -113,7 +129,7 @@ void search_solve(struct graph *g, struct search *s) {
 struct pipeline_result search_result(struct graph *g, const struct search *s) {
     const struct picture *picture = s->reference;
     struct pipeline_result r = {.grid = grid_make(picture->width, picture->height, s->space),
-                                .cost = s->label_cost ? NULL : s->problem.cost,
+                                .cost = s->label_cost ? NULL : found_cost(s),
                                 .label_cost = s->label_cost,
                                 .source = s->problem.source,
                                 .label = s->map.label,

@@ -18,7 +18,7 @@ struct cost_curve {
 struct search;
 
 /* Adds the passes that make the costs of a block. window: of the block, with labels (u, v). NULL
- * where the solver makes them from the pictures. */
+ * where the solver makes them from the pictures. Where it averages them, sets s->averaging. */
 typedef const uint8_t *search_cost(struct graph *g, struct search *s, const struct grid *grid,
                                    const struct block *b, const struct label_window *window);
 
@@ -32,6 +32,7 @@ struct search {
     struct label_window window; /* fraction 0: labels are disparities */
     struct cost_curve curve;    /* to be computed, or NULL */
     uint32_t *updates;          /* struct problem's */
+    struct averaging averaging; /* likewise, of the block whose costs are made */
 
     /* What is found. */
     struct label_map map;

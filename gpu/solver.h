@@ -22,6 +22,15 @@ struct label_window {
     int fraction;
 };
 
+/* Costs whose means over cross-shaped windows are the data costs, which the solver takes itself among
+ * the labels that it looks at. */
+struct averaging {
+    const struct arms *arms; /* NULL: costs are data costs */
+    const uint8_t *cost;
+    struct grid grid; /* of cost and arms: of a block's pixels and those that its means reach */
+    int x, y;         /* where the block's first pixel lies; even numbers */
+};
+
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) min(rho f(|l_p - l_q|), T) over the 4-connected grid, for one
  * of the two pictures as the reference. */
 struct problem {
@@ -30,6 +39,7 @@ struct problem {
     struct grid grid;                 /* of the finest level */
     const uint8_t *cost;              /* D: grid_volume(&grid), at most MAX_COST; NULL where it has
                                          more bits (SOLVES_SUMS) */
+    struct averaging averaging;       /* arms not NULL: D are means of cost */
     struct label_cost source;         /* D again, of cost or made from the pictures */
     const struct tables *tables;      /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, for rho and T; NULL: all 0 */
@@ -53,8 +63,14 @@ struct label_map {
                                            half-step sends, since no pass reads it. NULL: the solver
                                            keeps none */
     struct pruning pruning;   /* of these messages; kept NULL: they are of all labels */
+    const uint8_t *cost;      /* with pruning: the data costs of the labels kept; else NULL */
     int update_count;         /* how many half-steps struct problem's updates tells of; 0: none */
 };
+
+/* Whether the solver that params->bp_schedule names averages data costs itself, for a problem of
+ * this grid and disparities. */
+bool solver_averages(const struct params *params, const struct scaling *scaling,
+                     const struct grid *grid);
 
 /* Adds the passes of the solver that params->bp_schedule names. */
 struct label_map solver_solve(struct graph *g, const struct problem *p);

@@ -56,47 +56,134 @@ static int tiles_along(int pixels) {
     return (pixels + PRUNING_TILE - 1) / PRUNING_TILE;
 }
 
-/* kept: struct pruning's, or NULL. */
-static void make_level(struct graph *g, const struct problem *p, int l, struct grid grid,
-                       const uint8_t *kept, struct level *level) {
-    size_t volume = grid_volume(&grid);
-    *level = (struct level){.grid = grid, .edges = p->edges[l]};
-    level->iterations = solver_iterations(p, l);
-    if (l)
-        level->cost16 = graph_buffer(g, volume * sizeof(*level->cost16));
-    else
-        level->cost8 = p->cost;
-    if (kept && l < PRUNED_LEVELS) {
-        level->pruning = (struct pruning){kept, PRUNING_TILE >> l, tiles_along(p->grid.width)};
-        volume = pruned_volume(&grid, p->params->window_blocks);
-    }
+/* Messages of volume bytes in each direction. */
+static void make_messages(struct graph *g, struct level *level, size_t volume) {
     uint8_t *messages = graph_buffer(g, DIRECTIONS * (volume + MESSAGES_APART));
     for (int r = 0; r < DIRECTIONS; r++)
         level->message[r] = messages + (size_t)r * (volume + MESSAGES_APART);
+}
+
+/* kept: struct pruning's, or NULL. */
+static void make_level(struct graph *g, const struct problem *p, int l, struct grid grid,
+                       const uint8_t *kept, struct level *level) {
+    *level = (struct level){.grid = grid, .edges = p->edges[l]};
+    level->iterations = solver_iterations(p, l);
+    if (kept && l < PRUNED_LEVELS) {
+        size_t volume = pruned_volume(&grid, p->params->window_blocks);
+        level->pruning = (struct pruning){kept, PRUNING_TILE >> l, tiles_along(p->grid.width)};
+        level->cost8 = l ? NULL : graph_buffer(g, volume);
+        level->cost16 = l ? graph_buffer(g, volume * sizeof(*level->cost16)) : NULL;
+        make_messages(g, level, volume);
+        return;
+    }
+    if (l)
+        level->cost16 = graph_buffer(g, grid_volume(&grid) * sizeof(*level->cost16));
+    else
+        level->cost8 = p->cost;
+    make_messages(g, level, grid_volume(&grid));
     if (has_masks(p, l))
         make_masks(g, level);
 }
 
-/* A node's cost is the sum of its 2x2 children's. */
-static void downsample_cost(struct graph *g, const struct level *fine, const struct level *coarse) {
-    struct downsample_cost_args a = {.grid = coarse->grid,
-                                     .fine = fine->grid,
-                                     .fine8 = fine->cost8,
-                                     .fine16 = fine->cost16,
-                                     .cost = coarse->cost16};
-    graph_stage(g, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
+/* Costs of a level by those of a finer one. */
+static void sum_nodes(struct graph *g, const struct grid *fine, const uint8_t *fine8,
+                      const uint16_t *fine16, int levels, const struct grid *grid, uint16_t *cost) {
+    struct downsample_cost_args a = {.grid = *grid,
+                                     .fine = *fine,
+                                     .levels = levels,
+                                     .fine8 = fine8,
+                                     .fine16 = fine16,
+                                     .cost = cost};
+    graph_stage(g, STAGE_downsample_cost, &a, grid->width, grid->height);
 }
 
-/* Whether the finest levels are pruned. Among 64 labels and fewer a GPU would lose more than
- * processors gain. */
-static bool is_pruned(const struct problem *p, int levels) {
-    const struct scaling *s = p->scaling;
-    bool fits = p->params->label_windows && levels > PRUNED_LEVELS + 1 && !p->window &&
-                p->grid.padded > 4 * LABEL_BLOCK && !p->params->occlusion_masks &&
-                !p->params->bp_fast_converging;
+/* The costs of the third finest level by those of the finest, averaged where the problem's are. */
+static void sum_all_labels(struct graph *g, const struct problem *p, const struct level *third) {
+    const struct averaging *averaging = &p->averaging;
+    const struct grid *grid = &third->grid;
+    if (!averaging->arms) {
+        sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, third->cost16);
+        return;
+    }
+    uint16_t *sums = graph_buffer(g, grid_volume(grid) * sizeof(*sums));
+    size_t first = (size_t)averaging->y * (size_t)averaging->grid.width + (size_t)averaging->x;
+    struct cross_nodes_args a = {.grid = *grid,
+                                 .level = PRUNED_LEVELS,
+                                 .arms = averaging->arms + first,
+                                 .arms_width = averaging->grid.width,
+                                 .width = p->grid.width,
+                                 .height = p->grid.height,
+                                 .source = sums,
+                                 .out = third->cost16};
+    sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, sums);
+    graph_stage(g, STAGE_cross_nodes, &a, grid->width, grid->height);
+}
+
+/* The costs of all levels but the finest. Those of pruned levels follow when it is known what is
+ * kept. */
+static void sum_costs(struct graph *g, const struct problem *p, const struct level *levels,
+                      int count, bool pruned) {
+    if (pruned)
+        sum_all_labels(g, p, &levels[PRUNED_LEVELS]);
+    for (int l = pruned ? PRUNED_LEVELS + 1 : 1; l < count; l++)
+        sum_nodes(g, &levels[l - 1].grid, levels[l - 1].cost8, levels[l - 1].cost16, 1,
+                  &levels[l].grid, levels[l].cost16);
+}
+
+/* The costs of the two finest levels, among the labels kept. */
+static void prune_costs(struct graph *g, const struct problem *p, const struct level levels[2]) {
+    const struct averaging *averaging = &p->averaging;
+    struct pruned_cost_args a = {.grid = p->grid,
+                                 .source_grid = p->grid,
+                                 .source = p->cost,
+                                 .pruning = levels[0].pruning,
+                                 .out = (uint8_t *)levels[0].cost8};
+    if (averaging->arms) {
+        a.source_grid = averaging->grid;
+        a.x = averaging->x;
+        a.y = averaging->y;
+        a.source = averaging->cost;
+        a.arms = averaging->arms;
+        a.longest_x = p->params->cross_length;
+        a.longest_y = p->params->cross_height;
+    }
+    struct pruned_downsample_args d = {.grid = levels[1].grid,
+                                       .fine = p->grid,
+                                       .pruning = levels[1].pruning,
+                                       .cost = a.out,
+                                       .out = levels[1].cost16};
+    graph_group(g, p->group + TIME_AGGREGATE);
+    graph_stage(g, STAGE_pruned_cost, &a, p->grid.width, p->grid.height);
+    graph_stage(g, STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
+    graph_group(g, p->group + TIME_BP);
+}
+
+/* Whether the solver averages data costs itself where it prunes labels: in one round, over windows
+ * whose sums have 16 bits. */
+static bool averages(const struct params *p) {
+    return p->cost_smoothing == COST_SMOOTHING_CROSS && p->cross_rounds == 1 &&
+           (2 * p->cross_length + 1) * (2 * p->cross_height + 1) <= CROSS_PIXELS;
+}
+
+/* Whether the finest of count levels are pruned. Among 64 labels and fewer a GPU would lose more
+ * than processors gain; iterated conditional modes look at all labels, and so do probes, which
+ * otherwise must be able to make the costs of a pixel again. */
+static bool is_pruned(const struct params *p, const struct scaling *s, const struct grid *grid,
+                      int count) {
+    bool fits = p->label_windows && count > PRUNED_LEVELS + 1 && grid->padded > 4 * LABEL_BLOCK &&
+                !p->occlusion_masks && !p->bp_fast_converging && !p->icm_sweeps &&
+                p->data_cost != DATA_COST_BT_SMOOTHED &&
+                (p->cost_smoothing == COST_SMOOTHING_OFF || averages(p));
     for (int i = 0; i < 4; i++)
         fits &= s->truncation[i] <= PRUNING_APART * s->rho[i];
     return fits;
+}
+
+bool solver_averages(const struct params *params, const struct scaling *scaling,
+                     const struct grid *grid) {
+    struct grid grids[MAX_LEVELS];
+    return params_solver_can(params, SOLVES_AVERAGES) && averages(params) &&
+           is_pruned(params, scaling, grid, make_grids(*grid, params->bp_levels, grids));
 }
 
 static void start_pruned(struct graph *g, const struct level *level, const struct level *above,
@@ -298,7 +385,8 @@ static struct label_map winner_takes_all(struct graph *g, const struct problem *
                             .disparity = graph_buffer(g, pixels * sizeof(*map.disparity)),
                             .v = p->window ? graph_buffer(g, pixels * sizeof(*map.v)) : NULL,
                             .confidence = graph_buffer(g, pixels),
-                            .pruning = finest->pruning};
+                            .pruning = finest->pruning,
+                            .cost = finest->pruning.kept ? finest->cost8 : NULL};
     memcpy(map.message, finest->message, sizeof(map.message));
     (finest->pruning.kept ? winner_pruned : winner_of_all)(g, p, finest, &map);
     return map;
@@ -316,14 +404,13 @@ struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
     struct grid grids[MAX_LEVELS];
     int count = make_grids(p->grid, p->levels, grids);
     uint8_t *kept = NULL;
-    if (is_pruned(p, count))
+    if (!p->window && is_pruned(p->params, p->scaling, &p->grid, count))
         kept = graph_buffer(g, (size_t)KEPT_MOST * (size_t)tiles_along(p->grid.width) *
                                    (size_t)tiles_along(p->grid.height));
     graph_group(g, p->group + TIME_BP);
     for (int l = 0; l < count; l++)
         make_level(g, p, l, grids[l], kept, &levels[l]);
-    for (int l = 1; l < count; l++)
-        downsample_cost(g, &levels[l - 1], &levels[l]);
+    sum_costs(g, p, levels, count, kept);
     if (is_fast_converging(p->params))
         clear_tiles(g, p, levels, count);
     for (int l = count - 1; l >= 0; l--) {
@@ -334,8 +421,10 @@ struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
             send_masked(g, p, &levels[l], l);
         else
             send_messages(g, p, &levels[l], l ? NULL : p->updates);
-        if (kept && l == PRUNED_LEVELS)
+        if (kept && l == PRUNED_LEVELS) {
             prune(g, p, &levels[l], kept);
+            prune_costs(g, p, levels);
+        }
     }
     graph_group(g, p->group + TIME_WTA);
     struct label_map map = winner_takes_all(g, p, &levels[0]);

@@ -42,6 +42,32 @@ struct labelling {
     int16_t *centres;
 };
 
+/* What each pixel's label costs, of the labels kept: width*height bytes. */
+static int fetch_label_costs(struct stereo *s, uint8_t *out) {
+    const struct pipeline_result *r = &s->result;
+    struct backend *b = s->backend;
+    int slots = b->slots, last = (s->slot + slots - 1) % slots;
+    size_t pixels = (size_t)r->grid.width * (size_t)r->grid.height;
+    struct label_data_cost_args a = {.grid = r->grid,
+                                     .cost = graph_address(s->graph, r->cost, last),
+                                     .pruning = r->pruning,
+                                     .label = graph_address(s->graph, r->label, last),
+                                     .out = b->alloc(b, MEMORY_STAGES, pixels)};
+    a.pruning.kept = graph_address(s->graph, r->pruning.kept, last);
+    int error = a.out
+                    ? backend_run_stage(b, STAGE_label_data_cost, &a, r->grid.width, r->grid.height)
+                    : -ENOMEM;
+    if (!error)
+        error = b->copy(b, out, a.out, pixels);
+    b->release(b, MEMORY_STAGES, a.out);
+    return error;
+}
+
+/* Whether there is only a map of what labels cost, and no volume. */
+static bool knows_labels_alone(const struct pipeline_result *r) {
+    return r->label_cost || r->pruning.kept;
+}
+
 /* Where costs are read from: a volume, a map of what labels cost, or two pictures. They are copied
  * to host memory that *cost points into and that the caller frees. NULL and *error on failure. */
 static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) {
@@ -50,12 +76,14 @@ static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) 
     const uint8_t *label_cost = s->result.label_cost;
     size_t pixels = (size_t)g->width * (size_t)g->height, picture = pixels * (size_t)cost->channels;
     size_t bytes = cost->volume ? grid_volume(g) : 2 * picture;
-    uint8_t *memory = malloc(label_cost ? pixels : bytes);
+    uint8_t *memory = malloc(knows_labels_alone(&s->result) ? pixels : bytes);
     *error = memory ? 0 : -ENOMEM;
     if (!memory)
         return NULL;
     if (label_cost)
         *error = fetch(s, memory, label_cost, pixels);
+    else if (s->result.pruning.kept)
+        *error = fetch_label_costs(s, memory);
     else if (cost->volume)
         *error = stereo_fetch_volume(s, memory, cost->volume);
     if (!*error && !cost->volume)
@@ -138,7 +166,7 @@ static int fetch_labelling(struct stereo *s, struct labelling *l) {
     const struct pipeline_result *r = &s->result;
     size_t pixels = (size_t)r->grid.width * (size_t)r->grid.height;
     int error = 0;
-    *l = (struct labelling){.stereo = s, .of_labels = r->label_cost};
+    *l = (struct labelling){.stereo = s, .of_labels = knows_labels_alone(r)};
     if (s->in_flight)
         return -EBUSY;
     if (!s->computed)
@@ -221,7 +249,7 @@ static int bound_labelling(const struct labelling *l, int sweeps, double *bound,
 
 int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
     const struct pipeline_result *r = &s->result;
-    if (s->computed && (r->window.fraction || r->label_cost || r->grid.labels < 2))
+    if (s->computed && (r->window.fraction || knows_labels_alone(r) || r->grid.labels < 2))
         return -ENOTSUP;
     struct labelling l;
     int error = fetch_labelling(s, &l);
@@ -258,12 +286,88 @@ static int store_last_messages(struct stereo *s) {
     return 0;
 }
 
+/* Some rows of what data costs are made from, on the host. match, arms: of row first. */
+struct cost_rows {
+    struct cost_args match;
+    struct arms *arms;
+    int first;
+    void *memory;
+};
+
+/* Copies count pieces of size bytes from number first on to *memory, which moves on; NULL: nothing
+ * is there. */
+static const void *fetch_part(struct stereo *s, const void *buffer, size_t first, size_t count,
+                              size_t size, uint8_t **memory, int *error) {
+    uint8_t *to = *memory;
+    if (!buffer)
+        return NULL;
+    if (!*error)
+        *error = fetch(s, to, (const uint8_t *)buffer + first * size, count * size);
+    *memory += (count * size + 7) / 8 * 8;
+    return to;
+}
+
+/* Rows around y that the costs of its pixels depend on. The caller frees memory. */
+static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
+    const struct pipeline_result *r = &s->result;
+    const struct grid *g = &r->grid;
+    const struct tables *tables = &s->pipeline.scaling.tables;
+    const struct cost_args *m = &r->match;
+    int around = 1 + (r->arms ? s->pipeline.params.cross_height : 0), error = 0;
+    int first = stage_max(y - around, 0), end = stage_min(y + around + 1, g->height);
+    size_t width = (size_t)g->width, at = (size_t)first * width,
+           count = (size_t)(end - first) * width, channels = (size_t)m->channels,
+           words = (size_t)m->words * sizeof(uint64_t);
+    uint8_t *memory = malloc(count * (2 * channels + 2 * words + sizeof(*rows->arms)) + COST_LUT +
+                             CENSUS_LUT + 64);
+    if (!memory)
+        return -ENOMEM;
+    *rows = (struct cost_rows){.match = *m, .first = first, .memory = memory};
+    struct cost_args *to = &rows->match;
+    to->grid = grid_make(g->width, end - first, g->space);
+    to->descriptor_reference =
+        fetch_part(s, m->descriptor_reference, at, count, words, &memory, &error);
+    to->descriptor_target = fetch_part(s, m->descriptor_target, at, count, words, &memory, &error);
+    to->reference = fetch_part(s, m->reference, at, count, channels, &memory, &error);
+    to->target = fetch_part(s, m->target, at, count, channels, &memory, &error);
+    rows->arms =
+        (struct arms *)fetch_part(s, r->arms, at, count, sizeof(*rows->arms), &memory, &error);
+    bool adapts = scaling_adapts(&s->pipeline.params);
+    to->lut = adapts ? fetch_part(s, m->lut, 0, COST_LUT, 1, &memory, &error) : tables->lut;
+    to->census_lut = adapts ? fetch_part(s, m->census_lut, 0, CENSUS_LUT, 1, &memory, &error)
+                            : tables->census_lut;
+    return error;
+}
+
+/* Data costs of all labels of a pixel where the frame has those of a few: made again. */
+static int make_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
+    struct cost_rows rows = {.memory = NULL};
+    int error = fetch_cost_rows(s, y, &rows), sum[MAX_LABELS] = {0}, count = 0;
+    const struct grid *g = &rows.match.grid;
+    const struct arms none = {{0}}, *arms = rows.arms;
+    bool border = s->pipeline.params.outside_match == OUTSIDE_MATCH_BORDER;
+    y -= rows.first;
+    const struct arms *own = error || !arms ? &none : arms + y * g->width + x;
+    for (int py = y - own->length[UP]; !error && py <= y + own->length[DOWN]; py++) {
+        const struct arms *row = arms ? arms + py * g->width + x : &none;
+        for (int px = x - row->length[LEFT]; px <= x + row->length[RIGHT]; px++, count++)
+            for (int d = 0; d < g->labels; d++)
+                sum[d] += cost_label(&rows.match, px, py, d, border);
+    }
+    for (int d = 0; !error && d < g->labels; d++)
+        cost[d] = (int16_t)((sum[d] + count / 2) / count);
+    free(rows.memory);
+    return error;
+}
+
 /* Data costs of a pixel, in integer units. */
 static int fetch_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
     const struct grid *g = &s->result.grid;
     uint8_t volume[MAX_LABELS];
     struct label_cost source;
     int error;
+    if (s->result.pruning.kept)
+        return make_pixel_costs(s, x, y, cost);
     if (s->result.cost) {
         error = fetch(s, volume, s->result.cost + grid_labels(g, x, y), (size_t)g->labels);
         for (int d = 0; d < g->labels && !error; d++)

@@ -717,7 +717,9 @@ int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *le
     if (error == -EINVAL)
         log_explain("no frame has been computed");
     if (error == -ENOTSUP)
-        log_explain("there is no bound with mode=motion, with one label or in blocks");
+        log_explain(
+            "there is no bound with mode=motion, with one label, in blocks or where labels are "
+            "pruned; see label_windows");
     if (error == -ENOMEM)
         log_explain("not enough memory for a bound");
     return leave(before, error);

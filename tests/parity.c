@@ -82,10 +82,10 @@ static void list_of_census(struct pass_case *c) {
     case_compare_only(c, census.out, COMPARE_NOTHING);
 }
 
-/* Costs of the next two levels, perhaps of another volume or of other sums. */
+/* Costs of two levels, perhaps of another volume or of other sums. */
 static void add_levels(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
-    struct downsample_cost_args a = case_downsample_args(c, *grid);
-    struct downsample_cost_args b = case_downsample_args(c, a.grid);
+    struct downsample_cost_args a = case_downsample_args(c, *grid, case_between(c, 1, 2));
+    struct downsample_cost_args b = case_downsample_args(c, a.grid, 1);
     a.fine8 = seldom(c) ? case_volume8(c, grid, MAX_COST) : cost;
     b.fine16 = seldom(c) ? case_volume16(c, &b.fine, COST_SATURATION) : a.cost;
     add(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
@@ -160,10 +160,11 @@ static void change_half_step(struct pass_case *c, int *iteration, uint8_t rho[4]
 
 /* Perhaps the cost curves of labels. */
 static void add_curve(struct pass_case *c, const struct grid *grid, const uint8_t *cost,
-                      const uint16_t *label) {
+                      const struct pruning *pruning, const uint16_t *label) {
     struct cost_curve_args a = {.grid = *grid,
                                 .label = label,
                                 .cost = cost,
+                                .pruning = *pruning,
                                 .disparity = case_disparities(c, 1),
                                 .rise = case_bytes(c, grid->width, grid->height, 1, 255)};
     if (case_between(c, 0, 1))
@@ -193,7 +194,7 @@ static void list_of_level(struct pass_case *c) {
     bool parted = add(c, STAGE_winner_takes_all, &wta, a.grid.width, a.grid.height);
     for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
-    add_curve(c, &a.grid, wta.cost, wta.label);
+    add_curve(c, &a.grid, wta.cost, &(struct pruning){NULL}, wta.label);
 }
 
 /* Two levels: nothing of the second belongs to the first, whose half-steps it seems to go on
@@ -225,12 +226,26 @@ static void list_of_pruned_level(struct pass_case *c) {
     if (!a.cost8 || !case_between(c, 0, 2))
         return;
     bool same_cost = !seldom(c);
-    struct pruned_wta_args wta =
-        case_pruned_wta_args(c, &a, same_cost ? a.cost8 : case_volume8(c, &a.grid, MAX_COST));
+    struct pruned_wta_args wta = case_pruned_wta_args(
+        c, &a, same_cost ? a.cost8 : case_pruned_volume(c, &a.grid, blocks, MAX_COST));
     bool parted = add(c, STAGE_pruned_winner, &wta, a.grid.width, a.grid.height);
     for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
-    add_curve(c, &a.grid, wta.cost, wta.label);
+    add_curve(c, &a.grid, wta.cost, &a.pruning, wta.label);
+}
+
+/* Costs of the labels kept on two levels, perhaps of other costs or tiles. */
+static void list_of_kept_costs(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct pruned_cost_args a = case_pruned_cost_args(c, blocks);
+    struct pruned_downsample_args d =
+        case_pruned_downsample_args(c, a.grid, a.pruning, a.out, blocks);
+    if (seldom(c))
+        d.cost = case_pruned_volume(c, &a.grid, blocks, MAX_COST);
+    if (seldom(c))
+        d.pruning.kept = case_pruning_of(c, &a.grid, PRUNING_TILE, blocks).kept;
+    add(c, STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
+    add(c, STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
 }
 
 /* Half-steps of sum-product. */
@@ -259,8 +274,9 @@ enum {
 };
 
 static const struct subject lists[] = {
-    {"cost, downsample_cost", list_of_cost, 0, FUSED_ALL & ~(1u << EMULATED)},
-    {"cost, cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_ALL & ~(1u << EMULATED)},
+    {"cost, downsample_cost", list_of_cost, 0, FUSED_ALL},
+    {"cost, cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_ALL},
+    {"pruned_cost, pruned_downsample", list_of_kept_costs, 0, FUSED_CUDA | 1 << EMULATED},
     {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},

@@ -79,6 +79,27 @@ static void *fetch(struct stereo *s, const void *address, size_t bytes) {
     return copy;
 }
 
+/* Costs of the labels that tiles keep, block by block: other bytes nobody writes. */
+static uint64_t hash_of_kept_costs(struct stereo *s) {
+    const struct pipeline_result *r = &s->result;
+    const struct grid *g = &r->grid;
+    struct pruning pruning = r->pruning;
+    int rows = (g->height + PRUNING_TILE - 1) / PRUNING_TILE;
+    uint8_t *kept = fetch(s, r->pruning.kept, KEPT_MOST * (size_t)(rows * pruning.columns));
+    uint64_t hash = 1;
+    pruning.kept = kept;
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++)
+            for (int k = 0; k < kept_count(kept_at(&pruning, x, y)); k++) {
+                uint8_t *cost =
+                    fetch(s, r->cost + pruned_labels(g, k, grid_pixel(g, x, y)), LABEL_BLOCK);
+                hash = hash_of(hash, cost, LABEL_BLOCK);
+                free(cost);
+            }
+    free(kept);
+    return hash;
+}
+
 /* Pixel by pixel: between them lie bytes that nobody writes. */
 static uint64_t hash_of_costs(struct stereo *s) {
     const struct grid *g = &s->result.grid;
@@ -120,7 +141,9 @@ static void note_pipeline(struct outcome *o, struct stereo *s, uint64_t seed) {
     assert(!error);
     o->hash[PART_ENERGY] = hash_of(1, &energy, sizeof(energy));
     o->hash[PART_LABELS] = hash_of(1, label, bytes);
-    o->hash[PART_COSTS] = s->result.cost ? hash_of_costs(s) : 0;
+    o->hash[PART_COSTS] = !s->result.cost          ? 0
+                          : s->result.pruning.kept ? hash_of_kept_costs(s)
+                                                   : hash_of_costs(s);
     o->hash[PART_PROBES] = hash_of_probes(s, seed);
     free(label);
 }

@@ -147,12 +147,13 @@ static inline void *case_add_volume(struct pass_case *c, const struct grid *g, s
     return case_start(b);
 }
 
-/* Messages of pruned labels. */
-static inline void *case_add_pruned(struct pass_case *c, const struct grid *g, int blocks) {
-    struct case_buffer *b = case_add_buffer(c, pruned_volume(g, blocks));
+/* Messages or costs of pruned labels. */
+static inline void *case_add_pruned(struct pass_case *c, const struct grid *g, int blocks,
+                                    size_t label_bytes) {
+    struct case_buffer *b = case_add_buffer(c, pruned_volume(g, blocks) * label_bytes);
     b->layout = LAYOUT_VOLUME;
     b->grid = *g;
-    b->pixel_bytes = LABEL_BLOCK;
+    b->pixel_bytes = LABEL_BLOCK * label_bytes;
     b->planes = blocks;
     return case_start(b);
 }

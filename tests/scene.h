@@ -98,18 +98,24 @@ static const char *const scene_settings[] = {
     "temporal_mode=on temporal_filter=0.5 bp_iterations=3",
     "window_blocks=1 bp_levels=4 right_iterations=3",
     "descriptor=learned bp_iterations=3",
+    "window_blocks=2 cost_smoothing=off lr_check=warp",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 
-static inline struct params scene_params(int set, int labels) {
-    struct params p;
+/* Words NAME=VALUE with spaces between them. */
+static inline void scene_set(struct params *p, const char *settings) {
     char words[512], why[256], *rest = words;
-    params_default(&p);
-    strcpy(words, scene_settings[set]);
+    strcpy(words, settings);
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
-        int error = params_assign(&p, word, why, sizeof(why));
+        int error = params_assign(p, word, why, sizeof(why));
         assert(!error);
     }
+}
+
+static inline struct params scene_params(int set, int labels) {
+    struct params p;
+    params_default(&p);
+    scene_set(&p, scene_settings[set]);
     p.disparity_range = labels;
     return p;
 }

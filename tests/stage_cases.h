@@ -30,8 +30,8 @@ static inline struct taps case_taps(struct pass_case *c, int most) {
 }
 
 /* Arms that stay inside the picture. */
-static inline struct arms *case_random_arms(struct pass_case *c, int longest_x, int longest_y) {
-    int w = c->shape.width, h = c->shape.height;
+static inline struct arms *case_arms_of(struct pass_case *c, int w, int h, int longest_x,
+                                        int longest_y) {
     struct arms *arms = case_add_rows(c, w, h, sizeof(*arms));
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
@@ -42,6 +42,10 @@ static inline struct arms *case_random_arms(struct pass_case *c, int longest_x, 
             l[RIGHT] = (uint8_t)stage_min(w - 1 - x, (int)case_value(c, (uint32_t)longest_x));
         }
     return arms;
+}
+
+static inline struct arms *case_random_arms(struct pass_case *c, int longest_x, int longest_y) {
+    return case_arms_of(c, c->shape.width, c->shape.height, longest_x, longest_y);
 }
 
 /* Disparities from 0 to maximum px, a quarter of them unknown. */
@@ -478,19 +482,32 @@ static inline void case_cross_y(struct pass_case *c) {
 }
 
 static inline struct downsample_cost_args case_downsample_args(struct pass_case *c,
-                                                               struct grid fine) {
-    struct downsample_cost_args a = {.grid = grid_coarser(&fine), .fine = fine};
+                                                               struct grid fine, int levels) {
+    struct downsample_cost_args a = {.grid = grid_coarser(&fine), .fine = fine, .levels = levels};
+    if (levels > 1)
+        a.grid = grid_coarser(&a.grid);
     a.cost = case_volume16(c, &a.grid, 65535);
     return a;
 }
 
 static inline void case_downsample_cost(struct pass_case *c) {
-    struct downsample_cost_args a = case_downsample_args(c, case_grid(c));
-    if (case_between(c, 0, 1))
+    struct downsample_cost_args a = case_downsample_args(c, case_grid(c), case_between(c, 1, 2));
+    if (a.levels == 1 && case_between(c, 0, 1))
         a.fine16 = case_volume16(c, &a.fine, COST_SATURATION);
     else
         a.fine8 = case_volume8(c, &a.fine, MAX_COST);
     case_add_pass(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
+}
+
+static inline void case_cross_nodes(struct pass_case *c) {
+    struct cross_nodes_args a = {.grid = case_grid(c), .level = case_between(c, 1, 2)};
+    a.width = stage_max((a.grid.width << a.level) - case_between(c, 0, (1 << a.level) - 1), 1);
+    a.height = stage_max((a.grid.height << a.level) - case_between(c, 0, (1 << a.level) - 1), 1);
+    a.arms_width = a.width + case_between(c, 0, 3);
+    a.arms = case_arms_of(c, a.arms_width, a.height, 63, 0);
+    a.source = case_volume16(c, &a.grid, (uint32_t)MAX_COST << 2 * a.level);
+    a.out = case_volume16(c, &a.grid, 65535);
+    case_add_pass(c, STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
 }
 
 /* ---- messages and labels */
@@ -646,8 +663,9 @@ static inline void case_kept_tile(struct pass_case *c, const struct grid *g, int
 }
 
 /* Of count blocks at most; many tiles keep what the one before keeps. */
-static inline struct pruning case_pruning(struct pass_case *c, const struct grid *g, int count) {
-    struct pruning p = {.tile = PRUNING_TILE >> case_between(c, 0, PRUNED_LEVELS - 1)};
+static inline struct pruning case_pruning_of(struct pass_case *c, const struct grid *g, int tile,
+                                             int count) {
+    struct pruning p = {.tile = tile};
     p.columns = (g->width + p.tile - 1) / p.tile + case_between(c, 0, 1);
     int tiles = p.columns * ((g->height + p.tile - 1) / p.tile);
     uint8_t *kept = case_add_table(c, (size_t)tiles * KEPT_MOST);
@@ -660,9 +678,63 @@ static inline struct pruning case_pruning(struct pass_case *c, const struct grid
     return p;
 }
 
+static inline struct pruning case_pruning(struct pass_case *c, const struct grid *g, int count) {
+    return case_pruning_of(c, g, PRUNING_TILE >> case_between(c, 0, PRUNED_LEVELS - 1), count);
+}
+
 static inline uint8_t *case_pruned_volume(struct pass_case *c, const struct grid *g, int blocks,
                                           uint32_t maximum) {
-    return case_randomise(c, case_add_pruned(c, g, blocks), 1, maximum);
+    return case_randomise(c, case_add_pruned(c, g, blocks, 1), 1, maximum);
+}
+
+static inline uint16_t *case_pruned_volume16(struct pass_case *c, const struct grid *g, int blocks,
+                                             uint32_t maximum) {
+    return case_randomise(c, case_add_pruned(c, g, blocks, 2), 2, maximum);
+}
+
+/* Copied or averaged, of a part of a larger volume. */
+static inline struct pruned_cost_args case_pruned_cost_args(struct pass_case *c, int blocks) {
+    struct pruned_cost_args a = {.grid = case_grid(c)};
+    bool part = case_between(c, 0, 1);
+    int right = part ? case_between(c, 0, 5) : 0, below = part ? case_between(c, 0, 5) : 0;
+    a.x = part ? 2 * case_between(c, 0, 4) : 0;
+    a.y = part ? 2 * case_between(c, 0, 4) : 0;
+    a.source_grid =
+        grid_make(a.grid.width + a.x + right, a.grid.height + a.y + below, a.grid.space);
+    a.source = case_volume8(c, &a.source_grid, MAX_COST);
+    a.longest_x = case_between(c, 0, 3) ? case_between(c, 1, 20) : 31;
+    a.longest_y = case_between(c, 0, 3) ? case_between(c, 0, 4) : 2;
+    if (case_between(c, 0, 3))
+        a.arms =
+            case_arms_of(c, a.source_grid.width, a.source_grid.height, a.longest_x, a.longest_y);
+    a.pruning = case_pruning_of(c, &a.grid, PRUNING_TILE, blocks);
+    a.out = case_pruned_volume(c, &a.grid, blocks, 255);
+    return a;
+}
+
+/* Of these costs, or of others. */
+static inline struct pruned_downsample_args
+case_pruned_downsample_args(struct pass_case *c, struct grid fine, struct pruning pruning,
+                            const uint8_t *cost, int blocks) {
+    struct pruned_downsample_args a = {
+        .grid = grid_coarser(&fine), .fine = fine, .pruning = pruning, .cost = cost};
+    a.pruning.tile = PRUNING_TILE / 2;
+    a.out = case_pruned_volume16(c, &a.grid, blocks, 65535);
+    return a;
+}
+
+static inline void case_pruned_cost(struct pass_case *c) {
+    struct pruned_cost_args a = case_pruned_cost_args(c, case_between(c, 1, KEPT_MOST));
+    case_add_pass(c, STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
+}
+
+static inline void case_pruned_downsample(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct grid fine = case_grid(c);
+    const uint8_t *cost = case_pruned_volume(c, &fine, blocks, MAX_COST);
+    struct pruned_downsample_args a = case_pruned_downsample_args(
+        c, fine, case_pruning_of(c, &fine, PRUNING_TILE, blocks), cost, blocks);
+    case_add_pass(c, STAGE_pruned_downsample, &a, a.grid.width, a.grid.height);
 }
 
 /* Smoothness must not reach from a block to one that is apart from it. */
@@ -692,9 +764,9 @@ static inline struct pruned_start_args case_pruned_start_args(struct pass_case *
 static inline struct pruned_message_args case_pruned_message_args(struct pass_case *c, int blocks) {
     struct pruned_message_args a = {.grid = case_grid(c), .iteration = case_between(c, 0, 5)};
     if (case_between(c, 0, 1))
-        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+        a.cost16 = case_pruned_volume16(c, &a.grid, blocks, COST_SATURATION);
     else
-        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+        a.cost8 = case_pruned_volume(c, &a.grid, blocks, MAX_COST);
     for (int r = 0; r < DIRECTIONS; r++)
         a.message[r] = case_pruned_volume(c, &a.grid, blocks, MAX_TRUNCATION);
     if (case_between(c, 0, 1))
@@ -746,8 +818,8 @@ static inline void case_pruned_winner(struct pass_case *c) {
     uint32_t maximum = case_between(c, 0, 1) ? MAX_TRUNCATION : 3; /* 3: many ties */
     for (int r = 0; r < DIRECTIONS; r++)
         case_randomise(c, m.message[r], 1, maximum);
-    struct pruned_wta_args a =
-        case_pruned_wta_args(c, &m, case_volume8(c, &m.grid, maximum == 3 ? 3 : MAX_COST));
+    struct pruned_wta_args a = case_pruned_wta_args(
+        c, &m, case_pruned_volume(c, &m.grid, blocks, maximum == 3 ? 3 : MAX_COST));
     case_add_pass(c, STAGE_pruned_winner, &a, a.grid.width, a.grid.height);
 }
 
@@ -953,11 +1025,27 @@ static inline void case_copy_map(struct pass_case *c) {
     case_add_pass(c, STAGE_copy_map, &a, w, h);
 }
 
+/* Costs of all labels, or of those that tiles keep; these labels are among them then. */
+static inline const uint8_t *case_label_costs(struct pass_case *c, const struct grid *g,
+                                              uint16_t *label, uint32_t maximum,
+                                              struct pruning *pruning) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    if (case_between(c, 0, 1))
+        return case_volume8(c, g, maximum);
+    *pruning = case_pruning_of(c, g, PRUNING_TILE, blocks);
+    for (int i = 0; i < g->width * g->height; i++) {
+        const uint8_t *kept = kept_at(pruning, i % g->width, i / g->width);
+        int first = kept[label[i] % kept_count(kept)] * LABEL_BLOCK;
+        label[i] = (uint16_t)stage_min(first + label[i] % LABEL_BLOCK, g->labels - 1);
+    }
+    return case_pruned_volume(c, g, blocks, maximum);
+}
+
 static inline void case_label_data_cost(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct label_data_cost_args a = {.grid = case_grid(c)};
-    a.cost = case_volume8(c, &a.grid, MAX_COST);
     a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a.cost = case_label_costs(c, &a.grid, (uint16_t *)a.label, MAX_COST, &a.pruning);
     a.out = case_bytes(c, w, h, 1, 255);
     case_add_pass(c, STAGE_label_data_cost, &a, w, h);
 }
@@ -1065,7 +1153,8 @@ static inline void case_cost_curve(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct cost_curve_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
     a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
-    a.cost = case_volume8(c, &a.grid, case_between(c, 0, 1) ? MAX_COST : 3);
+    a.cost = case_label_costs(c, &a.grid, (uint16_t *)a.label, case_between(c, 0, 1) ? MAX_COST : 3,
+                              &a.pruning);
     a.disparity = case_disparities(c, 1);
     a.rise = case_bytes(c, w, h, 1, 255);
     case_add_pass(c, STAGE_cost_curve, &a, w, h);

@@ -345,7 +345,7 @@ static void test_downsample_cost(void) {
              *out = g_new0(uint16_t, grid_volume(&coarse));
     for (size_t i = 0; i < grid_volume(&fine); i++)
         cost[i] = (uint16_t)g_test_rand_int_range(0, 12000);
-    struct downsample_cost_args a = {coarse, fine, NULL, cost, out};
+    struct downsample_cost_args a = {coarse, fine, 1, NULL, cost, out};
     for (int i = 0; i < 12; i++)
         stage_downsample_cost(&a, i % 4, i / 4);
     for (int y = 0; y < 3; y++)

@@ -1,7 +1,8 @@
 /*
  * Label pruning: where all blocks are kept, stages give what they give without it; where some are,
- * messages and winners are those of a definition over all pairs of labels in which the others cost
- * infinity; probes say what pixels took; thin poles that all labels find are found.
+ * costs are those of all labels, messages and winners those of a definition over all pairs of
+ * labels in which the others cost infinity; probes say what pixels took, and what other labels
+ * cost; thin poles that all labels find are found.
  * SPDX-License-Identifier: MIT
  */
 #include "tests/scene.h"
@@ -10,6 +11,7 @@
 #include "tests/watched.h"
 
 #include <glib.h>
+#include <math.h>
 
 enum { ROUNDS = WATCHED ? 20 : 100, MOST_PIXELS = 400 };
 
@@ -45,6 +47,18 @@ static void keep_all(struct pass_case *c, struct pruning *p, const struct grid *
     for (int i = 0; i < p->columns * rows * KEPT_MOST; i++)
         kept[i] = (uint8_t)(i % KEPT_MOST < blocks ? i % KEPT_MOST : NOT_KEPT);
     p->kept = kept;
+}
+
+/* Costs of all labels in the order of pruned ones, of which all are kept. */
+static void *kept_copy(struct pass_case *c, const struct grid *g, const void *cost, size_t bytes) {
+    size_t block = LABEL_BLOCK * bytes;
+    uint8_t *copy = case_add_pruned(c, g, g->padded / LABEL_BLOCK, bytes);
+    for (size_t pixel = 0; pixel < grid_pixels(g); pixel++)
+        for (int k = 0; k < g->padded / LABEL_BLOCK; k++)
+            memcpy(copy + pruned_labels(g, k, pixel) * bytes,
+                   (const uint8_t *)cost + pixel * (size_t)g->padded * bytes + (size_t)k * block,
+                   block);
+    return copy;
 }
 
 static void assert_same_messages(const struct twins *t) {
@@ -93,12 +107,15 @@ static void twins_begin(struct twins *t, struct grid grid, int tile) {
     t->coarse = grid_coarser(&grid);
     t->all = case_message_args_of(&t->c, grid);
     case_prunable(t->all.rho, t->all.truncation);
-    t->pruned = (struct pruned_message_args){
-        .grid = grid, .cost8 = t->all.cost8, .cost16 = t->all.cost16, .classes = t->all.classes};
+    t->pruned = (struct pruned_message_args){.grid = grid, .classes = t->all.classes};
+    if (t->all.cost8)
+        t->pruned.cost8 = kept_copy(&t->c, &grid, t->all.cost8, 1);
+    else
+        t->pruned.cost16 = kept_copy(&t->c, &grid, t->all.cost16, 2);
     memcpy(t->pruned.rho, t->all.rho, sizeof(t->all.rho));
     memcpy(t->pruned.truncation, t->all.truncation, sizeof(t->all.truncation));
     for (int r = 0; r < DIRECTIONS; r++)
-        t->pruned.message[r] = case_add_pruned(&t->c, &grid, blocks);
+        t->pruned.message[r] = case_add_pruned(&t->c, &grid, blocks, 1);
     keep_all(&t->c, &t->pruned.pruning, &grid, tile);
 }
 
@@ -109,7 +126,7 @@ static void assert_same_labels(struct twins *t) {
     const uint8_t *cost = case_volume8(c, g, 9);
     t->all.cost8 = cost;
     struct wta_args all = case_wta_args(c, *g, cost, t->all.message);
-    struct pruned_wta_args pruned = case_pruned_wta_args(c, &t->pruned, cost);
+    struct pruned_wta_args pruned = case_pruned_wta_args(c, &t->pruned, kept_copy(c, g, cost, 1));
     pruned.subpixel = all.subpixel;
     run_stage(STAGE_winner_takes_all, &all, g->width, g->height);
     run_stage(STAGE_pruned_winner, &pruned, g->width, g->height);
@@ -250,8 +267,9 @@ static void half_step(const struct pruned_message_args *a, const struct lists *l
     int h[MAX_LABELS];
     for (int r = 0; r < DIRECTIONS; r++) {
         for (int label = 0; label < g->labels; label++) {
-            size_t at = grid_labels(g, x, y) + (size_t)label;
-            h[label] = a->cost16 ? a->cost16[at] : a->cost8[at];
+            int kept;
+            size_t at = label_place(g, &a->pruning, x, y, label, &kept);
+            h[label] = !kept ? 0 : a->cost16 ? a->cost16[at] : a->cost8[at];
             for (int s = 0; s < DIRECTIONS; s++)
                 if (s != r && coming(l, g, x, y, s))
                     h[label] += coming(l, g, x, y, s)[label];
@@ -265,7 +283,9 @@ static void assert_winner(const struct pruned_message_args *a, const struct list
     const struct grid *g = &a->grid;
     int belief[MAX_LABELS], best = -1, i = y * g->width + x, offset = 0;
     for (int label = 0; label < g->labels; label++) {
-        belief[label] = w->cost[grid_labels(g, x, y) + (size_t)label];
+        int kept;
+        size_t at = label_place(g, &a->pruning, x, y, label, &kept);
+        belief[label] = kept ? w->cost[at] : 0;
         for (int s = 0; s < DIRECTIONS; s++)
             if (coming(l, g, x, y, s))
                 belief[label] += coming(l, g, x, y, s)[label];
@@ -290,8 +310,8 @@ static void test_some_kept(void) {
             shape_of(g_test_rand_int_range(1, 20), g_test_rand_int_range(1, 20),
                      g_test_rand_int_range(2, WATCHED ? 90 : 150));
         case_begin(&c, &shape);
-        struct pruned_message_args a =
-            case_pruned_message_args(&c, g_test_rand_int_range(1, KEPT_MOST + 1));
+        int blocks = g_test_rand_int_range(1, KEPT_MOST + 1);
+        struct pruned_message_args a = case_pruned_message_args(&c, blocks);
         const struct grid *g = &a.grid;
         struct lists l;
         for (int r = 0; r < DIRECTIONS; r++)
@@ -304,7 +324,8 @@ static void test_some_kept(void) {
                 for (int x = (y + a.iteration) & 1; x < g->width; x += 2)
                     half_step(&a, &l, x, y);
         }
-        struct pruned_wta_args w = case_pruned_wta_args(&c, &a, case_volume8(&c, g, MAX_COST));
+        struct pruned_wta_args w =
+            case_pruned_wta_args(&c, &a, case_pruned_volume(&c, g, blocks, MAX_COST));
         run_stage(STAGE_pruned_winner, &w, g->width, g->height);
         for (int y = 0; y < g->height; y++)
             for (int x = 0; x < g->width; x++) {
@@ -316,6 +337,108 @@ static void test_some_kept(void) {
             }
         for (int r = 0; r < DIRECTIONS; r++)
             g_free(l.message[r]);
+        case_free(&c);
+    }
+}
+
+/* ---- costs */
+
+/* What a stage makes of a cut-out of averaged or other costs of all labels. */
+static void assert_kept_costs(const struct pruned_cost_args *a, const uint8_t *all) {
+    const struct grid *g = &a->grid;
+    for (int y = 0; y < g->height; y++)
+        for (int x = 0; x < g->width; x++)
+            for (int label = 0; label < g->labels; label++) {
+                int kept;
+                size_t at = label_place(g, &a->pruning, x, y, label, &kept);
+                if (kept)
+                    g_assert_cmpint(
+                        a->out[at], ==,
+                        all[grid_labels(&a->source_grid, a->x + x, a->y + y) + (size_t)label]);
+            }
+}
+
+/* A node's costs are the sums of its pixels'. */
+static void assert_kept_sums(const struct pruned_downsample_args *d,
+                             const struct pruning *of_pixels) {
+    for (int y = 0; y < d->grid.height; y++)
+        for (int x = 0; x < d->grid.width; x++)
+            for (int label = 0; label < d->grid.labels; label++) {
+                int sum = 0, kept = 1, exists;
+                for (int i = 0; i < 4; i++) {
+                    int px = 2 * x + i % 2, py = 2 * y + i / 2;
+                    if (px >= d->fine.width || py >= d->fine.height)
+                        continue;
+                    size_t at = label_place(&d->fine, of_pixels, px, py, label, &exists);
+                    kept &= exists;
+                    sum += exists ? d->cost[at] : 0;
+                }
+                size_t at = label_place(&d->grid, &d->pruning, x, y, label, &exists);
+                g_assert_cmpint(exists, ==, kept);
+                if (kept)
+                    g_assert_cmpint(d->out[at], ==, sum);
+            }
+}
+
+static void test_costs(void) {
+    static struct pass_case c;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_shape shape =
+            shape_of(g_test_rand_int_range(1, 30), g_test_rand_int_range(1, 20),
+                     g_test_rand_int_range(2, WATCHED ? 90 : 150));
+        int blocks = g_test_rand_int_range(1, KEPT_MOST + 1);
+        case_begin(&c, &shape);
+        struct pruned_cost_args a = case_pruned_cost_args(&c, blocks);
+        struct pruned_downsample_args d =
+            case_pruned_downsample_args(&c, a.grid, a.pruning, a.out, blocks);
+        const struct grid *s = &a.source_grid;
+        struct cross_args cross = {.grid = *s, .arms = a.arms, .source = a.source};
+        cross.between = case_volume16(&c, s, 0);
+        cross.out = case_volume8(&c, s, 0);
+        run_stage(STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
+        run_stage(STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
+        if (a.arms) {
+            run_stage(STAGE_cross_x, &cross, s->width, s->height);
+            run_stage(STAGE_cross_y, &cross, s->width, s->height);
+        }
+        assert_kept_costs(&a, a.arms ? cross.out : a.source);
+        assert_kept_sums(&d, &a.pruning);
+        case_free(&c);
+    }
+}
+
+/* Means of nodes, with the arms of the pixel that lies at their middle, in doubles. */
+static void test_nodes(void) {
+    static struct pass_case c;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_shape shape =
+            shape_of(g_test_rand_int_range(1, 20), g_test_rand_int_range(1, 8),
+                     g_test_rand_int_range(2, 40));
+        struct cross_nodes_args a;
+        case_begin(&c, &shape);
+        case_cross_nodes(&c);
+        memcpy(&a, c.passes[0].args, sizeof(a));
+        run_stage(STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
+        int size = 1 << a.level;
+        for (int y = 0; y < a.grid.height; y++)
+            for (int x = 0; x < a.grid.width; x++) {
+                int px = MIN(x * size + size / 2, a.width - 1),
+                    py = MIN(y * size + size / 2, a.height - 1);
+                const uint8_t *arm = a.arms[py * a.arms_width + px].length;
+                for (int d = 0; d < a.grid.labels; d++) {
+                    double sum = 0;
+                    int count = 0;
+                    for (int n = 0; n < a.grid.width; n++) {
+                        int apart = abs(n - x) * size;
+                        if (apart > arm[n < x ? LEFT : RIGHT])
+                            continue;
+                        sum += a.source[grid_labels(&a.grid, n, y) + (size_t)d];
+                        count++;
+                    }
+                    g_assert_cmpint(a.out[grid_labels(&a.grid, x, y) + (size_t)d], ==,
+                                    (int)floor(sum / count + 0.5));
+                }
+            }
         case_free(&c);
     }
 }
@@ -375,6 +498,41 @@ static struct stereo *open_optimised(int width, int height) {
                                       1, NULL, &error);
     g_assert_nonnull(s);
     return s;
+}
+
+/* Settings of frames whose pixels are probed: averaged or not, of the pictures or what is beyond. */
+static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
+                                     "outside_match=border data_cost=census", "descriptor=learned"};
+
+/* What labels cost is what it is without pruning. */
+static void test_probe_costs(gconstpointer settings) {
+    enum { W = 97, H = 41, L = 90 };
+    struct params p;
+    struct frame_pool *pool;
+    struct frame *f = scene_frame(&pool, W, H, 3, 60, 5);
+    struct stereo *s[2];
+    int error;
+    params_default(&p);
+    p.disparity_range = L;
+    scene_set(&p, settings);
+    for (int i = 0; i < 2; i++) {
+        s[i] =
+            stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
+        p.label_windows = i;
+        g_assert_cmpint(frame_run(s[i], &p, f), ==, 0);
+        g_assert_true((s[i]->result.pruning.kept != NULL) == i);
+    }
+    for (int y = 0; y < H; y += 4)
+        for (int x = 0; x < W; x += 3) {
+            double cost[2][MAX_LABELS], belief[MAX_LABELS];
+            for (int i = 0; i < 2; i++)
+                g_assert_cmpint(stereo_probe(s[i], x, y, cost[i], belief), >=, 0);
+            g_assert_cmpmem(cost[0], L * sizeof(cost[0][0]), cost[1], L * sizeof(cost[0][0]));
+        }
+    for (int i = 0; i < 2; i++)
+        stereo_close(&s[i]);
+    frame_drop(&f);
+    pool_close(&pool);
 }
 
 /* Of a probed pixel, the belief is least at its label among those kept, and there are beliefs
@@ -502,7 +660,13 @@ int main(int argc, char **argv) {
     g_test_add_func("/pruning/all-kept", test_all_kept);
     g_test_add_func("/pruning/some-kept", test_some_kept);
     g_test_add_func("/pruning/prune", test_prune);
+    g_test_add_func("/pruning/costs", test_costs);
+    g_test_add_func("/pruning/nodes", test_nodes);
     g_test_add_func("/pruning/probe", test_probe);
+    for (size_t i = 0; i < G_N_ELEMENTS(probed); i++) {
+        g_autofree char *name = g_strdup_printf("/pruning/probe-costs/%zu", i);
+        g_test_add_data_func(name, probed[i], test_probe_costs);
+    }
     g_test_add_func("/pruning/poles", test_poles);
     return g_test_run();
 }

@@ -35,6 +35,11 @@ struct use {
     bool reads, writes;
 };
 
+static bool writes_some_labels(enum stage stage) {
+    return stage == STAGE_pruned_start || stage == STAGE_pruned_cost ||
+           stage == STAGE_pruned_downsample;
+}
+
 static struct use use_of(const struct trial *t, int buffer) {
     const struct pass_case *c = &t->one;
     const struct case_pass *p = &c->passes[t->pass];
@@ -43,7 +48,7 @@ static struct use use_of(const struct trial *t, int buffer) {
             void *pointer;
             memcpy(&pointer, p->args + f->offset + (size_t)i * sizeof(pointer), sizeof(pointer));
             if (case_find(c, pointer) == &c->buffers[buffer])
-                return (struct use){f->reads || t->stage == STAGE_pruned_start, f->writes};
+                return (struct use){f->reads || writes_some_labels(t->stage), f->writes};
         }
     return (struct use){false, false};
 }
@@ -124,6 +129,7 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_downsample_edges:
     case STAGE_downsample_cost:
     case STAGE_sum_coarser:
+    case STAGE_pruned_downsample:
         t->width = p->width;
         t->height = p->height;
         break;
@@ -161,6 +167,8 @@ static int distance(int at, int here, int size, int whole) {
         return abs(at - here);
     if ((size + 1) / 2 == whole)
         return abs(at / 2 - here);
+    if ((size + 3) / 4 == whole)
+        return abs(at / 4 - here);
     return MAX(0, MAX(2 * at - here, here - (2 * at + 1)));
 }
 

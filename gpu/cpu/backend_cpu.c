@@ -63,6 +63,7 @@ static int costs_unit(const struct backend_cpu *cpu, const struct graph *g, int 
 
 static void run_costs(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
     struct cost_unit u = {0};
+    bool second;
     for (int k = i; k < i + g->passes[i].unit; k++) {
         const void *args = graph_args(g, k, slot);
         switch (g->passes[k].stage) {
@@ -76,7 +77,8 @@ static void run_costs(struct backend_cpu *cpu, const struct graph *g, int i, int
             u.down = args;
             break;
         default:
-            *(u.half ? &u.quarter : &u.half) = args;
+            second = u.half || ((const struct downsample_cost_args *)args)->levels > 1;
+            *(second ? &u.quarter : &u.half) = args;
         }
     }
     cpu->costs(cpu->pool, &u);
@@ -149,6 +151,10 @@ static void run_rows(void *context, int first, int last, void *scratch) {
 
 static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const void *args) {
     struct stage_job job = {cpu->rows[pass->stage], args, pass->width};
+    if (pass->stage == STAGE_pruned_cost && cpu->kept_costs) {
+        cpu->kept_costs(cpu->pool, args);
+        return;
+    }
     if (cpu->is_small[pass->stage] && cpu->is_small[pass->stage](args)) {
         job.rows(args, pass->width, 0, pass->height, thread_pool_scratch(cpu->pool));
         return;

@@ -45,6 +45,8 @@ struct backend_cpu {
      * passes one by one. What comes before averaging and within it is not stored. */
     void (*costs)(struct thread_pool *pool, const struct cost_unit *unit);
     bool (*cross_fits)(const struct cross_args *args);
+    /* Runs the stage pruned_cost; NULL: row by row, as other stages. */
+    void (*kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *args);
     /* Runs count half-steps of sum-product together, the first one with these arguments; NULL: one
      * by one. */
     void (*sum_steps)(struct thread_pool *pool, const struct sum_message_args *args, int count);

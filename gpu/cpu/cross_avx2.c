@@ -1,6 +1,6 @@
 /*
- * Cross-shaped averaging in AVX2; matching, averaging and the sums of the next two levels as one. A
- * ring of rows holds running sums down the columns of the sums along rows, for a strip of columns
+ * Cross-shaped averaging in AVX2; matching, averaging and the sums of the next two levels as one;
+ * averages of the labels that tiles keep. A ring of rows holds running sums down the columns of the sums along rows, for a strip of columns
  * and as many labels as fit. A pixel's sum is the difference of two of them, and neither the costs
  * before averaging nor the 16-bit sums are written to memory. Sums of 16 bits may wrap: a
  * difference is right as long as no sum over a window reaches 65536.
@@ -63,7 +63,7 @@ static __m256i divide_both(__m256i low, __m256i high, int count) {
 static void cross_pixel(const struct cross_args *a, int x, int y) {
     const struct arms *arms = a->arms + (size_t)y * (size_t)a->grid.width + x;
     int top = y - arms->length[UP], bottom = y + arms->length[DOWN];
-    int count = cross_count(a, x, top, bottom);
+    int count = cross_count(a->arms, a->grid.width, x, top, bottom);
     for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
         __m256i low = _mm256_setzero_si256(), high = low;
         for (int row = top; row <= bottom; row++) {
@@ -85,8 +85,7 @@ void rows_cross_y_avx2(const void *args, int width, int first, int last, void *s
 
 /* ---- division of words */
 
-/* n / count = (n * multiplier >> 16) >> shift for every n that the costs of count pixels, and half
- * the count, add up to. */
+/* n / count = (n * multiplier >> 16) >> shift for every n up to the largest. */
 struct reciprocal {
     uint16_t multiplier, shift; /* multiplier 0: such numbers do not give it */
 };
@@ -94,8 +93,8 @@ struct reciprocal {
 /* Of so many pixels the sum fits a word. */
 enum { WORD_COUNT = 2 * 65535 / (2 * MAX_COST + 1) };
 
-static struct reciprocal reciprocal_of(uint32_t count) {
-    uint32_t shift = 0, largest = count * MAX_COST + count / 2;
+static struct reciprocal reciprocal_of(uint32_t count, uint32_t largest) {
+    uint32_t shift = 0;
     while (((uint64_t)65536 << (shift + 1)) + count <= (uint64_t)65536 * count)
         shift++;
     uint32_t power = 65536u << shift, multiplier = (power + count - 1) / count;
@@ -169,7 +168,7 @@ static void strip_memory(const struct costs_job *job, struct strip *s) {
     s->matched = (uint8_t *)(void *)(s->counts + (size_t)s->ring * columns);
     assert(s->matched + around * labels <= (uint8_t *)s + SCRATCH_BYTES);
     for (uint32_t count = 1; count <= WORD_COUNT; count++)
-        s->reciprocals[count] = reciprocal_of(count);
+        s->reciprocals[count] = reciprocal_of(count, count * MAX_COST + count / 2);
 }
 
 /* The costs of row y that the strip's sums along rows are of. */
@@ -256,22 +255,41 @@ static void average_pixel(const uint16_t *from, const uint16_t *to, int count, s
     }
 }
 
+/* Where the ring has what averages of a row are made of. */
+struct ring_row {
+    const struct arms *arms;
+    size_t row[WORD_COUNT + 1]; /* of the strip's first column, in each of its rows */
+    int middle;
+};
+
+static void find_ring_row(const struct costs_job *job, const struct strip *s, int y,
+                          struct ring_row *r) {
+    const struct cross_args *a = job->unit.along;
+    size_t columns = (size_t)(s->last - s->first);
+    r->arms = a->arms + (size_t)y * (size_t)job->grid.width;
+    r->middle = a->longest_y + 1;
+    for (int i = 0; i < s->ring; i++)
+        r->row[i] = (size_t)((y - r->middle + i + s->ring) % s->ring) * columns;
+}
+
+/* Averages of pixel x: of labels labels from number k of the strip on. */
+INLINE void average_at(const struct strip *s, const struct ring_row *r, int x, int k, int labels,
+                       uint8_t *out) {
+    const struct arms *arms = r->arms + x;
+    size_t i = (size_t)(x - s->first), bottom = r->row[r->middle + arms->length[DOWN]] + i,
+           top = r->row[r->middle - 1 - arms->length[UP]] + i, all = (size_t)s->labels;
+    int count = (uint16_t)(s->counts[bottom] - s->counts[top]);
+    average_pixel(s->sums + top * all + k, s->sums + bottom * all + k, count, s->reciprocals[count],
+                  labels, out);
+}
+
 /* Averages of row y. */
 static void average_row(const struct costs_job *job, const struct strip *s, int y,
                         const struct span *out) {
-    const struct cross_args *a = job->unit.along;
-    const struct arms *arms = a->arms + (size_t)y * (size_t)job->grid.width;
-    size_t columns = (size_t)(s->last - s->first), row[WORD_COUNT + 1];
-    int middle = a->longest_y + 1;
-    for (int i = 0; i < s->ring; i++)
-        row[i] = (size_t)((y - middle + i + s->ring) % s->ring) * columns;
-    for (int x = s->first; x < s->last; x++) {
-        size_t i = (size_t)(x - s->first), bottom = row[middle + arms[x].length[DOWN]] + i,
-               top = row[middle - 1 - arms[x].length[UP]] + i, labels = (size_t)s->labels;
-        int count = (uint16_t)(s->counts[bottom] - s->counts[top]);
-        average_pixel(s->sums + top * labels, s->sums + bottom * labels, count,
-                      s->reciprocals[count], s->labels, span_pixel(out, x));
-    }
+    struct ring_row r;
+    find_ring_row(job, s, y, &r);
+    for (int x = s->first; x < s->last; x++)
+        average_at(s, &r, x, 0, s->labels, span_pixel(out, x));
 }
 
 /* Adds row y to the costs of nodes of size x size pixels. */
@@ -292,18 +310,21 @@ static void add_to_nodes(const struct downsample_cost_args *a, int size, int y,
     }
 }
 
+/* Empties the ring before the first row that averages of row y are of, which it returns. */
+static int start_ring(const struct costs_job *job, const struct strip *s, int y) {
+    size_t columns = (size_t)(s->last - s->first), words = columns * (size_t)s->labels;
+    int row = stage_max(y - job->unit.along->longest_y, 0);
+    size_t zero = (size_t)((row + s->ring - 1) % s->ring);
+    memset(s->sums + zero * words, 0, words * sizeof(*s->sums));
+    memset(s->counts + zero * columns, 0, columns * sizeof(*s->counts));
+    return row;
+}
+
 /* Rows first..last-1 of a strip. */
 static void run_strip(const struct costs_job *job, struct strip *s, int first, int last) {
     const struct cost_unit *u = &job->unit;
-    int row = first;
+    int row = u->along ? start_ring(job, s, first) : first;
     const uint8_t *volume = u->down ? u->down->out : u->match ? u->match->cost : u->half->fine8;
-    if (u->along) {
-        size_t columns = (size_t)(s->last - s->first), words = columns * (size_t)s->labels;
-        row = stage_max(first - u->along->longest_y, 0);
-        size_t zero = (size_t)((row + s->ring - 1) % s->ring);
-        memset(s->sums + zero * words, 0, words * sizeof(*s->sums));
-        memset(s->counts + zero * columns, 0, columns * sizeof(*s->counts));
-    }
     for (int y = first; y < last; y++) {
         struct span out = span_of(&job->grid, volume, y, s->first, s->last, s->label, s->labels);
         if (u->along) {
@@ -372,4 +393,163 @@ void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit) {
     job.rows = part_size(job.grid.height, most, STRIP_STEP);
     thread_pool_run(pool, parts_of(job.grid.height, job.rows) * job.strips * job.slices, 1,
                     run_costs, &job);
+}
+
+/* ---- of the labels that tiles keep */
+
+/* KEPT_COLUMNS: of a strip at most; KEPT_ROWS: of a band, in which a block of labels is averaged from
+ * the first tile that keeps it to the last one. */
+enum {
+    KEPT_COLUMNS = 128,
+    KEPT_ROWS = 8 * PRUNING_TILE,
+    MAX_LABEL_BLOCKS = MAX_LABELS / LABEL_BLOCK
+};
+
+struct kept_job {
+    struct costs_job costs;
+    const struct pruned_cost_args *args;
+};
+
+/* The blocks that the strip's tiles in a row of tiles keep, a bit each. */
+static uint32_t blocks_kept(const struct kept_job *job, const struct strip *s, int tile_row) {
+    static_assert(MAX_LABEL_BLOCKS <= 32, "a bit a block");
+    const struct pruned_cost_args *a = job->args;
+    uint32_t blocks = 0;
+    for (int x = s->first - a->x; x < s->last - a->x; x += PRUNING_TILE) {
+        const uint8_t *kept = kept_at(&a->pruning, x, tile_row * PRUNING_TILE);
+        for (int k = 0; k < KEPT_MOST && kept[k] != NOT_KEPT; k++)
+            blocks |= 1u << kept[k];
+    }
+    return blocks;
+}
+
+/* Averages of row y: of the strip's labels those that tiles keep. */
+static void average_kept_row(const struct kept_job *job, const struct strip *s, int y) {
+    const struct pruned_cost_args *a = job->args;
+    int first = s->label / LABEL_BLOCK, end = first + s->labels / LABEL_BLOCK;
+    struct ring_row r;
+    find_ring_row(&job->costs, s, y, &r);
+    y -= a->y;
+    for (int left = s->first - a->x; left < s->last - a->x; left += PRUNING_TILE) {
+        const uint8_t *kept = kept_at(&a->pruning, left, y);
+        int right = stage_min(left + PRUNING_TILE, s->last - a->x);
+        for (int k = 0; k < KEPT_MOST && kept[k] != NOT_KEPT; k++)
+            for (int x = left; kept[k] >= first && kept[k] < end && x < right; x++)
+                average_at(s, &r, x + a->x, (kept[k] - first) * LABEL_BLOCK, LABEL_BLOCK,
+                           a->out + pruned_labels(&a->grid, k, grid_pixel(&a->grid, x, y)));
+    }
+}
+
+/* The strip's labels in rows first..last-1 of the source. */
+static void run_kept_strip(const struct kept_job *job, struct strip *s, int first, int last) {
+    int row = start_ring(&job->costs, s, first), reach = job->args->longest_y;
+    for (int y = first; y < last; y++) {
+        for (; row <= stage_min(y + reach, job->costs.grid.height - 1); row++)
+            add_row(&job->costs, s, row);
+        average_kept_row(job, s, y);
+    }
+}
+
+/* A band of a strip: rows of tiles first..last-1. */
+static void run_kept_band(const struct kept_job *job, struct strip *s, int first, int last) {
+    const struct pruned_cost_args *a = job->args;
+    int most = job->costs.labels / LABEL_BLOCK;
+    uint32_t kept[KEPT_ROWS / PRUNING_TILE], left = 0;
+    for (int t = first; t < last; t++)
+        left |= kept[t - first] = blocks_kept(job, s, t);
+    while (left) { /* as many blocks together as lie side by side, and fit */
+        int block = __builtin_ctz(left), count = __builtin_ctz(~(left >> block) | 1u << most);
+        uint32_t blocks = ((1u << count) - 1) << block;
+        int top = first, bottom = last;
+        while (!(kept[top - first] & blocks))
+            top++;
+        while (!(kept[bottom - 1 - first] & blocks))
+            bottom--;
+        s->label = block * LABEL_BLOCK;
+        s->labels = count * LABEL_BLOCK;
+        run_kept_strip(job, s, a->y + top * PRUNING_TILE,
+                       a->y + stage_min(bottom * PRUNING_TILE, a->grid.height));
+        left &= ~blocks;
+    }
+}
+
+static void run_kept(void *context, int first, int last, void *scratch) {
+    const struct kept_job *job = context;
+    const struct costs_job *c = &job->costs;
+    const struct pruned_cost_args *a = job->args;
+    struct strip *s = scratch;
+    strip_memory(c, s);
+    for (int i = first; i < last; i++) {
+        int top = i / c->strips * KEPT_ROWS;
+        s->first = a->x + i % c->strips * c->columns;
+        s->last = stage_min(s->first + c->columns, a->x + a->grid.width);
+        run_kept_band(job, s, top / PRUNING_TILE,
+                      parts_of(stage_min(top + KEPT_ROWS, a->grid.height), PRUNING_TILE));
+    }
+}
+
+static void copy_kept(void *context, int first, int last, void *scratch) {
+    const struct pruned_cost_args *a = context;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < a->grid.width; x++) {
+            const uint8_t *kept = kept_at(&a->pruning, x, y),
+                          *from = a->source + grid_labels(&a->source_grid, a->x + x, a->y + y);
+            uint8_t *to = a->out + pruned_labels(&a->grid, 0, grid_pixel(&a->grid, x, y));
+            for (int k = 0; k < KEPT_MOST && kept[k] != NOT_KEPT; k++)
+                store_128(to + pruned_volume(&a->grid, k), load_128(from + kept[k] * LABEL_BLOCK));
+        }
+}
+
+void kept_costs_avx2(struct thread_pool *pool, const struct pruned_cost_args *a) {
+    const struct cross_args along = {.grid = a->source_grid,
+                                     .arms = a->arms,
+                                     .source = a->source,
+                                     .longest_x = a->longest_x,
+                                     .longest_y = a->longest_y};
+    struct kept_job job = {.costs = {.unit = {.along = &along}, .grid = a->source_grid}, .args = a};
+    struct costs_job *c = &job.costs;
+    if (!a->arms) {
+        thread_pool_run(pool, a->grid.height, BAND, copy_kept, (void *)a);
+        return;
+    }
+    c->labels = STRIP_LABELS;
+    while (c->labels > LABEL_BLOCK && strip_columns(&along, c->labels) < KEPT_COLUMNS)
+        c->labels -= LABEL_BLOCK;
+    c->columns = stage_min(strip_columns(&along, c->labels), KEPT_COLUMNS) & -PRUNING_TILE;
+    c->strips = parts_of(a->grid.width, c->columns);
+    thread_pool_run(pool, parts_of(a->grid.height, KEPT_ROWS) * c->strips, 1, run_kept, &job);
+}
+
+/* ---- of nodes */
+
+/* The mean of count nodes, of 16 labels; from: the first and second of them, every other one of
+ * which is apart words further. */
+INLINE __m256i mean_of_nodes(const uint16_t *const from[2], size_t apart, int count,
+                             struct reciprocal by) {
+    __m256i sum = _mm256_setzero_si256();
+    for (int i = 0; i < count; i++)
+        sum = _mm256_add_epi16(sum, load_256(from[i & 1] + (size_t)(i >> 1) * apart));
+    return by.multiplier ? divide_words(sum, count, by) : divide_floats(sum, count);
+}
+
+void rows_cross_nodes_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct cross_nodes_args *a = args;
+    struct reciprocal by[UINT8_MAX + 1]; /* arms of a byte, divided by 2 or more */
+    uint32_t largest = (uint32_t)MAX_COST << 2 * a->level;
+    (void)scratch;
+    for (uint32_t count = 1; count <= UINT8_MAX; count++)
+        by[count] = reciprocal_of(count, count * largest + count / 2);
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < width; x++) {
+            struct node_range r = cross_nodes_range(a, x, y);
+            uint16_t *out = a->out + grid_labels(&a->grid, x, y);
+            int count = r.last - r.first + 1;
+            for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
+                const uint16_t *const from[2] = {a->source + grid_labels(&a->grid, r.first, y) + d,
+                                                 a->source + grid_labels(&a->grid, r.first + 1, y) +
+                                                     d};
+                store_256(out + d, mean_of_nodes(from, (size_t)a->grid.padded, count, by[count]));
+            }
+        }
 }

@@ -33,9 +33,27 @@ static void downsample16(const uint16_t *restrict p, const uint16_t *restrict q,
         out[d] = (uint16_t)stage_min(p[d] + q[d] + r[d] + s[d], COST_SATURATION);
 }
 
+/* Labels of all pixels of a node. */
+static void sum_pixels(const struct downsample_cost_args *a, int x, int y) {
+    uint16_t *restrict out = a->cost + grid_labels(&a->grid, x, y);
+    int padded = a->grid.padded / LABEL_BLOCK * LABEL_BLOCK;
+    memset(out, 0, (size_t)padded * sizeof(*out));
+    for (int cy = y << a->levels; cy < stage_min((y + 1) << a->levels, a->fine.height); cy++)
+        for (int cx = x << a->levels; cx < stage_min((x + 1) << a->levels, a->fine.width); cx++) {
+            const uint8_t *restrict from = a->fine8 + grid_labels(&a->fine, cx, cy);
+            for (int d = 0; d < padded; d++)
+                out[d] = (uint16_t)(out[d] + from[d]);
+        }
+}
+
 void rows_downsample_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct downsample_cost_args *a = args;
     (void)scratch;
+    for (int y = first; a->levels > 1 && y < last; y++)
+        for (int x = 0; x < width; x++)
+            sum_pixels(a, x, y);
+    if (a->levels > 1)
+        return;
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++) {
             uint16_t *out = a->cost + grid_labels(&a->grid, x, y);
@@ -51,6 +69,29 @@ void rows_downsample_cost_avx2(const void *args, int width, int first, int last,
                 downsample16(c16[0], c16[1], c16[2], c16[3], out, a->grid.padded);
             else
                 downsample8(c8[0], c8[1], c8[2], c8[3], out, a->grid.padded);
+        }
+}
+
+/* Costs of block k of the nodes' labels from their children's, where these exist. */
+void rows_pruned_downsample_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct pruned_downsample_args *a = args;
+    const struct downsample_cost_args pixels = {.fine = a->fine};
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int x = 0; x < width; x++) {
+            int n = kept_count(kept_at(&a->pruning, x, y));
+            uint16_t *out = a->out + pruned_labels(&a->grid, 0, grid_pixel(&a->grid, x, y));
+            for (int k = 0; k < n; k++) {
+                const uint8_t *from[4];
+                for (int i = 0; i < 4; i++)
+                    from[i] = child_exists(&pixels, x, y, i)
+                                  ? a->cost + pruned_labels(&a->fine, k,
+                                                            grid_pixel(&a->fine, 2 * x + (i & 1),
+                                                                       2 * y + (i >> 1)))
+                                  : (const uint8_t *)no_cost;
+                downsample8(from[0], from[1], from[2], from[3], out + pruned_volume(&a->grid, k),
+                            LABEL_BLOCK);
+            }
         }
 }
 

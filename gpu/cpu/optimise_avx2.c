@@ -22,5 +22,6 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
     cpu->pruned_steps = pruned_steps_avx2;
     cpu->cross_fits = cross_fits_avx2;
     cpu->costs = costs_avx2;
+    cpu->kept_costs = kept_costs_avx2;
     cpu->sum_steps = sum_steps_avx2;
 }

@@ -18,7 +18,8 @@
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(pruned_winner) \
-    STAGE(feature_layer) STAGE(feature_vector) STAGE(sum_message) STAGE(sum_labels)
+    STAGE(feature_layer) STAGE(feature_vector) STAGE(sum_message) STAGE(sum_labels) \
+    STAGE(cross_nodes) STAGE(pruned_downsample)
 /* clang-format on */
 #define AVX2_ROWS(name) cpu_rows rows_##name##_avx2;
 AVX2_STAGES(AVX2_ROWS)
@@ -29,6 +30,7 @@ bool message_is_small_avx2(const void *args);
 void half_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
 void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
 bool cross_fits_avx2(const struct cross_args *args);
+void kept_costs_avx2(struct thread_pool *pool, const struct pruned_cost_args *args);
 void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit);
 void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count);
 

@@ -39,7 +39,7 @@ INLINE void pruned_messages(const struct sender *s, const struct pruned_run *run
     for (int r = 0; r < DIRECTIONS; r++)
         minimum[r] = _mm256_set1_epi16(-1);
     for (int k = 0; k < n; k++) {
-        sum_block(k + 1 == n ? padding : NULL, load_block_cost(p, run, k, wide),
+        sum_block(k + 1 == n ? padding : NULL, load_block_cost(p, k, wide),
                   load_blocks(p, UP, DOWN, k), load_blocks(p, LEFT, RIGHT, k), k, h);
         lower_minima(minimum, h, k);
     }

@@ -18,11 +18,11 @@ struct borders {
 
 /* The pixels of one parity in one row, and what tiles keep. */
 struct pruned_row {
-    struct message_row messages; /* of block 0; cost: of all labels */
+    struct message_row messages; /* of block 0 */
     const struct borders *borders;
     const uint8_t *kept[DIRECTIONS]; /* by the neighbours' row of tiles */
     int half_tile, tiles;
-    size_t plane, cost_pixel; /* from one block to the next, from one pixel's costs to the next */
+    size_t plane, cost_plane; /* bytes from one block of messages, of costs, to the next */
     int padded;               /* all labels */
 };
 
@@ -41,7 +41,6 @@ struct pruned_run {
     int inner, inner_end;
     int ends;                  /* whether these blocks end with the last of all */
     int differs;               /* a bit a direction: the neighbours there keep others */
-    size_t cost[KEPT_MOST];    /* where the blocks begin in a pixel's costs */
     __m256i joined[KEPT_MOST]; /* see REACH_WITHIN */
     struct lent lent[DIRECTIONS];
 };
@@ -50,7 +49,7 @@ struct pruned_run {
  * plane. The last of an odd number of pixels counts twice. */
 struct pruned_pair {
     const uint8_t *cost[2], *in[DIRECTIONS];
-    size_t plane;
+    size_t plane, cost_plane;
     int two; /* whether there is an i + 1 */
     int classes;
 };
@@ -81,15 +80,13 @@ static inline struct pruned_row pruned_row_of(const struct grid *g, const struct
                                               const uint8_t *const message[DIRECTIONS]) {
     struct grid block = *g;
     block.padded = LABEL_BLOCK;
-    struct pruned_row row = {.messages = row_of(&block, parity, y, cost, 0, message),
+    struct pruned_row row = {.messages = row_of(&block, parity, y, cost, cost_size, message),
                              .borders = borders,
                              .half_tile = p->tile / 2,
                              .plane = pruned_volume(g, 1),
-                             .cost_pixel = (size_t)(g->padded * cost_size),
+                             .cost_plane = pruned_volume(g, 1) * (size_t)cost_size,
                              .padded = g->padded};
     int odd = row.messages.odd;
-    row.messages.cost = (const uint8_t *)cost + grid_labels(g, odd, y) * (size_t)cost_size;
-    row.messages.cost_size = cost_size;
     row.messages.classes = classes ? classes + (size_t)y * (size_t)g->width + (size_t)odd : NULL;
     row.tiles = (row.messages.count + row.half_tile - 1) / row.half_tile;
     for (int r = 0; r < DIRECTIONS; r++)
@@ -137,10 +134,8 @@ static inline void pruned_next(const struct pruned_row *row, struct pruned_run *
     while (run->next < row->tiles && kept_of(row, LEFT, run->next) == kept &&
            kept_of(row, UP, run->next) == up && kept_of(row, DOWN, run->next) == down);
     run->end = stage_min(run->next * row->half_tile, row->messages.count);
-    for (int k = 0; k < run->n; k++) {
-        run->cost[k] = (size_t)(run->kept[k] * LABEL_BLOCK * row->messages.cost_size);
+    for (int k = 0; k < run->n; k++)
         run->joined[k] = _mm256_set1_epi8(k > 0 && run->kept[k] == run->kept[k - 1] + 1 ? -1 : 0);
-    }
     const uint32_t beside[DIRECTIONS] = {up, down, kept_of(row, LEFT, stage_max(tile - 1, 0)),
                                          kept_of(row, RIGHT, stage_min(run->next, last))};
     int odd = row->messages.odd, end_x = 2 * (run->end - 1) + odd + 1;
@@ -205,10 +200,10 @@ static inline void gather_from(const struct pruned_row *row, const struct pruned
 INLINE struct pruned_pair pruned_receive(const struct pruned_row *row, const struct pruned_run *run,
                                          int i, gathered_labels gathered) {
     const struct message_row *m = &row->messages;
-    struct pruned_pair p = {.two = i + 1 < run->end};
+    struct pruned_pair p = {.two = i + 1 < run->end, .cost_plane = row->cost_plane};
     int second = i + p.two;
-    p.cost[0] = m->cost + (size_t)i * row->cost_pixel;
-    p.cost[1] = m->cost + (size_t)second * row->cost_pixel;
+    p.cost[0] = m->cost + (size_t)(i * LABEL_BLOCK * m->cost_size);
+    p.cost[1] = m->cost + (size_t)(second * LABEL_BLOCK * m->cost_size);
     if (m->classes)
         p.classes = pair_classes(m->classes[2 * i], m->classes[2 * second]);
     if (i >= run->inner && i + 1 < run->inner_end) {
@@ -236,9 +231,9 @@ INLINE struct halves load_blocks(const struct pruned_pair *p, int first, int sec
                         load_256(p->in[second] + (size_t)k * p->plane));
 }
 
-INLINE struct halves load_block_cost(const struct pruned_pair *p, const struct pruned_run *run,
-                                     int k, int wide) {
-    const uint8_t *first = p->cost[0] + run->cost[k], *second = p->cost[1] + run->cost[k];
+INLINE struct halves load_block_cost(const struct pruned_pair *p, int k, int wide) {
+    const uint8_t *first = p->cost[0] + (size_t)k * p->cost_plane,
+                  *second = p->cost[1] + (size_t)k * p->cost_plane;
     if (wide)
         return (struct halves){{load_lanes(first, second), load_lanes(first + 16, second + 16)}};
     return side_by_side(load_lanes(first, second), _mm256_setzero_si256());

@@ -152,7 +152,7 @@ INLINE void run_winners(const struct pruned_wta_args *a, struct beliefs *b,
         int best[2], label[2];
         struct pruned_pair p = pruned_receive(row, run, i, gathered);
         for (int k = 0; k < n; k++)
-            add_block(b, k, k + 1 == n ? padding : NULL, load_block_cost(&p, run, k, 0),
+            add_block(b, k, k + 1 == n ? padding : NULL, load_block_cost(&p, k, 0),
                       load_blocks(&p, UP, DOWN, k), load_blocks(&p, LEFT, RIGHT, k));
         b->minimum = minimum_of_lane(b->minimum);
         find_best(b, n, best);

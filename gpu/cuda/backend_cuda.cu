@@ -147,8 +147,9 @@ struct cuda_program {
 
 static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph *g, int i,
                                     int *length) {
-    for (const cuda_fusion *fusion : {&cuda_fuse_match, &cuda_fuse_cross, &cuda_fuse_bp,
-                                      &cuda_fuse_pruned, &cuda_fuse_census}) {
+    for (const cuda_fusion *fusion :
+         {&cuda_fuse_match, &cuda_fuse_cross, &cuda_fuse_bp, &cuda_fuse_pruned, &cuda_fuse_census,
+          &cuda_fuse_kept_costs}) {
         *length = fusion->length(cuda, g, i);
         if (*length > 1)
             return fusion;

@@ -77,14 +77,14 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
     STAGE(row_offset_sum) STAGE(agreement) STAGE(agreement_strength) STAGE(sum_message) \
     STAGE(grey) STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \
-    STAGE(surface_plane) STAGE(cost_curve) STAGE(extend)
+    STAGE(surface_plane) STAGE(cost_curve) STAGE(extend) STAGE(cross_nodes) STAGE(pruned_cost)
 /* clang-format on */
 #define CUDA_LAUNCH(name) cuda_launch cuda_launch_##name;
 CUDA_STAGES(CUDA_LAUNCH)
 #undef CUDA_LAUNCH
 
 extern const struct cuda_fusion cuda_fuse_match, cuda_fuse_cross, cuda_fuse_bp, cuda_fuse_pruned,
-    cuda_fuse_census;
+    cuda_fuse_census, cuda_fuse_kept_costs;
 
 /* The stages message and winner_takes_all of labels in windows. */
 cuda_launch cuda_launch_window_message, cuda_launch_window_wta;

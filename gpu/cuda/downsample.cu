@@ -42,7 +42,8 @@ DEVICE uint32_t add_saturated(uint32_t a, uint32_t b) {
     return u16x2_min(a + b, u16x2_broadcast(COST_SATURATION)); /* two of at most 30720 fit a lane */
 }
 
-/* Children of a node: 0 and 3 have parity 0, 1 and 2 parity 1; all are number x of their rows. */
+/* Children of a node, or their children. */
+template <int SIDE>
 static __global__ void __launch_bounds__(THREADS)
     downsample_kernel(const __grid_constant__ downsample_cost_args a) {
     wait_for_previous_kernel();
@@ -53,8 +54,8 @@ static __global__ void __launch_bounds__(THREADS)
     uint32_t total[8] = {};
     label_sums sums = {};
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
-        int x = 2 * b.x + (k & 1), y = 2 * b.y + (k >> 1);
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        int x = SIDE * b.x + k % SIDE, y = SIDE * b.y + k / SIDE;
         if (x >= a.fine.width || y >= a.fine.height)
             continue;
         size_t at = grid_labels(&a.fine, x, y) + (size_t)b.first;
@@ -82,7 +83,45 @@ static __global__ void __launch_bounds__(THREADS)
 void cuda_launch_downsample_cost(backend_cuda *cuda, const void *args, int, int) {
     const downsample_cost_args *a = static_cast<const downsample_cost_args *>(args);
     int threads = a->grid.width * (a->grid.padded / LABEL_BLOCK);
-    launch_dependent(cuda, downsample_kernel, cuda_blocks(threads, THREADS, a->grid.height, 1),
+    launch_dependent(cuda, a->levels > 1 ? downsample_kernel<4> : downsample_kernel<2>,
+                     cuda_blocks(threads, THREADS, a->grid.height, 1), dim3(THREADS), *a);
+}
+
+/* Two sums / count by multiplying with inverse, 2^32 / count rounded up; count > 1. */
+DEVICE uint32_t divide_lanes(uint32_t sums, uint32_t count, uint32_t inverse) {
+    uint32_t low = (sums & 0xffff) + count / 2, high = (sums >> 16) + count / 2;
+    return __umulhi(low, inverse) | __umulhi(high, inverse) << 16;
+}
+
+/* A thread each 8 labels of a node. */
+static __global__ void __launch_bounds__(THREADS)
+    cross_nodes_kernel(const __grid_constant__ cross_nodes_args a) {
+    int group = a.grid.padded / 8, i = (int)(blockIdx.x * THREADS + threadIdx.x), x = i / group,
+        first = i % group * 8, y = (int)blockIdx.y;
+    wait_for_previous_kernel();
+    if (x >= a.grid.width)
+        return;
+    node_range r = cross_nodes_range(&a, x, y);
+    uint32_t count = (uint32_t)(r.last - r.first + 1), w[4] = {};
+    for (int px = r.first; px <= r.last; px++) {
+        uint4 more =
+            __ldg(reinterpret_cast<const uint4 *>(a.source + grid_labels(&a.grid, px, y) + first));
+        w[0] += more.x;
+        w[1] += more.y;
+        w[2] += more.z;
+        w[3] += more.w;
+    }
+    uint32_t inverse = 0xffffffffu / count + 1;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = count > 1 ? divide_lanes(w[k], count, inverse) : w[k];
+    store_words(a.out + grid_labels(&a.grid, x, y) + first, w[0], w[1], w[2], w[3]);
+}
+
+void cuda_launch_cross_nodes(backend_cuda *cuda, const void *args, int, int) {
+    const cross_nodes_args *a = static_cast<const cross_nodes_args *>(args);
+    launch_dependent(cuda, cross_nodes_kernel,
+                     cuda_blocks(a->grid.width * (a->grid.padded / 8), THREADS, a->grid.height, 1),
                      dim3(THREADS), *a);
 }
 

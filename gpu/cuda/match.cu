@@ -196,16 +196,19 @@ DEVICE void store_quad(const cost_args &a, int x, int y, int first, uint32_t w[P
     }
 }
 
-/* Sums of the two pixels of a node in two rows, below 256 each, as 16-bit labels in their order. */
+/* 16-bit costs of a node's labels from first on. */
 DEVICE void store_node(const downsample_cost_args &a, int x, int y, int first,
-                       const uint32_t upper[4], const uint32_t lower[4]) {
-    uint32_t w[8];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        labels_of_rows(upper[i], lower[i], w + 2 * i);
+                       const uint32_t w[8]) {
     uint16_t *to = a.cost + grid_labels(&a.grid, x, y) + first;
     store_words(to, w);
     store_words(to + 8, w + 4);
+}
+
+/* Sums of the two pixels of a node in two rows, below 256 each, as 16-bit labels in their order. */
+DEVICE void node_of_rows(const uint32_t upper[4], const uint32_t lower[4], uint32_t w[8]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        labels_of_rows(upper[i], lower[i], w + 2 * i);
 }
 
 /* Sums of the two pixels of each node in a row. */
@@ -232,20 +235,60 @@ template <int SIGN> DEVICE thread_part part_of(const cost_args &a, int pixels, i
     return t;
 }
 
-DEVICE void store_nodes(const cost_args &a, const downsample_cost_args &h, const thread_part &t,
-                        int top, const uint32_t sum[2][PIXELS / 2][4]) {
-    store_node(h, t.x / 2, top / 2, t.first, sum[0][0], sum[1][0]);
-    if (t.x + 2 < a.grid.width)
-        store_node(h, t.x / 2 + 1, top / 2, t.first, sum[0][1], sum[1][1]);
+/* What the rows of a thread's pixels add up to: with LEVELS 1 two nodes, whose rows are kept apart;
+ * with 2 one node, of which each word has two labels of 16 bits, even ones before odd ones. */
+template <int LEVELS> struct thread_nodes { uint32_t sum[2][PIXELS / 2][4]; };
+
+DEVICE void add_row(const uint32_t w[PIXELS][4], int r, thread_nodes<1> *n) {
+    add_columns(w, r ? n->sum[1] : n->sum[0]);
 }
 
-/* SIGN 1: targets lie to the left. DOWNSAMPLE: two rows and the nodes above them in the pyramid,
- * else one row. pixels: of a block; group: threads per pixel. */
-template <bool AD, bool CENSUS, int CHANNELS, int SIGN, bool DOWNSAMPLE>
+DEVICE void add_row(const uint32_t w[PIXELS][4], int, thread_nodes<2> *n) {
+    uint32_t row[PIXELS / 2][4];
+    add_columns(w, row);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        n->sum[0][0][i] += (row[0][i] & 0xff00ff) + (row[1][i] & 0xff00ff);
+        n->sum[1][0][i] += (row[0][i] >> 8 & 0xff00ff) + (row[1][i] >> 8 & 0xff00ff);
+    }
+}
+
+DEVICE void add_row(const uint32_t[PIXELS][4], int, thread_nodes<0> *) {
+}
+
+DEVICE void store_nodes(const cost_args &a, const downsample_cost_args &h, const thread_part &t,
+                        int top, const thread_nodes<1> &n) {
+    uint32_t w[8];
+    node_of_rows(n.sum[0][0], n.sum[1][0], w);
+    store_node(h, t.x / 2, top / 2, t.first, w);
+    node_of_rows(n.sum[0][1], n.sum[1][1], w);
+    if (t.x + 2 < a.grid.width)
+        store_node(h, t.x / 2 + 1, top / 2, t.first, w);
+}
+
+DEVICE void store_nodes(const cost_args &, const downsample_cost_args &h, const thread_part &t,
+                        int top, const thread_nodes<2> &n) {
+    uint32_t w[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        w[2 * i] = byte_permute(n.sum[0][0][i], n.sum[1][0][i], 0x5410);
+        w[2 * i + 1] = byte_permute(n.sum[0][0][i], n.sum[1][0][i], 0x7632);
+    }
+    store_node(h, t.x / 4, top / 4, t.first, w);
+}
+
+DEVICE void store_nodes(const cost_args &, const downsample_cost_args &, const thread_part &, int,
+                        const thread_nodes<0> &) {
+}
+
+/* SIGN 1: targets lie to the left. LEVELS: how far above the finest one the level is whose costs are
+ * computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads per
+ * pixel. */
+template <bool AD, bool CENSUS, int CHANNELS, int SIGN, int LEVELS>
 static __global__ void __launch_bounds__(THREADS)
     match_kernel(const __grid_constant__ cost_args a,
                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
-    constexpr int ROWS = DOWNSAMPLE ? 2 : 1;
+    constexpr int ROWS = 1 << LEVELS;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
     const thread_part t = part_of<SIGN>(a, pixels, group);
@@ -259,18 +302,18 @@ static __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     if (!t.works)
         return;
-    uint32_t w[PIXELS][4], sum[ROWS][PIXELS / 2][4] = {};
-#pragma unroll
+    thread_nodes<LEVELS> nodes = {};
+    uint32_t w[PIXELS][4];
+#pragma unroll(LEVELS > 1 ? 1 : ROWS)
     for (int r = 0; r < ROWS; r++) {
         if (top + r >= a.grid.height)
             break;
         match_quad<AD, CENSUS, CHANNELS, SIGN>(a, tables, row_in<AD, CENSUS>(memory, room, r),
                                                t.reach, t.x, top + r, w);
         store_quad<SIGN>(a, t.x, top + r, t.first, w);
-        add_columns(w, sum[r]);
+        add_row(w, r, &nodes);
     }
-    if constexpr (DOWNSAMPLE)
-        store_nodes(a, h, t, top, sum);
+    store_nodes(a, h, t, top, nodes);
 }
 
 /* ---- absolute differences and vectors: products of 16 pixels and 8 targets at a time */
@@ -326,11 +369,11 @@ DEVICE void multiply_row(const cost_args &a, const match_tables &t, const uint4 
 }
 
 /* As match_kernel. AD: with absolute differences. */
-template <bool AD, int CHANNELS, int SIGN, bool DOWNSAMPLE>
+template <bool AD, int CHANNELS, int SIGN, int LEVELS>
 static __global__ void __launch_bounds__(THREADS)
     vector_kernel(const __grid_constant__ cost_args a,
                   const __grid_constant__ downsample_cost_args h, int pixels, int group) {
-    constexpr int LINES = DOWNSAMPLE ? 2 : 1;
+    constexpr int LINES = 1 << LEVELS;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
     const thread_part t = part_of<SIGN>(a, pixels, group);
@@ -340,7 +383,7 @@ static __global__ void __launch_bounds__(THREADS)
     uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors);
     wait_for_previous_kernel();
     load_tables<AD, true, CHANNELS>(a, &tables);
-    uint32_t sum[LINES][PIXELS / 2][4] = {};
+    thread_nodes<LEVELS> nodes = {};
 #pragma unroll 1
     for (int r = 0; r < LINES && top + r < a.grid.height; r++) {
         target_row<AD, false> row = row_in<AD, false>(memory, room_for(count), 0);
@@ -369,33 +412,31 @@ static __global__ void __launch_bounds__(THREADS)
             w[j][3] += more.w;
         }
         store_quad<SIGN>(a, t.x, top + r, t.first, w);
-        add_columns(w, r ? sum[LINES - 1] : sum[0]);
+        add_row(w, r, &nodes);
     }
-    if constexpr (DOWNSAMPLE)
-        if (t.works)
-            store_nodes(a, h, t, top, sum);
+    if (t.works)
+        store_nodes(a, h, t, top, nodes);
 }
 
 typedef void (*match_kernel_of)(cost_args, downsample_cost_args, int, int);
 
-template <int SIGN, bool DOWNSAMPLE> static match_kernel_of choose(const cost_args *a) {
+template <int SIGN, int LEVELS> static match_kernel_of choose(const cost_args *a) {
     int color = a->channels == 3;
     if (a->kind == DATA_COST_CENSUS && a->words > 1)
-        return vector_kernel<false, 1, SIGN, DOWNSAMPLE>;
+        return vector_kernel<false, 1, SIGN, LEVELS>;
     if (a->kind != DATA_COST_AD && a->words > 1)
-        return color ? vector_kernel<true, 3, SIGN, DOWNSAMPLE>
-                     : vector_kernel<true, 1, SIGN, DOWNSAMPLE>;
+        return color ? vector_kernel<true, 3, SIGN, LEVELS> : vector_kernel<true, 1, SIGN, LEVELS>;
     if (a->kind == DATA_COST_AD)
-        return color ? match_kernel<true, false, 3, SIGN, DOWNSAMPLE>
-                     : match_kernel<true, false, 1, SIGN, DOWNSAMPLE>;
+        return color ? match_kernel<true, false, 3, SIGN, LEVELS>
+                     : match_kernel<true, false, 1, SIGN, LEVELS>;
     if (a->kind == DATA_COST_CENSUS)
-        return match_kernel<false, true, 1, SIGN, DOWNSAMPLE>;
-    return color ? match_kernel<true, true, 3, SIGN, DOWNSAMPLE>
-                 : match_kernel<true, true, 1, SIGN, DOWNSAMPLE>;
+        return match_kernel<false, true, 1, SIGN, LEVELS>;
+    return color ? match_kernel<true, true, 3, SIGN, LEVELS>
+                 : match_kernel<true, true, 1, SIGN, LEVELS>;
 }
 
-template <bool DOWNSAMPLE> static match_kernel_of choose_sign(const cost_args *a) {
-    return a->sign > 0 ? choose<1, DOWNSAMPLE>(a) : choose<-1, DOWNSAMPLE>(a);
+template <int LEVELS> static match_kernel_of choose_sign(const cost_args *a) {
+    return a->sign > 0 ? choose<1, LEVELS>(a) : choose<-1, LEVELS>(a);
 }
 
 static void launch_window(backend_cuda *cuda, const cost_args *a) {
@@ -411,16 +452,18 @@ static void launch_window(backend_cuda *cuda, const cost_args *a) {
 /* A block takes as many pixels as its threads hold, but not many more than the row has, and of
  * vectors only as many as its shared memory holds. */
 static void launch_match(backend_cuda *cuda, const cost_args *a, const downsample_cost_args *h) {
-    int group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
+    int levels = h ? h->levels : 0, group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
     while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
         quads /= 2;
     if (a->words > 1)
         quads = stage_min(quads, VECTOR_PIXELS / PIXELS);
     int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
-    int rows = h ? 2 : 1, room = room_for(targets(pixels, group));
+    int rows = 1 << levels, room = room_for(targets(pixels, group));
     size_t bytes = sizeof(uint32_t) * (size_t)(room * arrays * rows);
-    match_kernel_of kernel = h ? choose_sign<true>(a) : choose_sign<false>(a);
+    match_kernel_of kernel = levels == 2   ? choose_sign<2>(a)
+                             : levels == 1 ? choose_sign<1>(a)
+                                           : choose_sign<0>(a);
     if (a->words > 1) {
         int whole = whole_products(pixels);
         bytes = sizeof(uint32_t) * (size_t)((a->kind != DATA_COST_CENSUS) * room) +
@@ -445,7 +488,7 @@ void cuda_launch_cost(backend_cuda *cuda, const void *args, int, int) {
         launch_match(cuda, a, nullptr);
 }
 
-/* ---- the cost with the next level's */
+/* ---- the cost with that of a coarser level */
 
 static int fused_length(const backend_cuda *, const struct graph *g, int i) {
     if (g->passes[i].stage != STAGE_cost || !fusion_allows(g, i + 1, STAGE_downsample_cost))

@@ -195,8 +195,7 @@ DEVICE label_words received(const pruned_level &a, const pruned_item &p, int cla
 }
 
 DEVICE packed_labels pruned_cost(const pruned_level &a, const pruned_item &p) {
-    uint32_t pixel = (uint32_t)((a.parity * a.grid.height + p.y) * a.grid.half + (p.x >> 1));
-    size_t at = (size_t)pixel * (uint32_t)a.grid.padded + (size_t)(p.block * LABEL_BLOCK);
+    size_t at = p.at + (a.parity ? a.block / 2 : 0);
     packed_labels cost;
     if (a.cost16) {
         const uint8_t *from = reinterpret_cast<const uint8_t *>(a.cost16 + at);

@@ -131,22 +131,33 @@ static_assert(2 * RISE_REACH + 1 + 7 <= 2 * 8, "two words hold them wherever the
 
 struct near_costs {
     uint2 word[2];
+    bool known[2];
     int first; /* the label of the first byte */
 };
 
-DEVICE near_costs costs_near(const uint8_t *cost, int label, int padded) {
+DEVICE near_costs costs_near(const cost_curve_args &a, int x, int y, int label) {
     near_costs near;
+    size_t pixel = grid_pixel(&a.grid, x, y);
+    const uint8_t *kept = a.pruning.kept ? kept_at(&a.pruning, x, y) : nullptr;
     near.first = max(label - RISE_REACH, 0) & ~7;
-    const uint2 *from = reinterpret_cast<const uint2 *>(cost + near.first);
-    near.word[0] = __ldg(from);
-    near.word[1] = near.first + 8 < padded ? __ldg(from + 1) : near.word[0];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        int first = near.first + 8 * i, k = kept ? kept_find(kept, first / LABEL_BLOCK) : 0;
+        near.known[i] = first < a.grid.padded && k >= 0;
+        const uint8_t *from =
+            a.cost + (kept ? pruned_labels(&a.grid, k, pixel) + (size_t)(first % LABEL_BLOCK)
+                           : pixel * (size_t)a.grid.padded + (size_t)first);
+        near.word[i] = near.known[i] ? __ldg(reinterpret_cast<const uint2 *>(from)) : uint2();
+    }
     return near;
 }
 
-DEVICE int cost_of(const near_costs &near, int label) {
+/* The cost of a label, none where it has none. */
+DEVICE int cost_of(const cost_curve_args &a, const near_costs &near, int label, int none) {
     int i = label - near.first;
     uint2 word = i < 8 ? near.word[0] : near.word[1];
-    return (int)byte_permute(word.x, word.y, 0x4440u + (uint32_t)(i & 7)) & 255;
+    bool known = label >= 0 && label < a.grid.labels && (i < 8 ? near.known[0] : near.known[1]);
+    return known ? (int)byte_permute(word.x, word.y, 0x4440u + (uint32_t)(i & 7)) & 255 : none;
 }
 
 static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
@@ -157,15 +168,15 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     if (x >= a.grid.width || y >= a.grid.height)
         return;
     size_t i = (size_t)y * (size_t)a.grid.width + (size_t)x;
-    int l = a.label[i], labels = a.grid.labels;
-    near_costs near = costs_near(a.cost + grid_labels(&a.grid, x, y), l, a.grid.padded);
-    int own = cost_of(near, l);
-    if (l > 0 && l + 1 < labels)
-        offset = stage_clamp(
-            subpixel_offset(cost_of(near, l - 1), own, cost_of(near, l + 1), a.subpixel), -8, 8);
+    int l = a.label[i];
+    near_costs near = costs_near(a, x, y, l);
+    int own = cost_of(a, near, l, 0), before = cost_of(a, near, l - 1, -1),
+        after = cost_of(a, near, l + 1, -1);
+    if (before >= 0 && after >= 0)
+        offset = stage_clamp(subpixel_offset(before, own, after, a.subpixel), -8, 8);
     a.disparity[i] = (int16_t)(16 * (a.grid.space.u_min + l) + offset);
-    a.rise[i] = cost_rise(l >= RISE_REACH ? cost_of(near, l - RISE_REACH) : MAX_COST, own,
-                          l + RISE_REACH < labels ? cost_of(near, l + RISE_REACH) : MAX_COST);
+    a.rise[i] = cost_rise(cost_of(a, near, l - RISE_REACH, MAX_COST), own,
+                          cost_of(a, near, l + RISE_REACH, MAX_COST));
 }
 
 void cuda_launch_cost_curve(backend_cuda *cuda, const void *args, int width, int height) {

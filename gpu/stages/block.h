@@ -5,7 +5,7 @@
 #ifndef LIVESTEREO_STAGE_BLOCK_H
 #define LIVESTEREO_STAGE_BLOCK_H
 
-#include "gpu/stages/stage.h"
+#include "gpu/stages/pruning.h"
 
 /* Copies the costs of a block, whose first pixel is (x, y), from a larger volume. Run over the
  * block. */
@@ -44,13 +44,15 @@ STAGE void stage_copy_map(const struct copy_map_args *a, int x, int y) {
 struct label_data_cost_args {
     struct grid grid;
     const uint8_t *cost;
-    const uint16_t *label; /* width*height */
-    uint8_t *out;          /* width*height */
+    struct pruning pruning; /* kept NULL: cost is of all labels */
+    const uint16_t *label;  /* width*height */
+    uint8_t *out;           /* width*height */
 };
 
 STAGE void stage_label_data_cost(const struct label_data_cost_args *a, int x, int y) {
     size_t i = (size_t)y * (size_t)a->grid.width + (size_t)x;
-    a->out[i] = a->cost[grid_labels(&a->grid, x, y) + a->label[i]];
+    int exists;
+    a->out[i] = a->cost[label_place(&a->grid, &a->pruning, x, y, a->label[i], &exists)];
 }
 
 #endif

@@ -138,17 +138,16 @@ STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
     }
 }
 
+/* Of a label. border: one whose match lies outside gets the cost of the pixel at the border. */
+STAGE int cost_label(const struct cost_args *a, int x, int y, int d, int border) {
+    int xo = x - a->sign * (a->grid.space.u_min + d), at = stage_clamp(xo, 0, a->grid.width - 1);
+    return xo == at || border ? cost_match(a, x, at, y) : a->outside;
+}
+
 STAGE void stage_cost(const struct cost_args *a, int x, int y) {
     uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
-    for (int d = 0; d < a->grid.padded; d++) {
-        int xo = x - a->sign * (a->grid.space.u_min + d);
-        if (d >= a->grid.labels)
-            out[d] = 0;
-        else if (xo < 0 || xo >= a->grid.width)
-            out[d] = a->outside;
-        else
-            out[d] = (uint8_t)cost_match(a, x, xo, y);
-    }
+    for (int d = 0; d < a->grid.padded; d++)
+        out[d] = (uint8_t)(d < a->grid.labels ? cost_label(a, x, y, d, 0) : 0);
 }
 
 /* Gives labels whose match lies outside the target picture the cost of the pixel at its border.
@@ -158,7 +157,7 @@ STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
     for (int d = 0; d < a->grid.labels; d++) {
         int xo = x - a->sign * (a->grid.space.u_min + d);
         if (xo < 0 || xo >= a->grid.width)
-            out[d] = (uint8_t)cost_match(a, x, stage_clamp(xo, 0, a->grid.width - 1), y);
+            out[d] = (uint8_t)cost_label(a, x, y, d, 1);
     }
 }
 
@@ -258,6 +257,8 @@ STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
 
 /* Mean of the cost over a cross-shaped window (Zhang, Lu, Lafruit 2009): sums along each pixel's
  * horizontal arms, then sums of those along its vertical arms, divided by the number of pixels. */
+enum { CROSS_PIXELS = 65535 / MAX_COST }; /* of a window whose sums have 16 bits */
+
 struct cross_args {
     struct grid grid;
     const struct arms *arms;  /* width*height */
@@ -278,10 +279,11 @@ STAGE void stage_cross_x(const struct cross_args *a, int x, int y) {
     }
 }
 
-STAGE int cross_count(const struct cross_args *a, int x, int top, int bottom) {
+/* The pixels of column x's horizontal arms in rows top..bottom. */
+STAGE int cross_count(const struct arms *all, int width, int x, int top, int bottom) {
     int count = 0;
     for (int y = top; y <= bottom; y++) {
-        const struct arms *arms = a->arms + (size_t)y * a->grid.width + x;
+        const struct arms *arms = all + (size_t)y * (size_t)width + (size_t)x;
         count += arms->length[LEFT] + arms->length[RIGHT] + 1;
     }
     return count;
@@ -290,7 +292,7 @@ STAGE int cross_count(const struct cross_args *a, int x, int top, int bottom) {
 STAGE void stage_cross_y(const struct cross_args *a, int x, int y) {
     const struct arms *arms = a->arms + (size_t)y * a->grid.width + x;
     int top = y - arms->length[UP], bottom = y + arms->length[DOWN];
-    int count = cross_count(a, x, top, bottom);
+    int count = cross_count(a->arms, a->grid.width, x, top, bottom);
     uint8_t *out = a->out + grid_labels(&a->grid, x, y);
     for (int d = 0; d < a->grid.padded; d++) {
         int sum = 0;
@@ -301,9 +303,10 @@ STAGE void stage_cross_y(const struct cross_args *a, int x, int y) {
 }
 
 /* Cost of a coarser level: the sum of a node's 2x2 children (Felzenszwalb, Huttenlocher 2006,
- * 3.3). */
+ * 3.3), or of their children. */
 struct downsample_cost_args {
     struct grid grid, fine;
+    int levels;           /* from fine to grid: 1, or 2 from fine8 */
     const uint8_t *fine8; /* one of the two is NULL */
     const uint16_t *fine16;
     uint16_t *cost;
@@ -313,12 +316,51 @@ STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, in
     uint16_t *out = a->cost + grid_labels(&a->grid, x, y);
     for (int d = 0; d < a->grid.padded; d++) {
         int sum = 0;
-        for (int cy = 2 * y; cy < stage_min(2 * y + 2, a->fine.height); cy++)
-            for (int cx = 2 * x; cx < stage_min(2 * x + 2, a->fine.width); cx++) {
+        for (int cy = y << a->levels; cy < stage_min((y + 1) << a->levels, a->fine.height); cy++)
+            for (int cx = x << a->levels; cx < stage_min((x + 1) << a->levels, a->fine.width);
+                 cx++) {
                 size_t i = grid_labels(&a->fine, cx, cy) + d;
                 sum += a->fine16 ? a->fine16[i] : a->fine8[i];
             }
         out[d] = (uint16_t)stage_min(sum, COST_SATURATION);
+    }
+}
+
+/* Mean of the costs of a row's nodes, along horizontal arms: those of the pixel in the middle of the
+ * node. At the third finest level this stands in for averaging the costs of all pixels. */
+struct cross_nodes_args {
+    struct grid grid;
+    int level;               /* nodes of 2^level x 2^level pixels, level > 0 */
+    const struct arms *arms; /* of the first node's first pixel; so long that sums have 16 bits */
+    int arms_width;          /* from one row of arms to the next */
+    int width, height;       /* pixels of all nodes */
+    const uint16_t *source;  /* at most 4^level * MAX_COST */
+    uint16_t *out;
+};
+
+struct node_range {
+    int first, last;
+};
+
+/* Columns of the nodes that node (x, y) is averaged over. */
+STAGE struct node_range cross_nodes_range(const struct cross_nodes_args *a, int x, int y) {
+    int middle_x = stage_min((2 * x + 1) << (a->level - 1), a->width - 1),
+        middle_y = stage_min((2 * y + 1) << (a->level - 1), a->height - 1);
+    const struct arms *arms = a->arms + (size_t)middle_y * (size_t)a->arms_width + middle_x;
+    struct node_range r = {stage_max(x - (arms->length[LEFT] >> a->level), 0),
+                           stage_min(x + (arms->length[RIGHT] >> a->level), a->grid.width - 1)};
+    return r;
+}
+
+STAGE void stage_cross_nodes(const struct cross_nodes_args *a, int x, int y) {
+    struct node_range r = cross_nodes_range(a, x, y);
+    uint16_t *out = a->out + grid_labels(&a->grid, x, y);
+    int count = r.last - r.first + 1;
+    for (int d = 0; d < a->grid.padded; d++) {
+        int sum = 0;
+        for (int px = r.first; px <= r.last; px++)
+            sum += a->source[grid_labels(&a->grid, px, y) + d];
+        out[d] = (uint16_t)((sum + count / 2) / count);
     }
 }
 

@@ -3,9 +3,8 @@
  * that are likely by the level above them. A tile of 8x8 px (of the finest level) keeps a few
  * blocks of LABEL_BLOCK labels, and all messages of its pixels are of these labels.
  *
- * Messages are stored [number of the block among those kept][parity][y][x/2][LABEL_BLOCK]; what
- * lies behind the last block that a tile keeps is neither written nor read. Costs are stored as
- * without pruning.
+ * Messages and costs are stored [number of the block among those kept][parity][y][x/2][LABEL_BLOCK];
+ * what lies behind the last block that a tile keeps is neither written nor read.
  *
  * Beyond its blocks a pixel's messages are what the min-convolution gives there where other labels
  * cost infinity. Blocks apart from each other do not see each other. Their labels are at least
@@ -16,6 +15,7 @@
 #define LIVESTEREO_STAGE_PRUNING_H
 
 #include "gpu/stages/bp.h"
+#include "gpu/stages/cost.h"
 
 /* KEPT_MOST: blocks that a tile can keep, bytes that a tile has in struct pruning; NOT_KEPT: those
  * behind the last block. */
@@ -50,13 +50,31 @@ STAGE int kept_find(const uint8_t *kept, int block) {
     return -1;
 }
 
-/* The first label of block number k of a pixel's messages. */
+/* The label of number d of a pixel's messages. */
+STAGE int pruned_label(const uint8_t *kept, int d) {
+    return kept[d / LABEL_BLOCK] * LABEL_BLOCK + d % LABEL_BLOCK;
+}
+
+/* The first label of block number k of a pixel's messages and costs. */
 STAGE size_t pruned_labels(const struct grid *g, int k, size_t pixel) {
     return ((size_t)k * grid_pixels(g) + pixel) * LABEL_BLOCK;
 }
 
 STAGE size_t pruned_volume(const struct grid *g, int blocks) {
     return (size_t)blocks * grid_pixels(g) * LABEL_BLOCK;
+}
+
+/* Where a label of a pixel lies in a volume of the labels kept, or of all where kept is NULL. Sets
+ * *exists to 0 where it does not: at is that of some label then. */
+STAGE size_t label_place(const struct grid *g, const struct pruning *p, int x, int y, int label,
+                         int *exists) {
+    *exists = label >= 0 && label < g->labels;
+    if (!p->kept)
+        return grid_labels(g, x, y) + (size_t)(*exists ? label : 0);
+    int k = *exists ? kept_find(kept_at(p, x, y), label / LABEL_BLOCK) : -1;
+    *exists = k >= 0;
+    return pruned_labels(g, stage_max(k, 0), grid_pixel(g, x, y)) +
+           (size_t)(*exists ? label % LABEL_BLOCK : 0);
 }
 
 /* What each tile keeps: the blocks that most labels of the third finest level vote for, among the
@@ -105,6 +123,75 @@ STAGE void stage_prune(const struct prune_args *a, int x, int y) {
         kept[n++] = NOT_KEPT;
 }
 
+/* The data costs of the labels kept: those of a volume of all labels or, with arms, their means over
+ * cross-shaped windows (see stage_cross_y). */
+struct pruned_cost_args {
+    struct grid grid;         /* of the finest level */
+    struct grid source_grid;  /* of source and arms */
+    int x, y;                 /* where the grid's first pixel lies in them; even numbers */
+    const uint8_t *source;    /* all labels */
+    const struct arms *arms;  /* or NULL */
+    int longest_x, longest_y; /* no arm is longer */
+    struct pruning pruning;
+    uint8_t *out;
+};
+
+/* Sum of a label's costs along a pixel's horizontal arms. */
+STAGE int pruned_row_sum(const struct pruned_cost_args *a, int x, int y, int label) {
+    const struct arms *arms = a->arms + (size_t)y * (size_t)a->source_grid.width + (size_t)x;
+    int sum = 0;
+    for (int px = x - arms->length[LEFT]; px <= x + arms->length[RIGHT]; px++)
+        sum += a->source[grid_labels(&a->source_grid, px, y) + (size_t)label];
+    return sum;
+}
+
+STAGE int pruned_mean(const struct pruned_cost_args *a, int x, int y, int label) {
+    const struct arms *arms = a->arms + (size_t)y * (size_t)a->source_grid.width + (size_t)x;
+    int top = y - arms->length[UP], bottom = y + arms->length[DOWN], sum = 0;
+    int count = cross_count(a->arms, a->source_grid.width, x, top, bottom);
+    for (int py = top; py <= bottom; py++)
+        sum += pruned_row_sum(a, x, py, label);
+    return (sum + count / 2) / count;
+}
+
+STAGE void stage_pruned_cost(const struct pruned_cost_args *a, int x, int y) {
+    const uint8_t *kept = kept_at(&a->pruning, x, y);
+    size_t from = grid_labels(&a->source_grid, a->x + x, a->y + y),
+           pixel = grid_pixel(&a->grid, x, y);
+    for (int d = 0; d < kept_count(kept) * LABEL_BLOCK; d++) {
+        int label = pruned_label(kept, d);
+        a->out[pruned_labels(&a->grid, d / LABEL_BLOCK, pixel) + (size_t)(d % LABEL_BLOCK)] =
+            (uint8_t)(a->arms ? pruned_mean(a, a->x + x, a->y + y, label)
+                              : a->source[from + (size_t)label]);
+    }
+}
+
+/* stage_downsample_cost from the finest level to the next, among the labels kept: the children of a
+ * node lie in one tile. */
+struct pruned_downsample_args {
+    struct grid grid, fine;
+    struct pruning pruning; /* of the nodes */
+    const uint8_t *cost;
+    uint16_t *out;
+};
+
+STAGE void stage_pruned_downsample(const struct pruned_downsample_args *a, int x, int y) {
+    int right = stage_min(2 * x + 1, a->fine.width - 1),
+        bottom = stage_min(2 * y + 1, a->fine.height - 1);
+    for (int k = 0, n = kept_count(kept_at(&a->pruning, x, y)); k < n; k++) {
+        uint16_t *out = a->out + pruned_labels(&a->grid, k, grid_pixel(&a->grid, x, y));
+        for (int d = 0; d < LABEL_BLOCK; d++)
+            out[d] = 0;
+        for (int py = 2 * y; py <= bottom; py++)
+            for (int px = 2 * x; px <= right; px++) {
+                const uint8_t *child =
+                    a->cost + pruned_labels(&a->fine, k, grid_pixel(&a->fine, px, py));
+                for (int d = 0; d < LABEL_BLOCK; d++)
+                    out[d] = (uint16_t)(out[d] + child[d]);
+            }
+    }
+}
+
 /* stage_start_messages from a level of all labels or from one that is pruned likewise: a tile is
  * the same on both. */
 struct pruned_start_args {
@@ -136,7 +223,7 @@ STAGE void stage_pruned_start(const struct pruned_start_args *a, int i, int y) {
 /* stage_message among the labels kept, without tiles that have converged. */
 struct pruned_message_args {
     struct grid grid;
-    const uint8_t *cost8; /* one of the two is NULL */
+    const uint8_t *cost8; /* one of the two is NULL; both are of the labels kept */
     const uint16_t *cost16;
     uint8_t *message[DIRECTIONS];
     const uint8_t *classes;
@@ -213,9 +300,9 @@ STAGE void stage_pruned_message(const struct pruned_message_args *a, int i, int 
     int n = kept_count(kept), end = pruned_end(g, kept, n);
     int classes = a->classes ? a->classes[(size_t)y * (size_t)g->width + (size_t)x] : 0;
     int16_t h[DIRECTIONS][KEPT_MOST * LABEL_BLOCK];
-    size_t pixel = grid_pixel(g, x, y), own = pixel * (size_t)g->padded;
+    size_t pixel = grid_pixel(g, x, y);
     for (int d = 0; d < n * LABEL_BLOCK; d++) {
-        size_t at = own + (size_t)kept[d / LABEL_BLOCK] * LABEL_BLOCK + (size_t)(d % LABEL_BLOCK);
+        size_t at = pruned_labels(g, d / LABEL_BLOCK, pixel) + (size_t)(d % LABEL_BLOCK);
         for (int r = 0; r < DIRECTIONS; r++)
             h[r][d] = (int16_t)(a->cost16 ? a->cost16[at] : a->cost8[at]);
     }
@@ -244,7 +331,7 @@ STAGE void stage_pruned_message(const struct pruned_message_args *a, int i, int 
  * whole disparity. */
 struct pruned_wta_args {
     struct grid grid;
-    const uint8_t *cost;
+    const uint8_t *cost; /* of the labels kept */
     const uint8_t *message[DIRECTIONS];
     const uint8_t *classes;
     struct pruning pruning;
@@ -255,21 +342,16 @@ struct pruned_wta_args {
     uint8_t rho[4], truncation[4];
 };
 
-/* The label of number d of a pixel's messages. */
-STAGE int pruned_label(const uint8_t *kept, int d) {
-    return kept[d / LABEL_BLOCK] * LABEL_BLOCK + d % LABEL_BLOCK;
-}
-
 STAGE void stage_pruned_winner(const struct pruned_wta_args *a, int x, int y) {
     const struct grid *g = &a->grid;
     const uint8_t *kept = kept_at(&a->pruning, x, y);
     struct neighbours around = grid_neighbours(g, x, y);
-    size_t own = grid_labels(g, x, y), i = (size_t)y * (size_t)g->width + (size_t)x;
+    size_t pixel = grid_pixel(g, x, y), i = (size_t)y * (size_t)g->width + (size_t)x;
     int classes = a->classes ? a->classes[i] : 0, n = kept_count(kept);
     int count = (n - 1) * LABEL_BLOCK + pruned_end(g, kept, n), best = 0, offset = 0;
     int belief[KEPT_MOST * LABEL_BLOCK];
     for (int d = 0; d < count; d++)
-        belief[d] = a->cost[own + (size_t)pruned_label(kept, d)];
+        belief[d] = a->cost[pruned_labels(g, d / LABEL_BLOCK, pixel) + (size_t)(d % LABEL_BLOCK)];
     for (int s = 0; s < DIRECTIONS; s++) {
         int c = classes >> (2 * s) & 3;
         if (!(around.exist & 1 << s))

@@ -6,8 +6,8 @@
 #ifndef LIVESTEREO_STAGE_SURFACE_H
 #define LIVESTEREO_STAGE_SURFACE_H
 
-#include "gpu/stages/bp.h"
 #include "gpu/stages/image.h"
+#include "gpu/stages/pruning.h"
 #include "gpu/stages/refine.h"
 
 /* What the data costs beside a label say: its disparity, by a curve through three of them, since
@@ -20,6 +20,7 @@ struct cost_curve_args {
     struct grid grid;
     const uint16_t *label;
     const uint8_t *cost;
+    struct pruning pruning; /* kept NULL: cost is of all labels */
     int16_t *disparity;
     uint8_t *rise;
     int subpixel; /* SUBPIXEL_* */
@@ -29,16 +30,22 @@ STAGE uint8_t cost_rise(int before, int here, int after) {
     return (uint8_t)stage_max(stage_min(before, after) - here, 0);
 }
 
+/* The cost of a label, none where it has none. */
+STAGE int curve_cost(const struct cost_curve_args *a, int x, int y, int label, int none) {
+    int exists;
+    size_t at = label_place(&a->grid, &a->pruning, x, y, label, &exists);
+    return exists ? a->cost[at] : none;
+}
+
 STAGE void stage_cost_curve(const struct cost_curve_args *a, int x, int y) {
     size_t i = (size_t)y * a->grid.width + x;
-    const uint8_t *cost = a->cost + grid_labels(&a->grid, x, y);
-    int l = a->label[i], offset = 0;
-    if (l > 0 && l + 1 < a->grid.labels)
-        offset =
-            stage_clamp(subpixel_offset(cost[l - 1], cost[l], cost[l + 1], a->subpixel), -8, 8);
+    int l = a->label[i], here = curve_cost(a, x, y, l, 0), offset = 0;
+    int before = curve_cost(a, x, y, l - 1, -1), after = curve_cost(a, x, y, l + 1, -1);
+    if (before >= 0 && after >= 0)
+        offset = stage_clamp(subpixel_offset(before, here, after, a->subpixel), -8, 8);
     a->disparity[i] = (int16_t)(16 * (a->grid.space.u_min + l) + offset);
-    a->rise[i] = cost_rise(l >= RISE_REACH ? cost[l - RISE_REACH] : MAX_COST, cost[l],
-                           l + RISE_REACH < a->grid.labels ? cost[l + RISE_REACH] : MAX_COST);
+    a->rise[i] = cost_rise(curve_cost(a, x, y, l - RISE_REACH, MAX_COST), here,
+                           curve_cost(a, x, y, l + RISE_REACH, MAX_COST));
 }
 
 /* The known pixels of one map get the values of another. */

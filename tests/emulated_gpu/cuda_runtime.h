@@ -34,6 +34,9 @@ struct uint2 {
 struct uint4 {
     uint32_t x, y, z, w;
 };
+inline uint2 make_uint2(uint32_t x, uint32_t y) {
+    return {x, y};
+}
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
     return {x, y, z, w};
 }
@@ -102,6 +105,21 @@ inline int atomicMax(int *at, int value) {
     int old = *at;
     *at = std::max(old, value);
     return old;
+}
+inline int atomicMin(int *at, int value) {
+    int old = *at;
+    *at = std::min(old, value);
+    return old;
+}
+inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t choice) {
+    uint64_t both = (uint64_t)b << 32 | a;
+    uint32_t out = 0;
+    for (int i = 0; i < 4; i++)
+        out |= (uint32_t)(both >> 8 * (choice >> 4 * i & 7) & 255) << 8 * i;
+    return out;
+}
+inline uint32_t __umulhi(uint32_t a, uint32_t b) {
+    return (uint32_t)((uint64_t)a * b >> 32);
 }
 inline int __clz(int v) {
     return v ? __builtin_clz((unsigned)v) : 32;

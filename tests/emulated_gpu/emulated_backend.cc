@@ -39,9 +39,12 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(surface_arms)       \
     STAGE(surface_plane)      \
     STAGE(cost_curve)         \
+    STAGE(cross_nodes)        \
+    STAGE(pruned_cost)        \
     STAGE(sum_message)
-static const cuda_fusion *const fusions[] = {&cuda_fuse_match, &cuda_fuse_bp, &cuda_fuse_pruned,
-                                             &cuda_fuse_census};
+static const cuda_fusion *const fusions[] = {&cuda_fuse_match,  &cuda_fuse_bp,
+                                             &cuda_fuse_pruned, &cuda_fuse_census,
+                                             &cuda_fuse_cross,  &cuda_fuse_kept_costs};
 
 /* The stages as written, in the form of a launch. */
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \
@@ -79,8 +82,8 @@ static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph
 
 static int unit(backend *b, const struct graph *g, int i) {
     int length;
-    fusion_at(reinterpret_cast<backend_cuda *>(b), g, i, &length);
-    return length;
+    const cuda_fusion *f = fusion_at(reinterpret_cast<backend_cuda *>(b), g, i, &length);
+    return f == &cuda_fuse_cross ? -length : length;
 }
 
 static void run(backend *b, void *compiled, int slot, const struct backend_frame *frame) {
