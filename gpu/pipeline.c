@@ -197,7 +197,7 @@ static const uint8_t *block_cost(struct graph *g, struct search *s, const struct
             c->arms = picture_arms(g, p, s->reference, first, c->band.height);
         c->band_cost = band_cost(g, s);
     }
-    s->averaging = (struct averaging){NULL};
+    s->averaging = (struct averaging){.arms = NULL};
     if (averages)
         s->averaging = (struct averaging){c->arms, c->band_cost, c->band, b->x, b->y - first};
     if (!c->band_cost || (c->band.width == grid->width && c->band.height == grid->height))

@@ -21,36 +21,75 @@ static double minimum_of(int before, int here, int after, int subpixel) {
     return fmax(-8, fmin(8, round(8 * (left - right) / bend)));
 }
 
+/* Random blocks of the two that there are, one of them at least. */
+static void draw_kept(uint8_t *kept, size_t tiles) {
+    memset(kept, NOT_KEPT, tiles * KEPT_MOST);
+    for (size_t i = 0; i < tiles; i++) {
+        int which = g_test_rand_int_range(0, 3);
+        kept[i * KEPT_MOST] = which == 1;
+        if (which == 2)
+            kept[i * KEPT_MOST + 1] = 1;
+    }
+}
+
+/* Of all labels in every other round, else of those that tiles keep; -1 stands for no cost. */
 static void test_cost_curve(void) {
-    static uint8_t cost[N * 2 * LABEL_BLOCK];
+    enum {
+        MANY = LABEL_BLOCK + 9, /* labels: two blocks */
+        COLUMNS = (W + PRUNING_TILE - 1) / PRUNING_TILE,
+        ROWS = (H + PRUNING_TILE - 1) / PRUNING_TILE
+    };
+    static uint8_t cost[(N + H) * 2 * LABEL_BLOCK], kept[COLUMNS * ROWS * KEPT_MOST];
     int16_t disparity[N];
     uint8_t rise[N];
     uint16_t label[N];
-    int flat = 0, steep = 0, between = 0;
-    for (int round = 0; round < 30; round++) {
-        struct label_space space = {.u_min = round - 3, .u_count = LABELS, .v_count = 1};
-        struct cost_curve_args a = {
-            grid_make(W, H, space), label, cost, disparity, rise, round % 3};
+    int flat = 0, steep = 0, between = 0, without = 0;
+    for (int round = 0; round < 60; round++) {
+        struct label_space space = {.u_min = round % 30 - 3, .u_count = MANY, .v_count = 1};
+        struct cost_curve_args a = {.grid = grid_make(W, H, space),
+                                    .label = label,
+                                    .cost = cost,
+                                    .disparity = disparity,
+                                    .rise = rise,
+                                    .subpixel = round % 3};
+        g_assert_cmpuint(grid_volume(&a.grid), <=, sizeof(cost));
+        draw_kept(kept, sizeof(kept) / KEPT_MOST);
+        if (round % 2)
+            a.pruning = (struct pruning){kept, PRUNING_TILE, COLUMNS};
         for (size_t i = 0; i < grid_volume(&a.grid); i++)
-            cost[i] = (uint8_t)g_test_rand_int_range(0, round < 15 ? 5 : MAX_COST + 1);
-        for (int i = 0; i < N; i++)
-            label[i] = (uint16_t)g_test_rand_int_range(0, LABELS);
+            cost[i] = (uint8_t)g_test_rand_int_range(0, round < 30 ? 5 : MAX_COST + 1);
         for (int i = 0; i < N; i++) {
-            stage_cost_curve(&a, i % W, i / W);
-            const uint8_t *c = cost + grid_labels(&a.grid, i % W, i / W);
-            int l = label[i], least = MAX_COST;
-            double offset =
-                l == 0 || l == LABELS - 1 ? 0 : minimum_of(c[l - 1], c[l], c[l + 1], a.subpixel);
+            int c[MANY + 2], x = i % W, y = i / W, l, exists, least = MAX_COST;
+            size_t pixel = grid_pixel(&a.grid, x, y);
+            c[0] = c[MANY + 1] = -1; /* of labels from -1 on */
+            for (int k = 0; k < MANY; k++) {
+                int number =
+                    a.pruning.kept ? kept_find(kept_at(&a.pruning, x, y), k / LABEL_BLOCK) : 0;
+                c[k + 1] =
+                    !a.pruning.kept ? cost[pixel * 2 * LABEL_BLOCK + (size_t)k]
+                    : number < 0
+                        ? -1
+                        : cost[((size_t)number * grid_pixels(&a.grid) + pixel) * LABEL_BLOCK +
+                               (size_t)(k % LABEL_BLOCK)];
+            }
+            do
+                l = g_test_rand_int_range(0, MANY);
+            while (c[l + 1] < 0);
+            label[i] = (uint16_t)l;
+            stage_cost_curve(&a, x, y);
+            exists = c[l] >= 0 && c[l + 2] >= 0;
+            double offset = exists ? minimum_of(c[l], c[l + 1], c[l + 2], a.subpixel) : 0;
             g_assert_cmpfloat(disparity[i], ==, 16.0 * (space.u_min + l) + offset);
-            for (int k = 0; k < LABELS; k++)
-                least = abs(k - l) == 3 ? MIN(least, c[k]) : least;
-            g_assert_cmpint(rise[i], ==, MAX(0, least - c[l]));
+            for (int k = 0; k < MANY; k++)
+                least = abs(k - l) == 3 && c[k + 1] >= 0 ? MIN(least, c[k + 1]) : least;
+            g_assert_cmpint(rise[i], ==, MAX(0, least - c[l + 1]));
             flat += rise[i] == 0;
             steep += rise[i] > 0;
             between += disparity[i] % 16 != 0;
+            without += !exists;
         }
     }
-    g_assert_cmpint(MIN(MIN(flat, steep), between), >, 1000);
+    g_assert_cmpint(MIN(MIN(flat, steep), MIN(between, without)), >, 1000);
 }
 
 static void test_take_known(void) {
