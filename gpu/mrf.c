@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static size_t pixels_of(const struct mrf *m) {
     return (size_t)m->width * (size_t)m->height;
@@ -60,6 +59,16 @@ static void measure_rows(void *context, int first, int last, void *scratch) {
         o->row[y] = (struct extent){.whole = !fractions};
         for (int l = 0; l < in->labels; l++)
             o->row[y].largest = fmax(o->row[y].largest, (double)largest[l]);
+    }
+}
+
+/* Of edges that are not there, in the last column or row, the class of the pixel before. */
+static void copy_classes(struct mrf *m, const struct mrf_input *in, int r) {
+    size_t width = (size_t)m->width, pixels = pixels_of(m);
+    for (size_t i = 0; i < pixels; i++) {
+        bool there = r == MRF_RIGHT ? i % width + 1 < width : i + width < pixels;
+        uint8_t before = i ? m->classes[r][i - 1] : 1;
+        m->classes[r][i] = there && in->classes[r] ? in->classes[r][i] : before;
     }
 }
 
@@ -143,12 +152,8 @@ static void fill(struct opening *o, struct thread_pool *pool) {
     const struct mrf_input *in = o->in;
     struct extent e = {.whole = true};
     bool used[256] = {false};
-    for (int r = 0; r < MRF_EDGES; r++) {
-        if (in->classes[r])
-            memcpy(m->classes[r], in->classes[r], pixels_of(m));
-        else
-            memset(m->classes[r], 1, pixels_of(m));
-    }
+    for (int r = 0; r < MRF_EDGES; r++)
+        copy_classes(m, in, r);
     find_classes(m, used);
     thread_pool_run(pool, m->height, 1, measure_rows, o);
     for (int y = 0; y < m->height; y++) {

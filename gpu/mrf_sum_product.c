@@ -468,7 +468,8 @@ int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct 
         return -ENOMEM;
     s->m = m;
     s->backend = b;
-    s->bits_per_unit = M_LOG2E / (temperature * m->scale);
+    /* From 64 bits on one unit is as good as none. */
+    s->bits_per_unit = fmin(M_LOG2E / (temperature * m->scale), 64);
     make_powers(s);
     make_logarithms(s);
     int error = open_kernels(s);

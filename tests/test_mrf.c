@@ -271,6 +271,30 @@ static void test_fractions(void) {
     }
 }
 
+/* What the last column and row have as classes changes nothing, the rounding of fractions neither. */
+static void test_missing_edges(void) {
+    for (int round = 0; round < 20; round++) {
+        struct numbers n;
+        uint16_t label[2][MAX_PIXELS];
+        struct mrf_result result[2];
+        int width = 1 + round % 4, height = 1 + round / 4;
+        make_numbers(&n, width, height, 3, round % 5, 0.1);
+        for (int i = 0; i < 2; i++) {
+            for (int y = 0; y < height; y++)
+                n.classes[MRF_RIGHT][y * width + width - 1] = i ? 255 : 0;
+            for (int x = 0; x < width; x++)
+                n.classes[MRF_DOWN][(height - 1) * width + x] = i ? 255 : 0;
+            struct mrf *m = open_problem(&n);
+            g_assert_cmpint(mrf_trws(m, 30, NULL, label[i], &result[i]), ==, 0);
+            mrf_close(&m);
+        }
+        g_assert_cmpmem(label[0], sizeof(label[0][0]) * (size_t)(width * height), label[1],
+                        sizeof(label[1][0]) * (size_t)(width * height));
+        g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
+        g_assert_cmpfloat(result[0].bound, ==, result[1].bound);
+    }
+}
+
 static int stop(void *context, const struct mrf_result *so_far) {
     (void)context;
     return so_far->sweeps == 2;
@@ -558,6 +582,24 @@ static void test_marginals_in_steps(void) {
     }
 }
 
+/* A temperature far below one unit, of which costs this high make a small part: as one below it. */
+static void test_marginals_cold(void) {
+    struct numbers n;
+    float belief[2][MAX_PIXELS * 5];
+    uint16_t label[MAX_PIXELS];
+    struct mrf_result result;
+    make_numbers(&n, 8, 12, 5, 2, 1e36);
+    struct mrf *m = open_problem(&n);
+    for (int i = 0; i < 2; i++) {
+        struct mrf_marginals to = {.belief = belief[i]};
+        g_assert_cmpint(mrf_sum_product(m, i ? 1e-300 : 1e20, 5, backend_of(1), NULL, &to, label,
+                                        &result),
+                        ==, 0);
+    }
+    g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
+    mrf_close(&m);
+}
+
 /* Each compiler and both forms give these bytes. */
 static void test_marginals_bytes(void) {
     static const char expected[] =
@@ -671,6 +713,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/tree", test_tree);
     g_test_add_func("/mrf/grid", test_grid);
     g_test_add_func("/mrf/fractions", test_fractions);
+    g_test_add_func("/mrf/missing-edges", test_missing_edges);
     g_test_add_func("/mrf/two-labels", test_two_labels);
     g_test_add_func("/mrf/min-sum/chains", test_min_sum_of_chains);
     g_test_add_func("/mrf/min-sum/bytes", test_min_sum_in_bytes);
@@ -680,6 +723,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
     g_test_add_func("/mrf/marginals/pairs", test_marginals_of_pairs);
     g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
+    g_test_add_func("/mrf/marginals/cold", test_marginals_cold);
     g_test_add_func("/mrf/marginals/bytes", test_marginals_bytes);
     return g_test_run();
 }
