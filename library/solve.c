@@ -77,6 +77,11 @@ static int check_smoothness(const struct livestereo_problem *p) {
         if (!(p->table[i] >= 0) || !isfinite(p->table[i]))
             return refuse("problem: entry %d, %d of the table is not 0 or more", i / p->labels,
                           i % p->labels);
+    double most = smoothness_of(p, UINT8_MAX, 0, p->labels - 1);
+    for (int i = 0; p->table && i < p->labels * p->labels; i++)
+        most = fmax(most, UINT8_MAX * p->lambda * (double)p->table[i]);
+    if (!isfinite(most))
+        return refuse("problem: lambda %g makes a smoothness that is no finite number", p->lambda);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "tests/cli.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 
 enum { H = 12, W = 17, L = 6 };
@@ -703,8 +704,13 @@ static void test_library(void *fixture, const void *data) {
     EXPECT(p.smoothness = (enum livestereo_smoothness)4, "smoothness 4");
     EXPECT(p.lambda = -1, "lambda");
     EXPECT(p.truncation = INFINITY, "truncation");
+    EXPECT((p.lambda = 1e305, p.smoothness = LIVESTEREO_QUADRATIC), "no finite number");
+    EXPECT((p.lambda = DBL_MAX, p.smoothness = LIVESTEREO_POTTS), "no finite number");
     EXPECT(p.smoothness = LIVESTEREO_TABLE, "belong together");
     EXPECT(p.table = table, "belong together");
+    table[6] = FLT_MAX;
+    EXPECT((p.lambda = 1e270, p.smoothness = LIVESTEREO_TABLE, p.table = table),
+           "no finite number");
     table[6] = -1;
     EXPECT((p.smoothness = LIVESTEREO_TABLE, p.table = table), "entry 1, 2");
     EXPECT(p.solver = (enum livestereo_solver)6, "solver 6");
