@@ -21,15 +21,18 @@ struct solve {
     char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
         *plot, *composed, **montage, **outputs;
     char *mean, *confidence, *entropy, *belief;
-    double lambda, truncation; /* below 0: not given */
+    double lambda, truncation; /* NOT_GIVEN, or what is */
     double temperature;
     int sweeps, bound, columns;
+    bool progress; /* is drawn */
     struct npy cost, table, weight[2];
     struct recipe recipe;
     GString *rows; /* of the file energy */
     GArray *seen;  /* doubles: of each sweep its number, energy and bound */
     struct livestereo_problem problem;
 };
+
+#define NOT_GIVEN (-INFINITY)
 
 static const char *const models[] = {"linear", "quadratic", "potts"},
                          *const backends[] = {"cpu", "cuda"}, *const solvers[] = {"trws",
@@ -60,8 +63,8 @@ static int parse_words(struct solve *s, int argc) {
         return EXIT_USAGE;
     }
     if (pictures > 2 &&
-        (s->model || s->lambda >= 0 || s->truncation >= 0 || s->right || s->down || s->columns ||
-         s->bound || s->mean || s->confidence || s->entropy || s->belief)) {
+        (s->model || s->lambda != NOT_GIVEN || s->truncation != NOT_GIVEN || s->right || s->down ||
+         s->columns || s->bound || s->mean || s->confidence || s->entropy || s->belief)) {
         log_error("solve", "of more than two pictures, --montage takes no smoothness and no "
                            "weights, and knows neither a bound nor probabilities");
         return EXIT_USAGE;
@@ -111,6 +114,13 @@ static int parse_words(struct solve *s, int argc) {
 /* Whether it is solved by expansion moves. */
 static bool by_moves(const struct solve *s) {
     return s->montage && s->problem.labels > 2;
+}
+
+/* Whether labels and their energy are known after each sweep without further work, so that it can
+ * be ended there. */
+static bool can_end_early(const struct solve *s) {
+    return by_moves(s) || s->problem.solver == LIVESTEREO_TRWS ||
+           s->problem.solver == LIVESTEREO_ICM;
 }
 
 /* 0, or -EINVAL after a log line where the array is no a x b matrix of this type. */
@@ -214,8 +224,8 @@ static int choose_smoothness(struct solve *s) {
                         : s->denoise ? "quadratic"
                         : s->strokes ? "potts"
                                      : "linear";
-    p->lambda = s->lambda >= 0 ? s->lambda : s->segment ? 2 : 1;
-    p->truncation = s->truncation >= 0 ? s->truncation : s->denoise ? 1000 : 0;
+    p->lambda = s->lambda != NOT_GIVEN ? s->lambda : s->segment ? 2 : 1;
+    p->truncation = s->truncation != NOT_GIVEN ? s->truncation : s->denoise ? 1000 : 0;
     int found = find_word(model, models, G_N_ELEMENTS(models));
     if (found >= 0) {
         p->smoothness = (enum livestereo_smoothness)found;
@@ -247,7 +257,16 @@ static int after_sweep(void *context, int sweep, double energy, double bound) {
     append_number(s->rows, bound);
     g_string_append_c(s->rows, '\n');
     g_array_append_vals(s->seen, (const double[]){sweep, energy, bound}, 3);
-    return 0;
+    if (s->progress) {
+        if (by_moves(s))
+            fprintf(stderr, "\rmove %d: energy %.8g", sweep, energy);
+        else
+            fprintf(stderr, "\rsweep %d of %d: energy %.8g", sweep, s->sweeps, energy);
+        if (bound > 0)
+            fprintf(stderr, ", at most %.4f %% above the least", 100 * (energy / bound - 1));
+        fputs("\033[K", stderr);
+    }
+    return can_end_early(s) && quit_asked();
 }
 
 /* Energies and bounds as percentages of the last bound or, where there is none, of the last energy,
@@ -342,10 +361,18 @@ static int run(struct solve *s, const char *name) {
     p->temperature = s->temperature;
     p->sweeps = s->sweeps;
     p->bound_sweeps = s->bound;
-    p->after_sweep = s->energy || s->plot ? after_sweep : NULL;
+    p->after_sweep = s->energy || s->plot || can_end_early(s) ? after_sweep : NULL;
     p->context = s;
+    if (can_end_early(s)) {
+        quit_announce("\nlivestereo: the labels so far are written after this sweep or move; "
+                      "Ctrl-C again ends it now\n");
+        quit_catch();
+    }
+    log_debug(name, "%dx%d px with %d labels", p->width, p->height, p->labels);
     int error =
         by_moves(s) ? montage_solve(&s->recipe, p, &solution) : livestereo_solve(p, &solution);
+    if (s->progress)
+        fputs("\r\033[K", stderr);
     if (error) {
         const char *why = livestereo_error(NULL);
         log_error(name, "%s", *why ? why : "there is not enough memory");
@@ -377,8 +404,8 @@ static int solve_problem(struct solve *s, const char *costs) {
 }
 
 int cmd_solve(int argc, char **argv) {
-    struct solve s = {.lambda = -1,
-                      .truncation = -1,
+    struct solve s = {.lambda = NOT_GIVEN,
+                      .truncation = NOT_GIVEN,
                       .temperature = 1,
                       .sweeps = 100,
                       .problem = LIVESTEREO_PROBLEM,
@@ -455,11 +482,12 @@ int cmd_solve(int argc, char **argv) {
         "  livestereo solve costs.npy --model potts --lambda 20 -o labels.npy\n"
         "  livestereo solve costs.npy --solver rows_columns --bound 200\n"
         "  livestereo solve costs.npy --solver sum_product --sweeps 20 --mmse mean.npy\n"
-        "  livestereo solve --denoise noisy.png --mask scratches.png -o clean.png\n"
+        "  livestereo solve --denoise noisy.png --mask scratches.png --sweeps 5 -o clean.png\n"
         "  livestereo solve --segment photo.png --strokes strokes.png -o object.png\n"
         "  livestereo solve --montage a.png --montage b.png --strokes strokes.png --composed "
         "ab.png\n",
         entries, &options, &params);
+    s.progress = progress_wanted(&options);
     if (code == GO_ON)
         code = parse_words(&s, argc);
     if (code == GO_ON)

@@ -49,7 +49,9 @@ struct common_options {
     struct feature_network *network; /* that of the file weights */
     const GOptionEntry *entries;     /* the command's own */
     gboolean dump_config, quiet, verbose;
-    bool no_settings; /* set before parsing: a damaged livestereo.ini only causes a warning */
+    /* Set before parsing: a damaged livestereo.ini only causes a warning, and --help leaves out the
+     * options of settings. */
+    bool no_settings;
     const char *first_preset; /* set before parsing: without --preset in place of livestereo.ini */
 };
 

@@ -104,7 +104,7 @@ bool options_take_recorded(const struct common_options *options, const struct so
 
 static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,
                                     const GOptionEntry *entries, struct common_options *options) {
-    const GOptionEntry common[] = {
+    GOptionEntry common[] = {
         {"preset", 0, 0, G_OPTION_ARG_FILENAME, &options->preset,
          "Start from a preset: its name, or an .ini file", "NAME"},
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
@@ -127,6 +127,8 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more", NULL},
         {0},
     };
+    for (GOptionEntry *e = common; options->no_settings && e->arg_data != &options->quiet; e++)
+        e->flags = G_OPTION_FLAG_HIDDEN;
     GOptionContext *context = g_option_context_new(usage);
     g_option_context_set_summary(context, summary);
     g_option_context_set_description(context, examples);

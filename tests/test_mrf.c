@@ -592,9 +592,9 @@ static void test_marginals_cold(void) {
     struct mrf *m = open_problem(&n);
     for (int i = 0; i < 2; i++) {
         struct mrf_marginals to = {.belief = belief[i]};
-        g_assert_cmpint(mrf_sum_product(m, i ? 1e-300 : 1e20, 5, backend_of(1), NULL, &to, label,
-                                        &result),
-                        ==, 0);
+        g_assert_cmpint(
+            mrf_sum_product(m, i ? 1e-300 : 1e20, 5, backend_of(1), NULL, &to, label, &result), ==,
+            0);
     }
     g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
     mrf_close(&m);

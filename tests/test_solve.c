@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 enum { H = 12, W = 17, L = 6 };
 
@@ -310,6 +312,9 @@ static void test_bad(void *fixture, const void *data) {
     expect_error(3, "must have the shape (2, 1)", "solve %s/good.npy --right %s/flat.npy", folder,
                  folder);
     expect_error(3, "lambda and truncation", "solve %s/good.npy --truncation inf", folder);
+    expect_error(3, "lambda and truncation", "solve %s/good.npy --lambda -1", folder);
+    expect_error(3, "lambda and truncation", "solve %s/good.npy --lambda nan", folder);
+    expect_error(3, "lambda and truncation", "solve %s/good.npy --truncation -1", folder);
     expect_error(2, "there are trws", "solve %s/good.npy --solver magic", folder);
     expect_error(2, "there are linear", "solve %s/good.npy --model cubic", folder);
     expect_error(2, "ends neither", "solve %s/good.npy -o labels.tif", folder);
@@ -321,6 +326,44 @@ static void test_bad(void *fixture, const void *data) {
     expect_error(1, "cannot be written", "solve %s/good.npy -o %s/no/labels.npy", folder, folder);
     expect_error(1, "cannot be written", "solve %s/good.npy --energy %s/no/e.csv", folder, folder);
     expect_error(1, "cannot be written", "solve %s/good.npy --plot %s/no/e.svg", folder, folder);
+}
+
+/* Ctrl-C ends it after a sweep, with the labels so far: it would take hours. */
+static void test_interrupted(void *fixture, const void *data) {
+    uint8_t noise[64 * 64];
+    uint32_t state = 1;
+    (void)fixture;
+    (void)data;
+    for (size_t i = 0; i < sizeof(noise); i++)
+        noise[i] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
+    write_array("many.npy", "|u1", "False", "(32, 32, 4)", noise, sizeof(noise));
+    g_autofree char *line =
+        g_strdup_printf("%s solve -v %s/many.npy --lambda 40 --model potts "
+                        "--sweeps 100000000 -o %s/so_far.npy --energy %s/so_far.csv",
+                        binary(), folder, folder, folder);
+    g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+    g_autoptr(GString) said = g_string_new(NULL);
+    GPid pid;
+    int err, byte, status;
+    g_assert_true(g_spawn_async_with_pipes(NULL, argv, NULL,
+                                           G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
+                                           NULL, NULL, &pid, NULL, NULL, &err, NULL));
+    FILE *in = fdopen(err, "r");
+    for (bool sent = false; (byte = fgetc(in)) != EOF;) {
+        g_string_append_c(said, (char)byte);
+        if (!sent && strstr(said->str, "32x32 px"))
+            sent = kill(pid, SIGINT) == 0;
+    }
+    fclose(in);
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    g_assert_nonnull(strstr(said->str, "Ctrl-C again"));
+    g_autofree char *path = path_in("so_far.npy");
+    struct npy labels;
+    g_assert_cmpint(npy_read(path, &labels), ==, 0);
+    npy_free(&labels);
+    g_auto(GStrv) rows = read_lines("so_far.csv");
+    g_assert_cmpuint(g_strv_length(rows), >=, 2);
 }
 
 /* ---- pictures */
@@ -732,6 +775,7 @@ int main(int argc, char **argv) {
                                             {"/cli/solve/marginals", test_marginals},
                                             {"/cli/solve/columns", test_columns},
                                             {"/cli/solve/bad", test_bad},
+                                            {"/cli/solve/interrupted", test_interrupted},
                                             {"/cli/solve/denoise", test_denoise},
                                             {"/cli/solve/segment", test_segment},
                                             {"/cli/solve/montage", test_montage},
