@@ -83,6 +83,16 @@ static int marked(const struct image *strokes, size_t i, int labels) {
     return label_of[full] < labels ? label_of[full] : -1;
 }
 
+/* Strokes that mark all pixels are a mistake. */
+static bool leaves_some(const struct image *strokes, int labels, const char *name) {
+    for (size_t i = 0; i < (size_t)strokes->width * (size_t)strokes->height; i++)
+        if (marked(strokes, i, labels) < 0)
+            return true;
+    log_error(name, "marks every pixel; leave the others grey, not transparent, which is black "
+                    "or white here");
+    return false;
+}
+
 /* Each bin counts one pixel more than it has, so that no colour is impossible. */
 static bool count_colours(const struct image *im, const struct image *strokes,
                           double cost[2][BINS]) {
@@ -168,6 +178,8 @@ static int segment(struct recipe *r, const struct image *im, const char *picture
         log_error(strokes, "must mark some pixels white (the object) and some black (the rest)");
         return EXIT_SOURCE;
     }
+    if (!leaves_some(marks, 2, strokes))
+        return EXIT_SOURCE;
     int code = take_memory(r, im, picture);
     if (code == EXIT_DONE) {
         fill_costs(r, im, marks, cost);
@@ -223,7 +235,7 @@ static void fill_montage(struct recipe *r, const struct image *strokes) {
 static bool marks_all(const struct image *strokes, int labels, const char *name) {
     static const char *const colours[RECIPE_PICTURES] = {"black", "white",  "red",     "green",
                                                          "blue",  "yellow", "magenta", "cyan"};
-    bool found[RECIPE_PICTURES + 1] = {false}; /* the first: of no mark */
+    bool found[1 + RECIPE_PICTURES] = {false}; /* the first: of no mark */
     for (size_t i = 0; i < (size_t)strokes->width * (size_t)strokes->height; i++)
         found[1 + marked(strokes, i, labels)] = true;
     for (int l = 0; l < labels; l++)
@@ -243,7 +255,7 @@ int recipe_montage(struct recipe *r, char *const *pictures, const char *strokes)
             return EXIT_SOURCE;
     int code = EXIT_SOURCE;
     if (picture_read(strokes, &marks) == 0 && has_size_of(&marks, &r->picture[0], strokes) &&
-        marks_all(&marks, r->labels, strokes))
+        marks_all(&marks, r->labels, strokes) && leaves_some(&marks, r->labels, strokes))
         code = take_memory(r, &r->picture[0], pictures[0]);
     if (code == EXIT_DONE)
         fill_montage(r, &marks);

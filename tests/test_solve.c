@@ -453,6 +453,13 @@ static void test_segment(void *fixture, const void *data) {
     write_grey("strokes.png", strokes);
     expect_error(3, "and some black", "solve --segment %s/photo.png --strokes %s/strokes.png",
                  folder, folder);
+    memset(strokes, 0, sizeof(strokes) / 2);
+    write_grey("strokes.png", strokes);
+    expect_error(3, "marks every pixel", "solve --segment %s/photo.png --strokes %s/strokes.png",
+                 folder, folder);
+    expect_error(3, "marks every pixel",
+                 "solve --montage %s/photo.png --montage %s/photo.png --strokes %s/strokes.png",
+                 folder, folder, folder);
 }
 
 /* Pictures of noise that are alike in a crooked band: the seam lies in it. */
