@@ -7,6 +7,9 @@
     r = m(left, right)
     r.disparity, r.confidence, r.depth, r.points, r.left
 
+    s = ls.solve(costs, smoothness="potts", lambda_=20)  # any labelling problem on a grid
+    s.label, s.energy, s.bound
+
 This is liblivestereo, whose contract is livestereo.h, by ctypes. H and W are the height and the
 width of pictures in px. A picture is uint8 of shape (H, W), grey, or (H, W, 3), red first.
 
@@ -38,7 +41,8 @@ from ._library import UNKNOWN, Camera, Error, Format, Geometry, Rig, check, lib
 from ._memory import DeviceArray, map_image, picture_image, stream_of
 
 __all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Probe", "Result",
-           "Rig", "Setting", "UNKNOWN", "flow", "load_rig", "presets", "settings"]
+           "Rig", "Setting", "Solution", "UNKNOWN", "flow", "load_rig", "presets", "settings",
+           "solve"]
 __version__ = lib.version().decode()
 
 Array = Union[np.ndarray, DeviceArray]
@@ -433,3 +437,107 @@ def flow(earlier: Any, later: Any, *, preset: str = "flow", bgr: bool = False,
     Matcher(width, height, preset="flow") is faster."""
     height, width = earlier.shape[:2]
     return Matcher(width, height, preset=preset, bgr=bgr, **settings)(earlier, later).px
+
+
+# ---- a labelling problem of the caller's own
+
+
+class Solution(NamedTuple):
+    """Labels of low energy, and what is known of them. The last four are with marginals alone."""
+    label: np.ndarray  # uint16 (H, W)
+    energy: float
+    bound: float  # no labels have less energy; NaN: not known
+    sweeps: int  # done
+    belief: Optional[np.ndarray]  # float32 (H, W, labels): the probability of each label
+    mean: Optional[np.ndarray]  # float32 (H, W), or with columns (H, W, 2), of (u, v)
+    confidence: Optional[np.ndarray]  # float32 (H, W): probability that label is off by at most 1
+    entropy: Optional[np.ndarray]  # float32 (H, W), in bits
+
+
+_NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
+_SMOOTHNESS = ["linear", "quadratic", "potts"]
+_SOLVERS = ["trws", "rows_columns", "tiles", "min_sum", "icm", "sum_product"]
+_BACKENDS = ["cpu", "cuda"]
+
+
+def _number_of(name: str, word: str, words: List[str]) -> int:
+    if word not in words:
+        raise ValueError(f"{name} {word!r} is none of {', '.join(words)}")
+    return words.index(word)
+
+
+def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarray]:
+    if given is None:
+        return None
+    weights = np.asarray(given)
+    if weights.shape != size or weights.dtype != np.uint8:
+        raise ValueError(f"{name} must be uint8 {size}, not {weights.dtype} {weights.shape}")
+    return np.ascontiguousarray(weights)
+
+
+def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncation: float = 0,
+          right: Any = None, down: Any = None, columns: int = 0, solver: str = "trws",
+          sweeps: int = 100, bound_sweeps: int = 0, temperature: float = 1,
+          marginals: bool = False, threads: int = 0, backend: str = "cpu",
+          gpu: int = 0) -> Solution:
+    """Finds labels of low energy: at each pixel each label has a cost, and neighbours' labels that
+    differ cost something, too.
+
+    cost: (H, W, labels), 2 to 512 labels; uint8, uint16 and float32 in any order of the axes are
+    used where they are, other numbers are copied to float32. smoothness: of labels l and m
+    "linear", min(lambda_ |l - m|, truncation), "quadratic", min(lambda_ (l - m)^2, truncation),
+    "potts", lambda_ where they differ, or a table (labels, labels), times lambda_; truncation 0 is
+    none.
+    right, down: uint8 (H, W), weights of the edges to the right and the lower neighbour. columns:
+    labels are (u, v), l = v * columns + u. solver: "trws", "rows_columns", "tiles", "min_sum",
+    "icm" or "sum_product", the last one with temperature and marginals. The manual's section on
+    solve says what each of them takes. bound_sweeps: with another solver than trws, its sweeps for
+    a bound. threads: 0 takes all cores."""
+    costs = np.asarray(cost)
+    if costs.ndim != 3 or costs.size == 0:
+        raise ValueError(f"cost must have the shape (H, W, labels), not {costs.shape}")
+    if costs.dtype not in _NUMBERS or any(s % costs.itemsize for s in costs.strides):
+        costs = costs.astype(np.float32)
+    height, width, labels = costs.shape
+    edges = [_weights(name, w, (height, width)) for name, w in (("right", right), ("down", down))]
+    table = None
+    if not isinstance(smoothness, str):
+        table = np.ascontiguousarray(smoothness, np.float32)
+        if table.shape != (labels, labels):
+            raise ValueError(f"smoothness must have the shape {(labels, labels)}, not "
+                             f"{table.shape}")
+    interrupted = threading.Event()
+    each = _c.SweepFunction(lambda _context, _sweep, _energy, _bound: interrupted.is_set())
+    if solver not in ("trws", "icm"):  # the others do more work where they are asked to tell
+        each = _c.SweepFunction()
+    problem = _c.Problem(
+        width=width, height=height, labels=labels, number=_NUMBERS.index(costs.dtype),
+        cost=costs.ctypes.data, row_bytes=costs.strides[0], pixel_bytes=costs.strides[1],
+        label_bytes=costs.strides[2], truncation=truncation, columns=columns,
+        smoothness=len(_SMOOTHNESS) if table is not None else
+        _number_of("smoothness", smoothness, _SMOOTHNESS),
+        table=None if table is None else table.ctypes.data,
+        right=None if edges[0] is None else edges[0].ctypes.data,
+        down=None if edges[1] is None else edges[1].ctypes.data,
+        solver=_number_of("solver", solver, _SOLVERS), sweeps=sweeps, bound_sweeps=bound_sweeps,
+        threads=threads, after_sweep=each, temperature=temperature,
+        backend=_number_of("backend", backend, _BACKENDS), gpu=gpu, **{"lambda": lambda_})
+    label = np.empty((height, width), np.uint16)
+    found = _c.Solution(label=label.ctypes.data)
+    maps: Dict[str, np.ndarray] = {}
+    if marginals:
+        shapes = {"belief": (labels,), "mean": (2,) if columns else (), "confidence": (),
+                  "entropy": ()}
+        maps = {name: np.empty((height, width) + s, np.float32) for name, s in shapes.items()}
+        for name, array in maps.items():
+            setattr(found, name, array.ctypes.data)
+
+    def work(_keep: Any = (costs, table, edges, each, label, maps)) -> None:
+        check(lib.solve(byref(problem), byref(found)))
+
+    try:
+        _interruptible(work)
+    finally:
+        interrupted.set()
+    return Solution(label, found.energy, found.bound, found.sweeps,
+                    *(maps.get(name) for name in ("belief", "mean", "confidence", "entropy")))

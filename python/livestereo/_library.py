@@ -76,6 +76,7 @@ class Geometry(Struct):
                 ("reserved", c_uint64 * 4)]
 
 
+SweepFunction = CFUNCTYPE(c_int, c_void_p, c_int, c_double, c_double)
 LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 EachFunction = CFUNCTYPE(c_int, c_void_p, POINTER(Parameter))
 
@@ -119,6 +120,23 @@ class Probe(Sized):
                 ("cost", c_double * 512), ("belief", c_double * 512), ("reserved", c_uint64 * 8)]
 
 
+class Problem(Sized):
+    _fields_ = [("size", c_size_t), ("width", c_int), ("height", c_int), ("labels", c_int),
+                ("number", c_int), ("cost", c_void_p), ("row_bytes", c_ssize_t),
+                ("pixel_bytes", c_ssize_t), ("label_bytes", c_ssize_t), ("smoothness", c_int),
+                ("lambda", c_double), ("truncation", c_double), ("table", c_void_p),
+                ("right", c_void_p), ("down", c_void_p), ("solver", c_int), ("sweeps", c_int),
+                ("bound_sweeps", c_int), ("threads", c_int), ("after_sweep", SweepFunction),
+                ("context", c_void_p), ("temperature", c_double), ("backend", c_int),
+                ("gpu", c_int), ("columns", c_int), ("reserved", c_uint64 * 5)]
+
+
+class Solution(Sized):
+    _fields_ = [("size", c_size_t), ("label", c_void_p), ("energy", c_double),
+                ("bound", c_double), ("sweeps", c_int), ("belief", c_void_p), ("mean", c_void_p),
+                ("confidence", c_void_p), ("entropy", c_void_p), ("reserved", c_uint64 * 4)]
+
+
 FUNCTIONS: Dict[str, tuple] = {  # name: (result, arguments...)
     "close": (None, POINTER(c_void_p)),
     "depth": (c_int, c_void_p, POINTER(Image), POINTER(Image)),
@@ -140,6 +158,7 @@ FUNCTIONS: Dict[str, tuple] = {  # name: (result, arguments...)
     "settings_set": (c_int, c_void_p, c_char_p, c_char_p),
     "settings_set_smoothness": (c_int, c_void_p, POINTER(c_double), c_int),
     "settings_set_weights": (c_int, c_void_p, c_char_p, c_size_t),
+    "solve": (c_int, POINTER(Problem), POINTER(Solution)),
     "stage_name": (c_char_p, c_int),
     "start": (c_int, c_void_p, POINTER(Frame)),
     "update": (c_int, c_void_p, c_void_p),

@@ -42,7 +42,7 @@ def test_structs_are_those_of_the_header(tmp_path):
     names = {_library.Image: "image", _library.Parameter: "parameter", ls.Camera: "camera",
              ls.Rig: "rig", ls.Geometry: "geometry", _library.Options: "options",
              _library.Frame: "frame", _library.Result: "result", _library.Info: "info",
-             _library.Probe: "probe"}
+             _library.Probe: "probe", _library.Problem: "problem", _library.Solution: "solution"}
     lines = ["#include <livestereo.h>"]
     for struct, name in names.items():
         c = f"struct livestereo_{name}"
@@ -395,6 +395,96 @@ def test_an_interrupted_frame_keeps_its_memory(dots, monkeypatch):
     assert np.array_equal(m(*other).disparity, expected)
     gc.collect()
     assert gone() is None
+
+
+# ---- problems of the caller's own
+
+
+def costs_of_noise(height=4, width=5, labels=3, seed=1):
+    return np.random.default_rng(seed).integers(0, 60, (height, width, labels)).astype(np.uint8)
+
+
+def energy_of(cost, label, v, right, down):
+    rows, columns = np.indices(label.shape)
+    return (cost[rows, columns, label].sum() +
+            (right[:, :-1] * v[label[:, :-1], label[:, 1:]]).sum() +
+            (down[:-1] * v[label[:-1], label[1:]]).sum())
+
+
+def test_solve_is_the_program(program, tmp_path):
+    """Of any type, order and direction of the axes; weights, and what is returned."""
+    cost, rng = costs_of_noise(20, 30, 6), np.random.default_rng(2)
+    right, down = rng.integers(0, 3, (2, 20, 30), np.uint8)
+    for name, array in (("c", cost), ("r", right), ("d", down)):
+        np.save(tmp_path / f"{name}.npy", array)
+    out = subprocess.run([program, "solve", "c.npy", "--model", "quadratic", "--lambda", "7",
+                          "--truncation", "40", "--right", "r.npy", "--down", "d.npy", "-o",
+                          "l.npy"], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True)
+    expected = np.load(tmp_path / "l.npy")
+    for given in (cost, cost.astype(np.uint16), cost.astype(np.float32), cost.tolist(),
+                  cost.astype(">u2"), np.asfortranarray(cost), cost[::-1].copy()[::-1],
+                  np.repeat(cost, 2, 1)[:, ::2]):
+        s = ls.solve(given, smoothness="quadratic", lambda_=7, truncation=40, right=right,
+                     down=down.T.copy().T)
+        assert np.array_equal(s.label, expected) and s.label.dtype == np.uint16
+    k = np.arange(6)
+    v = np.minimum(7 * (k[:, None] - k) ** 2, 40)
+    assert s.energy == energy_of(cost, s.label, v, right, down) == float(out.stdout.split()[1])
+    assert s.bound <= s.energy and s.sweeps >= 1 and s.mean is None
+    assert ls.solve(cost, smoothness=v, right=right, down=down).energy == s.energy
+
+
+def test_solve_knows_marginals():
+    cost = costs_of_noise(6, 5, 4)
+    s = ls.solve(cost, smoothness="potts", lambda_=8, solver="sum_product", sweeps=30,
+                 temperature=12, marginals=True)
+    assert s.belief.shape == (6, 5, 4) and np.allclose(s.belief.sum(2), 1, atol=1e-5)
+    assert np.array_equal(s.label, s.belief.argmax(2)) and np.isnan(s.bound)
+    assert np.allclose(s.mean, s.belief @ np.arange(4), atol=1e-4)
+    assert (s.confidence >= s.belief.max(2) - 1e-5).all() and s.entropy.max() <= 2
+    pairs = ls.solve(cost, columns=2, solver="sum_product", marginals=True, bound_sweeps=5)
+    assert pairs.mean.shape == (6, 5, 2) and pairs.bound <= pairs.energy
+
+
+@pytest.mark.parametrize("error, text, given", [
+    (ValueError, "shape", {"cost": np.zeros((2, 2))}),
+    (ValueError, "none of linear", {"smoothness": "cubic"}),
+    (ValueError, "none of trws", {"solver": "magic"}),
+    (ValueError, "none of cpu", {"backend": "gpu"}),
+    (ValueError, "right must be", {"right": np.ones((4, 5))}),
+    (ValueError, "down must be", {"down": np.ones((4, 4), np.uint8)}),
+    (ValueError, r"\(3, 3\)", {"smoothness": np.zeros((3, 2))}),
+    (ls.Error, "2 to 512", {"cost": np.zeros((2, 2, 1))}),
+    (ls.Error, "no finite number", {"cost": np.full((2, 2, 2), np.nan)}),
+    (ls.Error, "lambda", {"lambda_": -1}),
+    (ls.Error, "no marginals", {"marginals": True}),
+    (ls.Error, "difference of labels alone", {"solver": "tiles", "smoothness": np.eye(3)})])
+def test_solve_refuses(error, text, given):
+    with pytest.raises(error, match=text):
+        ls.solve(**{"cost": costs_of_noise(), **given})
+
+
+SOLVING = """
+import os, signal, threading, time
+import livestereo as ls
+import numpy as np
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+cost = np.random.default_rng(1).integers(0, 256, (32, 32, 4)).astype(np.uint8)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    ls.solve(cost, smoothness="potts", lambda_=40, sweeps=10 ** 8)  # would take hours
+except KeyboardInterrupt:
+    while threading.active_count() > 1:
+        time.sleep(0.01)
+    print("ended")
+"""
+
+
+def test_ctrl_c_ends_solve():
+    done = subprocess.run([sys.executable, "-c", SOLVING], stdout=subprocess.PIPE, text=True,
+                          check=True)
+    assert done.stdout == "ended\n"
 
 
 INTERRUPTED = """
