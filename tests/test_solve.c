@@ -584,6 +584,41 @@ static void test_montage_of_three(void *fixture, const void *data) {
                  words);
 }
 
+/* Each colour of the strokes is its picture's: plain pictures, marked along their diagonal. */
+static void test_montage_of_eight(void *fixture, const void *data) {
+    static const uint8_t colours[8][3] = {{0, 0, 0},     {255, 255, 255}, {255, 0, 0},
+                                          {0, 255, 0},   {0, 0, 255},     {255, 255, 0},
+                                          {255, 0, 255}, {0, 255, 255}};
+    uint8_t strokes[8][8][3], grey[8 * 8];
+    g_autoptr(GString) words = g_string_new("solve");
+    (void)fixture;
+    (void)data;
+    memset(strokes, 128, sizeof(strokes));
+    for (int i = 0; i < 8; i++) {
+        g_autofree char *name = g_strdup_printf("%d.png", i);
+        memcpy(strokes[i][i], colours[i], 3);
+        memset(grey, 20 + 30 * i, sizeof(grey));
+        g_autofree char *path = path_in(name);
+        struct image im = {grey, 8, 8, 1};
+        g_assert_cmpint(picture_write(path, &im), ==, 0);
+        g_string_append_printf(words, " --montage %s", path);
+    }
+    write_colours("strokes.png", &strokes[0][0][0], 8, 8);
+    g_free(expect_success("%s --strokes %s/strokes.png --composed %s/all.png", words->str, folder,
+                          folder));
+    g_autofree char *path = path_in("all.png");
+    struct image im;
+    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    for (int i = 0; i < 8; i++)
+        g_assert_cmpint(im.data[9 * i * im.channels], ==, 20 + 30 * i);
+    picture_free(&im);
+    write_picture("small.png", 20, 20, 0);
+    expect_error(3, "is 20x20, but",
+                 "solve --montage %s/0.png --montage %s/1.png --montage %s/small.png --strokes "
+                 "%s/strokes.png",
+                 folder, folder, folder, folder);
+}
+
 /* Small montages of which all labellings are tried. */
 enum { MONTAGE_W = 4, MONTAGE_H = 3, MONTAGE_PIXELS = MONTAGE_W * MONTAGE_H };
 struct montage {
@@ -787,6 +822,7 @@ int main(int argc, char **argv) {
                                             {"/cli/solve/segment", test_segment},
                                             {"/cli/solve/montage", test_montage},
                                             {"/cli/solve/montage-of-three", test_montage_of_three},
+                                            {"/cli/solve/montage-of-eight", test_montage_of_eight},
                                             {"/cli/solve/montage-optimum", test_montage_optimum},
                                             {"/cli/solve/library", test_library}};
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
