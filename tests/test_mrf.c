@@ -582,6 +582,27 @@ static void test_marginals_in_steps(void) {
     }
 }
 
+/* However many half-steps go down the picture together, and whatever largest numbers are. */
+static void test_marginals_together(void) {
+    static const int sizes[][2] = {{1, 96}, {2, 48}, {96, 1}, {4, 24}};
+    for (int round = 0; round < 24; round++) {
+        struct numbers n;
+        float belief[3][MAX_PIXELS * 9];
+        uint16_t label[MAX_PIXELS];
+        struct mrf_result result;
+        make_numbers(&n, sizes[round % 4][0], sizes[round % 4][1], 9, round % 5, 1);
+        struct mrf *m = open_problem(&n);
+        for (int threads = 0; threads < 3; threads++) {
+            struct mrf_marginals to = {.belief = belief[threads]};
+            g_assert_cmpint(mrf_sum_product(m, 3 << round % 6, 29, backend_of(threads), NULL, &to,
+                                            label, &result),
+                            ==, 0);
+            g_assert_cmpmem(belief[threads], sizeof(belief[0]), belief[0], sizeof(belief[0]));
+        }
+        mrf_close(&m);
+    }
+}
+
 /* A temperature far below one unit, of which costs this high make a small part: as one below it. */
 static void test_marginals_cold(void) {
     struct numbers n;
@@ -723,6 +744,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
     g_test_add_func("/mrf/marginals/pairs", test_marginals_of_pairs);
     g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
+    g_test_add_func("/mrf/marginals/together", test_marginals_together);
     g_test_add_func("/mrf/marginals/cold", test_marginals_cold);
     g_test_add_func("/mrf/marginals/bytes", test_marginals_bytes);
     return g_test_run();

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { LANES = SUM_LANES, STEPS_TOGETHER = 5 };
+enum { LANES = SUM_LANES };
 
 /* Probabilities between two arrays that are read and written together: a cache keeps few lines
  * whose addresses differ by a multiple of 4096 bytes, and takes one for the other. */
@@ -72,17 +72,30 @@ static void find_messages(const struct sum_grid *g, uint16_t *const message[DIRE
                     t->shifted);
 }
 
-/* The power of two with which each lane has 16 bits: shifts by 8, 4, 2 and 1 where that many upper
- * bits are 0. */
+/* The power of two with which each lane, above 0, has 16 bits: that of its upper byte, or else 2^8
+ * times that of the lower one. Of a byte it is that of the upper four bits, or else of the lower
+ * ones: the lower of two entries, which are 255 for 0. */
 INLINE __m256i find_factors(__m256i largest) {
-    __m256i f = _mm256_set1_epi16(1);
-    for (int bits = 8; bits; bits /= 2) {
-        __m256i fits =
-            _mm256_cmpeq_epi16(_mm256_srli_epi16(largest, 16 - bits), _mm256_setzero_si256());
-        largest = _mm256_blendv_epi8(largest, _mm256_slli_epi16(largest, bits), fits);
-        f = _mm256_blendv_epi8(f, _mm256_slli_epi16(f, bits), fits);
-    }
-    return f;
+    const __m256i upper = _mm256_setr_epi8(-1, 8, 4, 4, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, -1, 8,
+                                           4, 4, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1),
+                  lower = _mm256_setr_epi8(-1, -128, 64, 64, 32, 32, 32, 32, 16, 16, 16, 16, 16, 16,
+                                           16, 16, -1, -128, 64, 64, 32, 32, 32, 32, 16, 16, 16, 16,
+                                           16, 16, 16, 16),
+                  four = _mm256_set1_epi8(15);
+    __m256i of_bytes = _mm256_min_epu8(
+        _mm256_shuffle_epi8(upper, _mm256_and_si256(_mm256_srli_epi16(largest, 4), four)),
+        _mm256_shuffle_epi8(lower, _mm256_and_si256(largest, four)));
+    __m256i small = _mm256_cmpeq_epi16(_mm256_srli_epi16(largest, 8), _mm256_setzero_si256());
+    return _mm256_blendv_epi8(_mm256_srli_epi16(of_bytes, 8), _mm256_slli_epi16(of_bytes, 8),
+                              small);
+}
+
+/* a b of a label, at least 1, where a lacks its factors f. */
+INLINE __m256i multiply_label(__m256i a, __m256i f, __m256i b, __m256i *largest) {
+    __m256i v = _mm256_mulhi_epu16(_mm256_mullo_epi16(a, f), b);
+    v = _mm256_max_epu16(v, _mm256_set1_epi16(1));
+    *largest = _mm256_max_epu16(*largest, v);
+    return v;
 }
 
 /* The largest of each lane's labels, and their sums: of lanes 0-3 and 8-11, and of the others, as
@@ -94,12 +107,10 @@ struct sums {
 /* out = a b, where a lacks its factors; returns those of out. out may be a. */
 INLINE __m256i multiply(const uint16_t *a, __m256i f, const uint16_t *b, int labels, uint16_t *out,
                         struct sums *sums) {
-    __m256i one = _mm256_set1_epi16(1), zero = _mm256_setzero_si256(), largest = one;
-    struct sums s = {one, zero, zero};
+    __m256i zero = _mm256_setzero_si256(), largest = _mm256_set1_epi16(1);
+    struct sums s = {largest, zero, zero};
     for (int n = 0; n < labels * LANES; n += LANES) {
-        __m256i v = _mm256_mulhi_epu16(_mm256_mullo_epi16(load_256(a + n), f), load_256(b + n));
-        v = _mm256_max_epu16(v, one);
-        largest = _mm256_max_epu16(largest, v);
+        __m256i v = multiply_label(load_256(a + n), f, load_256(b + n), &largest);
         store_256(out + n, v);
         if (sums) {
             s.low = _mm256_add_epi32(s.low, _mm256_unpacklo_epi16(v, zero));
@@ -112,11 +123,25 @@ INLINE __m256i multiply(const uint16_t *a, __m256i f, const uint16_t *b, int lab
     return find_factors(largest);
 }
 
-/* out = a b c, and its factors. */
-static __m256i multiply_three(const uint16_t *a, const uint16_t *b, const uint16_t *c, int labels,
-                              uint16_t *out) {
-    __m256i f = multiply(a, _mm256_set1_epi16(1), b, labels, out, NULL);
-    return multiply(out, f, c, labels, out, NULL);
+/* The data with what comes along each axis, and their factors. Both together, so that one does not
+ * wait for the other's. */
+static void multiply_data(const uint16_t *const from[DIRECTIONS], const uint16_t *data, int labels,
+                          uint16_t *const out[2], __m256i factor[2]) {
+    __m256i one = _mm256_set1_epi16(1), largest[2] = {one, one}, f[2];
+    for (int n = 0; n < labels * LANES; n += LANES)
+        for (int i = 0; i < 2; i++)
+            store_256(out[i] + n, multiply_label(load_256(from[2 * i] + n), one,
+                                                 load_256(from[2 * i + 1] + n), &largest[i]));
+    for (int i = 0; i < 2; i++) {
+        f[i] = find_factors(largest[i]);
+        largest[i] = one;
+    }
+    for (int n = 0; n < labels * LANES; n += LANES)
+        for (int i = 0; i < 2; i++)
+            store_256(out[i] + n,
+                      multiply_label(load_256(out[i] + n), f[i], load_256(data + n), &largest[i]));
+    for (int i = 0; i < 2; i++)
+        factor[i] = find_factors(largest[i]);
 }
 
 static void scale(uint16_t *v, int labels, __m256i f) {
@@ -322,9 +347,7 @@ static void send_block(const struct sum_message_args *a, int y, int b, const str
     int pixels = stage_min((g->width - grid_column(a->parity, b * LANES, y) + 1) / 2, LANES);
     __m256i factor[2];
     find_messages(g, a->message, a->parity, y, b, t, from);
-    for (int n = 0; n < 2; n++)
-        factor[n] =
-            multiply_three(from[2 * n], from[2 * n + 1], a->data + own, g->labels, t->with[n]);
+    multiply_data(from, a->data + own, g->labels, t->with, factor);
     for (int r = 0; r < DIRECTIONS; r++) {
         struct sending s = {.a = a, .t = t, .forwards = r == RIGHT || r == DOWN};
         int n = r < LEFT;
@@ -348,8 +371,22 @@ static void row_of_step(const void *context, int step, int y, void *scratch) {
     rows_sum_message_avx2(&a, 0, y, y + 1, scratch);
 }
 
+/* The more half-steps go down the picture together, the more often a row is used once it is in the
+ * cache; but as many rows and two more must fit there for each thread, and the fewer bands of the
+ * picture there are. */
+static int steps_together(const struct sum_grid *g, int threads) {
+    enum { LEAST = 5, MOST = 12, CACHE_BYTES = 16 << 20 };
+    size_t arrays = DIRECTIONS + 1,
+           row = arrays * sum_volume(g) / (size_t)g->height * sizeof(uint16_t);
+    int together = stage_clamp(g->height / (8 * threads), LEAST, MOST);
+    while (together > LEAST && (size_t)((together + 2) * threads) * row > CACHE_BYTES)
+        together--;
+    return together;
+}
+
 void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count) {
-    wave_run(pool, args->grid.height, count, STEPS_TOGETHER, row_of_step, args);
+    wave_run(pool, args->grid.height, count, steps_together(&args->grid, thread_pool_threads(pool)),
+             row_of_step, args);
 }
 
 /* ---- labels */
@@ -385,9 +422,11 @@ void rows_sum_labels_avx2(const void *args, int width, int first, int last, void
     for (int y = first; y < last; y++)
         for (int i = 0; i < sum_half(g); i += LANES) {
             find_messages(g, a->message, a->parity, y, i / LANES, &t, from);
-            scale(t.with[0], g->labels,
-                  multiply_three(from[UP], from[DOWN], a->data + sum_place(g, a->parity, i, y),
-                                 g->labels, t.with[0]));
+            __m256i f =
+                multiply(from[UP], _mm256_set1_epi16(1), from[DOWN], g->labels, t.with[0], NULL);
+            f = multiply(t.with[0], f, a->data + sum_place(g, a->parity, i, y), g->labels,
+                         t.with[0], NULL);
+            scale(t.with[0], g->labels, f);
             scale(t.product, g->labels,
                   multiply(from[LEFT], _mm256_set1_epi16(1), from[RIGHT], g->labels, t.product,
                            NULL));
