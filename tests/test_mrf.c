@@ -271,7 +271,7 @@ static void test_fractions(void) {
     }
 }
 
-/* What the last column and row have as classes changes nothing, the rounding of fractions neither. */
+/* What the last column and row have as classes changes nothing, no rounding of fractions either. */
 static void test_missing_edges(void) {
     for (int round = 0; round < 20; round++) {
         struct numbers n;
