@@ -123,7 +123,8 @@ lint_adding() {
         named=$(grep -oE '`[^`]+`' <<<"$files" | tr -d '`' | sort)
         found=$(grep -oE '`[^`]+`' <<<"$words" | tr -d '`' |
             grep -rlIF -f - app calibration capture config docs examples gpu gst image include \
-                library python render shaders share tests --exclude=EXPERIMENTS.md --exclude-dir=corpus |
+                library python render shaders share tests --exclude=EXPERIMENTS.md \
+                --exclude-dir=corpus |
             sort)
         [ "$named" = "$found" ] ||
             { echo "CONTRIBUTING.md:$what:"; diff <(echo "$named") <(echo "$found"); status=1; }
