@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static size_t pixels_of(const struct mrf *m) {
     return (size_t)m->width * (size_t)m->height;
@@ -65,10 +66,11 @@ static void measure_rows(void *context, int first, int last, void *scratch) {
 /* Of edges that are not there, in the last column or row, the class of the pixel before. */
 static void copy_classes(struct mrf *m, const struct mrf_input *in, int r) {
     size_t width = (size_t)m->width, pixels = pixels_of(m);
-    for (size_t i = 0; i < pixels; i++) {
+    uint8_t *to = m->classes[r];
+    memset(to, 1, pixels);
+    for (size_t i = 0; i < pixels && in->classes[r]; i++) {
         bool there = r == MRF_RIGHT ? i % width + 1 < width : i + width < pixels;
-        uint8_t before = i ? m->classes[r][i - 1] : 1;
-        m->classes[r][i] = there && in->classes[r] ? in->classes[r][i] : before;
+        to[i] = there ? in->classes[r][i] : to[i ? i - 1 : 0];
     }
 }
 
