@@ -217,31 +217,51 @@ static void narrow(const uint32_t *wide, int labels, uint16_t *restrict out) {
         }
 }
 
+/* sum_decay() of eight lanes. */
+INLINE __m256i decay(__m256i v, __m256i ratio) {
+    __m256i low = _mm256_mullo_epi32(_mm256_and_si256(v, _mm256_set1_epi32(0xffff)), ratio);
+    return _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srai_epi32(v, 16), ratio),
+                            _mm256_srli_epi32(low, 16));
+}
+
+/* Eight lanes of a label, whose half it is. */
+INLINE __m256i load_half(const uint16_t *h, int half) {
+    return _mm256_cvtepu16_epi32(load_128(h + 8 * half));
+}
+
+/* What a sum becomes one label on, where leaving leaves the window. */
+INLINE __m256i step_on(__m256i sum, const struct sum_kernel *k, __m256i h, __m256i leaving) {
+    __m256i leaves = _mm256_mullo_epi32(leaving, _mm256_set1_epi32((int)k->leaves));
+    sum = _mm256_add_epi32(decay(sum, _mm256_set1_epi32((int)k->ratio)), _mm256_slli_epi32(h, 5));
+    return _mm256_sub_epi32(sum, _mm256_srli_epi32(leaves, 11));
+}
+
 static void spread_recursively(const struct sum_kernel *k, const uint16_t *h, int labels,
                                uint32_t *restrict wide) {
-    int32_t sum[LANES] = {0};
-    uint32_t outside[LANES] = {0};
-    int window = k->steps;
-    for (int l = 0; l < labels; l++)
-        for (int i = 0; i < LANES; i++) {
-            int n = l * LANES + i;
-            sum[i] = sum_decay(sum[i], k->ratio) + (h[n] << 5) -
-                     (int32_t)(h[n - window * LANES] * k->leaves >> 11);
-            wide[n] = (uint32_t)sum[i];
+    __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1),
+            rest = _mm256_set1_epi32((int)k->rest), sum[2] = {zero, zero},
+            outside[2] = {zero, zero};
+    int window = k->steps * LANES, count = labels * LANES;
+    for (int n = 0; n < count; n += LANES)
+        for (int i = 0; i < 2; i++) {
+            sum[i] = step_on(sum[i], k, load_half(h + n, i), load_half(h + n - window, i));
+            store_256(wide + n + 8 * i, sum[i]);
         }
-    memset(sum, 0, sizeof(sum));
-    for (int n = 0; n < (labels - window + 1) * LANES; n++)
-        outside[n % LANES] += h[n];
-    for (int l = labels - 1; l >= 0; l--)
-        for (int i = 0; i < LANES; i++) {
-            int n = l * LANES + i;
-            sum[i] = sum_decay(sum[i], k->ratio) + (h[n] << 5) -
-                     (int32_t)(h[n + window * LANES] * k->leaves >> 11);
-            outside[i] += h[n + window * LANES];
-            outside[i] -= h[n - (window - 1) * LANES];
-            int32_t v = (int32_t)wide[n] + sum[i] - (h[n] << 5) +
-                        (int32_t)((outside[i] >> 9) * (uint32_t)k->rest >> 2);
-            wide[n] = (uint32_t)(v > 1 ? v : 1);
+    for (int n = 0; n < count - window + LANES; n += LANES)
+        for (int i = 0; i < 2; i++)
+            outside[i] = _mm256_add_epi32(outside[i], load_half(h + n, i));
+    sum[0] = sum[1] = zero;
+    for (int n = count - LANES; n >= 0; n -= LANES)
+        for (int i = 0; i < 2; i++) {
+            __m256i own = load_half(h + n, i), leaving = load_half(h + n + window, i);
+            sum[i] = step_on(sum[i], k, own, leaving);
+            outside[i] = _mm256_sub_epi32(_mm256_add_epi32(outside[i], leaving),
+                                          load_half(h + n - window + LANES, i));
+            __m256i far =
+                _mm256_srli_epi32(_mm256_mullo_epi32(_mm256_srli_epi32(outside[i], 9), rest), 2);
+            __m256i v = _mm256_add_epi32(load_256(wide + n + 8 * i), sum[i]);
+            v = _mm256_add_epi32(_mm256_sub_epi32(v, _mm256_slli_epi32(own, 5)), far);
+            store_256(wide + n + 8 * i, _mm256_max_epi32(v, one));
         }
 }
 
