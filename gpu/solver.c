@@ -4,6 +4,8 @@
  */
 #include "gpu/solver.h"
 
+#include <limits.h>
+
 struct label_map solver_solve(struct graph *g, const struct problem *p) {
     static struct label_map (*const solve[])(struct graph *, const struct problem *) = {
 #define SOLVER_ROW(constant, name, function, can) function,
@@ -13,12 +15,18 @@ struct label_map solver_solve(struct graph *g, const struct problem *p) {
     return solve[p->params->bp_schedule](g, p);
 }
 
-int solver_iterations(const struct problem *p, int level) {
+/* Half-steps at the second finest level, at most, where labels are pruned. */
+enum { PRUNED_ITERATIONS = 4 };
+
+int solver_iterations(const struct problem *p, int level, bool pruned) {
     const struct params *q = p->params;
     const int own[] = {q->bp_iterations_0, q->bp_iterations_1, q->bp_iterations_2,
                        q->bp_iterations_3};
-    int known = (int)(sizeof(own) / sizeof(own[0]));
-    int iterations = level < known && own[level] >= 0 ? own[level] : q->bp_iterations;
-    return level == 0 && p->max_iterations >= 0 ? stage_min(iterations, p->max_iterations)
-                                                : iterations;
+    int known = (int)(sizeof(own) / sizeof(own[0])), most = INT_MAX;
+    bool says = level < known && own[level] >= 0;
+    if (level == 0 && p->max_iterations >= 0)
+        most = pruned ? (p->max_iterations + 1) / 2 : p->max_iterations;
+    else if (level == 1 && pruned && !says)
+        most = PRUNED_ITERATIONS;
+    return stage_min(says ? own[level] : q->bp_iterations, most);
 }

@@ -81,7 +81,8 @@ struct label_map solver_solve(struct graph *g, const struct problem *p);
 SOLVERS(SOLVER_DECLARATION, )
 #undef SOLVER_DECLARATION
 
-/* Iterations at a level, 0 the finest. */
-int solver_iterations(const struct problem *p, int level);
+/* Iterations at a level, 0 the finest. Fewer do among pruned labels, whose messages begin with those
+ * of all labels. */
+int solver_iterations(const struct problem *p, int level, bool pruned);
 
 #endif

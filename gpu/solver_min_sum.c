@@ -67,7 +67,7 @@ static void make_messages(struct graph *g, struct level *level, size_t volume) {
 static void make_level(struct graph *g, const struct problem *p, int l, struct grid grid,
                        const uint8_t *kept, struct level *level) {
     *level = (struct level){.grid = grid, .edges = p->edges[l]};
-    level->iterations = solver_iterations(p, l);
+    level->iterations = solver_iterations(p, l, kept);
     if (kept && l < PRUNED_LEVELS) {
         size_t volume = pruned_volume(&grid, p->params->window_blocks);
         level->pruning = (struct pruning){kept, PRUNING_TILE >> l, tiles_along(p->grid.width)};

@@ -39,7 +39,7 @@ static struct labels_out labels_to(const struct problem *p, const struct label_m
 struct label_map solver_rows_columns(struct graph *g, const struct problem *p) {
     int width = p->grid.width, height = p->grid.height;
     size_t volume = (size_t)width * (size_t)height * (size_t)p->grid.padded;
-    int iterations = solver_iterations(p, 0);
+    int iterations = solver_iterations(p, 0, false);
     struct area_start_args start = {.source = p->source,
                                     .cost = graph_buffer(g, volume * sizeof(*start.cost))};
     for (int d = 0; d < DIRECTIONS; d++)
