@@ -22,8 +22,8 @@ struct label_window {
     int fraction;
 };
 
-/* Costs whose means over cross-shaped windows are the data costs, which the solver takes itself among
- * the labels that it looks at. */
+/* Costs whose means over cross-shaped windows are the data costs, which the solver takes itself
+ * among the labels that it looks at. */
 struct averaging {
     const struct arms *arms; /* NULL: costs are data costs */
     const uint8_t *cost;
@@ -81,8 +81,8 @@ struct label_map solver_solve(struct graph *g, const struct problem *p);
 SOLVERS(SOLVER_DECLARATION, )
 #undef SOLVER_DECLARATION
 
-/* Iterations at a level, 0 the finest. Fewer do among pruned labels, whose messages begin with those
- * of all labels. */
+/* Iterations at a level, 0 the finest. Fewer do among pruned labels, whose messages begin with
+ * those of all labels. */
 int solver_iterations(const struct problem *p, int level, bool pruned);
 
 #endif

@@ -194,7 +194,7 @@ static void list_of_level(struct pass_case *c) {
     bool parted = add(c, STAGE_winner_takes_all, &wta, a.grid.width, a.grid.height);
     for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
-    add_curve(c, &a.grid, wta.cost, &(struct pruning){NULL}, wta.label);
+    add_curve(c, &a.grid, wta.cost, &(struct pruning){0}, wta.label);
 }
 
 /* Two levels: nothing of the second belongs to the first, whose half-steps it seems to go on
@@ -243,7 +243,7 @@ static void list_of_kept_costs(struct pass_case *c) {
     if (seldom(c))
         d.cost = case_pruned_volume(c, &a.grid, blocks, MAX_COST);
     if (seldom(c))
-        d.pruning.kept = case_pruning_of(c, &a.grid, PRUNING_TILE, blocks).kept;
+        d.pruning = case_pruning_of(c, &d.grid, PRUNING_TILE / 2, blocks);
     add(c, STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
     add(c, STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
 }

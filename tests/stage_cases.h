@@ -703,7 +703,7 @@ static inline struct pruned_cost_args case_pruned_cost_args(struct pass_case *c,
         grid_make(a.grid.width + a.x + right, a.grid.height + a.y + below, a.grid.space);
     a.source = case_volume8(c, &a.source_grid, MAX_COST);
     a.longest_x = case_between(c, 0, 3) ? case_between(c, 1, 20) : 31;
-    a.longest_y = case_between(c, 0, 3) ? case_between(c, 0, 4) : 2;
+    a.longest_y = case_between(c, 0, a.longest_x > 20 ? 3 : 4); /* at most CROSS_PIXELS */
     if (case_between(c, 0, 3))
         a.arms =
             case_arms_of(c, a.source_grid.width, a.source_grid.height, a.longest_x, a.longest_y);

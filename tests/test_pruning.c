@@ -500,7 +500,8 @@ static struct stereo *open_optimised(int width, int height) {
     return s;
 }
 
-/* Settings of frames whose pixels are probed: averaged or not, of the pictures or what is beyond. */
+/* Settings of frames whose pixels are probed: averaged or not, of the pictures or what is beyond
+ * them. */
 static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
                                      "outside_match=border data_cost=census", "descriptor=learned"};
 

@@ -1,9 +1,10 @@
 /*
  * Cross-shaped averaging in AVX2; matching, averaging and the sums of the next two levels as one;
- * averages of the labels that tiles keep. A ring of rows holds running sums down the columns of the sums along rows, for a strip of columns
- * and as many labels as fit. A pixel's sum is the difference of two of them, and neither the costs
- * before averaging nor the 16-bit sums are written to memory. Sums of 16 bits may wrap: a
- * difference is right as long as no sum over a window reaches 65536.
+ * averages of the labels that tiles keep. A ring of rows holds running sums down the columns of
+ * the sums along rows, for a strip of columns and as many labels as fit. A pixel's sum is the
+ * difference of two of them, and neither the costs before averaging nor the 16-bit sums are
+ * written to memory. Sums of 16 bits may wrap: a difference is right as long as no sum over a
+ * window reaches 65536.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/costs_avx2.h"
@@ -90,9 +91,6 @@ struct reciprocal {
     uint16_t multiplier, shift; /* multiplier 0: such numbers do not give it */
 };
 
-/* Of so many pixels the sum fits a word. */
-enum { WORD_COUNT = 2 * 65535 / (2 * MAX_COST + 1) };
-
 static struct reciprocal reciprocal_of(uint32_t count, uint32_t largest) {
     uint32_t shift = 0;
     while (((uint64_t)65536 << (shift + 1)) + count <= (uint64_t)65536 * count)
@@ -129,7 +127,7 @@ struct costs_job {
 
 /* What a thread's item is, and its memory. Row y has number y % ring in the ring. */
 struct strip {
-    _Alignas(64) struct reciprocal reciprocals[WORD_COUNT + 1];
+    _Alignas(64) struct reciprocal reciprocals[CROSS_PIXELS + 1];
     int first, last, label, labels; /* columns and labels */
     __m256i *running;
     uint16_t *sums, *counts; /* ring rows of the strip's columns * labels, of its columns */
@@ -150,7 +148,7 @@ static int strip_columns(const struct cross_args *a, int labels) {
 }
 
 bool cross_fits_avx2(const struct cross_args *a) {
-    return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= WORD_COUNT;
+    return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= CROSS_PIXELS;
 }
 
 /* Memory of a strip from scratch on. */
@@ -167,7 +165,7 @@ static void strip_memory(const struct costs_job *job, struct strip *s) {
     s->counts = (uint16_t *)(void *)(s->right + columns);
     s->matched = (uint8_t *)(void *)(s->counts + (size_t)s->ring * columns);
     assert(s->matched + around * labels <= (uint8_t *)s + SCRATCH_BYTES);
-    for (uint32_t count = 1; count <= WORD_COUNT; count++)
+    for (uint32_t count = 1; count <= CROSS_PIXELS; count++)
         s->reciprocals[count] = reciprocal_of(count, count * MAX_COST + count / 2);
 }
 
@@ -258,7 +256,7 @@ static void average_pixel(const uint16_t *from, const uint16_t *to, int count, s
 /* Where the ring has what averages of a row are made of. */
 struct ring_row {
     const struct arms *arms;
-    size_t row[WORD_COUNT + 1]; /* of the strip's first column, in each of its rows */
+    size_t row[CROSS_PIXELS + 1]; /* of the strip's first column, in each of its rows */
     int middle;
 };
 
@@ -397,8 +395,8 @@ void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit) {
 
 /* ---- of the labels that tiles keep */
 
-/* KEPT_COLUMNS: of a strip at most; KEPT_ROWS: of a band, in which a block of labels is averaged from
- * the first tile that keeps it to the last one. */
+/* KEPT_COLUMNS: of a strip at most; KEPT_ROWS: of a band, in which a block of labels is averaged
+ * from the first tile that keeps it to the last one. */
 enum {
     KEPT_COLUMNS = 128,
     KEPT_ROWS = 8 * PRUNING_TILE,

@@ -1,6 +1,6 @@
 /*
- * Cross-shaped averaging in both passes at once, for the kernels of cross.cu and pruned_cost.cu: the
- * sums between the passes never reach memory. A block goes down a strip of the picture with 32
+ * Cross-shaped averaging in both passes at once, for the kernels of cross.cu and pruned_cost.cu:
+ * the sums between the passes never reach memory. A block goes down a strip of the picture with 32
  * labels. Each row becomes running sums along x, of which two differ by the sum over a pixel's
  * horizontal arms; those are summed down the column, and two of these, kept in a ring of as many
  * rows as vertical arms span, differ by the sum over the cross.
@@ -271,7 +271,8 @@ DEVICE bool ends_node(const cross_place &t, int y, int height, uint2 w, uint2 *u
     return t.exists && !(t.column & 1);
 }
 
-/* Slots of the ring and columns of a strip, in multiples of step; bands are chosen by the caller. */
+/* Slots of the ring and columns of a strip, in multiples of step; bands are chosen by the
+ * caller. */
 static inline struct cross_plan cross_plan_of(int longest_x, int longest_y, int step) {
     struct cross_plan p = {0, longest_x, 2 * longest_y + 2, longest_y, 0};
     p.columns = stage_min(MAX_COLUMNS, WARP_SIZE * EACH - 1 - 2 * p.halo) / step * step;

@@ -281,9 +281,9 @@ DEVICE void store_nodes(const cost_args &, const downsample_cost_args &, const t
                         const thread_nodes<0> &) {
 }
 
-/* SIGN 1: targets lie to the left. LEVELS: how far above the finest one the level is whose costs are
- * computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads per
- * pixel. */
+/* SIGN 1: targets lie to the left. LEVELS: how far above the finest one the level is whose costs
+ * are computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads
+ * per pixel. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, int LEVELS>
 static __global__ void __launch_bounds__(THREADS)
     match_kernel(const __grid_constant__ cost_args a,

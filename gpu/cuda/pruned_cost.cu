@@ -1,13 +1,13 @@
 /*
- * Data costs of the labels that tiles keep, see gpu/stages/pruning.h: copied or averaged, with those
- * of the next level.
+ * Data costs of the labels that tiles keep, see gpu/stages/pruning.h: copied or averaged, with
+ * those of the next level.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/cross.cuh"
 #include "gpu/fusion.h"
 
-/* Rows of a block, which averages a slice of labels from the first tile that keeps one of them to the
- * last one; and threads of one that copies. */
+/* Rows of a block, which averages a slice of labels from the first tile that keeps one of them to
+ * the last one; and threads of one that copies. */
 enum { BAND = 8 * PRUNING_TILE, COPY_THREADS = 256 };
 
 DEVICE uint32_t kept_word(const pruning &p, int tile_x, int tile_y) {
@@ -49,13 +49,34 @@ DEVICE tile_rows rows_that_keep(const pruned_cost_args &a, const cross_plan &p, 
     return rows;
 }
 
-/* See cross_kernel(). h.out is null where the next level's costs are not wanted. */
+/* Of the tiles that a warp's eight columns lie in, a bit for each row of tiles in the band: whether
+ * the tile keeps one of both blocks. */
+DEVICE uint32_t warp_keeps(const pruned_cost_args &a, const cross_plan &p, const cross_place &t,
+                           int block) {
+    int lane = (int)threadIdx.x % WARP_SIZE, row = (int)blockIdx.z * p.band / PRUNING_TILE + lane,
+        x = t.x / PRUNING_TILE;
+    bool exists = lane < p.band / PRUNING_TILE && PRUNING_TILE * row < a.grid.height &&
+                  PRUNING_TILE * x < a.grid.width;
+    uint32_t kept = exists ? kept_word(a.pruning, x, row) : ~0u;
+    return __ballot_sync(ALL_LANES, kept_bits(kept, block) | kept_bits(kept, block + 1));
+}
+
+/* Whether row y, counted from the top of the band, is in a window of these tiles, or next above
+ * one. */
+DEVICE bool is_summed(uint32_t keeps, int y, int reach) {
+    int first = max(y - reach, 0) / PRUNING_TILE, last = (y + reach + 1) / PRUNING_TILE;
+    return keeps >> first & ((2u << min(last - first, 30)) - 1);
+}
+
+/* See cross_kernel(). A warp leaves out what no tile of its columns needs. h.out is null where the
+ * next level's costs are not wanted. */
 static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
     kept_cross_kernel(const __grid_constant__ pruned_cost_args a,
                       const __grid_constant__ cross_plan p,
                       const __grid_constant__ pruned_downsample_args h) {
     wait_for_previous_kernel();
-    const tile_rows rows = rows_that_keep(a, p, (int)blockIdx.x * (4 * WORDS / LABEL_BLOCK));
+    const int first_block = (int)blockIdx.x * (4 * WORDS / LABEL_BLOCK);
+    const tile_rows rows = rows_that_keep(a, p, first_block);
     if (rows.last < rows.first)
         return;
     int top = PRUNING_TILE * rows.first,
@@ -74,7 +95,8 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
                    *from_out = column + (ptrdiff_t)(a.y + top) * a.source_grid.width;
     cross_column c = {};
     uint2 words[2] = {}, upper = {};
-    uint32_t kept = 0;
+    uint32_t kept = 0, keeps = warp_keeps(a, p, t, first_block);
+    int band_top = (int)blockIdx.z * p.band;
     start_block(p, t);
     read_row(s, t, &in, words);
     uint32_t next = __ldg(from), next_out = __ldg(from_out);
@@ -90,10 +112,12 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
             next_out = __ldg(from_out += a.source_grid.width);
         run_sums(t);
         __syncthreads();
-        add_row(t, here, &c);
-        ring_put(t, at, c);
-        __syncwarp();
-        if (y_out >= top) {
+        if (is_summed(keeps, y - a.y - band_top, p.reach)) {
+            add_row(t, here, &c);
+            ring_put(t, at, c);
+            __syncwarp();
+        }
+        if (y_out >= top && keeps >> (y_out - band_top) / PRUNING_TILE & 1) {
             if (y_out % PRUNING_TILE == 0)
                 kept = kept_bits(
                     kept_word(a.pruning, column_x / PRUNING_TILE, y_out / PRUNING_TILE), block);
@@ -102,12 +126,13 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
             uint4 sums;
             if (t.exists && kept)
                 *reinterpret_cast<uint2 *>(a.out + pruned_volume(&kept_grid, k) + out.at) = w;
-            walk_on(kept_grid, &out);
             if (ends_node(t, y_out, a.grid.height, w, &upper, &sums) && kept && h.out)
                 *reinterpret_cast<uint4 *>(
                     h.out + pruned_labels(&h.grid, k, grid_pixel(&h.grid, t.x >> 1, y_out >> 1)) +
                     within) = sums;
         }
+        if (y_out >= top)
+            walk_on(kept_grid, &out);
         at = at + SLOT_BYTES == end ? 0 : at + SLOT_BYTES;
         at_out = at_out + SLOT_BYTES == end ? 0 : at_out + SLOT_BYTES;
     }

@@ -257,7 +257,8 @@ STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
 
 /* Mean of the cost over a cross-shaped window (Zhang, Lu, Lafruit 2009): sums along each pixel's
  * horizontal arms, then sums of those along its vertical arms, divided by the number of pixels. */
-enum { CROSS_PIXELS = 65535 / MAX_COST }; /* of a window whose sums have 16 bits */
+/* Of a window whose sum of costs, with half the number of pixels to round it, has 16 bits. */
+enum { CROSS_PIXELS = 2 * 65535 / (2 * MAX_COST + 1) };
 
 struct cross_args {
     struct grid grid;
@@ -326,8 +327,8 @@ STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, in
     }
 }
 
-/* Mean of the costs of a row's nodes, along horizontal arms: those of the pixel in the middle of the
- * node. At the third finest level this stands in for averaging the costs of all pixels. */
+/* Mean of the costs of a row's nodes, along horizontal arms: those of the pixel in the middle of
+ * the node. At the third finest level this stands in for averaging the costs of all pixels. */
 struct cross_nodes_args {
     struct grid grid;
     int level;               /* nodes of 2^level x 2^level pixels, level > 0 */

@@ -3,7 +3,8 @@
  * that are likely by the level above them. A tile of 8x8 px (of the finest level) keeps a few
  * blocks of LABEL_BLOCK labels, and all messages of its pixels are of these labels.
  *
- * Messages and costs are stored [number of the block among those kept][parity][y][x/2][LABEL_BLOCK];
+ * Messages and costs are stored
+ * [number of the block among those kept][parity][y][x/2][LABEL_BLOCK];
  * what lies behind the last block that a tile keeps is neither written nor read.
  *
  * Beyond its blocks a pixel's messages are what the min-convolution gives there where other labels
@@ -123,8 +124,8 @@ STAGE void stage_prune(const struct prune_args *a, int x, int y) {
         kept[n++] = NOT_KEPT;
 }
 
-/* The data costs of the labels kept: those of a volume of all labels or, with arms, their means over
- * cross-shaped windows (see stage_cross_y). */
+/* The data costs of the labels kept: those of a volume of all labels or, with arms, their means
+ * over cross-shaped windows (see stage_cross_y). */
 struct pruned_cost_args {
     struct grid grid;         /* of the finest level */
     struct grid source_grid;  /* of source and arms */
