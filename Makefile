@@ -367,12 +367,14 @@ deps-check:
 bench: all
 	$(BUILD)/livestereo bench
 
-# Desktop file, metainfo, icon, shell completions: installed at the paths they have here.
+# Desktop file, metainfo, icon, shell completions: installed at the paths they have here. Programs
+# find a new library after ldconfig, which only root can run.
 SHARED = $(shell find share -type f)
 PC = s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; \
      s|@PRIVATE@|$(strip $(YAML_LIBS) $(CUDA_LIBS) $(if $(CU),-lstdc++))|
 install: all
 	$(install_files)
+	$(if $(DESTDIR),,ldconfig 2>/dev/null || :)
 define install_files
 	install -D -m 644 include/livestereo.h $(DESTDIR)$(INCLUDEDIR)/livestereo.h
 	install -D -m 644 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
@@ -550,6 +552,7 @@ $(WHEEL_SO): private override YAML_LIBS = -l:libyaml.a -s
 PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/livestereo/*.py))
 .SILENT: wheel
 wheel: $(WHEEL_SO)
+	$(if $(filter /usr/bin/python3,$(PYTHON)),tests/packages.sh python3-setuptools python3-wheel)
 	$(call say,WHEEL,$(WHEEL))
 	rm -rf $(WHEEL)/*.whl $(WHEEL)/build
 	for f in $(PYTHON_FILES); do install -D -m 644 python/$$f $(WHEEL)/$$f || exit 1; done

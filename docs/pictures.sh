@@ -1,6 +1,7 @@
 #!/bin/sh
-# The pictures of the window in this folder, by docs/pictures.sh, with the program in build/ and the
-# pictures in LIVESTEREO_DATA. It needs xvfb-run and xdotool. docs/screens.sh has all sizes.
+# The pictures of the window in this folder and the pair in examples/, by docs/pictures.sh, with the
+# program in build/ and the pictures in LIVESTEREO_DATA. It needs xvfb-run, xdotool and
+# gst-launch-1.0. docs/screens.sh has all sizes.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
@@ -59,3 +60,13 @@ boards=$data/calibration/opencv
 shot rows --view 8 --calib "$boards/reference.yml" "$boards/left04.jpg" "$boards/right04.jpg"
 build/livestereo motion -q --window 1280x800 --frames 1 --screenshot docs/motion_window.png --stats \
     --view 4 --metres-per-pixel 4000 "$data/clouds/goes_irma_ir"
+
+# The pair of examples/: the desk, whose rig examples/calibration.txt describes.
+build/livestereo record -q synth:scene=desk,width=320,height=240,range=48,noise=0 --frames 1 \
+    -o "$folder/desk.mkv"
+for side in left right; do
+    [ $side = left ] && track=0 || track=1
+    gst-launch-1.0 -q filesrc location="$folder/desk.mkv" ! matroskademux name=file \
+        file.video_$track ! avdec_ffv1 ! videoconvert ! video/x-raw,format=RGB ! \
+        pngenc compression-level=9 ! filesink location=examples/$side.png
+done

@@ -132,7 +132,8 @@ package_python() {
     make_venv || return 1
     LIVESTEREO_BIN=$(find "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/livestereo')
     LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
-    export LIVESTEREO_BIN LIVESTEREO_DATA PYTHONDONTWRITEBYTECODE=1
+    export LIVESTEREO_BIN LIVESTEREO_DATA LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
+    export GST_REGISTRY=$folder/registry
     cd "$folder" && venv/bin/python -m pytest -q -rs -p no:cacheprovider "$root/tests/python"
 }
 
@@ -142,14 +143,23 @@ readme_block() {
         fail "README.md has no block of $1"
 }
 
-# What README.md shows runs as it is printed, in a folder with left.png, right.png and
-# calibration.txt: all in these pictures is 2 m away.
+# What README.md shows in C and Python runs as it is printed, where include/ and build/ are as in
+# the sources after `make`; so do the lines that compile the former, without installing and after it.
 package_readme() {
-    readme_block python >"$folder/block.py" || fail "$(cat "$folder/block.py")"
-    # shellcheck disable=SC2046
-    gcc tests/package/pictures.c -o "$folder/pictures" $(pkg-config --cflags --libs libpng) &&
-        "$folder/pictures" make "$folder" && make_venv && cd "$folder" || return 1
-    venv/bin/python block.py >output && grep -q '^2\.00 m' output || fail "Python: $(cat output)"
+    local line
+    readme_block c >"$folder/program.c" && readme_block python >"$folder/program.py" ||
+        fail "$(cat "$folder"/program.*)"
+    grep '^    gcc program\.c ' README.md >"$folder/lines"
+    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "README.md does not compile its program in two ways"
+    cp -r examples include "$folder" && ln -s "$library" "$folder/build" && cd "$folder" || return 1
+    while read -r line; do
+        rm -f program
+        eval "$line" && ./program >output && grep -qE '^1[67]\.[0-9]+ px' output ||
+            fail "C: $line: $(cat output)"
+        unset LD_LIBRARY_PATH
+    done < <(tac lines)
+    make_venv && venv/bin/python program.py >output && grep -qE '^1\.[34][0-9] m' output ||
+        fail "Python: $(cat output)"
 }
 
 # The GStreamer plugin finds the library by itself, its elements have a manual, and README.md's
@@ -169,11 +179,14 @@ package_gst() {
         done
     done
     readme_block sh >"$folder/block.sh" || fail "$(cat "$folder/block.sh")"
-    # shellcheck disable=SC2046
-    gcc tests/package/pictures.c -o "$folder/pictures" $(pkg-config --cflags --libs libpng) &&
-        "$folder/pictures" make "$folder" && cd "$folder" && mkdir build &&
-        ln -s "$library/gstreamer-1.0" build/gst && ln -s "$library/liblivestereo.so.0" build &&
-        bash -e block.sh >output 2>&1 && ./pictures depth depth.png || fail "$(cat output)"
+    cp -r examples "$folder" && mkdir "$folder/build" &&
+        ln -s "$library/gstreamer-1.0" "$folder/build/gst" &&
+        ln -s "$library/liblivestereo.so.0" "$folder/build" && cd "$folder" &&
+        bash -e block.sh >output 2>&1 && "${PYTHON:-/usr/bin/python3}" - <<'.' || fail "$(cat output)"
+from PIL import Image
+depths = sorted(Image.open("depth.png").getdata())  # mm
+assert 1300 < depths[len(depths) // 2] < 1500
+.
 }
 
 # `make uninstall` takes away all that was installed.

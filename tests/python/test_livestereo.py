@@ -133,6 +133,37 @@ def test_motion_is_that_of_batch(pairs, program, tmp_path):
     assert np.array_equal(np.where(np.isnan(motion), np.float32(1e10), motion), expected)
 
 
+def test_depths_are_the_same_four_ways(pairs, program, calibration, tmp_path):
+    """In mm, of the program, of examples/pair.c, of this package, of README.md's pipeline."""
+    readme, library = (ROOT / "README.md").read_text(), pathlib.Path(os.environ["LIBRARY"])
+    pipeline = re.search("^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)[1]
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "livestereo", "libpng"], check=True,
+                           text=True, stdout=subprocess.PIPE).stdout.split()
+    subprocess.run(["gcc", ROOT / "examples/pair.c", "-o", tmp_path / "pair", *flags,
+                    f"-Wl,-rpath,{library}"], check=True)
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/gst").symlink_to(library / "gstreamer-1.0")
+    (tmp_path / "build/liblivestereo.so.0").symlink_to(library / "liblivestereo.so.0")
+    m = ls.Matcher(*SIZE, calibration=calibration(*SIZE))
+    for folder in pairs:
+        left, right = sides = folder / "left.png", folder / "right.png"
+        examples = tmp_path / "examples"
+        examples.unlink(missing_ok=True)
+        examples.symlink_to(folder)
+        (folder / "calibration.txt").write_text((tmp_path / "calibration.txt").read_text())
+        subprocess.run([program, "batch", "-q", *sides, "-o", tmp_path / folder.name, "--save",
+                        "depth16", "--calib", folder / "calibration.txt"], check=True)
+        written, = (tmp_path / folder.name).glob("*_depth16.png")
+        subprocess.run([tmp_path / "pair", left, right, folder / "calibration.txt",
+                        tmp_path / "pair.png"], check=True)
+        subprocess.run(pipeline.replace("disparity-range=48", ""), shell=True, cwd=tmp_path,
+                       check=True, stdout=subprocess.DEVNULL)
+        depth = np.rint(1000 * np.nan_to_num(m(*read(folder)).depth.astype(float), posinf=0))
+        assert np.mean(depth > 0) > 0.5
+        for path in (written, tmp_path / "pair.png", tmp_path / "depth.png"):
+            assert np.array_equal(np.asarray(Image.open(path)), np.where(depth > 65535, 0, depth))
+
+
 # ---- results
 
 
