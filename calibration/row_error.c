@@ -14,10 +14,11 @@
 #include <string.h>
 
 enum {
-    CELL = 16,     /* px, one corner at most in each */
-    HALF = 5,      /* of the patch that is correlated */
-    FINE_HALF = 7, /* of the patch of the least squares */
-    ROWS = 6,      /* searched up and down */
+    CELL = 16,      /* px, one corner at most in each */
+    HALF = 5,       /* of the patch that is correlated */
+    PATCH_ROW = 16, /* its row and some zeros: a register of 16-bit numbers or two */
+    FINE_HALF = 7,  /* of the patch of the least squares */
+    ROWS = 6,       /* searched up and down */
     EDGE = FINE_HALF + 4,
     MAX_CORNERS = 4000
 };
@@ -39,15 +40,16 @@ static int at(const struct grey *g, int x, int y) {
 
 /* Smaller eigenvalue of the gradient matrix of a 7 x 7 window, per pixel. */
 static double strength(const struct grey *g, int x, int y) {
-    double a = 0, b = 0, c = 0;
+    int xx = 0, xy = 0, yy = 0;
     for (int j = -3; j <= 3; j++)
         for (int i = -3; i <= 3; i++) {
-            double gx = at(g, x + i + 1, y + j) - at(g, x + i - 1, y + j);
-            double gy = at(g, x + i, y + j + 1) - at(g, x + i, y + j - 1);
-            a += gx * gx;
-            b += gx * gy;
-            c += gy * gy;
+            int gx = at(g, x + i + 1, y + j) - at(g, x + i - 1, y + j);
+            int gy = at(g, x + i, y + j + 1) - at(g, x + i, y + j - 1);
+            xx += gx * gx;
+            xy += gx * gy;
+            yy += gy * gy;
         }
+    double a = xx, b = xy, c = yy;
     return ((a + c) - sqrt((a - c) * (a - c) + 4 * b * b)) / 2 / 49 / 4;
 }
 
@@ -77,7 +79,7 @@ static int find_corners(const struct grey *g, struct corner *corners) {
 
 struct patch {
     double mean, norm;
-    float value[2 * HALF + 1][2 * HALF + 1];
+    int16_t value[2 * HALF + 1][PATCH_ROW];
 };
 
 static void take_patch(const struct grey *g, int x, int y, struct patch *p) {
@@ -85,7 +87,7 @@ static void take_patch(const struct grey *g, int x, int y, struct patch *p) {
     for (int j = -HALF; j <= HALF; j++)
         for (int i = -HALF; i <= HALF; i++) {
             int v = at(g, x + i, y + j);
-            p->value[j + HALF][i + HALF] = (float)v;
+            p->value[j + HALF][i + HALF] = (int16_t)v;
             sum += v;
             square += (double)v * v;
         }
@@ -95,17 +97,21 @@ static void take_patch(const struct grey *g, int x, int y, struct patch *p) {
 }
 
 static double correlate(const struct patch *a, const struct grey *g, int x, int y) {
-    double sum = 0, square = 0, product = 0;
-    for (int j = -HALF; j <= HALF; j++)
-        for (int i = -HALF; i <= HALF; i++) {
-            double v = at(g, x + i, y + j);
+    static const int16_t inside[PATCH_ROW] = {255, 255, 255, 255, 255, 255,
+                                              255, 255, 255, 255, 255};
+    int sum = 0, square = 0, product = 0;
+    for (int j = -HALF; j <= HALF; j++) {
+        const uint8_t *row = g->data + (ptrdiff_t)(y + j) * g->width + x - HALF;
+        for (int i = 0; i < PATCH_ROW; i++) {
+            int16_t v = row[i] & inside[i];
             sum += v;
             square += v * v;
-            product += v * (double)a->value[j + HALF][i + HALF];
+            product += v * a->value[j + HALF][i];
         }
-    const double n = (2 * HALF + 1) * (2 * HALF + 1);
-    double norm = sqrt(fmax(square - sum * sum / n, 1));
-    return (product - a->mean * sum) / (a->norm * norm);
+    }
+    const double n = (2 * HALF + 1) * (2 * HALF + 1), total = sum;
+    double norm = sqrt(fmax(square - total * total / n, 1));
+    return (product - a->mean * total) / (a->norm * norm);
 }
 
 /* The best place of a patch in columns from..to and rows y - ROWS..y + ROWS: its correlation,
@@ -225,7 +231,7 @@ int row_error_refine(const uint8_t *left, const uint8_t *right, int width, int h
 
 static int match(const struct grey *left, const struct grey *right, struct corner c, int min,
                  int max, float *scores, struct row_match *out) {
-    struct patch p;
+    struct patch p = {0};
     struct corner there = c, back = c;
     take_patch(left, c.x, c.y, &p);
     if (search(&p, right, c.x - max, c.x - min, c.y, &there, scores) < MIN_CORRELATION)
