@@ -30,7 +30,7 @@ DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugin
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, and one more since some
 # tests wait, compilers and test programs alike.
-CHECKS = vm-test gui-test tsan asan unit parity goldens arm fuzz package lint
+CHECKS = vm-test gui-test tsan asan-fuzz unit parity goldens arm package lint
 
 BUILD ?= build
 OBJCOPY ?= objcopy
@@ -59,7 +59,8 @@ CXXFLAGS ?= $(CFLAGS)
 OPTIMISED = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
 STACK = $(if $(SANITIZE)$(filter tests/%,$<),,$(if $(OPTIMISED),-Wframe-larger-than=100000))
 # Warnings are errors in tests alone: another compiler may have new ones.
-export WERROR ?= $(if $(filter check $(CHECKS) lint-% gpu-test tsan-gui,$(MAKECMDGOALS)),-Werror)
+export WERROR ?= $(if $(filter check asan fuzz $(CHECKS) lint-% gpu-test tsan-gui,\
+                      $(MAKECMDGOALS)),-Werror)
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla $(WERROR) $(STACK)
 CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
@@ -102,7 +103,8 @@ HAVE_CUDA := $(if $(CUDA_ARCH),$(HAVE_CUDA))
 endif
 ifneq ($(HAVE_CUDA),)
 SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
-GENCODE = $(foreach a,$(SMS),-gencode arch=compute_$a,code=sm_$a) \
+SASS = $(SMS)
+GENCODE = $(foreach a,$(SASS),-gencode arch=compute_$a,code=sm_$a) \
           $(foreach a,$(lastword $(SMS)),-gencode arch=compute_$a,code=compute_$a)
 NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 $(if $(WERROR),--Werror all-warnings) \
             -Xcompiler -Wall,-ffp-contract=off $(PIC:%=-Xcompiler %) $(CPPFLAGS:%=-Xcompiler %) \
@@ -147,7 +149,7 @@ PLUGIN = $(BUILD)/gst/libgstlivestereo.so
 PLUGIN_OBJECTS = $(call obj,$(wildcard gst/*.c) image/colormap.c)
 # A program with a sanitizer is linked by lld, where it is installed: a seventh of the time.
 LLD := $(if $(SANITIZE),$(if $(shell command -v ld.lld),-fuse-ld=lld))
-LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(LLD) $(LDFLAGS)
+LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(COVERAGE) $(LLD) $(LDFLAGS)
 LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lbz2 -lm
 
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
@@ -163,7 +165,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found lib run check deps deps-check bench install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
-.PHONY: unit gui-test parity golden goldens arm asan tsan fuzz fuzz-run
+.PHONY: unit gui-test parity golden goldens arm asan tsan fuzz asan-fuzz fuzz-run
 .PHONY: vm-test vm-ready vm-window vm-window-ready
 .PHONY: lint
 .PHONY: gpu-test arm-instructions dist deb deb-check
@@ -259,12 +261,15 @@ $(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2)
 # a sixth of the time.
 NO_POINTER_CHECKS = $(patsubst %,-fno-sanitize=%,null alignment object-size pointer-overflow)
 $(BUILD)/%_avx2.c.o: SIMD += $(if $(findstring undefined,$(SANITIZE)),$(NO_POINTER_CHECKS))
+# Tests whose own code computes much; to optimise the others takes longer than they run.
+COMPUTING = calibration_depth pair_check part pruning reach refine row_error
+QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% tests/gui/%,$<))
 $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
-	    $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) $(IN_LIBRARY) $(SIMD) \
-	    $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	    $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) $(IN_LIBRARY) $(SIMD) $(COVERED) \
+	    $(CPPFLAGS) $(CFLAGS) $(if $(QUICK_TESTS),$(OPTIMISED:-O%=-O1)) -c -o $@ $<
 CXX_LEAN = -fno-exceptions -fno-rtti
 $(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
 $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
@@ -272,17 +277,23 @@ $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(CXX_LEAN) $(COMMON) $(WARN) $(PKG_CFLAGS) \
 	    $(OPENCV_CFLAGS) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+# In a check its code for the newest GPU, half of nvcc's time, ends as PTX. The instructions that
+# it names itself are in bp.cuh, and are assembled for that GPU with active.cu.
+$(BUILD)/gpu/cuda/bp.cu.o: private SASS = $(if $(CUDA_QUICK),$(firstword $(SMS)),$(SMS))
 $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCCFLAGS) -ccbin $(CXX) $(GENCODE) -MF $(@:.o=.d) -c -o $@ $<
 
 OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
-# Fuzzers read input; what computes and draws is not compiled for them.
+# Fuzzers read input; what computes and draws is not linked with them, but for the library's. What
+# they have not run yet guides them through the code that reads, not through loops over pixels.
 NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_% app/eval_% app/live/% \
            app/view/%
-$(BUILD)/input.a: $(call obj,$(filter-out $(NO_INPUT),$(C)) app/view/session.c \
-                  app/view/settings.c render/theme.c) $(GENERATED)
+INPUT = $(filter-out $(NO_INPUT),$(C)) app/view/session.c app/view/settings.c render/theme.c
+COVERED = $(if $(COVERAGE),$(if $(filter $(GUIDES),$<),$(COVERAGE)))
+GUIDES = $(filter-out capture/synth_%,$(INPUT)) $(filter library/%,$(C)) tests/fuzz_%
+$(BUILD)/input.a: $(call obj,$(INPUT)) $(GENERATED)
 $(FUZZ): $(BUILD)/input.a
 $(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)
 $(UNIT): $(BUILD)/all.a
@@ -404,7 +415,8 @@ clean:
 help:
 	@echo "all lib wheel run check bench install uninstall clean deps"
 	@echo "dist deb deb-check (packages of Debian: built, installed, tried, removed)"
-	@echo "parts of check, each alone: $(CHECKS);  with a GPU: gpu-test;  long: faults soak"
+	@echo "parts of check, each alone: $(CHECKS:asan-fuzz=asan fuzz);  with a GPU: gpu-test"
+	@echo "long: faults soak"
 	@echo "errors on pictures with ground truth: accuracy;  beside the papers': papers"
 	@echo "the window under ThreadSanitizer: tsan-gui"
 
@@ -427,8 +439,9 @@ ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold cal
              coverage deblock graph gst_plugin library_lost matching_input mrf \
              mrf_energy occlusion oracle oracle_pipeline oracle_refine oracle_surface pair_check \
              params picture pruning reach refine rig row_error row_offset waits
-# And those whose threads are the CPU backend's alone, of which it hears in parity and test_alloc.
-BACKEND_THREADS = features library_alloc motion part temporal
+# And those whose threads are the CPU backend's alone, of which it hears in parity and test_alloc,
+# or those of run and batch on other sources, of which it hears in test_live and test_batch.
+BACKEND_THREADS = eval features flow library library_alloc mcap motion part solve temporal
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(patsubst %,$(BUILD)/test_%,$(ONE_THREAD) $(BACKEND_THREADS))),$(UNIT))
 unit: $(UNIT_RUN:%=%.ran)
@@ -470,10 +483,18 @@ arm-instructions:
 	    $(BUILD)/arm-O3/bench_gpu --backend cpu --set threads=1 --size 128x96 --labels 64 $$form \
 	    default 2>&1 | grep '^[0-9]* [a-z_0-9.]*$$' | sort -rn | head -n 20; done
 
-ASAN = address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-asan:
-	$(SUB) BUILD=$(BUILD)/asan CC=clang CXX=clang++ CFLAGS='-O2 -g1' CUDA=0 \
-	    SANITIZE='-fsanitize=$(ASAN)' PARITY_ARGS=--small unit parity
+# AddressSanitizer with its tests, the fuzzers, or both.
+ASAN = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan: ASAN_PARTS = unit parity
+fuzz: ASAN_PARTS = fuzz-run
+asan-fuzz: ASAN_PARTS = unit parity fuzz-run
+asan fuzz asan-fuzz:
+	$(SUB) BUILD=$(BUILD)/asan CC=clang CXX=clang++ CFLAGS='-O2 -g1' CUDA=0 SANITIZE='$(ASAN)' \
+	    COVERAGE=-fsanitize=fuzzer-no-link PARITY_ARGS=--small $(ASAN_PARTS)
+fuzz-run: $(FUZZ:%=%.fuzzed)
+%.fuzzed: % FORCE
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $<
+
 # Clang's ThreadSanitizer takes a quarter of the time of gcc 12's. Without address randomisation,
 # which it may not start under.
 tsan:
@@ -499,13 +520,6 @@ faults: $(BUILD)/livestereo $(BUILD)/test_faults
 
 soak: $(BUILD)/livestereo
 	tests/soak.sh $(BUILD)/livestereo $(SOAK_FRAMES)
-
-fuzz:
-	$(SUB) BUILD=$(BUILD)/fuzz CC=clang CXX=clang++ CFLAGS='-O1 -g1' CUDA=0 \
-	    SANITIZE='-fsanitize=fuzzer-no-link,$(ASAN)' fuzz-run
-fuzz-run: $(FUZZ:%=%.fuzzed)
-%.fuzzed: % FORCE
-	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $<
 
 # Live cameras, against the kernel's own drivers in a small virtual machine.
 VM_TESTS = vivid uvc output
