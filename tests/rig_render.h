@@ -90,7 +90,7 @@ UNWATCHED static inline double trace(const struct view_of_planes *view, const do
                                      double *depth) {
     double grey = 90;
     *depth = INFINITY;
-    for (int i = 0; i < view->count; i++) {
+    for (int i = view->count - 1; i >= 0; i--) { /* what is in front is mostly named last */
         const struct plane *p = &view->plane[i];
         const double *to = view->to[i];
         double z = view->distance[i] / dot3(view->normal[i], ray);
@@ -220,6 +220,9 @@ UNWATCHED static inline double hash_grey(int x, int y) {
 /* Smooth noise of three sizes. `square` is the largest one's cell. */
 UNWATCHED static inline double noise_texture(const struct plane *p, double s, double t) {
     double sum = 0, weight = 0;
+    if (p->cols > 0 &&
+        (s < 0 || t < 0 || s > p->cols || t > p->rows)) /* a patch of cols x rows metres */
+        return -1;
     for (int octave = 0; octave < 3; octave++) {
         double cell = p->square / (1 << octave), x = s / cell + 1000, y = t / cell + 1000;
         int i = (int)floor(x), j = (int)floor(y);
@@ -230,9 +233,6 @@ UNWATCHED static inline double noise_texture(const struct plane *p, double s, do
                     v * ((1 - u) * hash_grey(i, j + 1) + u * hash_grey(i + 1, j + 1)));
         weight += w;
     }
-    if (p->cols > 0 &&
-        (s < 0 || t < 0 || s > p->cols || t > p->rows)) /* a patch of cols x rows metres */
-        return -1;
     return sum / weight;
 }
 

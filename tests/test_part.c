@@ -290,18 +290,14 @@ static gint compare(gconstpointer a, gconstpointer b) {
 
 /* Median relative distance of the points that a part gives from where the rays of its pixels meet
  * the scene. */
-static double points_off(const struct plane *scene, const struct rig *rig, const char *roi,
-                         double scale, const char *settings, char *path) {
+static double points_off(const struct plane *scene, const struct rig *rig, uint8_t *const seen[2],
+                         const char *roi, double scale, const char *settings, char *path) {
     struct rig_use use;
     struct rectification whole;
-    struct eye eye[2], straight[2];
-    uint8_t *seen[2];
+    struct eye straight[2];
     use_rig(path, roi, scale, &use);
     g_assert_cmpint(rectify_bouguet(rig, 0, 1, &whole), ==, 0);
-    eyes_of(rig, eye);
     eyes_of(rig, straight);
-    for (int v = 0; v < 2; v++)
-        seen[v] = render(&eye[v], scene, 2, 1, 3 + (uint32_t)v, NULL);
     const struct depth_geometry *g = &use.geometry;
     const struct camera pinhole = {.width = use.width,
                                    .height = use.height,
@@ -330,11 +326,8 @@ static double points_off(const struct plane *scene, const struct rig *rig, const
     double median = g_array_index(off, double, off->len / 2);
     g_test_message("%s at %g, %s: %dx%d, median %.3f %% off", roi ? roi : "all", scale, settings,
                    use.width, use.height, 100 * median);
-    for (int v = 0; v < 2; v++)
-        free(seen[v]);
     result_free(&r);
     rig_use_close(&use);
-    eyes_free(eye);
     eyes_free(straight);
     return median;
 }
@@ -342,16 +335,24 @@ static double points_off(const struct plane *scene, const struct rig *rig, const
 static void test_points(void) {
     struct rig rig;
     struct plane scene[2];
+    struct eye eye[2];
+    uint8_t *seen[2];
     wall_and_box(scene);
     rig_made_up(DISTORTION_RADTAN, &rig);
     g_autofree char *path = write_rig(&rig);
-    double all = points_off(scene, &rig, NULL, 1, "disparity_range=64", path);
-    double part = points_off(scene, &rig, "120,90,400,300", 1, "disparity_range=64", path);
-    double late =
-        points_off(scene, &rig, "120,90,400,300", 1, "disparity_range=48 min_disparity=16", path);
-    double half = points_off(scene, &rig, NULL, 0.5, "disparity_range=32", path);
-    double both = points_off(scene, &rig, "120,90,400,300", 0.6, "disparity_range=40", path);
+    eyes_of(&rig, eye);
+    for (int v = 0; v < 2; v++)
+        seen[v] = render(&eye[v], scene, 2, 1, 3 + (uint32_t)v, NULL);
+    double all = points_off(scene, &rig, seen, NULL, 1, "disparity_range=64", path);
+    double part = points_off(scene, &rig, seen, "120,90,400,300", 1, "disparity_range=64", path);
+    double late = points_off(scene, &rig, seen, "120,90,400,300", 1,
+                             "disparity_range=48 min_disparity=16", path);
+    double half = points_off(scene, &rig, seen, NULL, 0.5, "disparity_range=32", path);
+    double both = points_off(scene, &rig, seen, "120,90,400,300", 0.6, "disparity_range=40", path);
     remove_file(path);
+    for (int v = 0; v < 2; v++)
+        free(seen[v]);
+    eyes_free(eye);
     g_assert_cmpfloat(all, <, 0.002);
     g_assert_cmpfloat(part, <, 1.2 * all); /* nearer things are a larger share of it */
     g_assert_cmpfloat(late, <, 1.2 * all);

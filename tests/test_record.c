@@ -689,10 +689,8 @@ static void test_stands_still(void) {
     int fd = open(path, O_RDWR);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
-    uint8_t *data = g_malloc(4000 * 1000);
-    for (guint32 i = 0, noise = 1; i < 4000 * 1000; i++) /* which does not compress */
-        data[i] = (uint8_t)((noise = noise * 1664525 + 1013904223) >> 24);
-    struct raw_picture raw = {PIXEL_GREY, 4000, 1000, 0, data, 4000 * 1000};
+    uint8_t *data = g_malloc0(4000 * 1000); /* is written as it is */
+    struct raw_picture raw = {PIXEL_MJPG, 4000, 1000, 0, data, 4000 * 1000};
     int given = 0;
     while (given < 60 || !recorder_full(recorder)) { /* a busy machine fills the places later */
         struct raw_pair pair = {.index = given,
