@@ -580,9 +580,6 @@ int main(int argc, char **argv) {
         {"/batch/merge-part", test_merge_part},
         {"/batch/stopped-early", test_stopped_early},
         {"/batch/spared", test_spared},
-        {"/batch/rgbd", test_rgbd},
-        {"/batch/mcap", test_mcap},
-        {"/batch/files-changed", test_files_changed},
         {"/batch/resume-refused", test_resume_refused},
         {"/batch/rows-before-settings", test_rows_before_settings},
         {"/batch/pipe", test_pipe},
@@ -596,6 +593,10 @@ int main(int argc, char **argv) {
         {"/batch/parts-of-recording", test_parts_of_recording},
         {"/batch/one-at-a-time", test_one_at_a_time},
         {"/batch/killed", test_killed},
+        {NULL, NULL},
+        {"/batch/rgbd", test_rgbd},
+        {"/batch/mcap", test_mcap},
+        {"/batch/files-changed", test_files_changed},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

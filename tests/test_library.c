@@ -9,6 +9,7 @@
 #include "tests/library_pair.h"
 #include "tests/network.h"
 #include "tests/rig_scene.h"
+#include "tests/watched.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,13 +28,15 @@ static const char *words_of(const char *preset) {
 }
 
 /* Every preset with every format and a gap of its own between rows. Half of the frames take no
- * rectified pictures. */
+ * rectified pictures. Under a sanitizer the first preset with each, the others with one. */
 static void test_formats(void) {
     for (int i = 0; livestereo_preset(i); i++) {
         const char *preset = livestereo_preset(i), *words = words_of(preset);
         struct livestereo_settings *s = pair_settings(preset, words);
         struct params params = pair_params(preset, words);
         for (int format = LIVESTEREO_GRAY8; format <= LIVESTEREO_YUYV; format++) {
+            if (WATCHED && i > 0 && i % LIVESTEREO_YUYV != format - 1)
+                continue;
             struct pair p =
                 pair_make(W, H, (enum livestereo_format)format, format + 2, (uint32_t)i);
             struct livestereo *h = pair_open(s, W, H, (enum livestereo_format)format, NULL);

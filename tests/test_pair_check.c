@@ -120,7 +120,7 @@ static void test_samples(void) {
     g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2),
                        *dark = g_memdup2(right, W * H), *flat = g_malloc0(W * H);
     scale(dark, 0.7);
-    for (size_t i = 0; i < (WATCHED ? 4 : G_N_ELEMENTS(pairs)); i++) {
+    for (size_t i = WATCHED ? 5 : 0; i < G_N_ELEMENTS(pairs); i++) {
         struct row_samples samples;
         row_samples_open(&samples, W, H);
         for (const char *p = pairs[i]; *p; p++) {

@@ -11,8 +11,8 @@
 #include <glib.h>
 
 enum {
-    CASES = 600,
-    MOST_CASES = 100 * CASES,
+    CASES = WATCHED ? 60 : 600,
+    MOST_CASES = 60000,
     PIXELS = 10,
     WIDTH = WATCHED ? 30 : 44,
     HEIGHT = WATCHED ? 20 : 29

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { W = WATCHED ? 21 : 41, H = WATCHED ? 17 : 23, LABELS = 12, FRAMES = 3, ORDERS = 40 };
+enum { W = WATCHED ? 21 : 41, H = WATCHED ? 17 : 23, LABELS = 12, FRAMES = 3, ORDERS = WATCHED ? 10 : 40 };
 
 struct setting {
     const char *path, *assignments;
@@ -193,7 +193,8 @@ static void test_waits(gconstpointer data) {
     struct graph *g = s->graph;
     g_assert_cmpint(schedule_races(g), ==, 0);
     g_assert_false(goes_wrong(setting, (struct wait){NO_WAIT, 0}, right));
-    for (int i = 0; i < g->count; i++)
+    /* What is wrong without a wait may be anything that a sanitizer finds, too. */
+    for (int i = 0; i < g->count && !WATCHED; i++)
         for (int t = 0; t < STREAMS; t++) {
             struct wait wait = {i, t};
             int unit = g->passes[i].wait[t];
@@ -204,7 +205,7 @@ static void test_waits(gconstpointer data) {
             g->passes[i].wait[t] = unit;
             check_wait(setting, g, wait, races, right);
         }
-    for (int unit = BRANCH_START; unit <= JOIN; unit++) {
+    for (int unit = BRANCH_START; unit <= JOIN && !WATCHED; unit++) {
         struct graph was = *g;
         struct wait wait = {unit, unit == JOIN ? STREAM_BRANCH : STREAM_MAIN};
         take_out(g, wait);
