@@ -470,7 +470,7 @@ ARM = aarch64-linux-gnu-
 ON_ARM = CC=$(ARM)gcc CXX=$(ARM)g++ AR=$(ARM)ar LD=$(ARM)ld OBJCOPY=$(ARM)objcopy \
          LDFLAGS=-static CUDA=0
 arm:
-	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O2 -g1' RUNNER=qemu-aarch64-static \
+	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O1 -g1' RUNNER=qemu-aarch64-static \
 	    PARITY_ARGS='--small --backend cpu' EMULATED_GPU= \
 	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_active parity_frames)' golden parity
 

@@ -582,7 +582,7 @@ static void test_quality(void) {
     gui_wait_for(&p, gui_is(&p, "state", "quality", "best") && scale_of(&p) == 1);
     g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 128);
     long computed = gui_number(&p, "state", "computed");
-    gui_wait_for(&p, gui_number(&p, "state", "computed") > computed + 3);
+    gui_wait_for(&p, gui_number(&p, "state", "computed") > computed + 1);
     g_assert_true(gui_is(&p, "state", "quality", "best"));
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
