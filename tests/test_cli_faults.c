@@ -302,7 +302,7 @@ static void test_record_ended(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     static const char *const signals[] = {"INT", "TERM", "KILL"};
-    for (int i = 0; i < (WATCHED ? 12 : 30); i++) {
+    for (int i = 0; i < (WATCHED ? 6 : 30); i++) {
         const char *signal = signals[i % 3];
         double after_s = g_test_rand_double_range(0.02, 0.5);
         bool begun = i / 3 % 2; /* counted from the first file on, however slow the start is */
