@@ -105,12 +105,15 @@ static void test_health(void) {
     for (int i = 0; i < 2; i++) {
         struct gui_program p = {0};
         g_autofree char *level = g_strdup_printf(" %d", i), *text = NULL;
-        gui_start(&p, options[i], "synth:scene=desk,width=320,height=240,frames=400");
+        gui_start(&p, options[i], "synth:scene=desk,width=320,height=240");
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "health")) &&
                              !g_str_has_prefix(text, "0 "));
         g_test_message("health %s", text);
         g_assert_true(g_str_has_suffix(text, level));
-        gui_run_action(&p, "record"); /* its end says the same */
+        gui_run_action(&p, "record"); /* its end says the same, where a pair came before */
+        gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+        long frame = gui_number(&p, "state", "frame");
+        gui_wait_for(&p, gui_number(&p, "state", "frame") > frame);
         gui_run_action(&p, "record");
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "message")) &&
                              g_str_has_prefix(text, "recorded ") && strstr(text, "rows "));
