@@ -11,6 +11,7 @@
 #include "config/log.h"
 #include "image/picture.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,6 +59,11 @@ static void show_both(struct viewer *v) {
         viewer_set_mode(v, 1, DISPLAY_DEPTH);
 }
 
+/* INT_MAX: none has this key. */
+static int choice_of_key(char key) {
+    return key >= '0' && key <= '9' ? (key - '0' + 9) % 10 : INT_MAX;
+}
+
 /* --view, the keys of one display mode, of two that are stacked or of four. GO_ON or EXIT_USAGE. */
 static int set_modes(struct viewer *v, const char *keys) {
     static const enum display_layout layouts[] = {
@@ -74,17 +80,17 @@ static int set_modes(struct viewer *v, const char *keys) {
     }
     bool known = count == 1 || count == 2 || count == 4;
     for (size_t i = 0; i < count; i++)
-        known &= keys[i] >= '1' && keys[i] < '1' + choice_count;
+        known &= choice_of_key(keys[i]) < choice_count;
     if (!known) {
         log_error("--view",
-                  "there is no view %s; it is 1 to %d, see F1 in the window, or two or four of "
+                  "there is no view %s; it is 1 to %s, see F1 in the window, or two or four of "
                   "them, as 13",
-                  keys, choice_count);
+                  keys, v->display.motion ? "7" : "9, or 0 for errors");
         return EXIT_USAGE;
     }
     display_set_layout(&v->display, layouts[count]);
     for (int i = 0; keys[i]; i++)
-        viewer_set_mode(v, i, choices[keys[i] - '1'].mode);
+        viewer_set_mode(v, i, choices[choice_of_key(keys[i])].mode);
     return GO_ON;
 }
 
@@ -196,6 +202,7 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->options = o;
     v->still.waiting = -1;
     v->rig_options = o->rig;
+    v->wipe.with = o->maps ? WIPE_MAPS : WIPE_OFF;
     v->settings.params = *params;
     v->remembered = *remembered;
     v->rig_options.one_camera = params->mode == MODE_MOTION;
@@ -308,7 +315,7 @@ static void close_viewer(struct viewer *v) {
     screen_close(&v->screen);
     presets_free(&v->presets);
     g_free(v->proposed_rig);
-    g_free(v->other_map.disparity);
+    g_free(v->wipe.file.disparity);
     g_free(v->roi);
     g_free(v->wanted_part.roi);
     g_strfreev(v->wanted_part.calib);

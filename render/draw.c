@@ -19,7 +19,18 @@
 #include <stdlib.h>
 
 /* With mode=motion DISPARITY has u. */
-enum texture { LEFT, RIGHT, DISPARITY, CONFIDENCE, MOTION_V, TRUTH_U, TRUTH_V, COLORS, TEXTURES };
+enum texture {
+    LEFT,
+    RIGHT,
+    DISPARITY,
+    CONFIDENCE,
+    MOTION_V,
+    TRUTH_U,
+    TRUTH_V,
+    OTHER,
+    COLORS,
+    TEXTURES
+};
 
 /* While something changes only every N'th column and row is drawn, so that it takes no longer. At
  * rest the next drawings halve N until it is 1. */
@@ -51,13 +62,15 @@ struct draw {
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     bool has_truth;              /* the frame drawn last */
+    const int16_t *other;        /* that is in the texture */
     int points_step;
 
     struct offscreen offscreen[DRAW_VIEWS];
 };
 
-static const char *const sampler_names[TEXTURES] = {
-    "left", "right", "disparity", "confidence", "motion_v", "truth_u", "truth_v", "colors"};
+static const char *const sampler_names[TEXTURES] = {"left",       "right",    "disparity",
+                                                    "confidence", "motion_v", "truth_u",
+                                                    "truth_v",    "other",    "colors"};
 
 static void set_samplers(GLuint program) {
     glUseProgram(program);
@@ -175,6 +188,7 @@ static const struct {
     [MOTION_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [TRUTH_U] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [TRUTH_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
+    [OTHER] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
 };
 
 /* Makes the textures fit pictures of this size; their contents are undefined then. */
@@ -192,7 +206,7 @@ static void allocate_textures(struct draw *draw, int width, int height, int chan
 }
 
 static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
-    if (which == DISPARITY || (which >= MOTION_V && which <= TRUTH_V))
+    if (which == DISPARITY || (which >= MOTION_V && which <= OTHER))
         return 2;
     return which == CONFIDENCE ? 1 : (size_t)draw->channels;
 }
@@ -210,15 +224,17 @@ static void upload_textures(struct draw *draw, const struct draw_settings *s,
                                                                   : frame->disparity,
                                 frame->confidence,
                                 frame->motion + pixels,
-                                s->other           ? s->other
-                                : frame->has_truth ? frame->truth
-                                                   : NULL,
-                                frame->has_truth ? frame->truth + pixels : NULL};
+                                frame->has_truth ? frame->truth : NULL,
+                                frame->has_truth ? frame->truth + pixels : NULL,
+                                s->other};
     bool color = left->channels > 1;
     if (draw->width != left->width || draw->height != left->height ||
         draw->channels != left->channels)
         allocate_textures(draw, left->width, left->height, left->channels);
     draw->has_truth = frame->has_truth;
+    if (draw->other != s->other)
+        draw->uploaded[OTHER] = -1;
+    draw->other = s->other;
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
     for (int i = 0; i < COLORS; i++) {
@@ -281,7 +297,9 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     bool row_lines = s->row_lines || (s->mode == DISPLAY_ROWS && !s->no_row_lines);
     GLuint p = draw->image_program[mode][row_lines];
     double scale = draw_scale(s, draw->width, draw->height);
-    set_filter(draw, scale < 1 || mode == DISPLAY_MOTION_ERROR ? GL_LINEAR : GL_NEAREST);
+    set_filter(draw, scale < 1 || mode == DISPLAY_MOTION_ERROR || mode == DISPLAY_ERROR
+                         ? GL_LINEAR
+                         : GL_NEAREST);
     set_place(draw, s, p, x, y);
     set_int(p, "colormap", s->colormap);
     set_int(p, "gray", draw->channels == 1);

@@ -13,28 +13,32 @@
 
 /* The display modes: enum display_mode, display_mode_names, the definitions that select a mode in
  * shaders/image.frag, and the textures of draw.c with what it shows of a frame. */
-#define DISPLAY_MODES(MODE)                                                                     \
-    MODE(LEFT, "left", BIT(LEFT))                                                               \
-    MODE(RIGHT, "right", BIT(RIGHT))                                                            \
-    MODE(DISPARITY, "disparity", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(TRUTH_U))               \
-    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(TRUTH_U))                       \
-    MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                             \
-    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))                          \
-    MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                          \
-    MODE(ROWS, "rows", BIT(LEFT) | BIT(RIGHT))                                                  \
-    MODE(MOTION, "motion", BIT(DISPARITY) | BIT(MOTION_V))                                      \
-    MODE(ARROWS, "arrows", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                          \
-    MODE(MOTION_BLEND, "overlay", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                   \
-    MODE(MOTION_ERROR, "error",                                                                 \
-         BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V)) \
+#define DISPLAY_MODES(MODE)                                                                        \
+    MODE(LEFT, "left", BIT(LEFT))                                                                  \
+    MODE(RIGHT, "right", BIT(RIGHT))                                                               \
+    MODE(DISPARITY, "disparity", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER))                    \
+    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER))                            \
+    MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                                \
+    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))                             \
+    MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                             \
+    MODE(ROWS, "rows", BIT(LEFT) | BIT(RIGHT))                                                     \
+    MODE(MOTION, "motion", BIT(DISPARITY) | BIT(MOTION_V))                                         \
+    MODE(ARROWS, "arrows", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                             \
+    MODE(MOTION_BLEND, "overlay", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                      \
+    MODE(MOTION_ERROR, "error",                                                                    \
+         BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V))    \
+    MODE(ERROR, "error", BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(TRUTH_U)) \
     MODE(POINTS, "points", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))
 #define DISPLAY_MODE_ENUM(id, name, textures) DISPLAY_##id,
 enum display_mode { DISPLAY_MODES(DISPLAY_MODE_ENUM) DISPLAY_MODE_COUNT };
 extern const char *const display_mode_names[DISPLAY_MODE_COUNT];
 
 /* Those of motion: its colours (image/flow.h); arrows every 16 px on the picture, as long as 16 px
- * of it where the motion is as long as the range; the colours over the picture; how far the grey
- * levels of the picture and of the later one differ where the motion leads. */
+ * of it where the motion is as long as the range; the colours over the picture. Errors: how far a
+ * map is off the truth, up to DRAW_ERROR_PX, or without a truth how far the grey levels differ, up
+ * to DRAW_ERROR_LEVELS, of a pixel and of where its disparity or motion leads. */
+
+enum { DRAW_ERROR_PX = 4, DRAW_ERROR_LEVELS = 64 }; /* as in shaders/image.frag */
 
 #define DRAW_ARROW_PX 16   /* between arrows, and their length at the range, px of the picture */
 #define DRAW_ROWS_GAP 0.01 /* between the two pictures of DISPLAY_ROWS, in widths of a picture */

@@ -734,6 +734,12 @@ void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text)
     ui->list->AddText(ImVec2((float)x, (float)y), color_of(rgb), text);
 }
 
+void ui_tag(struct ui *ui, double x, double y, const char *text) {
+    ui_box(ui, x - 4, y - 2, ui_text_width(ui, text) + 8, ui_text_height(ui) + 4, ui_theme(ui)->box,
+           0.75);
+    ui_label(ui, x, y, ui_theme(ui)->box_text, text);
+}
+
 void ui_notice(struct ui *ui, double x, double y, double width, const char *text) {
     float line = ImGui::GetTextLineHeight(), wrap = (float)width - line;
     ImVec2 size = ImGui::CalcTextSize(text, NULL, false, wrap);

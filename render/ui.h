@@ -170,6 +170,9 @@ void ui_outline(struct ui *ui, double x, double y, double width, double height, 
 void ui_line(struct ui *ui, double x0, double y0, double x1, double y1, unsigned rgb);
 void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb);
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text);
+/* The same on a box. */
+void ui_tag(struct ui *ui, double x, double y, const char *text);
+
 /* Text on a box, in lines of at most this width, in px; x is its middle, y its lower
  * edge. */
 void ui_notice(struct ui *ui, double x, double y, double width, const char *text);

@@ -17,8 +17,9 @@ uniform int matched_from;     // and of those that were filled in, 0..255
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
-uniform isampler2D truth_u, truth_v; // of motion, 1/16 px, where has_truth; or another method's
-uniform float wipe;           // disparities from this column on: of the other method
+uniform isampler2D truth_u, truth_v; // 1/16 px, where has_truth; truth_v of motion
+uniform isampler2D other;     // disparities, shown from column wipe on
+uniform float wipe;
 uniform bool has_truth;
 
 in vec2 pixel;
@@ -46,6 +47,13 @@ vec3 map_color(float ratio) {
 }
 
 #if !MOTION
+// From a pixel to its match, px; whether that is known.
+bool motion_at(ivec2 at, out vec2 motion) {
+    int d = texelFetch(disparity, at, 0).r;
+    motion = vec2(-float(d) / 16.0, 0.0);
+    return d != UNKNOWN && int(texelFetch(confidence, at, 0).r * 255.0 + 0.5) >= hide_below;
+}
+
 // Hatched where it was filled in.
 vec3 disparity_color(ivec2 at) {
     int d = texelFetch(disparity, at, 0).r, sure = int(texelFetch(confidence, at, 0).r * 255.0 + 0.5);
@@ -68,12 +76,19 @@ vec3 color_at(ivec2 at) {
     vec2 motion;
     return motion_at(at, motion) ? motion_color(motion, range.y) : vec3(0.0);
 }
+#endif
 
-// Of the motion that is known to be true, up to 4 px, where that is unknown black; without one of the
-// grey levels here and where the motion leads, up to 64 apart.
+// Of what is known to be true, up to DRAW_ERROR_PX, where that is unknown black; without one of the
+// grey levels here and where disparity or motion lead, up to DRAW_ERROR_LEVELS apart.
+#if defined DISPLAY_MOTION_ERROR || defined DISPLAY_ERROR
 vec3 error_at(ivec2 at) {
     vec2 motion;
+#if MOTION
     ivec2 truth = ivec2(texelFetch(truth_u, at, 0).r, texelFetch(truth_v, at, 0).r);
+#else
+    int d = texelFetch(truth_u, at, 0).r;
+    ivec2 truth = ivec2(d == UNKNOWN ? d : -d, 0);
+#endif
     if (has_truth && truth.x == UNKNOWN)
         return vec3(0.0);
     if (!motion_at(at, motion))
@@ -94,9 +109,9 @@ void main() {
 #elif defined DISPLAY_RIGHT
     c = picture(right);
 #elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
-    int d = texelFetch(truth_u, at, 0).r;
-    vec3 other = d == UNKNOWN ? unknown_color() : map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
-    c = abs(pixel.x - wipe) < row_width ? vec3(1.0) : pixel.x < wipe ? disparity_color(at) : other;
+    int d = texelFetch(other, at, 0).r;
+    vec3 theirs = d == UNKNOWN ? unknown_color() : map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
+    c = abs(pixel.x - wipe) < row_width ? vec3(1.0) : pixel.x < wipe ? disparity_color(at) : theirs;
 #elif defined DISPLAY_CONFIDENCE
     c = texelFetch(confidence, at, 0).rrr / confidence_max;
 #elif defined DISPLAY_BLEND
@@ -107,7 +122,7 @@ void main() {
     c = color_at(at);
 #elif defined DISPLAY_MOTION_BLEND
     c = mix(picture(left), color_at(at), blend);
-#elif defined DISPLAY_MOTION_ERROR
+#elif defined DISPLAY_MOTION_ERROR || defined DISPLAY_ERROR
     c = error_at(at);
 #endif
 #if ROW_LINES

@@ -97,6 +97,10 @@ void live_pause(struct live *live, struct frame *frame);
 /* Computes a pair, of whatever player, in a paused one whose source cannot seek. */
 void live_hold(struct live *live, struct frame *pair);
 
+/* Whether frames get their energy: those of a player that rests, of others about one a second,
+ * since it takes time; none after one that has none. */
+void live_want_energy(struct live *live, bool wanted);
+
 /* Copies a pair as captured, with its truth, into a frame of the same size. */
 void live_copy_pair(const struct frame *from, struct frame *to);
 

@@ -105,6 +105,7 @@ static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void show(struct viewer *v, int choice) {
     int count;
     const struct display_choice *choices = display_choices(&v->display, &count);
+    choice = MIN(choice, count - 1); /* the last of both kinds is the error */
     viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y), choices[choice].mode);
 }
 
@@ -123,6 +124,15 @@ static void toggle_mark_filled(struct viewer *v, G_GNUC_UNUSED int argument) {
     viewer_apply_settings(v);
     screen_notify(&v->screen, v->settings.params.mark_filled ? "what was filled in is hatched"
                                                              : "what was filled in looks measured");
+}
+
+/* To the next kind that there is. */
+static void change_wipe(struct viewer *v, G_GNUC_UNUSED int argument) {
+    enum wipe_with with = v->wipe.with;
+    do
+        with = (with + 1) % WIPES;
+    while (!wipe_can(v, with));
+    wipe_set(v, with);
 }
 
 static void change_colormap(struct viewer *v, int step) {
@@ -193,6 +203,7 @@ static void choose_region(struct viewer *v, G_GNUC_UNUSED int argument) {
 /* ---- settings */
 
 static void compare(struct viewer *v, G_GNUC_UNUSED int argument) {
+    wipe_keep(v);
     settings_compare(&v->settings);
     viewer_apply_settings(v);
     screen_notify(&v->screen, "settings %c", "AB"[v->settings.slot_in_use]);
@@ -356,9 +367,9 @@ static const struct {
 
 bool action_fits(const struct display *display, enum action action) {
     static const bool of_two_cameras[ACTIONS] = {
-        [ACTION_SHOW_ROWS] = true,  [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
-        [ACTION_SWAP] = true,       [ACTION_MEASURE] = true,     [ACTION_SAVE_POINTS] = true,
-        [ACTION_MARK_FILLED] = true};
+        [ACTION_SHOW_ROWS] = true,   [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
+        [ACTION_SWAP] = true,        [ACTION_MEASURE] = true,     [ACTION_SAVE_POINTS] = true,
+        [ACTION_MARK_FILLED] = true, [ACTION_WIPE] = true};
     return !display->motion || !of_two_cameras[action];
 }
 

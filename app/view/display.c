@@ -30,7 +30,8 @@ static const struct display_choice stereo_choices[] = {
     {DISPLAY_BLEND, "blend", "left picture and disparity"},
     {DISPLAY_ANAGLYPH, "anaglyph", "anaglyph, for red and cyan glasses"},
     {DISPLAY_ROWS, "rows", "side by side with row lines"},
-    {DISPLAY_POINTS, "points", "points in space; drag orbits"}};
+    {DISPLAY_POINTS, "points", "points in space; drag orbits"},
+    {DISPLAY_ERROR, "error", "error by the truth, or grey levels that differ"}};
 static const struct display_choice motion_choices[] = {
     {DISPLAY_LEFT, "picture", "picture"},
     {DISPLAY_RIGHT, "later picture", "the picture that motion leads to"},
@@ -222,7 +223,11 @@ bool display_shows(const struct display *d, enum display_mode mode) {
 
 bool display_has_colors(const struct display *d) {
     return display_shows(d, DISPLAY_DISPARITY) || display_shows(d, DISPLAY_DEPTH) ||
-           display_shows(d, DISPLAY_BLEND) || display_shows(d, DISPLAY_MOTION_ERROR);
+           display_shows(d, DISPLAY_BLEND) || display_has_error(d);
+}
+
+bool display_has_error(const struct display *d) {
+    return display_shows(d, DISPLAY_ERROR) || display_shows(d, DISPLAY_MOTION_ERROR);
 }
 
 bool display_has_wheel(const struct display *d) {

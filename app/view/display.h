@@ -21,7 +21,7 @@ enum display_range { RANGE_OF_FIRST_FRAMES, RANGE_OF_SEARCH, RANGE_MANUAL };
 enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
 extern const char *const display_layout_names[LAYOUT_COUNT];
 
-/* What a view can show, by the number of its key, 1 and up. */
+/* What a view can show, by the number of its key, 1 and up; the tenth has 0 in --view. */
 struct display_choice {
     enum display_mode mode;
     const char *name, *help;
@@ -95,6 +95,9 @@ bool display_shows(const struct display *display, enum display_mode mode);
 bool display_has_colors(const struct display *display);
 bool display_has_wheel(const struct display *display);
 
+/* Whether any view is one of errors. */
+bool display_has_error(const struct display *display);
+
 /* The view at a position of the window; the first where none is. */
 int display_view_at(const struct display *display, double x, double y);
 
@@ -126,9 +129,12 @@ void display_zoom(struct display *display, const struct frame *frame, double ste
 
 /* ---- display_legend.c: what the colours mean; between ui_begin and ui_end */
 
-/* The colour bar in its strip of the window; where a view shows depth, with lengths by geometry. */
+/* The colour bar in its strip of the window; where a view shows depth, with lengths by geometry.
+ * Where errors alone have colours they are its values, else a line below it tells their range;
+ * truth: they are against it. */
 void display_draw_bar(const struct display *display, const struct layout_rect *strip,
-                      const struct depth_geometry *geometry, enum length_unit unit, struct ui *ui);
+                      const struct depth_geometry *geometry, enum length_unit unit, bool truth,
+                      struct ui *ui);
 
 /* The wheel, whose middle is no motion and whose rim is the length of full colour, in its strip of
  * the window, and how much longer than the motion arrows are drawn; between ui_begin and ui_end. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STEPS = 128, TICKS = 7, ERROR_LEVELS = 64 /* as in shaders/image.frag */ };
+enum { STEPS = 128, TICKS = 7 };
 
 const char *const length_unit_names[UNIT_COUNT] = {[UNIT_M] = "m", [UNIT_MM] = "mm"};
 
@@ -44,19 +44,26 @@ static void draw_ticks(const struct draw_settings *s, const struct depth_geometr
 }
 
 void display_draw_bar(const struct display *d, const struct layout_rect *strip,
-                      const struct depth_geometry *geometry, enum length_unit unit, struct ui *ui) {
+                      const struct depth_geometry *geometry, enum length_unit unit, bool truth,
+                      struct ui *ui) {
     struct draw_settings of_error = d->settings;
-    const struct draw_settings *s = d->motion ? &of_error : &d->settings;
-    bool metric = display_shows(d, DISPLAY_DEPTH);
-    of_error.min = 0;
-    of_error.max = ERROR_LEVELS;
+    bool metric = display_shows(d, DISPLAY_DEPTH), error = display_has_error(d),
+         maps = metric || display_shows(d, DISPLAY_DISPARITY) || display_shows(d, DISPLAY_BLEND);
+    const struct draw_settings *s = error && !maps ? &of_error : &d->settings;
+    const char *of_errors = truth ? "px off" : "levels off";
+    char text[32];
+    of_error.min = of_error.matched_from = 0;
+    of_error.max = truth ? DRAW_ERROR_PX : DRAW_ERROR_LEVELS;
     if (!display_has_colors(d))
         return;
     double line = ui_text_height(ui), width = line;
     double height = fmax(line, fmin(strip->height - 6.3 * line, 30 * line));
     double x = strip->x + line / 2, y = strip->y + (strip->height - height) / 2 - line / 2;
-    const char *of_stereo = metric ? length_unit_names[unit] : "px";
-    ui_label(ui, x, y - 1.6 * line, ui_theme(ui)->text, d->motion ? "grey levels" : of_stereo);
+    const char *of_maps = metric ? length_unit_names[unit] : "px";
+    ui_label(ui, x, y - 1.6 * line, ui_theme(ui)->text, maps ? of_maps : of_errors);
+    snprintf(text, sizeof(text), "0..%g %s", of_error.max, of_errors);
+    if (error && maps)
+        ui_label(ui, x, y - 2.8 * line, ui_theme(ui)->note, text);
     for (int i = 0; i < STEPS; i++)
         ui_box(ui, x, y + height * i / STEPS, width, height / STEPS + 1,
                map_color(s->colormap, 1 - i / (STEPS - 1.0)), 1);

@@ -142,7 +142,7 @@ static void draw_dock(struct viewer *v) {
                       v);
     if (v->visible[PART_STATISTICS])
         statistics_panel_draw(&v->statistics, v->screen.ui, &area, &v->playback, &v->cameras,
-                              v->output);
+                              v->output, wipe_kept(v));
     if (v->visible[PART_LOG])
         messages_draw(v->screen.ui, &area);
 }
@@ -158,6 +158,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (!v->options->plain)
         overlay_draw(v);
     draw_dock(v);
+    live_want_energy(v->playback.live, v->visible[PART_STATISTICS]);
     proposal_draw(v);
     if (v->start_page.files.on)
         file_list_draw(v, width, height);
@@ -179,13 +180,13 @@ static int redraw(struct viewer *v) {
     lay_out(v, width, height);
     v->display.settings.hide_below = v->settings.params.hide_below;
     viewer_find_hovered(v);
+    wipe_update(v);
     draw_widgets(v, width, height);
     const struct frame *fresh = p->fresh ? p->shown : NULL;
     p->fresh = false;
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
     v->display.settings.matched_from =
         p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
-    other_map_update(v);
     v->display.settings.background = ui_theme(v->screen.ui)->window;
     views[0] = v->display.settings;
     for (int i = 0; i < count; i++)

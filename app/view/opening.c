@@ -102,8 +102,7 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
     struct live_options options = {
         .policy = live || o->drop ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
         .frames = o->frames,
-        .kept =
-            4 + OUTPUT_FRAMES, /* on screen, and with the threads that measure rows and refine */
+        .kept = 5 + OUTPUT_FRAMES, /* on screen, of the other settings, measured, refined */
         .player = true,
         .rate = screenshot || live ? 0 : p->rate,
         .paused = paused,
@@ -137,6 +136,7 @@ static void close_pipeline(struct viewer *v) {
     video_export_end(v, true);
     row_watch_close(&v->row_watch);
     frame_drop(&v->playback.shown);
+    frame_drop(&v->wipe.kept);
     output_close(&v->output);
     live_close(&v->playback.live);
     matcher_close(&v->matcher);
@@ -347,6 +347,7 @@ static void forget(struct viewer *v) {
     v->cameras = (struct cameras){0};
     v->statistics.error = (struct statistics_error){0};
     v->statistics.flicker = (struct statistics_flicker){0};
+    v->statistics.energy = 0;
     v->mouse.pressed = 0;
     v->refused = 0;
     v->still.keeps = false;

@@ -30,7 +30,8 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
                          f->truth[i] / (double)DISPARITY_ONE);
-    if (v->display.settings.other && v->display.settings.other[i] != DISPARITY_UNKNOWN)
+    if (v->display.settings.other && v->wipe.with != WIPE_TRUTH &&
+        v->display.settings.other[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   other %.2f px",
                          v->display.settings.other[i] / (double)DISPARITY_ONE);
     if (!measure_point(f, &v->rig, x, y, xyz, &error))
@@ -67,8 +68,7 @@ static void draw_read_out(const struct viewer *v) {
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
     double text_x = fmin(v->mouse.x + line, s->x + s->width - width - line);
     double text_y = fmin(v->mouse.y + line, s->y + s->height - 2 * line);
-    ui_box(ui, text_x - 4, text_y - 2, width + 8, line + 4, ui_theme(ui)->box, 0.75);
-    ui_label(ui, text_x, text_y, ui_theme(ui)->box_text, text);
+    ui_tag(ui, text_x, text_y, text);
 }
 
 static void draw_notice(const struct screen *screen, const struct draw_settings *area) {
@@ -105,10 +105,12 @@ void overlay_draw(struct viewer *v) {
         if (display_has_wheel(&v->display))
             display_draw_wheel(&v->display, &v->layout.color_bar, ui);
         else
-            display_draw_bar(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit, ui);
+            display_draw_bar(&v->display, &v->layout.color_bar, &v->rig.geometry, v->unit,
+                             shown && shown->has_truth, ui);
     }
     if (shown) {
         draw_marks(v, shown);
+        wipe_draw(v);
         draw_read_out(v);
         region_draw(&v->region, ui);
     } else if (!v->still.keeps) {

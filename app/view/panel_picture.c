@@ -72,6 +72,20 @@ static void draw_modes(struct viewer *v) {
     }
 }
 
+static void draw_wipe(struct viewer *v) {
+    g_autofree char *names = join_names(wipe_names, WIPES);
+    struct ui_row combo = {.name = "wipe",
+                           .label = "wipe (T)",
+                           .help = "another map from the mouse on: the truth beside the pictures, "
+                                   "that of the other settings (A or B) of pictures that stand "
+                                   "still, or those of --maps",
+                           .choices = names,
+                           .def = v->options->maps ? WIPE_MAPS : WIPE_OFF};
+    int with = (int)v->wipe.with;
+    if (ui_combo(v->screen.ui, &combo, &with))
+        wipe_set(v, (enum wipe_with)with);
+}
+
 static void draw_theme(struct viewer *v) {
     g_autofree char *names = join_names(theme_names, THEMES);
     struct ui_row combo = {.name = "theme",
@@ -200,6 +214,7 @@ void panel_picture_draw(struct viewer *v) {
         return;
     if (param_row_draw(param_find("mark_filled"), &v->settings, v->rig.width, v->screen.ui))
         viewer_apply_settings(v);
+    draw_wipe(v);
     double lines = s->row_lines;
     struct ui_row rows = {.name = "row_lines",
                           .label = "row lines (g)",

@@ -21,6 +21,8 @@ void statistics_restart(struct statistics *s) {
 void statistics_add_frame(struct statistics *s, const struct frame *frame, bool skipped,
                           double rate) {
     s->frames++;
+    if (!isnan(frame->energy))
+        s->energy = frame->energy;
     s->skipped += skipped;
     if (s->last_taken_ns && rate > 0 && (double)(frame->taken_ns - s->last_taken_ns) > 1.5e9 / rate)
         s->late++;
@@ -186,6 +188,16 @@ static void draw_flicker(const struct flicker_sums *sums, struct ui *ui) {
     ui_text(ui, text);
 }
 
+/* kept: NULL, or of the same pair with the other settings. */
+static void draw_energy(double energy, const struct frame *kept, struct ui *ui) {
+    char text[96];
+    int used = snprintf(text, sizeof(text), "energy %.6g", energy);
+    if (kept && !isnan(kept->energy))
+        snprintf(text + used, sizeof(text) - (size_t)used, ", with the other settings %.6g",
+                 kept->energy);
+    ui_text(ui, text);
+}
+
 static void draw_output(struct output *output, struct ui *ui) {
     struct output_status status;
     char text[96];
@@ -274,7 +286,7 @@ static void draw_updates(const struct frame *f, struct ui *ui, double width) {
 
 void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct draw_settings *area,
                            const struct playback *playback, const struct cameras *cameras,
-                           struct output *output) {
+                           struct output *output, const struct frame *kept) {
     const struct frame *shown = playback->shown;
     if (!shown)
         return;
@@ -286,6 +298,8 @@ void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct dra
     draw_counts(s, ui, playback);
     if (shown->has_truth)
         draw_error(&s->error, ui);
+    if (s->energy > 0)
+        draw_energy(s->energy, kept, ui);
     if (s->flicker.sums.compared)
         draw_flicker(&s->flicker.sums, ui);
     if (playback->source->get_status)

@@ -52,6 +52,7 @@ struct statistics {        /* zero to begin with */
     struct statistics_rates rates;
     struct statistics_error error;
     struct statistics_flicker flicker;
+    double energy; /* of the last frame that has one; 0: none has */
     struct statistics_times history[STATISTICS_HISTORY]; /* ring buffer, by history_count */
     long history_count;
     double
@@ -87,9 +88,11 @@ void statistics_add_flicker(struct statistics *s, const struct frame *before,
 void statistics_print(struct statistics *s, struct live *live);
 
 /* The panel with them, in the upper left of the area; nothing before the first
- * frame. output: NULL without --out. */
+ * frame. output: NULL without --out. kept: the frame of the same pair with the other settings, A or
+ * B, or NULL. */
 void statistics_panel_draw(struct statistics *statistics, struct ui *ui,
                            const struct draw_settings *area, const struct playback *playback,
-                           const struct cameras *cameras, struct output *output);
+                           const struct cameras *cameras, struct output *output,
+                           const struct frame *kept);
 
 #endif

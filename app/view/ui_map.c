@@ -158,6 +158,9 @@ void ui_map_write(struct viewer *v) {
     char text[256];
     if (overlay_read_out(v, text, sizeof(text)))
         g_string_append_printf(map, "state read-out %s\n", text);
+    g_string_append_printf(map, "state wipe %s %d\n", wipe_names[v->wipe.with],
+                           v->display.settings.other != NULL);
+    g_string_append_printf(map, "state energy %.6g\n", v->statistics.energy);
     const struct statistics_error *e = &v->statistics.error;
     if (e->frames > 0)
         g_string_append_printf(map, "state error %.2f %.2f %.2f\n", e->non_occluded, e->all, e->d1);

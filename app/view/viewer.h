@@ -80,11 +80,21 @@ struct viewer_quality {
     bool still; /* pictures stand still: best on whole ones, in place of what the search found */
 };
 
-struct other_map {      /* another method's, of the pair on screen */
+struct file_map {       /* of --maps, of the pair on screen */
     long index;         /* of the pair */
     int width, height;  /* 0: of none */
     bool missing;       /* no more are read until the size changes */
     int16_t *disparity; /* as in struct frame */
+};
+
+enum wipe_with { WIPE_OFF, WIPE_TRUTH, WIPE_SETTINGS, WIPE_MAPS, WIPES };
+extern const char *const wipe_names[WIPES];
+
+struct wipe { /* another map beside ours */
+    enum wipe_with with;
+    struct frame *kept; /* the last one of the settings that are not in use, or NULL */
+    int slot;           /* of those settings */
+    struct file_map file;
 };
 
 struct still {
@@ -112,7 +122,7 @@ struct viewer {
     struct presets presets;
     struct viewer_quality quality;
     struct still still;
-    struct other_map other_map;
+    struct wipe wipe;
     struct display display;
     struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
@@ -216,8 +226,25 @@ void viewer_want_part(struct viewer *v, const char *roi, double scale);
  * --rate where pictures have no times. */
 struct motion_speed viewer_motion_speed(const struct viewer *v);
 
-/* Before drawing: reads another method's map of the pair on screen, and wipes at the mouse. */
-void other_map_update(struct viewer *v);
+/* ---- wipe.c: another map from the mouse on */
+
+/* Before anything is drawn: finds the map and the place. */
+void wipe_update(struct viewer *v);
+
+/* What is on both sides of it; between ui_begin and ui_end. */
+void wipe_draw(const struct viewer *v);
+
+/* Whether there is such a map; between A and B also where there will be. */
+bool wipe_can(const struct viewer *v, enum wipe_with with);
+
+/* Chooses it, with a notice. */
+void wipe_set(struct viewer *v, enum wipe_with with);
+
+/* Before the settings change between A and B: keeps the map of a pair that stands still. */
+void wipe_keep(struct viewer *v);
+
+/* The frame of the pair on screen with the other settings, or NULL. */
+const struct frame *wipe_kept(const struct viewer *v);
 
 /* Finds the pixel under the mouse; among points that of the one that is seen there. */
 void viewer_find_hovered(struct viewer *v);

@@ -75,6 +75,13 @@ void gui_pause(void) {
     g_usleep(GUI_POLL_US);
 }
 
+void gui_assert_alive(const struct gui_program *p) {
+    siginfo_t ended = {0};
+    if (p->pid > 0 && waitid(P_PID, (id_t)p->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid && ended.si_code != CLD_EXITED)
+        g_error("the program was ended by signal %d", ended.si_status);
+}
+
 /* The map, if the window is at rest; else NULL. */
 static char *map_of_rest(const struct gui_program *p) {
     char *text = NULL;

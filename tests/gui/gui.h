@@ -46,6 +46,10 @@ gboolean gui_is(const struct gui_program *p, const char *kind, const char *name,
 long gui_number(const struct gui_program *p, const char *kind, const char *name);
 
 void gui_pause(void);
+
+/* Fails where the program was ended by a signal, so that nobody waits for it. */
+void gui_assert_alive(const struct gui_program *p);
+
 #define gui_wait_for(p, condition)                                                    \
     do {                                                                              \
         gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;        \
@@ -55,6 +59,7 @@ void gui_pause(void);
                 g_file_get_contents((p)->map, &map, NULL, NULL);                      \
                 g_error("never came true: %s\n%s", #condition, map ? map : "no map"); \
             }                                                                         \
+            gui_assert_alive(p);                                                      \
             gui_pause();                                                              \
         }                                                                             \
     } while (0)

@@ -168,7 +168,30 @@ static void test_confidence(void) {
     gui_quit(&p);
 }
 
-/* The statistics have the errors against true disparities that lie beside the pictures. */
+/* Percent of an image's pixels that have this colour. */
+static double share_of(const struct image *image, const uint8_t color[3]) {
+    long count = 0;
+    for (size_t i = 0; i < image_bytes(image); i += 3)
+        count += memcmp(image->data + i, color, 3) == 0;
+    return 300.0 * (double)count / (double)image_bytes(image);
+}
+
+/* The picture right of the mouse is of one colour. */
+static void assert_wiped(const struct gui_program *p, const char *with) {
+    struct gui_rect at = gui_find(p, "picture");
+    gui_move(p, at.x + at.width * 0.3, at.y + at.height * 0.9);
+    gui_settle(p);
+    g_assert_true(gui_is(p, "state", "wipe", with));
+    struct image right = part(p, 0.2, 0.5);
+    const uint8_t *other = right.data + 3 * (size_t)(right.width * right.height / 2 - 20);
+    double share = share_of(&right, other);
+    g_test_message("wipe %s: %.1f %%", with, share);
+    g_assert_cmpfloat(share, >, 60);
+    picture_free(&right);
+}
+
+/* The statistics have the errors against true disparities that lie beside the pictures, and the
+ * energy; a view shows errors; truth and the map of other settings can be wiped over ours. */
 static void test_truth(void) {
     enum { WIDTH = 96, HEIGHT = 64, MOVED = 5 };
     static uint8_t row[HEIGHT][WIDTH + MOVED], side[2][HEIGHT][WIDTH];
@@ -191,13 +214,40 @@ static void test_truth(void) {
                     *ini = g_build_filename(p.folder, "pair.ini", NULL), *error = NULL;
     g_assert_cmpint(picture_write16(path, truth, WIDTH, HEIGHT), ==, 0);
     g_assert_true(g_file_set_contents(ini, "[pair]\ndisparity_scale=4\n", -1, NULL));
-    gui_start(&p, "--stats", p.folder);
+    gui_start(&p, "--stats --colormap gray --range 0:15", p.folder);
     gui_wait_for(&p, (error = gui_look(&p, "state", "error")) != NULL);
     double seen, all, d1;
     g_assert_cmpint(sscanf(error, "%lf %lf %lf", &seen, &all, &d1), ==, 3);
     g_test_message("bad-1.0 %.2f %%, D1 %.2f %%", all, d1);
     g_assert_cmpfloat(all, <, 20);
     g_assert_cmpfloat(d1, <=, all);
+    gui_wait_for(&p, gui_number(&p, "state", "energy") > 0);
+
+    gui_run_action(&p, "wipe");
+    gui_wait_for(&p, gui_is(&p, "state", "wipe", "truth 1"));
+    gui_run_action(&p, "stats"); /* they lie over the picture */
+    assert_wiped(&p, "truth 1");
+    gui_run_action(&p, "compare");
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    gui_drag(&p, "discontinuity_weight", 0.2, 0.9, 1);
+    gui_settle(&p);
+    gui_run_action(&p, "compare");
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    gui_run_action(&p, "wipe");
+    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    gui_run_action(&p, "compare"); /* with what is kept of either */
+    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    gui_run_action(&p, "wipe");
+    gui_wait_for(&p, gui_is(&p, "state", "wipe", "off 0"));
+
+    gui_run_action(&p, "compare");
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    gui_run_action(&p, "view-error");
+    gui_wait_for(&p, has_view(&p, "error"));
+    gui_settle(&p);
+    struct image errors = part(&p, 0.2, 0.7);
+    g_assert_cmpfloat(share_of(&errors, (const uint8_t[3]){0, 0, 0}), >, 60);
+    picture_free(&errors);
     gui_quit(&p);
 }
 
