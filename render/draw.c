@@ -294,7 +294,7 @@ static void set_place(const struct draw *draw, const struct draw_settings *s, GL
 /* One picture of the window, with its top left corner at x, y. */
 static void draw_picture(struct draw *draw, const struct draw_settings *s, enum display_mode mode,
                          double x, double y) {
-    bool row_lines = s->row_lines || (s->mode == DISPLAY_ROWS && !s->no_row_lines);
+    bool row_lines = s->row_lines || s->mode == DISPLAY_ROWS;
     GLuint p = draw->image_program[mode][row_lines];
     double scale = draw_scale(s, draw->width, draw->height);
     set_filter(draw, scale < 1 || mode == DISPLAY_MOTION_ERROR || mode == DISPLAY_ERROR
@@ -382,11 +382,10 @@ static bool same_settings(const struct draw_settings *a, const struct draw_setti
            a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
            a->hide_below == b->hide_below && a->matched_from == b->matched_from &&
            a->other == b->other && a->wipe == b->wipe && a->row_lines == b->row_lines &&
-           a->no_row_lines == b->no_row_lines && a->all_points == b->all_points &&
-           a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
-           a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
-           a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->background == b->background &&
-           a->width == b->width && a->height == b->height;
+           a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
+           a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
+           a->distance == b->distance && a->shift_x == b->shift_x && a->shift_y == b->shift_y &&
+           a->background == b->background && a->width == b->width && a->height == b->height;
 }
 
 /* Makes the copy as large as the area and directs the drawing to it. */

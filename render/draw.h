@@ -62,7 +62,6 @@ struct draw_settings {
     const int16_t *other;  /* another method's disparities of the frame, as large; NULL: none */
     double wipe;           /* column from which DISPLAY_DISPARITY and _DEPTH show these */
     bool row_lines;        /* DISPLAY_ROWS has them without this */
-    bool no_row_lines;     /* none even in DISPLAY_ROWS: its pictures are not rectified */
     double zoom;           /* 1: all of the picture fits */
     double center_x;       /* point of the picture in the middle of the area, 0..1 of its width */
     double center_y;       /* and of its height */

@@ -20,6 +20,7 @@
 
 #define MAX_RECTS 1024
 #define TEXT_PX 14.0f
+#define RESET "\u21ba" /* an arrow in a circle */
 
 struct key_event {
     int key, scancode, action, mods;
@@ -38,6 +39,7 @@ struct ui {
     float most_width;    /* of the lines of a panel that fits its contents; 0: any */
     bool mark;           /* the next button */
     bool row_opened;     /* the last line of a list was double-clicked */
+    bool has_font;       /* with arrows */
     bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
     char panel[64];
     char focused[64]; /* what the keys have reached */
@@ -70,7 +72,32 @@ static void add_widget_rect(struct ui *ui, const char *name, const char *suffix 
         add_rect(ui, name, suffix, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
-/* Beside a panel of settings, so that it covers no value of it; not while anything is dragged. */
+/* With line breaks in place of blanks, so that lines are of at most this width: Dear ImGui would
+ * also break numbers at their points. */
+static std::string break_lines(const char *text, float width) {
+    std::string out;
+    size_t line = 0; /* where the last one begins */
+    for (const char *at = text; *at;) {
+        size_t blanks = strspn(at, " "), word = strcspn(at + blanks, " \n");
+        std::string longer = out.substr(line) + std::string(at, blanks + word);
+        if (out.size() > line && blanks && ImGui::CalcTextSize(longer.c_str()).x > width) {
+            out += '\n';
+            line = out.size();
+        } else {
+            out.append(at, blanks);
+        }
+        out.append(at + blanks, word);
+        at += blanks + word;
+        if (*at == '\n') {
+            out += *at++;
+            line = out.size();
+        }
+    }
+    return out;
+}
+
+/* Beside a panel of settings, or above one that has no room there, so that it covers no value of
+ * it; not while anything is dragged. */
 static void tooltip(struct ui *ui, const char *help) {
     float left = ImGui::GetWindowPos().x, wrap = (float)(320 * ui->scale);
     if (!ui->help || !help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
@@ -79,11 +106,14 @@ static void tooltip(struct ui *ui, const char *help) {
         wrap = std::min(wrap, left - 2 * ImGui::GetStyle().WindowPadding.x);
         ImGui::SetNextWindowPos(ImVec2(left, ImGui::GetItemRectMin().y), ImGuiCond_Always,
                                 ImVec2(1, 0));
+    } else if (ui->panel_flags & UI_NO_BACKGROUND) {
+        ImGui::SetNextWindowPos(
+            ImVec2(std::min(ImGui::GetItemRectMin().x, ImGui::GetIO().DisplaySize.x - wrap),
+                   ImGui::GetWindowPos().y),
+            ImGuiCond_Always, ImVec2(0, 1));
     }
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(wrap);
-    ImGui::TextUnformatted(help);
-    ImGui::PopTextWrapPos();
+    ImGui::TextUnformatted(break_lines(help, wrap).c_str());
     ImGui::EndTooltip();
 }
 
@@ -98,7 +128,8 @@ static void set_colors(const struct ui *ui) {
     colors[ImGuiCol_WindowBg] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].window));
 }
 
-static void set_style(const struct ui *ui, const char *font) {
+static void set_style(struct ui *ui, const char *font) {
+    static const ImWchar glyphs[] = {0x20, 0xff, 0x21ba, 0x21ba, 0};
     ImGuiIO &io = ImGui::GetIO();
     ImGuiStyle &style = ImGui::GetStyle();
     style = ImGuiStyle();
@@ -110,8 +141,9 @@ static void set_style(const struct ui *ui, const char *font) {
     style.ScaleAllSizes((float)ui->scale);
     style.WindowMinSize = ImVec2(1, 1); /* panels may have any size; scaling would round it to 0 */
     io.Fonts->Clear();
+    ui->has_font = font != NULL;
     if (font)
-        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * ui->scale));
+        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * ui->scale), NULL, glyphs);
     else
         io.FontGlobalScale = (float)ui->scale;
 }
@@ -372,19 +404,20 @@ void ui_same_line_for(struct ui *ui, const char *label) {
 
 void ui_text(struct ui *ui, const char *text) {
     bool breaks = !(ui->panel_flags & UI_AUTO_SIZE) || ui->most_width > 0;
-    if (breaks)
-        ImGui::PushTextWrapPos(ui->most_width);
-    ImGui::TextUnformatted(text);
-    if (breaks)
-        ImGui::PopTextWrapPos();
+    if (!breaks) {
+        ImGui::TextUnformatted(text);
+        return;
+    }
+    float left = ImGui::GetCursorPosX(), right = ImGui::GetContentRegionAvail().x + left;
+    right = ui->most_width > 0 ? ui->most_width : right;
+    ImGui::PushTextWrapPos(right); /* for words that are longer */
+    ImGui::TextUnformatted(break_lines(text, right - left).c_str());
+    ImGui::PopTextWrapPos();
 }
 
 void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
-    (void)ui;
     ImGui::PushStyleColor(ImGuiCol_Text, color_of(rgb));
-    ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(text);
-    ImGui::PopTextWrapPos();
+    ui_text(ui, text);
     ImGui::PopStyleColor();
 }
 
@@ -470,9 +503,9 @@ static void draw_texture(struct ui *ui, unsigned texture, ImVec2 min, ImVec2 max
 }
 
 bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
-             double width) {
+             double width, double height) {
     float gap = ImGui::GetStyle().FramePadding.x, line = ImGui::GetTextLineHeight();
-    ImVec2 size((float)width, 0.75f * (float)width + line + 2 * gap);
+    ImVec2 size((float)width, (float)height + line + 2 * gap);
     ImGui::PushID(name);
     bool pressed = ImGui::Button("##tile", size);
     add_widget_rect(ui, name);
@@ -513,10 +546,12 @@ bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char 
     return changed;
 }
 
-/* A small button of a row. */
+/* A small button of a row; at: its place in the panel, or 0 for the next one. */
 static bool row_button(struct ui *ui, const char *name, const char *suffix, const char *label,
-                       const char *help) {
+                       const char *help, float at = 0) {
     ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x / 2);
+    if (at > 0)
+        ImGui::SetCursorPosX(at);
     ImGui::PushStyleColor(ImGuiCol_Button, 0);
     float side = ImGui::GetFrameHeight();
     bool pressed = ImGui::Button(label, ImVec2(side, side));
@@ -595,7 +630,7 @@ static void draw_row(struct ui *ui, const struct ui_row *row, double *value, Wid
     const struct columns c = columns_of(row->label);
     bool list = row->choices != NULL, box = row->kind == UI_CHECKBOX;
     double before = *value;
-    float x = ImGui::GetCursorPosX();
+    float x = ImGui::GetCursorPosX(), right = x + ImGui::GetContentRegionAvail().x;
     ImGui::PushID(row->name);
     if (row_label(ui, row, before != row->def) && box)
         *value = before == 0;
@@ -620,7 +655,8 @@ static void draw_row(struct ui *ui, const struct ui_row *row, double *value, Wid
     char help[64] = "back to the default";
     if (!list && !box)
         snprintf(help, sizeof(help), "back to the default, %.9g", row->def);
-    if (before != row->def && row_button(ui, row->name, ".reset", "R", help))
+    if (before != row->def && row_button(ui, row->name, ".reset", ui->has_font ? RESET : "R", help,
+                                         right - ImGui::GetFrameHeight()))
         *value = row->def;
     if (row->read_only)
         ImGui::EndDisabled();
@@ -742,6 +778,8 @@ void ui_tag(struct ui *ui, double x, double y, const char *text) {
 
 void ui_notice(struct ui *ui, double x, double y, double width, const char *text) {
     float line = ImGui::GetTextLineHeight(), wrap = (float)width - line;
+    std::string lines = break_lines(text, wrap);
+    text = lines.c_str();
     ImVec2 size = ImGui::CalcTextSize(text, NULL, false, wrap);
     ImVec2 min((float)x - size.x / 2, (float)y - size.y);
     ui_box(ui, min.x - line / 2, min.y - line / 4, size.x + line, size.y + line / 2,

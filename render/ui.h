@@ -109,9 +109,9 @@ void ui_mark_next(struct ui *ui, bool on);
 unsigned ui_texture_make(const unsigned char *data, int width, int height, int channels);
 void ui_texture_free(unsigned *texture);
 
-/* A button with a picture (0: none) of this width and 3/4 of it over one line of text. */
+/* A button of this width with a picture (0: none), as large as fits, over one line of text. */
 bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
-             double width);
+             double width, double height);
 
 /* Columns of equal width; each ui_table_next begins one, the first, too. */
 void ui_table_begin(struct ui *ui, const char *name, int columns);

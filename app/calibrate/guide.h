@@ -16,8 +16,8 @@ struct guide {
     struct calibrate *calibrate;
     struct screen screen;
     struct draw *draw;
-    struct draw_settings draw_settings;
-    struct layout layout; /* of the window as it was drawn last */
+    struct draw_settings view[2]; /* of the left and the right picture */
+    struct layout layout;         /* of the window as it was drawn last */
 
     struct detection shown; /* the pair on screen; frame NULL before the first */
     enum verdict verdict;   /* about it */

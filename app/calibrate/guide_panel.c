@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static unsigned verdict_color(const struct guide *g) {
-    const struct theme *theme = ui_theme(g->screen.ui);
+static unsigned verdict_color(const struct guide *g, const struct theme *theme) {
     if (g->verdict == TAKEN)
         return theme->good;
     return g->verdict == NO_BOARD || g->verdict == LARGER_BOARD ? theme->bad : theme->changed;
@@ -15,51 +14,41 @@ static unsigned verdict_color(const struct guide *g) {
 
 /* ---- over the pictures */
 
-/* From the pixels of both pictures to the window. */
-struct transform {
-    double x, y,
-        scale;   /* of the left picture: its origin, and pixels of the window for one pixel */
-    double step; /* from the left picture to the right one */
-};
-
-static struct transform make_transform(const struct guide *g) {
+/* Where a corner of a picture is in the window. */
+static void to_window(const struct guide *g, int side, const float *xy, float out[2]) {
     const struct image *left = &g->shown.frame->rect_left;
-    struct transform t = {.scale = draw_scale(&g->draw_settings, left->width, left->height)};
-    draw_pixel_to_window(&g->draw_settings, left->width, left->height, 0, 0, &t.x, &t.y);
-    t.step = left->width * (1 + DRAW_ROWS_GAP) * t.scale;
-    return t;
-}
-
-static void to_window(const struct transform *t, int side, const float *xy, float out[2]) {
-    out[0] = (float)(t->x + side * t->step + t->scale * (double)xy[0]);
-    out[1] = (float)(t->y + t->scale * (double)xy[1]);
+    double x, y, scale = draw_scale(&g->view[side], left->width, left->height);
+    draw_pixel_to_window(&g->view[side], left->width, left->height, 0, 0, &x, &y);
+    out[0] = (float)(x + scale * (double)xy[0]);
+    out[1] = (float)(y + scale * (double)xy[1]);
 }
 
 /* The corners of the views taken so far. */
-static void draw_taken(const struct guide *g, const struct transform *t, int side) {
+static void draw_taken(const struct guide *g, int side) {
     const struct views *views = &g->calibrate->views;
     int corners = views->board.cols * views->board.rows;
+    double dot = ui_text_height(g->screen.ui) / 7;
     for (int i = 0; i < views_count(views); i++)
         for (int k = 0; k < corners; k++) {
             float at[2];
-            to_window(t, side, views_get(views, i)->xy[side] + 2 * k, at);
-            ui_box(g->screen.ui, (double)at[0] - 1, (double)at[1] - 1, 2, 2,
-                   ui_theme(g->screen.ui)->right, 0.5);
+            to_window(g, side, views_get(views, i)->xy[side] + 2 * k, at);
+            ui_box(g->screen.ui, (double)at[0] - dot / 2, (double)at[1] - dot / 2, dot, dot,
+                   themes[THEME_DARK].right, 0.7);
         }
 }
 
 /* The corners of the pair on screen: its rows as lines, a larger square around the first corner. */
-static void draw_board(const struct guide *g, const struct transform *t, int side, unsigned color) {
+static void draw_board(const struct guide *g, int side, unsigned color) {
     const struct board *b = &g->calibrate->views.board;
     const float *xy = g->shown.xy[side];
     struct ui *ui = g->screen.ui;
     float row[2 * MAX_BOARD_SIDE], first[2];
-    to_window(t, side, xy, first);
+    to_window(g, side, xy, first);
     ui_outline(ui, (double)first[0] - 7, (double)first[1] - 7, 14, 14, color);
     for (int j = 0; j < b->rows; j++) {
         for (int i = 0; i < b->cols; i++) {
             float *at = row + 2 * i;
-            to_window(t, side, xy + 2 * (j * b->cols + i), at);
+            to_window(g, side, xy + 2 * (j * b->cols + i), at);
             ui_outline(ui, (double)at[0] - 3, (double)at[1] - 3, 6, 6, color);
         }
         ui_polyline(ui, row, b->cols, color);
@@ -67,12 +56,11 @@ static void draw_board(const struct guide *g, const struct transform *t, int sid
 }
 
 void guide_panel_draw_corners(struct guide *g) {
-    struct transform t = make_transform(g);
     for (int side = 0; side < 2; side++)
-        draw_taken(g, &t, side);
+        draw_taken(g, side);
     for (int side = 0; side < 2; side++)
         if (g->shown.found[side])
-            draw_board(g, &t, side, verdict_color(g));
+            draw_board(g, side, verdict_color(g, &themes[THEME_DARK])); /* over any picture */
 }
 
 /* ---- beside the pictures */
@@ -238,7 +226,7 @@ void guide_panel_draw(struct guide *g) {
     ui_table_next(ui);
     draw_head(g);
     guide_status(g, status, sizeof(status));
-    ui_text_color(ui, verdict_color(g), status);
+    ui_text_color(ui, verdict_color(g, ui_theme(ui)), status);
     draw_coverage(&g->calibrate->views, ui);
     begin_column_from(g, 2);
     draw_buttons(g);

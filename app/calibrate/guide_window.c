@@ -49,37 +49,53 @@ static void write_map(struct guide *g) {
 
 #define PANEL_COLUMN_LINES 25
 
-/* The panel beside the pictures or, over the whole width, below them. */
-static void lay_out(struct guide *g, int width, int height) {
+#define GAP 4 /* px between the pictures */
+
+/* The pictures side by side or stacked; the larger one's scale. */
+static double lay_out_pictures(struct guide *g, int width, int height, bool stacked) {
     const struct source *source = g->calibrate->source;
+    int columns = stacked ? 1 : 2, rows = stacked ? 2 : 1;
     struct layout_input in = {.width = width,
                               .height = height,
                               .line = ui_text_height(g->screen.ui),
                               .panel = true,
                               .panel_lines = PANEL_COLUMN_LINES,
-                              .no_dock = true,
-                              .picture_width = (2 + DRAW_ROWS_GAP) * source->width,
-                              .picture_height = source->height};
+                              .picture_width = columns * source->width,
+                              .picture_height = rows * source->height};
     g->layout = layout_window(&in);
-    g->draw_settings.width = g->layout.picture.width;
-    g->draw_settings.height = g->layout.picture.height;
-    g->draw_settings.window_height = height;
+    const struct layout_rect *area = &g->layout.picture;
+    for (int side = 0; side < 2; side++) {
+        struct draw_settings *s = &g->view[side];
+        s->width = MAX(1, (area->width - (columns - 1) * GAP) / columns);
+        s->height = MAX(1, (area->height - (rows - 1) * GAP) / rows);
+        s->x = stacked ? 0 : side * (s->width + GAP);
+        s->y = stacked ? side * (s->height + GAP) : 0;
+        s->window_height = height;
+    }
+    return draw_scale(&g->view[0], source->width, source->height);
+}
+
+/* The panel beside the pictures or, over the whole width, below them. */
+static void lay_out(struct guide *g, int width, int height) {
+    double stacked = lay_out_pictures(g, width, height, true),
+           beside = lay_out_pictures(g, width, height, false);
+    if (stacked > LAYOUT_CLEARLY * beside)
+        lay_out_pictures(g, width, height, true);
 }
 
 /* 0 or -errno. */
 static int redraw(struct guide *g) {
-    struct draw_settings *s = &g->draw_settings;
     int width, height;
     window_size(g->screen.window, &width, &height);
     if (width < 1 || height < 1)
         return 0; /* it is minimised */
     ui_begin(g->screen.ui);
     lay_out(g, width, height);
-    s->background = ui_theme(g->screen.ui)->window;
+    g->view[0].background = g->view[1].background = ui_theme(g->screen.ui)->window;
     if (g->shown.frame)
         guide_panel_draw_corners(g);
     guide_panel_draw(g);
-    draw_frame(g->draw, s, 1, g->shown.frame, g->shown_count);
+    draw_frame(g->draw, g->view, 2, g->shown.frame, g->shown_count);
     ui_end(g->screen.ui);
     write_map(g);
     return window_show(g->screen.window);
@@ -184,11 +200,8 @@ int guide_window_run(struct calibrate *calibrate) {
         .calibrate = calibrate,
         .automatic = true,
         .selected = -1,
-        .draw_settings = {.mode = DISPLAY_ROWS,
-                          .no_row_lines = true,
-                          .zoom = 1,
-                          .center_x = 0.5,
-                          .center_y = 0.5},
+        .view = {{.mode = DISPLAY_LEFT, .zoom = 1, .center_x = 0.5, .center_y = 0.5},
+                 {.mode = DISPLAY_RIGHT, .zoom = 1, .center_x = 0.5, .center_y = 0.5}},
     };
     int code = open_window(&g);
     if (code == GO_ON)

@@ -173,8 +173,7 @@ bool display_range_from_frame(struct display *d, const struct frame *frame) {
 
 #define GAP 2 /* px between views */
 
-const char *const display_layout_names[LAYOUT_COUNT] = {"one", "two, stacked", "two, side by side",
-                                                        "four"};
+const char *const display_layout_names[LAYOUT_COUNT] = {"one", "stacked", "side by side", "four"};
 
 void display_set_layout(struct display *d, enum display_layout layout) {
     struct draw_settings *s = &d->settings;

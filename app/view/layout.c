@@ -9,9 +9,11 @@
 #define COLOR_BAR_LINES 5.5 /* width of the strip for the colour bar */
 #define SEEK_BAR_LINES 2.2
 #define FOLDED_LINES 3
-#define BAR_LINES 42    /* width of a window that has a strip for the colour bar */
-#define LEAST_PANEL 0.3 /* of the window's width */
-#define DOCK_LINES 27   /* width of a dock beside the panel */
+#define BAR_LINES 42      /* width of a window that has a strip for the colour bar */
+#define LEAST_PANEL 0.3   /* of the window's width */
+#define DOCK_LINES 27     /* width of a dock beside the panel */
+#define LOW_DOCK_LINES 24 /* height of one below it */
+#define HIGH_LINES 56     /* and of a window that has one */
 #define MOST_COLUMNS 3
 
 static int at_least(int min, double value) {
@@ -49,29 +51,43 @@ static struct layout beside(const struct layout_input *in) {
         l.dock =
             (struct layout_rect){0, l.picture.height, l.picture.width, height - l.picture.height};
     }
+    if (in->overlays && !l.docked && panel > 0 && !in->folded &&
+        in->height >= HIGH_LINES * in->line) {
+        int dock = (int)(LOW_DOCK_LINES * in->line);
+        l.docked = true;
+        l.panel.height = in->height - dock;
+        l.dock = (struct layout_rect){left, l.panel.height, panel, dock};
+    }
     if (l.color_bar.height > l.picture.height) /* beside the picture, where that is high enough */
         l.color_bar.height = at_least(l.picture.height, fmin(height, MIN_LINES * in->line));
     return l;
 }
 
-/* The panel below the picture, at the right, in columns; colour bar and dock beside it. */
+/* How many columns fit. */
+static int columns_in(double width, double column) {
+    return (int)fmax(1, fmin(MOST_COLUMNS, floor(width / column)));
+}
+
+/* The panel below the picture in columns, over the whole width or, with a dock, in fewer ones. */
 static struct layout below(const struct layout_input *in) {
-    int column = (int)fmin(in->panel_lines * in->line, in->width * 0.5);
     int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
     int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
-    double beside_dock = in->width - strip - (in->no_dock ? 0 : DOCK_LINES * in->line);
-    int columns = (int)fmax(1, fmin(MOST_COLUMNS, beside_dock / column));
-    int panel = in->no_dock ? in->width - strip : columns * column;
+    int all = in->width - strip, columns = columns_in(all, in->panel_lines * in->line);
+    int column = all / columns, panel = all;
+    if (in->overlays) {
+        columns = columns_in(all - DOCK_LINES * in->line, column);
+        panel = (int)fmin(columns * column, all - DOCK_LINES * in->line);
+    }
     double room = in->height - seek - MIN_LINES * in->line;
     int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, room)));
     int top = picture + seek, rest = at_least(1, in->height - top);
     return (struct layout){.picture = {0, 0, in->width, picture},
                            .seek_bar = {0, picture, in->width, seek},
                            .color_bar = {0, top, strip, rest},
-                           .dock = {strip, top, in->width - panel - strip, rest},
-                           .panel = {in->width - panel, top, panel, rest},
+                           .panel = {strip, top, panel, rest},
+                           .dock = {strip + panel, top, all - panel, rest},
                            .columns = columns,
-                           .docked = !in->no_dock};
+                           .docked = in->overlays};
 }
 
 struct layout layout_window(const struct layout_input *in) {

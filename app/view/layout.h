@@ -13,7 +13,7 @@
 #define PANEL_LEAST_LINES 12
 #define PANEL_MOST_LINES 60
 
-#define LAYOUT_CLEARLY 1.3 /* so much larger pictures must become for a panel below them */
+#define LAYOUT_CLEARLY 1.1 /* so much larger pictures must become for a panel below them */
 
 struct layout_rect {
     int x, y, width, height; /* px of the window, from its top left */
@@ -26,7 +26,6 @@ struct layout_input {
     bool folded;                          /* a strip is left of the panel */
     double panel_lines;                   /* the panel's width, in lines of text */
     bool overlays;                        /* the dock is needed */
-    bool no_dock;                         /* a panel below the picture has the whole width */
     bool tight;                           /* the picture gets no empty space above and below */
     double picture_width, picture_height; /* of all views together, px of the picture */
 };
@@ -38,8 +37,9 @@ struct layout {
 };
 
 /* The panel is to the right of the picture, to which it leaves half of the window where it can, or
- * below it, in as many columns as there is room for, where that makes the picture clearly larger. A
- * narrow window has no colour bar. */
+ * below it, in as many columns as there is room for, where that makes the picture clearly larger.
+ * The dock is below the picture, to the right of the panel there, or else below the panel; what
+ * stands left of it stays where it is without it. A narrow window has no colour bar. */
 struct layout layout_window(const struct layout_input *input);
 
 #endif

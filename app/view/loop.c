@@ -136,8 +136,10 @@ static void draw_dock(struct viewer *v) {
         .x = dock->x, .y = dock->y, .width = dock->width, .height = dock->height};
     struct draw_settings beside = area;
     int statistics = (int)(27 * ui_text_height(v->screen.ui));
-    if (v->layout.docked && v->visible[PART_STATISTICS] && dock->width > statistics)
+    if (v->layout.docked && v->visible[PART_STATISTICS] && dock->width > 2 * statistics)
         beside.x += statistics;
+    else if (v->layout.docked && v->visible[PART_STATISTICS])
+        beside = v->display.settings;
     probes_draw_plots(v->screen.ui, &beside, v->playback.live, v->display.motion, describe_depth,
                       v);
     if (v->visible[PART_STATISTICS])

@@ -66,7 +66,7 @@ static void draw_read_out(const struct viewer *v) {
         !overlay_read_out(v, text, sizeof(text)))
         return;
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
-    double text_x = fmin(v->mouse.x + line, s->x + s->width - width - line);
+    double text_x = fmin(v->mouse.x + 1.6 * line, s->x + s->width - width - line);
     double text_y = fmin(v->mouse.y + line, s->y + s->height - 2 * line);
     ui_tag(ui, text_x, text_y, text);
 }

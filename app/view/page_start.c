@@ -6,8 +6,10 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
+#include "app/visualize.h"
 #include "capture/device_list.h"
 #include "config/file.h"
+#include "image/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -206,6 +208,16 @@ static char *tail_of(const char *name, size_t max) {
     return g_strdup_printf("%s%s", tail > name ? "..." : "", tail);
 }
 
+/* The picture of the demonstration, with its map beside it where there is room. */
+static unsigned make_scene(const struct frame *f, bool map) {
+    struct image both;
+    if (!map || visualize_pair(f, &both) != 0)
+        return ui_texture_make(f->left.data, f->left.width, f->left.height, f->left.channels);
+    unsigned texture = ui_texture_make(both.data, both.width, both.height, both.channels);
+    picture_free(&both);
+    return texture;
+}
+
 /* What was opened before and the demonstration, as tiles with pictures. */
 static void draw_tiles(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
@@ -214,10 +226,11 @@ static void draw_tiles(struct viewer *v, char **chosen) {
     int count = 1, i = 0;
     for (int k = 0; k < START_RECENT && page->recent[k]; k++)
         count++;
-    int columns = (int)fmin(count, fmax(2, floor(all / (17 * line))));
+    int columns = (int)fmin(count, fmax(count > 1 ? 2 : 1, floor(all / (17 * line))));
     int rows = (count + columns - 1) / columns;
     double height = fmax(ui_available_height(ui) / rows, 12 * line);
-    double width = fmin(all / columns - 0.7 * line, (height - 3 * line) / 0.75);
+    double aspect = count == 1 ? 8.0 / 3 : 4.0 / 3;
+    double width = fmin(all / columns - 0.7 * line, (height - 3 * line) * aspect);
     if (!page->pictured)
         start_page_load_pictures(page);
     for (; i < START_RECENT && page->recent[i]; i++) {
@@ -227,18 +240,17 @@ static void draw_tiles(struct viewer *v, char **chosen) {
         g_snprintf(name, sizeof(name), "start.recent%d", i);
         if (i % columns)
             ui_same_line(ui);
-        if (ui_tile(ui, name, shown, all_words, page->picture[i], width))
+        if (ui_tile(ui, name, shown, all_words, page->picture[i], width, width / aspect))
             *chosen = g_strjoinv("\n", page->recent[i]);
     }
     const struct frame *shown = v->playback.shown;
     if (!page->scene && shown && strcmp(v->playback.source->name, DEMONSTRATION) == 0)
-        page->scene = ui_texture_make(shown->left.data, shown->left.width, shown->left.height,
-                                      shown->left.channels);
+        page->scene = make_scene(shown, count == 1);
     if (i % columns)
         ui_same_line(ui);
     if (ui_tile(ui, "start.synth", "the built-in scene",
                 "a demonstration: a desk drawn by the program, every disparity is known",
-                page->scene, width))
+                page->scene, width, width / aspect))
         *chosen = g_strdup(DEMONSTRATION);
 }
 

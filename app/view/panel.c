@@ -144,7 +144,7 @@ static void draw_toolbar(struct viewer *v) {
                  {"tool.snapshot", "save", ACTION_SAVE_PAIR},
                  {"tool.points", "3D", ACTION_SHOW_POINTS},
                  {"tool.measure", "measure", ACTION_MEASURE},
-                 {"tool.compare", "A", ACTION_COMPARE},
+                 {"tool.compare", "A/B: A", ACTION_COMPARE},
                  {"tool.fold", ">>", ACTION_FOLD}};
     const bool on[G_N_ELEMENTS(tools)] = {[1] = v->recording.recorder != NULL,
                                           [3] = display_shows(&v->display, DISPLAY_POINTS),
@@ -152,7 +152,7 @@ static void draw_toolbar(struct viewer *v) {
                                           [5] = v->settings.slot_in_use != 0};
     bool first = true;
     for (size_t i = 0; i < G_N_ELEMENTS(tools); i++) {
-        const char *label = tools[i].action == ACTION_COMPARE && on[i] ? "B" : tools[i].label;
+        const char *label = tools[i].action == ACTION_COMPARE && on[i] ? "A/B: B" : tools[i].label;
         if (!action_fits(&v->display, tools[i].action))
             continue;
         if (!first)
@@ -273,21 +273,15 @@ static void draw_folded(struct viewer *v, const struct layout_rect *r) {
     ui_panel_end(v->screen.ui);
 }
 
-/* Dragging the edge makes the panel wider or narrower. */
+/* Dragging the edge of a panel beside the picture makes it wider or narrower. */
 static void draw_edge(struct viewer *v, const struct layout_rect *r) {
     double moved, before = v->panel_lines;
-    double line = ui_text_height(v->screen.ui) * v->layout.columns;
+    double line = ui_text_height(v->screen.ui);
     if (!ui_splitter(v->screen.ui, "panel_edge", r->x, r->y, r->height, &moved) || fabs(moved) < 1)
         return;
     v->panel_lines = fmax(PANEL_LEAST_LINES, fmin(PANEL_MOST_LINES, (r->width - moved) / line));
     if (v->panel_lines != before)
         screen_settle(&v->screen);
-}
-
-/* Of a panel of so many columns. */
-static void begin_column(struct viewer *v, int columns) {
-    if (v->layout.columns == columns)
-        ui_table_next(v->screen.ui);
 }
 
 void panel_draw(struct viewer *v) {
@@ -305,11 +299,12 @@ void panel_draw(struct viewer *v) {
     draw_quality(v);
     panel_first_params_draw(v);
     draw_hint(v);
-    begin_column(v, 3);
+    if (v->layout.columns > 1)
+        ui_table_next(v->screen.ui);
     panel_presets_draw(v);
-    begin_column(v, 2);
     panel_picture_draw(v);
-    begin_column(v, 3);
+    if (v->layout.columns > 2)
+        ui_table_next(v->screen.ui);
     draw_measuring_group(v);
     draw_cameras_group(v);
     draw_rig_group(v);
@@ -317,5 +312,6 @@ void panel_draw(struct viewer *v) {
     draw_advanced_group(v);
     ui_table_end(v->screen.ui);
     ui_panel_end(v->screen.ui);
-    draw_edge(v, r);
+    if (r->y == 0)
+        draw_edge(v, r);
 }

@@ -89,7 +89,7 @@ static void draw_wipe(struct viewer *v) {
 static void draw_theme(struct viewer *v) {
     g_autofree char *names = join_names(theme_names, THEMES);
     struct ui_row combo = {.name = "theme",
-                           .label = "window",
+                           .label = "theme",
                            .help = "colours of the window",
                            .choices = names,
                            .def = THEME_DARK};

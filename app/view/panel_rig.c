@@ -156,7 +156,7 @@ void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struc
     int used = snprintf(text, sizeof(text), "    nearest %.3g m", nearest);
     if (isfinite(farthest))
         snprintf(text + used, sizeof(text) - (size_t)used, ", farthest %.3g m", farthest);
-    ui_text_line(ui, ui_theme(ui)->changed, text, NULL);
+    ui_text_line(ui, ui_theme(ui)->note, text, NULL);
 }
 
 /* ---- the rows */

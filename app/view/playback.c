@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void playback_init(struct playback *p, struct source *source, double rate) {
     *p = (struct playback){
@@ -112,6 +113,9 @@ static void draw_seek_bar(struct viewer *v) {
         ui_text(v->screen.ui, text);
         return;
     }
+    char *rest = strstr(text, "   ");
+    if (rest && ui_text_width(v->screen.ui, text) > ui_available_width(v->screen.ui))
+        *rest = '\0'; /* the frame alone */
     double index = (double)playback_index(p);
     if (ui_seek_bar(v->screen.ui, "seek",
                     "frames are counted from 0, as in the frames.csv of batch", 0,

@@ -215,9 +215,10 @@ void start_cameras_draw(struct start_page *page, struct ui *ui, bool motion, boo
         g_snprintf(name, sizeof(name), "start.camera%d", i);
         if (i % columns)
             ui_same_line(ui);
+        double width = all / columns - 0.7 * line;
         if (ui_tile(ui, name, label,
                     motion ? "open this camera" : "click the left camera, then the right one",
-                    c->texture, all / columns - 0.7 * line)) {
+                    c->texture, width, 0.75 * width)) {
             char *words = choose(page, c->word, motion);
             if (words)
                 *chosen = words;

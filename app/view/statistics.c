@@ -169,11 +169,10 @@ static void draw_counts(const struct statistics *s, struct ui *ui,
 
 static void draw_error(const struct statistics_error *e, struct ui *ui) {
     char text[160];
-    int used =
-        snprintf(text, sizeof(text), "off by more than 1 px: %.2f %% non-occluded, %.2f %% all",
-                 e->non_occluded, e->all);
+    int used = snprintf(text, sizeof(text), "bad-1.0 %.2f %% non-occluded, %.2f %% all",
+                        e->non_occluded, e->all);
     if (e->params.mode == MODE_STEREO)
-        snprintf(text + used, sizeof(text) - (size_t)used, "   D1 %.2f %%", e->d1);
+        snprintf(text + used, sizeof(text) - (size_t)used, ", D1 %.2f %%", e->d1);
     ui_text(ui, text);
     snprintf(text, sizeof(text), "mean since the settings changed: %.2f %%, %.2f %%",
              e->sum_non_occluded / (double)e->frames, e->sum_all / (double)e->frames);
@@ -183,8 +182,8 @@ static void draw_error(const struct statistics_error *e, struct ui *ui) {
 static void draw_flicker(const struct flicker_sums *sums, struct ui *ui) {
     struct flicker flicker = flicker_of(sums);
     char text[160];
-    snprintf(text, sizeof(text), "flicker %.3f px where the picture stands still (%.0f %%)",
-             flicker.px, flicker.still);
+    snprintf(text, sizeof(text), "flicker %.3f px of the %.0f %% that stand still", flicker.px,
+             flicker.still);
     ui_text(ui, text);
 }
 

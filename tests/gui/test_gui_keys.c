@@ -23,7 +23,7 @@ static const struct {
     {"view-points", "message", "points: drag orbits, right drag pans, wheel zooms, 0 goes back"},
     {"view-disparity", "view", "disparity"},
     {"layout", "view", "left disparity"},
-    {"layout", "message", "views: two, side by side; keys 1 to 9 act where the mouse is"},
+    {"layout", "message", "views: side by side; keys 1 to 9 act where the mouse is"},
     {"layout", "view", "left disparity right confidence"},
     {"layout", "view", "disparity"},
     {"mark-filled", "message", "what was filled in looks measured"},
