@@ -20,6 +20,7 @@
 
 #define MAX_RECTS 1024
 #define TEXT_PX 14.0f
+#define REST_S 0.25    /* of the mouse, before help is shown */
 #define RESET "\u21ba" /* an arrow in a circle */
 
 struct key_event {
@@ -40,6 +41,8 @@ struct ui {
     bool mark;           /* the next button */
     bool row_opened;     /* the last line of a list was double-clicked */
     bool has_font;       /* with arrows */
+    double moved_s;      /* when the mouse did last */
+    bool help_waits;     /* for the mouse to rest */
     bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
     char panel[64];
     char focused[64]; /* what the keys have reached */
@@ -102,6 +105,10 @@ static void tooltip(struct ui *ui, const char *help) {
     float left = ImGui::GetWindowPos().x, wrap = (float)(320 * ui->scale);
     if (!ui->help || !help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
         return;
+    if (glfwGetTime() < ui->moved_s + REST_S) {
+        ui->help_waits = true;
+        return;
+    }
     if (ui->panel_flags & UI_NO_BACKGROUND && left > wrap / 2) {
         wrap = std::min(wrap, left - 2 * ImGui::GetStyle().WindowPadding.x);
         ImGui::SetNextWindowPos(ImVec2(left, ImGui::GetItemRectMin().y), ImGuiCond_Always,
@@ -168,6 +175,8 @@ static void tell_keys(struct ui *ui) {
     bool went_down = false, typed = false;
     int told = 0;
     for (struct key_event e : ui->keys) {
+        if (e.key == GLFW_KEY_TAB && !ui->keyboard && !ImGui::GetIO().WantTextInput)
+            e.key = GLFW_KEY_F25; /* else it begins typing into the first slider */
         if (ui->keyboard && e.key == GLFW_KEY_TAB)
             e.key = e.mods & GLFW_MOD_SHIFT ? GLFW_KEY_UP : GLFW_KEY_DOWN;
         if (ui->keyboard && e.key == GLFW_KEY_ENTER && !ImGui::GetIO().WantTextInput)
@@ -191,6 +200,10 @@ static void tell_keys(struct ui *ui) {
 
 bool ui_has_more_keys(const struct ui *ui) {
     return !ui->keys.empty();
+}
+
+double ui_help_due(const struct ui *ui) {
+    return ui->help_waits ? std::max(0.0, ui->moved_s + REST_S - glfwGetTime()) : -1;
 }
 
 struct ui *ui_open(void *glfw, double scale, const char *font) {
@@ -252,6 +265,9 @@ void ui_begin(struct ui *ui) {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
+    if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || ImGui::IsMouseDown(0))
+        ui->moved_s = glfwGetTime();
+    ui->help_waits = false;
     ui->list = ImGui::GetBackgroundDrawList();
 }
 
@@ -299,6 +315,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         f |= ImGuiWindowFlags_NoBackground;
     if (!(flags & UI_ON_TOP))
         f |= ImGuiWindowFlags_NoBringToFrontOnFocus;
+    if (!(flags & (UI_ON_TOP | UI_KEYBOARD)))
+        f |= ImGuiWindowFlags_NoFocusOnAppearing; /* else it takes the keys from a panel */
     if (flags & UI_AUTO_SIZE)
         f |= ImGuiWindowFlags_AlwaysAutoResize;
     if (!(flags & UI_SCROLL))
@@ -311,8 +329,13 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     ImGui::Begin(name, NULL, f);
     ui->list = ImGui::GetWindowDrawList();
     bool keys_before = ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard;
-    if (flags & UI_KEYBOARD && (ImGui::IsWindowAppearing() || !keys_before))
+    if (flags & UI_KEYBOARD && (ImGui::IsWindowAppearing() || !keys_before)) {
         ImGui::SetWindowFocus();
+        if (flags & UI_NO_BACKGROUND) { /* the first widget of a panel is marked */
+            ImGui::NavInitWindow(ImGui::GetCurrentWindow(), true);
+            ImGui::GetCurrentContext()->NavDisableHighlight = false;
+        }
+    }
     ui->panel_flags = flags;
     ui->most_width = 0;
     if (flags & UI_AUTO_SIZE && width > 0)
@@ -375,7 +398,7 @@ bool ui_splitter(struct ui *ui, const char *name, double x, double y, double hei
                  double *moved) {
     double grip = 0.5 * ImGui::GetFontSize();
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ui_panel_begin(ui, name, x - grip / 2, y, grip, height, UI_NO_BACKGROUND | UI_ON_TOP);
+    ui_panel_begin(ui, name, x - grip / 2, y, grip, height, UI_NO_BACKGROUND);
     ImGui::PopStyleVar();
     ImGui::InvisibleButton("##grip", ImVec2((float)grip, (float)height));
     bool held = ImGui::IsItemActive();

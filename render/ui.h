@@ -43,6 +43,9 @@ void ui_stop_typing(struct ui *ui);
 /* Whether keys came that widgets see only when they are drawn again. */
 bool ui_has_more_keys(const struct ui *ui);
 
+/* After so many seconds help is due, for which all is to be drawn again; negative: none is. */
+double ui_help_due(const struct ui *ui);
+
 /* Whether widgets show help; not while what is drawn is saved as a video. */
 void ui_set_help(struct ui *ui, bool on);
 
@@ -99,7 +102,7 @@ void ui_text_line_or(struct ui *ui, unsigned rgb, const char *text, const char *
                      const char *help);
 void ui_separator(struct ui *ui);
 
-/* help is shown while the mouse rests on the widget. */
+/* help is shown once the mouse rests on the widget, until it moves. */
 bool ui_button(struct ui *ui, const char *name, const char *label, const char *help);
 
 /* The next button looks pressed. */

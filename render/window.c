@@ -43,8 +43,9 @@ static const struct {
     {GLFW_KEY_HOME, "HOME"},    {GLFW_KEY_END, "END"},
     {GLFW_KEY_PAGE_UP, "PGUP"}, {GLFW_KEY_PAGE_DOWN, "PGDN"},
     {GLFW_KEY_F1, "F1"},        {GLFW_KEY_F5, "F5"},
-    {GLFW_KEY_F6, "F6"},        {GLFW_KEY_F8, "F8"},
-    {GLFW_KEY_F9, "F9"},        {GLFW_KEY_ENTER, "ENTER"},
+    {GLFW_KEY_F6, "F6"},        {GLFW_KEY_F7, "F7"},
+    {GLFW_KEY_F8, "F8"},        {GLFW_KEY_F9, "F9"},
+    {GLFW_KEY_ENTER, "ENTER"},
 };
 
 /* Adds an event and returns it for the details. A move that follows a move replaces it, so that the

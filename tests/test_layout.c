@@ -75,6 +75,7 @@ static void test_wide(void) {
                               .panel_lines = PANEL_LINES,
                               .seek_bar = true,
                               .color_bar = true,
+                              .overlays = true,
                               .picture_width = 1242,
                               .picture_height = 375};
     struct layout l = layout_window(&in);
@@ -83,20 +84,29 @@ static void test_wide(void) {
     g_assert_true(l.docked);
     in.picture_width = 640; /* a picture of 4:3 keeps the panel beside it */
     in.picture_height = 480;
+    in.overlays = false;
     l = layout_window(&in);
     g_assert_cmpint(l.panel.y, ==, 0);
-    g_assert_false(l.docked);
-    in.overlays = true; /* there is no room for them beside it */
+    g_assert_cmpint(l.panel.height, ==, in.height);
+    in.overlays = true; /* what covers no picture lies below the panel, */
+    l = layout_window(&in);
+    g_assert_true(l.docked);
+    g_assert_cmpint(l.dock.x, ==, l.panel.x);
+    g_assert_cmpint(l.dock.y, ==, l.panel.height);
+    in.height = 1400; /* or below the picture */
+    l = layout_window(&in);
+    g_assert_true(l.docked);
+    g_assert_cmpint(l.dock.y, >=, l.picture.height);
+    in.height = 600;
     g_assert_false(layout_window(&in).docked);
-    in.height = 1400;
-    g_assert_true(layout_window(&in).docked);
 }
 
-/* A panel below the pictures has columns, with room for a dock beside it. */
+/* A panel below the pictures has columns over the whole width; with a dock at its right there are
+ * fewer, which stay where they are. */
 static void test_columns(void) {
     static const struct {
-        int width, height, columns;
-    } windows[] = {{1920, 1080, 3}, {1280, 720, 2}, {1000, 600, 1}};
+        int width, height, columns, docked;
+    } windows[] = {{1920, 1080, 3, 2}, {1280, 720, 3, 2}, {1000, 600, 2, 1}};
     for (size_t i = 0; i < G_N_ELEMENTS(windows); i++) {
         struct layout_input in = {.width = windows[i].width,
                                   .height = windows[i].height,
@@ -107,32 +117,41 @@ static void test_columns(void) {
                                   .picture_width = 1242,
                                   .picture_height = 375};
         struct layout l = layout_window(&in);
+        int column = l.panel.width / l.columns;
         g_assert_cmpint(l.panel.y, >, 0);
         g_assert_cmpint(l.columns, ==, windows[i].columns);
-        g_assert_cmpint(l.panel.width, ==, l.columns * PANEL_LINES * 14);
-        g_assert_cmpint(l.dock.width, >=, 27 * 14);
+        g_assert_cmpint(l.panel.x, ==, l.color_bar.width);
+        g_assert_cmpint(l.panel.x + l.panel.width, ==, in.width);
+        g_assert_cmpint(column, >=, PANEL_LINES * 14);
+        g_assert_false(l.docked);
+        in.overlays = true;
+        struct layout with = layout_window(&in);
+        g_assert_cmpint(with.panel.x, ==, l.panel.x);
+        g_assert_cmpint(with.panel.y, ==, l.panel.y);
+        g_assert_cmpint(with.columns, ==, windows[i].docked);
+        g_assert_cmpint(with.panel.width, ==, with.columns * column);
+        g_assert_cmpint(with.dock.x, ==, with.panel.x + with.panel.width);
+        g_assert_cmpint(with.dock.width, >=, 27 * 14);
     }
 }
 
-/* Without a dock a panel below the pictures has the whole width, in columns as wide as asked. */
-static void test_no_dock(void) {
+/* Two pictures side by side and the panel below them, where that is clearly larger than stacked. */
+static void test_below(void) {
     struct layout_input in = {.width = 1280,
-                              .height = 900,
-                              .line = 18,
+                              .height = 800,
+                              .line = 14,
                               .panel = true,
-                              .panel_lines = 25,
-                              .no_dock = true,
-                              .picture_width = 1286,
+                              .panel_lines = PANEL_LINES,
+                              .seek_bar = true,
+                              .color_bar = true,
+                              .picture_width = 2 * 640,
                               .picture_height = 480};
     struct layout l = layout_window(&in);
-    g_assert_cmpint(l.panel.y, ==, l.picture.height);
-    g_assert_cmpint(l.panel.x + l.dock.width, ==, 0);
-    g_assert_cmpint(l.panel.width, ==, 1280);
-    g_assert_cmpint(l.columns, ==, 2);
-    g_assert_false(l.docked);
-    in.width = 1920;
-    in.height = 1400;
-    g_assert_cmpint(layout_window(&in).columns, ==, 3);
+    g_assert_cmpint(l.picture.width, ==, 1280);
+    g_assert_cmpint(l.picture.height, ==, 480);
+    in.width = 3840;
+    in.height = 2160;
+    g_assert_cmpint(layout_window(&in).picture.width, ==, 3840);
 }
 
 int main(int argc, char **argv) {
@@ -141,6 +160,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/layout/half", test_half);
     g_test_add_func("/layout/wide", test_wide);
     g_test_add_func("/layout/columns", test_columns);
-    g_test_add_func("/layout/no-dock", test_no_dock);
+    g_test_add_func("/layout/below", test_below);
     return g_test_run();
 }

@@ -119,9 +119,13 @@ void screen_wait(struct screen *s) {
     else if (s->notice_until_ns)
         timeout_s =
             fmin(timeout_s, fmax(0, (double)(s->notice_until_ns - clock_ns()) / 1e9 + 0.001));
+    if (ui_help_due(s->ui) >= 0)
+        timeout_s = fmin(timeout_s, ui_help_due(s->ui));
     if (s->wake_ns)
         timeout_s = fmin(timeout_s, fmax(0, (double)(s->wake_ns - clock_ns()) / 1e9 + 0.001));
     window_wait(s->window, timeout_s);
+    if (ui_help_due(s->ui) == 0)
+        screen_settle(s);
 }
 
 void screen_update(struct screen *s) {
@@ -149,7 +153,7 @@ GString *screen_map_begin(const struct screen *s) {
     g_string_append_printf(map, "state mouse %.0f %.0f\nstate clicks %ld\nstate characters %ld\n",
                            input.x, input.y, input.clicks, input.characters);
     g_string_append_printf(map, "state typing %d\nstate rest %d\n", ui_wants_keys(s->ui),
-                           s->redraws == 0 && !ui_has_more_keys(s->ui));
+                           s->redraws == 0 && !ui_has_more_keys(s->ui) && ui_help_due(s->ui) < 0);
     const char *cut = ui_cut_panel(s->ui);
     g_string_append_printf(map, "state cut %s\n", cut ? cut : "none");
     const char *line = ui_cut_line(s->ui);

@@ -106,7 +106,6 @@ static void test_panel_keys(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
-    gui_run_action(&p, "panel-keys");
     press(&p, "Tab", "tool.open");
     press(&p, "Tab", "quality");
     press(&p, "Tab", "disparity_range");
@@ -128,8 +127,11 @@ static void test_panel_keys(void) {
     gui_wait_for(&p, gui_is(&p, "state", "folded", "0"));
     gui_run_action(&p, "panel-keys");
     gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
-    gui_run_action(&p, "panels"); /* Tab hides the panel again */
+    gui_run_action(&p, "panels");
     gui_wait_for(&p, !gui_is_visible(&p, "quality"));
+    press(&p, "Tab", "tool.open"); /* shows what was hidden */
+    gui_tool("xdotool key Escape");
+    gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
     gui_quit(&p);
 }
 
