@@ -315,7 +315,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         f |= ImGuiWindowFlags_NoBackground;
     if (!(flags & UI_ON_TOP))
         f |= ImGuiWindowFlags_NoBringToFrontOnFocus;
-    if (!(flags & (UI_ON_TOP | UI_KEYBOARD)))
+    if (!(flags & UI_KEYBOARD) && (!(flags & UI_ON_TOP) || flags & UI_NO_BACKGROUND))
         f |= ImGuiWindowFlags_NoFocusOnAppearing; /* else it takes the keys from a panel */
     if (flags & UI_AUTO_SIZE)
         f |= ImGuiWindowFlags_AlwaysAutoResize;
@@ -398,7 +398,7 @@ bool ui_splitter(struct ui *ui, const char *name, double x, double y, double hei
                  double *moved) {
     double grip = 0.5 * ImGui::GetFontSize();
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ui_panel_begin(ui, name, x - grip / 2, y, grip, height, UI_NO_BACKGROUND);
+    ui_panel_begin(ui, name, x - grip / 2, y, grip, height, UI_NO_BACKGROUND | UI_ON_TOP);
     ImGui::PopStyleVar();
     ImGui::InvisibleButton("##grip", ImVec2((float)grip, (float)height));
     bool held = ImGui::IsItemActive();
