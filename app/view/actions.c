@@ -316,6 +316,8 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void toggle_part(struct viewer *v, int part) {
     v->visible[part] = !v->visible[part];
     v->help_search[0] = '\0';
+    if (part == PART_START && v->visible[part])
+        opening_keep_picture(v);
 }
 
 static void toggle_panel_keys(struct viewer *v, G_GNUC_UNUSED int argument) {

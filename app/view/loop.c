@@ -146,7 +146,7 @@ static void draw_dock(struct viewer *v) {
         statistics_panel_draw(&v->statistics, v->screen.ui, &area, &v->playback, &v->cameras,
                               v->output, wipe_kept(v));
     if (v->visible[PART_LOG])
-        messages_draw(v->screen.ui, &area);
+        messages_draw(v->screen.ui, v->visible[PART_STATISTICS] ? &v->display.settings : &area);
 }
 
 static void draw_widgets(struct viewer *v, int width, int height) {

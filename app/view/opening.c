@@ -143,10 +143,16 @@ static void close_pipeline(struct viewer *v) {
     rig_use_close(&v->rig);
 }
 
-void opening_close(struct viewer *v) {
+void opening_keep_picture(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
-    if (shown && !v->options->screenshot && strcmp(v->source, DEMONSTRATION) != 0)
-        start_page_keep_picture(v->source, &shown->left);
+    if (!shown || v->options->screenshot || strcmp(v->source, DEMONSTRATION) == 0)
+        return;
+    start_page_keep_picture(v->source, &shown->left);
+    v->start_page.pictured = false;
+}
+
+void opening_close(struct viewer *v) {
+    opening_keep_picture(v);
     refine_watch_stop(&v->refine);
     estimate_watch_close(&v->estimate);
     if (v->playback.source)

@@ -39,7 +39,7 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     measure_print(xyz[2], error, v->unit, depth, sizeof(depth));
     used += snprintf(text + used, size - (size_t)used, "   %s", depth);
     double factor = v->unit == UNIT_MM ? 1000 : 1;
-    int digits = v->unit == UNIT_MM ? 1 : 3;
+    int digits = measure_digits(error, v->unit);
     snprintf(text + used, size - (size_t)used, "   X %.*f Y %.*f Z %.*f", digits, xyz[0] * factor,
              digits, xyz[1] * factor, digits, xyz[2] * factor);
 }
@@ -67,7 +67,7 @@ static void draw_read_out(const struct viewer *v) {
         return;
     double line = ui_text_height(ui), width = ui_text_width(ui, text);
     double text_x = fmin(v->mouse.x + 1.6 * line, s->x + s->width - width - line);
-    double text_y = fmin(v->mouse.y + line, s->y + s->height - 2 * line);
+    double text_y = fmin(v->mouse.y + 1.7 * line, s->y + s->height - 2 * line);
     ui_tag(ui, text_x, text_y, text);
 }
 

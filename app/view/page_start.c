@@ -194,7 +194,8 @@ void start_page_close(struct start_page *page) {
     for (int i = 0; i < START_RECENT; i++)
         g_strfreev(page->recent[i]);
     start_page_free_pictures(page);
-    ui_texture_free(&page->scene);
+    ui_texture_free(&page->scene[0]);
+    ui_texture_free(&page->scene[1]);
 }
 
 /* ---- drawing */
@@ -208,14 +209,13 @@ static char *tail_of(const char *name, size_t max) {
     return g_strdup_printf("%s%s", tail > name ? "..." : "", tail);
 }
 
-/* The picture of the demonstration, with its map beside it where there is room. */
-static unsigned make_scene(const struct frame *f, bool map) {
-    struct image both;
-    if (!map || visualize_pair(f, &both) != 0)
-        return ui_texture_make(f->left.data, f->left.width, f->left.height, f->left.channels);
-    unsigned texture = ui_texture_make(both.data, both.width, both.height, both.channels);
+/* The picture of the demonstration, alone and with its map beside it. */
+static void make_scene(struct start_page *page, const struct frame *f) {
+    struct image both = {0};
+    page->scene[0] = ui_texture_make(f->left.data, f->left.width, f->left.height, f->left.channels);
+    if (visualize_pair(f, &both) == 0)
+        page->scene[1] = ui_texture_make(both.data, both.width, both.height, both.channels);
     picture_free(&both);
-    return texture;
 }
 
 /* What was opened before and the demonstration, as tiles with pictures. */
@@ -244,13 +244,13 @@ static void draw_tiles(struct viewer *v, char **chosen) {
             *chosen = g_strjoinv("\n", page->recent[i]);
     }
     const struct frame *shown = v->playback.shown;
-    if (!page->scene && shown && strcmp(v->playback.source->name, DEMONSTRATION) == 0)
-        page->scene = make_scene(shown, count == 1);
+    if (!page->scene[0] && shown && strcmp(v->playback.source->name, DEMONSTRATION) == 0)
+        make_scene(page, shown);
     if (i % columns)
         ui_same_line(ui);
     if (ui_tile(ui, "start.synth", "the built-in scene",
                 "a demonstration: a desk drawn by the program, every disparity is known",
-                page->scene, width, width / aspect))
+                page->scene[count == 1], width, width / aspect))
         *chosen = g_strdup(DEMONSTRATION);
 }
 

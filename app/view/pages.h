@@ -108,7 +108,7 @@ struct start_page { /* zero to begin with */
     struct file_dialog *dialog;  /* the open one, or NULL */
     struct file_list files;
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
-    unsigned scene;                 /* picture of the demonstration */
+    unsigned scene[2];              /* picture of the demonstration; with its map beside it */
     bool pictured;                  /* they were looked for */
 };
 

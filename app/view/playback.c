@@ -21,7 +21,7 @@ bool playback_update(struct playback *p) {
     live_get_state(p->live, &p->state);
     if (before.ended == p->state.ended && before.paused == p->state.paused)
         return false;
-    if (p->state.ended)
+    if (p->state.ended && p->shown) /* else the last pair is on its way */
         p->target = -1;
     return true;
 }

@@ -90,12 +90,19 @@ void measure_add(struct measure *m, int x, int y) {
     m->y[m->count++] = y;
 }
 
+int measure_digits(double error, enum length_unit unit) {
+    double factor = unit == UNIT_MM ? 1000 : 1;
+    if (!(error > 0))
+        return unit == UNIT_MM ? 1 : 3;
+    return (int)fmin(unit == UNIT_MM ? 1 : 4, fmax(0, 1 - floor(log10(error * factor))));
+}
+
 void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size) {
     double factor = unit == UNIT_MM ? 1000 : 1;
-    int digits = unit == UNIT_MM ? 1 : 3;
+    int digits = measure_digits(error, unit);
     if (error > 0)
-        snprintf(text, size, "%.*f \u00b1 %.*f %s", digits, metres * factor,
-                 error * factor < 0.001 ? 4 : digits, error * factor, length_unit_names[unit]);
+        snprintf(text, size, "%.*f \u00b1 %.*f %s", digits, metres * factor, digits, error * factor,
+                 length_unit_names[unit]);
     else
         snprintf(text, size, "%.*f %s", digits, metres * factor, length_unit_names[unit]);
 }

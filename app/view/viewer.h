@@ -278,6 +278,9 @@ void opening_take_range(struct viewer *v);
  * a log line. */
 int opening_finish(struct viewer *v, double start_s, bool paused);
 
+/* Keeps a picture of what is open, for the start page. */
+void opening_keep_picture(struct viewer *v);
+
 /* Closes all of these and the source. */
 void opening_close(struct viewer *v);
 
