@@ -34,7 +34,7 @@ desk() { shot "$1" view $2 synth:scene=desk; }
 points() { shot "$1" view $2 --view 9 synth:scene=desk; }
 wide() { shot "$1" view $2 --stats synth:scene=desk,width=1226,height=370; } # as from a car
 motion() { $program motion $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
-    synth:width=400,height=300; }
+    synth:scene=desk,width=400,height=300; }
 papers() { $program view $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
     --preset felzenszwalb2006 --maps "$home/maps" "$home/desk"; }
 

@@ -316,7 +316,9 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
 
 enum { ARROW_VERTICES = 9, MIN_ARROW_PX = 10 };
 
-int draw_arrow_step(double scale) {
+/* The distance between arrows, in pixels of the picture: 16, or more where that is too narrow in
+ * the window. */
+static int arrow_step(double scale) {
     return DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / (DRAW_ARROW_PX * scale)));
 }
 
@@ -325,7 +327,7 @@ static void draw_arrows(const struct draw *draw, const struct draw_settings *s, 
                         double y) {
     GLuint p = draw->arrow_program;
     double scale = draw_scale(s, draw->width, draw->height);
-    int step = draw_arrow_step(scale);
+    int step = arrow_step(scale);
     int columns = (draw->width + step / 2 - 1) / step, rows = (draw->height + step / 2 - 1) / step;
     set_place(draw, s, p, x, y);
     set_float(p, "scale", (float)scale);

@@ -90,10 +90,6 @@ void draw_close(struct draw **draw);
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
 
-/* The distance between arrows, in pixels of the picture: 16, or more where that is too narrow in
- * the window. */
-int draw_arrow_step(double scale);
-
 /* Every how many'th row and column of points the first view was drawn with; 1: all of them. */
 int draw_points_step(const struct draw *draw);
 

@@ -14,7 +14,8 @@ static void draw_line(GLuint program, const float from[3], const float to[3], co
     glDrawArrays(GL_LINES, 0, 2);
 }
 
-float grid_step(float far) {
+/* The step between lines up to far. */
+static float grid_step(float far) {
     float step = powf(10, floorf(log10f(far / LINES)));
     static const float times[] = {1, 2, 5, 10};
     for (int i = 0; i < 4; i++)

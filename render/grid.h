@@ -13,7 +13,4 @@
  * depth; and from the camera the axes x (red), y (green) and z (blue), as long as one step. */
 void grid_draw(GLuint program, mat4 transform, float y, float far);
 
-/* The step between lines up to far. */
-float grid_step(float far);
-
 #endif

@@ -741,12 +741,7 @@ void ui_focus_next(struct ui *ui) {
         ImGui::SetKeyboardFocusHere();
 }
 
-bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text, int size) {
-    return ui_text_input_sized(ui, name, hint, 0.5, text, size);
-}
-
-bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, double ratio,
-                         char *text, int size) {
+bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text, int size) {
     ImGui::PushID(name);
     ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
     bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,

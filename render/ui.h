@@ -149,10 +149,9 @@ bool ui_combo(struct ui *ui, const struct ui_row *row, int *value);
 bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, double max,
                  const char *text, double *value);
 
-/* A line of text to type, half as wide as the panel, or so much of it; true on Enter. */
-bool ui_text_input(struct ui *ui, const char *name, const char *hint, char *text, int size);
-bool ui_text_input_sized(struct ui *ui, const char *name, const char *hint, double ratio,
-                         char *text, int size);
+/* A line of text to type, as wide as this share of the panel; true on Enter. */
+bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text,
+                   int size);
 
 /* The next line of text to type takes the keys if its panel has just appeared. */
 void ui_focus_next(struct ui *ui);

@@ -92,7 +92,7 @@ static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
         return;
     }
     p->swap = !p->swap;
-    playback_apply_swap(p);
+    live_set_swap(p->live, p->swap);
     v->swap_watch = (struct swap_watch){0};
     screen_notify(&v->screen,
                   p->swap ? "left and right exchanged" : "left and right as in the source");

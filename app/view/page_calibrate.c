@@ -89,9 +89,9 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
     }
     ui_text(ui,
             "Calibrate a rig with a printed chessboard: its inner corners, and a square's side");
-    ui_text_input_sized(ui, "start.board", "9x6", 0.2, form->board, sizeof(form->board));
+    ui_text_input(ui, "start.board", "9x6", 0.2, form->board, sizeof(form->board));
     ui_same_line(ui);
-    ui_text_input_sized(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));
+    ui_text_input(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));
     ui_same_line(ui);
     if (!ui_button(ui, "start.calibrate", "calibrate",
                    "the cameras, or what is typed above as a path"))

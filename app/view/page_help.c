@@ -121,7 +121,7 @@ void help_draw(struct ui *ui, const struct display *display, char *search, int w
     ui_panel_begin(ui, "keys", (window_width - width) / 2, (window_height - height) / 2, width,
                    height, UI_ON_TOP | UI_SCROLL);
     ui_focus_next(ui);
-    ui_text_input(ui, "help_search", "type to search; F1 closes", search, 64);
+    ui_text_input(ui, "help_search", "type to search; F1 closes", 0.5, search, 64);
     ui_text_line(ui, ui_theme(ui)->note,
                  "mouse: wheel zooms, drag pans or orbits, right drag pans points, click pins",
                  NULL);

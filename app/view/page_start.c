@@ -115,11 +115,6 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
     load_recent(page);
 }
 
-void start_page_open(struct start_page *page) {
-    look_for_cameras(page);
-    load_recent(page);
-}
-
 /* ---- the file dialog */
 
 struct file_dialog {
@@ -288,8 +283,8 @@ static void draw_files(struct viewer *v, char **chosen) {
                       "left01.png and right01.png ..."))
             open_dialog(page, v->screen.window, true);
     }
-    if (ui_text_input_sized(ui, "start.path", "a path, v4l2:LEFT,RIGHT, ...", 0.75, page->path,
-                            sizeof(page->path)))
+    if (ui_text_input(ui, "start.path", "a path, v4l2:LEFT,RIGHT, ...", 0.75, page->path,
+                      sizeof(page->path)))
         *chosen = typed_words(page);
     ui_same_line(ui);
     if (ui_button(ui, "start.open", "open", "what is typed here") && *page->path)
@@ -323,8 +318,10 @@ void start_page_draw(struct viewer *v, int width, int height) {
     struct start_page *page = &v->start_page;
     double line = ui_text_height(ui);
     g_autofree char *chosen = NULL;
-    if (!page->cameras || page->look_again)
-        start_page_open(page);
+    if (!page->cameras || page->look_again) {
+        look_for_cameras(page);
+        load_recent(page);
+    }
     page->look_again = false;
     ui_panel_begin(ui, "start", 0, 0, width, height, UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))

@@ -112,9 +112,6 @@ struct start_page { /* zero to begin with */
     bool pictured;                  /* they were looked for */
 };
 
-/* Finds cameras and reads what was opened before; with the window's context, not while the page is
- * drawn, whose textures it frees. */
-void start_page_open(struct start_page *page);
 void start_page_close(struct start_page *page);
 
 /* Remembers what was opened. */

@@ -194,8 +194,8 @@ static void draw_known_distance(struct viewer *v) {
     struct measure *m = &v->measure;
     const double focal = v->rig.geometry.fx;
     char text[192];
-    if (ui_text_input_sized(ui, "known_distance", "known distance, as 1.20 m", 0.97, m->known,
-                            sizeof(m->known))) {
+    if (ui_text_input(ui, "known_distance", "known distance, as 1.20 m", 0.97, m->known,
+                      sizeof(m->known))) {
         measure_know(m);
         screen_notify(&v->screen, m->known_m > 0
                                       ? "click a point that is so far in front of the left camera"

@@ -215,8 +215,8 @@ static bool is_found(const struct param_info *info, const char *typed) {
 
 void panel_advanced_draw(struct viewer *v) {
     bool changed = false, open = false;
-    ui_text_input_sized(v->screen.ui, "param_search", "search parameters", 0.97, v->param_search,
-                        sizeof(v->param_search));
+    ui_text_input(v->screen.ui, "param_search", "search parameters", 0.97, v->param_search,
+                  sizeof(v->param_search));
     bool searched = v->param_search[0] != '\0';
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];

@@ -88,7 +88,7 @@ void panel_presets_draw(struct viewer *v) {
         const char *clicked = draw_list(v, group, changed);
         chosen = clicked ? clicked : chosen;
     }
-    ui_text_input(ui, "preset_name", "name", v->presets.name, sizeof(v->presets.name));
+    ui_text_input(ui, "preset_name", "name", 0.5, v->presets.name, sizeof(v->presets.name));
     ui_same_line_for(ui, "save");
     action_button(v, "preset_save", "save", ACTION_SAVE_PRESET);
     ui_same_line_for(ui, "load");

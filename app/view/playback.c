@@ -73,10 +73,6 @@ void playback_apply_loop(struct playback *p) {
         live_set_loop(p->live, p->loop_all ? 0 : -1, -1);
 }
 
-void playback_apply_swap(struct playback *p) {
-    live_set_swap(p->live, p->swap);
-}
-
 /* ---- the seek bar */
 
 static void describe_position(const struct playback *p, char *text, size_t size) {

@@ -48,9 +48,8 @@ int playback_seek(struct playback *playback, long index);
 /* Sets the speed, clamped to 1/16..16. */
 void playback_set_speed(struct playback *playback, double speed);
 
-/* Pass changes of loop and loop_all, or of swap, to the threads. */
+/* Passes changes of loop and loop_all to the threads. */
 void playback_apply_loop(struct playback *playback);
-void playback_apply_swap(struct playback *playback);
 
 /* The bar below the picture. Between ui_begin and ui_end. */
 void playback_bar_draw(struct viewer *v);

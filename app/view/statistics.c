@@ -91,7 +91,8 @@ static bool is_d1(const struct frame *f, long i) {
            metrics_is_d1(error, f->truth[i] / (double)DISPARITY_ONE);
 }
 
-void statistics_add_error(struct statistics *s, const struct frame *f) {
+/* Counts the errors of a frame whose truth is known; each is counted once. */
+static void add_error(struct statistics *s, const struct frame *f) {
     struct statistics_error *e = &s->error;
     struct count all = {0}, non_occluded = {0}, d1 = {0};
     long pixels = (long)f->rect_left.width * f->rect_left.height;
@@ -291,7 +292,7 @@ void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct dra
         return;
     double line = ui_text_height(ui), width = fmin(24 * line, area->width - 2 * line);
     double below_banner = cameras->status.banner[0] ? 2 * line : line / 2;
-    statistics_add_error(s, shown);
+    add_error(s, shown);
     ui_panel_begin(ui, "statistics", area->x + line / 2, area->y + below_banner, area->width - line,
                    0, UI_AUTO_SIZE | UI_TRANSLUCENT);
     draw_counts(s, ui, playback);

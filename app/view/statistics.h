@@ -76,9 +76,6 @@ void statistics_add_drawing(struct statistics *s, struct live *live, const struc
 /* The loop has answered the events that woke it at this time. */
 void statistics_add_answer(struct statistics *s, int64_t woke_ns);
 
-/* Counts the errors of a frame whose truth is known; each is counted once. */
-void statistics_add_error(struct statistics *s, const struct frame *frame);
-
 /* A frame that is to be shown after another; what is computed again or comes before it does not
  * count. */
 void statistics_add_flicker(struct statistics *s, const struct frame *before,

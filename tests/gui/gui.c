@@ -295,8 +295,8 @@ gboolean gui_is_visible(const struct gui_program *p, const char *name) {
     if (there && !find_in(map, "panel.settings", &panel))
         g_error("no panel is called settings");
     g_free(map);
-    return there &&
-           (at.x < panel.x || (at.y > panel.y && at.y + at.height < panel.y + panel.height));
+    return there && (g_str_has_prefix(name, "panel.") || at.x < panel.x ||
+                     (at.y > panel.y && at.y + at.height < panel.y + panel.height));
 }
 
 void gui_scroll_to(const struct gui_program *p, const char *name) {
