@@ -741,7 +741,8 @@ void ui_focus_next(struct ui *ui) {
         ImGui::SetKeyboardFocusHere();
 }
 
-bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text, int size) {
+bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text,
+                   int size) {
     ImGui::PushID(name);
     ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
     bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,

@@ -144,7 +144,8 @@ readme_block() {
 }
 
 # What README.md shows in C and Python runs as it is printed, where include/ and build/ are as in
-# the sources after `make`; so do the lines that compile the former, without installing and after it.
+# the sources after `make`; so do the lines that compile the former, without installing and after
+# it.
 package_readme() {
     local line
     readme_block c >"$folder/program.c" && readme_block python >"$folder/program.py" ||
@@ -182,7 +183,8 @@ package_gst() {
     cp -r examples "$folder" && mkdir "$folder/build" &&
         ln -s "$library/gstreamer-1.0" "$folder/build/gst" &&
         ln -s "$library/liblivestereo.so.0" "$folder/build" && cd "$folder" &&
-        bash -e block.sh >output 2>&1 && "${PYTHON:-/usr/bin/python3}" - <<'.' || fail "$(cat output)"
+        bash -e block.sh >output 2>&1 &&
+        "${PYTHON:-/usr/bin/python3}" - <<'.' || fail "$(cat output)"
 from PIL import Image
 depths = sorted(Image.open("depth.png").getdata())  # mm
 assert 1300 < depths[len(depths) // 2] < 1500

@@ -14,7 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { W = WATCHED ? 21 : 41, H = WATCHED ? 17 : 23, LABELS = 12, FRAMES = 3, ORDERS = WATCHED ? 10 : 40 };
+enum {
+    W = WATCHED ? 21 : 41,
+    H = WATCHED ? 17 : 23,
+    LABELS = 12,
+    FRAMES = 3,
+    ORDERS = WATCHED ? 10 : 40
+};
 
 struct setting {
     const char *path, *assignments;

@@ -198,6 +198,7 @@ void live_pause(struct live *live, struct frame *frame) {
     }
     pthread_cond_broadcast(&live->changed);
     pthread_mutex_unlock(&live->lock);
+    queue_interrupt(live->pairs); /* settings may have changed since the last pair was begun */
     frame_drop(&before);
 }
 

@@ -168,6 +168,7 @@ static void end_or_loop(struct live *live, int status) {
     if (live->discard_before_ns == INT64_MAX && live->seek_to < 0)
         live->discard_before_ns = clock_ns();
     pthread_mutex_unlock(&live->lock);
+    queue_interrupt(live->pairs); /* settings may have changed since the last pair was begun */
     notify(live);
 }
 
@@ -242,7 +243,7 @@ static struct frame *take_held_pair(struct live *live) {
     bool asked = live->probes_asked && live->held && live->last_run != live->held->index;
     bool wanted = live->held && at_rest && live->seek_to < 0 && (live->settings_changed || asked);
     struct frame *held = wanted ? frame_ref(live->held) : NULL;
-    if (wanted || !at_rest)
+    if (wanted)
         live->settings_changed = false;
     pthread_mutex_unlock(&live->lock);
     if (!held)
@@ -315,6 +316,7 @@ static bool give_computed(struct live *live, struct frame *frame, int status) {
 
 static struct params newest_settings(struct live *live) {
     LOCKED(&live->lock);
+    live->settings_changed = false;
     return live->params;
 }
 

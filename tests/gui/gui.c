@@ -288,15 +288,24 @@ void gui_type(const struct gui_program *p, const char *text) {
     gui_wait_for(p, rests_after(p, "characters", count));
 }
 
+/* Whether a widget of the map is in the panel of settings, and the panel's place. */
+static gboolean is_setting(const char *map, const char *name, struct gui_rect *panel) {
+    char *line = g_strdup_printf("\nplace %s ", name), *at = strstr(map, line), *before;
+    gboolean there = find_in(map, "panel.settings", panel);
+    if (!there)
+        g_error("no panel is called settings");
+    before = g_strrstr_len(map, at - map, "\nplace panel.");
+    there = before && g_str_has_prefix(before, "\nplace panel.settings ");
+    g_free(line);
+    return there;
+}
+
 gboolean gui_is_visible(const struct gui_program *p, const char *name) {
     struct gui_rect at, panel;
     char *map = wait_for_rest(p);
-    gboolean there = find_in(map, name, &at);
-    if (there && !find_in(map, "panel.settings", &panel))
-        g_error("no panel is called settings");
+    gboolean there = find_in(map, name, &at), scrolls = there && is_setting(map, name, &panel);
     g_free(map);
-    return there && (g_str_has_prefix(name, "panel.") || at.x < panel.x ||
-                     (at.y > panel.y && at.y + at.height < panel.y + panel.height));
+    return there && (!scrolls || (at.y > panel.y && at.y + at.height < panel.y + panel.height));
 }
 
 void gui_scroll_to(const struct gui_program *p, const char *name) {
