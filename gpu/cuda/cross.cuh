@@ -1,9 +1,9 @@
 /*
  * Cross-shaped averaging in both passes at once, for the kernels of cross.cu and pruned_cost.cu:
- * the sums between the passes never reach memory. A block goes down a strip of the picture with 32
- * labels. Each row becomes running sums along x, of which two differ by the sum over a pixel's
- * horizontal arms; those are summed down the column, and two of these, kept in a ring of as many
- * rows as vertical arms span, differ by the sum over the cross.
+ * the sums between the passes never reach memory. A block goes down a strip of the picture with
+ * 4 * CROSS_WORDS labels. Each row becomes running sums along x, of which two differ by the sum
+ * over a pixel's horizontal arms; those are summed down the column, and two of these, kept in a
+ * ring of as many rows as vertical arms span, differ by the sum over the cross.
  *
  * Two labels share a word. Words are added and subtracted as they are: what carries from one label
  * into the next is taken back by the subtraction, as long as the sum over a cross is below 65536.
@@ -15,9 +15,17 @@
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_u16x2.h"
 
-/* A block's labels, four to a word, are a pixel's lines of memory; fewer would fetch them twice.
- * PARTS threads share a pixel. */
-enum { MAX_COLUMNS = 128, WORDS = 8, PARTS = WORDS / 2, CROSS_THREADS = PARTS * MAX_COLUMNS };
+/* A block's labels, four to a word; PARTS threads share a pixel. With 8 words they are a pixel's
+ * lines of memory. */
+#ifndef CROSS_WORDS
+#define CROSS_WORDS 8
+#endif
+enum {
+    MAX_COLUMNS = 128,
+    WORDS = CROSS_WORDS,
+    PARTS = WORDS / 2,
+    CROSS_THREADS = PARTS * MAX_COLUMNS
+};
 
 /* Lanes take an odd number of columns each, so that no two read from one bank; rows 2 apart lie a
  * quarter of the banks apart. */

@@ -28,6 +28,7 @@ struct pruned_level {
     const uint32_t *kept;          /* the bytes of a tile in a word */
     const uint8_t *in[DIRECTIONS]; /* the plane of the other parity, or the parents */
     uint8_t *out[DIRECTIONS];      /* the plane of this one */
+    uint8_t *start[DIRECTIONS];    /* or null; the other one, to keep what it starts from */
     uint32_t rho, truncation;      /* tables of four bytes */
     size_t block, coarse_block;    /* labels from one block of a message to the next */
     int columns, rows;             /* tiles */
@@ -194,6 +195,20 @@ DEVICE label_words received(const pruned_level &a, const pruned_item &p, int cla
     return words;
 }
 
+/* Stores the messages that the pixels beside the warp's, of the other parity, start from. */
+template <int SOURCE> DEVICE void keep_start(const pruned_level &a, int pass, int log2_group) {
+    int lane = (int)threadIdx.x, k = lane & ((1 << log2_group) - 1), x, y;
+    warp_pixel(a, (pass << (5 - log2_group)) + (lane >> log2_group), &x, &y);
+    x ^= 1;
+    uint32_t kept = in_picture(a, x, y) ? kept_in(a, x, y) : ~0u;
+    if ((kept >> 8 * k & 255) == NOT_KEPT)
+        return;
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        store_words(a.start[r] + place_in_plane(a, x, y, k),
+                    words_at<true>(sent_by<SOURCE>(a, x, y, r, kept, k), true), true);
+}
+
 DEVICE packed_labels pruned_cost(const pruned_level &a, const pruned_item &p) {
     size_t at = p.at + (a.parity ? a.block / 2 : 0);
     packed_labels cost;
@@ -312,6 +327,8 @@ __global__ void BP_BOUNDS pruned_kernel(const __grid_constant__ pruned_level a,
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
             words[s] = received<SOURCE, EDGES>(a, p, classes, s, tiles.alike >> s & 1);
+        if (SOURCE != OWN_MESSAGES && a.start[0])
+            keep_start<SOURCE>(a, pass, tiles.log2_group);
         packed_labels cost = pruned_cost(a, p), in[DIRECTIONS];
 #pragma unroll
         for (int s = 0; s < DIRECTIONS; s++)
@@ -382,11 +399,13 @@ static void launch_pruned(backend_cuda *cuda, const pruned_level *a, pruned_sour
                           const pruned_wta_args *wta) {
 #define BY_EDGES(source, work) \
     { pruned_kernel<source, false, work>, pruned_kernel<source, true, work> }
-    static void (*const kernels[5][2])(pruned_level, pruned_wta_args) = {
+    static void (*const kernels[6][2])(pruned_level, pruned_wta_args) = {
         BY_EDGES(OWN_MESSAGES, SENDS), BY_EDGES(PRUNED_PARENTS, SENDS), BY_EDGES(PARENTS, SENDS),
-        BY_EDGES(OWN_MESSAGES, PICKS), BY_EDGES(OWN_MESSAGES, SENDS | PICKS)};
+        BY_EDGES(OWN_MESSAGES, PICKS), BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
+        BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
     static const pruned_wta_args none = {};
-    launch_dependent(cuda, kernels[source + (work & PICKS ? work + 1 : 0)][a->classes != nullptr],
+    int form = work == SENDS ? source : work + 1 + source;
+    launch_dependent(cuda, kernels[form][a->classes != nullptr],
                      pruned_grid(a), pruned_block, *a, wta ? *wta : none);
 }
 
@@ -457,8 +476,8 @@ static int run_length(const backend_cuda *, const struct graph *g, int i) {
     return g->passes[i].kind == PASS_STAGE ? find_run(g, i).length : 0;
 }
 
-/* The first half-step reads the messages that the start would make from the parents. The last one
- * gives the labels of the pixels that send, too. */
+/* The first half-step reads the messages that the start would make from the parents, and stores
+ * them if no other one does. The last one gives the labels of the pixels that send, too. */
 static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
     pruned_run r = find_run(g, i);
     const pruned_start_args *start =
@@ -466,25 +485,23 @@ static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, in
                     : static_cast<const pruned_start_args *>(graph_args(g, r.start, slot));
     const pruned_wta_args *wta =
         r.wta < 0 ? nullptr : static_cast<const pruned_wta_args *>(graph_args(g, r.wta, slot));
-    if (start && r.count == 1) { /* both parities' messages are kept */
-        cuda->launches[STAGE_pruned_start](cuda, start, start->grid.half, start->grid.height);
-        start = nullptr;
-    }
     for (int k = 0; k < r.count; k++) {
         const pruned_message_args *m =
             static_cast<const pruned_message_args *>(graph_args(g, r.first + k, slot));
         pruned_level a = level_of_message(m);
+        pruned_source source = OWN_MESSAGES;
         if (k == 0 && start) {
+            source = start->from_pruned ? PRUNED_PARENTS : PARENTS;
             a.coarse = start->coarse;
             a.coarse_block = pruned_volume(&start->coarse, 1);
+            for (int d = 0; d < DIRECTIONS && r.count == 1; d++)
+                a.start[d] = const_cast<uint8_t *>(a.in[d]);
             memcpy(a.in, start->parent, sizeof(a.in));
         }
-        bool last = wta && k + 1 == r.count;
-        launch_pruned(cuda, &a,
-                      k || !start          ? OWN_MESSAGES
-                      : start->from_pruned ? PRUNED_PARENTS
-                                           : PARENTS,
-                      last ? SENDS | PICKS : SENDS, wta);
+        bool last = wta && k + 1 == r.count, picks = last && source != PARENTS;
+        launch_pruned(cuda, &a, source, picks ? SENDS | PICKS : SENDS, wta);
+        if (last && !picks)
+            launch_winner(cuda, wta, a.parity, PICKS);
         if (last)
             launch_winner(cuda, wta, !a.parity, PICKS);
     }

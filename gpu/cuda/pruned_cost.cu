@@ -3,6 +3,8 @@
  * those of the next level.
  * SPDX-License-Identifier: MIT
  */
+/* As many labels as a tile keeps together, though a line of memory has twice as many. */
+#define CROSS_WORDS 4
 #include "gpu/cuda/cross.cuh"
 #include "gpu/fusion.h"
 
@@ -22,8 +24,8 @@ DEVICE uint32_t kept_bits(uint32_t kept, int block) {
 
 /* ---- averaged */
 
-/* The rows of tiles from the first to the last one that keeps one of two blocks, among those of a
- * strip and band; none: last < first. */
+/* The rows of tiles from the first to the last one that keeps a block, among those of a strip and
+ * band; none: last < first. */
 struct tile_rows {
     int first, last;
 };
@@ -40,7 +42,7 @@ DEVICE tile_rows rows_that_keep(const pruned_cost_args &a, const cross_plan &p, 
     __syncthreads();
     for (int i = (int)threadIdx.x; i < across * down; i += CROSS_THREADS) {
         uint32_t kept = kept_word(a.pruning, left + i % across, top + i / across);
-        if (!(kept_bits(kept, block) | kept_bits(kept, block + 1)))
+        if (!kept_bits(kept, block))
             continue;
         atomicMin(&rows.first, top + i / across);
         atomicMax(&rows.last, top + i / across);
@@ -49,34 +51,15 @@ DEVICE tile_rows rows_that_keep(const pruned_cost_args &a, const cross_plan &p, 
     return rows;
 }
 
-/* Of the tiles that a warp's eight columns lie in, a bit for each row of tiles in the band: whether
- * the tile keeps one of both blocks. */
-DEVICE uint32_t warp_keeps(const pruned_cost_args &a, const cross_plan &p, const cross_place &t,
-                           int block) {
-    int lane = (int)threadIdx.x % WARP_SIZE, row = (int)blockIdx.z * p.band / PRUNING_TILE + lane,
-        x = t.x / PRUNING_TILE;
-    bool exists = lane < p.band / PRUNING_TILE && PRUNING_TILE * row < a.grid.height &&
-                  PRUNING_TILE * x < a.grid.width;
-    uint32_t kept = exists ? kept_word(a.pruning, x, row) : ~0u;
-    return __ballot_sync(ALL_LANES, kept_bits(kept, block) | kept_bits(kept, block + 1));
-}
-
-/* Whether row y, counted from the top of the band, is in a window of these tiles, or next above
- * one. */
-DEVICE bool is_summed(uint32_t keeps, int y, int reach) {
-    int first = max(y - reach, 0) / PRUNING_TILE, last = (y + reach + 1) / PRUNING_TILE;
-    return keeps >> first & ((2u << min(last - first, 30)) - 1);
-}
-
-/* See cross_kernel(). A warp leaves out what no tile of its columns needs. h.out is null where the
- * next level's costs are not wanted. */
+/* See cross_kernel(). h.out is null where the next level's costs are not wanted. */
 static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
     kept_cross_kernel(const __grid_constant__ pruned_cost_args a,
                       const __grid_constant__ cross_plan p,
                       const __grid_constant__ pruned_downsample_args h) {
     wait_for_previous_kernel();
-    const int first_block = (int)blockIdx.x * (4 * WORDS / LABEL_BLOCK);
-    const tile_rows rows = rows_that_keep(a, p, first_block);
+    static_assert(4 * WORDS == LABEL_BLOCK, "a block of threads has one of labels");
+    const int block = (int)blockIdx.x;
+    const tile_rows rows = rows_that_keep(a, p, block);
     if (rows.last < rows.first)
         return;
     int top = PRUNING_TILE * rows.first,
@@ -86,8 +69,7 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
     const cross_source s = {a.source_grid, a.source, a.arms, a.x, a.grid.width};
     const grid kept_grid = {a.grid.width, a.grid.height, a.grid.half, {}, LABEL_BLOCK, LABEL_BLOCK};
     cross_place t = place_of(s, p);
-    int block = t.label / LABEL_BLOCK, within = t.label % LABEL_BLOCK,
-        column_x = min(t.x, a.grid.width - 1);
+    int within = t.label % LABEL_BLOCK, column_x = min(t.x, a.grid.width - 1);
     cross_walk in = walk_from(a.source_grid, a.x + t.x - p.halo, y, t.label),
                out = walk_from(kept_grid, t.x, top, within);
     const uint32_t *column = reinterpret_cast<const uint32_t *>(a.arms) + a.x + column_x,
@@ -95,8 +77,7 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
                    *from_out = column + (ptrdiff_t)(a.y + top) * a.source_grid.width;
     cross_column c = {};
     uint2 words[2] = {}, upper = {};
-    uint32_t kept = 0, keeps = warp_keeps(a, p, t, first_block);
-    int band_top = (int)blockIdx.z * p.band;
+    uint32_t kept = 0;
     start_block(p, t);
     read_row(s, t, &in, words);
     uint32_t next = __ldg(from), next_out = __ldg(from_out);
@@ -112,12 +93,10 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
             next_out = __ldg(from_out += a.source_grid.width);
         run_sums(t);
         __syncthreads();
-        if (is_summed(keeps, y - a.y - band_top, p.reach)) {
-            add_row(t, here, &c);
-            ring_put(t, at, c);
-            __syncwarp();
-        }
-        if (y_out >= top && keeps >> (y_out - band_top) / PRUNING_TILE & 1) {
+        add_row(t, here, &c);
+        ring_put(t, at, c);
+        __syncwarp();
+        if (y_out >= top) {
             if (y_out % PRUNING_TILE == 0)
                 kept = kept_bits(
                     kept_word(a.pruning, column_x / PRUNING_TILE, y_out / PRUNING_TILE), block);
@@ -126,13 +105,12 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
             uint4 sums;
             if (t.exists && kept)
                 *reinterpret_cast<uint2 *>(a.out + pruned_volume(&kept_grid, k) + out.at) = w;
+            walk_on(kept_grid, &out);
             if (ends_node(t, y_out, a.grid.height, w, &upper, &sums) && kept && h.out)
                 *reinterpret_cast<uint4 *>(
                     h.out + pruned_labels(&h.grid, k, grid_pixel(&h.grid, t.x >> 1, y_out >> 1)) +
                     within) = sums;
         }
-        if (y_out >= top)
-            walk_on(kept_grid, &out);
         at = at + SLOT_BYTES == end ? 0 : at + SLOT_BYTES;
         at_out = at_out + SLOT_BYTES == end ? 0 : at_out + SLOT_BYTES;
     }
