@@ -10,7 +10,7 @@
 
 /* Rows of a block, which averages a slice of labels from the first tile that keeps one of them to
  * the last one; and threads of one that copies. */
-enum { BAND = 8 * PRUNING_TILE, COPY_THREADS = 256 };
+enum { BAND = 4 * PRUNING_TILE, COPY_THREADS = 256 };
 
 DEVICE uint32_t kept_word(const pruning &p, int tile_x, int tile_y) {
     return __ldg(reinterpret_cast<const uint32_t *>(p.kept) + (size_t)tile_y * (size_t)p.columns +
