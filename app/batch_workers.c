@@ -78,8 +78,8 @@ int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {
                 left--;
             }
         }
-    if (code != EXIT_DONE && code != EXIT_SOME_FAILED)
-        return code;
+    if (count == 1 || (code != EXIT_DONE && code != EXIT_SOME_FAILED))
+        return code; /* one worker writes frames.csv itself */
     return batch_rows_merge(folder) == 0 ? code : EXIT_RUN_FAILED;
 }
 

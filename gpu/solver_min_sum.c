@@ -166,8 +166,8 @@ static bool averages(const struct params *p) {
 }
 
 /* Whether the finest of count levels are pruned. Among 64 labels and fewer a GPU would lose more
- * than processors gain; iterated conditional modes look at all labels, and so do probes, which
- * otherwise must be able to make the costs of a pixel again. */
+ * than processors gain. Iterated conditional modes look at all labels; costs must be such that a
+ * probe can compute those of a pixel's other labels again. */
 static bool is_pruned(const struct params *p, const struct scaling *s, const struct grid *grid,
                       int count) {
     bool fits = p->label_windows && count > PRUNED_LEVELS + 1 && grid->padded > 4 * LABEL_BLOCK &&

@@ -66,6 +66,8 @@ static void test_workers(void *fixture, const void *data) {
     expect_shell(6, "", "005.png", "$B batch $D/in -o $D/out --workers 3 " SMALL);
     expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "out/frames.csv"));
     expect_shell(0, "", "", "diff -r -x frames.csv $D/whole $D/out");
+    expect_shell(6, "", "005.png", "$B batch $D/in -o $D/one --workers 1 " SMALL);
+    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "one/frames.csv"));
     expect_shell(6, "", "005.png", "$B batch " SMALL " -o $D/words --workers=2 -- $D/in");
     expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "words/frames.csv"));
     expect_shell(6, "", "005.png", "$B batch $D/in -o $D/gpus --gpus 3 " SMALL); /* on the CPU */

@@ -399,14 +399,17 @@ static void launch_pruned(backend_cuda *cuda, const pruned_level *a, pruned_sour
                           const pruned_wta_args *wta) {
 #define BY_EDGES(source, work) \
     { pruned_kernel<source, false, work>, pruned_kernel<source, true, work> }
-    static void (*const kernels[6][2])(pruned_level, pruned_wta_args) = {
-        BY_EDGES(OWN_MESSAGES, SENDS), BY_EDGES(PRUNED_PARENTS, SENDS), BY_EDGES(PARENTS, SENDS),
-        BY_EDGES(OWN_MESSAGES, PICKS), BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
-        BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
+    static void (*const kernels[6][2])(pruned_level,
+                                       pruned_wta_args) = {BY_EDGES(OWN_MESSAGES, SENDS),
+                                                           BY_EDGES(PRUNED_PARENTS, SENDS),
+                                                           BY_EDGES(PARENTS, SENDS),
+                                                           BY_EDGES(OWN_MESSAGES, PICKS),
+                                                           BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
+                                                           BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
     static const pruned_wta_args none = {};
     int form = work == SENDS ? source : work + 1 + source;
-    launch_dependent(cuda, kernels[form][a->classes != nullptr],
-                     pruned_grid(a), pruned_block, *a, wta ? *wta : none);
+    launch_dependent(cuda, kernels[form][a->classes != nullptr], pruned_grid(a), pruned_block, *a,
+                     wta ? *wta : none);
 }
 
 void cuda_launch_pruned_message(backend_cuda *cuda, const void *args, int, int) {
