@@ -378,6 +378,8 @@ static int run_folder(struct eval *eval, const char *folder) {
 /* Folders that cannot be read are reported and left out; any other failure ends the command. */
 static int run_folders(struct eval *eval, int count, char **folders) {
     int worst = EXIT_DONE;
+    if (eval->bound > 0)
+        eval->params.label_windows = false; /* a bound needs the costs of all labels */
     for (int i = 0; i < count; i++) {
         int code = run_folder(eval, folders[i]);
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)

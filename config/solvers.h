@@ -22,7 +22,7 @@ enum {
     SOLVES_MOTION = 4,      /* labels may be (u, v), in windows */
     SOLVES_SUMS = 8,        /* takes data costs of more than 8 bits */
     SOLVES_SMOOTHNESS = 16, /* takes any smoothness that does not decrease */
-    SOLVES_AVERAGES = 32    /* averages data costs itself, among labels that are not pruned */
+    SOLVES_AVERAGES = 32    /* where it prunes labels, averages their data costs itself */
 };
 
 #define SOLVER_CONSTANT(constant, name, function, can) BP_SCHEDULE_##constant,

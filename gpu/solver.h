@@ -37,10 +37,11 @@ struct problem {
     const struct params *params;
     const struct scaling *scaling;
     struct grid grid;                 /* of the finest level */
-    const uint8_t *cost;              /* D: grid_volume(&grid), at most MAX_COST; NULL where it has
+    const uint8_t *cost;              /* D or, with averaging, what D are means of:
+                                         grid_volume(&grid), at most MAX_COST; NULL where D has
                                          more bits (SOLVES_SUMS) */
     struct averaging averaging;       /* arms not NULL: D are means of cost */
-    struct label_cost source;         /* D again, of cost or made from the pictures */
+    struct label_cost source;         /* cost again, or how it is made from the pictures */
     const struct tables *tables;      /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, for rho and T; NULL: all 0 */
     int levels;

@@ -158,10 +158,15 @@ static void prune_costs(struct graph *g, const struct problem *p, const struct l
     graph_group(g, p->group + TIME_BP);
 }
 
+/* Longest vertical arms of windows among pruned labels: the level above is averaged along rows
+ * alone, where a node is 4 px high. */
+enum { PRUNED_HEIGHT = 4 };
+
 /* Whether the solver averages data costs itself where it prunes labels: in one round, over windows
  * whose sums have 16 bits. */
 static bool averages(const struct params *p) {
     return p->cost_smoothing == COST_SMOOTHING_CROSS && p->cross_rounds == 1 &&
+           p->cross_height <= PRUNED_HEIGHT &&
            (2 * p->cross_length + 1) * (2 * p->cross_height + 1) <= CROSS_PIXELS;
 }
 

@@ -149,6 +149,10 @@ static void test_small(void *fixture, const void *data) {
         write_picture(files[2], 90, 30, 0);
         write_text(files[3], ini);
         compare(&benchmarks[i], pair, "--set tile_outer=1 --set tile_inner=2");
+        g_autofree char *printed = /* of labels that would be pruned */
+            expect_success("eval --json --bound 2 --set backend=cpu --set disparity_range=80 %s",
+                           pair);
+        g_assert_nonnull(strstr(printed, "\"trws\": "));
         for (int k = 0; k < 4; k++)
             g_free(files[k]);
     }

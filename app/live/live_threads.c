@@ -9,7 +9,6 @@
 #include "config/clock.h"
 #include "config/lock.h"
 
-#include <math.h>
 #include <string.h>
 
 #define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
@@ -338,15 +337,14 @@ static int start_or_refuse(struct live *live, struct frame *frame) {
 static void add_energy(struct live *live, struct frame *frame) {
     pthread_mutex_lock(&live->lock);
     bool rests = live->paused || live->ended,
-         wanted = live->energy_wanted && !live->energy_refused &&
-                  (rests || clock_ns() - live->energy_ns > ENERGY_INTERVAL_NS);
+         wanted =
+             live->energy_wanted && (rests || clock_ns() - live->energy_ns > ENERGY_INTERVAL_NS);
     pthread_mutex_unlock(&live->lock);
     if (!wanted)
         return;
     frame->energy = matcher_energy(live->matcher);
     LOCKED(&live->lock);
     live->energy_ns = clock_ns();
-    live->energy_refused = isnan(frame->energy);
 }
 
 static bool finish(struct live *live, struct frame *frame) {

@@ -27,8 +27,8 @@ enum {
     CROSS_THREADS = PARTS * MAX_COLUMNS
 };
 
-/* Lanes take an odd number of columns each, so that no two read from one bank; rows 2 apart lie a
- * quarter of the banks apart. */
+/* Lanes take an odd number of columns each, so that no two read from one bank; rows 2 apart lie
+ * 1/PARTS of the banks apart. */
 enum { EACH = 5, STRIDE = WARP_SIZE * EACH + 16 / PARTS };
 
 /* Shared memory, in words: a row, WORDS rows of 4 labels a word; its running sums, even labels of
@@ -287,13 +287,16 @@ static inline struct cross_plan cross_plan_of(int longest_x, int longest_y, int 
     return p;
 }
 
+/* Shared memory that a kernel declares itself, at most. */
+enum { OWN_SHARED = 16 };
+
 static inline size_t cross_shared(const cross_plan *p) {
     return sizeof(uint32_t) * (size_t)(RING_FROM + p->slots * RING_SLOT);
 }
 
 /* Long arms, whose rows, sums or ring do not fit, go through the plain stages. */
 static inline bool cross_fits(const backend_cuda *cuda, const cross_plan *p) {
-    return p->columns >= MAX_COLUMNS / 2 && cross_shared(p) <= cuda->max_shared &&
+    return p->columns >= MAX_COLUMNS / 2 && cross_shared(p) + OWN_SHARED <= cuda->max_shared &&
            (2 * p->halo + 1) * (2 * p->reach + 1) <= CROSS_PIXELS;
 }
 

@@ -399,13 +399,13 @@ static void launch_pruned(backend_cuda *cuda, const pruned_level *a, pruned_sour
                           const pruned_wta_args *wta) {
 #define BY_EDGES(source, work) \
     { pruned_kernel<source, false, work>, pruned_kernel<source, true, work> }
-    static void (*const kernels[6][2])(pruned_level,
-                                       pruned_wta_args) = {BY_EDGES(OWN_MESSAGES, SENDS),
-                                                           BY_EDGES(PRUNED_PARENTS, SENDS),
-                                                           BY_EDGES(PARENTS, SENDS),
-                                                           BY_EDGES(OWN_MESSAGES, PICKS),
-                                                           BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
-                                                           BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
+    using kernel = void(pruned_level, pruned_wta_args);
+    static kernel *const kernels[6][2] = {BY_EDGES(OWN_MESSAGES, SENDS),
+                                          BY_EDGES(PRUNED_PARENTS, SENDS),
+                                          BY_EDGES(PARENTS, SENDS),
+                                          BY_EDGES(OWN_MESSAGES, PICKS),
+                                          BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
+                                          BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
     static const pruned_wta_args none = {};
     int form = work == SENDS ? source : work + 1 + source;
     launch_dependent(cuda, kernels[form][a->classes != nullptr], pruned_grid(a), pruned_block, *a,
@@ -418,16 +418,16 @@ void cuda_launch_pruned_message(backend_cuda *cuda, const void *args, int, int) 
 }
 
 /* The labels of the pixels of one parity. */
-static void launch_winner(backend_cuda *cuda, const pruned_wta_args *w, int parity, int work) {
+static void launch_winner(backend_cuda *cuda, const pruned_wta_args *w, int parity) {
     pruned_level a = pruned_level_of(&w->grid, &w->pruning, w->classes, w->rho, w->truncation);
     a.cost8 = w->cost;
     choose_parity(&a, const_cast<uint8_t *const *>(w->message), parity);
-    launch_pruned(cuda, &a, OWN_MESSAGES, work, w);
+    launch_pruned(cuda, &a, OWN_MESSAGES, PICKS, w);
 }
 
 void cuda_launch_pruned_winner(backend_cuda *cuda, const void *args, int, int) {
     for (int parity = 0; parity < 2; parity++)
-        launch_winner(cuda, static_cast<const pruned_wta_args *>(args), parity, PICKS);
+        launch_winner(cuda, static_cast<const pruned_wta_args *>(args), parity);
 }
 
 /* ---- half-steps of one level that follow each other, and what may come before and after them */
@@ -504,9 +504,9 @@ static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, in
         bool last = wta && k + 1 == r.count, picks = last && source != PARENTS;
         launch_pruned(cuda, &a, source, picks ? SENDS | PICKS : SENDS, wta);
         if (last && !picks)
-            launch_winner(cuda, wta, a.parity, PICKS);
+            launch_winner(cuda, wta, a.parity);
         if (last)
-            launch_winner(cuda, wta, !a.parity, PICKS);
+            launch_winner(cuda, wta, !a.parity);
     }
 }
 

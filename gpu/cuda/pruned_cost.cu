@@ -29,6 +29,7 @@ DEVICE uint32_t kept_bits(uint32_t kept, int block) {
 struct tile_rows {
     int first, last;
 };
+static_assert(sizeof(tile_rows) <= OWN_SHARED, "cross_fits() counts it");
 
 DEVICE tile_rows rows_that_keep(const pruned_cost_args &a, const cross_plan &p, int block) {
     __shared__ tile_rows rows;
@@ -161,8 +162,6 @@ static __global__ void __launch_bounds__(COPY_THREADS)
 static void launch_kept(backend_cuda *cuda, const pruned_cost_args *a,
                         const pruned_downsample_args *h) {
     const pruned_downsample_args next = h ? *h : pruned_downsample_args();
-    cross_plan p = cross_plan_of(a->longest_x, a->longest_y, PRUNING_TILE);
-    p.band = BAND;
     if (!a->arms) {
         int nodes = (a->grid.width + 1) / 2;
         launch_dependent(cuda, kept_copy_kernel,
@@ -170,6 +169,8 @@ static void launch_kept(backend_cuda *cuda, const pruned_cost_args *a,
                          dim3(COPY_THREADS), *a, next);
         return;
     }
+    cross_plan p = cross_plan_of(a->longest_x, a->longest_y, PRUNING_TILE);
+    p.band = BAND;
     if (!cross_fits(cuda, &p)) {
         cuda->plain[STAGE_pruned_cost](cuda, a, a->grid.width, a->grid.height);
         if (h)

@@ -255,11 +255,12 @@ STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
     }
 }
 
-/* Mean of the cost over a cross-shaped window (Zhang, Lu, Lafruit 2009): sums along each pixel's
- * horizontal arms, then sums of those along its vertical arms, divided by the number of pixels. */
-/* Of a window whose sum of costs, with half the number of pixels to round it, has 16 bits. */
+/* The most pixels of a window for which the sum of costs, with half their number to round it, has
+ * 16 bits. */
 enum { CROSS_PIXELS = 2 * 65535 / (2 * MAX_COST + 1) };
 
+/* Mean of the cost over a cross-shaped window (Zhang, Lu, Lafruit 2009): sums along each pixel's
+ * horizontal arms, then sums of those along its vertical arms, divided by the number of pixels. */
 struct cross_args {
     struct grid grid;
     const struct arms *arms;  /* width*height */
@@ -328,11 +329,12 @@ STAGE void stage_downsample_cost(const struct downsample_cost_args *a, int x, in
 }
 
 /* Mean of the costs of a row's nodes, along horizontal arms: those of the pixel in the middle of
- * the node. At the third finest level this stands in for averaging the costs of all pixels. */
+ * the node, as far as the grid goes. At the third finest level this stands in for averaging the
+ * costs of all pixels. */
 struct cross_nodes_args {
     struct grid grid;
     int level;               /* nodes of 2^level x 2^level pixels, level > 0 */
-    const struct arms *arms; /* of the first node's first pixel; so long that sums have 16 bits */
+    const struct arms *arms; /* of the first node's first pixel; at most 63 */
     int arms_width;          /* from one row of arms to the next */
     int width, height;       /* pixels of all nodes */
     const uint16_t *source;  /* at most 4^level * MAX_COST */
