@@ -801,10 +801,13 @@ void ui_notice(struct ui *ui, double x, double y, double width, const char *text
     text = lines.c_str();
     ImVec2 size = ImGui::CalcTextSize(text, NULL, false, wrap);
     ImVec2 min((float)x - size.x / 2, (float)y - size.y);
+    ImDrawList *before = ui->list;
+    ui->list = ImGui::GetForegroundDrawList();
     ui_box(ui, min.x - line / 2, min.y - line / 4, size.x + line, size.y + line / 2,
            ui_theme(ui)->box, 0.75);
     ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), min, color_of(ui_theme(ui)->box_text),
                       text, NULL, wrap);
+    ui->list = before;
 }
 
 double ui_text_width(struct ui *ui, const char *text) {

@@ -175,8 +175,8 @@ void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text)
 /* The same on a box. */
 void ui_tag(struct ui *ui, double x, double y, const char *text);
 
-/* Text on a box, in lines of at most this width, in px; x is its middle, y its lower
- * edge. */
+/* Text on a box over all panels, in lines of at most this width, in px; x is its middle, y its
+ * lower edge. */
 void ui_notice(struct ui *ui, double x, double y, double width, const char *text);
 double ui_text_width(struct ui *ui, const char *text);
 double ui_text_height(struct ui *ui);

@@ -220,25 +220,39 @@ bool file_list_key(struct viewer *v, const char *key) {
     return true;
 }
 
+/* What "open" does with the picture that is marked, and what was typed or chosen. g_free. */
+static char *note_of(const struct file_list *list) {
+    const struct file_row *row = row_at(list, list->selected);
+    bool picture = row->kind == PICTURE;
+    if (list->left) {
+        g_autofree char *left = g_path_get_basename(list->left);
+        log_clean(left);
+        return g_strdup_printf("left picture: %s; %s%s%s", left, picture ? "\"open\" takes " : "",
+                               picture ? row->label : "now the right one",
+                               picture ? " as the right one" : "");
+    }
+    if (*list->typed)
+        return g_strdup(list->typed);
+    return picture ? g_strdup_printf("\"open\" takes %s as the left picture; the right one comes "
+                                     "after it",
+                                     row->label)
+                   : g_strdup("arrows or letters, Enter; of two pictures first the left one");
+}
+
 void file_list_describe(const struct file_list *list, GString *map) {
     if (!list->on)
         return;
-    g_autofree char *folder = g_strdup(list->folder);
+    g_autofree char *folder = g_strdup(list->folder), *note = note_of(list);
     log_clean(folder);
-    g_string_append_printf(map, "state files %s\nstate file %u %s\n", folder, list->rows->len,
-                           row_at(list, list->selected)->label);
+    g_string_append_printf(map, "state files %s\nstate file %u %s\nstate file-note %s\n", folder,
+                           list->rows->len, row_at(list, list->selected)->label, note);
 }
 
 static void draw_head(struct viewer *v, int width, double height) {
     struct ui *ui = v->screen.ui;
     struct file_list *list = &v->start_page.files;
-    g_autofree char *folder = g_strdup(list->folder), *left = NULL, *text = NULL;
+    g_autofree char *folder = g_strdup(list->folder);
     log_clean(folder);
-    if (list->left) {
-        left = g_path_get_basename(list->left);
-        log_clean(left);
-        text = g_strdup_printf("left picture: %s; now the right one", left);
-    }
     ui_panel_begin(ui, "files.head", 0, 0, width, height, UI_ON_TOP);
     if (ui_button(ui, "files.close", "close", "back to what was shown (ESC)"))
         list->on = false;
@@ -249,11 +263,8 @@ static void draw_head(struct viewer *v, int width, double height) {
     if (ui_button(ui, "files.open", "open", "what is marked (ENTER, or a double click)"))
         choose(v, row_at(list, list->selected));
     ui_text_line(ui, ui_theme(ui)->text, folder, NULL);
-    ui_text_line(ui, ui_theme(ui)->note,
-                 text           ? text
-                 : *list->typed ? list->typed
-                                : "arrows or letters, Enter; of two pictures first the left one",
-                 NULL);
+    g_autofree char *note = note_of(list);
+    ui_text_line(ui, ui_theme(ui)->note, note, NULL);
     ui_panel_end(ui);
 }
 

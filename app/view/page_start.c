@@ -207,10 +207,30 @@ static char *tail_of(const char *name, size_t max) {
 /* The picture of the demonstration, alone and with its map beside it. */
 static void make_scene(struct start_page *page, const struct frame *f) {
     struct image both = {0};
+    ui_texture_free(&page->scene[0]);
     page->scene[0] = ui_texture_make(f->left.data, f->left.width, f->left.height, f->left.channels);
     if (visualize_pair(f, &both) == 0)
         page->scene[1] = ui_texture_make(both.data, both.width, both.height, both.channels);
     picture_free(&both);
+}
+
+/* A small picture of it, where another source is open. */
+static void draw_small_scene(struct start_page *page) {
+    static const char *const words[] = {DEMONSTRATION ",width=320,height=240"};
+    const struct source_options options = {0};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    if (!source)
+        return;
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
+    struct frame *pair = pool ? pool_take(pool) : NULL;
+    if (pair && source->read(source, pair) == 0)
+        page->scene[0] = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
+                                         pair->left.channels);
+    frame_drop(&pair);
+    pool_close(&pool);
+    source_close(&source);
 }
 
 /* What was opened before and the demonstration, as tiles with pictures. */
@@ -226,6 +246,9 @@ static void draw_tiles(struct viewer *v, char **chosen) {
     double height = fmax(ui_available_height(ui) / rows, 12 * line);
     double aspect = count == 1 ? 8.0 / 3 : 4.0 / 3;
     double width = fmin(all / columns - 0.7 * line, (height - 3 * line) * aspect);
+    bool shows_scene = strcmp(v->playback.source->name, DEMONSTRATION) == 0;
+    if (!page->pictured && !page->scene[0] && !shows_scene)
+        draw_small_scene(page);
     if (!page->pictured)
         start_page_load_pictures(page);
     for (; i < START_RECENT && page->recent[i]; i++) {
@@ -239,13 +262,13 @@ static void draw_tiles(struct viewer *v, char **chosen) {
             *chosen = g_strjoinv("\n", page->recent[i]);
     }
     const struct frame *shown = v->playback.shown;
-    if (!page->scene[0] && shown && strcmp(v->playback.source->name, DEMONSTRATION) == 0)
+    if (!page->scene[1] && shown && shows_scene)
         make_scene(page, shown);
     if (i % columns)
         ui_same_line(ui);
     if (ui_tile(ui, "start.synth", "the built-in scene",
                 "a demonstration: a desk drawn by the program, every disparity is known",
-                page->scene[count == 1], width, width / aspect))
+                page->scene[count == 1 && page->scene[1]], width, width / aspect))
         *chosen = g_strdup(DEMONSTRATION);
 }
 

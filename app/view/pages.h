@@ -81,7 +81,8 @@ bool file_is_calibration(const char *path);
 void file_list_open(struct file_list *list, const char *folder);
 void file_list_close(struct file_list *list);
 
-/* For the map: "state files FOLDER", the number of rows and the name that is selected. */
+/* For the map: "state files FOLDER", the number of rows and the name that is selected, and the line
+ * above the list. */
 void file_list_describe(const struct file_list *list, GString *map);
 
 /* Whether the list is shown and takes this key. */

@@ -62,9 +62,9 @@ static gboolean message_has(const struct gui_program *p, const char *text) {
     return message && strstr(message, text);
 }
 
-/* Different grey levels in the picture of what was opened last. */
-static int tile_levels(const struct gui_program *p) {
-    struct gui_rect at = gui_find(p, "start.recent0");
+/* Different grey levels in the picture of a tile. */
+static int tile_levels(const struct gui_program *p, const char *tile) {
+    struct gui_rect at = gui_find(p, tile);
     struct image shot = gui_shot(p);
     gboolean seen[256] = {FALSE};
     int count = 0;
@@ -76,6 +76,45 @@ static int tile_levels(const struct gui_program *p) {
         }
     picture_free(&shot);
     return count;
+}
+
+/* Opens the path again, whose error is shown for some seconds, and compares with the page before
+ * it. */
+static gboolean error_is_seen(const struct gui_program *p, const struct image *before) {
+    gui_click(p, "start.open");
+    struct image now = gui_shot(p);
+    struct gui_rect at = gui_find(p, "picture");
+    long changed = 0;
+    for (int y = at.y + at.height * 3 / 4; y < at.y + at.height; y++)
+        for (int x = at.x; x < at.x + at.width; x++) {
+            size_t i = 3 * ((size_t)y * (size_t)now.width + (size_t)x);
+            changed += memcmp(now.data + i, before->data + i, 3) != 0;
+        }
+    picture_free(&now);
+    return changed > 1000;
+}
+
+static void test_error(void) {
+    struct gui_program p = {0};
+    start_without_source(&p);
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    gui_settle(&p);
+    struct image before = gui_shot(&p);
+    type_path(&p, "/nowhere/at/all");
+    gui_wait_for(&p, error_is_seen(&p, &before));
+    picture_free(&before);
+    gui_quit(&p);
+}
+
+/* The demonstration has its picture over another source, too. */
+static void test_scene(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "start");
+    gui_wait_for(&p, gui_is_visible(&p, "start.synth"));
+    g_assert_cmpint(tile_levels(&p, "start.synth"), >, 20);
+    gui_quit(&p);
 }
 
 static void test_page(void) {
@@ -109,7 +148,7 @@ static void test_page(void) {
 
     start_without_source(&p); /* which remembers what was opened */
     gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
-    g_assert_cmpint(tile_levels(&p), >, 20);
+    g_assert_cmpint(tile_levels(&p, "start.recent0"), >, 20);
     gui_click(&p, "start.recent0");
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
@@ -365,6 +404,11 @@ static void test_files(void) {
     gui_quit(&p);
 }
 
+static gboolean note_is(const struct gui_program *p, const char *pattern) {
+    g_autofree char *note = gui_look(p, "state", "file-note");
+    return note && g_pattern_match_simple(pattern, note);
+}
+
 /* The same by the mouse: a click selects, two open. */
 static void test_files_mouse(void) {
     struct gui_program p = {0};
@@ -378,6 +422,16 @@ static void test_files_mouse(void) {
     g_assert_true(gui_is(&p, "state", "file", "2 .."));
     gui_click(&p, "files.above");
     gui_wait_for(&p, gui_is(&p, "state", "file", "10 Sub 2"));
+    gui_click(&p, "files.close");
+    gui_wait_for(&p, is_shut(&p));
+    gui_click(&p, "start.files");
+    gui_click(&p, "file.6");
+    gui_wait_for(&p, note_is(&p, "\"open\" takes left.png as the left picture; *"));
+    gui_click(&p, "files.open");
+    gui_wait_for(&p, note_is(&p, "left picture: left.png; \"open\" takes left.png as *"));
+    gui_click(&p, "file.9");
+    gui_wait_for(&p,
+                 note_is(&p, "left picture: left.png; \"open\" takes right.png as the right one"));
     gui_click(&p, "files.close");
     gui_wait_for(&p, is_shut(&p));
     gui_click(&p, "start.files");
@@ -498,6 +552,8 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/start/page", test_page);
+    g_test_add_func("/gui/start/error", test_error);
+    g_test_add_func("/gui/start/scene", test_scene);
     g_test_add_func("/gui/start/keyboard", test_keyboard);
     g_test_add_func("/gui/start/dialog", test_dialog);
     g_test_add_func("/gui/start/no-list", test_no_list);
