@@ -3,6 +3,7 @@
  * damaged files are no obstacle. SPDX-License-Identifier: MIT
  */
 #include "app/view/session.h"
+#include "config/params_file.h"
 #include "tests/stderr_of.h"
 
 #include <glib/gstdio.h>
@@ -90,6 +91,37 @@ static void test_off_stays(void) {
     g_assert_cmpfloat(load().params.temporal_filter, ==, 0);
 }
 
+static void of_paper(struct session *session) {
+    struct params paper;
+    g_assert_cmpint(preset_load(&paper, "felzenszwalb2006"), ==, 0);
+    session->params = paper;
+    session->params.disparity_range = 32;
+    session->params.mark_filled = false;
+    g_strlcpy(session->preset, "felzenszwalb2006", sizeof(session->preset));
+}
+
+static void no_preset(struct session *session) {
+    session->preset[0] = '\0';
+}
+
+/* The quality of a command line is that of its preset whatever was remembered, and is forgotten;
+ * what is searched and shown is remembered. */
+static void test_quality(void) {
+    struct common_options options = {.quality = (char[]){"fast"}};
+    struct params fast, now;
+    run_session(nothing, of_paper);
+    struct session remembered = load();
+    g_assert_cmpint(remembered.params.fill, ==, 0);
+    g_assert_cmpint(preset_load(&fast, "live"), ==, 0);
+    now = fast;
+    g_assert_true(session_take_params(&remembered, &now, &options));
+    fast.disparity_range = 32;
+    fast.mark_filled = false;
+    g_assert_true(params_equal(&now, &fast));
+    run_session(no_preset, nothing);
+    g_assert_cmpstr(load().preset, ==, "felzenszwalb2006");
+}
+
 static void of_first(struct session *session) {
     g_strlcpy(session->source, "/first", sizeof(session->source));
 }
@@ -164,6 +196,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/session/once", test_once);
     g_test_add_func("/session/off-stays", test_off_stays);
     g_test_add_func("/session/range-of-source", test_range_of_source);
+    g_test_add_func("/session/quality", test_quality);
     g_test_add_func("/session/damaged", test_damaged);
     int code = g_test_run();
     const char *const names[] = {"last.ini", "view.ini", ""};

@@ -128,16 +128,17 @@ bool session_load(struct session *session, const struct common_options *options)
 bool session_take_params(const struct session *remembered, struct params *params,
                          const struct common_options *options) {
     struct params last = remembered->params;
-    struct qualities qualities;
     char why[256];
     if (options->preset || options->config || params->mode == MODE_MOTION)
         return false;
     last.mode = params->mode;
     settings_copy_group(&last, params, SETTINGS_RIG_GROUP);
-    if (options->quality && qualities_load(&qualities, true) == 0)
-        for (int i = 0; i < param_count; i++)
-            if (quality_covers(&qualities, &param_table[i]))
-                param_put(&last, &param_table[i], param_get(params, &param_table[i]));
+    if (options->quality) {
+        struct params stated = *params;
+        settings_copy_display(&stated, &last);
+        settings_copy_group(&stated, &last, SETTINGS_SEARCH_GROUP);
+        settings_copy(&last, &stated, PARAM_LIVE);
+    }
     *params = last;
     for (char **set = options->set; set && *set; set++)
         params_assign(params, *set, why, sizeof(why)); /* they were valid a moment ago */
@@ -185,7 +186,9 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_double(file, GROUP, "panel_lines", CHOOSE(panel_lines));
     g_key_file_set_integer(file, GROUP, "unit", CHOOSE(unit));
     g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);
-    g_key_file_set_string(file, GROUP, "preset", of_stereo->preset);
+    const char *preset =
+        strcmp(of_stereo->preset, start->preset) == 0 ? remembered->preset : of_stereo->preset;
+    g_key_file_set_string(file, GROUP, "preset", preset);
     g_key_file_set_string(file, GROUP, "source", of_stereo->source);
     g_key_file_set_double_list(file, GROUP, "points", (double *)(uintptr_t)of_stereo->points,
                                G_N_ELEMENTS(of_stereo->points));

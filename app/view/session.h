@@ -41,8 +41,8 @@ void session_forget_search(struct params *params);
 /* Sets the look from the text of a view.ini; missing or invalid values are not changed. */
 void session_parse_look(struct session *session, const char *text, size_t length);
 
-/* Sets *params to the remembered settings, then applies --quality and --set. Does nothing and
- * returns false where the options name other settings. */
+/* Sets *params to the remembered settings, with --quality but for those of the method, then applies
+ * --set. Does nothing and returns false where the options name other settings. */
 bool session_take_params(const struct session *remembered, struct params *params,
                          const struct common_options *options);
 
