@@ -29,14 +29,15 @@ static bool has(const char *text, const char *lower_word) {
     return strstr(lower, lower_word) != NULL;
 }
 
-/* Whether an action of a group is listed: it has a key and what was typed. */
+/* Whether an action of a group is listed: it has a key, and what was typed is in its help, name,
+ * keys or group. */
 static bool is_listed(const struct display *display, const struct help_group *group, int i,
                       const char *typed) {
     g_autofree char *word = g_ascii_strdown(typed, -1);
     const struct action_info *info = &action_table[i];
     return info->keys[0] && action_fits(display, (enum action)i) &&
            (has(action_help(display, (enum action)i), word) || has(info->keys, word) ||
-            has(group->title, word));
+            has(info->name, word) || has(group->title, word));
 }
 
 /* The lines of a group, with its title; 0 where none is listed. */
@@ -125,12 +126,18 @@ void help_draw(struct ui *ui, const struct display *display, char *search, int w
     ui_text_line(ui, ui_theme(ui)->note,
                  "mouse: wheel zooms, drag pans or orbits, right drag pans points, click pins",
                  NULL);
+    int rows = draw_groups(NULL, display, search, columns, wanted, 0, 0, column, line);
+    if (rows == 0) {
+        ui_reserve(ui, "key_list.none", column, line, &x, &y);
+        ui_label(ui, x, y, ui_theme(ui)->text, "nothing found");
+        ui_panel_end(ui);
+        return;
+    }
     if (column + line > window_width) {
         draw_lines(ui, display, search);
         ui_panel_end(ui);
         return;
     }
-    int rows = draw_groups(NULL, display, search, columns, wanted, 0, 0, column, line);
     ui_reserve(ui, "key_list", columns * column, (rows + 1) * line, &x, &y);
     draw_groups(ui, display, search, columns, wanted, x, y, column, line);
     ui_panel_end(ui);
