@@ -272,9 +272,12 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (common->preset || v->display.motion)
         g_strlcpy(v->presets.name, common->preset ? common->preset : MOTION_PRESET,
                   sizeof(v->presets.name));
+    else if (common->quality)
+        v->presets.name[0] = '\0';
     history_begin(&v->history, params);
     if (!recorded || common->quality)
         open_quality(v, common);
+    v->other = viewer_slot(v);
     display_fit_range(&v->display, params);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
     screen_settle(&v->screen);

@@ -178,6 +178,10 @@ static void clear_probes(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
     bool on = !v->measure.on;
+    if (on && !rig_use_is_metric(&v->rig)) {
+        screen_notify(&v->screen, "distances need a calibration: " CALIBRATION_WAYS);
+        return;
+    }
     v->measure.on = on;
     v->measure.count = 0;
     measure_stop_awaiting(&v->measure);
@@ -185,10 +189,7 @@ static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
     bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
     if (q->automatic && differs && !playback_is_stopped(&v->playback))
         viewer_set_quality(v, QUALITY_AUTO); /* of whole pictures while it is on */
-    if (on && !rig_use_is_metric(&v->rig))
-        screen_notify(&v->screen, "distances need a calibration (--calib FILE)");
-    else
-        screen_notify(&v->screen, on ? "measure: click two points" : "clicks pin probes");
+    screen_notify(&v->screen, on ? "measure: click two points" : "clicks pin probes");
 }
 
 static void choose_region(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -203,10 +204,7 @@ static void choose_region(struct viewer *v, G_GNUC_UNUSED int argument) {
 /* ---- settings */
 
 static void compare(struct viewer *v, G_GNUC_UNUSED int argument) {
-    wipe_keep(v);
-    settings_compare(&v->settings);
-    viewer_apply_settings(v);
-    screen_notify(&v->screen, "settings %c", "AB"[v->settings.slot_in_use]);
+    viewer_compare(v);
 }
 
 static void save_preset(struct viewer *v, G_GNUC_UNUSED int argument) {

@@ -246,8 +246,9 @@ static struct frame *keep_pair(const struct viewer *v) {
     return pair;
 }
 
-/* Views of depth become views of disparity where there are no metres. */
+/* Views of depth become views of disparity where there are no metres, and nothing is measured. */
 static void leave_depth(struct viewer *v) {
+    v->measure.on &= rig_use_is_metric(&v->rig);
     for (int i = 0; i < DRAW_VIEWS && !rig_use_is_metric(&v->rig); i++)
         if (*display_mode_of(&v->display, i) == DISPLAY_DEPTH)
             *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
@@ -394,6 +395,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     v->quality.search.size = 0; /* the pictures are whole */
     if (v->quality.automatic)
         viewer_set_quality(v, QUALITY_AUTO);
+    v->other = viewer_slot(v);
     history_begin(&v->history, params);
     return GO_ON;
 }

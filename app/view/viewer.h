@@ -32,6 +32,9 @@
 /* The source where none is given, and of the start page. */
 #define DEMONSTRATION "synth:scene=desk"
 
+/* For messages: how a source gets a calibration. */
+#define CALIBRATION_WAYS "drop its file on the window or open it (Ctrl+o)"
+
 /* The options of livestereo view, as its command line is parsed. Owned by cmd_view.c. */
 struct view_options {
     struct rig_options rig;
@@ -80,6 +83,12 @@ struct viewer_quality {
     bool still; /* pictures stand still: best on whole ones, in place of what the search found */
 };
 
+struct slot { /* beside the parameters, what A and B of the comparison have each */
+    char preset[64];
+    bool automatic;
+    struct quality_search search;
+};
+
 struct file_map {       /* of --maps, of the pair on screen */
     long index;         /* of the pair */
     int width, height;  /* 0: of none */
@@ -117,6 +126,7 @@ struct viewer {
     struct output *output; /* NULL: without --out */
     struct playback playback;
     struct settings settings;
+    struct slot other; /* of the settings that are not in use */
     struct history history;
     long refused; /* how often the pipeline has refused settings, when the user was told last */
     struct presets presets;
@@ -180,6 +190,12 @@ struct params viewer_params_at(const struct viewer *v, double from, double to);
 
 /* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
 int viewer_quality(const struct viewer *v);
+
+/* What the settings in use have beside the parameters. */
+struct slot viewer_slot(const struct viewer *v);
+
+/* Changes between A and B. */
+void viewer_compare(struct viewer *v);
 
 /* Begins the search for the quality with the next frame. */
 void viewer_begin_search(struct viewer *v);

@@ -343,6 +343,31 @@ static void test_remembered(void) {
     gui_quit(&p);
 }
 
+/* A and B have each their own preset and quality. */
+static void test_compare_presets(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *line = g_strdup_printf(
+        "%s view --paused --set backend=cpu --window 1000x700 --ui-map %s -o %s -q %s",
+        g_getenv("LIVESTEREO_BIN"), p.map, p.output, GUI_SOURCE);
+    gui_spawn(&p, line);
+    gui_settle(&p);
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "best auto"));
+    gui_click(&p, "group.presets");
+    gui_click(&p, "preset.felzenszwalb2006");
+    gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
+    g_autofree char *quality = gui_look(&p, "state", "quality");
+    g_assert_false(g_str_has_suffix(quality, "auto"));
+    for (int i = 0; i < 2; i++) {
+        gui_run_action(&p, "compare");
+        gui_wait_for(&p, gui_is(&p, "state", "settings", i ? "A" : "B"));
+        gui_settle(&p);
+        g_assert_true(gui_is(&p, "state", "preset", i ? "felzenszwalb2006" : ""));
+        g_assert_true(gui_is(&p, "state", "quality", i ? quality : "best auto"));
+    }
+    gui_quit(&p);
+}
+
 static char *message_with(const struct gui_program *p, const char *text) {
     char *message = gui_look(p, "state", "message");
     if (message && !strstr(message, text))
@@ -718,6 +743,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/mouse", test_mouse);
     g_test_add_func("/gui/resize", test_resize);
     g_test_add_func("/gui/remembered", test_remembered);
+    g_test_add_func("/gui/compare-presets", test_compare_presets);
     g_test_add_func("/gui/preset-names", test_preset_names);
     g_test_add_func("/gui/text-size", test_text_size);
     g_test_add_func("/gui/undo", test_undo);

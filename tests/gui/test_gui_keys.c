@@ -29,10 +29,10 @@ static const struct {
     {"mark-filled", "message", "what was filled in looks measured"},
     {"mark-filled", "message", "what was filled in is hatched"},
     {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
-    {"measure", "message", "distances need a calibration (--calib FILE)"},
-    {"measure", "message", "clicks pin probes"},
+    {"measure", "message", "distances need a calibration: drop its file on the window *"},
     {"region", "message", "drag a rectangle: that part is computed"},
     {"region", "message", "all of the pictures is computed"},
+    {"measure", "message", "distances need a calibration: *"}, /* it stayed off */
     {"view-error", "view", "error"},
     {"view-disparity", "view", "disparity"},
     {"wipe", "wipe", "truth 1"},
@@ -141,6 +141,24 @@ static void test_keys(void) {
     gui_quit(&p);
 }
 
+/* A word of a row of the panel is found; where nothing has the word, the list says so. */
+static void test_help_words(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "help");
+    gui_wait_for(&p, gui_is_visible(&p, "key_list"));
+    int all = gui_find(&p, "key_list").height;
+    gui_type(&p, "Wipe");
+    gui_wait_for(&p, gui_is_visible(&p, "key_list") && gui_find(&p, "key_list").height < all / 2);
+    gui_type(&p, "xyz");
+    gui_wait_for(&p, gui_is_visible(&p, "key_list.none"));
+    g_assert_false(gui_is_visible(&p, "key_list"));
+    gui_run_action(&p, "help");
+    gui_wait_for(&p, !gui_is_visible(&p, "key_list.none"));
+    gui_quit(&p);
+}
+
 /* The list of keys takes what is typed at once, leaves the actions that have it, and F1 and ESC
  * close it whatever was typed. */
 static void test_help(void) {
@@ -165,5 +183,6 @@ int main(int argc, char **argv) {
         return 0;
     g_test_add_func("/gui/keys", test_keys);
     g_test_add_func("/gui/help", test_help);
+    g_test_add_func("/gui/help-words", test_help_words);
     return g_test_run();
 }
