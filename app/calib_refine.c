@@ -138,10 +138,11 @@ static int write_result(const struct refinement *r, int couples, const char *out
     log_clean(name);
     printf("%d points of %d pairs agree, %d of them seen again later\n", r->used, couples,
            r->moved);
-    printf("the right camera is turned by %+.3f %+.3f %+.3f (+- %.3f %.3f %.3f) degrees about its "
-           "x, y, z, its place by %+.2f %+.2f (+- %.2f %.2f) degrees down, forward\n",
-           r->turn[0], r->turn[1], r->turn[2], r->turn_sd[0], r->turn_sd[1], r->turn_sd[2],
-           r->shift[0], r->shift[1], r->shift_sd[0], r->shift_sd[1]);
+    printf(
+        "the right camera is turned by %+.3f %+.3f %+.3f (\u00b1 %.3f %.3f %.3f) degrees about its "
+        "x, y, z, its place by %+.2f %+.2f (\u00b1 %.2f %.2f) degrees down, forward\n",
+        r->turn[0], r->turn[1], r->turn[2], r->turn_sd[0], r->turn_sd[1], r->turn_sd[2],
+        r->shift[0], r->shift[1], r->shift_sd[0], r->shift_sd[1]);
     printf("row error, median: %.3f px before, %.3f px after\n", r->rows_before, r->rows_after);
     if (rig_keep_old(output) || rig_write_opencv(output, &r->rig))
         return EXIT_RUN_FAILED;

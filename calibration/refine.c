@@ -549,24 +549,26 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
                          "board");
     if (!(turn_sd <= MAX_TURN_SD))
         return refuse(r,
-                      "the turn is known to +- %.3f degrees only, for too few features match; "
+                      "the turn is known to \u00b1 %.3f degrees only, for too few features match; "
                       "show more texture, or more pairs",
                       turn_sd);
     if (!(shift_sd <= MAX_SHIFT_SD))
-        return refuse(r,
-                      "the direction of the baseline is known to +- %.2f degrees only, for what "
-                      "is seen lies too far away or at one distance; show near things as well",
-                      shift_sd);
+        return refuse(
+            r,
+            "the direction of the baseline is known to \u00b1 %.2f degrees only, for what "
+            "is seen lies too far away or at one distance; show near things as well",
+            shift_sd);
     for (int i = 0, last = -1; i < f->count; i++)
         if (f->point[i].later && f->point[i].couple != last) {
             last = f->point[i].couple;
             seen_again++;
         }
     if (seen_again == 0 || (seen_again >= MIN_COUPLES && !(r->turn_sd[1] <= MAX_TURN_SD)))
-        return refuse(r,
-                      "the turn towards each other is known to +- %.3f degrees only; move the rig "
-                      "past near and far things while the pictures are taken",
-                      r->turn_sd[1]);
+        return refuse(
+            r,
+            "the turn towards each other is known to \u00b1 %.3f degrees only; move the rig "
+            "past near and far things while the pictures are taken",
+            r->turn_sd[1]);
     if (seen_again < MIN_COUPLES)
         return refuse(r,
                       "only %d couples of pairs taken one after the other show the same things; %d "

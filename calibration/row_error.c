@@ -474,6 +474,6 @@ void row_health_print(const struct row_health *health, double age_s, char *text,
     char age[32] = "";
     if (isfinite(age_s))
         snprintf(age, sizeof age, ", %.0f s old", age_s);
-    snprintf(text, size, "rows %.2f +- %.2f px%s: %s", health->error, fmax(health->sd, 0.01), age,
-             levels[health->level]);
+    snprintf(text, size, "rows %.2f \u00b1 %.2f px%s: %s", health->error, fmax(health->sd, 0.01),
+             age, levels[health->level]);
 }

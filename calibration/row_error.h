@@ -80,7 +80,7 @@ struct row_health {
  * the matches leaves and of what the pairs differ by. */
 struct row_health row_error_health(const struct row_error *pairs, int count);
 
-/* "rows 0.21 +- 0.02 px, 3 s old: good"; without the age where that is NaN. */
+/* "rows 0.21 ± 0.02 px, 3 s old: good"; without the age where that is NaN. */
 void row_health_print(const struct row_health *health, double age_s, char *text, size_t size);
 
 #endif

@@ -209,13 +209,13 @@ static void test_health(void) {
     char text[96];
     struct row_health health = row_error_health(pairs, 3);
     row_health_print(&health, 3.2, text, sizeof text);
-    g_assert_cmpstr(text, ==, "rows 0.22 +- 0.05 px, 3 s old: good");
+    g_assert_cmpstr(text, ==, "rows 0.22 \u00b1 0.05 px, 3 s old: good");
     g_assert_null(health.advice);
     health = row_error_health(pairs, 1);
     near(health.sd, 1.25 * 1.48 * 0.1 / 10, 1e-6);
     health = row_error_health(&off, 1);
     row_health_print(&health, NAN, text, sizeof text);
-    g_assert_cmpstr(text, ==, "rows 1.80 +- 0.01 px: off");
+    g_assert_cmpstr(text, ==, "rows 1.80 \u00b1 0.01 px: off");
     g_assert_nonnull(strstr(health.advice, "a row offset mends it"));
     health = row_error_health(&bad, 1);
     g_assert_cmpint(health.level, ==, ROWS_BAD);

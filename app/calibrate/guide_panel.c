@@ -144,7 +144,7 @@ static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
              side ? "right" : "left", r->rms[side], k->fx, k->fy, k->cx, k->cy);
     ui_text(ui, text);
     if (isfinite(spread[SPREAD_FX])) {
-        snprintf(text, sizeof(text), "    +- %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX],
+        snprintf(text, sizeof(text), "    \u00b1 %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX],
                  spread[SPREAD_FY], spread[SPREAD_CX], spread[SPREAD_CY]);
         ui_text(ui, text);
     }
@@ -206,7 +206,7 @@ static void draw_result(struct guide *g) {
         ui_separator(ui);
     draw_camera(r, ui, 0);
     draw_camera(r, ui, 1);
-    snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g +- %.2g %s", r->rig.rms,
+    snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
              rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_text_color(ui, r->rig.rms < 0.5 ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
     if (guide_has_rig(g))

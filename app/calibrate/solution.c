@@ -61,7 +61,7 @@ static void print_camera(const struct board_result *r, int side) {
     printf("%-5s rms %.3f px, f %.2f %.2f, c %.2f %.2f", side ? "right" : "left", r->rms[side],
            k->fx, k->fy, k->cx, k->cy);
     if (isfinite(spread[SPREAD_FX]))
-        printf(" (+- %.2f %.2f, %.2f %.2f)", spread[SPREAD_FX], spread[SPREAD_FY],
+        printf(" (\u00b1 %.2f %.2f, %.2f %.2f)", spread[SPREAD_FX], spread[SPREAD_FY],
                spread[SPREAD_CX], spread[SPREAD_CY]);
     printf("\n");
 }
@@ -79,8 +79,8 @@ void solution_print(const struct solution *s) {
            distortion_names[r->rig.camera[0].distortion]);
     print_camera(r, 0);
     print_camera(r, 1);
-    printf("pair  rms %.3f px, baseline %.5g +- %.2g %s, angle +- %.3f degrees\n", r->rig.rms,
-           rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares",
+    printf("pair  rms %.3f px, baseline %.5g \u00b1 %.2g %s, angle \u00b1 %.3f degrees\n",
+           r->rig.rms, rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares",
            r->spread_angle * 180 / M_PI);
     fflush(stdout);
 }

@@ -119,7 +119,7 @@ void measure_add(struct measure *measure, int x, int y);
 /* How many digits after the point a length with this error has: two of the error's. */
 int measure_digits(double error, enum length_unit unit);
 
-/* A length, "1.234 m"; with an error above 0 "1.234 +- 0.003 m". */
+/* A length, "1.234 m"; with an error above 0 "1.234 ± 0.003 m". */
 void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size);
 
 /* Points, line and length on a view. */
