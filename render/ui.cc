@@ -286,6 +286,15 @@ bool ui_wants_mouse(const struct ui *ui) {
     return ImGui::GetIO().WantCaptureMouse;
 }
 
+bool ui_keeps_mouse(const struct ui *ui) {
+    (void)ui;
+    const ImGuiIO &io = ImGui::GetIO();
+    bool held = false;
+    for (int i = 0; i < ImGuiMouseButton_COUNT; i++)
+        held |= io.MouseDown[i] && io.MouseDownOwned[i];
+    return held || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+}
+
 bool ui_wants_keys(const struct ui *ui) {
     (void)ui;
     return ImGui::GetIO().WantTextInput;
@@ -795,6 +804,23 @@ void ui_tag(struct ui *ui, double x, double y, const char *text) {
     ui_label(ui, x, y, ui_theme(ui)->box_text, text);
 }
 
+void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double left, double top,
+                   double width, double height, const char *text) {
+    float line = ImGui::GetTextLineHeight();
+    std::string lines = break_lines(text, (float)width - line);
+    ImVec2 size = ImGui::CalcTextSize(lines.c_str()), screen = ImGui::GetIO().DisplaySize;
+    double at_x = std::min(x + 1.6 * line, left + width - size.x - line / 2), at_y = y + 1.7 * line;
+    if (at_y + size.y + line / 2 > top + height)
+        at_y = y - size.y - line / 2;
+    ImVec2 min((float)std::max(at_x, left + line / 2), (float)std::max(at_y, top + line / 2));
+    ImVec2 max(min.x + size.x + 4, min.y + size.y + 2);
+    ui_box(ui, min.x - 4, min.y - 2, size.x + 8, size.y + 4, ui_theme(ui)->box, 0.75);
+    ui_label(ui, min.x, min.y, ui_theme(ui)->box_text, lines.c_str());
+    add_rect(ui, name, "", ImVec2(min.x - 4, min.y - 2), max);
+    if (min.x < 4 || min.y < 2 || max.x > screen.x || max.y > screen.y)
+        note_cut(ui, name);
+}
+
 void ui_notice(struct ui *ui, double x, double y, double width, const char *text) {
     float line = ImGui::GetTextLineHeight(), wrap = (float)width - line;
     std::string lines = break_lines(text, wrap);
@@ -823,6 +849,11 @@ double ui_available_width(struct ui *ui) {
 double ui_available_height(struct ui *ui) {
     (void)ui;
     return ImGui::GetContentRegionAvail().y;
+}
+
+double ui_next_y(struct ui *ui) {
+    (void)ui;
+    return ImGui::GetCursorScreenPos().y;
 }
 
 double ui_text_height(struct ui *ui) {

@@ -33,8 +33,10 @@ const struct theme *ui_theme(const struct ui *ui);
 void ui_begin(struct ui *ui);
 void ui_end(struct ui *ui);
 
-/* Whether a widget wants the mouse or the keys for itself, as of the last ui_begin. */
+/* Whether a widget wants the mouse or the keys for itself, as of the last ui_begin; of the mouse,
+ * whether one keeps it wherever it is: an open list, or what a button was pressed on. */
 bool ui_wants_mouse(const struct ui *ui);
+bool ui_keeps_mouse(const struct ui *ui);
 bool ui_wants_keys(const struct ui *ui);
 
 /* No line of text takes the keys from now on. */
@@ -160,6 +162,9 @@ void ui_focus_next(struct ui *ui);
 double ui_available_width(struct ui *ui);
 double ui_available_height(struct ui *ui);
 
+/* Where its next widget begins, px from the window's top. */
+double ui_next_y(struct ui *ui);
+
 /* Keeps an area of the panel free for drawing; x, y is its top left. */
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x, double *y);
 
@@ -174,6 +179,10 @@ void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb);
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text);
 /* The same on a box. */
 void ui_tag(struct ui *ui, double x, double y, const char *text);
+/* The same in an area of the window, in as many lines as its width needs: below and to the right of
+ * x, y, or above it where there is no room below. name: in ui_rects and ui_cut_panel. */
+void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double left, double top,
+                   double width, double height, const char *text);
 
 /* Text on a box over all panels, in lines of at most this width, in px; x is its middle, y its
  * lower edge. */

@@ -258,7 +258,7 @@ static void take_region(struct viewer *v) {
 
 static void handle_mouse(struct viewer *v, const struct window_event *event) {
     bool on_picture =
-        !is_over_panel(v->screen.ui, event->x, event->y) && !ui_wants_mouse(v->screen.ui);
+        !is_over_panel(v->screen.ui, event->x, event->y) && !ui_keeps_mouse(v->screen.ui);
     if (v->region.choosing && v->playback.shown) {
         v->mouse.x = event->x;
         v->mouse.y = event->y;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the read-out */
@@ -28,8 +29,9 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
                      f->disparity[i] / (double)DISPARITY_ONE, f->confidence[i],
                      f->confidence[i] < params_matched_from(&f->params) ? ", filled in" : "");
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
-        used += snprintf(text + used, size - (size_t)used, "   truth %.2f px",
-                         f->truth[i] / (double)DISPARITY_ONE);
+        used += snprintf(text + used, size - (size_t)used, "   truth %.2f px   error %.2f px",
+                         f->truth[i] / (double)DISPARITY_ONE,
+                         abs(f->disparity[i] - f->truth[i]) / (double)DISPARITY_ONE);
     if (v->display.settings.other && v->wipe.with != WIPE_TRUTH &&
         v->display.settings.other[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   other %.2f px",
@@ -65,10 +67,7 @@ static void draw_read_out(const struct viewer *v) {
     if (v->video_export.on || v->mouse.pressed || v->visible[PART_HELP] || ui_wants_mouse(ui) ||
         !overlay_read_out(v, text, sizeof(text)))
         return;
-    double line = ui_text_height(ui), width = ui_text_width(ui, text);
-    double text_x = fmin(v->mouse.x + 1.6 * line, s->x + s->width - width - line);
-    double text_y = fmin(v->mouse.y + 1.7 * line, s->y + s->height - 2 * line);
-    ui_tag(ui, text_x, text_y, text);
+    ui_tag_inside(ui, "read-out", v->mouse.x, v->mouse.y, s->x, s->y, s->width, s->height, text);
 }
 
 static void draw_notice(const struct screen *screen, const struct draw_settings *area) {

@@ -108,6 +108,7 @@ static void add_error(struct statistics *s, const struct frame *f) {
         if (f->non_occluded[i])
             count_pixel(&non_occluded, bad);
     }
+    e->masked = non_occluded.scored < all.scored;
     e->all = percent(&all);
     e->d1 = percent(&d1);
     e->non_occluded = percent(&non_occluded);
@@ -170,13 +171,19 @@ static void draw_counts(const struct statistics *s, struct ui *ui,
 
 static void draw_error(const struct statistics_error *e, struct ui *ui) {
     char text[160];
-    int used = snprintf(text, sizeof(text), "bad-1.0 %.2f %% non-occluded, %.2f %% all",
-                        e->non_occluded, e->all);
+    int used = snprintf(text, sizeof(text), "bad-1.0 ");
+    if (e->masked)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %% non-occluded, ",
+                         e->non_occluded);
+    used += snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %% all", e->all);
     if (e->params.mode == MODE_STEREO)
         snprintf(text + used, sizeof(text) - (size_t)used, ", D1 %.2f %%", e->d1);
     ui_text(ui, text);
-    snprintf(text, sizeof(text), "mean since the settings changed: %.2f %%, %.2f %%",
-             e->sum_non_occluded / (double)e->frames, e->sum_all / (double)e->frames);
+    used = snprintf(text, sizeof(text), "mean since the settings changed: ");
+    if (e->masked)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %%, ",
+                         e->sum_non_occluded / (double)e->frames);
+    snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %%", e->sum_all / (double)e->frames);
     ui_text(ui, text);
 }
 
@@ -207,11 +214,25 @@ static void draw_output(struct output *output, struct ui *ui) {
     ui_text(ui, text);
 }
 
+/* How much of what a panel shows still fits above bottom. */
+static double room_above(struct ui *ui, double bottom) {
+    return bottom - 0.6 * ui_text_height(ui) - ui_next_y(ui);
+}
+
+static bool is_named(const struct frame *f, int stage, double sum) {
+    return f->stage_ms[stage] >= 0.005 * sum;
+}
+
 /* The times of a frame's stages, side by side as parts of one bar. */
-static void draw_stage_bar(const struct frame *f, struct ui *ui, double width) {
+static void draw_stage_bar(const struct frame *f, struct ui *ui, double width, double bottom) {
     double line = ui_text_height(ui), sum = 0, x, y;
+    int named = 0;
     for (int i = 0; i < LIVESTEREO_STAGES; i++)
         sum += f->stage_ms[i];
+    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+        named += is_named(f, i, sum);
+    if (room_above(ui, bottom) < 1.25 * line * (1 + (named + 1) / 2))
+        return;
     ui_reserve(ui, "stage_bar", width, line, &x, &y);
     for (int i = 0; i < LIVESTEREO_STAGES && sum > 0; i++) {
         double part = width * f->stage_ms[i] / sum;
@@ -220,7 +241,7 @@ static void draw_stage_bar(const struct frame *f, struct ui *ui, double width) {
     }
     int shown = 0;
     for (int i = 0; i < LIVESTEREO_STAGES; i++) {
-        if (f->stage_ms[i] < 0.005 * sum)
+        if (!is_named(f, i, sum))
             continue;
         char text[48];
         snprintf(text, sizeof(text), "%s %.1f ms", livestereo_stage_name((enum livestereo_stage)i),
@@ -248,9 +269,12 @@ static void draw_column(const struct statistics_times *times, struct ui *ui, dou
 }
 
 /* The times of the last frames. */
-static void draw_history(const struct statistics *s, struct ui *ui, double width) {
+static void draw_history(const struct statistics *s, struct ui *ui, double width, double bottom) {
     int count = s->history_count < STATISTICS_HISTORY ? (int)s->history_count : STATISTICS_HISTORY;
-    double height = 4 * ui_text_height(ui), x, y, compute_ms[STATISTICS_HISTORY];
+    double line = ui_text_height(ui), height = fmin(4 * line, room_above(ui, bottom)), x, y,
+           compute_ms[STATISTICS_HISTORY];
+    if (height < 1.5 * line)
+        return;
     for (int i = 0; i < count; i++)
         compute_ms[i] = s->history[i].compute_ms;
     /* A few long ones are cut off. */
@@ -267,10 +291,10 @@ static void draw_history(const struct statistics *s, struct ui *ui, double width
 }
 
 /* The ratio of messages that each half-step updated. */
-static void draw_updates(const struct frame *f, struct ui *ui, double width) {
-    if (f->updated_count == 0)
+static void draw_updates(const struct frame *f, struct ui *ui, double width, double bottom) {
+    double line = ui_text_height(ui), height = 2.5 * line, x, y;
+    if (f->updated_count == 0 || room_above(ui, bottom) < height + 1.25 * line)
         return;
-    double height = 2.5 * ui_text_height(ui), x, y;
     ui_text(ui, "updated messages per half-step");
     ui_reserve(ui, "updated", width, height, &x, &y);
     ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
@@ -306,10 +330,11 @@ void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct dra
         cameras_draw_statistics(cameras, ui);
     if (output)
         draw_output(output, ui);
+    double bottom = area->y + area->height;
     if (width > 20 * line) { /* a small window has room for the numbers alone */
-        draw_stage_bar(shown, ui, width);
-        draw_history(s, ui, width);
-        draw_updates(shown, ui, width);
+        draw_stage_bar(shown, ui, width, bottom);
+        draw_history(s, ui, width, bottom);
+        draw_updates(shown, ui, width, bottom);
     }
     ui_panel_end(ui);
 }

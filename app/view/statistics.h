@@ -31,6 +31,7 @@ struct statistics_rates {
 struct statistics_error {
     double non_occluded, all, d1;     /* of the frame shown; D1 as KITTI has it, of all */
     double sum_non_occluded, sum_all; /* of the frames since the settings changed */
+    bool masked;                      /* some pixels are known to be occluded */
     long frames;                      /* that these sums are of */
     struct params params;             /* the settings */
     int64_t taken_ns;                 /* of the frame that was counted last */
@@ -84,7 +85,7 @@ void statistics_add_flicker(struct statistics *s, const struct frame *before,
 /* --report, to stdout. */
 void statistics_print(struct statistics *s, struct live *live);
 
-/* The panel with them, in the upper left of the area; nothing before the first
+/* The panel with them, in the upper left of the area, with those plots that fit; nothing before the first
  * frame. output: NULL without --out. kept: the frame of the same pair with the other settings, A or
  * B, or NULL. */
 void statistics_panel_draw(struct statistics *statistics, struct ui *ui,

@@ -7,6 +7,8 @@
 #include "app/view/actions.h"
 #include "image/picture.h"
 
+#include <math.h>
+
 static void add_actions(GString *map) {
     for (int i = 0; i < ACTIONS; i++)
         if (action_table[i].keys[0])
@@ -163,7 +165,8 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state energy %.6g\n", v->statistics.energy);
     const struct statistics_error *e = &v->statistics.error;
     if (e->frames > 0)
-        g_string_append_printf(map, "state error %.2f %.2f %.2f\n", e->non_occluded, e->all, e->d1);
+        g_string_append_printf(map, "state error %.2f %.2f %.2f\n",
+                               e->masked ? e->non_occluded : NAN, e->all, e->d1);
     g_string_append_printf(map, "state preset %s%s\n", v->presets.name,
                            presets_are_changed(&v->presets, &v->settings) ? " changed" : "");
     g_string_append_printf(map, "state probes %d\n", v->probes.count);

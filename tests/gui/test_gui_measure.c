@@ -112,6 +112,22 @@ static void begin_measuring(const struct gui_program *p) {
     gui_wait_for(p, gui_is(p, "state", "message", "measure: click two points"));
 }
 
+/* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
+static void test_from_panel(void) {
+    struct gui_program p = {0};
+    struct point point[2];
+    find_points(point);
+    start(&p, "");
+    begin_measuring(&p);
+    struct gui_rect at = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
+    gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 20);
+    gui_tool("xdotool mousemove --window %s %d %d click 1", p.window, at.x + at.width / 2,
+             at.y + at.height / 2);
+    click_pixel(&p, &point[0]);
+    g_assert_true(has_state(&p, "distance"));
+    gui_quit(&p);
+}
+
 /* Measures from the first of two points to the second, each by one call of click: the length and
  * its error are right. xyz gets the true points. Returns by how much both depths may be off. */
 static double expect_distance(const struct gui_program *p, const struct point point[2],
@@ -381,6 +397,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/measure/distance", test_distance);
+    g_test_add_func("/gui/measure/from-panel", test_from_panel);
     g_test_add_func("/gui/measure/points", test_points);
     g_test_add_func("/gui/measure/recalibrated", test_recalibrated);
     g_test_add_func("/gui/measure/known", test_known);

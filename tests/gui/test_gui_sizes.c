@@ -54,6 +54,8 @@ static void test_view(gconstpointer data) {
     expect_whole_part(&p, "start", "panel.start");
     struct gui_rect picture = gui_find(&p, "picture");
     gui_move(&p, picture.x + picture.width / 2.0, picture.y + picture.height / 2.0);
+    gui_wait_for(&p, gui_is_visible(&p, "read-out"));
+    expect_whole(&p, "the read-out");
     gui_button(&p, "click", 1);
     gui_wait_for(&p, gui_is_visible(&p, "panel.probes"));
     expect_whole(&p, "a pinned probe");
@@ -70,6 +72,26 @@ static void test_motion(gconstpointer data) {
         g_getenv("LIVESTEREO_BIN"), sizes[i].size, sizes[i].text_scale, p.map, p.output);
     gui_spawn(&p, line);
     expect_whole_panels(&p);
+    gui_quit(&p);
+}
+
+/* The statistics in the lowest dock, below the pictures, with all stages. */
+static void test_statistics(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *line =
+        g_strdup_printf("%s view --set threads=2 --quality balanced --stats --window 1280x800 "
+                        "--ui-map %s -o %s -q synth:width=160,height=134,range=16,frames=60",
+                        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, line);
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > 3); /* so that they have the flicker */
+    gui_run_action(&p, "pause");
+    gui_wait_for(&p, gui_number(&p, "state", "energy") > 0);
+    expect_whole(&p, "the statistics");
+    struct gui_rect panel = gui_find(&p, "panel.statistics");
+    g_test_message("%d px of them at %d", panel.height, panel.y);
+    g_assert_cmpint(panel.y, >, 500);
+    g_assert_cmpint(panel.y + panel.height, <=, 800);
     gui_quit(&p);
 }
 
@@ -97,6 +119,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/sizes/small-screen", test_small_screen);
+    g_test_add_func("/gui/sizes/statistics", test_statistics);
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         g_autofree char *view = g_strdup_printf("/gui/sizes/view %s", sizes[i].name),
                         *motion = g_strdup_printf("/gui/sizes/motion %s", sizes[i].name);
