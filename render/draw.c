@@ -28,6 +28,7 @@ enum texture {
     TRUTH_U,
     TRUTH_V,
     OTHER,
+    OTHER_CONFIDENCE,
     COLORS,
     TEXTURES
 };
@@ -68,9 +69,9 @@ struct draw {
     struct offscreen offscreen[DRAW_VIEWS];
 };
 
-static const char *const sampler_names[TEXTURES] = {"left",       "right",    "disparity",
-                                                    "confidence", "motion_v", "truth_u",
-                                                    "truth_v",    "other",    "colors"};
+static const char *const sampler_names[TEXTURES] = {
+    "left",    "right",   "disparity", "confidence",       "motion_v",
+    "truth_u", "truth_v", "other",     "other_confidence", "colors"};
 
 static void set_samplers(GLuint program) {
     glUseProgram(program);
@@ -189,6 +190,7 @@ static const struct {
     [TRUTH_U] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [TRUTH_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
     [OTHER] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
+    [OTHER_CONFIDENCE] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_R8, GL_RED, GL_UNSIGNED_BYTE}},
 };
 
 /* Makes the textures fit pictures of this size; their contents are undefined then. */
@@ -208,7 +210,7 @@ static void allocate_textures(struct draw *draw, int width, int height, int chan
 static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
     if (which == DISPARITY || (which >= MOTION_V && which <= OTHER))
         return 2;
-    return which == CONFIDENCE ? 1 : (size_t)draw->channels;
+    return which == CONFIDENCE || which == OTHER_CONFIDENCE ? 1 : (size_t)draw->channels;
 }
 
 /* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
@@ -226,14 +228,15 @@ static void upload_textures(struct draw *draw, const struct draw_settings *s,
                                 frame->motion + pixels,
                                 frame->has_truth ? frame->truth : NULL,
                                 frame->has_truth ? frame->truth + pixels : NULL,
-                                s->other};
+                                s->other,
+                                s->other_confidence};
     bool color = left->channels > 1;
     if (draw->width != left->width || draw->height != left->height ||
         draw->channels != left->channels)
         allocate_textures(draw, left->width, left->height, left->channels);
     draw->has_truth = frame->has_truth;
     if (draw->other != s->other)
-        draw->uploaded[OTHER] = -1;
+        draw->uploaded[OTHER] = draw->uploaded[OTHER_CONFIDENCE] = -1;
     draw->other = s->other;
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, draw->pixel_buffer);
@@ -308,6 +311,7 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_float(p, "confidence_max", (float)(s->confidence_max / 255));
     set_int(p, "hide_below", s->hide_below);
     set_int(p, "matched_from", s->matched_from);
+    set_int(p, "other_matched_from", s->other_matched_from);
     set_float(p, "wipe", s->other ? (float)s->wipe : HUGE_VALF);
     set_float(p, "row_step", (float)row_step(draw));
     set_float(p, "row_width", (float)(1 / scale));
@@ -383,11 +387,12 @@ static bool same_settings(const struct draw_settings *a, const struct draw_setti
     return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
            a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
            a->hide_below == b->hide_below && a->matched_from == b->matched_from &&
-           a->other == b->other && a->wipe == b->wipe && a->row_lines == b->row_lines &&
-           a->all_points == b->all_points && a->zoom == b->zoom && a->center_x == b->center_x &&
-           a->center_y == b->center_y && a->yaw == b->yaw && a->pitch == b->pitch &&
-           a->distance == b->distance && a->shift_x == b->shift_x && a->shift_y == b->shift_y &&
-           a->background == b->background && a->width == b->width && a->height == b->height;
+           a->other == b->other && a->other_matched_from == b->other_matched_from &&
+           a->wipe == b->wipe && a->row_lines == b->row_lines && a->all_points == b->all_points &&
+           a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
+           a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
+           a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->background == b->background &&
+           a->width == b->width && a->height == b->height;
 }
 
 /* Makes the copy as large as the area and directs the drawing to it. */
@@ -416,7 +421,7 @@ static void draw_view(struct draw *draw, const struct offscreen *o, const struct
     glViewport(0, 0, s->width, s->height);
     glDisable(GL_BLEND);
     glDisable(GL_SCISSOR_TEST);
-    set_clear_color(s->mode == DISPLAY_POINTS ? themes[THEME_DARK].window : s->background);
+    set_clear_color(s->background);
     glClear(GL_COLOR_BUFFER_BIT | (s->mode == DISPLAY_POINTS ? GL_DEPTH_BUFFER_BIT : 0));
     glBindVertexArray(draw->vertex_array);
     for (int i = 0; i < TEXTURES; i++) {

@@ -16,8 +16,9 @@
 #define DISPLAY_MODES(MODE)                                                                        \
     MODE(LEFT, "left", BIT(LEFT))                                                                  \
     MODE(RIGHT, "right", BIT(RIGHT))                                                               \
-    MODE(DISPARITY, "disparity", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER))                    \
-    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER))                            \
+    MODE(DISPARITY, "disparity",                                                                   \
+         BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER) | BIT(OTHER_CONFIDENCE))                    \
+    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER) | BIT(OTHER_CONFIDENCE))    \
     MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                                \
     MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))                             \
     MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                             \
@@ -60,19 +61,21 @@ struct draw_settings {
     int hide_below;        /* disparities of less confidence look unknown */
     int matched_from;      /* those of less confidence are hatched: they were filled in */
     const int16_t *other;  /* another method's disparities of the frame, as large; NULL: none */
-    double wipe;           /* column from which DISPLAY_DISPARITY and _DEPTH show these */
-    bool row_lines;        /* DISPLAY_ROWS has them without this */
-    double zoom;           /* 1: all of the picture fits */
-    double center_x;       /* point of the picture in the middle of the area, 0..1 of its width */
-    double center_y;       /* and of its height */
-    double yaw, pitch;     /* of the points, radians */
-    double distance;       /* of the viewpoint from the middle of the points, 1: as the camera's */
+    const uint8_t *other_confidence; /* and what matched_from is of them; NULL and 0: not known */
+    int other_matched_from;
+    double wipe;       /* column from which DISPLAY_DISPARITY and _DEPTH show these */
+    bool row_lines;    /* DISPLAY_ROWS has them without this */
+    double zoom;       /* 1: all of the picture fits */
+    double center_x;   /* point of the picture in the middle of the area, 0..1 of its width */
+    double center_y;   /* and of its height */
+    double yaw, pitch; /* of the points, radians */
+    double distance;   /* of the viewpoint from the middle of the points, 1: as the camera's */
     double shift_x, shift_y; /* of the points, in widths and heights of the area */
     bool all_points;         /* else a slow renderer draws fewer until the view is at rest */
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;
-    unsigned background; /* 0xRRGGBB, around pictures; points have a dark one */
+    unsigned background; /* 0xRRGGBB, around pictures and points */
 };
 
 struct draw;

@@ -19,6 +19,8 @@ uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
 uniform isampler2D truth_u, truth_v; // 1/16 px, where has_truth; truth_v of motion
 uniform isampler2D other;     // disparities, shown from column wipe on
+uniform sampler2D other_confidence;
+uniform int other_matched_from;
 uniform float wipe;
 uniform bool has_truth;
 
@@ -47,21 +49,30 @@ vec3 map_color(float ratio) {
 }
 
 #if !MOTION
+int byte_at(sampler2D from, ivec2 at) {
+    return int(texelFetch(from, at, 0).r * 255.0 + 0.5);
+}
+
 // From a pixel to its match, px; whether that is known.
 bool motion_at(ivec2 at, out vec2 motion) {
     int d = texelFetch(disparity, at, 0).r;
     motion = vec2(-float(d) / 16.0, 0.0);
-    return d != UNKNOWN && int(texelFetch(confidence, at, 0).r * 255.0 + 0.5) >= hide_below;
+    return d != UNKNOWN && byte_at(confidence, at) >= hide_below;
 }
 
 // Hatched where it was filled in.
-vec3 disparity_color(ivec2 at) {
-    int d = texelFetch(disparity, at, 0).r, sure = int(texelFetch(confidence, at, 0).r * 255.0 + 0.5);
-    if (d == UNKNOWN || sure < hide_below)
+vec3 color_of(int d, bool filled) {
+    if (d == UNKNOWN)
         return unknown_color();
     vec3 c = map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
     float line = mod(gl_FragCoord.x - gl_FragCoord.y, 6.0) < 2.0 ? 0.4 : 0.9;
-    return sure < matched_from ? line * mix(c, vec3(0.5), 0.35) : c;
+    return filled ? line * mix(c, vec3(0.5), 0.35) : c;
+}
+
+vec3 disparity_color(ivec2 at) {
+    int sure = byte_at(confidence, at);
+    return color_of(sure < hide_below ? UNKNOWN : texelFetch(disparity, at, 0).r,
+                    sure < matched_from);
 }
 #endif
 
@@ -78,7 +89,7 @@ vec3 color_at(ivec2 at) {
 }
 #endif
 
-// Of what is known to be true, up to DRAW_ERROR_PX, where that is unknown black; without one of the
+// Of what is known to be true, up to DRAW_ERROR_PX; without one of the
 // grey levels here and where disparity or motion lead, up to DRAW_ERROR_LEVELS apart.
 #if defined DISPLAY_MOTION_ERROR || defined DISPLAY_ERROR
 vec3 error_at(ivec2 at) {
@@ -89,9 +100,7 @@ vec3 error_at(ivec2 at) {
     int d = texelFetch(truth_u, at, 0).r;
     ivec2 truth = ivec2(d == UNKNOWN ? d : -d, 0);
 #endif
-    if (has_truth && truth.x == UNKNOWN)
-        return vec3(0.0);
-    if (!motion_at(at, motion))
+    if ((has_truth && truth.x == UNKNOWN) || !motion_at(at, motion))
         return unknown_color();
     if (has_truth)
         return map_color(length(motion - vec2(truth) / 16.0) / 4.0);
@@ -109,8 +118,8 @@ void main() {
 #elif defined DISPLAY_RIGHT
     c = picture(right);
 #elif defined DISPLAY_DISPARITY || defined DISPLAY_DEPTH // inverse depth is linear in disparity
-    int d = texelFetch(other, at, 0).r;
-    vec3 theirs = d == UNKNOWN ? unknown_color() : map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
+    vec3 theirs = color_of(texelFetch(other, at, 0).r,
+                           other_matched_from > 0 && byte_at(other_confidence, at) < other_matched_from);
     c = abs(pixel.x - wipe) < row_width ? vec3(1.0) : pixel.x < wipe ? disparity_color(at) : theirs;
 #elif defined DISPLAY_CONFIDENCE
     c = texelFetch(confidence, at, 0).rrr / confidence_max;

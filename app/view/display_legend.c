@@ -52,7 +52,7 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
     const struct draw_settings *s = error && !maps ? &of_error : &d->settings;
     const char *of_errors = truth ? "px off" : "levels off";
     char text[32];
-    of_error.min = of_error.matched_from = 0;
+    of_error.min = of_error.matched_from = of_error.other_matched_from = 0;
     of_error.max = truth ? DRAW_ERROR_PX : DRAW_ERROR_LEVELS;
     if (!display_has_colors(d))
         return;
@@ -72,7 +72,7 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
         ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
                i % 2 ? THEME_UNKNOWN_DARK : THEME_UNKNOWN, 1);
     ui_label(ui, x + width * 1.5, y + height + line, ui_theme(ui)->text, "none");
-    if (!s->matched_from)
+    if (!s->matched_from && !s->other_matched_from)
         return;
     y += height + 2.3 * line;
     ui_box(ui, x, y, width, width, THEME_FILLED, 1);
@@ -136,9 +136,11 @@ void display_describe_motion(const struct frame *f, const struct motion_speed *s
     used +=
         snprintf(text + used, size - (size_t)used, "   u %+.2f v %+.2f   %.2f px", u, v, length);
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
-        used += snprintf(text + used, size - (size_t)used, "   truth %+.2f %+.2f px",
-                         f->truth[i] / (double)DISPARITY_ONE,
-                         f->truth[i + count] / (double)DISPARITY_ONE);
+        used += snprintf(
+            text + used, size - (size_t)used, "   truth %+.2f %+.2f px   error %.2f px",
+            f->truth[i] / (double)DISPARITY_ONE, f->truth[i + count] / (double)DISPARITY_ONE,
+            hypot(f->motion[i] - f->truth[i], f->motion[i + count] - f->truth[i + count]) /
+                (double)DISPARITY_ONE);
     if (speed->seconds > 0)
         used += snprintf(text + used, size - (size_t)used, "   %.4g px/s", length / speed->seconds);
     if (speed->seconds > 0 && speed->metres_per_pixel > 0)

@@ -76,16 +76,24 @@ void wipe_keep(struct viewer *v) {
 void wipe_update(struct viewer *v) {
     struct frame *f = v->playback.shown;
     struct draw_settings *s = &v->display.settings;
+    const struct frame *kept = wipe_kept(v);
     int x, y, side;
     s->other = NULL;
+    s->other_confidence = NULL;
+    s->other_matched_from = 0;
     if (!f || v->display.motion)
         return;
     if (v->wipe.with == WIPE_TRUTH && f->has_truth)
         s->other = f->truth;
-    else if (v->wipe.with == WIPE_SETTINGS && wipe_kept(v))
-        s->other = wipe_kept(v)->disparity;
+    else if (v->wipe.with == WIPE_SETTINGS && kept)
+        s->other = kept->disparity;
     else if (v->wipe.with == WIPE_MAPS)
         s->other = map_of_file(v, f);
+    if (v->wipe.with == WIPE_SETTINGS && kept) {
+        s->other_confidence = kept->confidence;
+        s->other_matched_from =
+            v->settings.params.mark_filled ? params_matched_from(&kept->params) : 0;
+    }
     if (viewer_hovered_pixel(v, &x, &y, &side) && side == 0)
         s->wipe = x;
     else if (s->wipe <= 0 || s->wipe >= f->rect_left.width)

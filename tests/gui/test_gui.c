@@ -200,6 +200,17 @@ static void test_theme(void) {
     gui_click(&p, "theme.more");
     gui_wait_for(&p, gui_is(&p, "state", "theme", "light"));
     g_assert_cmpint(panel_level(&p), >, 180);
+    gui_run_action(&p, "view-points");
+    gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
+    gui_settle(&p);
+    struct image shot = gui_shot(&p);
+    struct gui_rect at = gui_find(&p, "picture");
+    long dark = 0;
+    for (int y = at.y; y < at.y + at.height; y++)
+        for (int x = at.x; x < at.x + at.width; x++)
+            dark += memcmp(shot.data + 3 * (size_t)(y * shot.width + x), "\x17\x17\x1a", 3) == 0;
+    g_assert_cmpint(dark, <, at.width); /* behind the points it is light, too */
+    picture_free(&shot);
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
     gui_forget_names(&p);

@@ -4,6 +4,7 @@
  */
 #include "tests/gui/gui.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,6 +169,42 @@ static void test_confidence(void) {
     gui_quit(&p);
 }
 
+/* Of another map the wipe hatches what was filled in there. */
+static void test_kept_filled(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "compare");
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    gui_drag(&p, "discontinuity_weight", 0.2, 0.9, 1);
+    gui_settle(&p);
+    gui_run_action(&p, "compare");
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    gui_settle(&p);
+    gui_run_action(&p, "wipe");
+    gui_run_action(&p, "wipe");
+    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_move(&p, at.x + at.width * 0.3, at.y + at.height * 0.9);
+    gui_settle(&p);
+    struct image hatched = part(&p, 0, 0.7);
+    gui_run_action(&p, "mark-filled");
+    gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "false"));
+    gui_settle(&p);
+    struct image plain = part(&p, 0, 0.7);
+    long kept = 0;
+    for (int y = 0; y < plain.height; y++)
+        for (int x = plain.width * 2 / 5; x < plain.width; x++) {
+            size_t i = 3 * (size_t)(y * plain.width + x);
+            kept += memcmp(hatched.data + i, plain.data + i, 3) != 0;
+        }
+    g_test_message("%ld pixels of the kept map are hatched", kept);
+    g_assert_cmpint(kept, >, (long)plain.width * plain.height / 200);
+    picture_free(&hatched);
+    picture_free(&plain);
+    gui_quit(&p);
+}
+
 /* Percent of the pixels in these columns of an image that have this colour. */
 static double share_of(const struct image *image, double from, double to, const uint8_t color[3]) {
     long count = 0, all = 0;
@@ -222,6 +259,7 @@ static void test_truth(void) {
     g_test_message("bad-1.0 %.2f %%, D1 %.2f %%", all, d1);
     g_assert_cmpfloat(all, <, 20);
     g_assert_cmpfloat(d1, <=, all);
+    g_assert_true(isnan(seen)); /* without a mask of non-occluded pixels */
     gui_wait_for(&p, gui_number(&p, "state", "energy") > 0);
 
     gui_run_action(&p, "wipe");
@@ -248,7 +286,18 @@ static void test_truth(void) {
     gui_settle(&p);
     struct image errors = part(&p, 0.2, 0.7);
     g_assert_cmpfloat(share_of(&errors, 0.3, 0.7, (const uint8_t[3]){0, 0, 0}), >, 95);
+    struct gui_rect at = gui_find(&p, "picture");
+    double scale = fmin(at.width / (double)WIDTH, at.height / (double)HEIGHT);
+    double middle = at.width / 2.0;
+    for (int y = 0; y < errors.height; y++) { /* no truth: the legend's mark of none */
+        const uint8_t *c =
+            errors.data + 3 * (size_t)(y * errors.width + (int)(middle + (2 - WIDTH / 2) * scale));
+        g_assert_true((c[0] == 191 && c[1] == 0) || (c[0] == 26 && c[1] == 0));
+    }
     picture_free(&errors);
+    gui_move(&p, at.x + middle, at.y + at.height / 2.0);
+    g_autofree char *said = gui_look(&p, "state", "read-out");
+    g_assert_nonnull(strstr(said, "truth 5.00 px   error 0."));
     gui_quit(&p);
 }
 
@@ -283,6 +332,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/views/wide", test_wide);
     g_test_add_func("/gui/views/depth", test_depth);
     g_test_add_func("/gui/views/confidence", test_confidence);
+    g_test_add_func("/gui/views/kept-filled", test_kept_filled);
     g_test_add_func("/gui/views/truth", test_truth);
     g_test_add_func("/gui/views/points", test_points);
     return g_test_run();
