@@ -85,9 +85,9 @@ void statistics_add_flicker(struct statistics *s, const struct frame *before,
 /* --report, to stdout. */
 void statistics_print(struct statistics *s, struct live *live);
 
-/* The panel with them, in the upper left of the area, with those plots that fit; nothing before the first
- * frame. output: NULL without --out. kept: the frame of the same pair with the other settings, A or
- * B, or NULL. */
+/* The panel with them, in the upper left of the area, with those plots that fit; nothing before the
+ * first frame. output: NULL without --out. kept: the frame of the same pair with the other
+ * settings, A or B, or NULL. */
 void statistics_panel_draw(struct statistics *statistics, struct ui *ui,
                            const struct draw_settings *area, const struct playback *playback,
                            const struct cameras *cameras, struct output *output,
