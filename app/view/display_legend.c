@@ -56,9 +56,11 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
     of_error.max = truth ? DRAW_ERROR_PX : DRAW_ERROR_LEVELS;
     if (!display_has_colors(d))
         return;
-    double line = ui_text_height(ui), width = line;
-    double height = fmax(line, fmin(strip->height - 6.3 * line, 30 * line));
-    double x = strip->x + line / 2, y = strip->y + (strip->height - height) / 2 - line / 2;
+    bool filled = s->matched_from || s->other_matched_from, sparse = error && truth;
+    double line = ui_text_height(ui), width = line, marks = (filled + sparse) * 1.3 * line;
+    double height = fmax(line, fmin(strip->height - 5 * line - marks, 30 * line));
+    double x = strip->x + line / 2,
+           y = strip->y + (strip->height - height + 0.3 * line - marks) / 2;
     const char *of_maps = metric ? length_unit_names[unit] : "px";
     ui_label(ui, x, y - 1.6 * line, ui_theme(ui)->text, maps ? of_maps : of_errors);
     snprintf(text, sizeof(text), "0..%g %s", of_error.max, of_errors);
@@ -72,9 +74,16 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
         ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
                i % 2 ? THEME_UNKNOWN_DARK : THEME_UNKNOWN, 1);
     ui_label(ui, x + width * 1.5, y + height + line, ui_theme(ui)->text, "none");
-    if (!s->matched_from && !s->other_matched_from)
-        return;
     y += height + 2.3 * line;
+    if (sparse) {
+        ui_box(ui, x, y, width, width, 0, 1);
+        for (double at = 0; at + 2 <= width; at += 6)
+            ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, 0x404040);
+        ui_label(ui, x + width * 1.5, y, ui_theme(ui)->text, "no truth");
+        y += 1.3 * line;
+    }
+    if (!filled)
+        return;
     ui_box(ui, x, y, width, width, THEME_FILLED, 1);
     for (double at = 0; at + 2 <= width; at += 6)
         ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, 0);
