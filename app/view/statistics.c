@@ -231,7 +231,8 @@ static void draw_stage_bar(const struct frame *f, struct ui *ui, double width, d
         sum += f->stage_ms[i];
     for (int i = 0; i < LIVESTEREO_STAGES; i++)
         named += is_named(f, i, sum);
-    if (room_above(ui, bottom) < 1.25 * line * (1 + (named + 1) / 2))
+    int rows = (named + 1) / 2;
+    if (room_above(ui, bottom) < 1.25 * line * (1 + rows))
         return;
     ui_reserve(ui, "stage_bar", width, line, &x, &y);
     for (int i = 0; i < LIVESTEREO_STAGES && sum > 0; i++) {
