@@ -799,8 +799,8 @@ void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text)
 }
 
 void ui_tag(struct ui *ui, double x, double y, const char *text) {
-    ui_box(ui, x - 4, y - 2, ui_text_width(ui, text) + 8, ui_text_height(ui) + 4, ui_theme(ui)->box,
-           0.75);
+    ImVec2 size = ImGui::CalcTextSize(text);
+    ui_box(ui, x - 4, y - 2, size.x + 8, size.y + 4, ui_theme(ui)->box, 0.75);
     ui_label(ui, x, y, ui_theme(ui)->box_text, text);
 }
 
@@ -814,8 +814,7 @@ void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double l
         at_y = y - size.y - line / 2;
     ImVec2 min((float)std::max(at_x, left + line / 2), (float)std::max(at_y, top + line / 2));
     ImVec2 max(min.x + size.x + 4, min.y + size.y + 2);
-    ui_box(ui, min.x - 4, min.y - 2, size.x + 8, size.y + 4, ui_theme(ui)->box, 0.75);
-    ui_label(ui, min.x, min.y, ui_theme(ui)->box_text, lines.c_str());
+    ui_tag(ui, min.x, min.y, lines.c_str());
     add_rect(ui, name, "", ImVec2(min.x - 4, min.y - 2), max);
     if (min.x < 4 || min.y < 2 || max.x > screen.x || max.y > screen.y)
         note_cut(ui, name);

@@ -130,7 +130,7 @@ void display_zoom(struct display *display, const struct frame *frame, double ste
 /* ---- display_legend.c: what the colours mean; between ui_begin and ui_end */
 
 /* The colour bar in its strip of the window; where a view shows depth, with lengths by geometry.
- * Where errors alone have colours they are its values, else a line below it tells their range;
+ * Where errors alone have colours they are its values, else a line above it tells their range;
  * truth: they are against it. */
 void display_draw_bar(const struct display *display, const struct layout_rect *strip,
                       const struct depth_geometry *geometry, enum length_unit unit, bool truth,

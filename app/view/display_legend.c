@@ -43,6 +43,15 @@ static void draw_ticks(const struct draw_settings *s, const struct depth_geometr
     }
 }
 
+/* A square of the bar's width with diagonal lines, and what it stands for. */
+static void draw_hatched(struct ui *ui, double x, double y, double width, unsigned color,
+                         unsigned lines, const char *label) {
+    ui_box(ui, x, y, width, width, color, 1);
+    for (double at = 0; at + 2 <= width; at += 6)
+        ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, lines);
+    ui_label(ui, x + width * 1.5, y, ui_theme(ui)->text, label);
+}
+
 void display_draw_bar(const struct display *d, const struct layout_rect *strip,
                       const struct depth_geometry *geometry, enum length_unit unit, bool truth,
                       struct ui *ui) {
@@ -75,19 +84,10 @@ void display_draw_bar(const struct display *d, const struct layout_rect *strip,
                i % 2 ? THEME_UNKNOWN_DARK : THEME_UNKNOWN, 1);
     ui_label(ui, x + width * 1.5, y + height + line, ui_theme(ui)->text, "none");
     y += height + 2.3 * line;
-    if (sparse) {
-        ui_box(ui, x, y, width, width, 0, 1);
-        for (double at = 0; at + 2 <= width; at += 6)
-            ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, 0x404040);
-        ui_label(ui, x + width * 1.5, y, ui_theme(ui)->text, "no truth");
-        y += 1.3 * line;
-    }
-    if (!filled)
-        return;
-    ui_box(ui, x, y, width, width, THEME_FILLED, 1);
-    for (double at = 0; at + 2 <= width; at += 6)
-        ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, 0);
-    ui_label(ui, x + width * 1.5, y, ui_theme(ui)->text, "filled");
+    if (sparse)
+        draw_hatched(ui, x, y, width, 0, 0x404040, "no truth");
+    if (filled)
+        draw_hatched(ui, x, y + sparse * 1.3 * line, width, THEME_FILLED, 0, "filled");
 }
 
 /* ---- motion */

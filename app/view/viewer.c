@@ -58,25 +58,6 @@ struct slot viewer_slot(const struct viewer *v) {
     return slot;
 }
 
-void viewer_compare(struct viewer *v) {
-    struct viewer_quality *q = &v->quality;
-    struct slot before = viewer_slot(v);
-    wipe_keep(v);
-    settings_compare(&v->settings);
-    g_strlcpy(v->presets.name, v->other.preset, sizeof(v->presets.name));
-    if (v->other.automatic && !q->automatic && q->search.size == v->other.search.size)
-        q->search = v->other.search;
-    else if (v->other.automatic && !q->automatic)
-        viewer_begin_search(v); /* the pictures have another size now */
-    q->automatic = v->other.automatic;
-    q->search.on &= q->automatic;
-    if (q->automatic)
-        quality_apply(&q->all, q->still ? QUALITY_BEST : q->search.at, &v->settings.params);
-    v->other = before;
-    viewer_apply_settings(v);
-    screen_notify(&v->screen, "settings %c", "AB"[v->settings.slot_in_use]);
-}
-
 void viewer_search_quality(struct viewer *v, const struct frame *frame) {
     struct viewer_quality *q = &v->quality;
     int size = q->search.size;

@@ -194,9 +194,6 @@ int viewer_quality(const struct viewer *v);
 /* What the settings in use have beside the parameters. */
 struct slot viewer_slot(const struct viewer *v);
 
-/* Changes between A and B. */
-void viewer_compare(struct viewer *v);
-
 /* Begins the search for the quality with the next frame. */
 void viewer_begin_search(struct viewer *v);
 

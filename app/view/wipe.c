@@ -85,11 +85,10 @@ void wipe_update(struct viewer *v) {
         return;
     if (v->wipe.with == WIPE_TRUTH && f->has_truth)
         s->other = f->truth;
-    else if (v->wipe.with == WIPE_SETTINGS && kept)
-        s->other = kept->disparity;
     else if (v->wipe.with == WIPE_MAPS)
         s->other = map_of_file(v, f);
-    if (v->wipe.with == WIPE_SETTINGS && kept) {
+    else if (v->wipe.with == WIPE_SETTINGS && kept) {
+        s->other = kept->disparity;
         s->other_confidence = kept->confidence;
         s->other_matched_from =
             v->settings.params.mark_filled ? params_matched_from(&kept->params) : 0;

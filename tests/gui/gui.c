@@ -290,14 +290,11 @@ void gui_type(const struct gui_program *p, const char *text) {
 
 /* Whether a widget of the map is in the panel of settings, and the panel's place. */
 static gboolean is_setting(const char *map, const char *name, struct gui_rect *panel) {
-    char *line = g_strdup_printf("\nplace %s ", name), *at = strstr(map, line), *before;
-    gboolean there = find_in(map, "panel.settings", panel);
-    if (!there)
+    if (!find_in(map, "panel.settings", panel))
         g_error("no panel is called settings");
-    before = g_strrstr_len(map, at - map, "\nplace panel.");
-    there = before && g_str_has_prefix(before, "\nplace panel.settings ");
-    g_free(line);
-    return there;
+    g_autofree char *line = g_strdup_printf("\nplace %s ", name);
+    const char *of = g_strrstr_len(map, strstr(map, line) - map, "\nplace panel.");
+    return of && g_str_has_prefix(of, "\nplace panel.settings ");
 }
 
 gboolean gui_is_visible(const struct gui_program *p, const char *name) {
@@ -387,12 +384,14 @@ struct image gui_shot(const struct gui_program *p) {
     return image;
 }
 
-/* Pixels of the picture's area that differ between two shots of one size. */
-long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b) {
+long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b,
+                 enum gui_part part) {
     struct gui_rect at = gui_find(p, "picture");
     g_assert_true(a->width == b->width && a->height == b->height);
     long count = 0;
-    for (int y = at.y; y < at.y + at.height * 3 / 4; y++) /* messages are written below */
+    int messages = at.y + at.height * 3 / 4;
+    for (int y = part == GUI_MESSAGES ? messages : at.y;
+         y < (part == GUI_MESSAGES ? at.y + at.height : messages); y++)
         for (int x = at.x; x < at.x + at.width; x++) {
             size_t i = 3 * ((size_t)y * (size_t)a->width + (size_t)x);
             count += memcmp(a->data + i, b->data + i, 3) != 0;

@@ -139,7 +139,12 @@ void gui_on_recording(void (*test)(const char *path));
 char *gui_new_file(const struct gui_program *p, const char *key, const char *ending);
 /* The window; picture_free it. */
 struct image gui_shot(const struct gui_program *p);
-/* Pixels of the picture's area that differ between two shots of one size. */
-long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b);
+
+/* Of the picture's area: messages are written into its lowest quarter. */
+enum gui_part { GUI_PICTURE, GUI_MESSAGES };
+
+/* Pixels of a part of the picture's area that differ between two shots of one size. */
+long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b,
+                 enum gui_part part);
 
 #endif

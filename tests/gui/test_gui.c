@@ -23,7 +23,7 @@ static void test_slider(void) {
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 0);
     struct image after = gui_shot(&p);
-    long pixels = gui_changed(&p, &before, &after);
+    long pixels = gui_changed(&p, &before, &after, GUI_PICTURE);
     g_test_message("discontinuity_weight from %s, %ld pixels changed", weight, pixels);
     g_assert_cmpint(pixels, >, 1000);
 
@@ -31,7 +31,7 @@ static void test_slider(void) {
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", weight));
     gui_settle(&p);
     struct image again = gui_shot(&p);
-    g_assert_cmpint(gui_changed(&p, &before, &again), ==,
+    g_assert_cmpint(gui_changed(&p, &before, &again, GUI_PICTURE), ==,
                     0); /* the same settings, the same picture */
 
     gui_click(&p, "group.advanced");

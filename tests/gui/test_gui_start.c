@@ -83,13 +83,7 @@ static int tile_levels(const struct gui_program *p, const char *tile) {
 static gboolean error_is_seen(const struct gui_program *p, const struct image *before) {
     gui_click(p, "start.open");
     struct image now = gui_shot(p);
-    struct gui_rect at = gui_find(p, "picture");
-    long changed = 0;
-    for (int y = at.y + at.height * 3 / 4; y < at.y + at.height; y++)
-        for (int x = at.x; x < at.x + at.width; x++) {
-            size_t i = 3 * ((size_t)y * (size_t)now.width + (size_t)x);
-            changed += memcmp(now.data + i, before->data + i, 3) != 0;
-        }
+    long changed = gui_changed(p, &now, before, GUI_MESSAGES);
     picture_free(&now);
     return changed > 1000;
 }

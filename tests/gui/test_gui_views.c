@@ -53,13 +53,21 @@ static struct image part(const struct gui_program *p, double from, double to) {
     return image;
 }
 
-static long differing(const struct image *a, const struct image *b) {
+/* From a column on. */
+static long differing_from(const struct image *a, const struct image *b, int column) {
     long count = 0;
     g_assert_cmpint(a->width, ==, b->width);
     g_assert_cmpint(a->height, ==, b->height);
-    for (size_t i = 0; i < image_bytes(a); i += 3)
-        count += memcmp(a->data + i, b->data + i, 3) != 0;
+    for (int y = 0; y < a->height; y++)
+        for (int x = column; x < a->width; x++) {
+            size_t i = 3 * ((size_t)y * (size_t)a->width + (size_t)x);
+            count += memcmp(a->data + i, b->data + i, 3) != 0;
+        }
     return count;
+}
+
+static long differing(const struct image *a, const struct image *b) {
+    return differing_from(a, b, 0);
 }
 
 /* The halves show two things, each of which moves with the zoom of the other. */
@@ -169,17 +177,22 @@ static void test_confidence(void) {
     gui_quit(&p);
 }
 
+/* Gives B another weight, and goes back to A. */
+static void change_b(const struct gui_program *p) {
+    gui_run_action(p, "compare");
+    gui_wait_for(p, gui_is(p, "state", "settings", "B"));
+    gui_drag(p, "discontinuity_weight", 0.2, 0.9, 1);
+    gui_settle(p);
+    gui_run_action(p, "compare");
+    gui_wait_for(p, gui_is(p, "state", "settings", "A"));
+}
+
 /* Of another map the wipe hatches what was filled in there. */
 static void test_kept_filled(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     gui_settle(&p);
-    gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
-    gui_drag(&p, "discontinuity_weight", 0.2, 0.9, 1);
-    gui_settle(&p);
-    gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    change_b(&p);
     gui_settle(&p);
     gui_run_action(&p, "wipe");
     gui_run_action(&p, "wipe");
@@ -192,12 +205,7 @@ static void test_kept_filled(void) {
     gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "false"));
     gui_settle(&p);
     struct image plain = part(&p, 0, 0.7);
-    long kept = 0;
-    for (int y = 0; y < plain.height; y++)
-        for (int x = plain.width * 2 / 5; x < plain.width; x++) {
-            size_t i = 3 * (size_t)(y * plain.width + x);
-            kept += memcmp(hatched.data + i, plain.data + i, 3) != 0;
-        }
+    long kept = differing_from(&hatched, &plain, plain.width * 2 / 5);
     g_test_message("%ld pixels of the kept map are hatched", kept);
     g_assert_cmpint(kept, >, (long)plain.width * plain.height / 200);
     picture_free(&hatched);
@@ -266,12 +274,7 @@ static void test_truth(void) {
     gui_wait_for(&p, gui_is(&p, "state", "wipe", "truth 1"));
     gui_run_action(&p, "stats"); /* they lie over the picture */
     assert_wiped(&p, "truth 1");
-    gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
-    gui_drag(&p, "discontinuity_weight", 0.2, 0.9, 1);
-    gui_settle(&p);
-    gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    change_b(&p);
     gui_run_action(&p, "wipe");
     gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
     gui_run_action(&p, "compare"); /* with what is kept of either */
