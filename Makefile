@@ -280,6 +280,8 @@ $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 # In a check its code for the newest GPU, half of nvcc's time, ends as PTX. The instructions that
 # it names itself are in bp.cuh, and are assembled for that GPU with active.cu.
 $(BUILD)/gpu/cuda/bp.cu.o: private SASS = $(if $(CUDA_QUICK),$(firstword $(SMS)),$(SMS))
+# Instructions that only compute capability 9.0 has are only in code for sm_90a.
+$(BUILD)/gpu/cuda/feature.cu.o: private SASS = $(patsubst 90,90a,$(SMS))
 $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)

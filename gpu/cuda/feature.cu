@@ -5,9 +5,16 @@
  * order inputs are added is free, and so is which output a row of a product is: both are chosen so
  * that what a thread reads of a pixel or of the weights lies in neighbouring registers as the
  * instruction wants it, and that it writes neighbouring outputs.
+ *
+ * Layers of 64 inputs and 64 outputs have a kernel of their own where the tensor cores can read
+ * pixels from shared memory themselves (warpgroup.cuh), in products of 64 outputs by 32 inputs and
+ * 32 inputs by 128 pixels. The threads of a block hold all weights in registers. The block goes
+ * down a strip of 128 columns and keeps the rows that it needs in shared memory, so that it loads
+ * each but once; while one row is multiplied, the next one is on its way.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/matrix_product.cuh"
+#include "gpu/cuda/warpgroup.cuh"
 
 #include <math.h>
 
@@ -129,35 +136,36 @@ DEVICE int32_t quick_scale(uint64_t squares) {
     return root ? (int32_t)((1u << FEATURE_SCALE_BITS) / root) : 0;
 }
 
-/* What gives the vectors of a thread's pixels their lengths: number has an eighth of each, the rest
- * lies in the threads 4, 8 .. 28 lanes away. Thread 4 g + t adds up vector g. */
-DEVICE void scales_of(const int32_t number[OWN_PIXELS][COLUMNS], int32_t scale[OWN_PIXELS]) {
-    static_assert(OWN_PIXELS == WARP_SIZE / 4, "a vector for each thread that shares them");
+template <int COUNT> DEVICE uint64_t sum_of_squares(const int32_t number[COUNT]) {
+    uint64_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        sum += (uint64_t)((int64_t)number[i] * number[i]);
+    return sum;
+}
+
+/* What gives vectors their lengths. Threads STEP lanes apart, COUNT of them, have parts of the same
+ * COUNT vectors, and of each the sum of their squares; one thread adds up one vector. */
+template <int COUNT, int STEP>
+DEVICE void scales_of(uint64_t squares[COUNT], int32_t scale[COUNT]) {
     int lane = (int)threadIdx.x % WARP_SIZE;
-    uint64_t squares[OWN_PIXELS];
 #pragma unroll
-    for (int p = 0; p < OWN_PIXELS; p++) {
-        squares[p] = 0;
-#pragma unroll
-        for (int i = 0; i < COLUMNS; i++)
-            squares[p] += (uint64_t)((int64_t)number[p][i] * number[p][i]);
-    }
-#pragma unroll
-    for (int half = OWN_PIXELS / 2; half > 0; half /= 2) {
-        bool upper = lane & 4 * half;
+    for (int half = COUNT / 2; half > 0; half /= 2) {
+        bool upper = lane & STEP * half;
 #pragma unroll
         for (int p = 0; p < half; p++) {
             uint64_t given = upper ? squares[p] : squares[p + half];
             squares[p] = upper ? squares[p + half] : squares[p];
-            squares[p] += (uint64_t)__shfl_xor_sync(ALL_LANES, (uint32_t)(given >> 32), 4 * half)
-                              << 32 |
-                          __shfl_xor_sync(ALL_LANES, (uint32_t)given, 4 * half);
+            squares[p] +=
+                (uint64_t)__shfl_xor_sync(ALL_LANES, (uint32_t)(given >> 32), STEP * half) << 32 |
+                __shfl_xor_sync(ALL_LANES, (uint32_t)given, STEP * half);
         }
     }
     int32_t mine = quick_scale(squares[0]);
 #pragma unroll
-    for (int p = 0; p < OWN_PIXELS; p++)
-        scale[p] = (int32_t)__shfl_sync(ALL_LANES, (uint32_t)mine, 4 * p + lane % 4);
+    for (int p = 0; p < COUNT; p++)
+        scale[p] = (int32_t)__shfl_sync(ALL_LANES, (uint32_t)mine,
+                                        (lane & ~(STEP * (COUNT - 1))) + STEP * p);
 }
 
 /* An eighth of a pixel's vector. */
@@ -232,8 +240,14 @@ DEVICE void do_part(const feature_args &a, int left, int top, const uint4 *weigh
             if (VECTORS)
                 own[p][i] = feature_number(&a, own[p][i]);
         }
-    if constexpr (VECTORS)
-        scales_of(own, scale);
+    if constexpr (VECTORS) {
+        static_assert(OWN_PIXELS == WARP_SIZE / 4, "a vector for each thread that shares them");
+        uint64_t squares[OWN_PIXELS];
+#pragma unroll
+        for (int p = 0; p < OWN_PIXELS; p++)
+            squares[p] = sum_of_squares<shape::EACH>(own[p]);
+        scales_of<OWN_PIXELS, 4>(squares, scale);
+    }
     int y = top + warp;
 #pragma unroll
     for (int p = 0; p < OWN_PIXELS; p++) {
@@ -288,6 +302,190 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
     return true;
 }
 
+/* ---- 64 inputs and outputs, with warpgroup.cuh */
+
+enum { ROWS_BLOCKS = 3, STEPS = 2, PIECES = 4 }; /* of a multiprocessor; of 32 and 16 inputs */
+
+/* The rows in shared memory: those of a row's taps and the next one, in turns. A pixel's inputs lie
+ * in PIECES planes; where that many lie side by side in other banks, copies meet no conflicts. */
+struct row_ring {
+    int slots, pitch, plane; /* pixels */
+};
+
+STAGE struct row_ring row_ring_of(int dilation) {
+    struct row_ring r = {2 * dilation + 2, WIDE + 2 * dilation, 0};
+    r.plane = (r.slots * r.pitch + 5) / 8 * 8 + 2;
+    return r;
+}
+
+/* The pixels of a row, which may lie outside of the picture, for a strip that begins at left. */
+DEVICE void load_row(const feature_args &a, const row_ring &ring, int left, int y, uint4 *rows) {
+    const uint4 *from = reinterpret_cast<const uint4 *>(a.source) +
+                        (size_t)stage_clamp(y, 0, a.height - 1) * (size_t)a.width * PIECES;
+    uint4 *to = rows + (y + a.dilation) % ring.slots * ring.pitch;
+    for (int i = (int)threadIdx.x; i < ring.pitch * PIECES; i += WARPGROUP) {
+        int x = stage_clamp(left + i / PIECES - a.dilation, 0, a.width - 1), piece = i % PIECES;
+        copy_later(to + piece * ring.plane + i / PIECES, from + x * PIECES + piece);
+    }
+}
+
+/* Where a piece of 16 bytes lies of a pixel that has so many: threads that store the same piece of
+ * neighbouring pixels, or read all pieces of a few, use all banks. */
+template <int COUNT> DEVICE int place_of(int pixel, int piece) {
+    return pixel * COUNT + (piece ^ pixel * COUNT / 8 % COUNT);
+}
+
+/* The two numbers of 16 bits in a word. */
+DEVICE int32_t number_of(uint32_t word, int i) {
+    return (int16_t)(word >> 16 * i);
+}
+
+/* A strip's row of sums as the other threads of the block read it: of thread 4 g + t of warp w
+ * outputs 16 w + 2 g and the next one of pixels 8 i + 2 t and the next one. For vectors a pixel
+ * has two pieces for each warp, of even and of odd outputs. */
+template <bool VECTORS>
+DEVICE void stage_row(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4 *staged) {
+    int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
+        matrix = lane / 8;
+#pragma unroll
+    for (int i = 0; i < WIDE_SUMS; i += VECTORS ? 8 : 16) {
+        uint32_t word[4];
+#pragma unroll
+        for (int m = 0; m < 4; m++) {
+            if constexpr (VECTORS) {
+                const int32_t *pair = sum + i + 2 * m;
+                word[m] = (uint32_t)(uint16_t)feature_number(&a, pair[0]) |
+                          (uint32_t)feature_number(&a, pair[1]) << 16;
+            } else {
+                const int32_t *s = sum + i + 4 * m;
+                const int32_t pixels[4] = {s[0], s[2], s[1], s[3]};
+                word[m] = activations(a, pixels);
+            }
+        }
+        int pixel = 2 * i + lane % 8 + 8 * (VECTORS ? matrix / 2 : matrix);
+        store_matrices(staged,
+                       VECTORS ? place_of<2 * PIECES>(pixel, 2 * warp + matrix % 2)
+                               : place_of<PIECES>(pixel, warp),
+                       word);
+    }
+}
+
+enum { STAGED = WIDE * PIECES / WARPGROUP }; /* quarters of pixels that a thread writes */
+
+template <bool VECTORS>
+DEVICE void write_row(const feature_args &a, int left, int y, const uint4 *staged) {
+    int first = (int)threadIdx.x / PIECES, piece = (int)threadIdx.x % PIECES;
+    uint4 out[STAGED];
+    if constexpr (VECTORS) {
+        int32_t number[STAGED][16], scale[STAGED];
+        uint64_t squares[STAGED];
+#pragma unroll
+        for (int n = 0; n < STAGED; n++) {
+#pragma unroll
+            for (int odd = 0; odd < 2; odd++) {
+                uint4 v = staged[place_of<2 * PIECES>(first + n * (WARPGROUP / PIECES),
+                                                      2 * piece + odd)];
+                const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+                for (int i = 0; i < 8; i++)
+                    number[n][2 * i + odd] = number_of(words[i / 2], i % 2);
+            }
+            squares[n] = sum_of_squares<16>(number[n]);
+        }
+        scales_of<STAGED, 1>(squares, scale);
+#pragma unroll
+        for (int n = 0; n < STAGED; n++) {
+            uint32_t word[4] = {0, 0, 0, 0};
+#pragma unroll
+            for (int i = 0; i < 16; i++)
+                word[i / 4] |= (uint32_t)(uint8_t)feature_scaled(number[n][i], scale[n])
+                               << 8 * (i % 4);
+            out[n] = uint4{word[0], word[1], word[2], word[3]};
+        }
+    } else {
+#pragma unroll
+        for (int n = 0; n < STAGED; n++)
+            out[n] = staged[place_of<PIECES>(first + n * (WARPGROUP / PIECES), piece)];
+    }
+    uint4 *to = VECTORS ? reinterpret_cast<uint4 *>(a.vectors) : reinterpret_cast<uint4 *>(a.out);
+    to += (size_t)y * (size_t)a.width * PIECES;
+#pragma unroll
+    for (int n = 0; n < STAGED; n++) {
+        int x = left + first + n * (WARPGROUP / PIECES);
+        if (x < a.width)
+            to[x * PIECES + piece] = out[n];
+    }
+}
+
+template <bool VECTORS>
+static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
+    feature_rows_kernel(const __grid_constant__ feature_args a) {
+    if constexpr (HAS_WARPGROUP) {
+        DYNAMIC_SHARED(uint4, rows);
+        __shared__ uint4 staged[WIDE * PIECES * (VECTORS ? 2 : 1)]; /* launch_rows() asks for it */
+        const row_ring ring = row_ring_of(a.dilation);
+        int output = (int)threadIdx.x / 4 * 2, t = (int)threadIdx.x % 4;
+        uint32_t weights[FEATURE_TAPS][STEPS][4];
+#pragma unroll
+        for (int tap = 0; tap < FEATURE_TAPS; tap++)
+#pragma unroll
+            for (int step = 0; step < STEPS; step++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    weights[tap][step][i] =
+                        weights_of(a, tap, 8 * step + i / 2 * 4 + t, output + i % 2);
+        const int32_t bias[2] = {__ldg(a.bias + output), __ldg(a.bias + output + 1)};
+        wait_for_previous_kernel();
+        size_t count = (size_t)((a.width + WIDE - 1) / WIDE) * (size_t)a.height;
+        int first = (int)(count * blockIdx.x / gridDim.x),
+            end = (int)(count * (blockIdx.x + 1) / gridDim.x);
+        for (int i = first; i < end; i++) {
+            int left = i / a.height * WIDE, y = i % a.height;
+            if (i == first || y == 0)
+                for (int k = y - a.dilation; k <= y + a.dilation; k++)
+                    load_row(a, ring, left, k, rows);
+            wait_for_copies();
+            __syncthreads(); /* the row before this one is written */
+            if (i + 1 < end && y + 1 < a.height)
+                load_row(a, ring, left, y + 1 + a.dilation, rows);
+            int32_t sum[WIDE_SUMS];
+#pragma unroll
+            for (int k = 0; k < WIDE_SUMS; k++)
+                sum[k] = bias[k / 2 % 2];
+            begin_products(sum);
+#pragma unroll
+            for (int tap = 0; tap < FEATURE_TAPS; tap++) {
+                const uint4 *from = rows + (y + tap / 3 * a.dilation) % ring.slots * ring.pitch +
+                                    tap % 3 * a.dilation;
+#pragma unroll
+                for (int step = 0; step < STEPS; step++)
+                    multiply_wide(sum, weights[tap][step],
+                                  wide_operand(from + 2 * step * ring.plane, 8, ring.plane));
+            }
+            finish_products(sum);
+            stage_row<VECTORS>(a, sum, staged);
+            __syncthreads();
+            write_row<VECTORS>(a, left, y, staged);
+        }
+    }
+}
+
+/* False where this GPU's code has no such kernel. */
+template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const feature_args &a) {
+    auto kernel = feature_rows_kernel<VECTORS>;
+    cudaFuncAttributes attributes;
+    if (cudaFuncGetAttributes(&attributes, kernel) || !attributes.sharedSizeBytes)
+        return false;
+    size_t shared = sizeof(uint4) * PIECES * (size_t)row_ring_of(a.dilation).plane,
+           reserved = 1024, each = shared + attributes.sharedSizeBytes + reserved;
+    unsigned blocks = (unsigned)min((cuda->max_shared + reserved) / each, (size_t)ROWS_BLOCKS);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    dim3 all = cuda_blocks(a.width, WIDE, a.height, 1);
+    launch_with_memory(cuda, kernel, dim3(min(all.x * all.y, blocks * (unsigned)cuda->processors)),
+                       dim3(WARPGROUP), shared, a);
+    return true;
+}
+
 template <int INPUTS> static bool launch_layer(backend_cuda *cuda, const feature_args &a) {
     if (a.vectors)
         return launch<INPUTS, FEATURE_CHANNELS, true>(cuda, a);
@@ -298,9 +496,12 @@ template <int INPUTS> static bool launch_layer(backend_cuda *cuda, const feature
 static void launch_any(backend_cuda *cuda, enum stage stage, const void *args, int width,
                        int height) {
     const feature_args &a = *static_cast<const feature_args *>(args);
-    bool launched = a.inputs == 64   ? launch_layer<64>(cuda, a)
-                    : a.inputs == 32 ? launch_layer<32>(cuda, a)
-                                     : launch_layer<1>(cuda, a);
+    bool launched = a.inputs == 64 && a.outputs == 64 &&
+                    (a.vectors ? launch_rows<true>(cuda, a) : launch_rows<false>(cuda, a));
+    if (!launched)
+        launched = a.inputs == 64   ? launch_layer<64>(cuda, a)
+                   : a.inputs == 32 ? launch_layer<32>(cuda, a)
+                                    : launch_layer<1>(cuda, a);
     if (!launched)
         cuda->plain[stage](cuda, args, width, height);
 }

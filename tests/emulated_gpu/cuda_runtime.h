@@ -21,7 +21,18 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __shared__ static /* blocks run one after the other */
-#define DYNAMIC_SHARED(type, name) static type name[(228 << 10) / sizeof(type)]
+#define DYNAMIC_SHARED(type, name)                     \
+    static type name[(228 << 10) / sizeof(type)];      \
+    emulated_shared = reinterpret_cast<uintptr_t>(name)
+
+/* Addresses of shared memory count from here. */
+extern uintptr_t emulated_shared;
+inline size_t __cvta_generic_to_shared(const void *p) {
+    return reinterpret_cast<uintptr_t>(p) - emulated_shared;
+}
+inline void *__cvta_shared_to_generic(size_t address) {
+    return reinterpret_cast<void *>(emulated_shared + address);
+}
 
 struct dim3 {
     unsigned x = 1, y = 1, z = 1;
@@ -176,6 +187,13 @@ typedef struct emulated_event *cudaEvent_t;
 enum { cudaLaunchAttributeProgrammaticStreamSerialization };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
 template <typename Kernel> int cudaFuncSetAttribute(Kernel, int, int) {
+    return 0;
+}
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes;
+};
+template <typename Kernel> int cudaFuncGetAttributes(cudaFuncAttributes *to, Kernel) {
+    to->sharedSizeBytes = 16 << 10; /* at most */
     return 0;
 }
 struct cudaLaunchAttribute {

@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 dim3 threadIdx, blockIdx, blockDim, gridDim;
+uintptr_t emulated_shared;
 
 namespace {
 
