@@ -23,20 +23,22 @@ enum { PART_WIDTH = 32, PART_HEIGHT = 4 };                        /* pixels of a
 enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_WIDTH / COLUMNS }; /* of a product; of a warp */
 enum { BLOCKS = 4 };                                              /* of a multiprocessor */
 
-/* Four numbers, each taken to the nearest of 0 to 255, as bytes of a word. */
+/* Four numbers, each taken to the nearest of 0 to FEATURE_LARGEST, as bytes of a word. */
 DEVICE uint32_t bytes_of(const int32_t v[4]) {
 #if defined(__CUDA_ARCH__)
-    uint32_t word;
+    static_assert(FEATURE_LARGEST == INT8_MAX, "what the instruction takes numbers to");
+    uint32_t word, negative;
     asm("{ .reg .b32 high;\n"
-        "  cvt.pack.sat.u8.s32.b32 high, %4, %3, 0;\n"
-        "  cvt.pack.sat.u8.s32.b32 %0, %2, %1, high; }"
-        : "=r"(word)
+        "  cvt.pack.sat.s8.s32.b32 high, %5, %4, 0;\n"
+        "  cvt.pack.sat.s8.s32.b32 %0, %3, %2, high;\n"
+        "  prmt.b32 %1, %0, 0, 0xba98; }" /* the signs of all bytes */
+        : "=&r"(word), "=r"(negative)
         : "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]));
-    return word;
+    return word & ~negative;
 #else
     uint32_t word = 0;
     for (int i = 0; i < 4; i++)
-        word |= (uint32_t)stage_clamp(v[i], 0, 255) << 8 * i;
+        word |= (uint32_t)stage_clamp(v[i], 0, FEATURE_LARGEST) << 8 * i;
     return word;
 #endif
 }
@@ -156,9 +158,9 @@ DEVICE void scales_of(uint64_t squares[COUNT], int32_t scale[COUNT]) {
         for (int p = 0; p < half; p++) {
             uint64_t given = upper ? squares[p] : squares[p + half];
             squares[p] = upper ? squares[p + half] : squares[p];
-            squares[p] +=
-                (uint64_t)__shfl_xor_sync(ALL_LANES, (uint32_t)(given >> 32), STEP * half) << 32 |
-                __shfl_xor_sync(ALL_LANES, (uint32_t)given, STEP * half);
+            squares[p] += (uint64_t)__shfl_xor_sync(ALL_LANES, (uint32_t)(given >> 32), STEP * half)
+                              << 32 |
+                          __shfl_xor_sync(ALL_LANES, (uint32_t)given, STEP * half);
         }
     }
     int32_t mine = quick_scale(squares[0]);
@@ -168,22 +170,30 @@ DEVICE void scales_of(uint64_t squares[COUNT], int32_t scale[COUNT]) {
                                         (lane & ~(STEP * (COUNT - 1))) + STEP * p);
 }
 
+/* feature_scaled() of four numbers: it adds a multiple to them, takes them to what is left of its
+ * range from above, then from below with bytes_of(), and subtracts it from all four at once. */
+DEVICE uint32_t scaled_of(const int32_t number[4], int32_t scale) {
+    enum { SHIFT = FEATURE_SCALE_BITS - FEATURE_LENGTH_BITS, MOST = FEATURE_VECTOR_LARGEST };
+    int32_t above[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        above[i] = stage_min((number[i] * scale + ((1 << (SHIFT - 1)) + (MOST << SHIFT))) >> SHIFT,
+                             2 * MOST);
+    return (bytes_of(above) + 0x01010101u * (128 - MOST)) ^ 0x80808080u;
+}
+
 /* An eighth of a pixel's vector. */
 DEVICE void store_vector(const feature_args &a, size_t pixel, const int32_t *number,
                          int32_t scale) {
-    uint32_t word[2] = {0, 0};
-#pragma unroll
-    for (int i = 0; i < COLUMNS; i++)
-        word[i / 4] |= (uint32_t)(uint8_t)feature_scaled(number[i], scale) << 8 * (i % 4);
     reinterpret_cast<uint2 *>(a.vectors)[COLUMNS * pixel + threadIdx.x % WARP_SIZE / 4] =
-        uint2{word[0], word[1]};
+        uint2{scaled_of(number, scale), scaled_of(number + 4, scale)};
 }
 
 /* feature_activation() of the sums of four outputs. */
 DEVICE uint32_t activations(const feature_args &a, const int32_t sum[4]) {
     const int32_t shifted[4] = {sum[0] >> a.shift, sum[1] >> a.shift, sum[2] >> a.shift,
                                 sum[3] >> a.shift};
-    return __vminu4(bytes_of(shifted), 0x01010101u * FEATURE_LARGEST);
+    return bytes_of(shifted);
 }
 
 /* An eighth of a pixel's activations. */
@@ -304,7 +314,8 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
 
 /* ---- 64 inputs and outputs, with warpgroup.cuh */
 
-enum { ROWS_BLOCKS = 3, STEPS = 2, PIECES = 4 }; /* of a multiprocessor; of 32 and 16 inputs */
+enum { ROWS_BLOCKS = 3, LEAST_ROWS = 4 }; /* blocks of a multiprocessor; rows of a block */
+enum { STEPS = 2, PIECES = 4 };           /* of 32 and of 16 inputs */
 
 /* The rows in shared memory: those of a row's taps and the next one, in turns. A pixel's inputs lie
  * in PIECES planes; where that many lie side by side in other banks, copies meet no conflicts. */
@@ -319,14 +330,15 @@ STAGE struct row_ring row_ring_of(int dilation) {
 }
 
 /* The pixels of a row, which may lie outside of the picture, for a strip that begins at left. */
-DEVICE void load_row(const feature_args &a, const row_ring &ring, int left, int y, uint4 *rows) {
+[[maybe_unused]] DEVICE void load_row(const feature_args &a, const row_ring &ring, int left, int y,
+                                      uint4 *rows) {
     const uint4 *from = reinterpret_cast<const uint4 *>(a.source) +
                         (size_t)stage_clamp(y, 0, a.height - 1) * (size_t)a.width * PIECES;
-    uint4 *to = rows + (y + a.dilation) % ring.slots * ring.pitch;
-    for (int i = (int)threadIdx.x; i < ring.pitch * PIECES; i += WARPGROUP) {
-        int x = stage_clamp(left + i / PIECES - a.dilation, 0, a.width - 1), piece = i % PIECES;
-        copy_later(to + piece * ring.plane + i / PIECES, from + x * PIECES + piece);
-    }
+    int piece = (int)threadIdx.x % PIECES;
+    uint4 *to = rows + (y + a.dilation) % ring.slots * ring.pitch + piece * ring.plane;
+    for (int i = (int)threadIdx.x / PIECES; i < ring.pitch; i += WARPGROUP / PIECES)
+        copy_later(to + i,
+                   from + stage_clamp(left + i - a.dilation, 0, a.width - 1) * PIECES + piece);
 }
 
 /* Where a piece of 16 bytes lies of a pixel that has so many: threads that store the same piece of
@@ -335,9 +347,19 @@ template <int COUNT> DEVICE int place_of(int pixel, int piece) {
     return pixel * COUNT + (piece ^ pixel * COUNT / 8 % COUNT);
 }
 
-/* The two numbers of 16 bits in a word. */
-DEVICE int32_t number_of(uint32_t word, int i) {
-    return (int16_t)(word >> 16 * i);
+/* feature_number() of two sums, as numbers of 16 bits in a word. */
+[[maybe_unused]] DEVICE uint32_t numbers_of(const feature_args &a, const int32_t sum[2]) {
+#if defined(__CUDA_ARCH__)
+    static_assert(FEATURE_NUMBER_LARGEST == INT16_MAX, "what the instruction takes numbers to");
+    uint32_t word;
+    asm("cvt.pack.sat.s16.s32 %0, %2, %1;"
+        : "=r"(word)
+        : "r"(sum[0] >> a.shift), "r"(sum[1] >> a.shift));
+    return __vmaxs2(word, 0x80018001u); /* not -32768 */
+#else
+    return (uint32_t)(uint16_t)feature_number(&a, sum[0]) | (uint32_t)feature_number(&a, sum[1])
+                                                                << 16;
+#endif
 }
 
 /* A strip's row of sums as the other threads of the block read it: of thread 4 g + t of warp w
@@ -345,8 +367,7 @@ DEVICE int32_t number_of(uint32_t word, int i) {
  * has two pieces for each warp, of even and of odd outputs. */
 template <bool VECTORS>
 DEVICE void stage_row(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4 *staged) {
-    int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
-        matrix = lane / 8;
+    int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE, matrix = lane / 8;
 #pragma unroll
     for (int i = 0; i < WIDE_SUMS; i += VECTORS ? 8 : 16) {
         uint32_t word[4];
@@ -354,8 +375,7 @@ DEVICE void stage_row(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4
         for (int m = 0; m < 4; m++) {
             if constexpr (VECTORS) {
                 const int32_t *pair = sum + i + 2 * m;
-                word[m] = (uint32_t)(uint16_t)feature_number(&a, pair[0]) |
-                          (uint32_t)feature_number(&a, pair[1]) << 16;
+                word[m] = numbers_of(a, pair);
             } else {
                 const int32_t *s = sum + i + 4 * m;
                 const int32_t pixels[4] = {s[0], s[2], s[1], s[3]};
@@ -383,24 +403,21 @@ DEVICE void write_row(const feature_args &a, int left, int y, const uint4 *stage
         for (int n = 0; n < STAGED; n++) {
 #pragma unroll
             for (int odd = 0; odd < 2; odd++) {
-                uint4 v = staged[place_of<2 * PIECES>(first + n * (WARPGROUP / PIECES),
-                                                      2 * piece + odd)];
+                uint4 v =
+                    staged[place_of<2 * PIECES>(first + n * (WARPGROUP / PIECES), 2 * piece + odd)];
                 const uint32_t words[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
                 for (int i = 0; i < 8; i++)
-                    number[n][2 * i + odd] = number_of(words[i / 2], i % 2);
+                    number[n][2 * i + odd] = (int16_t)(words[i / 2] >> i % 2 * 16);
             }
             squares[n] = sum_of_squares<16>(number[n]);
         }
         scales_of<STAGED, 1>(squares, scale);
 #pragma unroll
         for (int n = 0; n < STAGED; n++) {
-            uint32_t word[4] = {0, 0, 0, 0};
-#pragma unroll
-            for (int i = 0; i < 16; i++)
-                word[i / 4] |= (uint32_t)(uint8_t)feature_scaled(number[n][i], scale[n])
-                               << 8 * (i % 4);
-            out[n] = uint4{word[0], word[1], word[2], word[3]};
+            const int32_t *v = number[n];
+            out[n] = uint4{scaled_of(v, scale[n]), scaled_of(v + 4, scale[n]),
+                           scaled_of(v + 8, scale[n]), scaled_of(v + 12, scale[n])};
         }
     } else {
 #pragma unroll
@@ -417,12 +434,14 @@ DEVICE void write_row(const feature_args &a, int left, int y, const uint4 *stage
     }
 }
 
+template <bool VECTORS> constexpr int STAGED_ROW = WIDE *PIECES *(VECTORS ? 2 : 1);
+
 template <bool VECTORS>
 static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
     feature_rows_kernel(const __grid_constant__ feature_args a) {
     if constexpr (HAS_WARPGROUP) {
         DYNAMIC_SHARED(uint4, rows);
-        __shared__ uint4 staged[WIDE * PIECES * (VECTORS ? 2 : 1)]; /* launch_rows() asks for it */
+        __shared__ uint4 staged[STAGED_ROW<VECTORS>]; /* launch_rows() asks whether it is there */
         const row_ring ring = row_ring_of(a.dilation);
         int output = (int)threadIdx.x / 4 * 2, t = (int)threadIdx.x % 4;
         uint32_t weights[FEATURE_TAPS][STEPS][4];
@@ -455,8 +474,9 @@ static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
             begin_products(sum);
 #pragma unroll
             for (int tap = 0; tap < FEATURE_TAPS; tap++) {
-                const uint4 *from = rows + (y + tap / 3 * a.dilation) % ring.slots * ring.pitch +
-                                    tap % 3 * a.dilation;
+                int slot = y % ring.slots + tap / 3 * a.dilation;
+                slot -= slot < ring.slots ? 0 : ring.slots;
+                const uint4 *from = rows + slot * ring.pitch + tap % 3 * a.dilation;
 #pragma unroll
                 for (int step = 0; step < STEPS; step++)
                     multiply_wide(sum, weights[tap][step],
@@ -470,18 +490,20 @@ static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
     }
 }
 
-/* False where this GPU's code has no such kernel. */
+/* False where the code that this GPU runs has no such kernel, only an empty one. */
 template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const feature_args &a) {
     auto kernel = feature_rows_kernel<VECTORS>;
     cudaFuncAttributes attributes;
-    if (cudaFuncGetAttributes(&attributes, kernel) || !attributes.sharedSizeBytes)
+    if (cudaFuncGetAttributes(&attributes, kernel) ||
+        attributes.sharedSizeBytes < sizeof(uint4) * STAGED_ROW<VECTORS>)
         return false;
-    size_t shared = sizeof(uint4) * PIECES * (size_t)row_ring_of(a.dilation).plane,
-           reserved = 1024, each = shared + attributes.sharedSizeBytes + reserved;
+    size_t shared = sizeof(uint4) * PIECES * (size_t)row_ring_of(a.dilation).plane, reserved = 1024,
+           each = shared + attributes.sharedSizeBytes + reserved;
     unsigned blocks = (unsigned)min((cuda->max_shared + reserved) / each, (size_t)ROWS_BLOCKS);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    dim3 all = cuda_blocks(a.width, WIDE, a.height, 1);
-    launch_with_memory(cuda, kernel, dim3(min(all.x * all.y, blocks * (unsigned)cuda->processors)),
+    /* fewer rows are not worth the loading of all weights */
+    dim3 enough = cuda_blocks((a.width + WIDE - 1) / WIDE * a.height, LEAST_ROWS, 1, 1);
+    launch_with_memory(cuda, kernel, dim3(min(enough.x, blocks * (unsigned)cuda->processors)),
                        dim3(WARPGROUP), shared, a);
     return true;
 }

@@ -57,8 +57,8 @@ DEVICE uint64_t wide_operand(const uint4 *from, int between_groups, int between_
  * finish_products() no thread may touch sum, nor change a. */
 DEVICE void multiply_wide(int32_t sum[WIDE_SUMS], const uint32_t a[4], uint64_t b) {
 #ifdef __CUDA_ARCH__
-#define IN_8(i)                                                                               \
-    "+r"(sum[i]), "+r"(sum[i + 1]), "+r"(sum[i + 2]), "+r"(sum[i + 3]), "+r"(sum[i + 4]),     \
+#define IN_8(i)                                                                           \
+    "+r"(sum[i]), "+r"(sum[i + 1]), "+r"(sum[i + 2]), "+r"(sum[i + 3]), "+r"(sum[i + 4]), \
         "+r"(sum[i + 5]), "+r"(sum[i + 6]), "+r"(sum[i + 7])
     WARPGROUP_ASM("wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.u8 "
                   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -102,8 +102,8 @@ DEVICE void begin_products(int32_t sum[WIDE_SUMS]) {
 
 /* After the last one. */
 DEVICE void finish_products(int32_t sum[WIDE_SUMS]) {
-    WARPGROUP_ASM("wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;" :::
-                      "memory");
+    WARPGROUP_ASM("wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;" ::
+                      : "memory");
     hold(sum);
 }
 

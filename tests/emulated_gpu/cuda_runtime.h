@@ -21,8 +21,8 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __shared__ static /* blocks run one after the other */
-#define DYNAMIC_SHARED(type, name)                     \
-    static type name[(228 << 10) / sizeof(type)];      \
+#define DYNAMIC_SHARED(type, name)                \
+    static type name[(228 << 10) / sizeof(type)]; \
     emulated_shared = reinterpret_cast<uintptr_t>(name)
 
 /* Addresses of shared memory count from here. */
