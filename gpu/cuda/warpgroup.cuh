@@ -44,9 +44,10 @@ DEVICE void wait_for_copies(void) {
     WARPGROUP_ASM("cp.async.wait_all;\n fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* The second operand of multiply_wide(), in shared memory: groups of 8 columns, each of them
- * 16 bytes of the first column, 16 of the next one and so on. Between groups of columns, and between
- * the first 16 bytes of columns and the other 16, lie so many times 16 bytes. */
+/* The second operand of multiply_wide(), in shared memory: groups of 8 columns, of which 16 bytes
+ * of the first column lie there, then 16 of the next one and so on. The next group begins so many
+ * times 16 bytes further on (the stride of PTX's descriptor, which swizzles nothing here), and the
+ * other 16 bytes of the columns so many (its leading dimension). */
 DEVICE uint64_t wide_operand(const uint4 *from, int between_groups, int between_halves) {
     return (uint64_t)between_groups << 32 | (uint64_t)between_halves << 16 |
            shared_address(from) >> 4;
