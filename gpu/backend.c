@@ -27,8 +27,8 @@ static int ask_backend(void *context, const struct graph *g, int i) {
     return b->unit ? b->unit(b, g, i) : 1;
 }
 
-int backend_plan(struct backend *b, struct graph *g) {
-    return graph_plan(g, ask_backend, b);
+int backend_plan(struct backend *b, struct graph *g, bool overlaps) {
+    return graph_plan(g, overlaps ? b->overlap_bytes : 0, ask_backend, b);
 }
 
 void backend_transfer(const struct transfer *t, bool up, void *inside,
@@ -49,7 +49,7 @@ void backend_transfer(const struct transfer *t, bool up, void *inside,
 
 int backend_run_graph(struct backend *b, struct graph *g) {
     void *const no_memory[MAX_SLOTS] = {NULL};
-    int error = backend_plan(b, g);
+    int error = backend_plan(b, g, false);
     assert(error || (g->arena_bytes == 0 && g->slot_bytes == 0));
     if (!error)
         error = graph_bind(g, NULL, no_memory, 1);

@@ -24,9 +24,11 @@ struct backend_frame {
 };
 
 struct backend {
-    char name[128];  /* shown to the user */
-    bool own_memory; /* stages use the memory of a device, not the host's */
-    int slots;       /* how many frames may be in flight */
+    char name[128];       /* shown to the user */
+    bool own_memory;      /* stages use the memory of a device, not the host's */
+    int slots;            /* how many frames may be in flight */
+    size_t overlap_bytes; /* the most that frames take for passes to run beside each other: see
+                             graph_plan() */
     /* Uninitialised memory, 256-byte aligned, or NULL. release takes NULL. */
     void *(*alloc)(struct backend *b, enum memory_kind kind, size_t bytes);
     void (*release)(struct backend *b, enum memory_kind kind, void *memory);
@@ -47,8 +49,9 @@ struct backend {
     /* Waits for the last frame in slot. 0, or -errno of the first failure since the last wait,
      * logged once. */
     int (*wait)(struct backend *b, int slot);
-    /* Times of the last frame in slot, after wait, in ms: of each group of stages (GROUP_COUNT) on
-     * the main stream; of uploads from the first to the last; of downloads after the last stage. */
+    /* Times in ms, after wait: of each group of stages (GROUP_COUNT), where stages that run beside
+     * each other all count, of the last frame in slot or one a few frames before it; of the last
+     * frame's uploads from the first to the last, and of its downloads after the last stage. */
     void (*times)(struct backend *b, int slot, double *ms);
     void (*close)(struct backend **b);
 };
@@ -72,8 +75,9 @@ void *backend_host_alloc(size_t bytes);
 void backend_transfer(const struct transfer *transfer, bool up, void *inside,
                       const struct image_memory *outside);
 
-/* graph_plan() with this backend's units. */
-int backend_plan(struct backend *b, struct graph *g);
+/* graph_plan() with this backend's units. overlaps: passes may take more memory to run beside each
+ * other, as far as this backend can use it. */
+int backend_plan(struct backend *b, struct graph *g, bool overlaps);
 
 /* Runs one stage, whose arguments point to the backend's memory, and waits for it. 0 or -errno. */
 int backend_run_stage(struct backend *b, enum stage stage, const void *args, int width, int height);

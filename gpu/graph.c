@@ -1,5 +1,5 @@
 /*
- * See graph.h. Planning has four steps: needed passes, units, memory, streams.
+ * See graph.h. Planning has five steps: needed passes, units, streams, memory, waits.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/graph.h"
@@ -33,9 +33,15 @@ struct buffer {
     int first, last;     /* units that use it; first > last: none */
     bool left_out;       /* the unit that uses it does without */
     size_t offset;       /* in the arena, or in each slot */
-    bool used;           /* while streams are chosen: a pass has used it already */
+    bool used;           /* while waits are derived: a pass has used it already */
     int writer;          /* the last unit that wrote to it, or -1 */
     int reader[STREAMS]; /* the last unit of each stream that has read it since, or -1 */
+    int user[STREAMS];   /* the last unit of each stream that uses it, or -1 */
+};
+
+/* Of each stream a unit, or -1: what is done, or must be, at some time. */
+struct clock {
+    int unit[STREAMS];
 };
 
 /* A pass's use of a buffer. */
@@ -55,7 +61,8 @@ struct graph_internal {
     int buffer_count;
     uintptr_t next_address;
     struct store buffer_store, passes, args, accesses;
-    uint8_t *bound; /* arguments of all slots, one after the other */
+    uint8_t *bound;      /* arguments of all slots, one after the other */
+    struct clock *after; /* of a unit: what is done when it is, by waits for its data alone */
     int group;
     bool fenced;
     int error;
@@ -91,6 +98,7 @@ void graph_close(struct graph **graph) {
     free(g->internal->args.data);
     free(g->internal->accesses.data);
     free(g->internal->bound);
+    free(g->internal->after);
     free(g->internal);
     free(g);
 }
@@ -307,6 +315,128 @@ static void form_units(struct graph *g, graph_unit_function *unit, void *context
     }
 }
 
+/* ---- streams */
+
+static const struct clock never = {{-1, -1, -1, -1, -1, -1}};
+_Static_assert(STREAMS == 6, "never has a number for each stream");
+
+static void need_unit(const struct graph *g, struct clock *need, int unit) {
+    if (unit >= 0)
+        need->unit[g->passes[unit].stream] = stage_max(need->unit[g->passes[unit].stream], unit);
+}
+
+static void need_all_users(const struct graph *g, struct clock *need, const struct buffer *b) {
+    need_unit(g, need, b->writer);
+    for (int t = 0; t < STREAMS; t++)
+        need_unit(g, need, b->reader[t]);
+}
+
+static bool in_arena(const struct buffer *b) {
+    return b->lifetime <= LIFETIME_KEPT && b->first <= b->last;
+}
+
+static bool share_memory(const struct buffer *a, const struct buffer *b) {
+    return in_arena(a) && in_arena(b) && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+/* What must be done before a unit: read after write, write after read, write after write. With
+ * memory, a buffer's first use is a write to whatever lay in its memory before. */
+static struct clock needs_of(const struct graph *g, int unit, bool memory) {
+    struct graph_internal *p = g->internal;
+    struct clock need = never;
+    for (const struct pass *pass = g->passes + unit; pass < g->passes + unit + g->passes[unit].unit;
+         pass++)
+        for (int k = 0; k < pass->access_count; k++) {
+            const struct access *a = access_of(g, pass, k);
+            for (int i = 0; memory && i < p->buffer_count && !a->buffer->used; i++)
+                if (p->buffers[i].used && share_memory(a->buffer, &p->buffers[i]))
+                    need_all_users(g, &need, &p->buffers[i]);
+            a->buffer->used = true;
+            if (a->writes)
+                need_all_users(g, &need, a->buffer);
+            else
+                need_unit(g, &need, a->buffer->writer);
+        }
+    return need;
+}
+
+static void note_uses(struct graph *g, int unit) {
+    enum stream stream = g->passes[unit].stream;
+    for (const struct pass *pass = g->passes + unit; pass < g->passes + unit + g->passes[unit].unit;
+         pass++)
+        for (int k = 0; k < pass->access_count; k++) {
+            const struct access *a = access_of(g, pass, k);
+            a->buffer->user[stream] = unit;
+            if (a->writes) {
+                a->buffer->writer = unit;
+                memcpy(a->buffer->reader, never.unit, sizeof(never.unit));
+            } else {
+                a->buffer->reader[stream] = unit;
+            }
+        }
+}
+
+static void forget_uses(struct graph *g) {
+    for (int i = 0; i < g->internal->buffer_count; i++) {
+        struct buffer *b = &g->internal->buffers[i];
+        b->used = false;
+        b->writer = -1;
+        memcpy(b->reader, never.unit, sizeof(never.unit));
+        memcpy(b->user, never.unit, sizeof(never.unit));
+    }
+}
+
+/* The stream of a unit of stages: that of the last unit it needs, where nothing has followed that
+ * yet; else one whose units it needs all, directly or not; else the one that has waited longest.
+ * last: the last unit of each stream; done: what is done when all it needs is. */
+static enum stream choose_stream(const struct clock *need, const struct clock *done,
+                                 const struct clock *last) {
+    int follows = -1, beside = -1, oldest = STREAM_MAIN;
+    for (int t = STREAM_MAIN; t < STREAMS; t++) {
+        if (need->unit[t] >= 0 && need->unit[t] == last->unit[t] &&
+            (follows < 0 || need->unit[t] > need->unit[follows]))
+            follows = t;
+        if (beside < 0 && last->unit[t] <= done->unit[t])
+            beside = t;
+        if (last->unit[t] < last->unit[oldest])
+            oldest = t;
+    }
+    return (enum stream)(follows >= 0 ? follows : beside >= 0 ? beside : oldest);
+}
+
+static void add_clock(struct clock *to, const struct clock *c) {
+    for (int t = 0; t < STREAMS; t++)
+        to->unit[t] = stage_max(to->unit[t], c->unit[t]);
+}
+
+/* By the data that units read and write, as if each buffer had memory of its own. */
+static int choose_streams(struct graph *g) {
+    struct graph_internal *p = g->internal;
+    struct clock last = never;
+    free(p->after);
+    p->after = malloc((size_t)(g->count + 1) * sizeof(*p->after));
+    if (!p->after)
+        return -ENOMEM;
+    forget_uses(g);
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        struct pass *pass = &g->passes[i];
+        struct clock need = needs_of(g, i, false), done = never;
+        for (int t = 0; t < STREAMS; t++)
+            if (need.unit[t] >= 0)
+                add_clock(&done, &p->after[need.unit[t]]);
+        pass->stream = pass->kind == PASS_UPLOAD     ? STREAM_UPLOAD
+                       : pass->kind == PASS_DOWNLOAD ? STREAM_DOWNLOAD
+                                                     : choose_stream(&need, &done, &last);
+        if (last.unit[pass->stream] >= 0)
+            add_clock(&done, &p->after[last.unit[pass->stream]]);
+        done.unit[pass->stream] = last.unit[pass->stream] = i;
+        p->after[i] = done;
+        note_uses(g, i);
+    }
+    return 0;
+}
+
 /* ---- memory */
 
 /* A unit reads and writes all of its buffers at the same time, so a buffer lives through whole
@@ -334,17 +464,20 @@ static void find_lifetimes(struct graph *g) {
     }
 }
 
-static bool in_arena(const struct buffer *b) {
-    return b->lifetime <= LIFETIME_KEPT && b->first <= b->last;
+/* Whether all units that use a are done before the first one that uses b begins. */
+static bool is_over(const struct graph *g, const struct buffer *a, const struct buffer *b) {
+    const struct clock *done = &g->internal->after[b->first];
+    for (int t = 0; t < STREAMS; t++)
+        if (a->user[t] > done->unit[t] || a->user[t] == b->first)
+            return false;
+    return a->last < INT_MAX;
 }
 
-static bool live_together(const struct buffer *a, const struct buffer *b) {
-    return a->first <= b->last && b->first <= a->last;
-}
-
-static bool share_memory(const struct buffer *a, const struct buffer *b) {
-    return in_arena(a) && in_arena(b) && a->offset < b->offset + b->bytes &&
-           b->offset < a->offset + a->bytes;
+/* overlap: units run as soon as their data are there; else in the order of the list. */
+static bool live_together(const struct graph *g, const struct buffer *a, const struct buffer *b,
+                          bool overlap) {
+    bool in_order = a->first > b->last || b->first > a->last;
+    return !in_order || (overlap && !is_over(g, a, b) && !is_over(g, b, a));
 }
 
 static int by_size(const void *a, const void *b) {
@@ -355,16 +488,12 @@ static int by_size(const void *a, const void *b) {
     return one->address < two->address ? -1 : 1;
 }
 
-/* Gives b the lowest address, from lowest on, where it overlaps none of the placed buffers that
- * live at the same time. Those are written to together. */
-static void place_lowest(struct buffer *b, size_t lowest, struct buffer *const *placed, int count,
-                         struct buffer **together) {
-    int n = 0;
+/* Gives b the lowest address behind the persistent buffers where it overlaps none of those in
+ * together, which live at the same time. */
+static void place_lowest(const struct graph *g, struct buffer *b, struct buffer *const *together,
+                         int count) {
+    b->offset = g->persistent_bytes;
     for (int i = 0; i < count; i++)
-        if (live_together(b, placed[i]))
-            together[n++] = placed[i];
-    b->offset = lowest;
-    for (int i = 0; i < n; i++)
         if (share_memory(b, together[i])) {
             b->offset = aligned(together[i]->offset + together[i]->bytes);
             i = -1; /* it may overlap one that was looked at before */
@@ -376,9 +505,24 @@ static void place_next(struct buffer *b, size_t *bytes) {
     *bytes += aligned(b->bytes);
 }
 
-/* Persistent buffers come first, one after the other; then large buffers first, each at the lowest
- * address where it fits. */
-static int place_buffers(struct graph *g) {
+/* Large buffers first, each at the lowest address where it fits. order has room for twice the
+ * buffers. */
+static void place_in_arena(struct graph *g, struct buffer **order, int count, bool overlap) {
+    struct buffer **together = order + count;
+    g->arena_bytes = g->persistent_bytes;
+    for (int i = 0; i < count; i++) {
+        int n = 0;
+        for (int k = 0; k < i; k++)
+            if (live_together(g, order[i], order[k], overlap))
+                together[n++] = order[k];
+        place_lowest(g, order[i], together, n);
+        size_t end = aligned(order[i]->offset + order[i]->bytes);
+        g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
+    }
+}
+
+/* Persistent buffers come first, one after the other. */
+static int place_buffers(struct graph *g, size_t overlap_bytes) {
     struct graph_internal *p = g->internal;
     struct buffer **order = malloc(2 * (size_t)(p->buffer_count + 1) * sizeof(*order));
     int count = 0;
@@ -394,88 +538,20 @@ static int place_buffers(struct graph *g) {
         if (b->lifetime == LIFETIME_PERSISTENT && b->first <= b->last)
             place_next(b, &g->persistent_bytes);
     }
-    g->arena_bytes = g->persistent_bytes;
     qsort(order, (size_t)count, sizeof(order[0]), by_size);
-    for (int i = 0; i < count; i++) {
-        place_lowest(order[i], g->persistent_bytes, order, i, order + p->buffer_count);
-        size_t end = aligned(order[i]->offset + order[i]->bytes);
-        g->arena_bytes = end > g->arena_bytes ? end : g->arena_bytes;
-    }
+    place_in_arena(g, order, count, overlap_bytes > 0);
+    if (overlap_bytes > 0 && g->arena_bytes > overlap_bytes)
+        place_in_arena(g, order, count, false);
     free(order);
     return 0;
 }
 
-/* ---- streams */
-
-/* Of each stream a unit, or -1. */
-struct clock {
-    int unit[STREAMS];
-};
-
-static const struct clock never = {{-1, -1, -1, -1}};
-
-static void need_unit(const struct graph *g, struct clock *need, int unit) {
-    if (unit >= 0)
-        need->unit[g->passes[unit].stream] = stage_max(need->unit[g->passes[unit].stream], unit);
-}
-
-static void need_all_users(const struct graph *g, struct clock *need, const struct buffer *b) {
-    need_unit(g, need, b->writer);
-    for (int t = 0; t < STREAMS; t++)
-        need_unit(g, need, b->reader[t]);
-}
-
-/* What must be done before a unit: read after write, write after read, write after write. A
- * buffer's first use is a write to whatever lay in its memory before. */
-static struct clock needs_of(const struct graph *g, int unit) {
-    struct graph_internal *p = g->internal;
-    struct clock need = never;
-    for (const struct pass *pass = g->passes + unit; pass < g->passes + unit + g->passes[unit].unit;
-         pass++)
-        for (int k = 0; k < pass->access_count; k++) {
-            const struct access *a = access_of(g, pass, k);
-            for (int i = 0; i < p->buffer_count && !a->buffer->used; i++)
-                if (p->buffers[i].used && share_memory(a->buffer, &p->buffers[i]))
-                    need_all_users(g, &need, &p->buffers[i]);
-            a->buffer->used = true;
-            if (a->writes)
-                need_all_users(g, &need, a->buffer);
-            else
-                need_unit(g, &need, a->buffer->writer);
-        }
-    return need;
-}
-
-static void note_uses(struct graph *g, int unit) {
-    for (const struct pass *pass = g->passes + unit; pass < g->passes + unit + g->passes[unit].unit;
-         pass++)
-        for (int k = 0; k < pass->access_count; k++) {
-            const struct access *a = access_of(g, pass, k);
-            if (a->writes) {
-                a->buffer->writer = unit;
-                memcpy(a->buffer->reader, never.unit, sizeof(never.unit));
-            } else {
-                a->buffer->reader[g->passes[unit].stream] = unit;
-            }
-        }
-}
-
-/* A unit goes to the branch if it depends neither on the last unit of the main stream nor on an
- * upload that the main stream has not waited for. known: what the main stream has waited for. */
-static enum stream choose_stream(const struct pass *pass, const struct clock *need,
-                                 const struct clock *known) {
-    if (pass->kind != PASS_STAGE)
-        return pass->kind == PASS_UPLOAD ? STREAM_UPLOAD : STREAM_DOWNLOAD;
-    bool may_run_beside = known->unit[STREAM_MAIN] >= 0 &&
-                          need->unit[STREAM_MAIN] != known->unit[STREAM_MAIN] &&
-                          need->unit[STREAM_UPLOAD] <= known->unit[STREAM_UPLOAD];
-    return may_run_beside ? STREAM_BRANCH : STREAM_MAIN;
-}
+/* ---- waits */
 
 /* Which units of other streams a unit waits for. known: what its stream has waited for, before it
- * and then after it; after: the same of earlier units. */
-static void derive_waits(struct graph *g, int unit, const struct clock *need, struct clock *known,
-                         struct clock *after) {
+ * and then after it. */
+static void derive_wait(struct graph *g, int unit, const struct clock *need, struct clock *known) {
+    struct clock *after = g->internal->after;
     struct pass *pass = &g->passes[unit];
     for (int t = 0; t < STREAMS; t++) {
         pass->wait[t] = -1;
@@ -483,46 +559,48 @@ static void derive_waits(struct graph *g, int unit, const struct clock *need, st
             continue;
         pass->wait[t] = need->unit[t];
         g->passes[need->unit[t]].awaited = true;
-        for (int k = 0; k < STREAMS; k++)
-            known->unit[k] = stage_max(known->unit[k], after[need->unit[t]].unit[k]);
+        add_clock(known, &after[need->unit[t]]);
     }
     known->unit[pass->stream] = unit;
     after[unit] = *known;
 }
 
-static int choose_streams(struct graph *g) {
-    struct graph_internal *p = g->internal;
-    struct clock known[STREAMS] = {never, never, never, never}, last = never,
-                 *after = malloc((size_t)(g->count + 1) * sizeof(*after));
-    if (!after)
-        return -ENOMEM;
-    for (int i = 0; i < p->buffer_count; i++) {
-        p->buffers[i].used = false;
-        p->buffers[i].writer = -1;
-        memcpy(p->buffers[i].reader, never.unit, sizeof(never.unit));
+/* The first unit of each branch, and the last ones that the main stream has yet to wait for. main:
+ * what it has waited for. */
+static void find_branches(struct graph *g, struct clock *main) {
+    for (int t = 0; t < STREAMS; t++)
+        g->begun[t] = g->joined[t] = -1;
+    for (int i = 0; i < g->count; i += g->passes[i].unit)
+        if (g->passes[i].stream >= STREAM_BRANCH && g->begun[g->passes[i].stream] < 0)
+            g->begun[g->passes[i].stream] = i;
+    for (int i = g->count - 1; i >= 0; i--) {
+        enum stream t = g->passes[i].stream;
+        if (g->passes[i].unit == 0 || t < STREAM_BRANCH || i <= main->unit[t])
+            continue;
+        g->joined[t] = i;
+        g->passes[i].awaited = true;
+        add_clock(main, &g->internal->after[i]);
     }
-    for (int i = 0; i < g->count; i += g->passes[i].unit) {
-        struct pass *pass = &g->passes[i];
-        struct clock need = needs_of(g, i);
-        pass->awaited = false;
-        pass->stream = choose_stream(pass, &need, &known[STREAM_MAIN]);
-        assert(need.unit[STREAM_DOWNLOAD] < 0 || pass->kind == PASS_DOWNLOAD);
-        assert(need.unit[STREAM_MAIN] < 0 || pass->kind != PASS_UPLOAD);
-        derive_waits(g, i, &need, &known[pass->stream], after);
-        note_uses(g, i);
-        last.unit[pass->stream] = i;
-    }
-    free(after);
-    g->branched = last.unit[STREAM_BRANCH] >= 0;
-    g->joined = -1;
-    if (last.unit[STREAM_BRANCH] > known[STREAM_MAIN].unit[STREAM_BRANCH])
-        g->joined = last.unit[STREAM_BRANCH];
-    if (g->joined >= 0)
-        g->passes[g->joined].awaited = true;
-    return 0;
 }
 
-int graph_plan(struct graph *g, graph_unit_function *unit, void *context) {
+static void derive_waits(struct graph *g) {
+    struct clock known[STREAMS];
+    for (int t = 0; t < STREAMS; t++)
+        known[t] = never;
+    forget_uses(g);
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        struct pass *pass = &g->passes[i];
+        struct clock need = needs_of(g, i, true);
+        pass->awaited = false;
+        assert(need.unit[STREAM_DOWNLOAD] < 0 || pass->kind == PASS_DOWNLOAD);
+        assert(pass->kind != PASS_UPLOAD || need.unit[STREAM_MAIN] < 0);
+        derive_wait(g, i, &need, &known[pass->stream]);
+        note_uses(g, i);
+    }
+    find_branches(g, &known[STREAM_MAIN]);
+}
+
+int graph_plan(struct graph *g, size_t overlap_bytes, graph_unit_function *unit, void *context) {
     g->internal->accesses.bytes = 0;
     for (int i = 0; i < g->count; i++)
         find_accesses(g, &g->passes[i]);
@@ -530,9 +608,14 @@ int graph_plan(struct graph *g, graph_unit_function *unit, void *context) {
         return g->internal->error;
     drop_unneeded(g);
     form_units(g, unit, context);
+    int error = choose_streams(g);
+    if (error)
+        return error;
     find_lifetimes(g);
-    int error = place_buffers(g);
-    return error ? error : choose_streams(g);
+    error = place_buffers(g, overlap_bytes);
+    if (!error)
+        derive_waits(g);
+    return error;
 }
 
 /* ---- real addresses */

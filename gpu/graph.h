@@ -6,10 +6,10 @@
  * stages.def), which passes are not needed, how long a buffer lives and which ones share memory,
  * the stream of each pass and what it waits for.
  *
- * Streams: uploads, two of stages (main and branch) and downloads. Each runs its passes in order.
- * Uploads and downloads of one frame run beside the stages of its neighbours; their buffers exist
- * once for each frame in flight (a slot). Used by one thread at a time; the graph owns all that it
- * points to.
+ * Streams: one of uploads, one of downloads, and those of stages: main and the branches beside it.
+ * Each runs its passes in order. Uploads and downloads of one frame run beside the stages of its
+ * neighbours; their buffers exist once for each frame in flight (a slot). Used by one thread at a
+ * time; the graph owns all that it points to.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_GRAPH_H
@@ -23,7 +23,14 @@
 extern "C" {
 #endif
 
-enum stream { STREAM_UPLOAD, STREAM_MAIN, STREAM_BRANCH, STREAM_DOWNLOAD, STREAMS };
+enum { BRANCHES = 3 };
+enum stream {
+    STREAM_UPLOAD,
+    STREAM_DOWNLOAD,
+    STREAM_MAIN,
+    STREAM_BRANCH, /* the first of BRANCHES */
+    STREAMS = STREAM_BRANCH + BRANCHES
+};
 
 enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
 
@@ -71,8 +78,9 @@ struct graph {
     size_t arena_bytes;      /* memory that all frames share */
     size_t persistent_bytes; /* at its beginning: what stays from frame to frame */
     size_t slot_bytes;       /* memory of each slot */
-    bool branched;           /* some pass is on STREAM_BRANCH */
-    int joined; /* the last unit of the branch that the main stream has not waited for, or -1 */
+    int begun[STREAMS];      /* of a branch: its first unit, or -1 */
+    int joined
+        [STREAMS]; /* of a branch: its last unit, if nothing that main waits for does, or -1 */
     struct graph_internal *internal;
 };
 
@@ -120,9 +128,11 @@ void graph_download(struct graph *g, const void *buffer, int host, size_t host_o
  * no memory, and their pointers become NULL. */
 typedef int graph_unit_function(void *context, const struct graph *g, int i);
 
-/* Derives all that the top of this file says; unit may be NULL. 0, or -ENOMEM when one of the calls
- * above, or this one, ran out of memory. */
-int graph_plan(struct graph *g, graph_unit_function *unit, void *context);
+/* Derives all that the top of this file says; unit may be NULL. Where an arena of overlap_bytes is
+ * enough for it, only buffers share memory whose passes run one after the other anyway; a smaller
+ * arena, where passes wait for each other's memory, is chosen else. 0, or -ENOMEM when one of the
+ * calls above, or this one, ran out of memory. */
+int graph_plan(struct graph *g, size_t overlap_bytes, graph_unit_function *unit, void *context);
 
 /* Puts real addresses in place: arena of arena_bytes, and slot_bytes for each of slots slots. 0 or
  * -ENOMEM. */

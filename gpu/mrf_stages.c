@@ -241,7 +241,7 @@ static int translate(struct translation *t, int schedule) {
 /* Plans the passes, takes memory for them and runs them once. */
 static int run_graph(struct backend *b, struct graph *g, const struct image_memory *memory) {
     void *arena = NULL, *slots[MAX_SLOTS] = {NULL}, *compiled = NULL;
-    int error = backend_plan(b, g);
+    int error = backend_plan(b, g, false);
     bool taken = !error && (arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes));
     for (int i = 0; i < b->slots && taken; i++)
         taken = (slots[i] = b->alloc(b, MEMORY_STAGES, g->slot_bytes));

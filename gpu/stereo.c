@@ -159,13 +159,14 @@ static int fit_blocks(struct stereo *s) {
     struct pipeline *p = &s->pipeline;
     const struct params *q = &p->params;
     size_t limit = memory_limit(s);
+    bool overlaps = true;
     p->blocks = blocks_whole(p->width, p->height, q->bp_levels, q->block_overlap);
     if (q->block_size > 0)
         blocks_set_size(&p->blocks, q->block_size);
     for (;;) {
         graph_clear(s->graph);
         s->result = pipeline_describe(s->graph, p);
-        if (backend_plan(s->backend, s->graph))
+        if (backend_plan(s->backend, s->graph, overlaps))
             return no_memory(s, "the passes");
         bool small_enough = frame_bytes(s) <= limit;
         if (small_enough && take_frame_memory(s) == 0)
@@ -174,6 +175,10 @@ static int fit_blocks(struct stereo *s) {
             return no_memory(s, "frames");
         if (small_enough) /* the device has less: leave it something */
             limit = frame_bytes(s) / 8 * 7;
+        if (overlaps) {
+            overlaps = false;
+            continue;
+        }
         if (!params_solver_can(q, SOLVES_BLOCKS) || !blocks_shrink(&p->blocks))
             return over_limit(s);
     }

@@ -196,7 +196,7 @@ static inline void schedule_units(struct schedule *s, int frame, enum pass_kind 
         int node = schedule_add(s, frame, i, p->stream);
         node_use(&s->nodes[node], g);
         node_follows(s, node, finished);
-        if (p->stream == STREAM_BRANCH && g->branched)
+        if (i == g->begun[p->stream])
             node_follows(s, node, begin);
         for (int t = 0; t < STREAMS; t++)
             if (p->wait[t] >= 0)
@@ -217,8 +217,9 @@ static inline void schedule_make(struct schedule *s, const struct graph *g) {
         node_follows(s, begin, waited);
         schedule_units(s, frame, PASS_STAGE, begin, waited);
         int done = schedule_add(s, frame, -1, STREAM_MAIN);
-        if (g->joined >= 0)
-            node_follows(s, done, schedule_find(s, frame, g->joined));
+        for (int t = 0; t < STREAMS; t++)
+            if (g->joined[t] >= 0)
+                node_follows(s, done, schedule_find(s, frame, g->joined[t]));
         schedule_units(s, frame, PASS_DOWNLOAD, -1, waited);
         finished[frame] = schedule_add(s, frame, -1, STREAM_DOWNLOAD);
         node_follows(s, finished[frame], done);

@@ -124,6 +124,8 @@ static void queue_passes(struct shuffled *s, const struct graph *g, int slot,
         const struct pass *pass = &g->passes[i];
         if (pass->kind != kind)
             continue;
+        if (i == g->begun[pass->stream])
+            queue_wait(s, pass->stream, event_of(slot, EVENT_BEGIN));
         for (int t = 0; t < STREAMS; t++)
             if (pass->wait[t] >= 0)
                 queue_wait(s, pass->stream, event_of(slot, EVENT_UNITS + pass->wait[t]));
@@ -138,11 +140,10 @@ static void run(struct backend *b, void *compiled, int slot, const struct backen
     const struct graph *g = compiled;
     queue_passes(s, g, slot, frame, PASS_UPLOAD);
     queue_signal(s, STREAM_MAIN, event_of(slot, EVENT_BEGIN));
-    if (g->branched)
-        queue_wait(s, STREAM_BRANCH, event_of(slot, EVENT_BEGIN));
     queue_passes(s, g, slot, frame, PASS_STAGE);
-    if (g->joined >= 0)
-        queue_wait(s, STREAM_MAIN, event_of(slot, EVENT_UNITS + g->joined));
+    for (int t = 0; t < STREAMS; t++)
+        if (g->joined[t] >= 0)
+            queue_wait(s, STREAM_MAIN, event_of(slot, EVENT_UNITS + g->joined[t]));
     queue_signal(s, STREAM_MAIN, event_of(slot, EVENT_STAGES_DONE));
     queue_passes(s, g, slot, frame, PASS_DOWNLOAD);
     queue_wait(s, STREAM_DOWNLOAD, event_of(slot, EVENT_STAGES_DONE));
@@ -259,6 +260,7 @@ struct backend *shuffled_backend_open(uint64_t seed) {
     assert(s);
     s->seed = seed;
     s->base = (struct backend){.slots = MAX_SLOTS,
+                               .overlap_bytes = SIZE_MAX,
                                .alloc = alloc,
                                .release = release_memory,
                                .copy = copy,

@@ -68,7 +68,7 @@ static void describe(struct backend *b, const struct feature_network *n, const u
     features_pack(n, packed);
     const uint64_t *out = features_describe(g, n, packed, grey, w, h);
     graph_keep(g, out);
-    g_assert_cmpint(backend_plan(b, g), ==, 0);
+    g_assert_cmpint(backend_plan(b, g, false), ==, 0);
     void *arena = aligned_alloc(256, g->arena_bytes);
     g_assert_cmpint(graph_bind(g, arena, no_slots, 1), ==, 0);
     void *compiled = b->compile(b, NULL, g);

@@ -48,11 +48,16 @@ static void download(struct graph *g, const void *buffer) {
 }
 
 /* Addresses that no memory needs to have. */
-static void plan_and_bind(struct graph *g, graph_unit_function *unit, void *context) {
+static void plan_within(struct graph *g, size_t overlap_bytes, graph_unit_function *unit,
+                        void *context) {
     static uint8_t *const arena = (uint8_t *)0x10000000;
     static void *const slots[MAX_SLOTS] = {(void *)0x20000000, (void *)0x30000000};
-    g_assert_cmpint(graph_plan(g, unit, context), ==, 0);
+    g_assert_cmpint(graph_plan(g, overlap_bytes, unit, context), ==, 0);
     g_assert_cmpint(graph_bind(g, arena, slots, MAX_SLOTS), ==, 0);
+}
+
+static void plan_and_bind(struct graph *g, graph_unit_function *unit, void *context) {
+    plan_within(g, SIZE_MAX, unit, context);
 }
 
 /* The index of the pass of a number, or -1. */
@@ -67,11 +72,14 @@ static uintptr_t place_of(const struct graph *g, const void *buffer) {
     return (uintptr_t)graph_address(g, buffer, 0);
 }
 
-static void assert_waits(const struct graph *g, int pass, int upload, int main, int branch) {
+/* A pass that waits for an upload and for a pass of another stream of stages, or -1 each. */
+static void assert_waits(const struct graph *g, int pass, int upload, int stage) {
     const int *wait = g->passes[pass].wait;
+    int latest = -1;
+    for (int t = STREAM_MAIN; t < STREAMS; t++)
+        latest = MAX(latest, wait[t]);
     g_assert_cmpint(wait[STREAM_UPLOAD], ==, upload);
-    g_assert_cmpint(wait[STREAM_MAIN], ==, main);
-    g_assert_cmpint(wait[STREAM_BRANCH], ==, branch);
+    g_assert_cmpint(latest, ==, stage);
 }
 
 /* ---- passes that are dropped */
@@ -105,7 +113,9 @@ static void test_empty_list(void) {
     graph_buffer(g, BYTES);
     plan_and_bind(g, NULL, NULL);
     g_assert_cmpint(g->count, ==, 0);
-    g_assert_true(g->arena_bytes == 0 && g->slot_bytes == 0 && !g->branched && g->joined < 0);
+    g_assert_true(g->arena_bytes == 0 && g->slot_bytes == 0);
+    for (int t = 0; t < STREAMS; t++)
+        g_assert_true(g->begun[t] < 0 && g->joined[t] < 0);
     graph_close(&g);
 }
 
@@ -210,6 +220,32 @@ static int all_left_out(void *context, const struct graph *g, int i) {
     return -all_as_one(context, g, i);
 }
 
+/* Two chains that run beside each other need memory for both, or wait for each other's. */
+static void test_overlap(void) {
+    for (int round = 0; round < 3; round++) {
+        static const size_t overlap_bytes[] = {0, 4 * ALIGNED - 1, 4 * ALIGNED};
+        struct graph *g = open_list();
+        const void *in = upload(g), *last[2];
+        for (int chain = 0; chain < 2; chain++) {
+            last[chain] = in;
+            for (int i = 1; i < 6; i++)
+                last[chain] = copy(g, last[chain], 10 * chain + i);
+            download(g, last[chain]);
+        }
+        plan_within(g, overlap_bytes[round], NULL, NULL);
+        bool beside = round == 2;
+        int waits = 0;
+        for (int i = 0; i < g->count; i++)
+            waits += g->passes[i].kind == PASS_STAGE && g->passes[i].stream != STREAM_MAIN &&
+                     g->passes[i].wait[STREAM_MAIN] >= 0;
+        g_assert_cmpuint(g->arena_bytes, ==, (beside ? 4 : 2) * ALIGNED);
+        g_assert_cmpint(waits > 0, ==, !beside);
+        g_assert_cmpint(g->passes[pass_of(g, 11)].stream, ==, STREAM_BRANCH);
+        g_assert_cmpint(schedule_races(g), ==, 0);
+        graph_close(&g);
+    }
+}
+
 /* What is written and read within a unit alone has no memory where the unit leaves it out. */
 static void test_unit_leaves_out(void) {
     struct graph *g = open_list();
@@ -255,16 +291,20 @@ static void test_branch_and_join(void) {
     plan_and_bind(g, NULL, NULL);
     int one = pass_of(g, 1), two = pass_of(g, 2), three = pass_of(g, 3), four = pass_of(g, 4);
     g_assert_cmpint(g->passes[one].stream, ==, STREAM_MAIN);
-    assert_waits(g, one, 0, -1, -1);
-    g_assert_cmpint(g->passes[two].stream, ==, STREAM_MAIN); /* first to need its picture */
-    assert_waits(g, two, 2, -1, -1);
-    g_assert_cmpint(g->passes[three].stream, ==, STREAM_BRANCH);
-    assert_waits(g, three, 2, -1, -1); /* the first picture's is implied */
-    g_assert_cmpint(g->passes[four].stream, ==, STREAM_MAIN);
-    assert_waits(g, four, -1, -1, -1);
-    assert_waits(g, pass_of(g, 6), -1, -1, three);
-    g_assert_true(g->branched && g->passes[three].awaited && !g->passes[four].awaited);
-    g_assert_cmpint(g->joined, ==, -1);
+    assert_waits(g, one, 0, -1);
+    g_assert_cmpint(g->passes[two].stream, ==, STREAM_BRANCH);
+    assert_waits(g, two, 2, -1);
+    g_assert_cmpint(g->passes[three].stream, ==, STREAM_BRANCH + 1);
+    assert_waits(g, three, 2, -1);                              /* the first picture's is implied */
+    g_assert_cmpint(g->passes[four].stream, ==, STREAM_BRANCH); /* what it needs last is there */
+    assert_waits(g, four, -1, one);
+    assert_waits(g, pass_of(g, 6), -1, three);
+    g_assert_cmpint(g->begun[STREAM_BRANCH], ==, two);
+    g_assert_cmpint(g->begun[STREAM_BRANCH + 1], ==, three);
+    g_assert_cmpint(g->begun[STREAM_BRANCH + 2], ==, -1);
+    g_assert_true(g->passes[three].awaited && !g->passes[four].awaited);
+    g_assert_cmpint(g->joined[STREAM_BRANCH], ==, pass_of(g, 6));
+    g_assert_cmpint(g->joined[STREAM_BRANCH + 1], ==, -1); /* pass 6 waits for it */
     graph_close(&g);
 }
 
@@ -277,7 +317,7 @@ static void test_left_to_join(void) {
     plan_and_bind(g, NULL, NULL);
     int two = pass_of(g, 2), three = pass_of(g, 3);
     g_assert_cmpint(g->passes[two].stream, ==, STREAM_BRANCH);
-    g_assert_cmpint(g->joined, ==, two);
+    g_assert_cmpint(g->joined[STREAM_BRANCH], ==, two);
     g_assert_cmpint(g->passes[three + 1].wait[STREAM_BRANCH], ==, two);
     g_assert_cmpint(g->passes[three + 2].wait[STREAM_MAIN], ==, three);
     graph_close(&g);
@@ -291,24 +331,26 @@ static void test_hazards(void) {
     graph_import(g, memory[0], BYTES);
     graph_import(g, memory[1], BYTES);
     void *in = upload(g), *a = copy(g, in, 1);
-    copy_to(g, in, memory[0], 2);                     /* branch */
+    copy_to(g, in, memory[0], 2);                     /* a branch */
     void *b = copy(g, a, 3);                          /* main */
     void *read = join(g, memory[0] + 10, b, 4);       /* main: read after write */
     void *again = join(g, memory[0], read, 5);        /* main: has waited */
-    copy_to(g, memory[0], memory[1], 6);              /* branch: reads beside */
-    copy_to(g, again, memory[0], 7);                  /* main: write after read */
-    copy_to(g, in, memory[1], 8);                     /* branch */
-    copy_to(g, copy(g, memory[0], 9), memory[1], 10); /* main: write after write */
+    copy_to(g, memory[0], memory[1], 6);              /* the branch: reads beside */
+    copy_to(g, again, memory[0], 7);                  /* the branch: write after read */
+    copy_to(g, in, memory[1], 8);                     /* another: write after write */
+    copy_to(g, copy(g, memory[0], 9), memory[1], 10); /* the branch: write after write */
     plan_and_bind(g, NULL, NULL);
-    static const enum stream streams[] = {STREAM_MAIN, STREAM_BRANCH, STREAM_MAIN, STREAM_MAIN,
-                                          STREAM_MAIN, STREAM_BRANCH, STREAM_MAIN, STREAM_BRANCH,
-                                          STREAM_MAIN, STREAM_MAIN};
+    const enum stream another = STREAM_BRANCH + 1;
+    const enum stream streams[] = {STREAM_MAIN,   STREAM_BRANCH, STREAM_MAIN,   STREAM_MAIN,
+                                   STREAM_MAIN,   STREAM_BRANCH, STREAM_BRANCH, another,
+                                   STREAM_BRANCH, STREAM_BRANCH};
     for (int i = 1; i <= 10; i++)
         g_assert_cmpint(g->passes[pass_of(g, i)].stream, ==, streams[i - 1]);
     g_assert_cmpint(g->passes[pass_of(g, 4)].wait[STREAM_BRANCH], ==, pass_of(g, 2));
     g_assert_cmpint(g->passes[pass_of(g, 5)].wait[STREAM_BRANCH], ==, -1);
-    g_assert_cmpint(g->passes[pass_of(g, 7)].wait[STREAM_BRANCH], ==, pass_of(g, 6));
-    g_assert_cmpint(g->passes[pass_of(g, 10)].wait[STREAM_BRANCH], ==, pass_of(g, 8));
+    g_assert_cmpint(g->passes[pass_of(g, 7)].wait[STREAM_MAIN], ==, pass_of(g, 5));
+    g_assert_cmpint(g->passes[pass_of(g, 8)].wait[STREAM_BRANCH], ==, pass_of(g, 6));
+    g_assert_cmpint(g->passes[pass_of(g, 10)].wait[another], ==, pass_of(g, 8));
     g_assert_true(graph_args(g, pass_of(g, 2), 1) != graph_args(g, pass_of(g, 2), 0));
     const struct grey_args *bound = graph_args(g, pass_of(g, 2), 1);
     g_assert_true(bound->out == memory[0]); /* stays where it is */
@@ -541,7 +583,7 @@ static void test_any_list(void) {
         size_t sum = 0;
         list_describe(&l, (uint64_t)g_test_rand_int());
         find_needed(&l, needed);
-        plan_and_bind(l.g, some_as_one, &l);
+        plan_within(l.g, (size_t)list_between(&l, 0, 8) * 4000, some_as_one, &l);
         for (int i = 1; i <= LIST_PASSES; i++)
             g_assert_cmpint(pass_of(l.g, i) >= 0, ==, needed[i]);
         assert_memory(&l);
@@ -549,7 +591,7 @@ static void test_any_list(void) {
         for (int i = 2; i < noted_count; i++)
             sum += noted[i].bytes;
         shared += sum > l.g->arena_bytes + l.g->slot_bytes;
-        beside += l.g->branched;
+        beside += l.g->begun[STREAM_BRANCH] >= 0;
         for (int i = 0; i < l.g->count; i += l.g->passes[i].unit)
             waits +=
                 l.g->passes[i].wait[STREAM_BRANCH] >= 0 || l.g->passes[i].wait[STREAM_MAIN] >= 0;
@@ -568,6 +610,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later);
     g_test_add_func("/graph/persistent", test_persistent);
     g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
+    g_test_add_func("/graph/overlap", test_overlap);
     g_test_add_func("/graph/unit-leaves-out", test_unit_leaves_out);
     g_test_add_func("/graph/fences", test_fences);
     g_test_add_func("/graph/branch-and-join", test_branch_and_join);

@@ -5,7 +5,7 @@
  *
  * The first time, the stages of a frame are issued one by one. The second time they are
  * captured as a CUDA graph, which then runs all of them, since settings that change with every
- * frame are not worth a capture. Uploads and downloads are not captured, so that they overlap
+ * frame are not worth a capture. Frames whose stages are timed have a graph of their own. Uploads and downloads are not captured, so that they overlap
  * with the stages of the neighbouring frames.
  * SPDX-License-Identifier: MIT
  */
@@ -18,6 +18,13 @@
 #include <cstring>
 
 enum { STAGE_ROWS = 4 };
+
+/* Both views of 1280x720 with 128 labels run beside each other in it. */
+enum { OVERLAP_BYTES = 768 << 20 };
+
+/* Of so many frames in a slot, the stages of one are timed: events take a tenth of the time of a
+ * small picture. */
+enum { TIMED_FRAMES = 16 };
 
 /* Blocks of a stage, at most twice as many as run at once: starting more takes longer than small
  * stages do. */
@@ -128,14 +135,16 @@ static int cuda_copy(backend *b, void *to, const void *from, size_t bytes) {
 struct unit_events {
     cudaEvent_t inner; /* awaited by stages: within captured work */
     cudaEvent_t outer; /* awaited from outside of it: by downloads, or of uploads */
-    cudaEvent_t mark;  /* timed, before it: its group of times begins */
+    cudaEvent_t begun; /* timed, before the first one of a run */
+    cudaEvent_t ended; /* timed, after the last one */
 };
 
 struct program_slot {
-    struct unit_events *events; /* by pass; one more for the end of the last group */
-    cudaGraphExec_t graph;
-    bool current; /* the graph is this program's, not an earlier one's of the same shape */
+    struct unit_events *events; /* by pass */
+    cudaGraphExec_t graph[2];   /* timed and not */
+    bool current[2]; /* the graph is this program's, not an earlier one's of the same shape */
     int runs;
+    bool timed; /* the last frame was */
 };
 
 struct cuda_program {
@@ -171,11 +180,12 @@ static void destroy_event(cudaEvent_t event) {
 static void cuda_discard(backend *b, void *compiled) {
     cuda_program *p = static_cast<cuda_program *>(compiled);
     for (program_slot &slot : p->slots) {
-        if (slot.graph)
-            note(cuda_of(b), cudaGraphExecDestroy(slot.graph), "dropping a graph");
-        for (int i = 0; slot.events && i <= p->count; i++)
-            for (cudaEvent_t event :
-                 {slot.events[i].inner, slot.events[i].outer, slot.events[i].mark})
+        for (cudaGraphExec_t graph : slot.graph)
+            if (graph)
+                note(cuda_of(b), cudaGraphExecDestroy(graph), "dropping a graph");
+        for (int i = 0; slot.events && i < p->count; i++)
+            for (cudaEvent_t event : {slot.events[i].inner, slot.events[i].outer,
+                                      slot.events[i].begun, slot.events[i].ended})
                 destroy_event(event);
         free(slot.events);
     }
@@ -193,21 +203,47 @@ static void create(backend_cuda *cuda, cudaEvent_t *event, unsigned flags) {
         note(cuda, cudaEventCreateWithFlags(event, flags), "taking an event");
 }
 
+static bool waits(const struct pass *pass) {
+    for (int unit : pass->wait)
+        if (unit >= 0)
+            return true;
+    return false;
+}
+
+/* A run is a part of a stream without waits whose times count for one group. */
+static void create_time_events(backend_cuda *cuda, const struct graph *g,
+                               struct unit_events *events) {
+    int last[STREAMS];
+    memset(last, 0xff, sizeof(last));
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        const struct pass *pass = &g->passes[i];
+        int *before = &last[pass->stream];
+        if (pass->kind != PASS_STAGE)
+            continue;
+        if (*before < 0 || waits(pass) || g->passes[*before].group != pass->group) {
+            create(cuda, &events[i].begun, cudaEventDefault);
+            if (*before >= 0)
+                create(cuda, &events[*before].ended, cudaEventDefault);
+        }
+        *before = i;
+    }
+    for (int unit : last)
+        if (unit >= 0)
+            create(cuda, &events[unit].ended, cudaEventDefault);
+}
+
 static void create_events(backend_cuda *cuda, const struct graph *g, struct unit_events *events) {
-    int group = -1;
     for (int i = 0; i < g->count; i += g->passes[i].unit) {
         const struct pass *pass = &g->passes[i];
         for (int unit : pass->wait)
             if (unit >= 0)
                 create(cuda, waits_outside(g, i, unit) ? &events[unit].outer : &events[unit].inner,
                        cudaEventDisableTiming);
-        if (pass->stream == STREAM_MAIN && pass->group != group)
-            create(cuda, &events[i].mark, cudaEventDefault);
-        group = pass->stream == STREAM_MAIN ? pass->group : group;
     }
-    create(cuda, &events[g->count].mark, cudaEventDefault);
-    if (g->joined >= 0)
-        create(cuda, &events[g->joined].inner, cudaEventDisableTiming);
+    create_time_events(cuda, g, events);
+    for (int unit : g->joined)
+        if (unit >= 0)
+            create(cuda, &events[unit].inner, cudaEventDisableTiming);
 }
 
 /* Graphs of one shape differ by their arguments. */
@@ -215,10 +251,11 @@ static uint64_t shape_of(const struct graph *g) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (int i = 0; i < g->count; i++) {
         const struct pass *p = &g->passes[i];
-        const int parts[] = {(int)p->kind, (int)p->stage, p->unit,    (int)p->stream,
-                             p->wait[0],   p->wait[1],    p->wait[2], p->wait[3]};
+        const int parts[] = {(int)p->kind, (int)p->stage, p->unit, (int)p->stream};
         for (int part : parts)
             hash = (hash ^ (uint64_t)(part + 1)) * 0x100000001b3u;
+        for (int unit : p->wait)
+            hash = (hash ^ (uint64_t)(unit + 1)) * 0x100000001b3u;
     }
     return hash;
 }
@@ -236,14 +273,14 @@ static void *cuda_compile(backend *b, void *previous, const struct graph *g) {
     }
     for (int i = 0; i < b->slots && taken; i++) {
         p->slots[i].events = static_cast<struct unit_events *>(
-            calloc((size_t)g->count + 1, sizeof(struct unit_events)));
+            calloc((size_t)g->count + 1, sizeof(struct unit_events))); /* 0 is no size */
         taken = p->slots[i].events;
         if (taken)
             create_events(cuda, g, p->slots[i].events);
     }
     for (int i = 0; i < b->slots && taken && before && before->shape == p->shape; i++) {
-        p->slots[i].graph = before->slots[i].graph; /* to be updated, not made anew */
-        before->slots[i].graph = nullptr;
+        memcpy(p->slots[i].graph, before->slots[i].graph, sizeof(p->slots[i].graph));
+        memset(before->slots[i].graph, 0, sizeof(p->slots[i].graph)); /* to be updated */
     }
     if (before)
         cuda_discard(b, before);
@@ -256,17 +293,18 @@ static void *cuda_compile(backend *b, void *previous, const struct graph *g) {
 
 /* An event that is read outside of captured work is recorded beside it, so that the next stage
  * follows the last one directly. */
-static void record(backend_cuda *cuda, cudaEvent_t event) {
+static void record(backend_cuda *cuda, cudaEvent_t event, enum stream stream) {
+    cudaStream_t from = cuda->streams[stream], beside = cuda->beside[stream];
     if (!event)
         return;
     if (!cuda->capturing) {
-        note(cuda, cudaEventRecord(event, cuda->stream), "an event");
+        note(cuda, cudaEventRecord(event, from), "an event");
         return;
     }
-    note(cuda, cudaEventRecord(cuda->part, cuda->stream), "an event");
-    note(cuda, cudaStreamWaitEvent(cuda->beside, cuda->part, 0), "an event");
-    note(cuda, cudaEventRecordWithFlags(event, cuda->beside, cudaEventRecordExternal), "an event");
-    cuda->parted = true;
+    note(cuda, cudaEventRecord(cuda->part, from), "an event");
+    note(cuda, cudaStreamWaitEvent(beside, cuda->part, 0), "an event");
+    note(cuda, cudaEventRecordWithFlags(event, beside, cudaEventRecordExternal), "an event");
+    cuda->parted[stream] = true;
 }
 
 static void wait_for(backend_cuda *cuda, cudaStream_t stream, cudaEvent_t event, bool outside) {
@@ -284,10 +322,10 @@ static void wait_for_units(backend_cuda *cuda, const struct graph *g,
         }
 }
 
-static void signal_unit(backend_cuda *cuda, const struct unit_events *events) {
+static void signal_unit(backend_cuda *cuda, const struct unit_events *events, enum stream stream) {
     if (events->inner)
         note(cuda, cudaEventRecord(events->inner, cuda->stream), "an event");
-    record(cuda, events->outer);
+    record(cuda, events->outer, stream);
 }
 
 static void issue_unit(backend_cuda *cuda, const struct graph *g, int i, int slot) {
@@ -305,24 +343,26 @@ static void issue_unit(backend_cuda *cuda, const struct graph *g, int i, int slo
 static void issue_stages(backend_cuda *cuda, const cuda_program *p, int slot) {
     const struct graph *g = p->g;
     const struct unit_events *events = p->slots[slot].events;
+    bool timed = p->slots[slot].timed;
     cudaStream_t main = cuda->streams[STREAM_MAIN];
-    if (g->branched) {
-        note(cuda, cudaEventRecord(cuda->fork, main), "an event");
-        wait_for(cuda, cuda->streams[STREAM_BRANCH], cuda->fork, false);
-    }
+    note(cuda, cudaEventRecord(cuda->fork, main), "an event");
     for (int i = 0; i < g->count; i += g->passes[i].unit) {
+        enum stream stream = g->passes[i].stream;
         if (g->passes[i].kind != PASS_STAGE)
             continue;
-        cuda->stream = cuda->streams[g->passes[i].stream];
+        cuda->stream = cuda->streams[stream];
+        if (i == g->begun[stream])
+            wait_for(cuda, cuda->stream, cuda->fork, false);
         wait_for_units(cuda, g, events, i);
-        record(cuda, events[i].mark);
+        record(cuda, timed ? events[i].begun : nullptr, stream);
         issue_unit(cuda, g, i, slot);
-        signal_unit(cuda, &events[i]);
+        signal_unit(cuda, &events[i], stream);
+        record(cuda, timed ? events[i].ended : nullptr, stream);
     }
     cuda->stream = main;
-    if (g->joined >= 0)
-        wait_for(cuda, main, events[g->joined].inner, false);
-    record(cuda, events[g->count].mark);
+    for (int unit : g->joined)
+        if (unit >= 0)
+            wait_for(cuda, main, events[unit].inner, false);
 }
 
 /* Updates graph to the captured work, or instantiates it again where that is not possible. */
@@ -347,25 +387,30 @@ static void capture_stages(backend_cuda *cuda, cuda_program *p, int slot) {
     issue_stages(cuda, p, slot);
     if (!cuda->capturing)
         return;
-    if (cuda->parted) {
-        note(cuda, cudaEventRecord(cuda->part, cuda->beside), "capturing a frame");
+    for (int t = 0; t < STREAMS; t++) {
+        if (!cuda->parted[t])
+            continue;
+        note(cuda, cudaEventRecord(cuda->part, cuda->beside[t]), "capturing a frame");
         wait_for(cuda, main, cuda->part, false);
+        cuda->parted[t] = false;
     }
-    cuda->capturing = cuda->parted = false;
+    cuda->capturing = false;
     note(cuda, cudaStreamEndCapture(main, &captured), "capturing a frame");
     if (!captured)
         return;
-    update_graph(cuda, &s->graph, captured);
+    update_graph(cuda, &s->graph[s->timed], captured);
     note(cuda, cudaGraphDestroy(captured), "dropping a captured frame");
-    s->current = s->graph;
-    if (s->current)
-        note(cuda, cudaGraphLaunch(s->graph, main), "a frame's graph");
+    s->current[s->timed] = s->graph[s->timed];
+    if (s->current[s->timed])
+        note(cuda, cudaGraphLaunch(s->graph[s->timed], main), "a frame's graph");
 }
 
 static void run_stages(backend_cuda *cuda, cuda_program *p, int slot) {
     struct program_slot *s = &p->slots[slot];
-    if (s->current)
-        note(cuda, cudaGraphLaunch(s->graph, cuda->streams[STREAM_MAIN]), "a frame's graph");
+    s->timed = s->runs < 2 || s->runs % TIMED_FRAMES == 0; /* both graphs at once */
+    if (s->current[s->timed])
+        note(cuda, cudaGraphLaunch(s->graph[s->timed], cuda->streams[STREAM_MAIN]),
+             "a frame's graph");
     else if (s->runs > 0 && cuda->base.slots > 1)
         capture_stages(cuda, p, slot);
     else
@@ -396,7 +441,8 @@ static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, e
                           const struct image_memory *memory) {
     const struct graph *g = p->g;
     bool up = kind == PASS_UPLOAD, marked = false;
-    cuda->stream = cuda->streams[up ? STREAM_UPLOAD : STREAM_DOWNLOAD];
+    enum stream stream = up ? STREAM_UPLOAD : STREAM_DOWNLOAD;
+    cuda->stream = cuda->streams[stream];
     const cudaEvent_t *marks = up ? cuda->slots[slot].uploads : cuda->slots[slot].downloads;
     int left = 0;
     for (int i = 0; i < g->count; i++)
@@ -407,13 +453,13 @@ static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, e
             continue;
         wait_for_units(cuda, g, p->slots[slot].events, i);
         if (!marked && (up || left == 1))
-            record(cuda, marks[0]);
+            record(cuda, marks[0], stream);
         marked |= up;
         left--;
         copy_rows(cuda, t, up, graph_address(g, t->buffer, slot), &memory[t->host]);
-        signal_unit(cuda, &p->slots[slot].events[i]);
+        signal_unit(cuda, &p->slots[slot].events[i], stream);
     }
-    record(cuda, marks[1]);
+    record(cuda, marks[1], stream);
 }
 
 static void cuda_run(backend *b, void *compiled, int slot, const struct backend_frame *frame) {
@@ -431,7 +477,7 @@ static void cuda_run(backend *b, void *compiled, int slot, const struct backend_
     note(cuda, cudaEventRecord(s->stages_done, cuda->streams[STREAM_MAIN]), "an event");
     run_transfers(cuda, p, slot, PASS_DOWNLOAD, frame->memory);
     wait_for(cuda, cuda->stream, s->stages_done, false);
-    record(cuda, s->finished);
+    record(cuda, s->finished, STREAM_DOWNLOAD);
     if (frame->ordered)
         wait_for(cuda, stream, s->finished, false);
     s->program = p;
@@ -452,16 +498,22 @@ static double transfers_ms(const struct graph *g, enum pass_kind kind, const cud
     return 0;
 }
 
-static void note_times(cuda_slot *s, const struct graph *g, const struct unit_events *events) {
-    int begun = -1;
+static void note_stage_times(cuda_slot *s, const struct graph *g,
+                             const struct unit_events *events) {
+    cudaEvent_t begun[STREAMS] = {};
     memset(s->ms, 0, sizeof(s->ms));
-    for (int i = 0; i <= g->count; i++) {
-        if (!events[i].mark)
-            continue;
-        if (begun >= 0)
-            s->ms[g->passes[begun].group] += elapsed_ms(events[begun].mark, events[i].mark);
-        begun = i;
+    for (int i = 0; i < g->count; i++) {
+        const struct pass *pass = &g->passes[i];
+        if (events[i].begun)
+            begun[pass->stream] = events[i].begun;
+        if (events[i].ended)
+            s->ms[pass->group] += elapsed_ms(begun[pass->stream], events[i].ended);
     }
+}
+
+static void note_times(cuda_slot *s, const struct program_slot *program, const struct graph *g) {
+    if (program->timed)
+        note_stage_times(s, g, program->events);
     s->ms[GROUP_UPLOAD] = transfers_ms(g, PASS_UPLOAD, s->uploads);
     s->ms[GROUP_DOWNLOAD] = transfers_ms(g, PASS_DOWNLOAD, s->downloads);
 }
@@ -472,7 +524,7 @@ static int cuda_wait(backend *b, int slot) {
     const cuda_program *p = s->program;
     if (p) {
         note(cuda, cudaEventSynchronize(s->finished), "a frame");
-        note_times(s, p->g, p->slots[slot].events);
+        note_times(s, &p->slots[slot], p->g);
         s->program = nullptr;
     }
     return first_failure(cuda);
@@ -497,8 +549,9 @@ static void cuda_close(backend **b) {
     for (cudaStream_t stream : cuda->streams)
         if (stream)
             cudaStreamDestroy(stream);
-    if (cuda->beside)
-        cudaStreamDestroy(cuda->beside);
+    for (cudaStream_t stream : cuda->beside)
+        if (stream)
+            cudaStreamDestroy(stream);
     cudaGetLastError();
     free(cuda);
     *b = nullptr;
@@ -508,8 +561,9 @@ static cudaError_t open_streams(backend_cuda *cuda) {
     for (cudaStream_t &stream : cuda->streams)
         if (cudaError_t code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
             return code;
-    if (cudaError_t code = cudaStreamCreateWithFlags(&cuda->beside, cudaStreamNonBlocking))
-        return code;
+    for (cudaStream_t &stream : cuda->beside)
+        if (cudaError_t code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
+            return code;
     create(cuda, &cuda->fork, cudaEventDisableTiming);
     create(cuda, &cuda->part, cudaEventDisableTiming);
     for (cuda_slot &s : cuda->slots) {
@@ -582,6 +636,7 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
     snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)",
              variant == VARIANT_PLAIN ? "plain, " : "", properties.name);
     fill_table(&cuda->base);
+    cuda->base.overlap_bytes = variant == VARIANT_PLAIN ? 0 : OVERLAP_BYTES;
     memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
     cuda->plain = plain_launches;
     cuda->base.slots = variant == VARIANT_PLAIN ? 1 : MAX_SLOTS;

@@ -38,10 +38,10 @@ struct cuda_slot {
 struct backend_cuda {
     struct backend base; /* first: the two pointers are one */
     cudaStream_t streams[STREAMS];
-    cudaStream_t stream;    /* in use */
-    cudaStream_t beside;    /* while capturing: for events that no stage waits for */
-    cudaEvent_t fork, part; /* where the branch begins; where beside begins */
-    bool capturing, parted;
+    cudaStream_t stream;          /* in use */
+    cudaStream_t beside[STREAMS]; /* while capturing: for events that no stage waits for */
+    cudaEvent_t fork, part;       /* where branches begin; where beside begins */
+    bool capturing, parted[STREAMS];
     struct cuda_slot slots[MAX_SLOTS];
     bool failed;       /* any error so far, except a lack of memory */
     int error;         /* first failure since the last wait */
