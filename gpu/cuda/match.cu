@@ -337,52 +337,103 @@ static __host__ __device__ __forceinline__ int cost_stride(int group) {
     return LABEL_BLOCK * (group | 1);
 }
 
+/* A product begins with VECTOR_FIRST so that minus vector_place() of it without limits is what is
+ * left of it after a shift; the curve has an entry for each sum there is. */
+enum {
+    VECTOR_FIRST = (1 << VECTOR_SHIFT) - 1 - VECTOR_HALF,
+    VECTOR_MOST = FEATURE_CHANNELS * FEATURE_VECTOR_LARGEST * FEATURE_VECTOR_LARGEST,
+    VECTOR_LEAST_PLACE = (VECTOR_FIRST - VECTOR_MOST) / (1 << VECTOR_SHIFT) - 1,
+    VECTOR_CURVE = (VECTOR_FIRST + VECTOR_MOST) / (1 << VECTOR_SHIFT) + 1 - VECTOR_LEAST_PLACE
+};
+
+static __device__ void load_vector_curve(const cost_args &a, uint8_t curve[VECTOR_CURVE]) {
+    for (int i = (int)threadIdx.x; i < VECTOR_CURVE; i += (int)blockDim.x)
+        curve[i] = __ldg(a.census_lut + stage_clamp(-(i + VECTOR_LEAST_PLACE), 0, CENSUS_LUT - 1));
+}
+
+/* Where a thread stores the costs of its products with target 0: of its first pixel and of the one
+ * 8 further on, whose labels of target 0 are these. */
+struct vector_costs {
+    uint8_t *to[2];
+    int label[2];
+};
+
+/* The costs of a product. from: what a thread has of 16 pixels' vectors; targets: the same of 8
+ * targets, the first of which is i behind the first pixel. WHOLE: each of the pixels has a label
+ * for each of the targets. */
+template <int SIGN, bool WHOLE>
+DEVICE void multiply(const uint8_t *curve, const uint4 from[2], const uint4 *targets,
+                     const vector_costs &costs, int labels, int i) {
+    uint4 v = targets[PIECES * i];
+    const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
+    int32_t product[4] = {VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST};
+    multiply_add<true>(product, from[0], low);
+    multiply_add<true>(product, from[1], high);
+    uint8_t found[4]; /* all of them before the first is stored: the loads wait together */
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        found[k] = curve[(product[k] >> VECTOR_SHIFT) - VECTOR_LEAST_PLACE];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int on = -SIGN * (i + k % 2), label = costs.label[k / 2] + on;
+        if (WHOLE || (label >= 0 && label < labels))
+            costs.to[k / 2][on] = found[k];
+    }
+}
+
 /* The costs of a row's products. The target of a pixel's label 0 is the one with its number, and
  * the other labels' follow; with SIGN 1 they come before the one group * LABEL_BLOCK behind it. */
 template <int SIGN>
-DEVICE void multiply_row(const cost_args &a, const match_tables &t, const uint4 *targets,
-                         uint8_t *costs, int pixels, int group, int y) {
+DEVICE void multiply_row(const cost_args &a, const uint8_t *curve, const uint4 *row, uint8_t *costs,
+                         int pixels, int group, int y) {
     int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4, labels = group * LABEL_BLOCK,
         stride = cost_stride(group), left = (int)blockIdx.x * pixels + g;
     for (int p = (int)threadIdx.x / WARP_SIZE * ROWS; p < pixels;
          p += (int)blockDim.x / WARP_SIZE * ROWS) {
-        uint4 upper = __ldg(vector_of(a.descriptor_reference, a, left + p, y) + lane % 4),
-              lower = __ldg(vector_of(a.descriptor_reference, a, left + p + 8, y) + lane % 4);
-        const uint4 first = make_uint4(upper.x, lower.x, upper.y, lower.y),
-                    second = make_uint4(upper.z, lower.z, upper.w, lower.w);
-#pragma unroll 2
-        for (int i = p; i < p + ROWS + labels; i += COLUMNS) {
-            uint4 v = targets[PIECES * (i + g) + lane % 4];
-            const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
-            int32_t product[4] = {0, 0, 0, 0};
-            multiply_add<true>(product, first, low);
-            multiply_add<true>(product, second, high);
+        const uint4 *upper = vector_of(a.descriptor_reference, a, left + p, y) + lane % 4,
+                    *lower = vector_of(a.descriptor_reference, a, left + p + 8, y) + lane % 4;
+        const uint4 from[2] = {
+            /* by words, so that these lie in registers as a product wants */
+            make_uint4(__ldg(&upper->x), __ldg(&lower->x), __ldg(&upper->y), __ldg(&lower->y)),
+            make_uint4(__ldg(&upper->z), __ldg(&lower->z), __ldg(&upper->w), __ldg(&lower->w))};
+        const uint4 *targets = row + PIECES * (p + g) + lane % 4;
+        vector_costs to;
 #pragma unroll
-            for (int k = 0; k < 4; k++) {
-                int pixel = p + g + k / 2 * 8, target = i + lane % 4 * 2 + k % 2;
-                int label = SIGN > 0 ? pixel + labels - target : target - pixel;
-                if (label >= 0 && label < labels)
-                    costs[pixel * stride + label] = t.census[vector_place(product[k])];
-            }
+        for (int k = 0; k < 2; k++) {
+            int pixel = g + 8 * k, target = lane % 4 * 2;
+            to.label[k] = SIGN > 0 ? pixel + labels - target : target - pixel;
+            to.to[k] = costs + (p + pixel) * stride + to.label[k];
         }
+        int i = 0;
+#pragma unroll 1
+        for (; i < ROWS; i += COLUMNS)
+            multiply<SIGN, false>(curve, from, targets, to, labels, i);
+#pragma unroll 4
+        for (; i + COLUMNS <= labels; i += COLUMNS)
+            multiply<SIGN, true>(curve, from, targets, to, labels, i);
+#pragma unroll 1
+        for (; i < ROWS + labels; i += COLUMNS)
+            multiply<SIGN, false>(curve, from, targets, to, labels, i);
     }
 }
 
 /* As match_kernel. AD: with absolute differences. */
 template <bool AD, int CHANNELS, int SIGN, int LEVELS>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 4)
     vector_kernel(const __grid_constant__ cost_args a,
                   const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int LINES = 1 << LEVELS;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ match_tables tables;
+    __shared__ uint8_t curve[VECTOR_CURVE];
     const thread_part t = part_of<SIGN>(a, pixels, group);
     int top = (int)blockIdx.y * LINES, count = targets(pixels, group),
         vectors = whole_products(pixels) + group * LABEL_BLOCK;
     uint4 *target = memory + (AD ? room_for(count) / 4 : 0);
     uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors);
     wait_for_previous_kernel();
-    load_tables<AD, true, CHANNELS>(a, &tables);
+    load_tables<AD, false, CHANNELS>(a, &tables);
+    load_vector_curve(a, curve);
     thread_nodes<LEVELS> nodes = {};
 #pragma unroll 1
     for (int r = 0; r < LINES && top + r < a.grid.height; r++) {
@@ -395,7 +446,7 @@ static __global__ void __launch_bounds__(THREADS)
             target[i] = __ldg(vector_of(a.descriptor_target, a, t.start + i / PIECES, top + r) +
                               i % PIECES);
         __syncthreads();
-        multiply_row<SIGN>(a, tables, target, costs, pixels, group, top + r);
+        multiply_row<SIGN>(a, curve, target, costs, pixels, group, top + r);
         __syncthreads();
         if (!t.works)
             continue;
