@@ -23,13 +23,23 @@ DEVICE void wait_for_previous_kernel(void) {
 #endif
 }
 
-/* In all lanes: the sum of theirs. */
+/* In all lanes: the sum, or the least, of theirs. */
 DEVICE int warp_sum(int v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL_LANES, v);
 #else
     for (int k = WARP_SIZE / 2; k > 0; k /= 2)
         v += __shfl_xor_sync(ALL_LANES, v, k);
+    return v;
+#endif
+}
+
+DEVICE int warp_min(int v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(ALL_LANES, v);
+#else
+    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
+        v = min(v, (int)__shfl_xor_sync(ALL_LANES, (uint32_t)v, k));
     return v;
 #endif
 }

@@ -520,8 +520,8 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
         bytes = sizeof(uint32_t) * (size_t)((a->kind != DATA_COST_CENSUS) * room) +
                 sizeof(uint4) * (size_t)(PIECES * (whole + group * LABEL_BLOCK)) +
                 (size_t)(whole * cost_stride(group));
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     }
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
     launch_with_memory(cuda, kernel, blocks, dim3((unsigned)threads), bytes, *a,
                        h ? *h : downsample_cost_args(), pixels, group);

@@ -9,7 +9,7 @@ enum { WARPS = 8 };
 
 /* ---- row offsets: a warp for each pixel */
 
-enum { PIXELS = 4 * WARPS, CELL_ROW_SUMS = ROW_CELLS * ROW_TRIED }; /* of a block, in one row */
+enum { CELL_ROW_SUMS = ROW_CELLS * ROW_TRIED }; /* of a block's pixels, in one row */
 
 /* Lane number i gets the least number of differing bits in the row tried as number i. */
 DEVICE uint32_t least_bits(const row_offset_args &a, int x, int y) {
@@ -17,20 +17,20 @@ DEVICE uint32_t least_bits(const row_offset_args &a, int x, int y) {
     uint64_t own = a.census_reference[(size_t)y * (size_t)width + (size_t)x];
     int first = stage_max(x - a.grid.space.u_min - a.grid.labels + 1, 0),
         last = stage_min(x - a.grid.space.u_min, width - 1);
+#pragma unroll
     for (int tried = 0; tried < ROW_TRIED; tried++) {
         const uint64_t *row = a.census_target + (size_t)(y + tried - ROW_REACH) * (size_t)width;
         int least = 64;
         for (int xo = first + lane; xo <= last; xo += WARP_SIZE)
             least = min(least, hamming64(own, __ldg(row + xo)));
-        for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-            least = min(least, (int)__shfl_xor_sync(ALL_LANES, (uint32_t)least, k));
+        least = warp_min(least);
         own_row = lane == tried ? least : own_row;
     }
     return (uint32_t)own_row;
 }
 
 static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
-    row_offset_kernel(const __grid_constant__ row_offset_args a) {
+    row_offset_kernel(const __grid_constant__ row_offset_args a, int pixels) {
     __shared__ uint32_t sums[CELL_ROW_SUMS];
     wait_for_previous_kernel();
     int thread = (int)(threadIdx.y * WARP_SIZE + threadIdx.x),
@@ -40,8 +40,8 @@ static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
     if (thread < CELL_ROW_SUMS)
         sums[thread] = 0;
     __syncthreads();
-    for (int i = (int)threadIdx.y; i < PIXELS; i += WARPS) {
-        int x = ((int)blockIdx.x * PIXELS + i) * ROW_STEP + ROW_STEP / 2;
+    for (int i = (int)threadIdx.y; i < pixels; i += WARPS) {
+        int x = ((int)blockIdx.x * pixels + i) * ROW_STEP + ROW_STEP / 2;
         if (x >= a.grid.width)
             break;
         uint32_t least = least_bits(a, x, y);
@@ -54,8 +54,9 @@ static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
 }
 
 void cuda_launch_row_offset_sum(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, row_offset_kernel, cuda_blocks(width, PIXELS, height / ROW_TRIED, 1),
-                     dim3(WARP_SIZE, WARPS), *static_cast<const row_offset_args *>(args));
+    int pixels = WARPS * (width * height / ROW_TRIED < 32 * WARPS * cuda->processors ? 1 : 4);
+    launch_dependent(cuda, row_offset_kernel, cuda_blocks(width, pixels, height / ROW_TRIED, 1),
+                     dim3(WARP_SIZE, WARPS), *static_cast<const row_offset_args *>(args), pixels);
 }
 
 /* ---- agreement: bits of some labels of a warp's pixels, then a lane for each pixel */

@@ -6,10 +6,12 @@
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_u16x2.h"
 
-/* ---- arms: a thread has 16 pixels of a column, and its warp the bits of 32 links of a row */
+/* ---- arms: a thread has some pixels of a column, and its warp the bits of 32 links of a row */
 
-enum { WARPS = 4, COLUMNS = WARPS * WARP_SIZE, ROWS = 16, REACH = MAX_SURFACE_LENGTH };
-static_assert(ROWS + 2 * REACH <= 64 && (int)REACH <= (int)WARP_SIZE, "bits of one word");
+/* rows of a block: the fewer, the more blocks small pictures have */
+enum { WARPS = 4, COLUMNS = WARPS * WARP_SIZE, MOST_ROWS = 16, FEW_ROWS = 4 };
+enum { REACH = MAX_SURFACE_LENGTH };
+static_assert(MOST_ROWS + 2 * REACH <= 64 && (int)REACH <= (int)WARP_SIZE, "bits of one word");
 
 /* Of pixels outside of the map: unknown. */
 DEVICE int map_value(const surface_args &a, int x, int y) {
@@ -28,7 +30,7 @@ DEVICE uint32_t row_links(const surface_args &a, int first, int y) {
 }
 
 /* Bit k: row k - REACH from top on is linked with the one above it. */
-DEVICE uint64_t column_links(const surface_args &a, int x, int top) {
+template <int ROWS> DEVICE uint64_t column_links(const surface_args &a, int x, int top) {
     uint64_t links = 0;
     int first = REACH - a.longest, above = map_value(a, x, top - a.longest);
 #pragma unroll 8
@@ -49,6 +51,7 @@ DEVICE int trailing_ones(uint32_t bits) {
     return ~bits ? __ffs((int)~bits) - 1 : 32;
 }
 
+template <int ROWS>
 static __global__ void __launch_bounds__(COLUMNS)
     surface_arms_kernel(const __grid_constant__ surface_args a) {
     __shared__ uint32_t links[ROWS][WARPS + 2]; /* with the words on both sides */
@@ -61,7 +64,7 @@ static __global__ void __launch_bounds__(COLUMNS)
         if (lane == 0)
             links[row][word] = bits;
     }
-    uint64_t column = column_links(a, x, top);
+    uint64_t column = column_links<ROWS>(a, x, top);
     __syncthreads();
     for (int row = 0; row < ROWS && top + row < a.height && x < a.width; row++) {
         const uint32_t *word = links[row] + warp;
@@ -79,8 +82,11 @@ static __global__ void __launch_bounds__(COLUMNS)
 }
 
 void cuda_launch_surface_arms(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, surface_arms_kernel, cuda_blocks(width, COLUMNS, height, ROWS),
-                     dim3(COLUMNS), *static_cast<const surface_args *>(args));
+    dim3 many = cuda_blocks(width, COLUMNS, height, MOST_ROWS);
+    bool few = many.x * many.y < 2 * (unsigned)cuda->processors;
+    launch_dependent(cuda, few ? surface_arms_kernel<FEW_ROWS> : surface_arms_kernel<MOST_ROWS>,
+                     few ? cuda_blocks(width, COLUMNS, height, FEW_ROWS) : many, dim3(COLUMNS),
+                     *static_cast<const surface_args *>(args));
 }
 
 /* ---- planes */
