@@ -49,9 +49,10 @@ struct backend {
     /* Waits for the last frame in slot. 0, or -errno of the first failure since the last wait,
      * logged once. */
     int (*wait)(struct backend *b, int slot);
-    /* Times in ms, after wait: of each group of stages (GROUP_COUNT), where stages that run beside
-     * each other all count, of the last frame in slot or one a few frames before it; of the last
-     * frame's uploads from the first to the last, and of its downloads after the last stage. */
+    /* Times in ms, after wait: of each group of stages (GROUP_COUNT) in all streams, and from the
+     * first stage to the end of the last one (GROUP_STAGES, 0 if none run beside each other), of
+     * the last frame in slot or one a few frames before it; of the last frame's uploads from the
+     * first to the last, and of its downloads after the last stage. */
     void (*times)(struct backend *b, int slot, double *ms);
     void (*close)(struct backend **b);
 };

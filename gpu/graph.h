@@ -109,8 +109,8 @@ void *graph_persistent(struct graph *g, size_t bytes);
 void graph_import(struct graph *g, void *memory, size_t bytes);
 
 /* The times of the stages that follow count for this group, below GROUP_UPLOAD. Transfers have
- * their own groups. */
-enum { GROUP_UPLOAD = 30, GROUP_DOWNLOAD, GROUP_COUNT };
+ * their own groups, and GROUP_STAGES stands for all stages together. */
+enum { GROUP_UPLOAD = 30, GROUP_DOWNLOAD, GROUP_STAGES, GROUP_COUNT };
 void graph_group(struct graph *g, int group);
 
 /* The next pass is not fused with those before it. */

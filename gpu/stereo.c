@@ -422,10 +422,14 @@ int stereo_start(struct stereo *s, const struct stereo_frame *f) {
 }
 
 static void note_times(struct stereo *s, int slot, double started_ms, struct stereo_result *r) {
-    double ms[GROUP_COUNT];
+    double ms[GROUP_COUNT], sum = 0;
     s->backend->times(s->backend, slot, ms);
+    for (int i = 0; i < 2 * TIME_COUNT; i++)
+        sum += ms[i];
+    /* Stages that ran beside each other share the time that they took together. */
+    double share = ms[GROUP_STAGES] > 0 && ms[GROUP_STAGES] < sum ? ms[GROUP_STAGES] / sum : 1;
     for (int i = 0; i < TIME_COUNT; i++)
-        r->stage_ms[i] = ms[i] + ms[TIME_COUNT + i];
+        r->stage_ms[i] = share * (ms[i] + ms[TIME_COUNT + i]);
     r->stage_ms[TIME_UPLOAD] = ms[GROUP_UPLOAD];
     r->stage_ms[TIME_DOWNLOAD] = ms[GROUP_DOWNLOAD];
     r->left_bp_ms = ms[TIME_BP];

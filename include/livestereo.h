@@ -332,7 +332,7 @@ LIVESTEREO_API const char *livestereo_stage_name(enum livestereo_stage stage);
 struct livestereo_result {
     size_t size;
     double ms;                          /* from the start to the end of the wait */
-    double stage_ms[LIVESTEREO_STAGES]; /* both views added up */
+    double stage_ms[LIVESTEREO_STAGES]; /* both views added up; their sum is what all took */
     double left_bp_ms;                  /* belief propagation of the left view */
     /* With bp_fast_converging: share of tiles that each half-step of the finest level updated. */
     int half_steps;

@@ -13,6 +13,7 @@
 #include "gpu/cuda/backend_cuda.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -500,14 +501,17 @@ static double transfers_ms(const struct graph *g, enum pass_kind kind, const cud
 
 static void note_stage_times(cuda_slot *s, const struct graph *g,
                              const struct unit_events *events) {
-    cudaEvent_t begun[STREAMS] = {};
+    cudaEvent_t begun[STREAMS] = {}, first = nullptr;
     memset(s->ms, 0, sizeof(s->ms));
     for (int i = 0; i < g->count; i++) {
         const struct pass *pass = &g->passes[i];
         if (events[i].begun)
             begun[pass->stream] = events[i].begun;
-        if (events[i].ended)
-            s->ms[pass->group] += elapsed_ms(begun[pass->stream], events[i].ended);
+        first = first ? first : events[i].begun;
+        if (!events[i].ended)
+            continue;
+        s->ms[pass->group] += elapsed_ms(begun[pass->stream], events[i].ended);
+        s->ms[GROUP_STAGES] = fmax(s->ms[GROUP_STAGES], elapsed_ms(first, events[i].ended));
     }
 }
 
