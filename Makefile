@@ -257,10 +257,12 @@ $(BUILD)/shaders.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 
 IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)
 $(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2)
+AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg)
+$(BUILD)/%_avx512.c.o: SIMD = $(if $(X86),-mavx2 $(AVX512))
 # Without checks of each pointer's use, most of which AddressSanitizer repeats, compiling them takes
 # a sixth of the time.
 NO_POINTER_CHECKS = $(patsubst %,-fno-sanitize=%,null alignment object-size pointer-overflow)
-$(BUILD)/%_avx2.c.o: SIMD += $(if $(findstring undefined,$(SANITIZE)),$(NO_POINTER_CHECKS))
+$(BUILD)/%_avx2.c.o $(BUILD)/%_avx512.c.o: SIMD += $(if $(findstring undefined,$(SANITIZE)),$(NO_POINTER_CHECKS))
 # Tests whose own code computes much; to optimise the others takes longer than they run.
 COMPUTING = calibration_depth pair_check part pruning reach refine row_error
 QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% tests/gui/%,$<))

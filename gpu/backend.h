@@ -59,7 +59,7 @@ struct backend {
 
 /* Plain runs every stage as written; optimised replaces what this processor can do faster with the
  * same bytes. */
-enum backend_variant { VARIANT_PLAIN, VARIANT_OPTIMISED };
+enum backend_variant { VARIANT_PLAIN, VARIANT_AVX2, VARIANT_OPTIMISED };
 
 /* threads 0 takes all cores. NULL and *error = -errno on failure, logged. */
 struct backend *backend_cpu_open(int threads, enum backend_variant variant, int *error);

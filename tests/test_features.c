@@ -92,7 +92,7 @@ static struct backend *open_form(int number) {
         bool there;
         cpu_rows *layer, *vector;
     } forms[] = {
-        {cpu_vectors(), rows_feature_layer_avx2, rows_feature_vector_avx2},
+        {cpu_vectors(VARIANT_AVX2), rows_feature_layer_avx2, rows_feature_vector_avx2},
 #ifdef __x86_64__
         {has_vnni(), rows_feature_layer_vnni, rows_feature_vector_vnni},
         {has_vnni_512(), rows_feature_layer_vnni_512, rows_feature_vector_vnni_512},

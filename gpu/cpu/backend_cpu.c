@@ -223,8 +223,14 @@ static void cpu_close(struct backend **b) {
 
 /* Asked here and not in the files of the optimised stages: on x86-64 those are compiled for AVX2
  * throughout. */
-const char *cpu_vectors(void) {
+const char *cpu_vectors(enum backend_variant variant) {
+    if (variant == VARIANT_PLAIN)
+        return NULL;
 #ifdef __x86_64__
+    if (variant == VARIANT_OPTIMISED && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512bitalg"))
+        return "avx512";
     return __builtin_cpu_supports("avx2") ? "avx2" : NULL;
 #elif defined(__ARM_NEON)
     return "neon";
@@ -261,9 +267,13 @@ struct backend *backend_cpu_open(int threads, enum backend_variant variant, int 
     }
     memcpy(cpu->rows, plain_rows, sizeof(plain_rows));
     int threads_running = thread_pool_threads(cpu->pool);
-    const char *vectors = variant == VARIANT_OPTIMISED ? cpu_vectors() : NULL;
+    const char *vectors = cpu_vectors(variant);
     if (vectors)
         cpu_optimise_avx2(cpu);
+#ifdef __x86_64__
+    if (vectors && !strcmp(vectors, "avx512"))
+        cpu_optimise_avx512(cpu);
+#endif
     snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (%s, %d thread%s)",
              vectors ? vectors : "plain", threads_running, threads_running > 1 ? "s" : "");
     return &cpu->base;

@@ -53,11 +53,12 @@ struct backend_cpu {
     double ms[GROUP_COUNT]; /* of the last frame */
 };
 
-/* What the optimised stages run on here: "avx2", "neon" or, on other processors that SIMDe makes
- * AVX2 of, "simde". NULL where they cannot run. */
-const char *cpu_vectors(void);
+/* What the optimised stages run on here: "avx512", "avx2", "neon" or, on other processors that
+ * SIMDe makes AVX2 of, "simde". NULL where they cannot run, and of the plain ones. */
+const char *cpu_vectors(enum backend_variant variant);
 
-/* Enters the stages optimised for AVX2 into the launch table. */
+/* Enters the stages optimised for AVX2 into the launch table, then those for AVX-512. */
 void cpu_optimise_avx2(struct backend_cpu *cpu);
+void cpu_optimise_avx512(struct backend_cpu *cpu);
 
 #endif

@@ -65,7 +65,7 @@ static void census_32(uint8_t rows[ROWS][PADDED], int x, uint64_t out[STEP]) {
     put_words(byte, 1, out + 16);
 }
 
-void rows_census_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_census)(const void *args, int width, int first, int last, void *scratch) {
     const struct census_args *a = args;
     uint8_t(*rows)[PADDED] = scratch;
     static_assert(ROWS * sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");

@@ -5,7 +5,7 @@
 #ifndef LIVESTEREO_COSTS_AVX2_H
 #define LIVESTEREO_COSTS_AVX2_H
 
-#include "gpu/cpu/backend_cpu.h"
+#include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
 
 #include <string.h>
@@ -108,10 +108,10 @@ struct match {
     int parts; /* of tables.ad that are used; -1: the tables are not used */
 };
 
-void match_make_avx2(struct match *m, const struct cost_args *a);
+void FORM(match_make)(struct match *m, const struct cost_args *a);
 
 /* Stage cost of a span of row y. */
-void match_span_avx2(const struct match *m, union targets *row, int y, const struct span *s);
+void FORM(match_span)(const struct match *m, union targets *row, int y, const struct span *s);
 
 /* The same of Birchfield and Tomasi's. */
 void bt_span_avx2(const struct cost_args *a, struct bt_row *row, int y, const struct span *s);

@@ -35,7 +35,7 @@ static __m256i along_arms(const __m256i *running, const struct arms *arms, int x
 
 /* ---- the passes one by one */
 
-void rows_cross_x_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_cross_x)(const void *args, int width, int first, int last, void *scratch) {
     const struct cross_args *a = args;
     __m256i *running = scratch;
     static_assert((MAX_WIDTH + 1) * sizeof(*running) <= SCRATCH_BYTES, "a row of sums fits");
@@ -77,7 +77,7 @@ static void cross_pixel(const struct cross_args *a, int x, int y) {
     }
 }
 
-void rows_cross_y_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_cross_y)(const void *args, int width, int first, int last, void *scratch) {
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++)
@@ -147,7 +147,7 @@ static int strip_columns(const struct cross_args *a, int labels) {
     return stage_min(columns, WIDEST_STRIP) / STRIP_STEP * STRIP_STEP;
 }
 
-bool cross_fits_avx2(const struct cross_args *a) {
+bool FORM(cross_fits)(const struct cross_args *a) {
     return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= CROSS_PIXELS;
 }
 
@@ -179,7 +179,7 @@ static struct span source_row(const struct costs_job *job, const struct strip *s
     size_t labels = (size_t)s->labels;
     uint8_t *even = s->matched - (size_t)(first >> 1) * 2 * labels;
     struct span row = {first, last, s->label, s->labels, even, even + labels, 2 * labels};
-    match_span_avx2(&job->match, s->targets, y, &row);
+    FORM(match_span)(&job->match, s->targets, y, &row);
     return row;
 }
 
@@ -330,7 +330,7 @@ static void run_strip(const struct costs_job *job, struct strip *s, int first, i
                 add_row(job, s, row);
             average_row(job, s, y, &out);
         } else if (u->match) {
-            match_span_avx2(&job->match, s->targets, y, &out);
+            FORM(match_span)(&job->match, s->targets, y, &out);
         }
         if (u->half && u->half->cost)
             add_to_nodes(u->half, 2, y, &out);
@@ -364,7 +364,7 @@ static int part_size(int all, int most, int step) {
     return parts_of(parts_of(all, parts_of(all, most)), step) * step;
 }
 
-void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit) {
+void FORM(costs)(struct thread_pool *pool, const struct cost_unit *unit) {
     struct costs_job job = {.unit = *unit};
     const struct cross_args *a = unit->along;
     int threads = thread_pool_threads(pool), most = BAND;
@@ -372,7 +372,7 @@ void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit) {
     job.labels = job.grid.padded;
     job.columns = job.grid.width;
     if (unit->match)
-        match_make_avx2(&job.match, unit->match);
+        FORM(match_make)(&job.match, unit->match);
     if (a) {
         int labels = STRIP_LABELS;
         while (labels > 2 * LABEL_BLOCK && strip_columns(a, labels) < 8 * a->longest_x)
@@ -499,7 +499,7 @@ static void copy_kept(void *context, int first, int last, void *scratch) {
         }
 }
 
-void kept_costs_avx2(struct thread_pool *pool, const struct pruned_cost_args *a) {
+void FORM(kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *a) {
     const struct cross_args along = {.grid = a->source_grid,
                                      .arms = a->arms,
                                      .source = a->source,
@@ -531,7 +531,7 @@ INLINE __m256i mean_of_nodes(const uint16_t *const from[2], size_t apart, int co
     return by.multiplier ? divide_words(sum, count, by) : divide_floats(sum, count);
 }
 
-void rows_cross_nodes_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_cross_nodes)(const void *args, int width, int first, int last, void *scratch) {
     const struct cross_nodes_args *a = args;
     struct reciprocal by[UINT8_MAX + 1]; /* arms of a byte, divided by 2 or more */
     uint32_t largest = (uint32_t)MAX_COST << 2 * a->level;

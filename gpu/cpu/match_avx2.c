@@ -228,7 +228,7 @@ INLINE void match_parts(const struct match *m, const struct target_row *row, int
         match_channels(m, row, y, s, parts, NONE);
 }
 
-void match_make_avx2(struct match *m, const struct cost_args *a) {
+void FORM(match_make)(struct match *m, const struct cost_args *a) {
     bool tables = a->kind != DATA_COST_BT && a->kind != DATA_COST_SSD;
     m->args = a;
     m->parts = tables ? make_tables(a, &m->tables) : -1;
@@ -246,7 +246,7 @@ static void match_labels(const struct cost_args *a, int y, const struct span *s)
     }
 }
 
-void match_span_avx2(const struct match *m, union targets *targets, int y, const struct span *s) {
+void FORM(match_span)(const struct match *m, union targets *targets, int y, const struct span *s) {
     const struct cost_args *a = m->args;
     struct target_row *row = &targets->row;
     if (a->kind == DATA_COST_BT)
@@ -264,19 +264,19 @@ void match_span_avx2(const struct match *m, union targets *targets, int y, const
         match_parts(m, row, y, s, 0);
 }
 
-void rows_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_cost)(const void *args, int width, int first, int last, void *scratch) {
     const struct cost_args *a = args;
     struct match m;
     static_assert(sizeof(union targets) <= SCRATCH_BYTES, "a row fits");
-    match_make_avx2(&m, a);
+    FORM(match_make)(&m, a);
     for (int y = first; y < last; y++) {
         struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.padded);
-        match_span_avx2(&m, scratch, y, &s);
+        FORM(match_span)(&m, scratch, y, &s);
     }
 }
 
 /* Labels outside on one side have the same match. */
-void rows_border_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_border_cost)(const void *args, int width, int first, int last, void *scratch) {
     const struct cost_args *a = args;
     (void)scratch;
     for (int y = first; y < last; y++) {

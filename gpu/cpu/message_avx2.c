@@ -6,6 +6,9 @@
 
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/wave.h"
+#ifdef AVX512
+#include "gpu/cpu/message_avx512.h"
+#endif
 
 /* The number of steps after which farther labels cannot win, because they are T or more behind. */
 static int envelope_steps(int rho, int maximum, int padded) {
@@ -23,7 +26,7 @@ static __m256i two_lanes(int first, int second, int words) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-void envelope_make(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
+void FORM(envelope_make)(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
                    const uint8_t truncation[4]) {
     int classes = classed ? 4 : 1;
     e->steps = 0;
@@ -92,6 +95,12 @@ static void activate_tiles(const struct message_args *a, const struct message_ro
 /* In an odd row the last pixel takes both lanes and is written twice with the same bytes. */
 INLINE void message_row(const struct envelope *e, const struct message_row *row, int n, int wide,
                         int steps) {
+#ifdef AVX512
+    if (n == WIDE_BLOCKS) {
+        wide_message_row(e, row, wide, steps);
+        return;
+    }
+#endif
     struct pair p;
     for (int i = row->first; i < row->count; i += 2) {
         pair_point(&p, 0, row, i);
@@ -158,7 +167,7 @@ static void message_part_tested(const struct envelope *e, const struct message_a
 }
 
 /* up: where the first half-step's messages come from, or NULL. */
-static void message_row_avx2(const struct envelope *e, const struct message_args *a,
+static void whole_row(const struct envelope *e, const struct message_args *a,
                              const struct start_messages_args *up, int y) {
     struct message_row row = message_row_of(a, y);
     if (up)
@@ -197,24 +206,24 @@ static void message_active_row(const struct envelope *e, const struct message_ar
     }
 }
 
-void rows_message_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_message)(const void *args, int width, int first, int last, void *scratch) {
     const struct message_args *a = args;
     if (a->windows) {
         window_rows_message_avx2(args, width, first, last, scratch);
         return;
     }
     struct envelope e;
-    envelope_make(&e, &a->grid, a->classes != NULL, a->rho, a->truncation);
+    FORM(envelope_make)(&e, &a->grid, a->classes != NULL, a->rho, a->truncation);
     bool plain = !a->next_active;
     for (int y = first; y < last; y++)
         if (plain)
-            message_row_avx2(&e, a, NULL, y);
+            whole_row(&e, a, NULL, y);
         else
             message_active_row(&e, a, y);
 }
 
 /* About 20 microseconds' work. */
-bool message_is_small_avx2(const void *args) {
+bool FORM(message_is_small)(const void *args) {
     const struct message_args *a = args;
     int tiles = tile_count(a->grid.width, a->grid.height), active = 0,
         maximum = 1024 / a->grid.padded;
@@ -235,10 +244,10 @@ static void steps_row(const void *context, int step, int y, void *scratch) {
     struct message_args a = *(const struct message_args *)u->args;
     if (step < u->count) {
         a.iteration += step;
-        message_row_avx2(&s->envelope, &a, step == 0 ? u->start : NULL, y);
+        whole_row(&s->envelope, &a, step == 0 ? u->start : NULL, y);
         return;
     }
-    rows_winner_takes_all_avx2(u->winner, a.grid.width, y, y + 1, scratch);
+    FORM(rows_winner_takes_all)(u->winner, a.grid.width, y, y + 1, scratch);
     for (int x = 0; u->curve && x < a.grid.width; x++)
         stage_cost_curve(u->curve, x, y);
 }
@@ -253,10 +262,10 @@ static int steps_together(const struct grid *g) {
     return together;
 }
 
-void half_steps_avx2(struct thread_pool *pool, const struct level_unit *u) {
+void FORM(half_steps)(struct thread_pool *pool, const struct level_unit *u) {
     const struct message_args *a = u->args;
     struct steps steps = {.unit = u};
-    envelope_make(&steps.envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
+    FORM(envelope_make)(&steps.envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
     wave_run(pool, a->grid.height, u->count + (u->winner != NULL), steps_together(&a->grid),
              steps_row, &steps);
 }

@@ -7,6 +7,7 @@
 #ifndef LIVESTEREO_MESSAGE_AVX2_H
 #define LIVESTEREO_MESSAGE_AVX2_H
 
+#include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
 #include "gpu/stages/bp.h"
 
@@ -24,7 +25,7 @@ struct envelope {
 };
 
 /* classed: edges have classes. */
-void envelope_make(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
+void FORM(envelope_make)(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
                    const uint8_t truncation[4]);
 
 /* Where two pixels' messages come from and go to. */

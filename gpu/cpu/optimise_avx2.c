@@ -1,10 +1,19 @@
 /*
- * Puts the stages optimised for AVX2 into the CPU backend's launch table.
+ * Puts the optimised stages into the CPU backend's launch table.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
 
-void cpu_optimise_avx2(struct backend_cpu *cpu) {
+void FORM(cpu_optimise)(struct backend_cpu *cpu) {
+#define FORM_ROWS(name) cpu->rows[STAGE_##name] = FORM(rows_##name);
+    FORM_STAGES(FORM_ROWS)
+#undef FORM_ROWS
+    cpu->is_small[STAGE_message] = FORM(message_is_small);
+    cpu->half_steps = FORM(half_steps);
+    cpu->cross_fits = FORM(cross_fits);
+    cpu->costs = FORM(costs);
+    cpu->kept_costs = FORM(kept_costs);
+#ifndef AVX512
 #define AVX2_ROWS(name) cpu->rows[STAGE_##name] = rows_##name##_avx2;
     AVX2_STAGES(AVX2_ROWS)
 #undef AVX2_ROWS
@@ -17,11 +26,7 @@ void cpu_optimise_avx2(struct backend_cpu *cpu) {
             vex ? rows_feature_vector_vnni : rows_feature_vector_vnni_512;
     }
 #endif
-    cpu->is_small[STAGE_message] = message_is_small_avx2;
-    cpu->half_steps = half_steps_avx2;
     cpu->pruned_steps = pruned_steps_avx2;
-    cpu->cross_fits = cross_fits_avx2;
-    cpu->costs = costs_avx2;
-    cpu->kept_costs = kept_costs_avx2;
     cpu->sum_steps = sum_steps_avx2;
+#endif
 }

@@ -1,6 +1,8 @@
 /*
- * Stages optimised for AVX2: which file has which, and what they share. Each gives the same
- * bytes as its plain stage, which documents what is computed.
+ * Stages optimised for AVX2, some of them for AVX-512 as well: which file has which, and what they
+ * share. Each gives the same bytes as its plain stage, which documents what is computed.
+ * X_avx512.c is X_avx2.c compiled a second time, where FORM(name) is name_avx512. AVX-512 stands
+ * for its extensions BW, VL, VBMI and BITALG.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OPTIMISE_AVX2_H
@@ -8,30 +10,41 @@
 
 #include "gpu/cpu/backend_cpu.h"
 
-/* The stages of which rows_NAME_avx2() of one of the files here computes rows. */
+#ifdef AVX512
+#define FORM(name) name##_avx512
+#else
+#define FORM(name) name##_avx2
+#endif
+
+/* The stages of which FORM(rows_NAME)() of one of the files here computes rows, and those of which
+ * rows_NAME_avx2() does. */
 /* clang-format off */
+#define FORM_STAGES(STAGE) \
+    STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
+    STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
+    STAGE(hole_median) STAGE(check)
 #define AVX2_STAGES(STAGE) \
-    STAGE(message) STAGE(downsample_cost) STAGE(start_messages) \
-    STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(winner_takes_all) \
-    STAGE(best_label) STAGE(census) STAGE(median) STAGE(hole_median) STAGE(check) STAGE(rows) \
-    STAGE(columns) STAGE(area_labels) STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
-    STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
-    STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
-    STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(pruned_winner) \
-    STAGE(feature_layer) STAGE(feature_vector) STAGE(sum_message) STAGE(sum_labels) \
-    STAGE(cross_nodes) STAGE(pruned_downsample)
+    STAGE(downsample_cost) STAGE(start_messages) STAGE(rows) STAGE(columns) STAGE(area_labels) \
+    STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) \
+    STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) STAGE(row_offset_sum) \
+    STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) STAGE(smooth_y) \
+    STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) STAGE(feature_vector) \
+    STAGE(sum_message) STAGE(sum_labels) STAGE(pruned_downsample)
 /* clang-format on */
+#define FORM_ROWS(name) cpu_rows FORM(rows_##name);
+FORM_STAGES(FORM_ROWS)
+#undef FORM_ROWS
 #define AVX2_ROWS(name) cpu_rows rows_##name##_avx2;
 AVX2_STAGES(AVX2_ROWS)
 #undef AVX2_ROWS
 
 /* struct backend_cpu's. */
-bool message_is_small_avx2(const void *args);
-void half_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
+bool FORM(message_is_small)(const void *args);
+void FORM(half_steps)(struct thread_pool *pool, const struct level_unit *unit);
 void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
-bool cross_fits_avx2(const struct cross_args *args);
-void kept_costs_avx2(struct thread_pool *pool, const struct pruned_cost_args *args);
-void costs_avx2(struct thread_pool *pool, const struct cost_unit *unit);
+bool FORM(cross_fits)(const struct cross_args *args);
+void FORM(kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *args);
+void FORM(costs)(struct thread_pool *pool, const struct cost_unit *unit);
 void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count);
 
 /* The stages feature_layer and feature_vector by vpdpbusd, where the processor has it: encoded for

@@ -19,7 +19,7 @@ struct pruned_steps {
 
 static void steps_make(struct pruned_steps *s, const struct pruned_message_args *a) {
     s->args = a;
-    envelope_make(&s->envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
+    FORM(envelope_make)(&s->envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
     borders_make(&s->borders, a->rho, a->truncation);
 }
 

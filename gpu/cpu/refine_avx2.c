@@ -194,7 +194,7 @@ static void median_row(const struct median_args *a, struct median_rows *rows, in
     }
 }
 
-void rows_median_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_median)(const void *args, int width, int first, int last, void *scratch) {
     const struct median_args *a = args;
     struct median_rows *rows = scratch;
     static_assert(sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");
@@ -283,7 +283,7 @@ static void fill_median(const struct hole_median_args *a, struct hole_rows *rows
     store_256((a->out + i), _mm256_blendv_epi8(own, search_window(w), taken));
 }
 
-void rows_hole_median_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_hole_median)(const void *args, int width, int first, int last, void *scratch) {
     const struct hole_median_args *a = args;
     struct hole_rows *rows = scratch;
     static_assert(sizeof(*rows) <= SCRATCH_BYTES, "the rows of a window fit");
@@ -334,7 +334,7 @@ static void check_row(const struct check_args *a, int y, int16_t *seen) {
     }
 }
 
-void rows_check_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_check)(const void *args, int width, int first, int last, void *scratch) {
     const struct check_args *a = args;
     int16_t *seen = scratch;
     static_assert(16 * (MAX_WIDTH + 2) * sizeof(*seen) <= SCRATCH_BYTES, "a row fits");

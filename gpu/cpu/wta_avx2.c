@@ -124,7 +124,7 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int
     }
 }
 
-void rows_winner_takes_all_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_winner_takes_all)(const void *args, int width, int first, int last, void *scratch) {
     const struct wta_args *a = args;
     struct beliefs b;
     int n = a->grid.padded / LABEL_BLOCK;
@@ -195,7 +195,7 @@ static void winner_row_pruned(const struct pruned_wta_args *a, struct beliefs *b
     }
 }
 
-void rows_pruned_winner_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_pruned_winner)(const void *args, int width, int first, int last, void *scratch) {
     const struct pruned_wta_args *a = args;
     struct beliefs b;
     struct borders borders;
@@ -211,7 +211,7 @@ void rows_pruned_winner_avx2(const void *args, int width, int first, int last, v
         }
 }
 
-void rows_best_label_avx2(const void *args, int width, int first, int last, void *scratch) {
+void FORM(rows_best_label)(const void *args, int width, int first, int last, void *scratch) {
     const struct best_label_args *a = args;
     struct beliefs b;
     struct pair p;
