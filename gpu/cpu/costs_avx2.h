@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* TARGETS: entries of a row of targets before the first one, and behind the last one. */
-enum { AD_ENTRIES = 128, CENSUS_BYTES = 8, TARGETS = 32 };
+enum { AD_ENTRIES = 128, CENSUS_BYTES = 8, TARGETS = 64 };
 enum { PADDED = MAX_WIDTH + 2 * TARGETS };
 
 /* labels labels from number label on, of pixels first..last-1 of a row: of a volume, or of memory
@@ -99,7 +99,11 @@ static inline void fill_outside(const struct cost_args *a, int x, const struct s
 }
 
 struct match_tables {
+#ifdef AVX512
+    __m512i ad[AD_ENTRIES / 64], census;
+#else
     __m256i ad[AD_ENTRIES / 16], census[CENSUS_LUT / 16];
+#endif
 };
 
 struct match {

@@ -1,7 +1,7 @@
 /*
  * The data cost of absolute differences, of a descriptor and of both in AVX2, 32 labels of a pixel
- * at a time. The target pixels of a row are stored in the order of the labels, colours and bytes of
- * census separately, so that 32 of them are one load. Byte shuffles count bits and look up both
+ * at a time, in AVX-512 64. The target pixels of a row are stored in the order of the labels, colours and bytes of
+ * census separately, so that so many of them are one load. Byte shuffles count bits and look up both
  * tables, 16 entries each; this requires a table of differences that is constant from
  * AD_ENTRIES on. Vectors are read from the picture, eight at a time.
  * SPDX-License-Identifier: MIT
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { STEP = 32, SHORT_PARTS = 5 };
+enum { SHORT_PARTS = 5 };
 
 /* The bytes of targets at..at+7, separated: from words 0..7, or 7..0 where they run backwards. */
 static void spread_census(const uint64_t *words, bool backwards, struct target_row *row, int at) {
@@ -56,6 +56,20 @@ static void line_up(const struct cost_args *a, int y, int first, int last, int a
             row->census[k][TARGETS + i] = (uint8_t)(bits[backwards ? w - 1 - i : i] >> 8 * k);
 }
 
+#ifdef AVX512
+static void make_lookups(const struct cost_args *a, int ad, struct match_tables *t) {
+    for (int i = 0; ad && i < AD_ENTRIES / 64; i++)
+        t->ad[i] = _mm512_loadu_si512(a->lut + 64 * i);
+    t->census = _mm512_loadu_si512(a->census_lut);
+}
+#else
+static void make_lookups(const struct cost_args *a, int ad, struct match_tables *t) {
+    if (ad)
+        make_parts(a->lut, AD_ENTRIES / 16, t->ad);
+    make_parts(a->census_lut, CENSUS_LUT / 16, t->census);
+}
+#endif
+
 /* The parts of the table of differences that are looked up: 0 where the table is not used or adds
  * nothing to census, -1 where it is too long. */
 static int make_tables(const struct cost_args *a, struct match_tables *t) {
@@ -64,13 +78,102 @@ static int make_tables(const struct cost_args *a, struct match_tables *t) {
         changing--;
     if (ad && changing >= AD_ENTRIES)
         return -1;
-    if (ad)
-        make_parts(a->lut, AD_ENTRIES / 16, t->ad);
-    make_parts(a->census_lut, CENSUS_LUT / 16, t->census);
+    make_lookups(a, ad, t);
     if (!ad || (a->kind == DATA_COST_AD_CENSUS && changing == 0 && a->lut[0] == 0))
         return 0;
     return changing < 16 * SHORT_PARTS ? SHORT_PARTS : AD_ENTRIES / 16;
 }
+
+/* Distances of eight vectors, before they are limited: of labels first, first + 1... of a pixel. */
+INLINE __m256i eight_vector_distances(const struct cost_args *a, const int8_t *own,
+                                      const uint64_t *targets, int first) {
+    __m256i low = load_256(own), high = load_256(own + 32), sum[8];
+    __m256i size_low = _mm256_abs_epi8(low), size_high = _mm256_abs_epi8(high);
+    for (int i = 0; i < 8; i++) {
+        int at = a->sign > 0 ? a->grid.width - 1 - first - i : first + i;
+        const int8_t *other =
+            (const int8_t *)(targets +
+                             (size_t)stage_clamp(at, 0, a->grid.width - 1) * VECTOR_WORDS);
+        __m256i products = _mm256_add_epi16(
+            _mm256_maddubs_epi16(size_low, _mm256_sign_epi8(load_256(other), low)),
+            _mm256_maddubs_epi16(size_high, _mm256_sign_epi8(load_256(other + 32), high)));
+        sum[i] = _mm256_madd_epi16(products, _mm256_set1_epi16(1));
+    }
+    for (int n = 4; n > 1; n /= 2)
+        for (int i = 0; i < n; i++)
+            sum[i] = _mm256_hadd_epi32(sum[2 * i], sum[2 * i + 1]);
+    __m256i dot = _mm256_add_epi32(_mm256_permute2x128_si256(sum[0], sum[1], 0x20),
+                                   _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
+    return _mm256_srai_epi32(_mm256_sub_epi32(_mm256_set1_epi32(VECTOR_HALF), dot), VECTOR_SHIFT);
+}
+
+/* 32 of them, as places in the table. at: of the first label's target, from the row's start. */
+INLINE __m256i vector_distances(const struct cost_args *a, const int8_t *own,
+                                const uint64_t *targets, int at) {
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i d[4];
+    for (int i = 0; i < 4; i++)
+        d[i] = eight_vector_distances(a, own, targets, at + 8 * i);
+    __m256i bytes =
+        _mm256_packus_epi16(_mm256_packs_epi32(d[0], d[1]), _mm256_packs_epi32(d[2], d[3]));
+    return _mm256_min_epu8(_mm256_permutevar8x32_epi32(bytes, order),
+                           _mm256_set1_epi8(CENSUS_LUT - 1));
+}
+
+/* What is compared besides colours. */
+enum descriptor { NONE, CENSUS, VECTORS };
+
+#ifdef AVX512
+typedef __m512i costs;
+enum { STEP = sizeof(costs) };
+
+INLINE costs distances(const uint8_t *bits, const struct target_row *row, int at) {
+    costs count = _mm512_setzero_si512();
+#pragma GCC unroll 8
+    for (int k = 0; k < CENSUS_BYTES; k++) {
+        costs differing = _mm512_xor_si512(_mm512_set1_epi8((char)bits[k]),
+                                           _mm512_loadu_si512(row->census[k] + at));
+        count = _mm512_add_epi8(count, _mm512_popcnt_epi8(differing));
+    }
+    return _mm512_min_epu8(count, _mm512_set1_epi8(CENSUS_LUT - 1));
+}
+
+INLINE costs match_labels_at(const struct match *m, const struct target_row *row, int y, int at,
+                      const uint8_t *p, const uint8_t *own, int ad, enum descriptor descriptor,
+                      int channels) {
+    const struct match_tables *t = &m->tables;
+    costs cost = _mm512_setzero_si512(), sum = cost;
+    for (int c = 0; ad && c < channels; c++) {
+        costs color = _mm512_set1_epi8((char)p[c]), target = _mm512_loadu_si512(row->color[c] + at);
+        sum = _mm512_adds_epu8(
+            sum, _mm512_sub_epi8(_mm512_max_epu8(color, target), _mm512_min_epu8(color, target)));
+    }
+    if (ad)
+        cost = _mm512_permutex2var_epi8(
+            t->ad[0], _mm512_min_epu8(sum, _mm512_set1_epi8(AD_ENTRIES - 1)), t->ad[1]);
+    if (descriptor == CENSUS)
+        cost = _mm512_add_epi8(cost, _mm512_permutexvar_epi8(distances(own, row, at), t->census));
+    if (descriptor == VECTORS) {
+        const uint64_t *targets =
+            m->args->descriptor_target + (size_t)y * (size_t)m->args->grid.width * VECTOR_WORDS;
+        __m256i low = vector_distances(m->args, (const int8_t *)own, targets, at - TARGETS),
+                high = vector_distances(m->args, (const int8_t *)own, targets, at - TARGETS + 32);
+        cost = _mm512_add_epi8(cost, _mm512_permutexvar_epi8(
+                                         _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1),
+                                         t->census));
+    }
+    return cost;
+}
+
+INLINE void store_costs(uint8_t *to, costs cost, int labels) {
+    if (labels >= STEP)
+        _mm512_storeu_si512(to, cost);
+    else
+        _mm512_mask_storeu_epi8(to, ((__mmask64)1 << labels) - 1, cost);
+}
+#else
+typedef __m256i costs;
+enum { STEP = sizeof(costs) };
 
 /* Adds three bits in each place: the sum's lower bit, its upper one. */
 struct added {
@@ -116,46 +219,7 @@ INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int 
     return _mm256_min_epu8(count, _mm256_set1_epi8(CENSUS_LUT - 1));
 }
 
-/* Distances of eight vectors, before they are limited: of labels first, first + 1... of a pixel. */
-INLINE __m256i eight_vector_distances(const struct cost_args *a, const int8_t *own,
-                                      const uint64_t *targets, int first) {
-    __m256i low = load_256(own), high = load_256(own + 32), sum[8];
-    __m256i size_low = _mm256_abs_epi8(low), size_high = _mm256_abs_epi8(high);
-    for (int i = 0; i < 8; i++) {
-        int at = a->sign > 0 ? a->grid.width - 1 - first - i : first + i;
-        const int8_t *other =
-            (const int8_t *)(targets +
-                             (size_t)stage_clamp(at, 0, a->grid.width - 1) * VECTOR_WORDS);
-        __m256i products = _mm256_add_epi16(
-            _mm256_maddubs_epi16(size_low, _mm256_sign_epi8(load_256(other), low)),
-            _mm256_maddubs_epi16(size_high, _mm256_sign_epi8(load_256(other + 32), high)));
-        sum[i] = _mm256_madd_epi16(products, _mm256_set1_epi16(1));
-    }
-    for (int n = 4; n > 1; n /= 2)
-        for (int i = 0; i < n; i++)
-            sum[i] = _mm256_hadd_epi32(sum[2 * i], sum[2 * i + 1]);
-    __m256i dot = _mm256_add_epi32(_mm256_permute2x128_si256(sum[0], sum[1], 0x20),
-                                   _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
-    return _mm256_srai_epi32(_mm256_sub_epi32(_mm256_set1_epi32(VECTOR_HALF), dot), VECTOR_SHIFT);
-}
-
-/* 32 of them, as places in the table. at: of the first label's target, from the row's start. */
-INLINE __m256i vector_distances(const struct cost_args *a, const int8_t *own,
-                                const uint64_t *targets, int at) {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    __m256i d[4];
-    for (int i = 0; i < 4; i++)
-        d[i] = eight_vector_distances(a, own, targets, at + 8 * i);
-    __m256i bytes =
-        _mm256_packus_epi16(_mm256_packs_epi32(d[0], d[1]), _mm256_packs_epi32(d[2], d[3]));
-    return _mm256_min_epu8(_mm256_permutevar8x32_epi32(bytes, order),
-                           _mm256_set1_epi8(CENSUS_LUT - 1));
-}
-
-/* What is compared besides colours. */
-enum descriptor { NONE, CENSUS, VECTORS };
-
-INLINE __m256i match_32(const struct match *m, const struct target_row *row, int y, int at,
+INLINE __m256i match_labels_at(const struct match *m, const struct target_row *row, int y, int at,
                         const uint8_t *p, const uint8_t *own, int ad, enum descriptor descriptor,
                         int channels) {
     const struct match_tables *t = &m->tables;
@@ -178,6 +242,14 @@ INLINE __m256i match_32(const struct match *m, const struct target_row *row, int
     return cost;
 }
 
+INLINE void store_costs(uint8_t *to, costs cost, int labels) {
+    if (labels >= STEP)
+        store_256(to, cost);
+    else
+        store_128(to, _mm256_castsi256_si128(cost));
+}
+#endif
+
 INLINE void match_row(const struct match *m, const struct target_row *row, int y,
                       const struct span *s, int ad, enum descriptor descriptor, int channels) {
     const struct cost_args *a = m->args;
@@ -190,13 +262,11 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
         const uint64_t *own = descriptor != NONE
                                   ? a->descriptor_reference + (start + (size_t)x) * (size_t)a->words
                                   : NULL;
-        for (int d = in.from / STEP * STEP; in.from < in.to && d < in.to; d += STEP) {
-            __m256i cost = match_32(m, row, y, TARGETS + in.target + d, p, (const uint8_t *)own, ad,
-                                    descriptor, channels);
-            if (d + STEP <= end)
-                store_256((out + d), cost);
-            else
-                store_128((out + d), _mm256_castsi256_si128(cost));
+        for (int d = s->label + (in.from - s->label) / STEP * STEP; in.from < in.to && d < in.to;
+             d += STEP) {
+            costs cost = match_labels_at(m, row, y, TARGETS + in.target + d, p,
+                                         (const uint8_t *)own, ad, descriptor, channels);
+            store_costs(out + d, cost, end - d);
         }
         fill_outside(a, x, s, &in);
     }
