@@ -1,6 +1,7 @@
 /*
- * The census transform in AVX2, 32 pixels at a time. Their bits are computed one after the
- * other and gathered in eight registers; register b holds byte b of the 62 bits of every pixel.
+ * The census transform in AVX2, 32 pixels at a time, in AVX-512 64. Their bits are computed one
+ * after the other and gathered in eight registers; register b holds byte b of the 62 bits of every
+ * pixel.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -9,7 +10,41 @@
 #include <assert.h>
 #include <string.h>
 
-enum { REACH_X = 4, REACH_Y = 3, ROWS = 2 * REACH_Y + 1, STEP = 32 };
+#ifdef AVX512
+typedef __m512i pixels;
+
+INLINE pixels load_pixels(const uint8_t *from) {
+    return _mm512_loadu_si512(from);
+}
+
+INLINE void store_pixels(uint8_t *to, pixels v) {
+    _mm512_storeu_si512(to, v);
+}
+
+/* bits, with a bit more where a pixel is darker than the centre. */
+INLINE pixels add_darker(pixels bits, pixels centre, pixels pixel, int bit) {
+    __mmask64 darker = _mm512_cmplt_epu8_mask(pixel, centre);
+    return _mm512_mask_add_epi8(bits, darker, bits, _mm512_set1_epi8((char)(1 << bit)));
+}
+#else
+typedef __m256i pixels;
+
+INLINE pixels load_pixels(const uint8_t *from) {
+    return load_256(from);
+}
+
+INLINE void store_pixels(uint8_t *to, pixels v) {
+    store_256(to, v);
+}
+
+INLINE pixels add_darker(pixels bits, pixels centre, pixels pixel, int bit) {
+    pixels not_darker = _mm256_cmpeq_epi8(_mm256_subs_epu8(centre, pixel), _mm256_setzero_si256());
+    return _mm256_or_si256(bits,
+                           _mm256_andnot_si256(not_darker, _mm256_set1_epi8((char)(1 << bit))));
+}
+#endif
+
+enum { REACH_X = 4, REACH_Y = 3, ROWS = 2 * REACH_Y + 1, STEP = sizeof(pixels) };
 enum { NEIGHBOURS = 62, PADDED = MAX_WIDTH + 2 * REACH_X + STEP };
 
 /* The rows around y, each with its ends repeated. */
@@ -23,16 +58,13 @@ static void pad_rows(const struct census_args *a, int y, uint8_t rows[ROWS][PADD
     }
 }
 
-static __m128i half(__m256i v, int high) {
-    return high ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
-}
-
 /* 16 pixels' words from their bytes. */
-static void put_words(const __m256i byte[8], int high, uint64_t *out) {
+static void put_words(const uint8_t bytes[8][STEP], int first, uint64_t *out) {
     __m128i pair[4][2], four[2][4];
     for (int i = 0; i < 4; i++) {
-        pair[i][0] = _mm_unpacklo_epi8(half(byte[2 * i], high), half(byte[2 * i + 1], high));
-        pair[i][1] = _mm_unpackhi_epi8(half(byte[2 * i], high), half(byte[2 * i + 1], high));
+        __m128i low = load_128(bytes[2 * i] + first), high = load_128(bytes[2 * i + 1] + first);
+        pair[i][0] = _mm_unpacklo_epi8(low, high);
+        pair[i][1] = _mm_unpackhi_epi8(low, high);
     }
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++) {
@@ -45,24 +77,28 @@ static void put_words(const __m256i byte[8], int high, uint64_t *out) {
     }
 }
 
-static void census_32(uint8_t rows[ROWS][PADDED], int x, uint64_t out[STEP]) {
-    __m256i byte[8] = {_mm256_setzero_si256()}, zero = _mm256_setzero_si256();
-    __m256i centre = load_256((rows[REACH_Y] + x + REACH_X));
-    for (int i = 1; i < 8; i++)
-        byte[i] = zero;
-    int bit = NEIGHBOURS;
-    for (int dy = 0; dy < ROWS; dy++)
-        for (int dx = 0; dx <= 2 * REACH_X; dx++) {
-            if (dy == REACH_Y && dx == REACH_X)
-                continue;
-            bit--;
-            __m256i target = load_256((rows[dy] + x + dx));
-            __m256i not_darker = _mm256_cmpeq_epi8(_mm256_subs_epu8(centre, target), zero);
-            __m256i mask = _mm256_set1_epi8((char)(1 << bit % 8));
-            byte[bit / 8] = _mm256_or_si256(byte[bit / 8], _mm256_andnot_si256(not_darker, mask));
-        }
-    put_words(byte, 0, out);
-    put_words(byte, 1, out + 16);
+/* Byte b of the pixels from column x on; the neighbour of bit 0 is the last one. */
+INLINE void census_byte(const uint8_t rows[ROWS][PADDED], int x, int b, uint8_t bytes[STEP]) {
+    pixels centre = load_pixels(rows[REACH_Y] + x + REACH_X), bits = {0};
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        int n = NEIGHBOURS - 1 - 8 * b - i, place = n + (n >= NEIGHBOURS / 2);
+        if (n >= 0)
+            bits = add_darker(bits, centre,
+                              load_pixels(rows[place / (2 * REACH_X + 1)] + x +
+                                          place % (2 * REACH_X + 1)),
+                              i);
+    }
+    store_pixels(bytes, bits);
+}
+
+static void census_step(const uint8_t rows[ROWS][PADDED], int x, uint64_t out[STEP]) {
+    uint8_t bytes[8][STEP];
+#pragma GCC unroll 8
+    for (int b = 0; b < 8; b++)
+        census_byte(rows, x, b, bytes[b]);
+    for (int i = 0; i < STEP; i += 16)
+        put_words(bytes, i, out + i);
 }
 
 void FORM(rows_census)(const void *args, int width, int first, int last, void *scratch) {
@@ -74,7 +110,7 @@ void FORM(rows_census)(const void *args, int width, int first, int last, void *s
         pad_rows(a, y, rows);
         for (int x = 0; x < width; x += STEP) {
             int count = stage_min(STEP, width - x);
-            census_32(rows, x, words);
+            census_step(rows, x, words);
             memcpy(a->out + (size_t)y * (size_t)width + x, words, (size_t)count * sizeof(*words));
         }
     }
