@@ -20,6 +20,10 @@ INLINE struct wide wide_add(struct wide a, struct wide b) {
     return (struct wide){_mm512_add_epi16(a.low, b.low), _mm512_add_epi16(a.high, b.high)};
 }
 
+INLINE struct wide wide_or(struct wide a, struct wide b) {
+    return (struct wide){_mm512_or_si512(a.low, b.low), _mm512_or_si512(a.high, b.high)};
+}
+
 INLINE struct wide wide_bytes(const uint8_t *from) {
     __m512i bytes = _mm512_loadu_si512(from), zero = _mm512_setzero_si512();
     return (struct wide){_mm512_unpacklo_epi8(bytes, zero), _mm512_unpackhi_epi8(bytes, zero)};
@@ -39,13 +43,6 @@ INLINE struct wide wide_padding(const __m256i padding[2]) {
     return (struct wide){
         _mm512_inserti32x4(zero, load_128(&padding[0]), WIDE_BLOCKS - 1),
         _mm512_inserti32x4(zero, load_128(&padding[1]), WIDE_BLOCKS - 1)};
-}
-
-/* The data cost of a pair's first pixel, and of its padding. */
-INLINE struct wide wide_cost(const struct pair *p, int wide, struct wide padding) {
-    struct wide cost = wide ? wide_words(p->cost[0]) : wide_bytes(p->cost[0]);
-    return (struct wide){_mm512_or_si512(cost.low, padding.low),
-                         _mm512_or_si512(cost.high, padding.high)};
 }
 
 /* A pixel's sums and their least ones: words 0 to 3 (and 4 to 7...) are directions 0 to 3. */
@@ -68,7 +65,8 @@ INLINE void wide_sum(const struct message_row *row, int i, int wide, struct wide
     pair_point(&p, 0, row, i);
     struct wide up = wide_bytes(p.in[UP][0]), down = wide_bytes(p.in[DOWN][0]),
                 left = wide_bytes(p.in[LEFT][0]), right = wide_bytes(p.in[RIGHT][0]),
-                cost = wide_cost(&p, wide, padding), with_row = wide_add(cost, wide_add(left, right)),
+                cost = wide_or(wide ? wide_words(p.cost[0]) : wide_bytes(p.cost[0]), padding),
+                with_row = wide_add(cost, wide_add(left, right)),
                 with_column = wide_add(cost, wide_add(up, down));
     s->up = wide_add(with_row, down);
     s->down = wide_add(with_row, up);

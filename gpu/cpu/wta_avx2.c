@@ -4,6 +4,9 @@
  */
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/pruned_avx2.h"
+#ifdef AVX512
+#include "gpu/cpu/message_avx512.h"
+#endif
 #include "gpu/stages/occlusion.h"
 
 #include <string.h>
@@ -99,6 +102,62 @@ INLINE __m256i minimum_elsewhere(const struct beliefs *b, int n, const uint8_t *
     return minimum;
 }
 
+/* What is stored of a label, from beliefs; other: the least one of labels not beside it. */
+INLINE void put_winner(const struct wta_args *a, size_t at, int label, int before, int minimum,
+                       int after, int other) {
+    int offset = 0;
+    if (label > 0 && label + 1 < a->grid.labels)
+        offset = subpixel_offset(before, minimum, after, a->subpixel);
+    a->label[at] = (uint16_t)label;
+    a->disparity[at] = (int16_t)(16 * (a->grid.space.u_min + label) + offset);
+    a->confidence[at] = (uint8_t)stage_min(other - minimum, 255);
+}
+
+#ifdef AVX512
+/* The least byte. */
+INLINE int least_byte(__m512i bytes) {
+    __m256i half = _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1));
+    __m128i quarter = _mm_min_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    quarter = _mm_min_epu8(quarter, _mm_srli_epi16(quarter, 8));
+    return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 255;
+}
+
+INLINE __m512i least_word(struct wide beliefs) {
+    __m512i least = _mm512_min_epu16(beliefs.low, beliefs.high);
+    __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
+    __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    return _mm512_broadcastw_epi16(_mm_minpos_epu16(quarter));
+}
+
+/* Beliefs are kept as differences to the least one, at most 255. */
+static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, int parity, int y) {
+    struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
+    struct wide padding = wide_padding(b->padding);
+    for (int i = 0; i < row.count; i++) {
+        struct pair p;
+        uint16_t belief[2][WIDE_LABELS / 2];
+        pair_receive(&p, 0, &row, i);
+        struct wide sum = wide_bytes(p.cost[0]);
+        for (int r = 0; r < DIRECTIONS; r++)
+            sum = wide_add(sum, wide_bytes(p.in[r][0]));
+        sum = wide_or(sum, padding);
+        __m512i least = least_word(sum);
+        __m512i above = _mm512_packus_epi16(_mm512_min_epu16(_mm512_sub_epi16(sum.low, least), _mm512_set1_epi16(255)),
+                                            _mm512_min_epu16(_mm512_sub_epi16(sum.high, least), _mm512_set1_epi16(255)));
+        int label = __builtin_ctzll(_mm512_testn_epi8_mask(above, above));
+        __mmask64 near = ((__mmask64)7 << label) >> 1;
+        int other = least_byte(_mm512_mask_blend_epi8(near, above, _mm512_set1_epi8(-1)));
+        int minimum = (uint16_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(least));
+        _mm512_storeu_si512(belief[0], sum.low);
+        _mm512_storeu_si512(belief[1], sum.high);
+        int before = stage_max(label - 1, 0), after = stage_min(label + 1, WIDE_LABELS - 1);
+        put_winner(a, (size_t)y * (size_t)a->grid.width + (size_t)(2 * i + row.odd), label,
+                   belief[before / 8 % 2][before / 16 * 8 + before % 8], minimum,
+                   belief[after / 8 % 2][after / 16 * 8 + after % 8], minimum + other);
+    }
+}
+#endif
+
 INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int y, int n) {
     struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
     struct pair p;
@@ -113,13 +172,8 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int
             size_t at = (size_t)y * (size_t)a->grid.width + (size_t)(2 * (i + lane) + row.odd);
             int minimum = _mm_extract_epi16(lane_of(b->minimum, lane), 0), label = best[lane];
             int other = _mm_extract_epi16(_mm_minpos_epu16(lane_of(elsewhere, lane)), 0);
-            int offset = 0;
-            if (label > 0 && label + 1 < a->grid.labels)
-                offset = subpixel_offset(belief_of(b, lane, label - 1), minimum,
-                                         belief_of(b, lane, label + 1), a->subpixel);
-            a->label[at] = (uint16_t)label;
-            a->disparity[at] = (int16_t)(16 * (a->grid.space.u_min + label) + offset);
-            a->confidence[at] = (uint8_t)stage_min(other - minimum, 255);
+            put_winner(a, at, label, belief_of(b, lane, stage_max(label - 1, 0)), minimum,
+                       belief_of(b, lane, stage_min(label + 1, LABEL_BLOCK * n - 1)), other);
         }
     }
 }
@@ -138,7 +192,11 @@ void FORM(rows_winner_takes_all)(const void *args, int width, int first, int las
             if (n == 1)
                 wta_row(a, &b, parity, y, 1);
             else if (n == 4)
+#ifdef AVX512
+                wide_wta_row(a, &b, parity, y);
+#else
                 wta_row(a, &b, parity, y, 4);
+#endif
             else
                 wta_row(a, &b, parity, y, n);
 }
