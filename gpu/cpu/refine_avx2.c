@@ -1,6 +1,6 @@
 /*
- * Both medians and the check in AVX2. Values are not sorted: for 16 pixels at a time the value
- * at which half of the weight is reached is found by halving the range of values. The check of
+ * Both medians and the check in AVX2. Values are not sorted: for 16 pixels at a time, in AVX-512
+ * 32, the value at which half of the weight is reached is found by halving the range of values. The check of
  * a map against itself does not search for the pixel that hides another one: for each row it
  * stores what the right view sees in each 1/16 px.
  * SPDX-License-Identifier: MIT
@@ -11,11 +11,124 @@
 #include <assert.h>
 #include <string.h>
 
-enum { STEP = 16, REACH = 4, RING = 2 * REACH + 1 };
+#ifdef AVX512
+typedef __m512i words; /* of as many pixels as are computed at a time */
+typedef __m256i bytes;
+
+INLINE words load_words(const void *from) {
+    return _mm512_loadu_si512(from);
+}
+
+INLINE void store_words(void *to, words v) {
+    _mm512_storeu_si512(to, v);
+}
+
+INLINE words all_words(int16_t v) {
+    return _mm512_set1_epi16(v);
+}
+
+/* a == b ? yes : no */
+INLINE words where_equal(words a, words b, words yes, words no) {
+    return _mm512_mask_blend_epi16(_mm512_cmpeq_epi16_mask(a, b), no, yes);
+}
+
+INLINE words least_words(words a, words b) {
+    return _mm512_min_epi16(a, b);
+}
+
+INLINE words most_words(words a, words b) {
+    return _mm512_max_epi16(a, b);
+}
+
+INLINE words add_words(words a, words b) {
+    return _mm512_add_epi16(a, b);
+}
+
+INLINE bytes load_bytes(const void *from) {
+    return load_256(from);
+}
+
+INLINE bytes farther(bytes maximum, bytes u, bytes v) {
+    return _mm256_max_epu8(maximum, _mm256_or_si256(_mm256_subs_epu8(u, v), _mm256_subs_epu8(v, u)));
+}
+#else
+typedef __m256i words;
+typedef __m128i bytes;
+
+INLINE words load_words(const void *from) {
+    return load_256(from);
+}
+
+INLINE void store_words(void *to, words v) {
+    store_256(to, v);
+}
+
+INLINE words all_words(int16_t v) {
+    return _mm256_set1_epi16(v);
+}
+
+INLINE words where_equal(words a, words b, words yes, words no) {
+    return _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi16(a, b));
+}
+
+INLINE words least_words(words a, words b) {
+    return _mm256_min_epi16(a, b);
+}
+
+INLINE words most_words(words a, words b) {
+    return _mm256_max_epi16(a, b);
+}
+
+INLINE words add_words(words a, words b) {
+    return _mm256_add_epi16(a, b);
+}
+
+INLINE bytes load_bytes(const void *from) {
+    return load_128(from);
+}
+
+INLINE bytes farther(bytes maximum, bytes u, bytes v) {
+    return _mm_max_epu8(maximum, _mm_or_si128(_mm_subs_epu8(u, v), _mm_subs_epu8(v, u)));
+}
+#endif
+
+enum { STEP = sizeof(bytes), REACH = 4, RING = 2 * REACH + 1 };
 enum { PADDED = MAX_WIDTH + 2 * REACH + STEP };
 
 /* ---- weighted medians */
 
+#ifdef AVX512
+/* Weights of colour steps, at most 256: their lower bytes and their upper ones. */
+struct weights {
+    __m512i byte[2][4];
+};
+
+static void make_weights(const uint16_t *table, struct weights *w) {
+    for (int k = 0; k < 2; k++) {
+        uint8_t entries[256];
+        for (int i = 0; i < 256; i++)
+            entries[i] = (uint8_t)(table[i] >> 8 * k);
+        memcpy(w->byte[k], entries, sizeof(entries));
+    }
+}
+
+static __m512i look_up_bytes(const __m512i table[4], __m512i place) {
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(place),
+                                  _mm512_permutex2var_epi8(table[0], place, table[1]),
+                                  _mm512_permutex2var_epi8(table[2], place, table[3]));
+}
+
+/* Weights of STEP pixels from steps, then of STEP more. */
+static void weights_of(const struct weights *t, const uint8_t *steps, words out[2]) {
+    __m512i place = _mm512_loadu_si512(steps), low = look_up_bytes(t->byte[0], place),
+            high = look_up_bytes(t->byte[1], place);
+    for (int k = 0; k < 2; k++) {
+        __m512i low_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(low, 1) : _mm512_castsi512_si256(low)),
+                high_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(high, 1) : _mm512_castsi512_si256(high));
+        out[k] = _mm512_or_si512(low_words, _mm512_slli_epi16(high_words, 8));
+    }
+}
+#else
 /* A table of 256 bytes: the parts below place 128, those from it on. */
 struct byte_table {
     __m256i low[8], high[8];
@@ -35,17 +148,17 @@ static int parts_needed(int entries) {
 static void make_weights(const uint16_t *table, struct weights *w) {
     for (int k = 0; k < 2; k++) {
         struct byte_table *t = &w->byte[k];
-        uint8_t bytes[256];
+        uint8_t entries[256];
         int last = 255;
         for (int i = 0; i < 256; i++)
-            bytes[i] = (uint8_t)(table[i] >> 8 * k);
-        while (last > 0 && bytes[last - 1] == bytes[255])
+            entries[i] = (uint8_t)(table[i] >> 8 * k);
+        while (last > 0 && entries[last - 1] == entries[255])
             last--;
         t->low_count = parts_needed(stage_min(last, 128));
         t->high_count = last > 127 ? parts_needed(last - 128) : 0;
-        make_parts(bytes, 8, t->low);
-        make_parts(bytes + 128, 8, t->high);
-        t->high[0] = _mm256_xor_si256(t->high[0], _mm256_set1_epi8((char)bytes[127]));
+        make_parts(entries, 8, t->low);
+        make_parts(entries + 128, 8, t->high);
+        t->high[0] = _mm256_xor_si256(t->high[0], _mm256_set1_epi8((char)entries[127]));
     }
 }
 
@@ -57,59 +170,74 @@ static __m256i look_up_bytes(const struct byte_table *t, __m256i place) {
     return _mm256_xor_si256(low, look_up(t->high, t->high_count, beyond));
 }
 
-/* The window of 16 pixels: values, colour steps, weights (0 for unknown ones) and their sum. */
+/* Weights of STEP pixels from steps, then of STEP more. */
+static void weights_of(const struct weights *t, const uint8_t *steps, words out[2]) {
+    __m256i place = load_256(steps), low = look_up_bytes(&t->byte[0], place),
+            high = look_up_bytes(&t->byte[1], place), first = _mm256_unpacklo_epi8(low, high),
+            second = _mm256_unpackhi_epi8(low, high);
+    out[0] = _mm256_permute2x128_si256(first, second, 0x20);
+    out[1] = _mm256_permute2x128_si256(first, second, 0x31);
+}
+#endif
+
+/* The window of STEP pixels: values, colour steps, weights (0 for unknown ones) and their sum. */
 enum { MAX_WINDOW = MAX_HOLE_SIDE * MAX_HOLE_SIDE };
 static_assert((int)MAX_WINDOW >= (int)MAX_MEDIAN_WINDOW, "either median's window fits");
 
 struct window {
-    __m256i value[MAX_WINDOW + 1], weight[MAX_WINDOW + 1];
+    words value[MAX_WINDOW + 1], weight[MAX_WINDOW + 1];
     uint8_t step[MAX_WINDOW + 1][STEP];
-    __m256i low, high, total;
+    words low, high, total;
     int count;
 };
 
 static void clear_window(struct window *w) {
-    w->low = _mm256_set1_epi16(INT16_MAX);
-    w->high = _mm256_set1_epi16(UNKNOWN);
+    w->low = all_words(INT16_MAX);
+    w->high = all_words(UNKNOWN);
     w->count = 0;
 }
 
-/* steps: of colour, between 16 pixels and those in the middle of their windows. */
-static void add_values(struct window *w, const int16_t *value, __m128i steps) {
-    __m256i v = load_256(value), unknown = _mm256_set1_epi16(UNKNOWN);
-    __m256i known =
-        _mm256_blendv_epi8(v, _mm256_set1_epi16(INT16_MAX), _mm256_cmpeq_epi16(v, unknown));
+/* steps: of colour, between STEP pixels and those in the middle of their windows. */
+static void add_values(struct window *w, const int16_t *value, bytes steps) {
+    words v = load_words(value);
     w->value[w->count] = v;
-    store_128(w->step[w->count++], steps);
-    w->low = _mm256_min_epi16(w->low, known);
-    w->high = _mm256_max_epi16(w->high, v);
-}
-
-static __m128i farther(__m128i maximum, __m128i u, __m128i v) {
-    return _mm_max_epu8(maximum, _mm_or_si128(_mm_subs_epu8(u, v), _mm_subs_epu8(v, u)));
+    memcpy(w->step[w->count++], &steps, sizeof(steps));
+    w->low = least_words(w->low, where_equal(v, all_words(UNKNOWN), all_words(INT16_MAX), v));
+    w->high = most_words(w->high, v);
 }
 
 static void weigh(struct window *w, const struct weights *t) {
-    const __m256i unknown = _mm256_set1_epi16(UNKNOWN);
-    w->total = _mm256_setzero_si256();
-    w->value[w->count] = unknown;
+    const words zero = all_words(0);
+    w->total = zero;
+    w->value[w->count] = all_words(UNKNOWN);
     for (int i = 0; i < w->count; i += 2) {
-        __m256i steps = load_256(w->step[i]);
-        __m256i byte[2] = {look_up_bytes(&t->byte[0], steps), look_up_bytes(&t->byte[1], steps)};
-        __m256i first = _mm256_unpacklo_epi8(byte[0], byte[1]),
-                second = _mm256_unpackhi_epi8(byte[0], byte[1]);
-        __m256i words[2] = {_mm256_permute2x128_si256(first, second, 0x20),
-                            _mm256_permute2x128_si256(first, second, 0x31)};
-        for (int k = 0; k < 2; k++) {
-            __m256i weight = words[k];
-            weight = _mm256_andnot_si256(_mm256_cmpeq_epi16(w->value[i + k], unknown), weight);
-            w->weight[i + k] = weight;
-            w->total = _mm256_add_epi16(w->total, weight);
+        weights_of(t, w->step[i], w->weight + i);
+        for (int k = i; k < i + 2; k++) {
+            w->weight[k] = where_equal(w->value[k], all_words(UNKNOWN), zero, w->weight[k]);
+            w->total = add_words(w->total, w->weight[k]);
         }
     }
 }
 
 /* The least value, from low to high, up to which lies half of the weight, which is below 2^16. */
+#ifdef AVX512
+static words search_window(const struct window *w) {
+    words low = w->low, high = w->high;
+    __mmask32 open;
+    while ((open = _mm512_cmpgt_epi16_mask(high, low)) != 0) {
+        words sum = all_words(0), middle;
+        middle = add_words(_mm512_and_si512(low, high),
+                           _mm512_srai_epi16(_mm512_xor_si512(low, high), 1));
+        for (int i = 0; i < w->count; i++)
+            sum = _mm512_mask_add_epi16(sum, _mm512_cmple_epi16_mask(w->value[i], middle), sum,
+                                        w->weight[i]);
+        __mmask32 enough = _mm512_cmple_epu16_mask(_mm512_sub_epi16(w->total, sum), sum);
+        low = _mm512_mask_add_epi16(low, open & ~enough, middle, all_words(1));
+        high = _mm512_mask_mov_epi16(high, enough, middle);
+    }
+    return low;
+}
+#else
 static __m256i search_window(const struct window *w) {
     __m256i low = w->low, high = w->high, open;
     while (open = _mm256_cmpgt_epi16(high, low), _mm256_movemask_epi8(open)) {
@@ -127,6 +255,7 @@ static __m256i search_window(const struct window *w) {
     }
     return low;
 }
+#endif
 
 /* ---- median */
 
@@ -167,10 +296,10 @@ static void gather_window(const struct median_args *a, const struct median_rows 
     for (int py = stage_max(y - a->radius, 0); py <= stage_min(y + a->radius, a->height - 1); py++)
         for (int at = REACH + x - a->radius; at <= REACH + x + a->radius; at++) {
             const struct padded_row *row = &rows->row[py % RING];
-            __m128i steps = _mm_setzero_si128();
+            bytes steps = {0};
             for (int c = 0; c < a->channels; c++)
-                steps = farther(steps, load_128(centre->color[c] + REACH + x),
-                                load_128(row->color[c] + at));
+                steps = farther(steps, load_bytes(centre->color[c] + REACH + x),
+                                load_bytes(row->color[c] + at));
             add_values(w, row->value + at, steps);
         }
     weigh(w, &rows->weights);
@@ -178,18 +307,18 @@ static void gather_window(const struct median_args *a, const struct median_rows 
 
 static void median_row(const struct median_args *a, struct median_rows *rows, int y) {
     struct window *w = &rows->window;
-    __m256i unknown = _mm256_set1_epi16(UNKNOWN);
+    words unknown = all_words(UNKNOWN);
     int16_t *out = a->out + (size_t)(y - a->first_row) * (size_t)a->width;
     for (int x = 0; x < a->width; x += STEP) {
         gather_window(a, rows, x, y, w);
-        __m256i own = load_256(rows->row[y % RING].value + REACH + x), found;
-        found = _mm256_blendv_epi8(search_window(w), unknown, _mm256_cmpeq_epi16(own, unknown));
+        words own = load_words(rows->row[y % RING].value + REACH + x),
+              found = where_equal(own, unknown, unknown, search_window(w));
         if (x + STEP <= a->width) {
-            store_256((out + x), found);
+            store_words(out + x, found);
             continue;
         }
         int16_t last[STEP];
-        store_256(last, found);
+        store_words(last, found);
         memcpy(out + x, last, (size_t)(a->width - x) * sizeof(*out));
     }
 }
@@ -213,8 +342,8 @@ void FORM(rows_median)(const void *args, int width, int first, int last, void *s
 
 /* ---- median of filled holes */
 
-/* The rows of a window 16 pixels wide, from `radius` before its first pixel on. */
-enum { HOLE_ROW = STEP * 4 };
+/* The rows of a window STEP pixels wide, from `radius` before its first pixel on. */
+enum { HOLE_ROW = STEP + 48 };
 static_assert((int)HOLE_ROW >= (MAX_HOLE_SIDE - 1) * HOLE_STEP + STEP, "a row of a window fits");
 
 struct hole_rows {
@@ -246,7 +375,7 @@ static void take_row(const struct hole_median_args *a, int x, int y, int16_t *va
     const uint8_t *image = a->image + (inside ? (ptrdiff_t)y * a->width * a->channels : 0);
     if (inside && a->channels == 3 && x >= 0 && x + HOLE_ROW <= a->width) {
         memcpy(value, map + x, HOLE_ROW * sizeof(*value));
-        for (int i = 0; i < HOLE_ROW; i += STEP)
+        for (int i = 0; i < HOLE_ROW; i += 16)
             for (int c = 0; c < 3; c++)
                 store_128((color[c] + i), every_third(image + 3 * (x + i), c));
         return;
@@ -259,7 +388,7 @@ static void take_row(const struct hole_median_args *a, int x, int y, int16_t *va
     }
 }
 
-/* 16 pixels from x on, where they are filled. */
+/* STEP pixels from x on, where they are filled. */
 static void fill_median(const struct hole_median_args *a, struct hole_rows *rows, int x, int y) {
     struct window *w = &rows->window;
     int side = a->radius / HOLE_STEP * 2 + 1, radius = side / 2 * HOLE_STEP, middle = side / 2;
@@ -269,18 +398,18 @@ static void fill_median(const struct hole_median_args *a, struct hole_rows *rows
     clear_window(w);
     for (int r = 0; r < side; r++)
         for (int at = 0; at <= 2 * radius; at += HOLE_STEP) {
-            __m128i steps = _mm_setzero_si128();
+            bytes steps = {0};
             for (int c = 0; c < a->channels; c++)
-                steps = farther(steps, load_128(rows->color[middle][c] + radius),
-                                load_128(rows->color[r][c] + at));
+                steps = farther(steps, load_bytes(rows->color[middle][c] + radius),
+                                load_bytes(rows->color[r][c] + at));
             add_values(w, rows->value[r] + at, steps);
         }
     weigh(w, &rows->weights);
-    __m256i unknown = _mm256_set1_epi16(UNKNOWN), own = load_256(a->source + i), taken;
-    taken = _mm256_andnot_si256(_mm256_cmpeq_epi16(own, unknown),
-                                _mm256_cmpeq_epi16(load_256(a->known + i), unknown));
-    w->high = _mm256_blendv_epi8(w->low, w->high, taken);
-    store_256((a->out + i), _mm256_blendv_epi8(own, search_window(w), taken));
+    words unknown = all_words(UNKNOWN), own = load_words(a->source + i),
+          known = load_words(a->known + i);
+    w->high = where_equal(known, unknown, where_equal(own, unknown, w->low, w->high), w->low);
+    words found = where_equal(own, unknown, own, search_window(w));
+    store_words(a->out + i, where_equal(known, unknown, found, own));
 }
 
 void FORM(rows_hole_median)(const void *args, int width, int first, int last, void *scratch) {
