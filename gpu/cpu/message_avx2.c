@@ -248,8 +248,8 @@ static void steps_row(const void *context, int step, int y, void *scratch) {
         return;
     }
     FORM(rows_winner_takes_all)(u->winner, a.grid.width, y, y + 1, scratch);
-    for (int x = 0; u->curve && x < a.grid.width; x++)
-        stage_cost_curve(u->curve, x, y);
+    if (u->curve)
+        FORM(rows_cost_curve)(u->curve, a.grid.width, y, y + 1, scratch);
 }
 
 /* Steps that go down the picture together: more where the second cache has their rows. */

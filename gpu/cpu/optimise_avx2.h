@@ -22,7 +22,7 @@
 #define FORM_STAGES(STAGE) \
     STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
     STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
-    STAGE(hole_median) STAGE(check)
+    STAGE(hole_median) STAGE(check) STAGE(cost_curve)
 #define AVX2_STAGES(STAGE) \
     STAGE(downsample_cost) STAGE(start_messages) STAGE(rows) STAGE(columns) STAGE(area_labels) \
     STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) \

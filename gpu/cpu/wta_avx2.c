@@ -8,7 +8,9 @@
 #include "gpu/cpu/message_avx512.h"
 #endif
 #include "gpu/stages/occlusion.h"
+#include "gpu/stages/surface.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Beliefs of two pixels: the least of each in all words of its lane. padding: ones for words of the
@@ -102,14 +104,47 @@ INLINE __m256i minimum_elsewhere(const struct beliefs *b, int n, const uint8_t *
     return minimum;
 }
 
-/* What is stored of a label, from beliefs; other: the least one of labels not beside it. */
-INLINE void put_winner(const struct wta_args *a, size_t at, int label, int before, int minimum,
-                       int after, int other) {
-    int offset = 0;
-    if (label > 0 && label + 1 < a->grid.labels)
-        offset = subpixel_offset(before, minimum, after, a->subpixel);
+/* Numbers of a row's pixels: those of labels, and of the labels beside them; all the same where one
+ * of these does not exist. */
+struct curves {
+    int32_t before[MAX_WIDTH], here[MAX_WIDTH], after[MAX_WIDTH];
+};
+
+/* subpixel_offset() of a row's pixels, at most limit, added to disparities of labels. The division
+ * by floats is exact: see divide() in cross_avx2.c. */
+INLINE void put_disparities(const struct curves *c, int width, int parabola, int limit, int first,
+                            const uint16_t *label, int16_t *disparity) {
+    for (int x = 0; x < width; x++) {
+        int up = c->before[x] - c->here[x], down = c->after[x] - c->here[x],
+            bend = stage_max(parabola ? up + down : stage_max(up, down), 0);
+        float numerator = (float)(16 * stage_abs(up - down) + bend),
+              size = numerator / (float)stage_max(2 * bend, 1);
+        int bent = stage_min((int)size, bend > 0 ? limit : 0);
+        disparity[x] = (int16_t)(16 * (first + label[x]) + (up < down ? -bent : bent));
+    }
+}
+
+static void put_row(const struct curves *c, const struct grid *g, int y, int subpixel, int limit,
+                    const uint16_t *label, int16_t *disparity) {
+    size_t start = (size_t)y * (size_t)g->width;
+    if (subpixel == SUBPIXEL_OFF)
+        limit = 0;
+    if (subpixel == SUBPIXEL_PARABOLA)
+        put_disparities(c, g->width, 1, limit, g->space.u_min, label + start, disparity + start);
+    else
+        put_disparities(c, g->width, 0, limit, g->space.u_min, label + start, disparity + start);
+}
+
+/* What is known of pixel x in row y, from beliefs; other: the least one of labels not beside its
+ * label. */
+INLINE void put_winner(const struct wta_args *a, struct curves *c, int x, int y, int label,
+                       int before, int minimum, int after, int other) {
+    size_t at = (size_t)y * (size_t)a->grid.width + (size_t)x;
+    bool inside = label > 0 && label + 1 < a->grid.labels;
+    c->before[x] = inside ? before : minimum;
+    c->here[x] = minimum;
+    c->after[x] = inside ? after : minimum;
     a->label[at] = (uint16_t)label;
-    a->disparity[at] = (int16_t)(16 * (a->grid.space.u_min + label) + offset);
     a->confidence[at] = (uint8_t)stage_min(other - minimum, 255);
 }
 
@@ -130,7 +165,8 @@ INLINE __m512i least_word(struct wide beliefs) {
 }
 
 /* Beliefs are kept as differences to the least one, at most 255. */
-static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, int parity, int y) {
+static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, struct curves *c,
+                         int parity, int y) {
     struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
     struct wide padding = wide_padding(b->padding);
     for (int i = 0; i < row.count; i++) {
@@ -151,14 +187,15 @@ static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, int 
         _mm512_storeu_si512(belief[0], sum.low);
         _mm512_storeu_si512(belief[1], sum.high);
         int before = stage_max(label - 1, 0), after = stage_min(label + 1, WIDE_LABELS - 1);
-        put_winner(a, (size_t)y * (size_t)a->grid.width + (size_t)(2 * i + row.odd), label,
+        put_winner(a, c, 2 * i + row.odd, y, label,
                    belief[before / 8 % 2][before / 16 * 8 + before % 8], minimum,
                    belief[after / 8 % 2][after / 16 * 8 + after % 8], minimum + other);
     }
 }
 #endif
 
-INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int y, int n) {
+INLINE void wta_row(const struct wta_args *a, struct beliefs *b, struct curves *c, int parity,
+                    int y, int n) {
     struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
     struct pair p;
     for (int i = 0; i < row.count; i += 2) {
@@ -169,10 +206,10 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int
         find_best(b, n, best);
         __m256i elsewhere = minimum_elsewhere(b, n, NULL, best);
         for (int lane = 0; lane < 2 && i + lane < row.count; lane++) {
-            size_t at = (size_t)y * (size_t)a->grid.width + (size_t)(2 * (i + lane) + row.odd);
             int minimum = _mm_extract_epi16(lane_of(b->minimum, lane), 0), label = best[lane];
             int other = _mm_extract_epi16(_mm_minpos_epu16(lane_of(elsewhere, lane)), 0);
-            put_winner(a, at, label, belief_of(b, lane, stage_max(label - 1, 0)), minimum,
+            put_winner(a, c, 2 * (i + lane) + row.odd, y, label,
+                       belief_of(b, lane, stage_max(label - 1, 0)), minimum,
                        belief_of(b, lane, stage_min(label + 1, LABEL_BLOCK * n - 1)), other);
         }
     }
@@ -181,24 +218,54 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, int parity, int
 void FORM(rows_winner_takes_all)(const void *args, int width, int first, int last, void *scratch) {
     const struct wta_args *a = args;
     struct beliefs b;
+    struct curves *c = scratch;
+    static_assert(sizeof(*c) <= SCRATCH_BYTES, "a row fits");
     int n = a->grid.padded / LABEL_BLOCK;
     if (a->v) {
         window_rows_wta_avx2(args, width, first, last, scratch);
         return;
     }
     find_padding(&b, &a->grid);
-    for (int y = first; y < last; y++)
+    for (int y = first; y < last; y++) {
         for (int parity = 0; parity < 2; parity++)
             if (n == 1)
-                wta_row(a, &b, parity, y, 1);
+                wta_row(a, &b, c, parity, y, 1);
             else if (n == 4)
 #ifdef AVX512
-                wide_wta_row(a, &b, parity, y);
+                wide_wta_row(a, &b, c, parity, y);
 #else
-                wta_row(a, &b, parity, y, 4);
+                wta_row(a, &b, c, parity, y, 4);
 #endif
             else
-                wta_row(a, &b, parity, y, n);
+                wta_row(a, &b, c, parity, y, n);
+        put_row(c, &a->grid, y, a->subpixel, INT16_MAX, a->label, a->disparity);
+    }
+}
+
+/* The costs of pixel x and its labels' neighbours, and how much they rise. */
+INLINE void put_costs(const struct cost_curve_args *a, struct curves *c, int x, int y, int l) {
+    const uint8_t *cost = a->cost + grid_labels(&a->grid, x, y) + l;
+    int here = cost[0], last = a->grid.labels - 1 - l;
+    bool inside = l > 0 && last > 0;
+    c->here[x] = here;
+    c->before[x] = inside ? cost[-1] : here;
+    c->after[x] = inside ? cost[1] : here;
+    a->rise[(size_t)y * (size_t)a->grid.width + (size_t)x] =
+        cost_rise(l >= RISE_REACH ? cost[-RISE_REACH] : MAX_COST, here,
+                  last >= RISE_REACH ? cost[RISE_REACH] : MAX_COST);
+}
+
+void FORM(rows_cost_curve)(const void *args, int width, int first, int last, void *scratch) {
+    const struct cost_curve_args *a = args;
+    for (int y = first; y < last; y++) {
+        for (int x = 0; x < width; x++)
+            if (a->pruning.kept)
+                stage_cost_curve(a, x, y);
+            else
+                put_costs(a, scratch, x, y, a->label[(size_t)y * (size_t)width + (size_t)x]);
+        if (!a->pruning.kept)
+            put_row(scratch, &a->grid, y, a->subpixel, 8, a->label, a->disparity);
+    }
 }
 
 INLINE void run_winners(const struct pruned_wta_args *a, struct beliefs *b,
