@@ -108,10 +108,13 @@ void FORM(rows_census)(const void *args, int width, int first, int last, void *s
     uint64_t words[STEP];
     for (int y = first; y < last; y++) {
         pad_rows(a, y, rows);
-        for (int x = 0; x < width; x += STEP) {
-            int count = stage_min(STEP, width - x);
-            census_step(rows, x, words);
-            memcpy(a->out + (size_t)y * (size_t)width + x, words, (size_t)count * sizeof(*words));
-        }
+        uint64_t *out = a->out + (size_t)y * (size_t)width;
+        for (int x = 0; x < width; x += STEP)
+            if (x + STEP <= width) {
+                census_step(rows, x, out + x);
+            } else {
+                census_step(rows, x, words);
+                memcpy(out + x, words, (size_t)(width - x) * sizeof(*words));
+            }
     }
 }

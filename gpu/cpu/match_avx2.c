@@ -37,6 +37,12 @@ static void spread_census(const uint64_t *words, bool backwards, struct target_r
     }
 }
 
+/* Every step-th byte. */
+INLINE void take_bytes(const uint8_t *from, int step, int count, uint8_t *restrict to) {
+    for (int i = 0; i < count; i++)
+        to[i] = from[(ptrdiff_t)i * step];
+}
+
 /* Targets first..last-1 in the order of the labels: backwards where the other picture is to the
  * left. */
 static void line_up(const struct cost_args *a, int y, int first, int last, int ad, int census,
@@ -46,9 +52,16 @@ static void line_up(const struct cost_args *a, int y, int first, int last, int a
     size_t start = (size_t)y * (size_t)w;
     const uint8_t *picture = ad ? a->target + start * (size_t)a->channels : NULL;
     const uint64_t *bits = census ? a->descriptor_target + start : NULL;
-    for (int c = 0; ad && c < a->channels; c++)
-        for (int k = i; k < end; k++)
-            row->color[c][TARGETS + k] = picture[(backwards ? w - 1 - k : k) * a->channels + c];
+    for (int c = 0; ad && c < a->channels; c++) {
+        const uint8_t *from = picture + (backwards ? w - 1 - i : i) * a->channels + c;
+        uint8_t *to = row->color[c] + TARGETS + i;
+        if (a->channels == 3 && backwards)
+            take_bytes(from, -3, end - i, to);
+        else if (a->channels == 3)
+            take_bytes(from, 3, end - i, to);
+        else
+            take_bytes(from, backwards ? -1 : 1, end - i, to);
+    }
     for (; census && i + 8 <= end; i += 8)
         spread_census(bits + (backwards ? w - 8 - i : i), backwards, row, TARGETS + i);
     for (; census && i < end; i++)
